@@ -1,0 +1,84 @@
+// The parser behind arguments.hpp.
+#include "arguments.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <set>
+
+namespace {
+
+constexpr int mostThreads = 1024;
+constexpr int mostSpin = 100'000'000;
+constexpr int mostThreshold = 1024;
+constexpr double mostSeconds = 3600;
+
+const char* const usage =
+    "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--threshold N] | "
+    "pair ALGORITHM --seconds S";
+
+int wholeNumber(const std::string& option, const std::string& text, int least, int most) {
+  int value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stopped != end || value < least || value > most) {
+    throw BadArguments(option + " takes a whole number from " + std::to_string(least) + " to " +
+                       std::to_string(most) + ", not '" + text + "'");
+  }
+  return value;
+}
+
+double interval(const std::string& option, const std::string& text) {
+  char* stopped = nullptr;
+  const double value = std::strtod(text.c_str(), &stopped);
+  // The comparison is written so that a NaN fails it.
+  if (text.empty() || *stopped != '\0' || !(value > 0 && value <= mostSeconds)) {
+    throw BadArguments(option + " takes a number above 0 and up to 3600, not '" + text + "'");
+  }
+  return value;
+}
+
+}  // namespace
+
+Arguments parseArguments(int count, char** words) {
+  Arguments result;
+  if (count < 2) throw BadArguments(usage);
+  result.command = words[1];
+
+  std::set<std::string> allowed;
+  if (result.command == "semabench") {
+    allowed = {"--threads", "--seconds", "--probe", "--spin", "--threshold"};
+  } else if (result.command == "pair") {
+    allowed = {"--seconds"};
+  } else if (result.command != "list") {
+    throw BadArguments("unknown command '" + result.command + "'; " + usage);
+  }
+
+  int next = 2;
+  if (result.command != "list") {
+    if (next == count) throw BadArguments(result.command + " needs an algorithm; " + usage);
+    result.algorithm = words[next++];
+  }
+
+  std::set<std::string> given;
+  while (next < count) {
+    const std::string option = words[next++];
+    if (!allowed.contains(option)) throw BadArguments(result.command + " has no option '" + option + "'");
+    if (!given.insert(option).second) throw BadArguments(option + " is given twice");
+    if (option == "--probe") {
+      result.probe = true;
+      continue;
+    }
+    if (next == count) throw BadArguments(option + " needs a value");
+    const std::string value = words[next++];
+    if (option == "--threads") result.threads = static_cast<unsigned>(wholeNumber(option, value, 1, mostThreads));
+    if (option == "--seconds") result.seconds = interval(option, value);
+    if (option == "--spin") result.knobs.spin = wholeNumber(option, value, 0, mostSpin);
+    if (option == "--threshold") result.knobs.threshold = wholeNumber(option, value, 0, mostThreshold);
+  }
+  for (const char* const needed : {"--threads", "--seconds"}) {
+    if (allowed.contains(needed) && !given.contains(needed)) {
+      throw BadArguments(result.command + " needs " + needed);
+    }
+  }
+  return result;
+}

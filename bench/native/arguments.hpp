@@ -1,0 +1,23 @@
+// The words of the command line, taken apart and checked. Anything wrong is a BadArguments with one line that
+// says what.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "semaphore.hpp"
+
+struct BadArguments : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Arguments {
+  std::string command;    // list, semabench or pair
+  std::string algorithm;  // empty for list
+  unsigned threads = 0;
+  double seconds = 0;
+  bool probe = false;
+  Knobs knobs;
+};
+
+Arguments parseArguments(int count, char** words);

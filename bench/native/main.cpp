@@ -1,0 +1,119 @@
+// The native rows of the semaphore benchmark: one command, one line of JSON, as README.md tells.
+#include <exception>
+#include <iomanip>
+#include <iostream>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include "arguments.hpp"
+#include "counting-semaphore.hpp"
+#include "pair.hpp"
+#include "sem-t.hpp"
+#include "semabench.hpp"
+#include "ticket-futex.hpp"
+#include "twa-futex.hpp"
+#include "two-locked-instructions.hpp"
+
+namespace {
+
+template <class... Semaphores>
+struct Rows {};
+
+// The names are in the order in which `list` gives them.
+using Algorithms = Rows<
+#ifdef TAKETURNS_SEM_T
+    SemT,
+#endif
+#ifdef TAKETURNS_FUTEX
+    TicketFutex, TwaFutex,
+#endif
+    CountingSemaphore>;
+using Floors = Rows<TwoLockedInstructions>;
+
+template <class T>
+struct Row {
+  using Semaphore = T;
+};
+
+// Calls `action` with the row of that name; false if there is none.
+template <class Action, class... Semaphores>
+bool withRow(Rows<Semaphores...>, const std::string& name, Action action) {
+  return ((name == Semaphores::name && (action(Row<Semaphores>{}), true)) || ...);
+}
+
+template <class... Semaphores>
+std::string namesOf(Rows<Semaphores...>) {
+  std::string names;
+  ((names += (names.empty() ? "\"" : ",\"") + std::string(Semaphores::name) + '"'), ...);
+  return names;
+}
+
+[[noreturn]] void noSuchAlgorithm(const std::string& name) {
+  throw BadArguments("no algorithm '" + name + "' here; there are " + namesOf(Algorithms{}));
+}
+
+template <class Semaphore>
+void checkKnobs(const Knobs& knobs) {
+  if (knobs.spin && !Semaphore::spins) throw BadArguments(std::string(Semaphore::name) + " has no --spin");
+  if (knobs.threshold && !Semaphore::hasThreshold) {
+    throw BadArguments(std::string(Semaphore::name) + " has no --threshold");
+  }
+}
+
+template <class Semaphore>
+SemabenchResult semabench(const Arguments& arguments) {
+  checkKnobs<Semaphore>(arguments.knobs);
+  if (!arguments.probe) {
+    return Semabench<Semaphore, NoProbe>(arguments.threads, arguments.knobs).run(arguments.seconds);
+  }
+  using Probe = std::conditional_t<TicketSemaphore<Semaphore>, TicketOrder, ArrivalStamps>;
+  return Semabench<Semaphore, Probe>(arguments.threads, arguments.knobs).run(arguments.seconds);
+}
+
+void print(std::ostream& out, const Arguments& arguments, const SemabenchResult& result) {
+  out << "{\"algorithm\":\"" << arguments.algorithm << "\",\"threads\":" << arguments.threads
+      << ",\"seconds\":" << result.seconds << ",\"iterations\":[";
+  const char* separator = "";
+  for (const std::uint64_t iterations : result.iterations) {
+    out << separator << iterations;
+    separator = ",";
+  }
+  out << "],\"cpuSeconds\":" << result.cpuSeconds;
+  if (result.longestWaitMs) out << ",\"longestWaitMs\":" << *result.longestWaitMs;
+  if (result.largestBypass) out << ",\"largestBypass\":" << *result.largestBypass;
+  if (result.outOfOrder) out << ",\"outOfOrder\":" << *result.outOfOrder;
+  out << '}';
+}
+
+std::string answer(const Arguments& arguments) {
+  std::ostringstream out;
+  out << std::setprecision(std::numeric_limits<double>::max_digits10);
+  if (arguments.command == "list") {
+    out << "{\"algorithms\":[" << namesOf(Algorithms{}) << "]}";
+  } else if (arguments.command == "semabench") {
+    const auto run = [&]<class R>(R) { print(out, arguments, semabench<typename R::Semaphore>(arguments)); };
+    if (!withRow(Algorithms{}, arguments.algorithm, run)) noSuchAlgorithm(arguments.algorithm);
+  } else {
+    const auto run = [&]<class R>(R) {
+      out << "{\"algorithm\":\"" << arguments.algorithm << "\",\"nanosecondsPerPair\":"
+          << nanosecondsPerPair<typename R::Semaphore>(arguments.seconds, arguments.knobs) << '}';
+    };
+    if (!withRow(Algorithms{}, arguments.algorithm, run) && !withRow(Floors{}, arguments.algorithm, run)) {
+      noSuchAlgorithm(arguments.algorithm);
+    }
+  }
+  return out.str();
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    std::cout << answer(parseArguments(count, words)) << std::endl;
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "native semabench: " << error.what() << std::endl;
+    return 2;
+  }
+}

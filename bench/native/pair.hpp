@@ -1,0 +1,30 @@
+// The uncontended pair: one thread, acquire and release in a tight loop.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "semaphore.hpp"
+
+template <class Semaphore>
+double nanosecondsPerPair(double seconds, const Knobs& knobs) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int batch = 10000;  // the clock is read once a batch
+  Semaphore semaphore(1, knobs);
+  const auto run = [&](double interval) {
+    const Clock::time_point begin = Clock::now();
+    std::uint64_t pairs = 0;
+    double elapsed;
+    do {
+      for (int i = 0; i < batch; i++) {
+        semaphore.acquire();
+        semaphore.release();
+      }
+      pairs += batch;
+      elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+    } while (elapsed < interval);
+    return elapsed * 1e9 / static_cast<double>(pairs);
+  };
+  run(seconds / 10);  // warms caches and clock rate
+  return run(seconds);
+}

@@ -1,0 +1,88 @@
+// What --probe records beside the iterations: the longest wait, the largest bypass and, where acquire() gives
+// the ticket, the admissions out of ticket order. A loop without a probe is compiled apart and pays nothing.
+//
+// With one permit, whoever has just been admitted is alone until it releases: admitted() is called there and
+// needs no lock of its own.
+//
+// The bypass of a waiter is the number of admissions that came later than it and went first. With tickets it
+// is exact. Without, threads draw an arrival stamp just before acquire(); a thread that loses its processor
+// between the two is counted as waiting.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "semaphore.hpp"
+
+struct NoProbe {
+  explicit NoProbe(unsigned) {}
+
+  static constexpr bool records = false;
+};
+
+class TicketOrder {
+ public:
+  static constexpr bool records = true;
+
+  explicit TicketOrder(unsigned) {}
+
+  void arriving(unsigned) {}
+
+  void admitted(unsigned, std::uint64_t ticket) {
+    if (ticket != expected_) outOfOrder++;
+    expected_ = ticket + 1;
+    if (ticket > lowest_) {
+      bypassedBy(std::distance(early_.upper_bound(ticket), early_.end()));
+      early_.insert(ticket);
+      return;
+    }
+    bypassedBy(static_cast<std::int64_t>(early_.size()));
+    lowest_++;
+    while (early_.erase(lowest_)) lowest_++;
+  }
+
+  std::uint64_t largestBypass = 0;
+  std::uint64_t outOfOrder = 0;
+
+ private:
+  void bypassedBy(std::int64_t count) { largestBypass = std::max(largestBypass, static_cast<std::uint64_t>(count)); }
+
+  std::uint64_t expected_ = 0;
+  std::uint64_t lowest_ = 0;       // the lowest ticket that has not been admitted
+  std::set<std::uint64_t> early_;  // tickets above it that have: empty as long as all is in order
+};
+
+class ArrivalStamps {
+ public:
+  static constexpr bool records = true;
+
+  explicit ArrivalStamps(unsigned threads) : waiters_(threads) {}
+
+  void arriving(unsigned thread) { waiters_[thread].stamp.store(next_.fetch_add(1)); }
+
+  void admitted(unsigned thread) {
+    Waiter& mine = waiters_[thread];
+    const std::uint64_t stamp = mine.stamp.load();
+    mine.stamp.store(notWaiting);
+    mine.bypassed = 0;
+    for (Waiter& other : waiters_) {
+      if (other.stamp.load() < stamp) largestBypass = std::max(largestBypass, ++other.bypassed);
+    }
+  }
+
+  std::uint64_t largestBypass = 0;
+
+ private:
+  static constexpr std::uint64_t notWaiting = UINT64_MAX;
+
+  struct alignas(sectorSize) Waiter {
+    std::atomic<std::uint64_t> stamp{notWaiting};
+    std::uint64_t bypassed = 0;  // touched by the admitted thread only
+  };
+
+  alignas(sectorSize) std::atomic<std::uint64_t> next_{0};
+  alignas(sectorSize) std::vector<Waiter> waiters_;
+};

@@ -1,0 +1,29 @@
+// What the benchmarks ask of a semaphore, and the little that all of them share.
+//
+// A semaphore is made from its permits and the knobs; it has acquire(), release() and a name. Where acquire()
+// returns a number, that is the ticket it took: admission order can then be checked exactly.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+// Two 64-byte lines: the prefetcher of x86 fetches lines in pairs.
+inline constexpr std::size_t sectorSize = 128;
+
+struct Knobs {
+  std::optional<int> spin;       // pauses before parking; 0 = none
+  std::optional<int> threshold;  // LongTermThreshold of Listing 2
+};
+
+template <class S>
+concept TicketSemaphore = requires(S semaphore) {
+  { semaphore.acquire() } -> std::same_as<std::uint64_t>;
+};
+
+// The compiler must produce the value, though nobody reads it.
+template <class T>
+inline void keep(T value) {
+  asm volatile("" : : "r"(value) : "memory");
+}

@@ -1,0 +1,71 @@
+// TWA-Semaphore, Listing 2 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
+//
+// Ticket t is admitted once grant exceeds t. A waiter at most LongTermThreshold away from that is near and
+// polls grant; one further back is far and waits on the bucket of its ticket. A release moves grant, which
+// admits ticket g (the old grant), and pokes the bucket of ticket g + threshold, whose waiter so comes near
+// and is running by the time that its turn comes.
+//
+// Spinning is bounded here, so that more threads than processors can make progress, and ends in parking on
+// the bucket. Its word holds a sequence and, in the lowest bit, whether somebody is parked:
+//
+//   waiter                                  poster
+//   W1  read the word                       P1  grant + 1
+//   W2  read grant: too small               P2  ticket > g, or nobody waits: done
+//   W3  set the parked bit; the word has    P3  bucket of g: poke if the parked bit is set   (threshold > 0)
+//       changed since W1: start again       P4  bucket of g + threshold: poke
+//   W4  read grant: too small               poke: sequence + 1 and parked bit cleared, in one step;
+//   W5  sleep while the word is as in W3          wake all if the bit was set
+//
+// Nobody sleeps for ever. A poke later than W1 changes the word, so W3 or W5 fails, or the sleeper is woken;
+// a poke earlier than W1 came after its P1, which W2 then sees. The one poke that depends on what the poster
+// reads is P3, for near waiters that have stopped spinning: W3 before W4 and P1 before P3 are sequentially
+// consistent, so either the poster sees the bit or the waiter sees the grant.
+// Since a poke clears the bit, a waiter that has been woken but does not run yet costs no second system call.
+#pragma once
+
+#include "futex.hpp"
+
+#ifdef TAKETURNS_FUTEX
+
+#include "semaphore.hpp"
+
+class TwaFutex {
+ public:
+  static constexpr const char* name = "twa-futex";
+  static constexpr bool spins = true;
+  static constexpr bool hasThreshold = true;
+  static constexpr int defaultSpin = 100;
+  static constexpr int defaultThreshold = 1;
+
+  TwaFutex(unsigned permits, const Knobs& knobs)
+      : grant_(permits),
+        spin_(knobs.spin.value_or(defaultSpin)),
+        threshold_(static_cast<std::uint64_t>(knobs.threshold.value_or(defaultThreshold))) {}
+
+  std::uint64_t acquire() {
+    const std::uint64_t ticket = ticket_.fetch_add(1);
+    if (grant_.load() <= ticket) [[unlikely]] wait(ticket);
+    return ticket;
+  }
+
+  void release() {
+    const std::uint64_t before = grant_.fetch_add(1);
+    const std::uint64_t ticket = ticket_.load();
+    // The short-cut: ticket `before`, which has just been admitted, is not even taken. The old grant is
+    // compared whatever the threshold, since a near waiter may be parked and need the wake-up.
+    if (ticket > before) [[unlikely]] advance(before, ticket);
+  }
+
+ private:
+  void wait(std::uint64_t ticket);
+  void advance(std::uint64_t due, std::uint64_t ticket);
+  std::atomic<std::uint32_t>& bucketOf(std::uint64_t ticket) const;
+
+  // One line: a release reads both words.
+  alignas(sectorSize) std::atomic<std::uint64_t> ticket_{0};
+  std::atomic<std::uint64_t> grant_;
+  alignas(sectorSize) const int spin_;
+  const std::uint64_t threshold_;
+};
+
+#endif

@@ -1,0 +1,159 @@
+// The command line: `taketurns bench semaphores`.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command, Option } from 'commander';
+import { environment } from './environment.js';
+import { buildNative, type NativeBinary } from './native.js';
+import {
+  LEAST_SECONDS,
+  MOST_THREADS,
+  type Options,
+  readFile,
+  readRows,
+  readRuns,
+  readSeconds,
+  readThreads,
+} from './options.js';
+import { asyncs, type Progress, pairs, semabench } from './plan.js';
+import { tables } from './report/tables.js';
+import type { Results } from './results.js';
+import { ROWS } from './rows/rows.js';
+
+const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
+
+const FULL = { threads: [1, 2, 4, 8, 16, 32, 64], seconds: 1, runs: 5 };
+const QUICK = { threads: [1, 4, 16, 64], seconds: 0.2, runs: 3 };
+
+interface Given {
+  threads?: number[];
+  seconds?: number;
+  runs?: number;
+  rows?: typeof ROWS;
+  native: boolean;
+  pairs: boolean;
+  quick?: boolean;
+  list?: boolean;
+  json?: string;
+  svg?: string;
+}
+
+const program = new Command('taketurns')
+  .description('benchmarks of fair semaphores and locks')
+  .showHelpAfterError('(--help tells what is allowed)');
+program
+  .command('bench')
+  .description('measure')
+  .command('semaphores')
+  .description('semabench: throughput and fairness of semaphores with one permit, beside native ones')
+  .option('--threads <counts>', `thread counts, 1 to ${MOST_THREADS} (default: ${FULL.threads})`, readThreads)
+  .option(
+    '--seconds <seconds>',
+    `length of an interval, at least ${LEAST_SECONDS} (default: ${FULL.seconds})`,
+    readSeconds,
+  )
+  .option('--runs <runs>', `intervals per row and thread count (default: ${FULL.runs})`, readRuns)
+  .option('--rows <names>', 'only these rows (default: all; see --list)', readRows)
+  .option('--list', 'print the names of the rows and do nothing else')
+  .option(
+    '--json <file>',
+    'write everything measured here (default: bench/results/semaphores.json)',
+    readFile,
+  )
+  .option('--svg <file>', 'draw the figure here (default: bench/results/semaphores.svg)', readFile)
+  .addOption(
+    new Option(
+      '--quick',
+      `a short form: threads ${QUICK.threads}, ${QUICK.runs} runs of ${QUICK.seconds} s each`,
+    ),
+  )
+  .option('--no-native', 'leave out the rows in C++')
+  .option('--no-pairs', 'leave out the tables on one thread')
+  .action(semaphores);
+
+async function semaphores(given: Given): Promise<void> {
+  if (given.list) {
+    const width = Math.max(...ROWS.map(({ name }) => name.length));
+    for (const { name, family } of ROWS) console.log(`${name.padEnd(width)}  ${family}`);
+    return;
+  }
+  const short = given.quick === true;
+  const options: Options = {
+    ...(short ? QUICK : FULL),
+    rows: (given.rows ?? ROWS).filter(({ kind }) => given.native || kind === 'script'),
+    native: given.native,
+    pairs: given.pairs,
+    quick: short,
+    json: given.json ?? `${RESULTS}semaphores.json`,
+    svg: given.svg ?? `${RESULTS}semaphores.svg`,
+    ...(given.threads && { threads: given.threads }),
+    ...(given.seconds && { seconds: given.seconds }),
+    ...(given.runs && { runs: given.runs }),
+  };
+  if (options.rows.length === 0) {
+    program.error(
+      "error: options '--rows' and '--no-native' together leave no row. Allowed: at least one row.",
+    );
+  }
+  await run(options);
+}
+
+async function run(options: Options): Promise<void> {
+  mkdirSync(RESULTS, { recursive: true });
+  const wantsNative = options.rows.some(({ kind }) => kind === 'native');
+  if (wantsNative) note('building the native rows');
+  const native: NativeBinary = wantsNative ? buildNative() : { missing: 'not asked for' };
+  const { rows, json, svg, ...told } = options;
+  const results: Results = {
+    environment: environment('compiler' in native ? native.compiler : 'none'),
+    options: { ...told, rows: rows.map(({ name }) => name) },
+    rows: rows.map(({ name, family }) => ({ name, family })),
+    runs: [],
+    probes: [],
+    pairs: [],
+    asyncs: [],
+    skipped: [],
+  };
+  if (wantsNative && 'missing' in native) {
+    results.skipped.push({ row: 'native rows', at: 'build', why: native.missing });
+  }
+
+  await semabench(options, native, results, showProgress);
+  if (options.pairs) {
+    await pairs(options, native, results, showProgress);
+    if (rows.some(({ name }) => name === 'Semaphore')) await asyncs(options, results, showProgress);
+  }
+  note('');
+
+  console.log(tables(results));
+  writeFileSync(json, `${JSON.stringify(results)}\n`);
+  console.log(`\neverything measured: ${relative('.', json)}`);
+  if (results.runs.length > 0) {
+    // The plotting libraries take a while to load, and nothing before needs them.
+    const { figure } = await import('./report/figure.js');
+    writeFileSync(svg, await figure(results));
+    console.log(`figure:              ${relative('.', svg)}`);
+  } else {
+    console.log('no figure: no row could be run');
+    process.exitCode = 1;
+  }
+}
+
+let noted = 0;
+
+/** Overwrites the line on a terminal; in a log file, a line every few seconds is enough. */
+function note(text: string): void {
+  if (process.stderr.isTTY) {
+    process.stderr.write(`\r\u001b[2K${text}`);
+  } else if (text !== '' && performance.now() - noted > 5000) {
+    noted = performance.now();
+    process.stderr.write(`${text}\n`);
+  }
+}
+
+function showProgress(...[table, what, count, of]: Parameters<Progress>): void {
+  note(`${table}: ${what}, run ${count} of ${of}`);
+}
+
+await program.parseAsync();

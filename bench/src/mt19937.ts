@@ -1,0 +1,49 @@
+// The Mersenne Twister mt19937, the work that semabench does inside and outside the critical section.
+//
+// The generator is the one of C++ `std::mt19937` (624 words, twisted all at once when they are used up), so that
+// script and native rows do the same work. Its whole state, position included, is one Uint32Array: over a
+// SharedArrayBuffer it can be stepped by any thread that holds the permit, with plain loads and stores, because
+// the semaphore under test is what orders them.
+
+const SIZE = 624;
+const SHIFT = 397;
+const POSITION = SIZE;
+
+/** Bytes that a generator's state takes. */
+export const MT_BYTES = (SIZE + 1) * Uint32Array.BYTES_PER_ELEMENT;
+
+/** Seeds `state` as `std::mt19937(seed)` does. */
+export function mtSeed(state: Uint32Array, seed = 5489): void {
+  let word = seed >>> 0;
+  state[0] = word;
+  for (let i = 1; i < SIZE; i++) {
+    word = (Math.imul(1812433253, word ^ (word >>> 30)) + i) >>> 0;
+    state[i] = word;
+  }
+  state[POSITION] = SIZE;
+}
+
+/** Advances `state` by one step and returns its output, an unsigned 32-bit integer. */
+export function mtStep(state: Uint32Array): number {
+  let at = state[POSITION] as number;
+  if (at >= SIZE) {
+    twist(state);
+    at = 0;
+  }
+  let y = state[at] as number;
+  state[POSITION] = at + 1;
+  y ^= y >>> 11;
+  y ^= (y << 7) & 0x9d2c5680;
+  y ^= (y << 15) & 0xefc60000;
+  y ^= y >>> 18;
+  return y >>> 0;
+}
+
+function twist(state: Uint32Array): void {
+  for (let i = 0; i < SIZE; i++) {
+    const next = state[i + 1 < SIZE ? i + 1 : 0] as number;
+    const far = state[i < SIZE - SHIFT ? i + SHIFT : i + SHIFT - SIZE] as number;
+    const y = ((state[i] as number) & 0x80000000) | (next & 0x7fffffff);
+    state[i] = far ^ (y >>> 1) ^ (y & 1 ? 0x9908b0df : 0);
+  }
+}

@@ -1,0 +1,67 @@
+// The native rows: builds their binary with whatever C++ compiler there is, and runs it.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { firstLine, runJson } from './program.js';
+
+const SOURCES = fileURLToPath(new URL('../native/', import.meta.url));
+const BUILD = fileURLToPath(new URL('../build/', import.meta.url));
+const BINARY = `${BUILD}native-bench`;
+const FLAGS = ['-std=c++20', '-O3', '-pthread'];
+
+export interface NativeRun {
+  seconds: number;
+  iterations: number[];
+  cpuSeconds: number;
+  longestWaitMs?: number;
+  largestBypass?: number;
+  outOfOrder?: number;
+}
+
+/** The binary, or why there is none. */
+export type NativeBinary = { binary: string; compiler: string } | { missing: string };
+
+/** Builds the binary unless it is newer than all of its sources. */
+export function buildNative(): NativeBinary {
+  const sources = existsSync(SOURCES)
+    ? readdirSync(SOURCES)
+        .filter((file) => /\.(cpp|hpp|h)$/.test(file))
+        .map((file) => SOURCES + file)
+    : [];
+  const units = sources.filter((file) => file.endsWith('.cpp'));
+  if (units.length === 0) return { missing: 'bench/native holds no C++ sources' };
+
+  const compilers = [process.env.CXX, 'c++', 'g++', 'clang++'].filter(
+    (name) => name !== undefined && name !== '',
+  );
+  for (const compiler of compilers as string[]) {
+    const version = spawnSync(compiler, ['--version'], { encoding: 'utf8' });
+    if (version.status !== 0) continue;
+    const found = { binary: BINARY, compiler: firstLine(version.stdout) };
+    const fresh =
+      existsSync(BINARY) && sources.every((file) => statSync(file).mtimeMs < statSync(BINARY).mtimeMs);
+    if (fresh) return found;
+    mkdirSync(BUILD, { recursive: true });
+    const built = spawnSync(compiler, [...FLAGS, ...units, '-o', BINARY], { encoding: 'utf8' });
+    if (built.status === 0) return found;
+    return { missing: `${compiler} could not build bench/native: ${firstLine(built.stderr)}` };
+  }
+  return { missing: `no C++ compiler found (tried ${compilers.join(', ')}; CXX names another)` };
+}
+
+export function nativeSemabench(
+  binary: string,
+  algorithm: string,
+  threads: number,
+  seconds: number,
+  probe: boolean,
+): Promise<NativeRun> {
+  const args = ['semabench', algorithm, '--threads', String(threads), '--seconds', String(seconds)];
+  return runJson(binary, probe ? [...args, '--probe'] : args, 60_000 + seconds * 2000);
+}
+
+export async function nativePair(binary: string, algorithm: string, seconds: number): Promise<number> {
+  const args = ['pair', algorithm, '--seconds', String(seconds)];
+  return (await runJson<{ nanosecondsPerPair: number }>(binary, args, 60_000)).nanosecondsPerPair;
+}

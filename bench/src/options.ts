@@ -1,0 +1,75 @@
+// What the command line may say. Each reader returns a value or throws an InvalidArgumentError, to which commander
+// adds the option's name and what was given.
+
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { ROWS, type Row } from './rows/rows.js';
+
+/** Each thread of a script row is a worker of some 9 MB. */
+export const MOST_THREADS = 512;
+export const LEAST_SECONDS = 0.05;
+export const MOST_SECONDS = 600;
+export const MOST_RUNS = 1000;
+
+export interface Options {
+  threads: number[];
+  seconds: number;
+  runs: number;
+  rows: Row[];
+  native: boolean;
+  pairs: boolean;
+  quick: boolean;
+  json: string;
+  svg: string;
+}
+
+function readNumber(text: string, least: number, most: number, whole: boolean): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
+  throw new InvalidArgumentError(
+    `Allowed: ${whole ? 'a whole number' : 'a number'} from ${least} to ${most}.`,
+  );
+}
+
+export const readSeconds = (text: string): number => readNumber(text, LEAST_SECONDS, MOST_SECONDS, false);
+
+export const readRuns = (text: string): number => readNumber(text, 1, MOST_RUNS, true);
+
+/** Thread counts, separated by commas; returned ascending, each once. */
+export function readThreads(text: string): number[] {
+  try {
+    const counts = text.split(',').map((part) => readNumber(part, 1, MOST_THREADS, true));
+    return [...new Set(counts)].sort((a, b) => a - b);
+  } catch {
+    throw new InvalidArgumentError(`Allowed: whole numbers from 1 to ${MOST_THREADS}, separated by commas.`);
+  }
+}
+
+/** Row names, separated by commas; returned in the order of declaration, each once. */
+export function readRows(text: string): Row[] {
+  const names = text.split(',').map((part) => part.trim());
+  const unknown = names.find((name) => !ROWS.some((row) => row.name === name));
+  if (unknown !== undefined) {
+    const allowed = ROWS.map((row) => row.name).join(', ');
+    throw new InvalidArgumentError(`No row is called '${unknown}'. Allowed: ${allowed}.`);
+  }
+  return ROWS.filter((row) => names.includes(row.name));
+}
+
+/** A file that can be written; found out before the benchmark runs, not after. */
+export function readFile(text: string): string {
+  const path = resolve(text);
+  const folder = dirname(path);
+  if (text.trim() === '' || (existsSync(path) && !statSync(path).isFile())) {
+    throw new InvalidArgumentError('Allowed: the path of a file.');
+  }
+  try {
+    accessSync(existsSync(path) ? path : folder, constants.W_OK);
+  } catch {
+    throw new InvalidArgumentError(
+      `Allowed: a file in a folder that exists and may be written; ${folder} is not one.`,
+    );
+  }
+  return path;
+}

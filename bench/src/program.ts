@@ -1,0 +1,26 @@
+// Runs a program to its end and reads the one line of JSON that it prints.
+
+import { execFile } from 'node:child_process';
+
+export function runJson<T>(program: string, args: readonly string[], timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
+      if (error) {
+        const why = error.killed
+          ? `did not end within ${timeoutMs / 1000} s`
+          : firstLine(stderr) || error.message;
+        reject(new Error(why));
+        return;
+      }
+      try {
+        resolve(JSON.parse(stdout) as T);
+      } catch {
+        reject(new Error(`printed no JSON but: ${firstLine(stdout) || 'nothing'}`));
+      }
+    });
+  });
+}
+
+export function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? '';
+}

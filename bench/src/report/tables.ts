@@ -1,0 +1,153 @@
+// The tables that the benchmark prints.
+
+import Table from 'cli-table3';
+import { cells, counted, medianOf, type Results, type Timing, threadCounts } from '../results.js';
+import { FLOOR } from '../rows/rows.js';
+import { type Spread, spread } from '../statistics.js';
+import { met, targets } from './targets.js';
+
+/** All tables that the run has figures for, each under its heading. */
+export function tables(results: Results): string {
+  const parts = [
+    ...semabenchTables(results),
+    ...(results.pairs.length > 0 ? [pairTable(results)] : []),
+    ...(results.asyncs.length > 0 ? [asyncTable(results)] : []),
+    ...targetTable(results),
+    ...skippedLines(results),
+  ];
+  return parts.join('\n\n');
+}
+
+function semabenchTables(results: Results): string[] {
+  const measured = cells(results);
+  return threadCounts(results).map((threads) => {
+    const table = makeTable([
+      'row',
+      'iterations\nper second',
+      '\nmin–max',
+      '\nfairness',
+      '\nmin–max',
+      "Jain's\nindex",
+      'longest\nwait, ms',
+      'largest\nbypass',
+      'out of\norder',
+      'CPU\nseconds',
+    ]);
+    for (const cell of measured.filter((candidate) => candidate.threads === threads)) {
+      const { row, throughput, fairness, jain, cpuSeconds, probe } = cell;
+      table.push([
+        row,
+        rate(throughput.median),
+        `${rate(throughput.min)}–${rate(throughput.max)}`,
+        fairness.median.toFixed(3),
+        `${fairness.min.toFixed(2)}–${fairness.max.toFixed(2)}`,
+        jain.median.toFixed(3),
+        probe ? fixed(probe.longestWaitMs) : '',
+        probe ? String(probe.largestBypass) : '',
+        probe?.outOfOrder === undefined ? '' : String(probe.outOfOrder),
+        cpuSeconds.median.toFixed(2),
+      ]);
+    }
+    return `semabench, ${counted(threads)}\n${table.toString()}`;
+  });
+}
+
+function pairTable(results: Results): string {
+  const table = makeTable(['row', 'ns', 'min–max', '/ sem_t', '/ floor']);
+  const native = medianOf(results.pairs, 'sem_t');
+  const floor = medianOf(results.pairs, FLOOR);
+  for (const [row, { median, min, max }] of byRow(results.pairs)) {
+    table.push([
+      row,
+      fixed(median),
+      `${fixed(min)}–${fixed(max)}`,
+      ratio(median / native),
+      ratio(median / floor),
+    ]);
+  }
+  return `acquire + release, uncontended, nanoseconds\n${table.toString()}`;
+}
+
+function asyncTable(results: Results): string {
+  const table = makeTable(['row', 'uncontended', 'min–max', '1,000 queued', 'min–max']);
+  const uncontended = byRow(results.asyncs.filter(({ shape }) => shape === 'uncontended'));
+  const queued = byRow(results.asyncs.filter(({ shape }) => shape === 'queued'));
+  for (const row of new Set([...uncontended.keys(), ...queued.keys()])) {
+    const columns = [uncontended.get(row), queued.get(row)].flatMap((found) =>
+      found ? [fixed(found.median), `${fixed(found.min)}–${fixed(found.max)}`] : ['', ''],
+    );
+    table.push([row, ...columns]);
+  }
+  return `await acquire + release in one thread, nanoseconds\n${table.toString()}`;
+}
+
+function targetTable(results: Results): string[] {
+  const all = targets(results);
+  const subjects = [...(all[0]?.found.keys() ?? [])];
+  const table = makeTable(['to reach', '', ...subjects]);
+  for (const target of all) {
+    const values = subjects.map((row) => target.found.get(row) ?? Number.NaN);
+    if (values.every(Number.isNaN)) continue;
+    table.push([
+      target.what,
+      `${target.bound} ${target.wanted}`,
+      ...values.map((value) =>
+        Number.isNaN(value) ? '' : `${ratio(value)} ${met(target, value) ? 'yes' : 'no'}`,
+      ),
+    ]);
+  }
+  return table.length > 0 ? [`ratios to reach, from the medians of this run\n${table.toString()}`] : [];
+}
+
+/** What was left out and why, each reason once. */
+function skippedLines({ skipped }: Results): string[] {
+  if (skipped.length === 0) return [];
+  const whys = [...new Set(skipped.map(({ why }) => why))];
+  const lines = whys.map((why) => {
+    const same = skipped.filter((each) => each.why === why);
+    const rows = [...new Set(same.map(({ row }) => row))];
+    return `skipped: ${rows.join(', ')} (${[...new Set(same.map(({ at }) => at))].join('; ')}): ${why}`;
+  });
+  return [lines.join('\n')];
+}
+
+function byRow(timings: readonly Timing[]): Map<string, Spread> {
+  const rows = [...new Set(timings.map(({ row }) => row))];
+  return new Map(
+    rows.map((name) => [
+      name,
+      spread(timings.filter(({ row }) => row === name).map((timing) => timing.nanoseconds)),
+    ]),
+  );
+}
+
+function makeTable(head: string[]) {
+  return new Table({
+    head,
+    colAligns: head.map((_, column) => (column === 0 ? 'left' : 'right')),
+    style: { head: [], border: [], compact: true },
+  });
+}
+
+/** Iterations per second with three significant digits. */
+export function rate(value: number): string {
+  if (!Number.isFinite(value)) return '';
+  for (const [unit, name] of [
+    [1e6, ' M'],
+    [1e3, ' k'],
+  ] as const) {
+    // 999,900 is 1.00 M, not 1000 k.
+    if (Number(value.toPrecision(3)) >= unit) return `${fixed(value / unit)}${name}`;
+  }
+  return fixed(value);
+}
+
+function ratio(value: number): string {
+  return Number.isFinite(value) ? fixed(value) : '';
+}
+
+/** Three significant digits without exponent; whole numbers below 1000 of which nothing is lost stay whole. */
+function fixed(value: number): string {
+  if (Number.isInteger(value) || value >= 100) return value.toFixed(0);
+  return value.toFixed(value >= 10 ? 1 : 2);
+}

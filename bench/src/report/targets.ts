@@ -1,0 +1,90 @@
+// The ratios that the project wants to reach, computed from one benchmark run. Both sides of a ratio come from the
+// same run, so a slow or busy machine spoils both alike.
+
+import { type Cell, cells, medianOf, type Results } from '../results.js';
+import { FLOOR } from '../rows/rows.js';
+
+export interface Target {
+  what: string;
+  bound: '<=' | '>=' | '<';
+  wanted: number;
+  /** For each library row in the run; NaN where this run has not measured it. */
+  found: Map<string, number>;
+}
+
+const TWA = 'twa-futex';
+const NOTIFY_ALL = 'js-ticket-notify-all';
+const ASYNC_PEERS = ['async-mutex', 'async-sema'];
+
+export function targets(results: Results): Target[] {
+  const subjects = results.rows.filter(({ family }) => family === 'taketurns').map(({ name }) => name);
+  const measured = cells(results);
+  const cell = (row: string, threads: number) =>
+    measured.find((candidate) => candidate.row === row && candidate.threads === threads);
+  const throughput = (row: string, threads: number) => cell(row, threads)?.throughput.median ?? Number.NaN;
+  const promises = (row: string, shape: string) =>
+    medianOf(
+      results.asyncs.filter((timing) => timing.shape === shape),
+      row,
+    );
+  const target = (
+    what: string,
+    bound: Target['bound'],
+    wanted: number,
+    value: (row: string) => number,
+  ): Target => ({
+    what,
+    bound,
+    wanted,
+    found: new Map(subjects.map((row) => [row, value(row)])),
+  });
+  const pair = (row: string) => medianOf(results.pairs, row);
+
+  return [
+    target('uncontended pair / sem_t', '<=', 1, (row) => pair(row) / pair('sem_t')),
+    target('uncontended pair / two locked instructions in wasm', '<=', 1.6, (row) => pair(row) / pair(FLOOR)),
+    ...[16, 64].map((threads) =>
+      target(
+        `throughput at ${threads} threads / ${TWA}`,
+        '>=',
+        0.8,
+        (row) => throughput(row, threads) / throughput(TWA, threads),
+      ),
+    ),
+    target(
+      `throughput at 64 threads / ${NOTIFY_ALL}`,
+      '>=',
+      15,
+      (row) => throughput(row, 64) / throughput(NOTIFY_ALL, 64),
+    ),
+    target('admissions out of ticket order, any thread count', '<=', 0, (row) =>
+      outOfOrder(measured.filter((candidate) => candidate.row === row)),
+    ),
+    ...[16, 64].map((threads) =>
+      target(
+        `fairness at ${threads} threads`,
+        '>=',
+        0.95,
+        (row) => cell(row, threads)?.fairness.median ?? Number.NaN,
+      ),
+    ),
+    ...(['uncontended', 'queued'] as const).map((shape) =>
+      target(
+        `await acquire + release, ${shape} / the better of ${ASYNC_PEERS.join(', ')}`,
+        '<',
+        1,
+        (row) => promises(row, shape) / Math.min(...ASYNC_PEERS.map((peer) => promises(peer, shape))),
+      ),
+    ),
+  ];
+}
+
+export function met({ bound, wanted }: Target, value: number): boolean {
+  if (bound === '>=') return value >= wanted;
+  return bound === '<' ? value < wanted : value <= wanted;
+}
+
+function outOfOrder(of: Cell[]): number {
+  if (of.length === 0) return Number.NaN;
+  return of.reduce((sum, { probe }) => sum + (probe?.outOfOrder ?? Number.NaN), 0);
+}

@@ -1,0 +1,101 @@
+// What a benchmark run finds out: the shape of the JSON file, and the summaries that tables and figure are drawn
+// from. Raw figures are kept; everything else is computed from them.
+
+import { fairness, jain, median, type Spread, spread, total } from './statistics.js';
+
+export interface Run {
+  row: string;
+  threads: number;
+  round: number;
+  /** The interval's true length. */
+  seconds: number;
+  cpuSeconds: number;
+  /** Per thread. */
+  iterations: number[];
+}
+
+export interface Probe {
+  row: string;
+  threads: number;
+  longestWaitMs: number;
+  largestBypass: number;
+  /** Admissions whose ticket was not the next one; absent where the row has no tickets. */
+  outOfOrder?: number;
+  /** How many admissions were looked at; absent where the row does not say. */
+  admissions?: number;
+}
+
+export interface Timing {
+  row: string;
+  round: number;
+  nanoseconds: number;
+}
+
+export interface AsyncTiming extends Timing {
+  shape: 'uncontended' | 'queued';
+}
+
+export interface Skipped {
+  row: string;
+  /** Where it happened, such as `64 threads`. */
+  at: string;
+  why: string;
+}
+
+export interface Results {
+  environment: Record<string, string | number>;
+  options: Record<string, unknown>;
+  rows: { name: string; family: string }[];
+  runs: Run[];
+  probes: Probe[];
+  pairs: Timing[];
+  asyncs: AsyncTiming[];
+  skipped: Skipped[];
+}
+
+/** The runs of one row at one thread count, summed up. */
+export interface Cell {
+  row: string;
+  family: string;
+  threads: number;
+  /** Iterations of all threads together, per second. */
+  throughput: Spread;
+  fairness: Spread;
+  jain: Spread;
+  cpuSeconds: Spread;
+  probe: Probe | undefined;
+}
+
+/** `1 thread`, `2 threads`. */
+export function counted(threads: number): string {
+  return threads === 1 ? '1 thread' : `${threads} threads`;
+}
+
+export function threadCounts(results: Results): number[] {
+  return [...new Set(results.runs.map((run) => run.threads))].sort((a, b) => a - b);
+}
+
+/** One cell for each row and thread count that has runs. */
+export function cells(results: Results): Cell[] {
+  return threadCounts(results).flatMap((threads) =>
+    results.rows.flatMap(({ name, family }) => {
+      const runs = results.runs.filter((run) => run.row === name && run.threads === threads);
+      if (runs.length === 0) return [];
+      return {
+        row: name,
+        family,
+        threads,
+        throughput: spread(runs.map((run) => total(run.iterations) / run.seconds)),
+        fairness: spread(runs.map((run) => fairness(run.iterations))),
+        jain: spread(runs.map((run) => jain(run.iterations))),
+        cpuSeconds: spread(runs.map((run) => run.cpuSeconds)),
+        probe: results.probes.find((probe) => probe.row === name && probe.threads === threads),
+      };
+    }),
+  );
+}
+
+/** Median nanoseconds of a row, NaN where it was not timed. */
+export function medianOf(timings: readonly Timing[], row: string): number {
+  return median(timings.filter((timing) => timing.row === row).map((timing) => timing.nanoseconds));
+}

@@ -1,0 +1,43 @@
+// A ticket semaphore as one writes it in plain JavaScript: the baseline that the library has to beat.
+//
+// Ticket and grant are 32-bit words, everybody waits on grant, and every release wakes everybody, since it cannot
+// know who is next. It is fair and correct as long as no thread sleeps through 2^31 releases: comparing by the
+// sign of the wrapped difference needs that.
+
+const TICKET = 0;
+const GRANT = 1;
+
+export class JsTicketSemaphore {
+  readonly #words: Int32Array;
+  #latest = 0;
+
+  constructor(words: Int32Array) {
+    this.#words = words;
+  }
+
+  static share(permits: number): Int32Array {
+    const words = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+    words[GRANT] = permits;
+    return words;
+  }
+
+  /** The ticket that this thread's latest acquire took. */
+  get latest(): number {
+    return this.#latest;
+  }
+
+  acquire(): void {
+    const ticket = Atomics.add(this.#words, TICKET, 1);
+    this.#latest = ticket;
+    while (true) {
+      const grant = Atomics.load(this.#words, GRANT);
+      if (((grant - ticket) | 0) > 0) return;
+      Atomics.wait(this.#words, GRANT, grant);
+    }
+  }
+
+  release(): void {
+    Atomics.add(this.#words, GRANT, 1);
+    Atomics.notify(this.#words, GRANT);
+  }
+}

@@ -1,0 +1,162 @@
+// The process in which script rows run. It is told of one run at a time by its parent, has it done by its worker
+// threads, and answers with what they counted.
+//
+// Threads are kept for the next run. The parent decides whether there is one: it starts a host for every run where
+// there is time for that, so that rows cannot disturb each other, and keeps one host where there is not.
+
+import { SHARE_ENV, Worker } from 'node:worker_threads';
+import { MT_BYTES, mtSeed } from '../mt19937.js';
+import { scriptRow } from '../rows/rows.js';
+import {
+  ADMISSIONS,
+  ADMITTED,
+  BEGIN,
+  COUNTED,
+  clock,
+  END,
+  LARGEST_BYPASS,
+  LONGEST_WAIT,
+  MEASURE,
+  makeBoard,
+  OUT_OF_ORDER,
+  PHASE,
+  STOP,
+  tally,
+  WARM,
+} from './board.js';
+import type { ThreadOrder, ThreadReply } from './thread.js';
+
+export interface HostOrder {
+  row: string;
+  loop: 'measure' | 'probe';
+  threads: number;
+  seconds: number;
+}
+
+export interface HostResult {
+  /** The interval's true length. */
+  seconds: number;
+  cpuSeconds: number;
+  /** Per thread, iterations that ended inside the interval. */
+  iterations: number[];
+  admissions: number;
+  longestWaitMs: number;
+  largestBypass: number;
+  /** Undefined where the row has no tickets. */
+  outOfOrder?: number;
+}
+
+export type HostReply = { result: HostResult } | { error: string };
+
+// Long enough for a slow machine with many threads, short enough to be told of a hang.
+const PATIENCE_MS = 20_000;
+// Time for the engine to compile the loop, beyond everyone's first admission: half an interval within these limits.
+const WARM_LEAST_MS = 50;
+const WARM_MOST_MS = 250;
+
+const workers: Worker[] = [];
+
+async function run({ row: name, loop, threads, seconds }: HostOrder): Promise<HostResult> {
+  while (workers.length < threads)
+    workers.push(new Worker(new URL('./thread.js', import.meta.url), { env: SHARE_ENV }));
+  const row = scriptRow(name);
+  const { shared, dispose } = await row.share();
+  const board = makeBoard(threads);
+  const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
+  mtSeed(common);
+
+  const { words, interval, tallies } = board;
+  const crew = workers.slice(0, threads);
+  const ready = crew.map((worker) => answer(worker, 'ready'));
+  crew.forEach((worker, thread) => {
+    const order: ThreadOrder = { row: name, loop, thread, threads, shared, board: board.memory, common };
+    worker.postMessage(order);
+  });
+  await within(Promise.all(ready), 'the threads did not start');
+  const done = Promise.all(crew.map((worker) => answer(worker, 'done')));
+  done.catch(() => {});
+
+  setPhase(words, WARM);
+  const start = performance.now();
+  for (let count = 0; count < threads; count = Atomics.load(words, ADMITTED)) {
+    const left = start + PATIENCE_MS - performance.now();
+    if (left <= 0 || Atomics.wait(words, ADMITTED, count, left) === 'timed-out') {
+      throw new Error(`only ${count} of ${threads} threads were admitted within ${PATIENCE_MS / 1000} s`);
+    }
+  }
+  sleep(start + Math.min(Math.max(WARM_LEAST_MS, seconds * 500), WARM_MOST_MS) - performance.now());
+
+  const cpu = process.cpuUsage();
+  const begin = clock();
+  interval[BEGIN] = begin;
+  setPhase(words, MEASURE);
+  sleep(seconds * 1000);
+  const end = clock();
+  interval[END] = end;
+  setPhase(words, STOP);
+  const used = process.cpuUsage(cpu);
+
+  await within(done, 'not every thread came back after the interval');
+  dispose?.();
+
+  const column = (index: number) => crew.map((_, thread) => tallies[tally(thread) + index] as number);
+  const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+  const outOfOrder = sum(column(OUT_OF_ORDER));
+  return {
+    seconds: (end - begin) / 1000,
+    cpuSeconds: (used.user + used.system) / 1e6,
+    iterations: column(COUNTED),
+    admissions: sum(column(ADMISSIONS)),
+    longestWaitMs: Math.max(...column(LONGEST_WAIT)),
+    largestBypass: Math.max(...column(LARGEST_BYPASS)),
+    ...(Number.isNaN(outOfOrder) ? {} : { outOfOrder }),
+  };
+}
+
+function setPhase(words: Int32Array, phase: number): void {
+  Atomics.store(words, PHASE, phase);
+  if (phase === WARM) Atomics.notify(words, PHASE);
+}
+
+function sleep(milliseconds: number): void {
+  if (milliseconds > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
+function answer(worker: Worker, kind: 'ready' | 'done'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error): void => {
+      worker.off('message', onMessage).off('error', settle);
+      if (error) reject(error);
+      else resolve();
+    };
+    const onMessage = (reply: ThreadReply): void => {
+      if ('error' in reply) settle(new Error(reply.error));
+      else if (kind in reply) settle();
+    };
+    worker.on('message', onMessage).on('error', settle);
+  });
+}
+
+async function within<T>(promise: Promise<T>, complaint: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${complaint} within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+process.on('message', async (order: HostOrder) => {
+  let reply: HostReply;
+  try {
+    reply = { result: await run(order) };
+  } catch (error) {
+    reply = { error: error instanceof Error ? error.message : String(error) };
+  }
+  process.send?.(reply);
+});
+// Threads that are still parked must not keep a host alive whose parent has gone.
+process.on('disconnect', () => process.exit());

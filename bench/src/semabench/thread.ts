@@ -1,0 +1,41 @@
+// A worker thread of the host: told of a run, it joins the row's semaphore, says that it is ready, and runs the
+// row's loop from WARM to STOP.
+
+import { parentPort } from 'node:worker_threads';
+import { MT_BYTES, mtSeed } from '../mt19937.js';
+import { scriptRow } from '../rows/rows.js';
+import { IDLE, openBoard, PHASE } from './board.js';
+
+export interface ThreadOrder {
+  row: string;
+  loop: 'measure' | 'probe';
+  thread: number;
+  threads: number;
+  shared: unknown;
+  board: SharedArrayBuffer;
+  common: Uint32Array;
+}
+
+export type ThreadReply = { ready: true } | { done: true } | { error: string };
+
+const port = parentPort;
+if (port === null) throw new Error('thread.js runs in a worker');
+const reply = (message: ThreadReply): void => port.postMessage(message);
+
+port.on('message', async (order: ThreadOrder) => {
+  try {
+    const { row, loop, thread, threads, common } = order;
+    const url = new URL(`./loop.js?row=${encodeURIComponent(row)}`, import.meta.url).href;
+    const loops = (await import(url)) as typeof import('./loop.js');
+    const joined = await scriptRow(row).join(order.shared);
+    const board = openBoard(order.board, threads);
+    const own = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
+    mtSeed(own, thread + 1);
+    reply({ ready: true });
+    Atomics.wait(board.words, PHASE, IDLE);
+    loops[loop]({ joined, board, thread, threads, common, own });
+    reply({ done: true });
+  } catch (error) {
+    reply({ error: error instanceof Error ? error.message : String(error) });
+  }
+});

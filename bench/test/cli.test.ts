@@ -1,0 +1,57 @@
+// The built command, end to end.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Results } from '../src/results.js';
+
+const PROGRAM = fileURLToPath(new URL('../bin/taketurns.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'taketurns-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function taketurns(...args: string[]) {
+  return spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8' });
+}
+
+describe('taketurns bench semaphores', () => {
+  it('measures, prints, writes and draws', { timeout: 60_000 }, () => {
+    const json = join(folder, 'out.json');
+    const svg = join(folder, 'out.svg');
+    const rows = ['Semaphore', 'js-ticket-notify-all', 'js-barging', 'multithreading'];
+    const options = ['--threads', '1,3', '--seconds', '0.05', '--runs', '1', '--rows', rows.join()];
+    const done = taketurns('bench', 'semaphores', ...options, '--json', json, '--svg', svg);
+    expect(done.stderr).not.toMatch(/\n\s+at /);
+    expect(done.status).toBe(0);
+    for (const row of rows) expect(done.stdout).toContain(row);
+    expect(done.stdout).toContain('out.svg');
+
+    const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
+    expect(results.skipped).toEqual([]);
+    expect(results.runs).toHaveLength(rows.length * 2);
+    for (const { threads, iterations, seconds } of results.runs) {
+      expect(iterations).toHaveLength(threads);
+      expect(Math.max(...iterations)).toBeGreaterThan(0);
+      expect(seconds).toBeGreaterThanOrEqual(0.05);
+    }
+    for (const { row, outOfOrder } of results.probes) {
+      expect(outOfOrder).toBe(row === 'Semaphore' || row === 'js-ticket-notify-all' ? 0 : undefined);
+    }
+    expect(readFileSync(svg, 'utf8')).toContain('multithreading');
+  });
+
+  it.each([
+    [['--threads', '0'], /--threads.*'0'.*from 1 to 512/],
+    [['--rows', 'nobody'], /--rows.*'nobody'.*Allowed: Semaphore/],
+    [['--seconds', 'x'], /--seconds.*'x'.*from 0.05/],
+    [['--json', '/no/such/folder/x'], /--json.*folder that exists/],
+    [['--rows', 'sem_t', '--no-native'], /--no-native.*no row/],
+    [['--frobnicate'], /--frobnicate/],
+  ])('refuses %j', (args, message) => {
+    const refused = taketurns('bench', 'semaphores', ...args);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toMatch(message);
+    expect(refused.stderr).not.toMatch(/\n\s+at /);
+  });
+});

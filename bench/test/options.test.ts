@@ -1,0 +1,37 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readFile, readRows, readRuns, readSeconds, readThreads } from '../src/options.js';
+
+describe('options', () => {
+  it('reads thread counts, sorted and each once', () => {
+    expect(readThreads('16, 1,4,4')).toEqual([1, 4, 16]);
+    for (const bad of ['', '0', '1,', '2.5', '513', 'all', '1;2', '-1', 'NaN', 'Infinity']) {
+      expect(() => readThreads(bad), bad).toThrow('whole numbers from 1 to 512');
+    }
+  });
+
+  it('reads seconds and runs', () => {
+    expect(readSeconds('0.25')).toBe(0.25);
+    expect(readRuns('11')).toBe(11);
+    for (const bad of ['', '0', '-1', 'long', '601'])
+      expect(() => readSeconds(bad), bad).toThrow('from 0.05 to 600');
+    for (const bad of ['', '0', '1.5', '1001']) expect(() => readRuns(bad), bad).toThrow('from 1 to 1000');
+  });
+
+  it('reads row names, in the order of declaration', () => {
+    expect(readRows('sem_t, Semaphore,sem_t').map(({ name }) => name)).toEqual(['Semaphore', 'sem_t']);
+    expect(() => readRows('Semaphore,sem')).toThrow(/No row is called 'sem'.*js-barging/);
+    expect(() => readRows('')).toThrow('No row is called');
+  });
+
+  it('reads files that can be written', () => {
+    const file = join(tmpdir(), 'taketurns-no-such-file.json');
+    expect(readFile(file)).toBe(file);
+    expect(() => readFile(tmpdir())).toThrow('path of a file');
+    expect(() => readFile('')).toThrow('path of a file');
+    expect(() => readFile(join(tmpdir(), 'taketurns-no-such-folder', 'x.json'))).toThrow(
+      'folder that exists',
+    );
+  });
+});

@@ -1,0 +1,109 @@
+// Tables, ratios and figure from made-up results.
+import { describe, expect, it } from 'vitest';
+import { figure } from '../src/report/figure.js';
+import { rate, tables } from '../src/report/tables.js';
+import { met, targets } from '../src/report/targets.js';
+import { cells, type Results } from '../src/results.js';
+import { FLOOR, ROWS } from '../src/rows/rows.js';
+
+/** Each row does `1000 * (its number, from 1)` iterations a second and takes as many tens of nanoseconds. */
+function madeUp(): Results {
+  const rows = ROWS.map(({ name, family }) => ({ name, family }));
+  const runs = rows.flatMap(({ name }, index) =>
+    [1, 16, 64].flatMap((threads) =>
+      [0.9, 1, 1.3].map((factor, round) => ({
+        row: name,
+        threads,
+        round: round + 1,
+        seconds: 2,
+        cpuSeconds: 1.5,
+        iterations: Array.from({ length: threads }, () => (2000 * (index + 1) * factor) / threads),
+      })),
+    ),
+  );
+  const probes = rows.flatMap(({ name, family }) =>
+    [1, 16, 64].map((threads) => ({
+      row: name,
+      threads,
+      longestWaitMs: 1.5,
+      largestBypass: 7,
+      ...(family === 'taketurns' ? { outOfOrder: 0 } : {}),
+    })),
+  );
+  const pairs = [...rows.map(({ name }) => name), FLOOR].map((row, index) => ({
+    row,
+    round: 1,
+    nanoseconds: 10 * (index + 1),
+  }));
+  const asyncs = (['uncontended', 'queued'] as const).flatMap((shape) =>
+    ['Semaphore', 'async-mutex', 'async-sema'].map((row, index) => ({
+      row,
+      shape,
+      round: 1,
+      nanoseconds: 50 * (index + 1),
+    })),
+  );
+  const environment = {
+    cpu: 'Some & Processor',
+    processors: 2,
+    node: 'v20',
+    kernel: 'Linux',
+    date: '2025-01-01',
+  };
+  return { environment, options: { runs: 3, seconds: 2 }, rows, runs, probes, pairs, asyncs, skipped: [] };
+}
+
+describe('report', () => {
+  it('sums up the runs of a row at a thread count', () => {
+    const cell = cells(madeUp()).find(({ row, threads }) => row === 'TwaSemaphore' && threads === 16);
+    expect(cell?.throughput.median).toBeCloseTo(2000);
+    expect(cell?.throughput.min).toBeCloseTo(1800);
+    expect(cell?.throughput.max).toBeCloseTo(2600);
+    expect(cell?.fairness.median).toBe(1);
+    expect(cell?.probe?.largestBypass).toBe(7);
+  });
+
+  it('computes the ratios to reach', () => {
+    const found = new Map(targets(madeUp()).map((target) => [target.what, target]));
+    const value = (what: string) => found.get(what)?.found.get('Semaphore');
+    expect(value('uncontended pair / sem_t')).toBeCloseTo(1 / 9);
+    expect(value('throughput at 64 threads / js-ticket-notify-all')).toBeCloseTo(1 / 4);
+    expect(value('admissions out of ticket order, any thread count')).toBe(0);
+    expect(value('await acquire + release, queued / the better of async-mutex, async-sema')).toBeCloseTo(0.5);
+    const fifteen = found.get('throughput at 64 threads / js-ticket-notify-all');
+    expect(fifteen && met(fifteen, 14.9)).toBe(false);
+    expect(fifteen && met(fifteen, 15)).toBe(true);
+  });
+
+  it('says nothing of ratios that were not measured', () => {
+    const results = { ...madeUp(), pairs: [], asyncs: [] };
+    expect(tables(results)).not.toContain('uncontended pair');
+  });
+
+  it('prints every row and every reason for leaving one out, once', () => {
+    const results = madeUp();
+    results.skipped.push({ row: 'a', at: 'x', why: 'broken' }, { row: 'b', at: 'x', why: 'broken' });
+    const text = tables(results);
+    for (const { name } of ROWS) expect(text).toContain(name);
+    expect(text.match(/broken/g)).toHaveLength(1);
+    expect(text).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it('writes rates with three digits', () => {
+    expect([999_900, 1_234_567, 45_600, 12, 0].map(rate)).toEqual(['1.00 M', '1.23 M', '45.6 k', '12', '0']);
+  });
+
+  it('draws every row', async () => {
+    const svg = await figure(madeUp());
+    expect(svg.startsWith('<svg')).toBe(true);
+    for (const { name } of ROWS) expect(svg).toContain(`>${name}</text>`);
+    expect(svg).toContain('Some &amp; Processor');
+    expect(svg).not.toContain('NaN');
+  });
+
+  it('draws a single run too', async () => {
+    const results = madeUp();
+    results.runs = results.runs.slice(0, 1);
+    expect(await figure(results)).toContain('Semaphore');
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * The arena: creation, the bases of its regions, and the registry of threads.
+ *
+ * One thread creates an arena in fresh zeroed memory, before anyone else can know of it; every thread,
+ * the creator too, then opens it and registers. A thread's own state (its index, its spare elements, the
+ * bases) lies in the globals of its own instance of this module, so it needs no lookup.
+ *
+ * A registered thread owns one RESERVED element, its spare, whenever it is outside acquire: taking a
+ * ticket then never needs an allocation, which could fail with the ticket already taken.
+ */
+import { release as releaseElement, reserve } from './elements';
+import {
+  ANSWER_FULL,
+  CLOSED_GRANT,
+  CLOSED_OBJECT,
+  ELEMENT_SIZE,
+  GRANT,
+  H_BUCKETS,
+  H_ELEMENTS,
+  H_END,
+  H_ID,
+  H_MAGIC,
+  H_NAMES,
+  H_OBJECTS,
+  H_THREADS,
+  H_VERSION,
+  KIND_SEMAPHORE,
+  LINE,
+  MAGIC,
+  NAME_SIZE,
+  O_KIND,
+  OBJECT_SIZE,
+  REGIONS,
+  T_DOORBELL,
+  T_LIFE,
+  THREAD_SIZE,
+  USED_THREADS,
+  VERSION,
+} from './layout';
+import { setOwner } from './semaphore';
+
+export let objects: usize = 0;
+export let objectCapacity: u32 = 0;
+export let names: usize = 0;
+export let nameCapacity: u32 = 0;
+export let threads: usize = 0;
+export let buckets: usize = 0;
+export let bucketMask: u32 = 0;
+export let lines: usize = 0;
+export let lineCapacity: u32 = 0;
+export let common: usize = 0;
+export let elements: usize = 0;
+export let elementCapacity: u32 = 0;
+
+/** Index of this thread in the registry. */
+export let me: i32 = 0;
+/** This thread's spare element. */
+export let spare: usize = 0;
+/** A further spare, at hand while async waiters come and go; 0 if none. */
+export let second: usize = 0;
+
+export function setSpare(e: usize): void {
+  spare = e;
+}
+
+export function setSecond(e: usize): void {
+  second = e;
+}
+
+/** Sizes to bases. Returns the bytes that the arena takes in all. */
+function place(
+  objectCount: u32,
+  nameCount: u32,
+  threadCount: u32,
+  bucketCount: u32,
+  elementCount: u32,
+): usize {
+  objectCapacity = objectCount;
+  nameCapacity = nameCount;
+  bucketMask = bucketCount - 1;
+  elementCapacity = elementCount;
+  lineCapacity = elementCount / 8;
+  // 12 cells a line and two cells an element at most: the common lines can always hold every element.
+  const commonCount = elementCount / 6 + 1;
+  objects = REGIONS;
+  names = objects + (objectCount as usize) * OBJECT_SIZE;
+  threads = names + (nameCount as usize) * NAME_SIZE;
+  buckets = threads + (threadCount as usize) * THREAD_SIZE;
+  lines = buckets + (bucketCount as usize) * LINE;
+  common = lines + (lineCapacity as usize) * LINE;
+  elements = common + (commonCount as usize) * LINE;
+  return elements + (elementCount as usize) * ELEMENT_SIZE;
+}
+
+/** The bytes that an arena of these sizes takes. */
+export function measure(
+  objectCount: u32,
+  nameCount: u32,
+  threadCount: u32,
+  bucketCount: u32,
+  elementCount: u32,
+): u32 {
+  return place(objectCount, nameCount, threadCount, bucketCount, elementCount) as u32;
+}
+
+/** Lays out an arena in zeroed memory that no other thread knows yet. */
+export function create(
+  id: i64,
+  objectCount: u32,
+  nameCount: u32,
+  threadCount: u32,
+  bucketCount: u32,
+  elementCount: u32,
+): void {
+  const end = place(objectCount, nameCount, threadCount, bucketCount, elementCount);
+  atomic.store<i64>(H_ID, id);
+  atomic.store<u32>(H_OBJECTS, objectCount);
+  atomic.store<u32>(H_NAMES, nameCount);
+  atomic.store<u32>(H_THREADS, threadCount);
+  atomic.store<u32>(H_BUCKETS, bucketCount);
+  atomic.store<u32>(H_ELEMENTS, elementCount);
+  atomic.store<u32>(H_END, end as u32);
+  atomic.store<i64>(CLOSED_OBJECT, CLOSED_GRANT, GRANT);
+  atomic.store<i32>(CLOSED_OBJECT, KIND_SEMAPHORE, O_KIND);
+  atomic.store<i32>(H_VERSION, VERSION);
+  atomic.store<i32>(H_MAGIC, MAGIC);
+}
+
+/** Whether the memory holds an arena of this version; if so, learns its bases. */
+export function open(): bool {
+  if (atomic.load<i32>(H_MAGIC) != MAGIC || atomic.load<i32>(H_VERSION) != VERSION) return false;
+  const end = place(
+    atomic.load<u32>(H_OBJECTS),
+    atomic.load<u32>(H_NAMES),
+    atomic.load<u32>(H_THREADS),
+    atomic.load<u32>(H_BUCKETS),
+    atomic.load<u32>(H_ELEMENTS),
+  );
+  return end == (atomic.load<u32>(H_END) as usize) && end <= (memory.size() as usize) << 16;
+}
+
+export function id(): i64 {
+  return atomic.load<i64>(H_ID);
+}
+
+export function threadRecord(index: i32): usize {
+  return threads + (index as usize) * THREAD_SIZE;
+}
+
+/** The address of this thread's doorbell. */
+export function doorbell(): usize {
+  return threadRecord(me) + T_DOORBELL;
+}
+
+/** Registers the calling thread. Its index, or ANSWER_FULL when records or elements have run out. */
+export function register(): i32 {
+  const capacity = atomic.load<i32>(H_THREADS);
+  for (let i = 0; i < capacity; i++) {
+    const life = atomic.load<i32>(threadRecord(i), T_LIFE);
+    if (life & 1) continue;
+    if (atomic.cmpxchg<i32>(threadRecord(i), life, life | 1, T_LIFE) != life) continue;
+    // The counter tells diagnostics how far to look; racing threads may only raise it.
+    let used = atomic.load<i32>(USED_THREADS);
+    while (used <= i) used = raise(used, i + 1);
+    me = i;
+    setOwner(i);
+    spare = reserve();
+    if (spare) return i;
+    unregister();
+    return ANSWER_FULL;
+  }
+  return ANSWER_FULL;
+}
+
+function raise(from: i32, to: i32): i32 {
+  return atomic.cmpxchg<i32>(USED_THREADS, from, to) == from ? to : atomic.load<i32>(USED_THREADS);
+}
+
+/** Hands back the spares and the record. The thread must have nothing pending and not come again. */
+export function unregister(): void {
+  if (spare) releaseElement(spare);
+  if (second) releaseElement(second);
+  spare = 0;
+  second = 0;
+  const record = threadRecord(me);
+  atomic.store<i32>(record, (atomic.load<i32>(record, T_LIFE) & ~1) + 2, T_LIFE);
+}
+
+/** Threads registered now. Racy by nature. */
+export function threadCount(): i32 {
+  const used = atomic.load<i32>(USED_THREADS);
+  let alive = 0;
+  for (let i = 0; i < used; i++) alive += atomic.load<i32>(threadRecord(i), T_LIFE) & 1;
+  return alive;
+}

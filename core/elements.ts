@@ -1,0 +1,97 @@
+/**
+ * The pool of wait elements.
+ *
+ * Taking one is a cmpxchg IDLE -> RESERVED on the element itself, giving it back is a store of IDLE with
+ * the next epoch. There is no free list: nothing to be torn by a thread that dies, and no ABA. A hint,
+ * private to the thread, points at where a free one is likely: at the element given back last.
+ *
+ * A few elements from the hint on are tried; then the pool is drawn out by one; only when it is full are
+ * all of them tried. So the usual cost is constant, and exhaustion is told only when it is true.
+ */
+import { elementCapacity, elements, me } from './arena';
+import {
+  E_CELL_A,
+  E_CELL_B,
+  E_OWNER,
+  E_STATE,
+  ELEMENT_SIZE,
+  EPOCH,
+  IDLE,
+  RESERVED,
+  STATE_MASK,
+  USED_ELEMENTS,
+} from './layout';
+
+const TRIES: u32 = 4;
+
+let hint: u32 = 0;
+
+export function elementAt(index: u32): usize {
+  return elements + (index as usize) * ELEMENT_SIZE;
+}
+
+export function indexOf(e: usize): u32 {
+  return ((e - elements) / ELEMENT_SIZE) as u32;
+}
+
+export function usedElements(): u32 {
+  return atomic.load<u32>(USED_ELEMENTS);
+}
+
+function take(e: usize): bool {
+  const state = atomic.load<i64>(e, E_STATE);
+  if ((state & STATE_MASK) != IDLE) return false;
+  if (atomic.cmpxchg<i64>(e, state, state + RESERVED, E_STATE) != state) return false;
+  atomic.store<i32>(e, me, E_OWNER);
+  return true;
+}
+
+/** Takes `count` tries from the hint on. The element, or 0. */
+function probe(count: u32, used: u32): usize {
+  for (let k: u32 = 0; k < count; k++) {
+    if (hint >= used) hint = 0;
+    const e = elementAt(hint);
+    hint++;
+    if (take(e)) return e;
+  }
+  return 0;
+}
+
+/** A RESERVED element owned by this thread, or 0 when every one of the arena is in use. */
+export function reserve(): usize {
+  while (true) {
+    const used = usedElements();
+    const full = used == elementCapacity;
+    const e = probe(full ? used : min(TRIES, used), used);
+    if (e || full) return e;
+    if (atomic.cmpxchg<u32>(USED_ELEMENTS, used, used + 1) == used && take(elementAt(used))) {
+      hint = used + 1;
+      return elementAt(used);
+    }
+  }
+}
+
+/** Gives an element back to all. The caller owns it and has taken it out of its cells. */
+export function release(e: usize): void {
+  hint = indexOf(e);
+  atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) | STATE_MASK) + 1 + IDLE, E_STATE);
+}
+
+/** Keeps an element whose wait is over, as this thread's own again. The state moves to the next epoch. */
+export function keep(e: usize): void {
+  atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) & ~STATE_MASK) + EPOCH + RESERVED, E_STATE);
+}
+
+/** Takes an element out of the cells it is entered in. */
+export function leaveCells(e: usize): void {
+  const a = atomic.load<u32>(e, E_CELL_A) as usize;
+  if (a) {
+    atomic.store<i32>(a, 0);
+    atomic.store<i32>(e, 0, E_CELL_A);
+  }
+  const b = atomic.load<u32>(e, E_CELL_B) as usize;
+  if (b) {
+    atomic.store<i32>(b, 0);
+    atomic.store<i32>(e, 0, E_CELL_B);
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Where everything lies in an arena's memory, and who may change each word.
+ *
+ *     0        header line: magic, version, sizes and bases (written once, by create)
+ *     64       bump counters, one line each: elements, lines, objects, names, threads
+ *     512      the closed object: a semaphore that is disposed for ever (see objects.ts)
+ *     1024     heads of the name lists
+ *     2048     objects    128 bytes each   semaphores of every kind
+ *     ...      names      128 bytes each   one a name
+ *     ...      threads     64 bytes each   the registry
+ *     ...      buckets     64 bytes each   the waiting array, a power of two of them
+ *     ...      lines       64 bytes each   overflow of single buckets
+ *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
+ *     ...      elements    64 bytes each   wait elements
+ *
+ * Every region is touched only as it comes into use, so what is never used costs address space alone.
+ * Every shared access is a sequentially consistent atomic one; the few plain ones (name bytes) are to
+ * memory that is private until a compare-and-swap publishes it.
+ */
+
+export const MAGIC: i32 = 0x746b7473;
+export const VERSION: i32 = 1;
+export const LINE: usize = 64;
+
+// --- Header ---------------------------------------------------------------------------------------------
+export const H_MAGIC: usize = 0; // written last by create; who sees it may read the rest
+export const H_VERSION: usize = 4;
+export const H_ID: usize = 8; // i64, random: tells one arena from another
+export const H_OBJECTS: usize = 16; // capacities
+export const H_NAMES: usize = 20;
+export const H_THREADS: usize = 24;
+export const H_BUCKETS: usize = 28;
+export const H_ELEMENTS: usize = 32;
+export const H_END: usize = 36; // bytes in all
+
+// Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and
+// never shrink; what is given back is found again by scanning below the counter.
+export const USED_ELEMENTS: usize = 64;
+export const USED_LINES: usize = 128;
+export const USED_OBJECTS: usize = 192;
+export const USED_NAMES: usize = 256;
+export const USED_THREADS: usize = 320;
+
+export const CLOSED_OBJECT: usize = 512;
+export const NAME_HEADS: usize = 1024;
+export const NAME_HEAD_COUNT: u32 = 256;
+export const REGIONS: usize = 2048;
+
+// --- Object: two lines ----------------------------------------------------------------------------------
+//
+// | word   | changed by                              | how                                               |
+// |--------|-----------------------------------------|---------------------------------------------------|
+// | ticket | acquire, arrive                         | add n                                             |
+// |        | tryAcquire, arrive                      | cmpxchg t -> t+n, only while grant >= t+n         |
+// | grant  | release                                 | add n                                             |
+// |        | dispose, once                           | xchg CLOSED_GRANT; negative from then on          |
+// | kind, max, spin, threshold, initial | create      | before the object is published, never again       |
+// | life   | every thread that attaches or lets go   | cmpxchg; see objects.ts                           |
+//
+// A live grant never falls, and neither counter wraps: both are i64 and stay below 2^62.
+export const OBJECT_SIZE: usize = 128;
+export const TICKET: usize = 0; // i64
+export const GRANT: usize = 8; // i64
+export const O_KIND: usize = 16; // i32, one of KIND_*
+export const O_MAX: usize = 20; // i32, most permits that may be available at once
+export const O_SPIN: usize = 24; // i32, polls before parking
+export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
+export const O_INITIAL: usize = 32; // i32, permits at creation
+export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no one who acquires
+
+export const KIND_SEMAPHORE: i32 = 1;
+export const KIND_TICKET_SEMAPHORE: i32 = 2;
+export const KIND_TWA_SEMAPHORE: i32 = 3;
+
+export const CLOSED_GRANT: i64 = -0x4000000000000000;
+
+// --- Name -----------------------------------------------------------------------------------------------
+export const NAME_SIZE: usize = 128;
+export const N_TARGET: usize = 0; // i64: generation << 32 | object, 0 before the first; see names.ts
+export const N_NEXT: usize = 8; // i32: address of the next entry of the list, 0 at its end
+export const N_USED: usize = 12; // i32: 0 free, 1 taken
+export const N_LENGTH: usize = 16; // i32: bytes of UTF-8
+export const N_BYTES: usize = 20;
+
+// --- Thread record: one line ----------------------------------------------------------------------------
+//
+// | word     | from -> to            | who, how                                                            |
+// |----------|-----------------------|---------------------------------------------------------------------|
+// | life     | epoch<<1 -> epoch<<1|1 | the thread that registers, cmpxchg                                 |
+// |          | epoch<<1|1 -> (epoch+1)<<1 | the thread itself when it ends, store                          |
+// | doorbell | d -> d+1              | whoever grants to or closes an async waiter of the thread, add      |
+export const THREAD_SIZE: usize = 64;
+export const T_LIFE: usize = 0; // i32
+export const T_DOORBELL: usize = 4; // i32
+
+// --- Bucket and overflow line ---------------------------------------------------------------------------
+//
+// | word     | from -> to       | who, how                                                                 |
+// |----------|------------------|--------------------------------------------------------------------------|
+// | sequence | q -> q+1         | a poster of a TwaSemaphore, add (Listing 2's UpdateSequence)             |
+// | parked   | p -> p+1, p-1    | a TwaSemaphore's waiter around its wait, add                             |
+// | next     | 0 -> line        | a waiter that found the line full, cmpxchg, once and for ever            |
+// | cell     | 0 -> element + 1 | a Semaphore's waiter, cmpxchg                                            |
+// |          | element + 1 -> 0 | whoever holds the element, store                                         |
+export const B_SEQUENCE: usize = 0; // i64
+export const B_PARKED: usize = 8; // i32
+export const B_NEXT: usize = 12; // i32
+export const B_CELLS: usize = 16; // i32 each, to the end of the line
+
+// --- Wait element: one line -----------------------------------------------------------------------------
+//
+// state is epoch << 3 | s. A parked thread waits on its low 32 bits.
+//
+// | from             | to                | who, how                            | when                          |
+// |------------------|-------------------|-------------------------------------|-------------------------------|
+// | IDLE             | RESERVED          | any live thread, cmpxchg            | as a spare, before it is needed |
+// | RESERVED         | WAITING           | owner, store                        | ticket taken, not admitted (R1) |
+// | WAITING          | GRANTED           | poster, cmpxchg                     | grant >= start + n            |
+// | WAITING          | CLOSED            | disposer, cmpxchg                   | grant < 0                     |
+// | WAITING, GRANTED, CLOSED | RESERVED or IDLE, epoch+1 | owner, store        | leaving                       |
+// | RESERVED         | IDLE, epoch+1     | owner, store                        | spare handed back             |
+//
+// start, n, sem and owner are written only while RESERVED. So whoever read (epoch, WAITING), then the
+// fields, and then succeeds in a cmpxchg from that very value has read one tenant's fields.
+export const ELEMENT_SIZE: usize = 64;
+export const E_STATE: usize = 0; // i64
+export const E_START: usize = 8; // i64, first ticket
+export const E_WIDTH: usize = 16; // i64, number of tickets
+export const E_SEM: usize = 24; // i32, address of the semaphore
+export const E_OWNER: usize = 28; // i32, thread index, and ASYNC
+export const E_CELL_A: usize = 32; // i32, address of the cell it is entered in, 0 if none
+export const E_CELL_B: usize = 36; // i32, the same for a heavy waiter's first ticket
+
+export const IDLE: i64 = 0;
+export const RESERVED: i64 = 1;
+export const WAITING: i64 = 2;
+export const GRANTED: i64 = 3;
+export const CLOSED: i64 = 4;
+export const STATE_MASK: i64 = 7;
+export const EPOCH: i64 = 8; // one step of the epoch
+
+export const ASYNC: i32 = 0x40000000;
+export const OWNER_MASK: i32 = 0x3fffffff;
+
+// --- What the exports answer ----------------------------------------------------------------------------
+export const ADMITTED: i32 = 0;
+export const OWN_DUE: i32 = 1; // release and dispose: async waiters of the calling thread became due
+export const REFUSED: i32 = 2; // tryAcquire: not now; settle: not yet
+export const QUEUED: i32 = 3; // acquire: park must follow
+export const MORE: i32 = 4; // release: finishRelease must follow
+export const ANSWER_CLOSED: i32 = -1;
+export const ANSWER_FULL: i32 = -2;
+export const ANSWER_OVER_MAX: i32 = -3;
+export const ANSWER_STALE: i32 = -4;
+export const ANSWER_WRONG_KIND: i32 = -5;
+export const ANSWER_NOT_FOUND: i32 = -6;
+export const ANSWER_MISMATCH: i32 = -7;

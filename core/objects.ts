@@ -1,0 +1,144 @@
+/**
+ * The allocator of shared objects, and how long an object lives.
+ *
+ * life is generation << 32 | state << 24 | references, changed by cmpxchg alone:
+ *
+ * | from                | to                          | who                                                    |
+ * |---------------------|-----------------------------|--------------------------------------------------------|
+ * | FREE                | BUILDING                    | a thread that makes an object                          |
+ * | BUILDING            | LIVE, 1 reference           | the same, once every other word is written             |
+ * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle (generation must fit) |
+ * | LIVE, r             | LIVE, r-1                   | a thread that lets go; 0 is allowed: handles may be on their way |
+ * | LIVE, r             | DISPOSED, r                 | dispose                                                |
+ * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that lets go                                  |
+ * | DISPOSED, 1         | FREE, next generation       | the last to let go                                     |
+ *
+ * A thread holds a reference for as long as any code of its own can still reach the object, waiters that
+ * are asleep in it included. So when a disposed object is freed, no thread is inside and no element names
+ * it, and the memory can be used again. An object that nobody disposed is never freed. A thread that was
+ * killed never lets go: what it was attached to stays out of use until it is reaped.
+ *
+ * The generation makes an old handle fail to attach instead of finding a stranger.
+ */
+import { objectCapacity, objects } from './arena';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_STALE,
+  ANSWER_WRONG_KIND,
+  CLOSED_GRANT,
+  GRANT,
+  KIND_SEMAPHORE,
+  KIND_TICKET_SEMAPHORE,
+  O_INITIAL,
+  O_KIND,
+  O_LIFE,
+  O_MAX,
+  O_SPIN,
+  O_THRESHOLD,
+  OBJECT_SIZE,
+  TICKET,
+  USED_OBJECTS,
+} from './layout';
+import { closeWaiters } from './semaphore';
+import { ticketWakeAll } from './ticket-semaphore';
+import { twaWakeAll } from './twa-semaphore';
+
+const FREE: u32 = 0;
+const BUILDING: u32 = 1 << 24;
+const LIVE: u32 = 2 << 24;
+const DISPOSED: u32 = 3 << 24;
+const STATES: u32 = 3 << 24;
+const REFERENCES: u32 = 0xffffff;
+const GENERATION: u64 = 1 << 32;
+
+function claim(o: usize): bool {
+  const life = atomic.load<u64>(o, O_LIFE);
+  return ((life as u32) & STATES) == FREE && atomic.cmpxchg<u64>(o, life, life + BUILDING, O_LIFE) == life;
+}
+
+/** A BUILDING object, or 0 when every one of the arena is in use. */
+function allocate(): usize {
+  while (true) {
+    const used = atomic.load<u32>(USED_OBJECTS);
+    for (let i: u32 = 0; i < used; i++) {
+      const o = objects + (i as usize) * OBJECT_SIZE;
+      if (claim(o)) return o;
+    }
+    if (used == objectCapacity) return 0;
+    if (atomic.cmpxchg<u32>(USED_OBJECTS, used, used + 1) == used) {
+      const o = objects + (used as usize) * OBJECT_SIZE;
+      if (claim(o)) return o;
+    }
+  }
+}
+
+/** Makes a live object with one reference, the caller's. Its address, or 0 when the arena is full. */
+export function createObject(
+  kind: i32,
+  permits: i32,
+  limit: i32,
+  spin: i32,
+  threshold: i32,
+  first: i64,
+): usize {
+  const o = allocate();
+  if (o == 0) return 0;
+  atomic.store<i64>(o, first, TICKET);
+  atomic.store<i64>(o, first + (permits as i64), GRANT);
+  atomic.store<i32>(o, kind, O_KIND);
+  atomic.store<i32>(o, limit, O_MAX);
+  atomic.store<i32>(o, spin, O_SPIN);
+  atomic.store<i32>(o, threshold, O_THRESHOLD);
+  atomic.store<i32>(o, permits, O_INITIAL);
+  atomic.store<u64>(o, atomic.load<u64>(o, O_LIFE) - BUILDING + LIVE + 1, O_LIFE);
+  return o;
+}
+
+export function generation(o: usize): u32 {
+  return (atomic.load<u64>(o, O_LIFE) >> 32) as u32;
+}
+
+export function maxOf(o: usize): i32 {
+  return atomic.load<i32>(o, O_MAX);
+}
+
+/** Adds a reference to a live object. 0, ANSWER_STALE, ANSWER_CLOSED or ANSWER_WRONG_KIND. */
+export function attachObject(o: usize, gen: u32, kind: i32): i32 {
+  const used = atomic.load<u32>(USED_OBJECTS) as usize;
+  if (o < objects || o >= objects + used * OBJECT_SIZE || (o - objects) % OBJECT_SIZE) return ANSWER_STALE;
+  while (true) {
+    const life = atomic.load<u64>(o, O_LIFE);
+    if (life >> 32 != (gen as u64)) return ANSWER_STALE;
+    const state = (life as u32) & STATES;
+    if (state == DISPOSED) return ANSWER_CLOSED;
+    if (state != LIVE) return ANSWER_STALE;
+    if (atomic.load<i32>(o, O_KIND) != kind) return ANSWER_WRONG_KIND;
+    if (atomic.cmpxchg<u64>(o, life, life + 1, O_LIFE) == life) return 0;
+  }
+}
+
+/** Takes a reference back; the last one of a disposed object frees it. */
+export function detachObject(o: usize): void {
+  while (true) {
+    const life = atomic.load<u64>(o, O_LIFE);
+    const last = ((life as u32) & (STATES | REFERENCES)) == DISPOSED + 1;
+    const next = last ? (life & 0xffffffff00000000) + GENERATION : life - 1;
+    if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) == life) return;
+  }
+}
+
+/** Disposes of a live object: no one attaches from now on, and its waiters are told. ADMITTED or OWN_DUE. */
+export function disposeObject(o: usize): i32 {
+  while (true) {
+    const life = atomic.load<u64>(o, O_LIFE);
+    if (((life as u32) & STATES) != LIVE) return ADMITTED;
+    if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) == life) break;
+  }
+  atomic.store<i64>(o, CLOSED_GRANT, GRANT); // D6 write
+  const kind = atomic.load<i32>(o, O_KIND);
+  if (kind == KIND_SEMAPHORE) return closeWaiters(o);
+  if (kind == KIND_TICKET_SEMAPHORE) ticketWakeAll(o);
+  else twaWakeAll();
+  return ADMITTED;
+}

@@ -1,0 +1,345 @@
+/**
+ * The default semaphore: first come, first served; every waiter sleeps on a word of its own.
+ *
+ *     ticket  ──────────────────────────────►  taken so far      acquire(n) owns [t, t+n)
+ *     grant   ───────────────►                 served so far     admitted once grant >= t+n
+ *                             └─ the waiters ─┘
+ *
+ *     waiter                                      poster
+ *     1. ticket += n                              1. grant += k
+ *     2. grant >= t+n? then in                    2. ticket <= old grant? then nobody waits: done
+ *     3. element := [t, t+n), WAITING             3. for each ticket just granted, look into its bucket:
+ *     4. poll grant a little, if near the head       an element that is WAITING and due
+ *     5. enter the element in the ticket's bucket      -> GRANTED, and wake its owner
+ *     6. grant >= t+n? then in
+ *     7. sleep on the element until it is GRANTED
+ *
+ * Why nobody sleeps for ever: in every pair below the one side writes and then reads what the other side
+ * reads and then writes, so at least one of the two sees the other (all accesses are sequentially
+ * consistent).
+ *     D1  ticket against grant: step 2 of the waiter sees the new grant, or step 2 of the poster the ticket
+ *     D2  cell against grant: step 6 sees the new grant, or step 3 of the poster sees the cell
+ *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify
+ *     D6  WAITING against CLOSED: step 6 sees grant < 0, or the disposer's pass over the pool the state
+ *     D7  doorbell against grant: a thread reads its doorbell, then grant, and sleeps on the doorbell
+ *
+ * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the
+ * lighter ones behind it, and tryAcquire takes a ticket only when it would be admitted with it.
+ *
+ * Granting is idempotent and open to all: grant says who is due, the element who waits. The epoch in the
+ * state makes the cmpxchg of a slow poster fail against the element's next tenant.
+ *
+ * R1: from the add on ticket to WAITING there is no call and no loop, so an engine that stops a thread
+ * only there cannot stop it with a ticket that nobody can find.
+ *
+ * acquire and release are leaves, functions that call nothing, and leave what is rare to park and
+ * finishRelease: V8 enters and leaves such a function without a stack check, and that is a fifth of the
+ * uncontended pair (docs/measurements.md).
+ *
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
+ * the array and the short-cut; elements in cells, and the rest, are this library's own.
+ */
+import { bucketMask, me, second, setSecond, setSpare, spare, threadRecord } from './arena';
+import {
+  elementAt,
+  indexOf,
+  keep,
+  leaveCells,
+  release as releaseElement,
+  reserve,
+  usedElements,
+} from './elements';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  ANSWER_OVER_MAX,
+  ASYNC,
+  B_CELLS,
+  B_NEXT,
+  CLOSED,
+  E_CELL_A,
+  E_CELL_B,
+  E_OWNER,
+  E_SEM,
+  E_START,
+  E_STATE,
+  E_WIDTH,
+  GRANT,
+  GRANTED,
+  LINE,
+  MORE,
+  O_MAX,
+  O_SPIN,
+  OWN_DUE,
+  OWNER_MASK,
+  QUEUED,
+  REFUSED,
+  RESERVED,
+  STATE_MASK,
+  T_DOORBELL,
+  TICKET,
+  WAITING,
+} from './layout';
+import { pause } from './pause';
+import { bucketOf, enter } from './waiting-array';
+
+/** Most permits that may ever be available, and most that one request may ask for. */
+const LIMIT: i64 = 0x7fffffff;
+const ALL: i32 = -1;
+const FOREVER: i64 = -1;
+
+let ticketTaken: i64 = -1;
+/** Whom acquire queues: this thread, or this thread's promises. */
+let owner: i32 = 0;
+/** The old grant of the release that finishRelease follows. */
+let grantBefore: i64 = 0;
+/** Whether the scan has made async waiters of this very thread due. */
+let ownDue: i32 = 0;
+
+/** Called when the thread has registered. */
+export function setOwner(thread: i32): void {
+  owner = thread;
+}
+
+/** The ticket that the calling thread took last, for those who count the order of admissions. */
+export function lastTicket(): i64 {
+  return ticketTaken;
+}
+
+export function setLastTicket(ticket: i64): void {
+  ticketTaken = ticket;
+}
+
+/**
+ * Takes n tickets. ADMITTED, ANSWER_CLOSED, or QUEUED: the spare element stands for them in the queue, and
+ * park must follow. Calls nothing and never blocks.
+ */
+export function acquire(s: usize, n: i32): i32 {
+  const width = n as i64;
+  const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
+  ticketTaken = start;
+  const grant = atomic.load<i64>(s, GRANT); // D1 read
+  if (grant >= start + width) return ADMITTED;
+  if (grant < 0) return ANSWER_CLOSED;
+  const e = spare;
+  atomic.store<i64>(e, start, E_START);
+  atomic.store<i64>(e, width, E_WIDTH);
+  atomic.store<i32>(e, s as i32, E_SEM);
+  atomic.store<i32>(e, owner, E_OWNER);
+  atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE); // R1 ends
+  return QUEUED;
+}
+
+/** Blocks until it is the turn of the spare element, which acquire has queued. ADMITTED or ANSWER_CLOSED. */
+export function park(s: usize): i32 {
+  const e = spare;
+  const answer = untilDue(s, e);
+  leaveCells(e);
+  keep(e);
+  return answer;
+}
+
+function untilDue(s: usize, e: usize): i32 {
+  const start = atomic.load<i64>(e, E_START);
+  const due = start + atomic.load<i64>(e, E_WIDTH);
+  // Only who is next polls: everybody else has a hand-over before theirs, and would poll in vain.
+  let polls = atomic.load<i32>(s, O_SPIN);
+  while (polls > 0) {
+    const grant = atomic.load<i64>(s, GRANT);
+    if (grant >= due) return ADMITTED;
+    if (grant < start) break;
+    pause();
+    polls--;
+  }
+  enterBoth(s, e, start, due); // D2 write
+  const grant = atomic.load<i64>(s, GRANT); // D2 read, D6 read
+  if (grant >= due) return ADMITTED;
+  if (grant < 0) return ANSWER_CLOSED;
+  while (true) {
+    const state = atomic.load<i64>(e, E_STATE);
+    if ((state & STATE_MASK) == GRANTED) return ADMITTED;
+    if ((state & STATE_MASK) == CLOSED) return ANSWER_CLOSED;
+    atomic.wait<i32>(e + E_STATE, state as i32, FOREVER); // D5
+  }
+}
+
+/** Enters under the last ticket, where a poster meets it when it is due; a heavy one under its first too. */
+function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
+  const last = due - 1;
+  atomic.store<u32>(e, enter(s, last, e) as u32, E_CELL_A); // D2 write
+  if (start != last && bucketOf(s, start) != bucketOf(s, last)) {
+    atomic.store<u32>(e, enter(s, start, e) as u32, E_CELL_B);
+  }
+}
+
+/** Takes n permits if they are free and nobody waits. ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks. */
+export function tryAcquire(s: usize, n: i32): i32 {
+  const width = n as i64;
+  while (true) {
+    const start = atomic.load<i64>(s, TICKET);
+    const grant = atomic.load<i64>(s, GRANT);
+    if (grant < start + width) return grant < 0 ? ANSWER_CLOSED : REFUSED;
+    if (atomic.cmpxchg<i64>(s, start, start + width, TICKET) == start) {
+      ticketTaken = start;
+      return ADMITTED;
+    }
+  }
+}
+
+/**
+ * Queues an async waiter. ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket taken), or the number (above 0)
+ * under which settle tells how it went. Never blocks.
+ */
+export function arrive(s: usize, n: i32): i32 {
+  const answer = tryAcquire(s, n);
+  if (answer != REFUSED) return answer;
+  // The element for the next arrival is reserved before the ticket is taken: afterwards it is too late to fail.
+  if (second == 0) {
+    setSecond(reserve());
+    if (second == 0) return ANSWER_FULL;
+  }
+  owner = me | ASYNC;
+  const taken = acquire(s, n);
+  owner = me;
+  if (taken != QUEUED) return taken;
+  const e = spare;
+  setSpare(second);
+  setSecond(0);
+  const start = atomic.load<i64>(e, E_START);
+  enterBoth(s, e, start, start + (n as i64)); // D2 write, its read is settle's
+  const number = (indexOf(e) + 1) as i32;
+  const settled = settle(number);
+  return settled == REFUSED ? number : settled;
+}
+
+/** How the async waiter of this number stands: REFUSED (still waiting), or, once only, ADMITTED or ANSWER_CLOSED. */
+export function settle(number: i32): i32 {
+  const e = elementAt((number - 1) as u32);
+  const grant = atomic.load<i64>(atomic.load<u32>(e, E_SEM) as usize, GRANT); // D2 read, D6 read, D7 read
+  if (grant >= 0 && grant < atomic.load<i64>(e, E_START) + atomic.load<i64>(e, E_WIDTH)) return REFUSED;
+  leaveCells(e);
+  if (second == 0) {
+    keep(e);
+    setSecond(e);
+  } else {
+    releaseElement(e);
+  }
+  return grant < 0 ? ANSWER_CLOSED : ADMITTED;
+}
+
+/**
+ * Gives n permits back. ADMITTED when that is all: nobody waits, and no more than LIMIT are available.
+ * Otherwise MORE: finishRelease must follow. Calls nothing and never blocks.
+ */
+export function release(s: usize, n: i32): i32 {
+  const width = n as i64;
+  const grant = atomic.add<i64>(s, width, GRANT); // D1, D2 write
+  // One comparison for both: with a waiter the surplus is negative, so as an unsigned number above any limit.
+  const surplus = grant - atomic.load<i64>(s, TICKET); // D1 read
+  if ((surplus as u64) <= ((LIMIT - width) as u64)) return ADMITTED;
+  grantBefore = grant;
+  return MORE;
+}
+
+/**
+ * Wakes every waiter whose turn the release just made has brought. ADMITTED, OWN_DUE, or ANSWER_OVER_MAX
+ * (the permits are taken back). On a disposed semaphore it does nothing.
+ */
+export function finishRelease(s: usize, n: i32): i32 {
+  const width = n as i64;
+  const before = grantBefore;
+  if (before < 0) return ADMITTED;
+  while (true) {
+    const ticket = atomic.load<i64>(s, TICKET);
+    if (ticket > before) return wakeDue(s, before, before + width, ticket);
+    // So many permits are available that nobody waits, and n can be taken like any others.
+    if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return ADMITTED;
+    if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) == ticket) return ANSWER_OVER_MAX;
+  }
+}
+
+/** Whether n permits more would now be more than the semaphore's own max. */
+export function exceeds(s: usize, n: i32): bool {
+  // grant first: a ticket read later can only make the count smaller, so nobody is refused wrongly.
+  const grant = atomic.load<i64>(s, GRANT);
+  return grant - atomic.load<i64>(s, TICKET) + (n as i64) > (atomic.load<i32>(s, O_MAX) as i64);
+}
+
+/** Looks into the buckets of the tickets [from, to) that were taken, each bucket once. */
+function wakeDue(s: usize, from: i64, to: i64, ticket: i64): i32 {
+  const end = min(min(to, ticket), from + (bucketMask as i64) + 1);
+  ownDue = ADMITTED;
+  for (let i = from; i < end; i++) visit(s, bucketOf(s, i), to);
+  return ownDue;
+}
+
+function visit(s: usize, bucket: usize, to: i64): void {
+  let line = bucket;
+  while (line) {
+    for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
+      const number = atomic.load<u32>(cell); // D2 read
+      if (number) grantIfDue(s, elementAt(number - 1), to);
+    }
+    line = atomic.load<u32>(line, B_NEXT) as usize;
+  }
+}
+
+function grantIfDue(s: usize, e: usize, to: i64): void {
+  const state = atomic.load<i64>(e, E_STATE);
+  if ((state & STATE_MASK) != WAITING) return;
+  // What these loads give may belong to another tenant by now; then the cmpxchg fails on the epoch.
+  const due = atomic.load<i64>(e, E_START) + atomic.load<i64>(e, E_WIDTH);
+  const who = atomic.load<i32>(e, E_OWNER);
+  if ((atomic.load<u32>(e, E_SEM) as usize) != s || due > to) return;
+  if (atomic.cmpxchg<i64>(e, state, state + (GRANTED - WAITING), E_STATE) == state) wake(e, who); // D5
+}
+
+function wake(e: usize, who: i32): void {
+  if (who & ASYNC) {
+    if ((who & OWNER_MASK) == me) ownDue = OWN_DUE;
+    else ring(who & OWNER_MASK);
+  } else {
+    atomic.notify(e + E_STATE, ALL);
+  }
+}
+
+function ring(thread: i32): void {
+  const bell = threadRecord(thread) + T_DOORBELL;
+  atomic.add<i32>(bell, 1); // D7 write
+  atomic.notify(bell, ALL);
+}
+
+/** Tells every waiter that the semaphore has been closed; grant says so already. ADMITTED or OWN_DUE. */
+export function closeWaiters(s: usize): i32 {
+  ownDue = ADMITTED;
+  const used = usedElements();
+  for (let i: u32 = 0; i < used; i++) {
+    const e = elementAt(i);
+    const state = atomic.load<i64>(e, E_STATE); // D6 read
+    if ((state & STATE_MASK) != WAITING) continue;
+    const who = atomic.load<i32>(e, E_OWNER);
+    if ((atomic.load<u32>(e, E_SEM) as usize) != s) continue;
+    if (atomic.cmpxchg<i64>(e, state, state + (CLOSED - WAITING), E_STATE) == state) wake(e, who);
+  }
+  return ownDue;
+}
+
+/** Permits that tryAcquire could take now. Racy by nature. */
+export function available(s: usize): i32 {
+  const grant = atomic.load<i64>(s, GRANT);
+  const free = grant - atomic.load<i64>(s, TICKET);
+  return grant < 0 || free < 0 ? 0 : (free as i32);
+}
+
+/** Waiters queued now, blocked threads and promises alike: a pass over every element. Racy by nature. */
+export function waiting(s: usize): i32 {
+  const used = usedElements();
+  let count = 0;
+  for (let i: u32 = 0; i < used; i++) {
+    const e = elementAt(i);
+    const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
+    if (state == WAITING && (atomic.load<u32>(e, E_SEM) as usize) == s) count++;
+  }
+  return count;
+}

@@ -1,0 +1,43 @@
+/**
+ * Ticket-Semaphore, Listing 1 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
+ *
+ * Every waiter polls grant, as the listing's global spinning has it; when its budget is spent it parks on
+ * grant itself, so a release wakes the whole herd and all but one go back to sleep. It is the baseline the
+ * waiting array is measured against.
+ *
+ * The wait compares all 64 bits of grant with the value that was too small, in one step with going to
+ * sleep; the poster changes grant before it notifies. So a waiter sees the new grant or is woken.
+ */
+import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from './layout';
+import { pause } from './pause';
+import { setLastTicket } from './semaphore';
+
+/** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
+export function ticketAcquire(s: usize): i32 {
+  const ticket = atomic.add<i64>(s, 1, TICKET);
+  setLastTicket(ticket);
+  let grant = atomic.load<i64>(s, GRANT);
+  if (grant > ticket) return ADMITTED;
+  let polls = atomic.load<i32>(s, O_SPIN);
+  while (true) {
+    if (grant > ticket) return ADMITTED;
+    if (grant < 0) return ANSWER_CLOSED;
+    if (polls > 0) {
+      polls--;
+      pause();
+    } else {
+      atomic.wait<i64>(s + GRANT, grant, -1);
+    }
+    grant = atomic.load<i64>(s, GRANT);
+  }
+}
+
+/** Gives a permit back, and wakes everybody if anybody waits. */
+export function ticketRelease(s: usize): void {
+  const grant = atomic.add<i64>(s, 1, GRANT);
+  if (atomic.load<i64>(s, TICKET) > grant) ticketWakeAll(s);
+}
+
+export function ticketWakeAll(s: usize): void {
+  atomic.notify(s + GRANT, -1);
+}

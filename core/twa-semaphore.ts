@@ -1,0 +1,104 @@
+/**
+ * TWA-Semaphore, Listing 2 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
+ *
+ * A waiter further than LongTermThreshold from its turn waits on the sequence word of the bucket of its
+ * ticket; a nearer one polls grant. A release moves grant and then the sequence of the bucket of the
+ * ticket that has just come near, so that its waiter warms up while the next one is already inside.
+ *
+ * Both kinds of polling are bounded here and end in parking on the bucket's sequence. A near waiter that
+ * has parked is not met by the poke `threshold` further on, so a release also looks at the bucket of the
+ * ticket that became due, and wakes it if somebody is parked there.
+ *
+ * Why nobody sleeps for ever. Far: the sequence is read before grant, so a poke after the look at grant
+ * changes the value that the wait compares. Parked: the waiter counts itself into `parked`, then looks at
+ * grant once more, then waits; the poster moves grant, then the sequence, then reads `parked`. Either the
+ * poster sees the count, or the waiter sees the grant or the sequence.
+ */
+import { bucketMask, buckets } from './arena';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  B_PARKED,
+  B_SEQUENCE,
+  GRANT,
+  LINE,
+  O_SPIN,
+  O_THRESHOLD,
+  TICKET,
+} from './layout';
+import { pause } from './pause';
+import { setLastTicket } from './semaphore';
+import { bucketOf } from './waiting-array';
+
+/** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
+export function twaAcquire(s: usize): i32 {
+  const ticket = atomic.add<i64>(s, 1, TICKET);
+  setLastTicket(ticket);
+  if (atomic.load<i64>(s, GRANT) > ticket) return ADMITTED;
+  const bucket = bucketOf(s, ticket);
+  const near = ticket - (atomic.load<i32>(s, O_THRESHOLD) as i64);
+  const budget = atomic.load<i32>(s, O_SPIN);
+  let polls = budget;
+  let wasFar = true;
+  let sequence = atomic.load<i64>(bucket, B_SEQUENCE);
+  while (true) {
+    const grant = atomic.load<i64>(s, GRANT);
+    if (grant > ticket) return ADMITTED;
+    if (grant < 0) return ANSWER_CLOSED;
+    if (wasFar && grant > near) {
+      wasFar = false;
+      polls = budget;
+    }
+    if (polls > 0) {
+      polls--;
+      pause();
+      // Far from the turn the bucket is polled and grant left alone.
+      if (wasFar) {
+        while (polls > 0 && atomic.load<i64>(bucket, B_SEQUENCE) == sequence) {
+          polls--;
+          pause();
+        }
+        sequence = atomic.load<i64>(bucket, B_SEQUENCE);
+      }
+      continue;
+    }
+    atomic.add<i32>(bucket, 1, B_PARKED);
+    const again = atomic.load<i64>(s, GRANT);
+    if (again <= ticket && again >= 0) atomic.wait<i64>(bucket + B_SEQUENCE, sequence, -1);
+    atomic.sub<i32>(bucket, 1, B_PARKED);
+    sequence = atomic.load<i64>(bucket, B_SEQUENCE);
+  }
+}
+
+/** SemaPost with its short-cut: no waiter, or none far away, and the array is left alone. */
+export function twaRelease(s: usize): void {
+  post(s, true);
+}
+
+/** SemaPostConservative: pokes the array each time. */
+export function twaReleaseConservative(s: usize): void {
+  post(s, false);
+}
+
+function post(s: usize, shortCut: bool): void {
+  const grant = atomic.add<i64>(s, 1, GRANT);
+  const ticket = atomic.load<i64>(s, TICKET);
+  // The old grant is compared: with old + 1 the last waiter's wake-up would be lost.
+  if (shortCut && ticket <= grant) return;
+  const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
+  if (threshold > 0) {
+    const dueBucket = bucketOf(s, grant);
+    if (atomic.load<i32>(dueBucket, B_PARKED) > 0) poke(dueBucket);
+  }
+  if (!shortCut || ticket > grant + threshold) poke(bucketOf(s, grant + threshold));
+}
+
+/** Pokes every bucket: whoever waits anywhere looks at its grant again. */
+export function twaWakeAll(): void {
+  for (let i: u32 = 0; i <= bucketMask; i++) poke(buckets + (i as usize) * LINE);
+}
+
+function poke(bucket: usize): void {
+  atomic.add<i64>(bucket, 1, B_SEQUENCE);
+  if (atomic.load<i32>(bucket, B_PARKED) > 0) atomic.notify(bucket + B_SEQUENCE, -1);
+}

@@ -1,0 +1,10 @@
+import { type Arena, attachmentOf } from '../arena.js';
+
+/**
+ * The ticket that the calling thread took last on any semaphore of the arena (default: `Arena.default`);
+ * -1n before the first. For those who count the order of admissions: with one permit, and every thread
+ * taking one at a time, each admission's ticket is one more than the last.
+ */
+export function lastTicket(arena?: Arena): bigint {
+  return attachmentOf(arena).core.lastTicket();
+}

@@ -1,0 +1,70 @@
+/** What the semaphores of the papers' listings have in common besides their algorithm. */
+import type { Arena } from '../arena.js';
+import { ADMITTED, CLOSED_OBJECT, type Core } from '../engine/core.js';
+import type { Handle, Kind, Reference } from '../engine/shared-object.js';
+import { DisposedError } from '../errors.js';
+
+export interface ListingOptions {
+  /** How often a waiter polls before it parks, 0 (no spinning) to 1,000,000. */
+  readonly spin?: number;
+  /** Where it lives. Default: `Arena.default`. */
+  readonly arena?: Arena;
+  /** Where its two counters begin, 0n to 2n ** 61n: for tests of large counters. Default 0n. */
+  readonly firstTicket?: bigint;
+}
+
+export abstract class ListingSemaphore<K extends Kind> {
+  readonly #kind: K;
+  readonly #reference: Reference;
+  /** @internal */
+  protected readonly core: Core;
+  /** @internal Address of the shared object; of the closed one, once this has let go. */
+  protected at: number;
+
+  /** @internal */
+  protected constructor(kind: K, reference: Reference) {
+    reference.hold(this);
+    this.#kind = kind;
+    this.#reference = reference;
+    this.core = reference.attachment.core;
+    this.at = reference.address;
+  }
+
+  /**
+   * What to send to another thread, for `from` there.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  get handle(): Handle<K> {
+    if (this.at === CLOSED_OBJECT) throw disposed();
+    return this.#reference.handle(this.#kind);
+  }
+
+  /** Permits free now. Racy by nature: for diagnostics. */
+  get available(): number {
+    return this.core.available(this.at);
+  }
+
+  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. */
+  dispose(): void {
+    if (this.at === CLOSED_OBJECT) return;
+    this.#reference.dispose();
+    this.#letGo();
+  }
+
+  /** @internal Throws unless the core has admitted the thread. */
+  protected check(answer: number): void {
+    if (answer === ADMITTED) return;
+    this.#letGo();
+    throw disposed();
+  }
+
+  #letGo(): void {
+    if (this.at === CLOSED_OBJECT) return;
+    this.at = CLOSED_OBJECT;
+    this.#reference.letGo(this);
+  }
+}
+
+function disposed(): DisposedError {
+  return new DisposedError('the semaphore has been disposed of');
+}

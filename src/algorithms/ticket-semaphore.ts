@@ -1,0 +1,58 @@
+/** TicketSemaphore: the public face of core/ticket-semaphore.ts. */
+import { ADMITTED } from '../engine/core.js';
+import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { type ListingOptions, ListingSemaphore } from './listing.js';
+
+export type TicketSemaphoreOptions = ListingOptions;
+export type TicketSemaphoreHandle = Handle<'TicketSemaphore'>;
+
+const KIND = 'TicketSemaphore';
+const DEFAULTS = { spin: 100 };
+
+/**
+ * The ticket semaphore: first come, first served, all waiters on one word. A waiter polls grant `spin`
+ * times (default 100) and then parks on it; a release wakes all that are parked.
+ *
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 1. There spinning is without
+ * bound; here it ends in parking, or more threads than processors could not run.
+ */
+export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
+  /**
+   * @param permits available at first, 0 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(permits: number, options?: TicketSemaphoreOptions);
+  constructor(permits: number | Reference, options: TicketSemaphoreOptions = {}) {
+    super(
+      KIND,
+      permits instanceof Reference
+        ? permits
+        : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena),
+    );
+  }
+
+  /**
+   * Attaches to the semaphore of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a TicketSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  static from(handle: TicketSemaphoreHandle): TicketSemaphore {
+    return new TicketSemaphore(find(KIND, handle) as never);
+  }
+
+  /**
+   * SemaTake: takes a permit, blocking the thread until it is its turn.
+   * @throws {TypeError} on a thread that may not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   */
+  acquire(): void {
+    const answer = this.core.ticketAcquire(this.at);
+    if (answer !== ADMITTED) this.check(answer);
+  }
+
+  /** SemaPost: gives a permit back. Never blocks. As in the listing, nothing bounds the number of permits. */
+  release(): void {
+    this.core.ticketRelease(this.at);
+  }
+}

@@ -1,0 +1,73 @@
+/** TwaSemaphore: the public face of core/twa-semaphore.ts. */
+import { ADMITTED } from '../engine/core.js';
+import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { type ListingOptions, ListingSemaphore } from './listing.js';
+
+export interface TwaSemaphoreOptions extends ListingOptions {
+  /**
+   * LongTermThreshold, 0 to 2,147,483,647: waiters no further than this from their turn poll grant, the
+   * others the waiting array. Default 1. With 0 nobody polls grant; with `spin: 0` as well nobody polls.
+   */
+  readonly threshold?: number;
+}
+
+export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
+
+const KIND = 'TwaSemaphore';
+const DEFAULTS = { spin: 100, threshold: 1 };
+
+/**
+ * The semaphore with a waiting array: first come, first served, waiters spread over the arena's buckets.
+ * A waiter polls `spin` times (default 100) while far and again while near, and then parks on its bucket.
+ *
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 2. There spinning is without
+ * bound; here it ends in parking, or more threads than processors could not run.
+ */
+export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
+  /**
+   * @param permits available at first, 0 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(permits: number, options?: TwaSemaphoreOptions);
+  constructor(permits: number | Reference, options: TwaSemaphoreOptions = {}) {
+    super(
+      KIND,
+      permits instanceof Reference
+        ? permits
+        : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena),
+    );
+  }
+
+  /**
+   * Attaches to the semaphore of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a TwaSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  static from(handle: TwaSemaphoreHandle): TwaSemaphore {
+    return new TwaSemaphore(find(KIND, handle) as never);
+  }
+
+  /**
+   * SemaTake: takes a permit, blocking the thread until it is its turn.
+   * @throws {TypeError} on a thread that may not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   */
+  acquire(): void {
+    const answer = this.core.twaAcquire(this.at);
+    if (answer !== ADMITTED) this.check(answer);
+  }
+
+  /**
+   * SemaPost with its short-cut: leaves the waiting array alone when nobody waits far away. Never blocks.
+   * As in the listing, nothing bounds the number of permits.
+   */
+  release(): void {
+    this.core.twaRelease(this.at);
+  }
+
+  /** SemaPostConservative: the same without the short-cut, so that each post touches the waiting array. */
+  releaseConservative(): void {
+    this.core.twaReleaseConservative(this.at);
+  }
+}

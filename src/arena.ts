@@ -1,0 +1,147 @@
+/**
+ * Arena: the shared memory that semaphores live in, and how threads come to share one.
+ */
+import { host } from '#host';
+import { Attachment } from './engine/attachment.js';
+import { instantiate } from './engine/core.js';
+import { badType, checkInteger } from './errors.js';
+
+/** How many of each an arena has room for. Memory is touched, and so really used, only as each comes into use. */
+export interface ArenaOptions {
+  /** Shared objects at one time, 1 to 1,048,576. Default 8192. */
+  readonly objects?: number;
+  /** Names ever opened, 1 to 1,048,576. Default 1024. */
+  readonly names?: number;
+  /** Threads attached at one time, 1 to 65,536. Default 1024. */
+  readonly threads?: number;
+  /** Waiters at one time, blocked threads and pending promises alike, 8 to 4,194,304. Default 65,536. */
+  readonly waiters?: number;
+  /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 1024; 1 and 2 are for tests. */
+  readonly slots?: number;
+}
+
+/** A plain, structured-cloneable value that stands for an arena in a message to another thread. */
+export interface ArenaHandle {
+  readonly kind: 'Arena';
+  readonly memory: WebAssembly.Memory;
+  /** Whether it is its program's default arena; a worker without one adopts it as its own. */
+  readonly isDefault: boolean;
+}
+
+const PAGE = 65536;
+
+let defaultArena: Arena | undefined;
+/** The one Arena object of each attachment. */
+const arenas = new WeakMap<Attachment, Arena>();
+let attachmentIn: (arena: Arena) => Attachment;
+
+export class Arena {
+  readonly #attachment: Attachment;
+
+  static {
+    attachmentIn = (arena) => arena.#attachment;
+  }
+
+  /**
+   * Makes an arena and attaches the calling thread to it.
+   * @throws {RangeError | TypeError} for a capacity out of its range.
+   */
+  constructor(options?: ArenaOptions);
+  constructor(options: ArenaOptions | Attachment = {}) {
+    this.#attachment = options instanceof Attachment ? options : create(options);
+    arenas.set(this.#attachment, this);
+  }
+
+  /**
+   * The arena that is used where none is named. On the main thread it is made on first use, and workers
+   * started after that inherit it. In a worker that inherited none it is the default arena of the first
+   * handle that arrives.
+   * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
+   */
+  static get default(): Arena {
+    if (defaultArena) return defaultArena;
+    const inherited = host.inherited();
+    if (inherited !== undefined) return Arena.from(inherited as ArenaHandle);
+    if (!host.isMainThread) {
+      throw new Error(
+        'this worker has no arena. Use the default arena on the main thread before the worker is started ' +
+          '(Arena.default, or new Semaphore), or send the worker a handle (worker.postMessage(semaphore.handle)) ' +
+          'and attach to it there (Semaphore.from(handle)), or name the arena ({ arena })',
+      );
+    }
+    return new Arena().makeDefault();
+  }
+
+  /**
+   * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object.
+   * @throws {TypeError} if it is no handle of an arena.
+   * @throws {ArenaFullError} if the arena has no room for another thread.
+   */
+  static from(handle: ArenaHandle): Arena {
+    if (handle?.kind !== 'Arena' || !(handle.memory instanceof WebAssembly.Memory)) {
+      throw badType('Arena.from: handle', 'the handle of an Arena', handle);
+    }
+    if (!(handle.memory.buffer instanceof SharedArrayBuffer)) {
+      throw new TypeError('Arena.from: the memory of the handle is not shared');
+    }
+    const attachment = Attachment.of(handle.memory);
+    if (!attachment)
+      throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
+    const arena = arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
+    if (handle.isDefault && !defaultArena) defaultArena = arena;
+    return arena;
+  }
+
+  /**
+   * Makes this arena the default of this thread and, in Node, of the workers it starts from now on.
+   * @throws {Error} if the thread has another default arena already.
+   */
+  makeDefault(): this {
+    if (defaultArena && attachmentIn(defaultArena) !== this.#attachment) {
+      throw new Error('makeDefault: this thread has a default arena already, and others may be using it');
+    }
+    defaultArena = this;
+    host.bequeath(this.handle);
+    return this;
+  }
+
+  /** What to send to another thread, for `Arena.from` there. */
+  get handle(): ArenaHandle {
+    const isDefault = defaultArena !== undefined && attachmentIn(defaultArena) === this.#attachment;
+    return { kind: 'Arena', memory: this.#attachment.memory, isDefault };
+  }
+
+  /** Threads attached now. Racy by nature: for diagnostics. */
+  get threads(): number {
+    return this.#attachment.core.threadCount();
+  }
+}
+
+function create(options: ArenaOptions): Attachment {
+  const objects = checkInteger('objects', options.objects ?? 8192, 1, 1 << 20);
+  const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
+  const threads = checkInteger('threads', options.threads ?? 1024, 1, 1 << 16);
+  const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);
+  const slots = checkInteger('slots', options.slots ?? 1024, 1, 1 << 16);
+  if (slots & (slots - 1)) throw new RangeError(`slots must be a power of two from 1 to 65536, got ${slots}`);
+  // Each attached thread owns one wait element besides those of its waiters.
+  const elements = waiters + threads;
+  const sizes = [objects, names, threads, slots, elements] as const;
+  const one = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+  const pages = Math.ceil(instantiate(one).measure(...sizes) / PAGE);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
+  return Attachment.of(memory) as Attachment;
+}
+
+/** The Arena object of an attachment. */
+export function arenaOf(attachment: Attachment): Arena {
+  return arenas.get(attachment) as Arena;
+}
+
+/** The calling thread's attachment to the arena, or to the default one. */
+export function attachmentOf(arena: Arena | undefined): Attachment {
+  if (arena === undefined) return attachmentIn(Arena.default);
+  if (!(arena instanceof Arena)) throw badType('arena', 'an Arena', arena);
+  return attachmentIn(arena);
+}

@@ -1,0 +1,101 @@
+/**
+ * One thread's side of one arena: its core instance, its doorbell, and the references it holds.
+ *
+ * A thread attaches once to an arena however many handles of it arrive, since it must have one place in
+ * the registry. A reference (core/objects.ts) is held for each library object of this thread that may
+ * still use a shared object. It goes when the library object is disposed of, finds the shared one
+ * disposed of, or is collected, and at the orderly end of the thread.
+ */
+import { host } from '#host';
+import { ArenaFullError } from '../errors.js';
+import { ANSWER_FULL, type Core, instantiate } from './core.js';
+import { Doorbell } from './doorbell.js';
+
+const attachments = new Map<bigint, Attachment>();
+
+export class Attachment {
+  readonly memory: WebAssembly.Memory;
+  readonly core: Core;
+  readonly id: bigint;
+  readonly doorbell: Doorbell;
+  readonly #references = new Map<number, number>();
+  readonly #collected = new FinalizationRegistry<number>((address) => this.#drop(address));
+
+  private constructor(memory: WebAssembly.Memory, core: Core) {
+    this.memory = memory;
+    this.core = core;
+    this.id = core.id();
+    if (core.register() === ANSWER_FULL) {
+      throw new ArenaFullError(
+        'the arena has no room for another thread: make it with more `threads` or `waiters`',
+      );
+    }
+    this.doorbell = new Doorbell(core, memory);
+    if (!mayBlock()) {
+      core.acquire = core.ticketAcquire = core.twaAcquire = refuseToBlock;
+    }
+    host.onExit(() => this.#end());
+  }
+
+  /** This thread's attachment to the arena in the memory, made if there is none yet. Undefined: no arena in it. */
+  static of(memory: WebAssembly.Memory): Attachment | undefined {
+    const core = instantiate(memory);
+    if (!core.open()) return undefined;
+    const known = attachments.get(core.id());
+    if (known) return known;
+    const attachment = new Attachment(memory, core);
+    attachments.set(attachment.id, attachment);
+    return attachment;
+  }
+
+  /** Counts a reference that the core has just given, for as long as the owner lives or `release` is called. */
+  hold(owner: object, address: number): void {
+    this.#references.set(address, (this.#references.get(address) ?? 0) + 1);
+    this.#collected.register(owner, address, owner);
+  }
+
+  /** Gives back the reference that `hold` counted. */
+  letGo(owner: object, address: number): void {
+    this.#collected.unregister(owner);
+    this.doorbell.settle(address);
+    this.#drop(address);
+  }
+
+  #drop(address: number): void {
+    const count = this.#references.get(address) ?? 0;
+    if (count > 1) this.#references.set(address, count - 1);
+    else this.#references.delete(address);
+    this.core.detachObject(address);
+  }
+
+  #end(): void {
+    // With promises still waiting, the queue holds elements in this thread's name: its record must stay.
+    if (this.doorbell.busy) return;
+    for (const [address, count] of this.#references) {
+      for (let i = 0; i < count; i++) this.core.detachObject(address);
+    }
+    this.#references.clear();
+    this.core.unregister();
+    for (const name of Object.keys(this.core) as (keyof Core)[]) this.core[name] = refuseAfterEnd as never;
+  }
+}
+
+/** Whether the engine lets this thread block: a browser's main thread may not. */
+function mayBlock(): boolean {
+  try {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function refuseToBlock(): never {
+  throw new TypeError(
+    'this thread may not block (a browser forbids it on the main thread): use acquireAsync, holdAsync or tryAcquire',
+  );
+}
+
+function refuseAfterEnd(): never {
+  throw new Error('this thread has ended: its place in the arena is given up');
+}

@@ -1,0 +1,109 @@
+/**
+ * The compiled core: its exports, the numbers it answers with (core/layout.ts has them too, and a unit test
+ * compares the two), and how a thread gets an instance of it over an arena's memory.
+ */
+import { coreBytes } from './core-bytes.js';
+
+/** What the core's functions answer. */
+export const ADMITTED = 0;
+export const OWN_DUE = 1;
+export const REFUSED = 2;
+export const QUEUED = 3;
+export const ANSWER_CLOSED = -1;
+export const ANSWER_FULL = -2;
+export const ANSWER_OVER_MAX = -3;
+export const ANSWER_STALE = -4;
+export const ANSWER_WRONG_KIND = -5;
+export const ANSWER_NOT_FOUND = -6;
+export const ANSWER_MISMATCH = -7;
+
+export const KIND_SEMAPHORE = 1;
+export const KIND_TICKET_SEMAPHORE = 2;
+export const KIND_TWA_SEMAPHORE = 3;
+
+/** Address of the object that is disposed of for ever; who has let go of an object points here. */
+export const CLOSED_OBJECT = 512;
+/** Offset of the bytes in a drafted name, and how many there is room for. */
+export const NAME_BYTES = 20;
+export const NAME_ROOM = 108;
+/** Most permits that one semaphore can have, and that one request can ask for. */
+export const LIMIT = 0x7fffffff;
+
+/** The exports of core.wasm; see the docstrings in core/. Addresses and answers are int32. */
+export interface Core {
+  measure(objects: number, names: number, threads: number, buckets: number, elements: number): number;
+  create(
+    id: bigint,
+    objects: number,
+    names: number,
+    threads: number,
+    buckets: number,
+    elements: number,
+  ): void;
+  open(): number;
+  id(): bigint;
+  register(): number;
+  unregister(): void;
+  doorbell(): number;
+  threadCount(): number;
+  createObject(
+    kind: number,
+    permits: number,
+    max: number,
+    spin: number,
+    threshold: number,
+    first: bigint,
+  ): number;
+  generation(address: number): number;
+  maxOf(address: number): number;
+  attachObject(address: number, generation: number, kind: number): number;
+  detachObject(address: number): void;
+  disposeObject(address: number): number;
+  draftName(): number;
+  openName(
+    draft: number,
+    length: number,
+    kind: number,
+    permits: number,
+    max: number,
+    spin: number,
+    threshold: number,
+  ): number;
+  acquire(address: number, n: number): number;
+  park(address: number): number;
+  tryAcquire(address: number, n: number): number;
+  arrive(address: number, n: number): number;
+  settle(number: number): number;
+  release(address: number, n: number): number;
+  finishRelease(address: number, n: number): number;
+  exceeds(address: number, n: number): number;
+  available(address: number): number;
+  waiting(address: number): number;
+  lastTicket(): bigint;
+  ticketAcquire(address: number): number;
+  ticketRelease(address: number): void;
+  twaAcquire(address: number): number;
+  twaRelease(address: number): void;
+  twaReleaseConservative(address: number): void;
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+function compile(): WebAssembly.Module {
+  if (compiled) return compiled;
+  if (typeof WebAssembly === 'undefined' || typeof SharedArrayBuffer === 'undefined') {
+    throw new Error(
+      'taketurns needs WebAssembly and SharedArrayBuffer. A browser page has shared memory only when it is ' +
+        'cross-origin isolated: serve it with the headers Cross-Origin-Opener-Policy: same-origin and ' +
+        'Cross-Origin-Embedder-Policy: require-corp',
+    );
+  }
+  compiled = new WebAssembly.Module(Uint8Array.from(atob(coreBytes), (c) => c.charCodeAt(0)));
+  return compiled;
+}
+
+/** An instance of the core for the calling thread, over the memory. */
+export function instantiate(memory: WebAssembly.Memory): Core {
+  // A copy, because the exports object is frozen and a thread's end replaces what must not be called any more.
+  return { ...new WebAssembly.Instance(compile(), { env: { memory } }).exports } as unknown as Core;
+}

@@ -1,0 +1,28 @@
+/** A queue, first in, first out, at constant cost an item. */
+export class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  get size(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  peek(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  shift(): void {
+    this.#items[this.#head++] = undefined;
+    // Half of it empty: move the rest down, which each item pays for once.
+    if (this.#head >= 64 && this.#head * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    } else if (this.#head === this.#items.length) {
+      this.#items.length = this.#head = 0;
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/** What the library asks of the runtime it runs in. host/node.ts and host/web.ts answer. */
+export interface Host {
+  /** Whether this thread is the first one of the program, which may make the default arena. */
+  readonly isMainThread: boolean;
+  /** What `bequeath` left for this thread before it was started; undefined if nothing. */
+  inherited(): unknown;
+  /** Leaves a value for the threads that are started from now on. */
+  bequeath(value: unknown): void;
+  /** Keeps the event loop alive while on. */
+  keepAlive(on: boolean): void;
+  /** Runs a function when the thread ends in an orderly way. */
+  onExit(run: () => void): void;
+}

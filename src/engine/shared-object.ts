@@ -1,0 +1,195 @@
+/**
+ * Making, finding and letting go of shared objects, the same for every kind of semaphore.
+ */
+import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
+import { ArenaFullError, badType, checkInteger, DisposedError } from '../errors.js';
+import type { Attachment } from './attachment.js';
+import {
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  ANSWER_MISMATCH,
+  ANSWER_NOT_FOUND,
+  ANSWER_WRONG_KIND,
+  KIND_SEMAPHORE,
+  KIND_TICKET_SEMAPHORE,
+  KIND_TWA_SEMAPHORE,
+  LIMIT,
+  NAME_BYTES,
+  NAME_ROOM,
+} from './core.js';
+
+const KINDS = {
+  Semaphore: KIND_SEMAPHORE,
+  TicketSemaphore: KIND_TICKET_SEMAPHORE,
+  TwaSemaphore: KIND_TWA_SEMAPHORE,
+} as const;
+
+export type Kind = keyof typeof KINDS;
+
+/** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
+export interface Handle<K extends Kind = Kind> {
+  readonly kind: K;
+  readonly arena: ArenaHandle;
+  readonly address: number;
+  readonly generation: number;
+}
+
+/** Properties fixed when an object is made. */
+export interface Properties {
+  readonly permits: number;
+  readonly max: number;
+  readonly spin: number;
+  readonly threshold: number;
+  readonly firstTicket: bigint;
+}
+
+/**
+ * A shared object as one library object of this thread knows it: where it is, and the reference to it.
+ * Library objects are made from this, by their constructors, `from` and `open` alike.
+ */
+export class Reference {
+  readonly attachment: Attachment;
+  readonly address: number;
+
+  /** The core has just given the reference. */
+  constructor(attachment: Attachment, address: number) {
+    this.attachment = attachment;
+    this.address = address;
+  }
+
+  /** Counts the reference for as long as the library object lives. */
+  hold(owner: object): void {
+    this.attachment.hold(owner, this.address);
+  }
+
+  /** Closes the shared object for all threads, and settles this thread's own waiters. */
+  dispose(): void {
+    this.attachment.core.disposeObject(this.address);
+    this.attachment.doorbell.settle(this.address);
+  }
+
+  letGo(owner: object): void {
+    this.attachment.letGo(owner, this.address);
+  }
+
+  handle<K extends Kind>(kind: K): Handle<K> {
+    const { attachment, address } = this;
+    return {
+      kind,
+      arena: arenaOf(attachment).handle,
+      address,
+      generation: attachment.core.generation(address),
+    };
+  }
+}
+
+const MOST_POLLS = 1_000_000;
+const LAST_FIRST_TICKET = 2n ** 61n;
+
+/** What a user may say about a new object, checked. */
+export function checkProperties(
+  kind: Kind,
+  permits: unknown,
+  options: { max?: number; spin?: number; threshold?: number; firstTicket?: bigint },
+  defaults: { spin: number; threshold?: number },
+): Properties {
+  if (typeof options !== 'object' || options === null)
+    throw badType(`${kind}: options`, 'an object', options);
+  const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
+  const firstTicket = options.firstTicket ?? 0n;
+  if (typeof firstTicket !== 'bigint') throw badType(`${kind}: firstTicket`, 'a bigint', firstTicket);
+  if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
+    throw new RangeError(`${kind}: firstTicket must be from 0n to 2n ** 61n, got ${firstTicket}n`);
+  }
+  return {
+    permits: checkInteger(`${kind}: permits`, permits, 0, max),
+    max,
+    spin: checkInteger(`${kind}: spin`, options.spin ?? defaults.spin, 0, MOST_POLLS),
+    threshold: checkInteger(`${kind}: threshold`, options.threshold ?? defaults.threshold ?? 0, 0, LIMIT),
+    firstTicket,
+  };
+}
+
+export function make(kind: Kind, p: Properties, arena: Arena | undefined): Reference {
+  const attachment = attachmentOf(arena);
+  const address = attachment.core.createObject(
+    KINDS[kind],
+    p.permits,
+    p.max,
+    p.spin,
+    p.threshold,
+    p.firstTicket,
+  );
+  if (address === 0) throw arenaFull('object', 'objects');
+  return new Reference(attachment, address);
+}
+
+export function find(kind: Kind, handle: Handle): Reference {
+  const what = `${kind}.from: handle`;
+  if (typeof handle !== 'object' || handle === null || typeof handle.kind !== 'string') {
+    throw badType(what, `the handle of a ${kind}`, handle);
+  }
+  if (handle.kind !== kind)
+    throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
+  if (!Number.isInteger(handle.address) || !Number.isInteger(handle.generation)) {
+    throw new TypeError(`${what} is damaged: address and generation must be integers`);
+  }
+  const attachment = attachmentOf(Arena.from(handle.arena));
+  const answer = attachment.core.attachObject(handle.address, handle.generation, KINDS[kind]);
+  if (answer === 0) return new Reference(attachment, handle.address);
+  throw refusal(answer, what, kind);
+}
+
+export function open(
+  kind: Kind,
+  name: string,
+  p: Properties | undefined,
+  arena: Arena | undefined,
+): Reference {
+  const what = `${kind}.open: name`;
+  if (typeof name !== 'string') throw badType(what, 'a string', name);
+  const bytes = new TextEncoder().encode(name);
+  if (bytes.length < 1 || bytes.length > NAME_ROOM) {
+    throw new RangeError(`${what} must be 1 to ${NAME_ROOM} bytes of UTF-8, got ${bytes.length}`);
+  }
+  const attachment = attachmentOf(arena);
+  const { core, memory } = attachment;
+  const draft = core.draftName();
+  if (draft === 0) throw arenaFull('name', 'names');
+  // Nobody else knows the draft until openName publishes it, so plain writes do.
+  new Uint8Array(memory.buffer, draft + NAME_BYTES, bytes.length).set(bytes);
+  const address = core.openName(
+    draft,
+    bytes.length,
+    KINDS[kind],
+    p?.permits ?? -1,
+    p?.max ?? LIMIT,
+    p?.spin ?? 0,
+    p?.threshold ?? 0,
+  );
+  if (address > 0) return new Reference(attachment, address);
+  throw refusal(address, `${what} ${JSON.stringify(name)}`, kind);
+}
+
+function refusal(answer: number, what: string, kind: Kind): Error {
+  switch (answer) {
+    case ANSWER_CLOSED:
+      return new DisposedError(`${what}: the ${kind} has been disposed of`);
+    case ANSWER_FULL:
+      return arenaFull('object', 'objects');
+    case ANSWER_WRONG_KIND:
+      return new TypeError(`${what}: the object there is of another kind, not a ${kind}`);
+    case ANSWER_MISMATCH:
+      return new RangeError(`${what}: it exists already, with other permits or another max`);
+    case ANSWER_NOT_FOUND:
+      return new Error(`${what}: nothing of that name exists; give the permits to create it`);
+    default:
+      return new DisposedError(`${what}: what it stood for has been disposed of, and its memory used again`);
+  }
+}
+
+function arenaFull(thing: string, option: string): ArenaFullError {
+  return new ArenaFullError(
+    `the arena has no room for another ${thing}: dispose of some, or make it with more \`${option}\``,
+  );
+}

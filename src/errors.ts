@@ -1,0 +1,37 @@
+/** The errors of the library's own; bad arguments are `RangeError` and `TypeError`. */
+
+/** The object has been disposed of, by this thread or another. */
+export class DisposedError extends Error {
+  override readonly name = 'DisposedError';
+}
+
+/** The arena has no room left for another object, name, thread or waiter. Nothing was changed. */
+export class ArenaFullError extends Error {
+  override readonly name = 'ArenaFullError';
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (value === null || typeof value !== 'object') return String(value);
+  return Array.isArray(value) ? 'an array' : `an object (${value.constructor?.name ?? 'no prototype'})`;
+}
+
+/** The error for a number that is none, or out of its range. */
+export function badInteger(what: string, value: unknown, min: number, max: number, why = ''): Error {
+  const Kind = typeof value === 'number' ? RangeError : TypeError;
+  return new Kind(`${what} must be an integer from ${min} to ${max}${why}, got ${show(value)}`);
+}
+
+/** Checks an integer argument. */
+export function checkInteger(what: string, value: unknown, min: number, max: number): number {
+  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
+    throw badInteger(what, value, min, max);
+  }
+  return value as number;
+}
+
+/** The error for an argument of the wrong type. */
+export function badType(what: string, expected: string, value: unknown): TypeError {
+  return new TypeError(`${what} must be ${expected}, got ${show(value)}`);
+}

@@ -1,0 +1,29 @@
+/** The host of Node, and of runtimes that offer its `worker_threads`. */
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
+import type { Host } from '../engine/host.js';
+
+const KEY = 'taketurns:arena';
+const LONGEST_INTERVAL = 0x7fffffff;
+
+let timer: NodeJS.Timeout | undefined;
+const exits: (() => void)[] = [];
+
+export const host: Host = {
+  isMainThread,
+  inherited: () => getEnvironmentData(KEY),
+  bequeath: (value) => setEnvironmentData(KEY, value as never),
+  keepAlive(on) {
+    // A pending Atomics.waitAsync does not keep Node alive, a timer does.
+    timer ??= setInterval(() => {}, LONGEST_INTERVAL);
+    if (on) timer.ref();
+    else timer.unref();
+  },
+  onExit(run) {
+    if (exits.length === 0) {
+      process.on('exit', () => {
+        for (const exit of exits) exit();
+      });
+    }
+    exits.push(run);
+  },
+};

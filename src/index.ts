@@ -1,0 +1,4 @@
+export { Arena, type ArenaHandle, type ArenaOptions } from './arena.js';
+export { ArenaFullError, DisposedError } from './errors.js';
+export { HeldPermits } from './held-permits.js';
+export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';

@@ -1,0 +1,254 @@
+/**
+ * Semaphore: the public face of core/semaphore.ts, where the algorithm and its proof are.
+ *
+ * This file checks arguments, turns answers into errors and promises, and keeps the reference to the
+ * shared object. `acquire` and `release` hand the rare cases to private methods, so that the common case
+ * stays small enough for the engine to inline into its caller.
+ */
+import type { Arena } from './arena.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_OVER_MAX,
+  CLOSED_OBJECT,
+  type Core,
+  LIMIT,
+  OWN_DUE,
+  QUEUED,
+} from './engine/core.js';
+import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
+import { ArenaFullError, badInteger, DisposedError } from './errors.js';
+import { HeldPermits } from './held-permits.js';
+
+export interface SemaphoreOptions {
+  /** Most permits that may be available at once, 1 to 2,147,483,647 (the default). */
+  readonly max?: number;
+  /** How often a waiter that is next looks at the grant before it parks, 0 to 1,000,000. Default 0. */
+  readonly spin?: number;
+  /** Where it lives. Default: `Arena.default`. */
+  readonly arena?: Arena;
+  /** Where its two counters begin, 0n to 2n ** 61n: for tests of large counters. Default 0n. */
+  readonly firstTicket?: bigint;
+}
+
+export type SemaphoreHandle = Handle<'Semaphore'>;
+
+const KIND = 'Semaphore';
+const DEFAULTS = { spin: 0 };
+/** What acquireAsync answers when there was nothing to wait for. */
+const DONE = Promise.resolve();
+
+/**
+ * A counting semaphore shared by threads, first come, first served.
+ *
+ * Requests are admitted in the order in which they took their ticket, blocked threads and promises in one
+ * queue. A request for n permits gets them all at once, in its turn; lighter requests behind it wait.
+ * Whoever holds a permit may release it, in any thread.
+ *
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2; the way of waiting
+ * and waking is this library's own.
+ */
+export class Semaphore {
+  readonly #core: Core;
+  readonly #max: number;
+  readonly #reference: Reference;
+  /** Address of the shared object; of the closed one, once this has let go. */
+  #at: number;
+
+  /**
+   * @param permits available at first, 0 to `max`.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(permits: number, options?: SemaphoreOptions);
+  constructor(permits: number | Reference, options: SemaphoreOptions = {}) {
+    const reference =
+      permits instanceof Reference
+        ? permits
+        : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena);
+    reference.hold(this);
+    this.#reference = reference;
+    this.#core = reference.attachment.core;
+    this.#at = reference.address;
+    this.#max = this.#core.maxOf(reference.address);
+  }
+
+  /**
+   * Attaches to the semaphore of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a Semaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  static from(handle: SemaphoreHandle): Semaphore {
+    return new Semaphore(find(KIND, handle) as never);
+  }
+
+  /**
+   * The semaphore of this name in the arena: attaches to it, or creates it if there is none or it has been
+   * disposed of. However many threads open a name at once, they get one semaphore. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8.
+   * @param permits available at first. Without it the semaphore must exist.
+   * @throws {RangeError} if it exists with other permits or another max.
+   * @throws {Error} if it does not exist and no permits are given.
+   */
+  static open(
+    name: string,
+    permits?: number,
+    options: Omit<SemaphoreOptions, 'firstTicket'> = {},
+  ): Semaphore {
+    const properties = permits === undefined ? undefined : checkProperties(KIND, permits, options, DEFAULTS);
+    return new Semaphore(open(KIND, name, properties, options.arena) as never);
+  }
+
+  /** What to send to another thread, for `Semaphore.from` there. */
+  get handle(): SemaphoreHandle {
+    if (this.disposed) throw disposed();
+    return this.#reference.handle(KIND);
+  }
+
+  /** Most permits that may be available at once. */
+  get max(): number {
+    return this.#max;
+  }
+
+  /** Permits that `tryAcquire` could take now. Racy by nature: for diagnostics. */
+  get available(): number {
+    return this.#core.available(this.#at);
+  }
+
+  /**
+   * Requests queued now, blocked threads and promises alike. Racy by nature, and found by a look at every
+   * waiter of the arena: for diagnostics.
+   */
+  get waiting(): number {
+    return this.#core.waiting(this.#at);
+  }
+
+  /** Whether it has been disposed of, as far as this object has noticed. */
+  get disposed(): boolean {
+    return this.#at === CLOSED_OBJECT;
+  }
+
+  /**
+   * Takes permits, blocking the thread until it is their turn.
+   * @param permits 1 (the default) to `max`.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {TypeError} on a thread that may not block, such as a browser's main thread.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   */
+  acquire(permits = 1): void {
+    if ((permits | 0) !== permits || permits < 1 || permits > this.#max) throw this.#bad('acquire', permits);
+    const answer = this.#core.acquire(this.#at, permits);
+    if (answer !== ADMITTED) this.#park(answer);
+  }
+
+  #park(answer: number): void {
+    if (answer === QUEUED && this.#core.park(this.#at) === ADMITTED) return;
+    throw this.#closed();
+  }
+
+  /**
+   * Takes permits if they are free and nobody waits for any. Never blocks, never overtakes a waiter.
+   * @param permits 1 (the default) to `max`.
+   * @returns whether it took them.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  tryAcquire(permits = 1): boolean {
+    if ((permits | 0) !== permits || permits < 1 || permits > this.#max)
+      throw this.#bad('tryAcquire', permits);
+    const answer = this.#core.tryAcquire(this.#at, permits);
+    if (answer === ANSWER_CLOSED) throw this.#closed();
+    return answer === ADMITTED;
+  }
+
+  /**
+   * Takes permits without blocking the thread: the promise is fulfilled when it is their turn. The process
+   * stays alive until then. In line with blocked threads.
+   * @param permits 1 (the default) to `max`.
+   * @returns a promise; it rejects with RangeError or TypeError for a bad number, with DisposedError if the
+   * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for
+   * another waiter (then nothing was queued).
+   */
+  acquireAsync(permits = 1): Promise<void> {
+    if ((permits | 0) !== permits || permits < 1 || permits > this.#max) {
+      return Promise.reject(this.#bad('acquireAsync', permits));
+    }
+    const { doorbell } = this.#reference.attachment;
+    // Promises of this thread that are due but not settled yet come first.
+    if (doorbell.busy) doorbell.settle(this.#at);
+    const answer = this.#core.arrive(this.#at, permits);
+    if (answer === ADMITTED) return DONE;
+    if (answer > 0) return doorbell.wait(this, this.#at, answer);
+    if (answer === ANSWER_CLOSED) return Promise.reject(this.#closed());
+    return Promise.reject(
+      new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`'),
+    );
+  }
+
+  /**
+   * Gives permits back and wakes every waiter whose turn has come. Any thread may, whether it took them or
+   * not. Never blocks. On a disposed semaphore it does nothing.
+   * @param permits 1 (the default) to `max`.
+   * @throws {RangeError | TypeError} for a bad number, or if more than `max` would be available; then
+   * nothing has changed. (Two threads that both release too much at the same instant may both pass.)
+   */
+  release(permits = 1): void {
+    if ((permits | 0) !== permits || permits < 1 || permits > this.#max) throw this.#bad('release', permits);
+    if (this.#max !== LIMIT && this.#core.exceeds(this.#at, permits)) throw this.#overMax(permits);
+    if (this.#core.release(this.#at, permits) !== ADMITTED) this.#finishRelease(permits);
+  }
+
+  #finishRelease(permits: number): void {
+    const answer = this.#core.finishRelease(this.#at, permits);
+    if (answer === OWN_DUE) this.#reference.attachment.doorbell.settle(this.#at);
+    else if (answer === ANSWER_OVER_MAX) throw this.#overMax(permits);
+  }
+
+  /** `acquire`, with a guard that gives the permits back: `using held = semaphore.hold()`. */
+  hold(permits = 1): HeldPermits {
+    this.acquire(permits);
+    return new HeldPermits(this, permits);
+  }
+
+  /** `acquireAsync`, with a guard: `await using held = await semaphore.holdAsync()`. */
+  async holdAsync(permits = 1): Promise<HeldPermits> {
+    await this.acquireAsync(permits);
+    return new HeldPermits(this, permits);
+  }
+
+  /**
+   * Closes the semaphore in every thread: whoever waits, now or later, gets a DisposedError. Permits still
+   * held may be released, to no effect. Its memory is used again once every thread has let go of it.
+   */
+  dispose(): void {
+    if (this.disposed) return;
+    this.#reference.dispose();
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    if (this.disposed) return;
+    this.#at = CLOSED_OBJECT;
+    this.#reference.letGo(this);
+  }
+
+  #closed(): DisposedError {
+    this.#letGo();
+    return disposed();
+  }
+
+  #bad(method: string, permits: unknown): Error {
+    return badInteger(`Semaphore.${method}: permits`, permits, 1, this.#max, ' (its max)');
+  }
+
+  #overMax(permits: number): RangeError {
+    return new RangeError(
+      `Semaphore.release: ${permits} more would make more than ${this.#max} (its max) available; ` +
+        `${this.available} are. Nothing was released`,
+    );
+  }
+}
+
+function disposed(): DisposedError {
+  return new DisposedError('the semaphore has been disposed of');
+}
