@@ -128,7 +128,7 @@ export function create(
 
 /** Whether the memory holds an arena of this version; if so, learns its bases. */
 export function open(): bool {
-  if (atomic.load<i32>(H_MAGIC) != MAGIC || atomic.load<i32>(H_VERSION) != VERSION) return false;
+  if (atomic.load<i32>(H_MAGIC) !== MAGIC || atomic.load<i32>(H_VERSION) !== VERSION) return false;
   const end = place(
     atomic.load<u32>(H_OBJECTS),
     atomic.load<u32>(H_NAMES),
@@ -136,7 +136,7 @@ export function open(): bool {
     atomic.load<u32>(H_BUCKETS),
     atomic.load<u32>(H_ELEMENTS),
   );
-  return end == (atomic.load<u32>(H_END) as usize) && end <= (memory.size() as usize) << 16;
+  return end === (atomic.load<u32>(H_END) as usize) && end <= (memory.size() as usize) << 16;
 }
 
 export function id(): i64 {
@@ -158,7 +158,7 @@ export function register(): i32 {
   for (let i = 0; i < capacity; i++) {
     const life = atomic.load<i32>(threadRecord(i), T_LIFE);
     if (life & 1) continue;
-    if (atomic.cmpxchg<i32>(threadRecord(i), life, life | 1, T_LIFE) != life) continue;
+    if (atomic.cmpxchg<i32>(threadRecord(i), life, life | 1, T_LIFE) !== life) continue;
     // The counter tells diagnostics how far to look; racing threads may only raise it.
     let used = atomic.load<i32>(USED_THREADS);
     while (used <= i) used = raise(used, i + 1);
@@ -173,7 +173,7 @@ export function register(): i32 {
 }
 
 function raise(from: i32, to: i32): i32 {
-  return atomic.cmpxchg<i32>(USED_THREADS, from, to) == from ? to : atomic.load<i32>(USED_THREADS);
+  return atomic.cmpxchg<i32>(USED_THREADS, from, to) === from ? to : atomic.load<i32>(USED_THREADS);
 }
 
 /** Hands back the spares and the record. The thread must have nothing pending and not come again. */

@@ -40,8 +40,8 @@ export function usedElements(): u32 {
 
 function take(e: usize): bool {
   const state = atomic.load<i64>(e, E_STATE);
-  if ((state & STATE_MASK) != IDLE) return false;
-  if (atomic.cmpxchg<i64>(e, state, state + RESERVED, E_STATE) != state) return false;
+  if ((state & STATE_MASK) !== IDLE) return false;
+  if (atomic.cmpxchg<i64>(e, state, state + RESERVED, E_STATE) !== state) return false;
   atomic.store<i32>(e, me, E_OWNER);
   return true;
 }
@@ -61,10 +61,10 @@ function probe(count: u32, used: u32): usize {
 export function reserve(): usize {
   while (true) {
     const used = usedElements();
-    const full = used == elementCapacity;
+    const full = used === elementCapacity;
     const e = probe(full ? used : min(TRIES, used), used);
     if (e || full) return e;
-    if (atomic.cmpxchg<u32>(USED_ELEMENTS, used, used + 1) == used && take(elementAt(used))) {
+    if (atomic.cmpxchg<u32>(USED_ELEMENTS, used, used + 1) === used && take(elementAt(used))) {
       hint = used + 1;
       return elementAt(used);
     }

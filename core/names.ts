@@ -34,9 +34,10 @@ export function draftName(): usize {
     const used = atomic.load<u32>(USED_NAMES);
     for (let i: u32 = 0; i < used; i++) {
       const entry = names + (i as usize) * NAME_SIZE;
-      if (atomic.load<i32>(entry, N_USED) == 0 && atomic.cmpxchg<i32>(entry, 0, 1, N_USED) == 0) return entry;
+      if (atomic.load<i32>(entry, N_USED) === 0 && atomic.cmpxchg<i32>(entry, 0, 1, N_USED) === 0)
+        return entry;
     }
-    if (used == nameCapacity) return 0;
+    if (used === nameCapacity) return 0;
     atomic.cmpxchg<u32>(USED_NAMES, used, used + 1);
   }
 }
@@ -49,7 +50,8 @@ function headOf(entry: usize, length: i32): usize {
 
 function sameName(a: usize, b: usize, length: i32): bool {
   return (
-    atomic.load<i32>(a, N_LENGTH) == length && memory.compare(a + N_BYTES, b + N_BYTES, length as usize) == 0
+    atomic.load<i32>(a, N_LENGTH) === length &&
+    memory.compare(a + N_BYTES, b + N_BYTES, length as usize) === 0
   );
 }
 
@@ -68,7 +70,7 @@ function publish(draft: usize, length: i32): usize {
       entry = atomic.load<u32>(entry, N_NEXT) as usize;
     }
     atomic.store<u32>(draft, first, N_NEXT);
-    if (atomic.cmpxchg<u32>(head, first, draft as u32) == first) return draft;
+    if (atomic.cmpxchg<u32>(head, first, draft as u32) === first) return draft;
   }
 }
 
@@ -92,19 +94,22 @@ export function openName(
     if (target) {
       const o = target as u32 as usize;
       const answer = attachObject(o, (target >> 32) as u32, kind);
-      if (answer == 0) {
-        if (permits < 0 || (atomic.load<i32>(o, O_INITIAL) == permits && atomic.load<i32>(o, O_MAX) == limit))
+      if (answer === 0) {
+        if (
+          permits < 0 ||
+          (atomic.load<i32>(o, O_INITIAL) === permits && atomic.load<i32>(o, O_MAX) === limit)
+        )
           return o as i32;
         detachObject(o);
         return ANSWER_MISMATCH;
       }
-      if (answer != ANSWER_CLOSED && answer != ANSWER_STALE) return answer;
+      if (answer !== ANSWER_CLOSED && answer !== ANSWER_STALE) return answer;
     }
     if (permits < 0) return ANSWER_NOT_FOUND;
     const fresh = createObject(kind, permits, limit, spin, threshold, 0);
-    if (fresh == 0) return ANSWER_FULL;
+    if (fresh === 0) return ANSWER_FULL;
     const next = ((generation(fresh) as u64) << 32) | (fresh as u64);
-    if (atomic.cmpxchg<u64>(entry, target, next, N_TARGET) == target) return fresh as i32;
+    if (atomic.cmpxchg<u64>(entry, target, next, N_TARGET) === target) return fresh as i32;
     disposeObject(fresh);
     detachObject(fresh);
   }

@@ -54,7 +54,7 @@ const GENERATION: u64 = 1 << 32;
 
 function claim(o: usize): bool {
   const life = atomic.load<u64>(o, O_LIFE);
-  return ((life as u32) & STATES) == FREE && atomic.cmpxchg<u64>(o, life, life + BUILDING, O_LIFE) == life;
+  return ((life as u32) & STATES) === FREE && atomic.cmpxchg<u64>(o, life, life + BUILDING, O_LIFE) === life;
 }
 
 /** A BUILDING object, or 0 when every one of the arena is in use. */
@@ -65,8 +65,8 @@ function allocate(): usize {
       const o = objects + (i as usize) * OBJECT_SIZE;
       if (claim(o)) return o;
     }
-    if (used == objectCapacity) return 0;
-    if (atomic.cmpxchg<u32>(USED_OBJECTS, used, used + 1) == used) {
+    if (used === objectCapacity) return 0;
+    if (atomic.cmpxchg<u32>(USED_OBJECTS, used, used + 1) === used) {
       const o = objects + (used as usize) * OBJECT_SIZE;
       if (claim(o)) return o;
     }
@@ -83,7 +83,7 @@ export function createObject(
   first: i64,
 ): usize {
   const o = allocate();
-  if (o == 0) return 0;
+  if (o === 0) return 0;
   atomic.store<i64>(o, first, TICKET);
   atomic.store<i64>(o, first + (permits as i64), GRANT);
   atomic.store<i32>(o, kind, O_KIND);
@@ -109,12 +109,12 @@ export function attachObject(o: usize, gen: u32, kind: i32): i32 {
   if (o < objects || o >= objects + used * OBJECT_SIZE || (o - objects) % OBJECT_SIZE) return ANSWER_STALE;
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
-    if (life >> 32 != (gen as u64)) return ANSWER_STALE;
+    if (life >> 32 !== (gen as u64)) return ANSWER_STALE;
     const state = (life as u32) & STATES;
-    if (state == DISPOSED) return ANSWER_CLOSED;
-    if (state != LIVE) return ANSWER_STALE;
-    if (atomic.load<i32>(o, O_KIND) != kind) return ANSWER_WRONG_KIND;
-    if (atomic.cmpxchg<u64>(o, life, life + 1, O_LIFE) == life) return 0;
+    if (state === DISPOSED) return ANSWER_CLOSED;
+    if (state !== LIVE) return ANSWER_STALE;
+    if (atomic.load<i32>(o, O_KIND) !== kind) return ANSWER_WRONG_KIND;
+    if (atomic.cmpxchg<u64>(o, life, life + 1, O_LIFE) === life) return 0;
   }
 }
 
@@ -122,9 +122,9 @@ export function attachObject(o: usize, gen: u32, kind: i32): i32 {
 export function detachObject(o: usize): void {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
-    const last = ((life as u32) & (STATES | REFERENCES)) == DISPOSED + 1;
+    const last = ((life as u32) & (STATES | REFERENCES)) === DISPOSED + 1;
     const next = last ? (life & 0xffffffff00000000) + GENERATION : life - 1;
-    if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) == life) return;
+    if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) === life) return;
   }
 }
 
@@ -132,13 +132,13 @@ export function detachObject(o: usize): void {
 export function disposeObject(o: usize): i32 {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
-    if (((life as u32) & STATES) != LIVE) return ADMITTED;
-    if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) == life) break;
+    if (((life as u32) & STATES) !== LIVE) return ADMITTED;
+    if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) === life) break;
   }
   atomic.store<i64>(o, CLOSED_GRANT, GRANT); // D6 write
   const kind = atomic.load<i32>(o, O_KIND);
-  if (kind == KIND_SEMAPHORE) return closeWaiters(o);
-  if (kind == KIND_TICKET_SEMAPHORE) ticketWakeAll(o);
+  if (kind === KIND_SEMAPHORE) return closeWaiters(o);
+  if (kind === KIND_TICKET_SEMAPHORE) ticketWakeAll(o);
   else twaWakeAll();
   return ADMITTED;
 }

@@ -158,8 +158,8 @@ function untilDue(s: usize, e: usize): i32 {
   if (grant < 0) return ANSWER_CLOSED;
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
-    if ((state & STATE_MASK) == GRANTED) return ADMITTED;
-    if ((state & STATE_MASK) == CLOSED) return ANSWER_CLOSED;
+    if ((state & STATE_MASK) === GRANTED) return ADMITTED;
+    if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
     atomic.wait<i32>(e + E_STATE, state as i32, FOREVER); // D5
   }
 }
@@ -168,7 +168,7 @@ function untilDue(s: usize, e: usize): i32 {
 function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
   const last = due - 1;
   atomic.store<u32>(e, enter(s, last, e) as u32, E_CELL_A); // D2 write
-  if (start != last && bucketOf(s, start) != bucketOf(s, last)) {
+  if (start !== last && bucketOf(s, start) !== bucketOf(s, last)) {
     atomic.store<u32>(e, enter(s, start, e) as u32, E_CELL_B);
   }
 }
@@ -180,7 +180,7 @@ export function tryAcquire(s: usize, n: i32): i32 {
     const start = atomic.load<i64>(s, TICKET);
     const grant = atomic.load<i64>(s, GRANT);
     if (grant < start + width) return grant < 0 ? ANSWER_CLOSED : REFUSED;
-    if (atomic.cmpxchg<i64>(s, start, start + width, TICKET) == start) {
+    if (atomic.cmpxchg<i64>(s, start, start + width, TICKET) === start) {
       ticketTaken = start;
       return ADMITTED;
     }
@@ -193,16 +193,16 @@ export function tryAcquire(s: usize, n: i32): i32 {
  */
 export function arrive(s: usize, n: i32): i32 {
   const answer = tryAcquire(s, n);
-  if (answer != REFUSED) return answer;
+  if (answer !== REFUSED) return answer;
   // The element for the next arrival is reserved before the ticket is taken: afterwards it is too late to fail.
-  if (second == 0) {
+  if (second === 0) {
     setSecond(reserve());
-    if (second == 0) return ANSWER_FULL;
+    if (second === 0) return ANSWER_FULL;
   }
   owner = me | ASYNC;
   const taken = acquire(s, n);
   owner = me;
-  if (taken != QUEUED) return taken;
+  if (taken !== QUEUED) return taken;
   const e = spare;
   setSpare(second);
   setSecond(0);
@@ -210,7 +210,7 @@ export function arrive(s: usize, n: i32): i32 {
   enterBoth(s, e, start, start + (n as i64)); // D2 write, its read is settle's
   const number = (indexOf(e) + 1) as i32;
   const settled = settle(number);
-  return settled == REFUSED ? number : settled;
+  return settled === REFUSED ? number : settled;
 }
 
 /** How the async waiter of this number stands: REFUSED (still waiting), or, once only, ADMITTED or ANSWER_CLOSED. */
@@ -219,7 +219,7 @@ export function settle(number: i32): i32 {
   const grant = atomic.load<i64>(atomic.load<u32>(e, E_SEM) as usize, GRANT); // D2 read, D6 read, D7 read
   if (grant >= 0 && grant < atomic.load<i64>(e, E_START) + atomic.load<i64>(e, E_WIDTH)) return REFUSED;
   leaveCells(e);
-  if (second == 0) {
+  if (second === 0) {
     keep(e);
     setSecond(e);
   } else {
@@ -255,7 +255,7 @@ export function finishRelease(s: usize, n: i32): i32 {
     if (ticket > before) return wakeDue(s, before, before + width, ticket);
     // So many permits are available that nobody waits, and n can be taken like any others.
     if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return ADMITTED;
-    if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) == ticket) return ANSWER_OVER_MAX;
+    if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) return ANSWER_OVER_MAX;
   }
 }
 
@@ -287,17 +287,17 @@ function visit(s: usize, bucket: usize, to: i64): void {
 
 function grantIfDue(s: usize, e: usize, to: i64): void {
   const state = atomic.load<i64>(e, E_STATE);
-  if ((state & STATE_MASK) != WAITING) return;
+  if ((state & STATE_MASK) !== WAITING) return;
   // What these loads give may belong to another tenant by now; then the cmpxchg fails on the epoch.
   const due = atomic.load<i64>(e, E_START) + atomic.load<i64>(e, E_WIDTH);
   const who = atomic.load<i32>(e, E_OWNER);
-  if ((atomic.load<u32>(e, E_SEM) as usize) != s || due > to) return;
-  if (atomic.cmpxchg<i64>(e, state, state + (GRANTED - WAITING), E_STATE) == state) wake(e, who); // D5
+  if ((atomic.load<u32>(e, E_SEM) as usize) !== s || due > to) return;
+  if (atomic.cmpxchg<i64>(e, state, state + (GRANTED - WAITING), E_STATE) === state) wake(e, who); // D5
 }
 
 function wake(e: usize, who: i32): void {
   if (who & ASYNC) {
-    if ((who & OWNER_MASK) == me) ownDue = OWN_DUE;
+    if ((who & OWNER_MASK) === me) ownDue = OWN_DUE;
     else ring(who & OWNER_MASK);
   } else {
     atomic.notify(e + E_STATE, ALL);
@@ -317,10 +317,10 @@ export function closeWaiters(s: usize): i32 {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE); // D6 read
-    if ((state & STATE_MASK) != WAITING) continue;
+    if ((state & STATE_MASK) !== WAITING) continue;
     const who = atomic.load<i32>(e, E_OWNER);
-    if ((atomic.load<u32>(e, E_SEM) as usize) != s) continue;
-    if (atomic.cmpxchg<i64>(e, state, state + (CLOSED - WAITING), E_STATE) == state) wake(e, who);
+    if ((atomic.load<u32>(e, E_SEM) as usize) !== s) continue;
+    if (atomic.cmpxchg<i64>(e, state, state + (CLOSED - WAITING), E_STATE) === state) wake(e, who);
   }
   return ownDue;
 }
@@ -339,7 +339,7 @@ export function waiting(s: usize): i32 {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
-    if (state == WAITING && (atomic.load<u32>(e, E_SEM) as usize) == s) count++;
+    if (state === WAITING && (atomic.load<u32>(e, E_SEM) as usize) === s) count++;
   }
   return count;
 }

@@ -54,7 +54,7 @@ export function twaAcquire(s: usize): i32 {
       pause();
       // Far from the turn the bucket is polled and grant left alone.
       if (wasFar) {
-        while (polls > 0 && atomic.load<i64>(bucket, B_SEQUENCE) == sequence) {
+        while (polls > 0 && atomic.load<i64>(bucket, B_SEQUENCE) === sequence) {
           polls--;
           pause();
         }

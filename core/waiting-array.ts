@@ -35,7 +35,7 @@ export function enter(semaphore: usize, ticket: i64, e: usize): usize {
   let line = bucketOf(semaphore, ticket);
   while (true) {
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
-      if (atomic.load<i32>(cell) == 0 && atomic.cmpxchg<i32>(cell, 0, number) == 0) return cell;
+      if (atomic.load<i32>(cell) === 0 && atomic.cmpxchg<i32>(cell, 0, number) === 0) return cell;
     }
     line = nextLine(line);
   }
@@ -44,7 +44,7 @@ export function enter(semaphore: usize, ticket: i64, e: usize): usize {
 /** The line after a full one; makes it if there is none. Whoever loses the race goes on in the winner's. */
 function nextLine(line: usize): usize {
   // There is room in the common lines, but it may have moved behind a slow walker: look again from their start.
-  if (line + LINE == elements) return common;
+  if (line + LINE === elements) return common;
   const next = atomic.load<u32>(line, B_NEXT) as usize;
   if (next) return next;
   const fresh = freshLine(line);
@@ -56,7 +56,7 @@ function freshLine(line: usize): usize {
   if (line >= common) return line + LINE;
   while (true) {
     const used = atomic.load<u32>(USED_LINES);
-    if (used == lineCapacity) return common;
-    if (atomic.cmpxchg<u32>(USED_LINES, used, used + 1) == used) return lines + (used as usize) * LINE;
+    if (used === lineCapacity) return common;
+    if (atomic.cmpxchg<u32>(USED_LINES, used, used + 1) === used) return lines + (used as usize) * LINE;
   }
 }

@@ -51,6 +51,8 @@ const DONE = Promise.resolve();
 export class Semaphore {
   readonly #core: Core;
   readonly #max: number;
+  /** Whether max is less than the core's own limit, so that a release must be checked beforehand. */
+  readonly #bounded: boolean;
   readonly #reference: Reference;
   /** Address of the shared object; of the closed one, once this has let go. */
   #at: number;
@@ -71,6 +73,7 @@ export class Semaphore {
     this.#core = reference.attachment.core;
     this.#at = reference.address;
     this.#max = this.#core.maxOf(reference.address);
+    this.#bounded = this.#max < LIMIT;
   }
 
   /**
@@ -136,7 +139,7 @@ export class Semaphore {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(permits = 1): void {
-    if ((permits | 0) !== permits || permits < 1 || permits > this.#max) throw this.#bad('acquire', permits);
+    if (permits !== 1 && !this.#valid(permits)) throw this.#bad('acquire', permits);
     const answer = this.#core.acquire(this.#at, permits);
     if (answer !== ADMITTED) this.#park(answer);
   }
@@ -154,8 +157,7 @@ export class Semaphore {
    * @throws {DisposedError} if the semaphore has been disposed of.
    */
   tryAcquire(permits = 1): boolean {
-    if ((permits | 0) !== permits || permits < 1 || permits > this.#max)
-      throw this.#bad('tryAcquire', permits);
+    if (permits !== 1 && !this.#valid(permits)) throw this.#bad('tryAcquire', permits);
     const answer = this.#core.tryAcquire(this.#at, permits);
     if (answer === ANSWER_CLOSED) throw this.#closed();
     return answer === ADMITTED;
@@ -170,7 +172,7 @@ export class Semaphore {
    * another waiter (then nothing was queued).
    */
   acquireAsync(permits = 1): Promise<void> {
-    if ((permits | 0) !== permits || permits < 1 || permits > this.#max) {
+    if (permits !== 1 && !this.#valid(permits)) {
       return Promise.reject(this.#bad('acquireAsync', permits));
     }
     const { doorbell } = this.#reference.attachment;
@@ -193,8 +195,8 @@ export class Semaphore {
    * nothing has changed. (Two threads that both release too much at the same instant may both pass.)
    */
   release(permits = 1): void {
-    if ((permits | 0) !== permits || permits < 1 || permits > this.#max) throw this.#bad('release', permits);
-    if (this.#max !== LIMIT && this.#core.exceeds(this.#at, permits)) throw this.#overMax(permits);
+    if (permits !== 1 && !this.#valid(permits)) throw this.#bad('release', permits);
+    if (this.#bounded && this.#core.exceeds(this.#at, permits)) throw this.#overMax(permits);
     if (this.#core.release(this.#at, permits) !== ADMITTED) this.#finishRelease(permits);
   }
 
@@ -235,6 +237,10 @@ export class Semaphore {
   #closed(): DisposedError {
     this.#letGo();
     return disposed();
+  }
+
+  #valid(permits: number): boolean {
+    return (permits | 0) === permits && permits >= 1 && permits <= this.#max;
   }
 
   #bad(method: string, permits: unknown): Error {

@@ -22,7 +22,7 @@ class TicketFutex {
   static constexpr const char* name = "ticket-futex";
   static constexpr bool spins = true;
   static constexpr bool hasThreshold = false;
-  static constexpr int defaultSpin = 100;
+  static constexpr int defaultSpin = 1000;
 
   TicketFutex(unsigned permits, const Knobs& knobs) : grant_(permits), spin_(knobs.spin.value_or(defaultSpin)) {}
 

@@ -6,7 +6,12 @@
 // and is running by the time that its turn comes.
 //
 // Spinning is bounded here, so that more threads than processors can make progress, and ends in parking on
-// the bucket. Its word holds a sequence and, in the lowest bit, whether somebody is parked:
+// the bucket. Only the near spin, as the paper proposes for futexes: threshold 0 means no spinning at all. One
+// that arrives near spins for the full budget, since the holder is most likely running; one that was woken to
+// come near spins for an eighth of it, since the waiter before it may be queued behind it on its processor.
+// README.md has the measurements behind the defaults.
+//
+// The word of a bucket holds a sequence and, in the lowest bit, whether somebody is parked:
 //
 //   waiter                                  poster
 //   W1  read the word                       P1  grant + 1
@@ -19,8 +24,9 @@
 // Nobody sleeps for ever. A poke later than W1 changes the word, so W3 or W5 fails, or the sleeper is woken;
 // a poke earlier than W1 came after its P1, which W2 then sees. The one poke that depends on what the poster
 // reads is P3, for near waiters that have stopped spinning: W3 before W4 and P1 before P3 are sequentially
-// consistent, so either the poster sees the bit or the waiter sees the grant.
-// Since a poke clears the bit, a waiter that has been woken but does not run yet costs no second system call.
+// consistent, so either the poster sees the bit or the waiter sees the grant. Where W1 finds the bit set
+// already, W1 itself stands for W3, and W2 for W4: the bit can only have gone by a poke, which changes the word.
+// Since a poke clears the bit, a waiter that has been woken but does not run yet costs no second system call. One that leaves at W4 leaves the bit behind: one wake-up for nobody, later.
 #pragma once
 
 #include "futex.hpp"
@@ -34,7 +40,7 @@ class TwaFutex {
   static constexpr const char* name = "twa-futex";
   static constexpr bool spins = true;
   static constexpr bool hasThreshold = true;
-  static constexpr int defaultSpin = 100;
+  static constexpr int defaultSpin = 1000;
   static constexpr int defaultThreshold = 1;
 
   TwaFutex(unsigned permits, const Knobs& knobs)
@@ -64,6 +70,7 @@ class TwaFutex {
   // One line: a release reads both words.
   alignas(sectorSize) std::atomic<std::uint64_t> ticket_{0};
   std::atomic<std::uint64_t> grant_;
+  // Apart from them, and read only by those that wait.
   alignas(sectorSize) const int spin_;
   const std::uint64_t threshold_;
 };
