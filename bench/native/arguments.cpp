@@ -70,7 +70,9 @@ Arguments parseArguments(int count, char** words) {
     }
     if (next == count) throw BadArguments(option + " needs a value");
     const std::string value = words[next++];
-    if (option == "--threads") result.threads = static_cast<unsigned>(wholeNumber(option, value, 1, mostThreads));
+    if (option == "--threads") {
+      result.threads = static_cast<unsigned>(wholeNumber(option, value, 1, mostThreads));
+    }
     if (option == "--seconds") result.seconds = interval(option, value);
     if (option == "--spin") result.knobs.spin = wholeNumber(option, value, 0, mostSpin);
     if (option == "--threshold") result.knobs.threshold = wholeNumber(option, value, 0, mostThreshold);

@@ -16,6 +16,14 @@ class alignas(sectorSize) CountingSemaphore {
   void acquire() { semaphore_.acquire(); }
   void release() { semaphore_.release(); }
 
+  // libstdc++ 12 can leave a thread asleep beside a free permit: it reads the count 1, loses the race for it,
+  // and then sleeps while the count is 1, which it is again once the winner has released. The next release
+  // from 0 wakes everybody, so this shows only where no release follows: when a run ends. Taking a free permit
+  // and giving it back is such a release; it admits nobody too many, and try_acquire does not sleep.
+  void wakeForgotten() {
+    if (semaphore_.try_acquire()) semaphore_.release();
+  }
+
  private:
   std::counting_semaphore<> semaphore_;
 };

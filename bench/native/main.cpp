@@ -1,10 +1,12 @@
 // The native rows of the semaphore benchmark: one command, one line of JSON, as README.md tells.
+#include <cstdint>
 #include <exception>
 #include <iomanip>
 #include <iostream>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <type_traits>
 
 #include "arguments.hpp"
 #include "counting-semaphore.hpp"

@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -39,7 +41,7 @@ class TicketOrder {
       early_.insert(ticket);
       return;
     }
-    bypassedBy(static_cast<std::int64_t>(early_.size()));
+    bypassedBy(static_cast<std::ptrdiff_t>(early_.size()));
     lowest_++;
     while (early_.erase(lowest_)) lowest_++;
   }
@@ -48,7 +50,9 @@ class TicketOrder {
   std::uint64_t outOfOrder = 0;
 
  private:
-  void bypassedBy(std::int64_t count) { largestBypass = std::max(largestBypass, static_cast<std::uint64_t>(count)); }
+  void bypassedBy(std::ptrdiff_t count) {
+    largestBypass = std::max(largestBypass, static_cast<std::uint64_t>(count));
+  }
 
   std::uint64_t expected_ = 0;
   std::uint64_t lowest_ = 0;       // the lowest ticket that has not been admitted

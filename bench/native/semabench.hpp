@@ -3,14 +3,15 @@
 //
 // The interval opens once every thread has been admitted, so none of them runs alone into the count, and only
 // iterations that begin and end inside it count. A thread leaves the loop only after its release, so those
-// that still wait at the end are admitted in turn and leave too.
+// that still wait at the end are admitted in turn and leave too. Main polls for both events: it must not depend
+// on the waiting that is under test.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
-#include <latch>
 #include <optional>
 #include <random>
 #include <thread>
@@ -32,7 +33,7 @@ template <class Semaphore, class Probe>
 class Semabench {
  public:
   Semabench(unsigned threads, const Knobs& knobs)
-      : semaphore_(1, knobs), probe_(threads), results_(threads), admitted_(threads) {}
+      : semaphore_(1, knobs), probe_(threads), results_(threads) {}
 
   SemabenchResult run(double seconds) {
     std::vector<std::thread> threads;
@@ -43,7 +44,7 @@ class Semabench {
       stop(threads);
       throw;
     }
-    admitted_.wait();
+    while (admitted_.load() < threads.size()) nap();
 
     const double cpuBefore = processCpuSeconds();
     begin_ = Clock::now();
@@ -82,7 +83,7 @@ class Semabench {
     std::mt19937 own(thread);
     Result result;
     iterate(thread, own, result);
-    admitted_.count_down();
+    admitted_.fetch_add(1);
     for (Phase before = phase_.load(std::memory_order_acquire); before != Phase::stopped;) {
       iterate(thread, own, result);
       const Phase after = phase_.load(std::memory_order_acquire);
@@ -90,6 +91,7 @@ class Semabench {
       before = after;
     }
     results_[thread] = result;
+    left_.fetch_add(1);
   }
 
   void iterate(unsigned thread, std::mt19937& own, Result& result) {
@@ -122,8 +124,16 @@ class Semabench {
 
   void stop(std::vector<std::thread>& threads) {
     phase_.store(Phase::stopped, std::memory_order_release);
+    if constexpr (requires { semaphore_.wakeForgotten(); }) {
+      while (left_.load() < threads.size()) {
+        semaphore_.wakeForgotten();
+        nap();
+      }
+    }
     for (std::thread& thread : threads) thread.join();
   }
+
+  static void nap() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
   static double processCpuSeconds() {
     timespec used;
@@ -138,5 +148,6 @@ class Semabench {
   alignas(sectorSize) std::atomic<Phase> phase_{Phase::gathering};
   Clock::time_point begin_, end_;
   std::vector<Result> results_;
-  alignas(sectorSize) std::latch admitted_;
+  alignas(sectorSize) std::atomic<std::size_t> admitted_{0};
+  std::atomic<std::size_t> left_{0};
 };

@@ -24,7 +24,8 @@ class TicketFutex {
   static constexpr bool hasThreshold = false;
   static constexpr int defaultSpin = 1000;
 
-  TicketFutex(unsigned permits, const Knobs& knobs) : grant_(permits), spin_(knobs.spin.value_or(defaultSpin)) {}
+  TicketFutex(unsigned permits, const Knobs& knobs)
+      : grant_(permits), spin_(knobs.spin.value_or(defaultSpin)) {}
 
   std::uint64_t acquire() {
     const std::uint64_t ticket = ticket_.fetch_add(1);

@@ -25,8 +25,9 @@
 // a poke earlier than W1 came after its P1, which W2 then sees. The one poke that depends on what the poster
 // reads is P3, for near waiters that have stopped spinning: W3 before W4 and P1 before P3 are sequentially
 // consistent, so either the poster sees the bit or the waiter sees the grant. Where W1 finds the bit set
-// already, W1 itself stands for W3, and W2 for W4: the bit can only have gone by a poke, which changes the word.
-// Since a poke clears the bit, a waiter that has been woken but does not run yet costs no second system call. One that leaves at W4 leaves the bit behind: one wake-up for nobody, later.
+// already, W1 itself stands for W3 and W2 for W4: only a poke takes the bit away, and that changes the word.
+// Since a poke clears the bit, a waiter that has been woken but does not run yet costs no second system call.
+// One that leaves at W4 leaves the bit behind: one wake-up for nobody, later.
 #pragma once
 
 #include "futex.hpp"

@@ -67,7 +67,7 @@ function library(name: string, load: () => Promise<LibraryClass>): ScriptRow {
     join: async (handle) => {
       const { lastTicket } = await import('taketurns/algorithms');
       const semaphore = (await load()).from(handle as never);
-      return { semaphore, ticket: () => lastTicket(semaphore as never) };
+      return { semaphore, ticket: () => lastTicket() };
     },
   };
 }

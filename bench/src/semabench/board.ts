@@ -19,6 +19,7 @@ const TICKETS = STRIDE / BigInt64Array.BYTES_PER_ELEMENT;
 export const PHASE = 0;
 export const ADMITTED = INTS;
 export const ARRIVALS = 2 * INTS;
+export const FAILED = PHASE + 1;
 const TICKET_AT = 3 * STRIDE;
 const INTERVAL_AT = 4 * STRIDE;
 const THREADS_AT = 5 * STRIDE;
@@ -41,7 +42,7 @@ export const OUT_OF_ORDER = 4;
 
 export interface Board {
   memory: SharedArrayBuffer;
-  /** PHASE, ADMITTED and ARRIVALS. */
+  /** PHASE, ADMITTED, ARRIVALS, and FAILED: non-zero once a thread has thrown. */
   words: Int32Array;
   tickets: BigInt64Array;
   interval: Float64Array;

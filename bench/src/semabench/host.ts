@@ -14,6 +14,7 @@ import {
   COUNTED,
   clock,
   END,
+  FAILED,
   LARGEST_BYPASS,
   LONGEST_WAIT,
   MEASURE,
@@ -84,6 +85,8 @@ async function run({ row: name, loop, threads, seconds }: HostOrder): Promise<Ho
       throw new Error(`only ${count} of ${threads} threads were admitted within ${PATIENCE_MS / 1000} s`);
     }
   }
+  // Its error is on its way.
+  if (Atomics.load(words, FAILED) !== 0) await done;
   sleep(start + Math.min(Math.max(WARM_LEAST_MS, seconds * 500), WARM_MOST_MS) - performance.now());
 
   const cpu = process.cpuUsage();

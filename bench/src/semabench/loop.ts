@@ -7,7 +7,7 @@
 // The phase is read plainly: every turn of the loop calls a semaphore, which no engine moves a shared load across.
 
 import { mtStep } from '../mt19937.js';
-import type { Joined } from '../rows/rows.js';
+import type { Blocking, Joined } from '../rows/rows.js';
 import {
   ADMISSIONS,
   ADMITTED,
@@ -29,6 +29,9 @@ import {
   WARM,
 } from './board.js';
 
+const WARM_TURNS = 4000;
+const WARM_MS = 8;
+
 /** What a loop works on. */
 export interface Stage {
   joined: Joined;
@@ -41,22 +44,36 @@ export interface Stage {
   own: Uint32Array;
 }
 
+/** What semabench repeats. */
+function iterate(semaphore: Blocking, common: Uint32Array, own: Uint32Array): void {
+  semaphore.acquire();
+  mtStep(common);
+  semaphore.release();
+  mtStep(own);
+}
+
+/**
+ * Repeats the iteration, alone on a semaphore of this thread's own, until the engine has compiled it. Otherwise, with
+ * many threads, each has too few turns for that during the interval, and interpreters would be compared.
+ */
+export function warm(semaphore: Blocking, common: Uint32Array, own: Uint32Array): void {
+  const start = performance.now();
+  for (let turns = 0; turns < WARM_TURNS || performance.now() - start < WARM_MS; turns++) {
+    iterate(semaphore, common, own);
+  }
+}
+
 /** Runs until STOP; writes how many iterations ended inside the interval. */
 export function measure({ joined, board, thread, common, own }: Stage): void {
   const { semaphore } = joined;
   const { words, tallies } = board;
-  semaphore.acquire();
-  mtStep(common);
-  semaphore.release();
+  iterate(semaphore, common, own);
   admitted(words);
   let seen = WARM;
   let iterations = 0;
   let before = -1;
   while (true) {
-    semaphore.acquire();
-    mtStep(common);
-    semaphore.release();
-    mtStep(own);
+    iterate(semaphore, common, own);
     const phase = words[PHASE] as number;
     if (phase !== seen) {
       // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.

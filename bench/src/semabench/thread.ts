@@ -4,7 +4,7 @@
 import { parentPort } from 'node:worker_threads';
 import { MT_BYTES, mtSeed } from '../mt19937.js';
 import { scriptRow } from '../rows/rows.js';
-import { IDLE, openBoard, PHASE } from './board.js';
+import { ADMITTED, FAILED, IDLE, openBoard, PHASE } from './board.js';
 
 export interface ThreadOrder {
   row: string;
@@ -18,24 +18,38 @@ export interface ThreadOrder {
 
 export type ThreadReply = { ready: true } | { done: true } | { error: string };
 
+/** Rows whose loop this thread has been through. */
+const warmed = new Set<string>();
+
 const port = parentPort;
 if (port === null) throw new Error('thread.js runs in a worker');
 const reply = (message: ThreadReply): void => port.postMessage(message);
 
 port.on('message', async (order: ThreadOrder) => {
+  const { row, loop, thread, threads, common } = order;
+  const board = openBoard(order.board, threads);
   try {
-    const { row, loop, thread, threads, common } = order;
     const url = new URL(`./loop.js?row=${encodeURIComponent(row)}`, import.meta.url).href;
     const loops = (await import(url)) as typeof import('./loop.js');
-    const joined = await scriptRow(row).join(order.shared);
-    const board = openBoard(order.board, threads);
+    const { join, share } = scriptRow(row);
+    const joined = await join(order.shared);
     const own = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
     mtSeed(own, thread + 1);
+    if (!warmed.has(row)) {
+      warmed.add(row);
+      const alone = await share();
+      loops.warm((await join(alone.shared)).semaphore, new Uint32Array(common.length), own);
+      alone.dispose?.();
+    }
     reply({ ready: true });
     Atomics.wait(board.words, PHASE, IDLE);
     loops[loop]({ joined, board, thread, threads, common, own });
     reply({ done: true });
   } catch (error) {
     reply({ error: error instanceof Error ? error.message : String(error) });
+    // The host may be asleep until all threads are admitted: with this one they never will be.
+    Atomics.store(board.words, FAILED, 1);
+    Atomics.add(board.words, ADMITTED, 1);
+    Atomics.notify(board.words, ADMITTED);
   }
 });
