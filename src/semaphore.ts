@@ -3,7 +3,8 @@
  *
  * This file checks arguments, turns answers into errors and promises, and keeps the reference to the
  * shared object. `acquire` and `release` hand the rare cases to private methods, so that the common case
- * stays small enough for the engine to inline into its caller.
+ * stays small enough for the engine to inline into its caller; there they compare with a literal 0, which
+ * is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
 import {
@@ -49,13 +50,14 @@ const DONE = Promise.resolve();
  * and waking is this library's own.
  */
 export class Semaphore {
-  readonly #core: Core;
-  readonly #max: number;
-  /** Whether max is less than the core's own limit, so that a release must be checked beforehand. */
-  readonly #bounded: boolean;
-  readonly #reference: Reference;
+  // Numbers start as numbers, not as undefined: the engine then keeps these fields untagged.
   /** Address of the shared object; of the closed one, once this has let go. */
-  #at: number;
+  #at = 0;
+  #max = 0;
+  /** 1 if max is less than the core's own limit, so that a release must be checked beforehand, else 0. */
+  #bounded = 0;
+  readonly #core: Core;
+  readonly #reference: Reference;
 
   /**
    * @param permits available at first, 0 to `max`.
@@ -73,7 +75,7 @@ export class Semaphore {
     this.#core = reference.attachment.core;
     this.#at = reference.address;
     this.#max = this.#core.maxOf(reference.address);
-    this.#bounded = this.#max < LIMIT;
+    this.#bounded = this.#max < LIMIT ? 1 : 0;
   }
 
   /**
@@ -141,7 +143,7 @@ export class Semaphore {
   acquire(permits = 1): void {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('acquire', permits);
     const answer = this.#core.acquire(this.#at, permits);
-    if (answer !== ADMITTED) this.#park(answer);
+    if (answer !== 0) this.#park(answer);
   }
 
   #park(answer: number): void {
@@ -196,8 +198,8 @@ export class Semaphore {
    */
   release(permits = 1): void {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('release', permits);
-    if (this.#bounded && this.#core.exceeds(this.#at, permits)) throw this.#overMax(permits);
-    if (this.#core.release(this.#at, permits) !== ADMITTED) this.#finishRelease(permits);
+    if (this.#bounded !== 0 && this.#core.exceeds(this.#at, permits)) throw this.#overMax(permits);
+    if (this.#core.release(this.#at, permits) !== 0) this.#finishRelease(permits);
   }
 
   #finishRelease(permits: number): void {
