@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { ASYNC_ROWS, FLOOR, scriptRow } from '../rows/rows.js';
 
-const WARM_MS = 150;
+const WARM_MS = 100;
 const QUEUED = 1000;
 
 /** Calls `burst` for a while unobserved, then for `seconds`; returns the nanoseconds per operation. */

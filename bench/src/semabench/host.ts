@@ -51,10 +51,14 @@ export type HostReply = { result: HostResult } | { error: string };
 
 // Long enough for a slow machine with many threads, short enough to be told of a hang.
 const PATIENCE_MS = 20_000;
-// Time for the engine to compile the loop, beyond everyone's first admission: half an interval within these limits.
-const WARM_LEAST_MS = 50;
-const WARM_MOST_MS = 250;
+// How long the loop runs before the interval starts. A thread that is new to a row meets its slow path for the first
+// time then, and the engine compiles anew what it had compiled without it: a matter of milliseconds for each thread,
+// which all others in the queue wait for.
+const WARM_MS = 30;
+const WARM_MS_PER_NEWCOMER = 10;
 
+/** How many threads know a row already. */
+const seasoned = new Map<string, number>();
 const workers: Worker[] = [];
 
 async function run({ row: name, loop, threads, seconds }: HostOrder): Promise<HostResult> {
@@ -87,7 +91,10 @@ async function run({ row: name, loop, threads, seconds }: HostOrder): Promise<Ho
   }
   // Its error is on its way.
   if (Atomics.load(words, FAILED) !== 0) await done;
-  sleep(start + Math.min(Math.max(WARM_LEAST_MS, seconds * 500), WARM_MOST_MS) - performance.now());
+  const known = seasoned.get(name) ?? 0;
+  const newcomers = Math.max(0, threads - known);
+  seasoned.set(name, known + newcomers);
+  sleep(start + WARM_MS + newcomers * WARM_MS_PER_NEWCOMER - performance.now());
 
   const cpu = process.cpuUsage();
   const begin = clock();
