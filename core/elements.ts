@@ -10,13 +10,13 @@
  */
 import { elementCapacity, elements, me } from './arena';
 import {
-  E_CELL_A,
-  E_CELL_B,
-  E_OWNER,
+  E_CELLS,
+  E_REQUEST,
   E_STATE,
   ELEMENT_SIZE,
   EPOCH,
   IDLE,
+  OWNER_SHIFT,
   RESERVED,
   STATE_MASK,
   USED_ELEMENTS,
@@ -42,7 +42,7 @@ function take(e: usize): bool {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) !== IDLE) return false;
   if (atomic.cmpxchg<i64>(e, state, state + RESERVED, E_STATE) !== state) return false;
-  atomic.store<i32>(e, me, E_OWNER);
+  atomic.store<i64>(e, (me as i64) << OWNER_SHIFT, E_REQUEST);
   return true;
 }
 
@@ -84,14 +84,9 @@ export function keep(e: usize): void {
 
 /** Takes an element out of the cells it is entered in. */
 export function leaveCells(e: usize): void {
-  const a = atomic.load<u32>(e, E_CELL_A) as usize;
-  if (a) {
-    atomic.store<i32>(a, 0);
-    atomic.store<i32>(e, 0, E_CELL_A);
-  }
-  const b = atomic.load<u32>(e, E_CELL_B) as usize;
-  if (b) {
-    atomic.store<i32>(b, 0);
-    atomic.store<i32>(e, 0, E_CELL_B);
-  }
+  const cells = atomic.load<u64>(e, E_CELLS);
+  if (cells === 0) return;
+  atomic.store<i32>(cells as u32 as usize, 0);
+  if (cells >> 32) atomic.store<i32>((cells >> 32) as usize, 0);
+  atomic.store<u64>(e, 0, E_CELLS);
 }

@@ -120,16 +120,23 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 // | WAITING, GRANTED, CLOSED | RESERVED or IDLE, epoch+1 | owner, store        | leaving                       |
 // | RESERVED         | IDLE, epoch+1     | owner, store                        | spare handed back             |
 //
-// start, n, sem and owner are written only while RESERVED. So whoever read (epoch, WAITING), then the
-// fields, and then succeeds in a cmpxchg from that very value has read one tenant's fields.
+// start and request are written only while RESERVED. So whoever read (epoch, WAITING), then these two, and
+// then succeeds in a cmpxchg from that very value has read one tenant's words.
+//
+// Each store of a shared word costs as much as a locked instruction, so what is written together is one word:
+//     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits
+//     cells     address of the cell of the first ticket << 32 | address of the cell of the last; 0 if none
 export const ELEMENT_SIZE: usize = 64;
 export const E_STATE: usize = 0; // i64
 export const E_START: usize = 8; // i64, first ticket
-export const E_WIDTH: usize = 16; // i64, number of tickets
-export const E_SEM: usize = 24; // i32, address of the semaphore
-export const E_OWNER: usize = 28; // i32, thread index, and ASYNC
-export const E_CELL_A: usize = 32; // i32, address of the cell it is entered in, 0 if none
-export const E_CELL_B: usize = 36; // i32, the same for a heavy waiter's first ticket
+export const E_REQUEST: usize = 16; // i64
+export const E_CELLS: usize = 24; // i64
+
+export const OBJECT_SHIFT: i64 = 31;
+export const OWNER_SHIFT: i64 = 51;
+export const WIDTH_MASK: i64 = 0x7fffffff;
+/** In a request, which semaphore it is of. */
+export const OBJECT_MASK: i64 = 0xfffff << OBJECT_SHIFT;
 
 export const IDLE: i64 = 0;
 export const RESERVED: i64 = 1;
@@ -139,12 +146,12 @@ export const CLOSED: i64 = 4;
 export const STATE_MASK: i64 = 7;
 export const EPOCH: i64 = 8; // one step of the epoch
 
-export const ASYNC: i32 = 0x40000000;
-export const OWNER_MASK: i32 = 0x3fffffff;
+/** In an owner: its promise waits, not the thread itself. */
+export const ASYNC: i32 = 0x1000;
+export const THREAD_MASK: i32 = 0xfff;
 
 // --- What the exports answer ----------------------------------------------------------------------------
 export const ADMITTED: i32 = 0;
-export const OWN_DUE: i32 = 1; // release and dispose: async waiters of the calling thread became due
 export const REFUSED: i32 = 2; // tryAcquire: not now; settle: not yet
 export const QUEUED: i32 = 3; // acquire: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow

@@ -22,7 +22,6 @@
  */
 import { objectCapacity, objects } from './arena';
 import {
-  ADMITTED,
   ANSWER_CLOSED,
   ANSWER_STALE,
   ANSWER_WRONG_KIND,
@@ -128,17 +127,16 @@ export function detachObject(o: usize): void {
   }
 }
 
-/** Disposes of a live object: no one attaches from now on, and its waiters are told. ADMITTED or OWN_DUE. */
-export function disposeObject(o: usize): i32 {
+/** Disposes of a live object: no one attaches from now on, and its waiters are told. */
+export function disposeObject(o: usize): void {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
-    if (((life as u32) & STATES) !== LIVE) return ADMITTED;
+    if (((life as u32) & STATES) !== LIVE) return;
     if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) === life) break;
   }
   atomic.store<i64>(o, CLOSED_GRANT, GRANT); // D6 write
   const kind = atomic.load<i32>(o, O_KIND);
-  if (kind === KIND_SEMAPHORE) return closeWaiters(o);
-  if (kind === KIND_TICKET_SEMAPHORE) ticketWakeAll(o);
+  if (kind === KIND_SEMAPHORE) closeWaiters(o);
+  else if (kind === KIND_TICKET_SEMAPHORE) ticketWakeAll(o);
   else twaWakeAll();
-  return ADMITTED;
 }

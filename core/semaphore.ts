@@ -39,7 +39,7 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
  */
-import { bucketMask, me, second, setSecond, setSpare, spare, threadRecord } from './arena';
+import { bucketMask, me, objects, second, setSecond, setSpare, spare, threadRecord } from './arena';
 import {
   elementAt,
   indexOf,
@@ -58,28 +58,29 @@ import {
   B_CELLS,
   B_NEXT,
   CLOSED,
-  E_CELL_A,
-  E_CELL_B,
-  E_OWNER,
-  E_SEM,
+  E_CELLS,
+  E_REQUEST,
   E_START,
   E_STATE,
-  E_WIDTH,
   GRANT,
   GRANTED,
   LINE,
   MORE,
   O_MAX,
   O_SPIN,
-  OWN_DUE,
-  OWNER_MASK,
+  OBJECT_MASK,
+  OBJECT_SHIFT,
+  OBJECT_SIZE,
+  OWNER_SHIFT,
   QUEUED,
   REFUSED,
   RESERVED,
   STATE_MASK,
   T_DOORBELL,
+  THREAD_MASK,
   TICKET,
   WAITING,
+  WIDTH_MASK,
 } from './layout';
 import { pause } from './pause';
 import { bucketOf, enter } from './waiting-array';
@@ -91,15 +92,15 @@ const FOREVER: i64 = -1;
 
 let ticketTaken: i64 = -1;
 /** Whom acquire queues: this thread, or this thread's promises. */
-let owner: i32 = 0;
+let owner: i64 = 0;
 /** The old grant of the release that finishRelease follows. */
 let grantBefore: i64 = 0;
-/** Whether the scan has made async waiters of this very thread due. */
+/** How many async waiters of this very thread the release under way has made due. */
 let ownDue: i32 = 0;
 
 /** Called when the thread has registered. */
 export function setOwner(thread: i32): void {
-  owner = thread;
+  owner = thread as i64;
 }
 
 /** The ticket that the calling thread took last, for those who count the order of admissions. */
@@ -124,9 +125,8 @@ export function acquire(s: usize, n: i32): i32 {
   if (grant < 0) return ANSWER_CLOSED;
   const e = spare;
   atomic.store<i64>(e, start, E_START);
-  atomic.store<i64>(e, width, E_WIDTH);
-  atomic.store<i32>(e, s as i32, E_SEM);
-  atomic.store<i32>(e, owner, E_OWNER);
+  const object = ((s - objects) / OBJECT_SIZE) as i64;
+  atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
   atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE); // R1 ends
   return QUEUED;
 }
@@ -142,7 +142,7 @@ export function park(s: usize): i32 {
 
 function untilDue(s: usize, e: usize): i32 {
   const start = atomic.load<i64>(e, E_START);
-  const due = start + atomic.load<i64>(e, E_WIDTH);
+  const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
   // Only who is next polls: everybody else has a hand-over before theirs, and would poll in vain.
   let polls = atomic.load<i32>(s, O_SPIN);
   while (polls > 0) {
@@ -167,10 +167,11 @@ function untilDue(s: usize, e: usize): i32 {
 /** Enters under the last ticket, where a poster meets it when it is due; a heavy one under its first too. */
 function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
   const last = due - 1;
-  atomic.store<u32>(e, enter(s, last, e) as u32, E_CELL_A); // D2 write
-  if (start !== last && bucketOf(s, start) !== bucketOf(s, last)) {
-    atomic.store<u32>(e, enter(s, start, e) as u32, E_CELL_B);
-  }
+  let cells = enter(s, last, e) as u64; // D2 write
+  atomic.store<u64>(e, cells, E_CELLS);
+  if (start === last || bucketOf(s, start) === bucketOf(s, last)) return;
+  cells |= (enter(s, start, e) as u64) << 32;
+  atomic.store<u64>(e, cells, E_CELLS);
 }
 
 /** Takes n permits if they are free and nobody waits. ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks. */
@@ -199,9 +200,9 @@ export function arrive(s: usize, n: i32): i32 {
     setSecond(reserve());
     if (second === 0) return ANSWER_FULL;
   }
-  owner = me | ASYNC;
+  owner = (me | ASYNC) as i64;
   const taken = acquire(s, n);
-  owner = me;
+  owner = me as i64;
   if (taken !== QUEUED) return taken;
   const e = spare;
   setSpare(second);
@@ -216,8 +217,9 @@ export function arrive(s: usize, n: i32): i32 {
 /** How the async waiter of this number stands: REFUSED (still waiting), or, once only, ADMITTED or ANSWER_CLOSED. */
 export function settle(number: i32): i32 {
   const e = elementAt((number - 1) as u32);
-  const grant = atomic.load<i64>(atomic.load<u32>(e, E_SEM) as usize, GRANT); // D2 read, D6 read, D7 read
-  if (grant >= 0 && grant < atomic.load<i64>(e, E_START) + atomic.load<i64>(e, E_WIDTH)) return REFUSED;
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const grant = atomic.load<i64>(objectOf(request), GRANT); // D2 read, D6 read, D7 read
+  if (grant >= 0 && grant < atomic.load<i64>(e, E_START) + (request & WIDTH_MASK)) return REFUSED;
   leaveCells(e);
   if (second === 0) {
     keep(e);
@@ -243,8 +245,9 @@ export function release(s: usize, n: i32): i32 {
 }
 
 /**
- * Wakes every waiter whose turn the release just made has brought. ADMITTED, OWN_DUE, or ANSWER_OVER_MAX
- * (the permits are taken back). On a disposed semaphore it does nothing.
+ * Wakes every waiter whose turn the release just made has brought. How many of them are promises of this
+ * very thread, which nobody rings; or ANSWER_OVER_MAX (the permits are taken back). On a disposed semaphore
+ * it does nothing.
  */
 export function finishRelease(s: usize, n: i32): i32 {
   const width = n as i64;
@@ -269,7 +272,7 @@ export function exceeds(s: usize, n: i32): bool {
 /** Looks into the buckets of the tickets [from, to) that were taken, each bucket once. */
 function wakeDue(s: usize, from: i64, to: i64, ticket: i64): i32 {
   const end = min(min(to, ticket), from + (bucketMask as i64) + 1);
-  ownDue = ADMITTED;
+  ownDue = 0;
   for (let i = from; i < end; i++) visit(s, bucketOf(s, i), to);
   return ownDue;
 }
@@ -289,19 +292,22 @@ function grantIfDue(s: usize, e: usize, to: i64): void {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) !== WAITING) return;
   // What these loads give may belong to another tenant by now; then the cmpxchg fails on the epoch.
-  const due = atomic.load<i64>(e, E_START) + atomic.load<i64>(e, E_WIDTH);
-  const who = atomic.load<i32>(e, E_OWNER);
-  if ((atomic.load<u32>(e, E_SEM) as usize) !== s || due > to) return;
-  if (atomic.cmpxchg<i64>(e, state, state + (GRANTED - WAITING), E_STATE) === state) wake(e, who); // D5
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const due = atomic.load<i64>(e, E_START) + (request & WIDTH_MASK);
+  if (due <= to && objectOf(request) === s) moveOn(e, state, GRANTED, request); // D5
 }
 
-function wake(e: usize, who: i32): void {
-  if (who & ASYNC) {
-    if ((who & OWNER_MASK) === me) ownDue = OWN_DUE;
-    else ring(who & OWNER_MASK);
-  } else {
-    atomic.notify(e + E_STATE, ALL);
-  }
+/** WAITING to the next state, once, and whoever waits is told. */
+function moveOn(e: usize, state: i64, next: i64, request: i64): void {
+  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) !== state) return;
+  const who = (request >> OWNER_SHIFT) as i32;
+  if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
+  else if ((who & THREAD_MASK) === me) ownDue++;
+  else ring(who & THREAD_MASK);
+}
+
+function objectOf(request: i64): usize {
+  return objects + (((request & OBJECT_MASK) >> OBJECT_SHIFT) as usize) * OBJECT_SIZE;
 }
 
 function ring(thread: i32): void {
@@ -310,19 +316,16 @@ function ring(thread: i32): void {
   atomic.notify(bell, ALL);
 }
 
-/** Tells every waiter that the semaphore has been closed; grant says so already. ADMITTED or OWN_DUE. */
-export function closeWaiters(s: usize): i32 {
-  ownDue = ADMITTED;
+/** Tells every waiter that the semaphore has been closed; grant says so already. */
+export function closeWaiters(s: usize): void {
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE); // D6 read
     if ((state & STATE_MASK) !== WAITING) continue;
-    const who = atomic.load<i32>(e, E_OWNER);
-    if ((atomic.load<u32>(e, E_SEM) as usize) !== s) continue;
-    if (atomic.cmpxchg<i64>(e, state, state + (CLOSED - WAITING), E_STATE) === state) wake(e, who);
+    const request = atomic.load<i64>(e, E_REQUEST);
+    if (objectOf(request) === s) moveOn(e, state, CLOSED, request);
   }
-  return ownDue;
 }
 
 /** Permits that tryAcquire could take now. Racy by nature. */
@@ -339,7 +342,7 @@ export function waiting(s: usize): i32 {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
-    if (state === WAITING && (atomic.load<u32>(e, E_SEM) as usize) === s) count++;
+    if (state === WAITING && objectOf(atomic.load<i64>(e, E_REQUEST)) === s) count++;
   }
   return count;
 }

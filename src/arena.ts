@@ -12,7 +12,7 @@ export interface ArenaOptions {
   readonly objects?: number;
   /** Names ever opened, 1 to 1,048,576. Default 1024. */
   readonly names?: number;
-  /** Threads attached at one time, 1 to 65,536. Default 1024. */
+  /** Threads attached at one time, 1 to 4,096. Default 1024. */
   readonly threads?: number;
   /** Waiters at one time, blocked threads and pending promises alike, 8 to 4,194,304. Default 65,536. */
   readonly waiters?: number;
@@ -120,7 +120,7 @@ export class Arena {
 function create(options: ArenaOptions): Attachment {
   const objects = checkInteger('objects', options.objects ?? 8192, 1, 1 << 20);
   const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
-  const threads = checkInteger('threads', options.threads ?? 1024, 1, 1 << 16);
+  const threads = checkInteger('threads', options.threads ?? 1024, 1, 1 << 12);
   const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);
   const slots = checkInteger('slots', options.slots ?? 1024, 1, 1 << 16);
   if (slots & (slots - 1)) throw new RangeError(`slots must be a power of two from 1 to 65536, got ${slots}`);

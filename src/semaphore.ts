@@ -14,9 +14,9 @@ import {
   CLOSED_OBJECT,
   type Core,
   LIMIT,
-  OWN_DUE,
   QUEUED,
 } from './engine/core.js';
+import type { Promises } from './engine/doorbell.js';
 import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
 import { HeldPermits } from './held-permits.js';
@@ -24,7 +24,7 @@ import { HeldPermits } from './held-permits.js';
 export interface SemaphoreOptions {
   /** Most permits that may be available at once, 1 to 2,147,483,647 (the default). */
   readonly max?: number;
-  /** How often a waiter that is next looks at the grant before it parks, 0 to 1,000,000. Default 0. */
+  /** How often a waiter that is next looks at the grant before it parks, 0 to 1,000,000. Default 200. */
   readonly spin?: number;
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
@@ -35,7 +35,7 @@ export interface SemaphoreOptions {
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
-const DEFAULTS = { spin: 0 };
+const DEFAULTS = { spin: 200 };
 /** What acquireAsync answers when there was nothing to wait for. */
 const DONE = Promise.resolve();
 
@@ -58,6 +58,8 @@ export class Semaphore {
   #bounded = 0;
   readonly #core: Core;
   readonly #reference: Reference;
+  /** This thread's waiting promises on the shared object. */
+  readonly #promises: Promises;
 
   /**
    * @param permits available at first, 0 to `max`.
@@ -70,7 +72,7 @@ export class Semaphore {
       permits instanceof Reference
         ? permits
         : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena);
-    reference.hold(this);
+    this.#promises = reference.hold(this);
     this.#reference = reference;
     this.#core = reference.attachment.core;
     this.#at = reference.address;
@@ -177,12 +179,11 @@ export class Semaphore {
     if (permits !== 1 && !this.#valid(permits)) {
       return Promise.reject(this.#bad('acquireAsync', permits));
     }
-    const { doorbell } = this.#reference.attachment;
     // Promises of this thread that are due but not settled yet come first.
-    if (doorbell.busy) doorbell.settle(this.#at);
+    if (this.#promises.size > 0) this.#promises.settle();
     const answer = this.#core.arrive(this.#at, permits);
     if (answer === ADMITTED) return DONE;
-    if (answer > 0) return doorbell.wait(this, this.#at, answer);
+    if (answer > 0) return this.#promises.wait(this, answer);
     if (answer === ANSWER_CLOSED) return Promise.reject(this.#closed());
     return Promise.reject(
       new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`'),
@@ -204,7 +205,7 @@ export class Semaphore {
 
   #finishRelease(permits: number): void {
     const answer = this.#core.finishRelease(this.#at, permits);
-    if (answer === OWN_DUE) this.#reference.attachment.doorbell.settle(this.#at);
+    if (answer > 0) this.#promises.settle(answer);
     else if (answer === ANSWER_OVER_MAX) throw this.#overMax(permits);
   }
 
@@ -232,6 +233,7 @@ export class Semaphore {
 
   #letGo(): void {
     if (this.disposed) return;
+    this.#promises.settle();
     this.#at = CLOSED_OBJECT;
     this.#reference.letGo(this);
   }

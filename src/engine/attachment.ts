@@ -9,7 +9,7 @@
 import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
 import { ANSWER_FULL, type Core, instantiate } from './core.js';
-import { Doorbell } from './doorbell.js';
+import { Doorbell, type Promises } from './doorbell.js';
 
 const attachments = new Map<bigint, Attachment>();
 
@@ -18,7 +18,7 @@ export class Attachment {
   readonly core: Core;
   readonly id: bigint;
   readonly doorbell: Doorbell;
-  readonly #references = new Map<number, number>();
+  readonly #references = new Map<number, { count: number; readonly promises: Promises }>();
   readonly #collected = new FinalizationRegistry<number>((address) => this.#drop(address));
 
   private constructor(memory: WebAssembly.Memory, core: Core) {
@@ -48,30 +48,38 @@ export class Attachment {
     return attachment;
   }
 
-  /** Counts a reference that the core has just given, for as long as the owner lives or `release` is called. */
-  hold(owner: object, address: number): void {
-    this.#references.set(address, (this.#references.get(address) ?? 0) + 1);
+  /**
+   * Counts a reference that the core has just given, for as long as the owner lives or until `letGo`.
+   * @returns where promises of this thread wait on the object.
+   */
+  hold(owner: object, address: number): Promises {
+    let reference = this.#references.get(address);
+    if (!reference) {
+      reference = { count: 0, promises: this.doorbell.promises() };
+      this.#references.set(address, reference);
+    }
+    reference.count++;
     this.#collected.register(owner, address, owner);
+    return reference.promises;
   }
 
   /** Gives back the reference that `hold` counted. */
   letGo(owner: object, address: number): void {
     this.#collected.unregister(owner);
-    this.doorbell.settle(address);
     this.#drop(address);
   }
 
   #drop(address: number): void {
-    const count = this.#references.get(address) ?? 0;
-    if (count > 1) this.#references.set(address, count - 1);
-    else this.#references.delete(address);
+    const reference = this.#references.get(address);
+    if (!reference) return;
+    if (--reference.count === 0) this.#references.delete(address);
     this.core.detachObject(address);
   }
 
   #end(): void {
     // With promises still waiting, the queue holds elements in this thread's name: its record must stay.
     if (this.doorbell.busy) return;
-    for (const [address, count] of this.#references) {
+    for (const [address, { count }] of this.#references) {
       for (let i = 0; i < count; i++) this.core.detachObject(address);
     }
     this.#references.clear();

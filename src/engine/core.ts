@@ -6,7 +6,6 @@ import { coreBytes } from './core-bytes.js';
 
 /** What the core's functions answer. */
 export const ADMITTED = 0;
-export const OWN_DUE = 1;
 export const REFUSED = 2;
 export const QUEUED = 3;
 export const ANSWER_CLOSED = -1;
@@ -58,7 +57,7 @@ export interface Core {
   maxOf(address: number): number;
   attachObject(address: number, generation: number, kind: number): number;
   detachObject(address: number): void;
-  disposeObject(address: number): number;
+  disposeObject(address: number): void;
   draftName(): number;
   openName(
     draft: number,

@@ -9,8 +9,6 @@
  *
  * The doorbell is read before the grants: a ring after that makes the wait return at once (D7). A release
  * by this very thread does not ring; it settles its own promises before it returns.
- *
- * Waiters of one semaphore stand in ticket order, so the first that is not due ends the look.
  */
 import { host } from '#host';
 import { DisposedError } from '../errors.js';
@@ -18,19 +16,73 @@ import { ANSWER_CLOSED, type Core, REFUSED } from './core.js';
 import { Fifo } from './fifo.js';
 
 interface Waiter {
-  /** The library object, kept from collection while its promise waits: with it would go the reference. */
-  readonly owner: object;
   readonly number: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
+}
+
+// The executor of every promise here: one function for all, since a promise may wait in a hot loop.
+let resolveNew: () => void;
+let rejectNew: (error: Error) => void;
+function capture(resolve: () => void, reject: (error: Error) => void): void {
+  resolveNew = resolve;
+  rejectNew = reject;
+}
+
+/** This thread's waiting promises on one semaphore, in ticket order: the first that is not due ends a look. */
+export class Promises {
+  readonly #core: Core;
+  readonly #doorbell: Doorbell;
+  readonly #waiters = new Fifo<Waiter>();
+  /** Library objects with a promise here, kept from collection until all are settled: with them would go the references. */
+  readonly #owners = new Set<object>();
+  #latest: object | undefined;
+
+  /** @internal */
+  constructor(core: Core, doorbell: Doorbell) {
+    this.#core = core;
+    this.#doorbell = doorbell;
+  }
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  /** A promise for the waiter that the core has just queued under this number. */
+  wait(owner: object, number: number): Promise<void> {
+    const promise = new Promise<void>(capture);
+    this.#waiters.push({ number, resolve: resolveNew, reject: rejectNew });
+    if (owner !== this.#latest) {
+      this.#latest = owner;
+      this.#owners.add(owner);
+    }
+    if (this.#waiters.size === 1) this.#doorbell.waitFor(this);
+    return promise;
+  }
+
+  /** Settles the promises whose turn has come; `due` of them if their number is known. */
+  settle(due = Number.POSITIVE_INFINITY): void {
+    for (let waiter = this.#waiters.peek(); waiter && due > 0; waiter = this.#waiters.peek()) {
+      const answer = this.#core.settle(waiter.number);
+      if (answer === REFUSED) return;
+      due--;
+      this.#waiters.shift();
+      if (answer === ANSWER_CLOSED) waiter.reject(new DisposedError('the semaphore has been disposed of'));
+      else waiter.resolve();
+    }
+    if (this.#waiters.size > 0) return;
+    this.#owners.clear();
+    this.#latest = undefined;
+    this.#doorbell.done(this);
+  }
 }
 
 export class Doorbell {
   readonly #core: Core;
   readonly #words: Int32Array;
   readonly #index: number;
-  /** By address of the semaphore; only those with waiters. */
-  readonly #queues = new Map<number, Fifo<Waiter>>();
+  /** Those with waiters. */
+  readonly #waiting = new Set<Promises>();
   #listening = false;
 
   constructor(core: Core, memory: WebAssembly.Memory) {
@@ -41,42 +93,29 @@ export class Doorbell {
 
   /** Whether a promise waits. */
   get busy(): boolean {
-    return this.#queues.size > 0;
+    return this.#waiting.size > 0;
   }
 
-  /** A promise for the waiter that the core has just queued under this number. */
-  wait(owner: object, address: number, number: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      let queue = this.#queues.get(address);
-      if (!queue) {
-        if (!this.busy) host.keepAlive(true);
-        queue = new Fifo();
-        this.#queues.set(address, queue);
-      }
-      queue.push({ owner, number, resolve, reject });
-      if (!this.#listening) this.#listen();
-    });
+  promises(): Promises {
+    return new Promises(this.#core, this);
   }
 
-  /** Settles those promises of the semaphore whose turn has come, in ticket order. */
-  settle(address: number): void {
-    const queue = this.#queues.get(address);
-    if (!queue) return;
-    for (let waiter = queue.peek(); waiter; waiter = queue.peek()) {
-      const answer = this.#core.settle(waiter.number);
-      if (answer === REFUSED) return;
-      queue.shift();
-      if (answer === ANSWER_CLOSED) waiter.reject(new DisposedError('the semaphore has been disposed of'));
-      else waiter.resolve();
-    }
-    this.#queues.delete(address);
-    if (!this.busy) host.keepAlive(false);
+  /** @internal The first promise waits. */
+  waitFor(promises: Promises): void {
+    if (!this.busy) host.keepAlive(true);
+    this.#waiting.add(promises);
+    if (!this.#listening) this.#listen();
+  }
+
+  /** @internal The last promise has been settled. */
+  done(promises: Promises): void {
+    if (this.#waiting.delete(promises) && !this.busy) host.keepAlive(false);
   }
 
   #listen(): void {
     while (true) {
       const rung = Atomics.load(this.#words, this.#index);
-      for (const address of this.#queues.keys()) this.settle(address);
+      for (const promises of this.#waiting) promises.settle();
       if (!this.busy) return;
       const wait = Atomics.waitAsync(this.#words, this.#index, rung);
       if (!wait.async) continue;

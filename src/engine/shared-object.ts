@@ -17,6 +17,7 @@ import {
   NAME_BYTES,
   NAME_ROOM,
 } from './core.js';
+import type { Promises } from './doorbell.js';
 
 const KINDS = {
   Semaphore: KIND_SEMAPHORE,
@@ -57,15 +58,14 @@ export class Reference {
     this.address = address;
   }
 
-  /** Counts the reference for as long as the library object lives. */
-  hold(owner: object): void {
-    this.attachment.hold(owner, this.address);
+  /** Counts the reference for as long as the library object lives. Returns where this thread's promises wait. */
+  hold(owner: object): Promises {
+    return this.attachment.hold(owner, this.address);
   }
 
-  /** Closes the shared object for all threads, and settles this thread's own waiters. */
+  /** Closes the shared object for all threads. */
   dispose(): void {
     this.attachment.core.disposeObject(this.address);
-    this.attachment.doorbell.settle(this.address);
   }
 
   letGo(owner: object): void {
