@@ -43,6 +43,8 @@ export let objects: usize = 0;
 export let objectCapacity: u32 = 0;
 export let names: usize = 0;
 export let nameCapacity: u32 = 0;
+/** Entries for names, published or being written: one more for each thread than there are names. */
+export let draftCapacity: u32 = 0;
 export let threads: usize = 0;
 export let buckets: usize = 0;
 export let bucketMask: u32 = 0;
@@ -77,6 +79,7 @@ function place(
 ): usize {
   objectCapacity = objectCount;
   nameCapacity = nameCount;
+  draftCapacity = nameCount + threadCount;
   bucketMask = bucketCount - 1;
   elementCapacity = elementCount;
   lineCapacity = elementCount / 8;
@@ -84,7 +87,7 @@ function place(
   const commonCount = elementCount / 6 + 1;
   objects = REGIONS;
   names = objects + (objectCount as usize) * OBJECT_SIZE;
-  threads = names + (nameCount as usize) * NAME_SIZE;
+  threads = names + (draftCapacity as usize) * NAME_SIZE;
   buckets = threads + (threadCount as usize) * THREAD_SIZE;
   lines = buckets + (bucketCount as usize) * LINE;
   common = lines + (lineCapacity as usize) * LINE;

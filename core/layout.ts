@@ -40,6 +40,7 @@ export const USED_LINES: usize = 128;
 export const USED_OBJECTS: usize = 192;
 export const USED_NAMES: usize = 256;
 export const USED_THREADS: usize = 320;
+export const PUBLISHED_NAMES: usize = 384;
 
 export const CLOSED_OBJECT: usize = 512;
 export const NAME_HEADS: usize = 1024;
@@ -162,3 +163,4 @@ export const ANSWER_STALE: i32 = -4;
 export const ANSWER_WRONG_KIND: i32 = -5;
 export const ANSWER_NOT_FOUND: i32 = -6;
 export const ANSWER_MISMATCH: i32 = -7;
+export const ANSWER_NAMES_FULL: i32 = -8;

@@ -6,12 +6,15 @@
  * way leaves at most an entry that nobody finds. The entry's target, generation << 32 | object, is set by
  * cmpxchg too: from nothing, or from an object that has been disposed of. All who open a name at once
  * thus end up with the one object whose creator won.
+ *
+ * There is an entry more for each thread than there are names, so a full table can still be searched.
  */
-import { nameCapacity, names } from './arena';
+import { draftCapacity, nameCapacity, names } from './arena';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
   ANSWER_MISMATCH,
+  ANSWER_NAMES_FULL,
   ANSWER_NOT_FOUND,
   ANSWER_STALE,
   N_BYTES,
@@ -24,11 +27,12 @@ import {
   NAME_SIZE,
   O_INITIAL,
   O_MAX,
+  PUBLISHED_NAMES,
   USED_NAMES,
 } from './layout';
 import { attachObject, createObject, detachObject, disposeObject, generation } from './objects';
 
-/** An entry for the caller to write a name into: bytes from N_BYTES on. 0 when the arena is full. */
+/** An entry for the caller to write a name into: bytes from N_BYTES on. 0 if every one is in use. */
 export function draftName(): usize {
   while (true) {
     const used = atomic.load<u32>(USED_NAMES);
@@ -37,7 +41,7 @@ export function draftName(): usize {
       if (atomic.load<i32>(entry, N_USED) === 0 && atomic.cmpxchg<i32>(entry, 0, 1, N_USED) === 0)
         return entry;
     }
-    if (used === nameCapacity) return 0;
+    if (used === draftCapacity) return 0;
     atomic.cmpxchg<u32>(USED_NAMES, used, used + 1);
   }
 }
@@ -55,19 +59,31 @@ function sameName(a: usize, b: usize, length: i32): bool {
   );
 }
 
-/** The one entry of the drafted name: an earlier one if there is, else the draft, now public. */
-function publish(draft: usize, length: i32): usize {
-  atomic.store<i32>(draft, length, N_LENGTH);
-  const head = headOf(draft, length);
+/** The entry of the drafted name in the list from `entry` on, or 0. */
+function find(draft: usize, length: i32, first: usize): usize {
+  let entry = first;
+  while (entry && !sameName(entry, draft, length)) entry = atomic.load<u32>(entry, N_NEXT) as usize;
+  return entry;
+}
+
+/** One of the `names` places that entries may take for good. */
+function reservePlace(): bool {
+  while (true) {
+    const taken = atomic.load<u32>(PUBLISHED_NAMES);
+    if (taken === nameCapacity) return false;
+    if (atomic.cmpxchg<u32>(PUBLISHED_NAMES, taken, taken + 1) === taken) return true;
+  }
+}
+
+/** The one entry of the drafted name: an earlier one if there is, else the draft, now public; 0 when there is no place. */
+function publish(draft: usize, head: usize, length: i32): usize {
+  if (!reservePlace()) return 0;
   while (true) {
     const first = atomic.load<u32>(head);
-    let entry = first as usize;
-    while (entry) {
-      if (sameName(entry, draft, length)) {
-        atomic.store<i32>(draft, 0, N_USED);
-        return entry;
-      }
-      entry = atomic.load<u32>(entry, N_NEXT) as usize;
+    const entry = find(draft, length, first as usize);
+    if (entry) {
+      atomic.sub<u32>(PUBLISHED_NAMES, 1);
+      return entry;
     }
     atomic.store<u32>(draft, first, N_NEXT);
     if (atomic.cmpxchg<u32>(head, first, draft as u32) === first) return draft;
@@ -88,7 +104,12 @@ export function openName(
   spin: i32,
   threshold: i32,
 ): i32 {
-  const entry = publish(draft, length);
+  atomic.store<i32>(draft, length, N_LENGTH);
+  const head = headOf(draft, length);
+  let entry = find(draft, length, atomic.load<u32>(head) as usize);
+  if (entry === 0 && permits >= 0) entry = publish(draft, head, length);
+  if (entry !== draft) atomic.store<i32>(draft, 0, N_USED);
+  if (entry === 0) return permits < 0 ? ANSWER_NOT_FOUND : ANSWER_NAMES_FULL;
   while (true) {
     const target = atomic.load<u64>(entry, N_TARGET);
     if (target) {

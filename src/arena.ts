@@ -88,7 +88,7 @@ export class Arena {
     if (!attachment)
       throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
     const arena = arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
-    if (handle.isDefault && !defaultArena) defaultArena = arena;
+    if (handle.isDefault && !defaultArena) arena.makeDefault();
     return arena;
   }
 

@@ -244,7 +244,7 @@ export class Semaphore {
   }
 
   #valid(permits: number): boolean {
-    return (permits | 0) === permits && permits >= 1 && permits <= this.#max;
+    return typeof permits === 'number' && (permits | 0) === permits && permits >= 1 && permits <= this.#max;
   }
 
   #bad(method: string, permits: unknown): Error {

@@ -15,6 +15,7 @@ export const ANSWER_STALE = -4;
 export const ANSWER_WRONG_KIND = -5;
 export const ANSWER_NOT_FOUND = -6;
 export const ANSWER_MISMATCH = -7;
+export const ANSWER_NAMES_FULL = -8;
 
 export const KIND_SEMAPHORE = 1;
 export const KIND_TICKET_SEMAPHORE = 2;

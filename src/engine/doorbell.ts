@@ -21,6 +21,11 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
+/** A library object; told to dispose of itself when the shared one turns out to be disposed of. */
+interface Owner {
+  dispose(): void;
+}
+
 // The executor of every promise here: one function for all, since a promise may wait in a hot loop.
 let resolveNew: () => void;
 let rejectNew: (error: Error) => void;
@@ -35,8 +40,8 @@ export class Promises {
   readonly #doorbell: Doorbell;
   readonly #waiters = new Fifo<Waiter>();
   /** Library objects with a promise here, kept from collection until all are settled: with them would go the references. */
-  readonly #owners = new Set<object>();
-  #latest: object | undefined;
+  readonly #owners = new Set<Owner>();
+  #latest: Owner | undefined;
 
   /** @internal */
   constructor(core: Core, doorbell: Doorbell) {
@@ -49,7 +54,7 @@ export class Promises {
   }
 
   /** A promise for the waiter that the core has just queued under this number. */
-  wait(owner: object, number: number): Promise<void> {
+  wait(owner: Owner, number: number): Promise<void> {
     const promise = new Promise<void>(capture);
     this.#waiters.push({ number, resolve: resolveNew, reject: rejectNew });
     if (owner !== this.#latest) {
@@ -62,18 +67,23 @@ export class Promises {
 
   /** Settles the promises whose turn has come; `due` of them if their number is known. */
   settle(due = Number.POSITIVE_INFINITY): void {
+    let closed = false;
     for (let waiter = this.#waiters.peek(); waiter && due > 0; waiter = this.#waiters.peek()) {
       const answer = this.#core.settle(waiter.number);
       if (answer === REFUSED) return;
       due--;
       this.#waiters.shift();
-      if (answer === ANSWER_CLOSED) waiter.reject(new DisposedError('the semaphore has been disposed of'));
-      else waiter.resolve();
+      if (answer === ANSWER_CLOSED) {
+        closed = true;
+        waiter.reject(new DisposedError('the semaphore has been disposed of'));
+      } else waiter.resolve();
     }
     if (this.#waiters.size > 0) return;
+    const owners = closed ? [...this.#owners] : [];
     this.#owners.clear();
     this.#latest = undefined;
     this.#doorbell.done(this);
+    for (const owner of owners) owner.dispose();
   }
 }
 

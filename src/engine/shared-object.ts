@@ -8,6 +8,7 @@ import {
   ANSWER_CLOSED,
   ANSWER_FULL,
   ANSWER_MISMATCH,
+  ANSWER_NAMES_FULL,
   ANSWER_NOT_FOUND,
   ANSWER_WRONG_KIND,
   KIND_SEMAPHORE,
@@ -131,7 +132,7 @@ export function find(kind: Kind, handle: Handle): Reference {
   }
   if (handle.kind !== kind)
     throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
-  if (!Number.isInteger(handle.address) || !Number.isInteger(handle.generation)) {
+  if (!isInt32(handle.address) || !isInt32(handle.generation)) {
     throw new TypeError(`${what} is damaged: address and generation must be integers`);
   }
   const attachment = attachmentOf(Arena.from(handle.arena));
@@ -177,6 +178,8 @@ function refusal(answer: number, what: string, kind: Kind): Error {
       return new DisposedError(`${what}: the ${kind} has been disposed of`);
     case ANSWER_FULL:
       return arenaFull('object', 'objects');
+    case ANSWER_NAMES_FULL:
+      return arenaFull('name', 'names');
     case ANSWER_WRONG_KIND:
       return new TypeError(`${what}: the object there is of another kind, not a ${kind}`);
     case ANSWER_MISMATCH:

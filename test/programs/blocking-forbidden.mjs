@@ -1,0 +1,59 @@
+/** A thread that may not block: Atomics.wait throws, as on a browser's main thread. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+Atomics.wait = () => {
+  throw new TypeError('Atomics.wait cannot be called in this context');
+};
+const { Semaphore } = await import('taketurns');
+const { TicketSemaphore, TwaSemaphore } = await import('taketurns/algorithms');
+
+const semaphore = new Semaphore(2);
+const empty = new Semaphore(0);
+const errors = {};
+for (const [what, call] of Object.entries({
+  acquire: () => empty.acquire(),
+  'acquire free': () => semaphore.acquire(),
+  'acquire(2)': () => semaphore.acquire(2),
+  hold: () => semaphore.hold(),
+  'TicketSemaphore.acquire': () => new TicketSemaphore(0).acquire(),
+  'TwaSemaphore.acquire': () => new TwaSemaphore(0).acquire(),
+})) {
+  try {
+    call();
+  } catch ({ name, message }) {
+    errors[what] = { name, message };
+  }
+}
+
+const works = { availableAfterErrors: semaphore.available };
+works.tryAcquire = [semaphore.tryAcquire(), semaphore.tryAcquire(), semaphore.tryAcquire()];
+works.settledInOrder = [];
+const all = ['a', 'b', 'c'].map((name) =>
+  semaphore.acquireAsync().then(() => works.settledInOrder.push(name)),
+);
+semaphore.release(2);
+semaphore.release();
+await Promise.all(all);
+
+const worker = new Worker(new URL('./workers/release-late.mjs', import.meta.url), {
+  workerData: empty.handle,
+});
+await empty.acquireAsync();
+works.releasedByWorker = true;
+await worker.terminate();
+if (worker.threadId !== -1) await once(worker, 'exit');
+
+semaphore.release();
+{
+  const held = await semaphore.holdAsync();
+  works.held = semaphore.available;
+  held.release();
+}
+semaphore.release();
+works.availableAtEnd = semaphore.available;
+const late = semaphore.acquireAsync(2).then(() => semaphore.acquireAsync());
+await undefined;
+setImmediate(() => semaphore.dispose());
+works.disposed = await late.catch((error) => error.name);
+console.log(JSON.stringify({ errors, works }));

@@ -1,0 +1,18 @@
+/** A worker that is started before there is an arena. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Arena, Semaphore } from 'taketurns';
+
+const worker = new Worker(new URL('./workers/ask-default.mjs', import.meta.url));
+const [{ name, message }] = await once(worker, 'message');
+
+// Made meanwhile: still not the worker's.
+const semaphore = new Semaphore(1);
+const other = new Semaphore(1, { arena: new Arena() });
+worker.postMessage(other.handle);
+const [afterHandle] = await once(worker, 'message');
+worker.postMessage(semaphore.handle);
+const [then] = await once(worker, 'message');
+await once(worker, 'exit');
+if (semaphore.available !== 0) throw new Error('the worker has not used it');
+console.log(JSON.stringify({ name, message, afterHandle, then }));

@@ -1,0 +1,13 @@
+/** A worker whose promise is released by the main thread, which looks whether it is still there. */
+import { Worker } from 'node:worker_threads';
+import { Semaphore } from 'taketurns';
+
+const semaphore = new Semaphore(0);
+const worker = new Worker(new URL('./workers/await-one.mjs', import.meta.url), {
+  workerData: semaphore.handle,
+});
+worker.on('message', (message) => console.log(message));
+worker.on('exit', (code) => console.log(`exit ${code}`));
+while (semaphore.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+// Time enough for the worker to end, if nothing kept it alive.
+setTimeout(() => semaphore.release(), 200);

@@ -1,0 +1,42 @@
+/** Nobody is passed over: one who has come and one who comes back at once, attempts and waiters. */
+import { Arena, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { team } from '../support/team.js';
+
+const crowd = team(4);
+const [hog, victim] = [0, 1];
+
+describe.each([0, 200])('polling %i times before parking', (spin) => {
+  it('a thread that releases and comes back at once does not pass the one that waits', async () => {
+    const semaphore = new Semaphore(1, { arena: new Arena(), spin });
+    // Word 0: admissions of the hog. Word 1: of the victim. Word 2: the hog has had enough.
+    const shared = new Int32Array(new SharedArrayBuffer(12));
+    const args = { handle: semaphore.handle, shared, rounds: 3000 };
+    const [hogPassed, victimPassed] = await Promise.all([
+      crowd[hog]?.run<number>('hog', args),
+      crowd[victim]?.run<number>('victim', args),
+    ]);
+    expect(hogPassed, 'times that the hog got in before the victim in line').toBe(0);
+    // It may have got in once between the victim's look at the count and its place in the queue.
+    expect(victimPassed, 'most admissions of the hog during one wait').toBeLessThanOrEqual(1);
+    expect(semaphore.available).toBe(1);
+  });
+});
+
+it('an attempt never passes a waiter, however heavy', async () => {
+  const semaphore = new Semaphore(3, { arena: new Arena() });
+  semaphore.acquire();
+  const heavy = semaphore.acquireAsync(3);
+  // Two permits are free, but not for those who come later.
+  expect(semaphore.available).toBe(0);
+  const refused = await Promise.all(
+    crowd.map((member) => member.run<number>('attempts', { handle: semaphore.handle, rounds: 20_000 })),
+  );
+  expect(refused).toEqual(crowd.map(() => 20_000));
+  expect(semaphore.waiting).toBe(1);
+  semaphore.release();
+  await heavy;
+  semaphore.release(3);
+  expect(semaphore.available).toBe(3);
+  expect(semaphore.tryAcquire(3)).toBe(true);
+});

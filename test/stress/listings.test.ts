@@ -1,0 +1,128 @@
+/** The semaphores of the papers' listings, by crowds of real threads. */
+import { Arena } from 'taketurns';
+import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+import { contest } from '../support/contest.js';
+import { at, Memory } from '../support/memory.js';
+import { watch } from '../support/settled.js';
+import { team } from '../support/team.js';
+import { until } from '../support/until.js';
+
+const CROWD = 16;
+const crowd = team(CROWD);
+const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
+const ways = ['acquire'] as const;
+
+type Listing = TicketSemaphore | TwaSemaphore;
+type Options = ConstructorParameters<typeof TwaSemaphore>[1];
+type Make = (permits: number, options: Options) => Listing;
+
+const kinds: [string, Make][] = [
+  ['TicketSemaphore', (permits, options) => new TicketSemaphore(permits, options)],
+  ...[0, 1, 2].map(
+    (threshold) =>
+      [
+        `TwaSemaphore with threshold ${threshold}`,
+        (permits, options) => new TwaSemaphore(permits, { ...options, threshold }),
+      ] as [string, Make],
+  ),
+];
+
+describe.each(kinds)('%s', (_, make) => {
+  describe.each([0, 100])('polling %i times', (spin) => {
+    it.each([2, 3, CROWD])('admits %i threads in the order of their tickets', async (threads) => {
+      const semaphore = make(1, { arena: new Arena(sizes), spin });
+      await contest(crowd.slice(0, threads), {
+        semaphore,
+        permits: 1,
+        ways,
+        rounds: Math.ceil(4000 / threads),
+      });
+      await contest(crowd.slice(0, threads), {
+        semaphore,
+        permits: 1,
+        ways,
+        rounds: Math.ceil(4000 / threads),
+        think: 500,
+      });
+    });
+
+    it.each([1, 2])('does with a waiting array of %i, and other semaphores in it', async (slots) => {
+      const arena = new Arena({ ...sizes, slots });
+      await Promise.all(
+        [0, 1].map((i) =>
+          contest(crowd.slice(i * 4, i * 4 + 4), {
+            semaphore: make(1, { arena, spin }),
+            permits: 1,
+            ways,
+            rounds: 500,
+          }),
+        ),
+      );
+    });
+
+    it('never admits more than there are permits', async () => {
+      const semaphore = make(3, { arena: new Arena(sizes), spin });
+      await contest(crowd, { semaphore, permits: 3, ways, rounds: 200, think: 200 });
+    });
+
+    it.each([2n ** 32n, 2n ** 53n, 2n ** 61n + 500n])('counts over %i', async (boundary) => {
+      const semaphore = make(1, { arena: new Arena(sizes), spin, firstTicket: boundary - 500n });
+      await contest(crowd.slice(0, 4), { semaphore, permits: 1, ways, rounds: 400 });
+    });
+
+    it('dispose wakes whoever waits, near and far', async () => {
+      const arena = new Arena(sizes);
+      const semaphore = make(0, { arena, spin });
+      const { handle } = semaphore;
+      const memory = new Memory(arena);
+      const waits = crowd.map((member, i) => watch(member.run('enter', { handle }), i));
+      await until(() => memory.long(handle.address + at('TICKET')) === BigInt(CROWD), 'all have a ticket');
+      semaphore.dispose();
+      await until(() => waits.every((wait) => wait.state !== 'pending'), 'all have been told');
+      for (const wait of waits) expect(wait.error).toMatchObject({ name: 'DisposedError' });
+      // Every thread has let go: the memory is free for the next one, and nobody is left in the array.
+      await until(
+        () => memory.long(handle.address + at('O_LIFE')) >> 32n === BigInt(handle.generation + 1),
+        'all let go',
+      );
+    });
+  });
+});
+
+describe.each([0, 1, 2])('TwaSemaphore, conservative post, threshold %i', (threshold) => {
+  it.each([0, 100])('polling %i times', async (spin) => {
+    const semaphore = new TwaSemaphore(1, { arena: new Arena(sizes), spin, threshold });
+    await contest(crowd, { semaphore, permits: 1, ways, giving: 'conservative', rounds: 200 });
+    await contest(crowd.slice(0, 3), {
+      semaphore,
+      permits: 1,
+      ways,
+      giving: 'conservative',
+      rounds: 800,
+      think: 500,
+    });
+  });
+});
+
+describe.each(kinds)('%s, its queue observed', (_, make) => {
+  it.each([0, 100])('admits parked threads as they came (polling %i times)', async (spin) => {
+    const arena = new Arena(sizes);
+    const memory = new Memory(arena);
+    const semaphore = make(0, { arena, spin });
+    const { handle } = semaphore;
+    const log = new Int32Array(new SharedArrayBuffer(4 * (CROWD + 1)));
+    for (const [entry, member] of crowd.entries()) {
+      member.run('enter', { handle, log, entry });
+      await until(
+        () => memory.long(handle.address + at('TICKET')) === BigInt(entry + 1),
+        `${entry} stands in line`,
+      );
+    }
+    for (let i = 1; i <= CROWD; i++) {
+      semaphore.release();
+      await until(() => Atomics.load(log, 0) === i, `${i} are in`);
+    }
+    expect([...log.subarray(1)]).toEqual(Array.from({ length: CROWD }, (_, i) => i));
+  });
+});

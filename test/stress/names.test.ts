@@ -1,0 +1,44 @@
+/** Names opened by many threads at once. */
+import { Arena, Semaphore } from 'taketurns';
+import { expect, it } from 'vitest';
+import { team, together } from '../support/team.js';
+
+const CROWD = 8;
+const crowd = team(CROWD);
+
+it('threads that open a name at once get one semaphore', async () => {
+  const names = Array.from({ length: 300 }, (_, i) => `one of ${i}`);
+  const arena = new Arena({ objects: names.length * CROWD, names: names.length + CROWD });
+  const results = await together<{ taken: number; addresses: number[] }>(crowd, 'open-names', {
+    arena: arena.handle,
+    names,
+    permits: CROWD,
+  });
+  for (const { addresses } of results) expect(addresses).toEqual(results[0]?.addresses);
+  expect(new Set(results[0]?.addresses).size).toBe(names.length);
+  for (const { taken } of results) expect(taken, 'permits taken, one of each').toBe(names.length);
+  for (const name of names) {
+    const semaphore = Semaphore.open(name, CROWD, { arena });
+    expect(semaphore.available, `${name}: permits left`).toBe(0);
+    semaphore.dispose();
+  }
+});
+
+it('names that are opened and disposed of by many threads at once', async () => {
+  const arena = new Arena({ objects: 4 * CROWD, names: 2 + CROWD });
+  const names = ['this', 'that'];
+  const results = await together<{ used: number; closed: number }>(crowd, 'churn-names', {
+    arena: arena.handle,
+    names,
+    permits: CROWD,
+    rounds: 2000,
+  });
+  const used = results.reduce((sum, result) => sum + result.used, 0);
+  const closed = results.reduce((sum, result) => sum + result.closed, 0);
+  expect(used + closed).toBe(CROWD * 2000);
+  expect(used).toBeGreaterThan(0);
+  // Nothing has leaked: as many objects as there is room for can be made.
+  for (const name of names) Semaphore.open(name, CROWD, { arena }).dispose();
+  const all = Array.from({ length: 4 * CROWD }, () => new Semaphore(1, { arena }));
+  for (const semaphore of all) semaphore.dispose();
+});

@@ -1,0 +1,242 @@
+/**
+ * The order of admission, observed: waiters line up one after another, each seen in the queue before the
+ * next one comes, and are then admitted a few at a time.
+ */
+import { Arena, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
+import { watch } from '../support/settled.js';
+import { type Member, team } from '../support/team.js';
+import { until } from '../support/until.js';
+
+const crowd = team(16);
+const releaser = team(1);
+const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
+
+/** A queue of waiters, and the log they write when they get in. */
+class Queue {
+  readonly semaphore: Semaphore;
+  readonly #log = new Int32Array(new SharedArrayBuffer(4 * 256));
+  #come = 0;
+
+  constructor(semaphore: Semaphore) {
+    this.semaphore = semaphore;
+  }
+
+  /** The numbers of those admitted so far, in the order in which they came in. */
+  get admitted(): number[] {
+    return [...this.#log.subarray(1, 1 + Atomics.load(this.#log, 0))];
+  }
+
+  #note(entry: number): void {
+    Atomics.store(this.#log, 1 + Atomics.add(this.#log, 0, 1), entry);
+  }
+
+  /** Has a worker, or this thread if none is given, line up for n permits. Returns its number. */
+  async enter(how: 'acquire' | 'acquireAsync', n: number, member?: Member): Promise<number> {
+    const entry = this.#come++;
+    const before = this.semaphore.waiting;
+    if (member) {
+      const { handle } = this.semaphore;
+      const args = { handle, permits: [n], log: this.#log, entry, async: how === 'acquireAsync' };
+      const entering = member.run('enter', args);
+      await Promise.race([
+        until(() => this.semaphore.waiting === before + 1, `waiter ${entry} stands in line`),
+        // It must not get in: if it does, or fails, that is to be seen here.
+        entering.then(() => Promise.reject(new Error(`waiter ${entry} did not wait`))),
+      ]);
+    } else {
+      this.semaphore.acquireAsync(n).then(() => this.#note(entry));
+      expect(this.semaphore.waiting).toBe(before + 1);
+    }
+    return entry;
+  }
+
+  /** Waits until so many have come in. */
+  async see(count: number): Promise<void> {
+    await until(() => this.admitted.length >= count, `${count} are in`);
+    expect(this.admitted).toHaveLength(count);
+  }
+}
+
+const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
+  const arena = new Arena({ ...sizes, slots });
+
+  it.each([0n, 2n ** 32n - 8n, 2n ** 53n - 8n, 2n ** 61n])(
+    'admits parked threads as they came, from ticket %i on',
+    async (firstTicket) => {
+      const semaphore = new Semaphore(0, { arena, firstTicket });
+      const queue = new Queue(semaphore);
+      for (const member of crowd) await queue.enter('acquire', 1, member);
+      for (const i of upTo(crowd.length)) {
+        semaphore.release();
+        await queue.see(i + 1);
+        expect(semaphore.waiting).toBe(crowd.length - i - 1);
+      }
+      expect(queue.admitted).toEqual(upTo(crowd.length));
+      expect(semaphore.available).toBe(0);
+      semaphore.dispose();
+    },
+  );
+
+  it('admits threads and promises, here and in workers, as they came', async () => {
+    const semaphore = new Semaphore(0, { arena, firstTicket: 2n ** 32n - 20n });
+    const queue = new Queue(semaphore);
+    for (const [i, member] of crowd.entries()) {
+      await queue.enter('acquireAsync', 1);
+      await queue.enter(i % 2 ? 'acquire' : 'acquireAsync', 1, member);
+      // A second promise of a worker that has one waiting already.
+      if (i % 4 === 0) await queue.enter('acquireAsync', 1, member);
+    }
+    const count = semaphore.waiting;
+    expect(count).toBe(36);
+    for (const i of upTo(count)) {
+      if (i % 2) semaphore.release();
+      else await releaser[0]?.run('release', { handle: semaphore.handle });
+      await queue.see(i + 1);
+    }
+    expect(queue.admitted).toEqual(upTo(count));
+    semaphore.dispose();
+  });
+
+  it('admits as they came whoever releases', async () => {
+    const semaphore = new Semaphore(0, { arena });
+    const queue = new Queue(semaphore);
+    for (const [i, member] of crowd.entries()) {
+      await queue.enter(i % 2 ? 'acquire' : 'acquireAsync', 1, i % 3 ? member : undefined);
+    }
+    for (const i of upTo(crowd.length)) {
+      await releaser[0]?.run('release', { handle: semaphore.handle });
+      await queue.see(i + 1);
+    }
+    expect(queue.admitted).toEqual(upTo(crowd.length));
+    semaphore.dispose();
+  });
+
+  it('release(n) wakes every waiter whose turn has come, and no other', async () => {
+    const semaphore = new Semaphore(0, { arena, firstTicket: 2n ** 53n - 6n });
+    const queue = new Queue(semaphore);
+    const [a, b, c, d, e, f, g] = crowd as Member[];
+    await queue.enter('acquire', 1, a);
+    await queue.enter('acquireAsync', 2, b);
+    await queue.enter('acquire', 1, c);
+    await queue.enter('acquire', 5, d);
+    await queue.enter('acquire', 1, e);
+    await queue.enter('acquireAsync', 1);
+    await queue.enter('acquire', 1, f);
+    await queue.enter('acquireAsync', 1, g);
+
+    semaphore.release(4);
+    await queue.see(3);
+    expect(queue.admitted.toSorted()).toEqual([0, 1, 2]);
+    expect(semaphore.waiting).toBe(5);
+
+    // The heavy one at the head holds up the light ones behind it, until it gets all five at once.
+    for (const given of [1, 2, 3, 4]) {
+      semaphore.release();
+      expect(semaphore.waiting, `after ${given} of the 5 permits`).toBe(5);
+      expect(semaphore.available).toBe(0);
+      expect(semaphore.tryAcquire()).toBe(false);
+    }
+    expect(queue.admitted).toHaveLength(3);
+    semaphore.release();
+    await queue.see(4);
+    expect(queue.admitted[3]).toBe(3);
+    expect(semaphore.waiting).toBe(4);
+
+    semaphore.release(10);
+    await queue.see(8);
+    expect(queue.admitted.slice(4).toSorted()).toEqual([4, 5, 6, 7]);
+    expect(semaphore.waiting).toBe(0);
+    expect(semaphore.available).toBe(6);
+    semaphore.dispose();
+  });
+
+  it('wakes everybody at once when so many permits come at once', async () => {
+    const semaphore = new Semaphore(0, { arena });
+    const queue = new Queue(semaphore);
+    for (const [i, member] of crowd.entries())
+      await queue.enter(i % 2 ? 'acquire' : 'acquireAsync', 1 + (i % 3), member);
+    semaphore.release(1000);
+    await queue.see(crowd.length);
+    expect(semaphore.available).toBe(1000 - crowd.reduce((sum, _, i) => sum + 1 + (i % 3), 0));
+    semaphore.dispose();
+  });
+
+  it('leaves no cell of the array taken', () => {
+    expect(new Memory(arena).cells).toBe(0);
+  });
+});
+
+it('an overflowing bucket loses nobody', async () => {
+  const arena = new Arena({ ...sizes, slots: 1 });
+  const memory = new Memory(arena);
+  const semaphore = new Semaphore(0, { arena });
+  const queue = new Queue(semaphore);
+  for (const member of crowd) await queue.enter('acquire', 1, member);
+  const cells = (at('LINE') - at('B_CELLS')) / 4;
+  expect(memory.cells).toBeGreaterThanOrEqual(cells);
+  await until(() => memory.cells === crowd.length, 'all are entered');
+  expect(memory.usedLines).toBe(1);
+  for (const i of upTo(crowd.length)) {
+    semaphore.release();
+    await queue.see(i + 1);
+  }
+  expect(queue.admitted).toEqual(upTo(crowd.length));
+  semaphore.dispose();
+});
+
+it('neither does a bucket whose overflow lines have run out', async () => {
+  // 4 buckets, and heavy waiters entered in two of them: so many that the private lines run out.
+  const arena = new Arena({ objects: 4, names: 1, threads: 8, waiters: 48, slots: 4 });
+  const memory = new Memory(arena);
+  const semaphore = new Semaphore(0, { arena });
+  for (const _ of upTo(4)) {
+    const log: number[] = [];
+    for (const i of upTo(50)) watch(semaphore.acquireAsync(4), i, log);
+    // The two threads at the tail are due last.
+    const queue = new Queue(semaphore);
+    await queue.enter('acquire', 4, crowd[0] as Member);
+    await queue.enter('acquire', 4, crowd[1] as Member);
+    expect(semaphore.waiting).toBe(52);
+    await until(() => memory.cells === 2 * 52, 'all are entered');
+    for (const i of upTo(50)) {
+      semaphore.release(4);
+      expect(semaphore.waiting).toBe(51 - i);
+    }
+    semaphore.release(4);
+    await queue.see(1);
+    semaphore.release(4);
+    await queue.see(2);
+    expect(queue.admitted).toEqual([0, 1]);
+    expect(log).toEqual(upTo(50));
+    await until(() => memory.cells === 0, 'all have left');
+    // The next round begins one bucket further on.
+    semaphore.release();
+    semaphore.acquire();
+  }
+  expect(memory.usedLines).toBe(memory.lineCapacity);
+  semaphore.dispose();
+});
+
+it('uses the common lines when the private ones have run out', async () => {
+  const arena = new Arena({ objects: 4, names: 1, threads: 8, waiters: 48, slots: 4 });
+  const memory = new Memory(arena);
+  const semaphore = new Semaphore(0, { arena });
+  const log: number[] = [];
+  let most = 0;
+  for (const round of upTo(4)) {
+    for (const i of upTo(52)) watch(semaphore.acquireAsync(4), round * 52 + i, log);
+    most = Math.max(most, memory.cellsInCommon);
+    semaphore.release(4 * 52);
+    semaphore.release();
+    semaphore.acquire();
+  }
+  await until(() => log.length === 4 * 52, 'all are in');
+  expect(log).toEqual(upTo(4 * 52));
+  expect(most).toBeGreaterThan(12);
+  expect(memory.cells).toBe(0);
+  semaphore.dispose();
+});

@@ -1,0 +1,187 @@
+/** Crowds of real threads on one Semaphore: order, conservation, and nobody left behind. */
+import { Arena, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { contest } from '../support/contest.js';
+import { Memory } from '../support/memory.js';
+import { team } from '../support/team.js';
+
+const CROWD = 16;
+const slots = [1, 2, 1024];
+const crowd = team(CROWD);
+
+// Disposed objects are used again only once the workers have noticed, which they do when they use or collect them.
+const small = { objects: 256, names: 4, threads: 40, waiters: 512 };
+
+describe.each(slots)('a waiting array of %i', (slots) => {
+  const arena = new Arena({ ...small, slots });
+
+  it.each([2, 3, CROWD])('admits %i threads in the order of their tickets', async (threads) => {
+    const semaphore = new Semaphore(1, { arena });
+    const rounds = Math.ceil(30_000 / threads);
+    await contest(crowd.slice(0, threads), { semaphore, permits: 1, ways: ['acquire'], rounds });
+    semaphore.dispose();
+  });
+
+  it.each([2, 3, 5])(
+    'admits %i threads in order that come and go, so that the queue is now empty and now not',
+    async (threads) => {
+      for (const think of [200, 1000, 3000]) {
+        const semaphore = new Semaphore(1, { arena });
+        await contest(crowd.slice(0, threads), {
+          semaphore,
+          permits: 1,
+          ways: ['acquire'],
+          rounds: 4000,
+          think,
+        });
+        semaphore.dispose();
+      }
+    },
+  );
+
+  it('admits in order whoever polls before parking', async () => {
+    const semaphore = new Semaphore(1, { arena, spin: 200 });
+    await contest(crowd, { semaphore, permits: 1, ways: ['acquire'], rounds: 1000 });
+    semaphore.dispose();
+  });
+
+  it('admits threads, promises and attempts in one order', async () => {
+    const semaphore = new Semaphore(1, { arena });
+    const score = await contest(crowd, {
+      semaphore,
+      permits: 1,
+      ways: ['acquire', 'acquireAsync', 'tryAcquire'],
+      rounds: 800,
+    });
+    expect(score.refusals, 'attempts refused').toBeGreaterThan(0);
+    semaphore.dispose();
+  });
+
+  it.each([2, 3, CROWD])(
+    'admits the promises of %i threads in order while others of theirs wait elsewhere',
+    async (threads) => {
+      // The thread listens already when a promise comes to wait: it does not look again by itself.
+      const besides = new Semaphore(0, { arena });
+      for (const think of [0, 300, 2000]) {
+        const semaphore = new Semaphore(1, { arena });
+        const rounds = Math.ceil(6000 / threads);
+        await contest(crowd.slice(0, threads), {
+          semaphore,
+          permits: 1,
+          ways: ['acquireAsync'],
+          rounds,
+          think,
+          besides,
+        });
+        semaphore.dispose();
+      }
+      besides.dispose();
+    },
+  );
+
+  it('admits heavy requests in their turn: any two of them exclude each other', async () => {
+    const semaphore = new Semaphore(7, { arena });
+    await contest(crowd, {
+      semaphore,
+      permits: 7,
+      from: 4,
+      to: 7,
+      ways: ['acquire', 'acquireAsync'],
+      rounds: 400,
+    });
+    await contest(crowd.slice(0, 3), {
+      semaphore,
+      permits: 7,
+      from: 4,
+      to: 7,
+      ways: ['acquire'],
+      giving: 'pieces',
+      rounds: 1500,
+    });
+    semaphore.dispose();
+  });
+
+  it.each(['whole', 'pieces'] as const)(
+    'never admits more than there are permits, given back as %s',
+    async (giving) => {
+      const semaphore = new Semaphore(5, { arena });
+      const score = await contest(crowd, {
+        semaphore,
+        permits: 5,
+        from: 1,
+        to: 5,
+        ways: ['acquire', 'acquireAsync', 'tryAcquire'],
+        giving,
+        rounds: 400,
+      });
+      expect(score.mostHeld).toBe(5);
+      semaphore.dispose();
+    },
+  );
+
+  it('leaves no cell of the array taken', () => {
+    expect(new Memory(arena).cells).toBe(0);
+  });
+});
+
+describe.each([
+  ['2^31', 2n ** 31n],
+  ['2^32', 2n ** 32n],
+  ['2^53', 2n ** 53n],
+  ['2^61', 2n ** 61n + 1000n],
+])('counters that begin just below %s', (_, boundary) => {
+  it.each(slots)('admit in order, slots %i', async (slots) => {
+    const arena = new Arena({ ...small, slots });
+    const firstTicket = boundary - 1000n;
+    const semaphore = new Semaphore(1, { arena, firstTicket });
+    await contest(crowd.slice(0, 4), {
+      semaphore,
+      permits: 1,
+      ways: ['acquire', 'acquireAsync', 'tryAcquire'],
+      rounds: 2000,
+    });
+    expect(new Memory(arena).long(semaphore.handle.address)).toBeGreaterThan(boundary);
+    semaphore.dispose();
+  });
+
+  it('admit heavy requests in order', async () => {
+    const arena = new Arena({ ...small, slots: 2 });
+    const firstTicket = boundary - 1000n;
+    const semaphore = new Semaphore(7, { arena, firstTicket });
+    await contest(crowd.slice(0, 4), {
+      semaphore,
+      permits: 7,
+      from: 4,
+      to: 7,
+      ways: ['acquire', 'acquireAsync'],
+      giving: 'pieces',
+      rounds: 1000,
+    });
+    semaphore.dispose();
+  });
+});
+
+it('keeps several semaphores apart whose waiters share one bucket', async () => {
+  const arena = new Arena({ ...small, slots: 1 });
+  const semaphores = Array.from({ length: 4 }, (_, i) => new Semaphore(1 + (i % 2), { arena }));
+  await Promise.all(
+    semaphores.map((semaphore, i) =>
+      contest(crowd.slice(i * 4, i * 4 + 4), {
+        semaphore,
+        permits: 1 + (i % 2),
+        ways: ['acquire', 'acquireAsync'],
+        rounds: 2000,
+      }),
+    ),
+  );
+  expect(new Memory(arena).usedLines, 'more waiters than one line has room for').toBeGreaterThan(0);
+  for (const semaphore of semaphores) semaphore.dispose();
+});
+
+it('never refuses an attempt while there are as many permits as threads', async () => {
+  const arena = new Arena({ ...small });
+  const semaphore = new Semaphore(CROWD, { arena });
+  const score = await contest(crowd, { semaphore, permits: CROWD, ways: ['tryAcquire'], rounds: 20_000 });
+  expect(score.refusals).toBe(0);
+  expect(score.mostHeld).toBeGreaterThan(0);
+});

@@ -1,0 +1,87 @@
+/** A crowd that acquires and releases, with every admission counted: test/workers/jobs/contend.mjs. */
+import { Arena, type Semaphore } from 'taketurns';
+import type { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import { expect } from 'vitest';
+import { at, Memory } from './memory.js';
+import { type Member, together } from './team.js';
+import { until } from './until.js';
+
+export interface Contest {
+  readonly semaphore: Semaphore | TicketSemaphore | TwaSemaphore;
+  /** Permits that were made. */
+  readonly permits: number;
+  /** Lightest and heaviest request. One permit each, if missing. */
+  readonly from?: number;
+  readonly to?: number;
+  /** How to ask for them; each time one of these is drawn. */
+  readonly ways: readonly ('acquire' | 'tryAcquire' | 'acquireAsync')[];
+  /** Give back in one piece, permit by permit, or the conservative way of the listing. */
+  readonly giving?: 'whole' | 'pieces' | 'conservative';
+  readonly rounds: number;
+  /** Another semaphore, with no permits: each thread has a promise waiting for it all the while. */
+  readonly besides?: Semaphore;
+  /** How long to think between release and the next request, in turns of a loop: 0 keeps the queue full. */
+  readonly think?: number;
+}
+
+export interface Score {
+  readonly admissions: number;
+  readonly refusals: number;
+  readonly outOfOrder: number;
+  readonly tooMany: number;
+  readonly mostHeld: number;
+}
+
+/** Runs it and checks what must hold whatever the threads do. Returns the sums over all members. */
+export async function contest(members: readonly Member[], c: Contest): Promise<Score> {
+  const { semaphore, permits, from = 1, to = 1 } = c;
+  const { handle } = semaphore;
+  const memory = new Memory(Arena.from(handle.arena));
+  const ticket = () => memory.long(handle.address + at('TICKET'));
+  const owed = () => ticket() - memory.long(handle.address + at('GRANT'));
+  // Where threads only try, nobody would wait. Else all permits are taken until the whole crowd stands in line.
+  const line = c.ways.some((way) => way !== 'tryAcquire');
+  if (line) for (let i = 0; i < permits; i++) semaphore.acquire();
+  const first = ticket();
+  // Word 0: permits held now. Word 1: the ticket after those of the latest admission.
+  const shared = new BigInt64Array(new SharedArrayBuffer(16));
+  shared[1] = first;
+  const running = together<Score>(members, 'contend', {
+    handle,
+    shared,
+    permits,
+    from,
+    to,
+    ways: c.ways,
+    giving: c.giving ?? 'whole',
+    rounds: c.rounds,
+    think: c.think ?? 0,
+    besides: c.besides?.handle,
+    // Two requests never fit in at once: so every admission, and not only every ticket, has its place in the order.
+    exclusive: from * 2 > permits,
+  });
+  if (line) {
+    const all = () => ('waiting' in semaphore ? semaphore.waiting : Number(owed())) >= members.length;
+    await Promise.race([running, until(all, 'the crowd stands in line')]);
+    for (let i = 0; i < permits; i++) semaphore.release();
+  }
+  const scores = await running;
+  const sum = (key: keyof Score) => scores.reduce((total, score) => total + score[key], 0);
+  const score = {
+    admissions: sum('admissions'),
+    refusals: sum('refusals'),
+    outOfOrder: sum('outOfOrder'),
+    tooMany: sum('tooMany'),
+    mostHeld: Math.max(...scores.map((one) => one.mostHeld)),
+  };
+  expect(score.tooMany, 'more permits held than were made').toBe(0);
+  expect(score.outOfOrder, 'admissions out of ticket order').toBe(0);
+  expect(score.admissions).toBe(members.length * c.rounds);
+  expect(shared[0], 'permits still held').toBe(0n);
+  if ('waiting' in semaphore) {
+    await until(() => semaphore.waiting === 0, 'nobody waits');
+  }
+  expect(semaphore.available, 'permits at the end').toBe(permits);
+  if (to === 1) expect(ticket() - first, 'tickets taken').toBe(BigInt(score.admissions));
+  return score;
+}

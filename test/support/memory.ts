@@ -1,0 +1,93 @@
+/** A look into an arena's memory, by the numbers of core/layout.ts: for what the public face does not tell. */
+import { readFileSync } from 'node:fs';
+import type { Arena } from 'taketurns';
+
+/** Every number that core/layout.ts exports. */
+export const layout: Readonly<Record<string, number>> = Object.fromEntries(
+  [
+    ...readFileSync(new URL('../../core/layout.ts', import.meta.url), 'utf8').matchAll(
+      /^export const (\w+): \w+ = (-?)((?:0x[0-9a-f]+|\d+));/gm,
+    ),
+  ].map(([, name, minus, digits]) => [name, (minus ? -1 : 1) * Number(digits)]),
+);
+
+export function at(name: string): number {
+  const value = layout[name];
+  if (value === undefined) throw new Error(`core/layout.ts exports no number ${name}`);
+  return value;
+}
+
+export class Memory {
+  readonly #words: Int32Array;
+  readonly #longs: BigInt64Array;
+  readonly #threads: number;
+  readonly #lines: number;
+  readonly #common: number;
+  readonly #elements: number;
+  readonly lineCapacity: number;
+
+  constructor(arena: Arena) {
+    const { buffer } = arena.handle.memory;
+    this.#words = new Int32Array(buffer);
+    this.#longs = new BigInt64Array(buffer);
+    // As core/arena.ts places the regions.
+    const elements = this.word(at('H_ELEMENTS'));
+    this.lineCapacity = Math.floor(elements / 8);
+    const names = at('REGIONS') + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
+    this.#threads = names + (this.word(at('H_NAMES')) + this.word(at('H_THREADS'))) * at('NAME_SIZE');
+    const buckets = this.#threads + this.word(at('H_THREADS')) * at('THREAD_SIZE');
+    this.#lines = buckets + this.word(at('H_BUCKETS')) * at('LINE');
+    this.#common = this.#lines + this.lineCapacity * at('LINE');
+    this.#elements = this.#common + (Math.floor(elements / 6) + 1) * at('LINE');
+    const end = this.#elements + elements * at('ELEMENT_SIZE');
+    if (end !== this.word(at('H_END'))) throw new Error('test/support/memory.ts does not know this layout');
+  }
+
+  word(address: number): number {
+    return Atomics.load(this.#words, address >> 2);
+  }
+
+  long(address: number): bigint {
+    return Atomics.load(this.#longs, address >> 3);
+  }
+
+  /** Private overflow lines given to buckets so far. */
+  get usedLines(): number {
+    return this.word(at('USED_LINES'));
+  }
+
+  /** Elements entered in the common overflow lines now. */
+  get cellsInCommon(): number {
+    let count = 0;
+    for (let line = this.#common; line < this.#elements; line += at('LINE')) {
+      for (let cell = line + at('B_CELLS'); cell < line + at('LINE'); cell += 4) {
+        if (this.word(cell) !== 0) count++;
+      }
+    }
+    return count;
+  }
+
+  /** Cells of the whole array, overflow included, that hold an element now. */
+  get cells(): number {
+    const buckets = this.#lines - this.word(at('H_BUCKETS')) * at('LINE');
+    let count = 0;
+    for (let line = buckets; line < this.#elements; line += at('LINE')) {
+      for (let cell = line + at('B_CELLS'); cell < line + at('LINE'); cell += 4) {
+        if (this.word(cell) !== 0) count++;
+      }
+    }
+    return count;
+  }
+
+  doorbell(thread: number): number {
+    return this.word(this.#threads + thread * at('THREAD_SIZE') + at('T_DOORBELL'));
+  }
+
+  /** Epoch and bare state of every wait element that was ever in use. */
+  get elements(): { epoch: bigint; state: number }[] {
+    return Array.from({ length: this.word(at('USED_ELEMENTS')) }, (_, i) => {
+      const state = this.long(this.#elements + i * at('ELEMENT_SIZE') + at('E_STATE'));
+      return { epoch: state / BigInt(at('EPOCH')), state: Number(state) % at('EPOCH') };
+    });
+  }
+}

@@ -1,0 +1,42 @@
+/** Programs of their own process: the modules of test/programs/. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface Outcome {
+  /** Exit code; null if it did not end and had to be killed. */
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+const DEADLINE = 20_000;
+
+export function runProgram(name: string): Promise<Outcome> {
+  const file = fileURLToPath(new URL(`../programs/${name}.mjs`, import.meta.url));
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [file], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), DEADLINE);
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (data) => {
+      out += data;
+    });
+    child.stderr.on('data', (data) => {
+      err += data;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, out, err });
+    });
+  });
+}
+
+/** A program that prints one JSON value. */
+export async function report<T>(name: string): Promise<T> {
+  const { code, out, err } = await runProgram(name);
+  if (code !== 0) throw new Error(`${name} ended with ${code}: ${err}`);
+  return JSON.parse(out) as T;
+}

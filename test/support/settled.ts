@@ -1,0 +1,23 @@
+/** How promises stand, for tests of order. */
+
+export interface Settling<T> {
+  readonly label: T;
+  state: 'pending' | 'fulfilled' | 'rejected';
+  error: unknown;
+}
+
+/** Watches a promise; its label goes to the log when it is fulfilled. */
+export function watch<T>(promise: Promise<unknown>, label: T, log: T[] = []): Settling<T> {
+  const settling: Settling<T> = { label, state: 'pending', error: undefined };
+  promise.then(
+    () => {
+      settling.state = 'fulfilled';
+      log.push(label);
+    },
+    (error) => {
+      settling.state = 'rejected';
+      settling.error = error;
+    },
+  );
+  return settling;
+}

@@ -1,0 +1,113 @@
+/** Real worker threads that do jobs for a test: the modules of test/workers/jobs/. */
+import { Worker } from 'node:worker_threads';
+import { afterAll, beforeEach } from 'vitest';
+
+const MEMBER = new URL('../workers/member.mjs', import.meta.url);
+
+/** What a job threw, as it came over: the class is lost on the way, the name is not. */
+export interface Failure {
+  readonly name: string;
+  readonly message: string;
+}
+
+interface Answer {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly failure?: Failure;
+}
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+const living = new Set<Member>();
+
+afterAll(async () => {
+  await Promise.all([...living].map((member) => member.kill()));
+});
+
+export class Member {
+  readonly worker: Worker;
+  /** Fulfilled with the exit code once the thread is gone. */
+  readonly exited: Promise<number>;
+  readonly #pending = new Map<number, Pending>();
+  #next = 0;
+
+  constructor(workerData?: unknown) {
+    this.worker = new Worker(MEMBER, { workerData });
+    living.add(this);
+    this.worker.on('message', ({ id, value, failure }: Answer) => {
+      const pending = this.#pending.get(id);
+      this.#pending.delete(id);
+      if (failure) pending?.reject(Object.assign(new Error(failure.message), { name: failure.name }));
+      else pending?.resolve(value);
+    });
+    this.worker.on('error', (error) => this.#fail(error));
+    this.exited = new Promise((resolve) => {
+      this.worker.on('exit', (code) => {
+        living.delete(this);
+        this.#fail(new Error(`the worker has exited with ${code}`));
+        resolve(code);
+      });
+    });
+  }
+
+  /** Has the worker do test/workers/jobs/<job>.mjs; what that returns or throws comes back. */
+  run<T = void>(job: string, args: object): Promise<T> {
+    const id = this.#next++;
+    const answer = new Promise<T>((resolve, reject) => {
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject });
+    });
+    // Whoever looks at the answer sees the failure; a test that ends earlier does not want it.
+    answer.catch(() => {});
+    this.worker.postMessage({ id, job, args });
+    return answer;
+  }
+
+  /** Lets the worker end by itself, in an orderly way. */
+  leave(): Promise<number> {
+    this.worker.postMessage('leave');
+    return this.exited;
+  }
+
+  /** Whether it is at a job. */
+  get busy(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  async kill(): Promise<void> {
+    await this.worker.terminate();
+    await this.exited;
+  }
+
+  #fail(reason: unknown): void {
+    for (const pending of this.#pending.values()) pending.reject(reason);
+    this.#pending.clear();
+  }
+}
+
+/**
+ * So many workers, ended with the test file. Before each test those are replaced that a failed test has
+ * left blocked, so that one failure does not make all the others fail.
+ */
+export function team(count: number): Member[] {
+  const members: Member[] = [];
+  beforeEach(async () => {
+    for (let i = 0; i < count; i++) {
+      const member = members[i];
+      if (member && !member.busy) continue;
+      await member?.kill();
+      members[i] = new Member();
+    }
+  });
+  return members;
+}
+
+/** All members do the same job, each with its own index added to the arguments. */
+export function together<T = void>(members: readonly Member[], job: string, args: object): Promise<T[]> {
+  const barrier = new Int32Array(new SharedArrayBuffer(4));
+  return Promise.all(
+    members.map((member, index) => member.run<T>(job, { ...args, index, barrier, parties: members.length })),
+  );
+}

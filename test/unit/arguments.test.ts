@@ -1,0 +1,237 @@
+/** Bad input: an error that names the argument, its range and what was given; and nothing has changed. */
+import { Arena, Semaphore } from 'taketurns';
+import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+
+const MOST = 2 ** 31 - 1;
+
+/** Each bad number, how it is shown, and the class of the error. */
+const bad: [unknown, string, typeof RangeError | typeof TypeError][] = [
+  [0, '0', RangeError],
+  [-1, '-1', RangeError],
+  [-0, '0', RangeError],
+  [0.5, '0.5', RangeError],
+  [1.5, '1.5', RangeError],
+  [Number.NaN, 'NaN', RangeError],
+  [Number.POSITIVE_INFINITY, 'Infinity', RangeError],
+  [Number.NEGATIVE_INFINITY, '-Infinity', RangeError],
+  [2 ** 31, '2147483648', RangeError],
+  [2 ** 32, '4294967296', RangeError],
+  [2 ** 32 + 1, '4294967297', RangeError],
+  [2 ** 53 + 1, '9007199254740992', RangeError],
+  ['1', '"1"', TypeError],
+  ['', '""', TypeError],
+  [1n, '1n', TypeError],
+  [null, 'null', TypeError],
+  [true, 'true', TypeError],
+  [[1], 'an array', TypeError],
+  [{}, 'an object (Object)', TypeError],
+  [Object.create(null), 'an object (no prototype)', TypeError],
+  [Symbol('s'), 'Symbol(s)', TypeError],
+];
+
+/** What a call throws, or its promise rejects with. */
+async function failure(call: () => unknown): Promise<Error> {
+  try {
+    await call();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it did not fail');
+}
+
+describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'holdAsync'] as const)(
+  '%s',
+  (method) => {
+    const named = method === 'hold' ? 'acquire' : method === 'holdAsync' ? 'acquireAsync' : method;
+
+    it.each(bad)('refuses %s', async (value, shown, Kind) => {
+      for (const max of [4, MOST]) {
+        const semaphore = new Semaphore(2, { max });
+        const error = await failure(() => semaphore[method](value as never));
+        expect(error).toBeInstanceOf(Kind);
+        expect(error.constructor).toBe(Kind);
+        expect(error.message).toBe(
+          `Semaphore.${named}: permits must be an integer from 1 to ${max} (its max), got ${shown}`,
+        );
+        expect(semaphore.available).toBe(2);
+        expect(semaphore.waiting).toBe(0);
+      }
+    });
+
+    it('refuses more than max', async () => {
+      const semaphore = new Semaphore(4, { max: 4 });
+      const error = await failure(() => semaphore[method](5));
+      expect(error).toBeInstanceOf(RangeError);
+      expect(error.message).toContain('from 1 to 4 (its max), got 5');
+      expect(semaphore.available).toBe(4);
+      expect(semaphore.waiting).toBe(0);
+    });
+
+    it('takes undefined for 1', async () => {
+      const semaphore = new Semaphore(2);
+      await semaphore[method](undefined);
+      expect(semaphore.available).toBe(method === 'release' ? 3 : 1);
+    });
+  },
+);
+
+it('acquireAsync and holdAsync reject, and never throw', async () => {
+  const semaphore = new Semaphore(1);
+  for (const method of ['acquireAsync', 'holdAsync'] as const) {
+    let promise: Promise<unknown> | undefined;
+    expect(() => {
+      promise = semaphore[method](-1);
+    }).not.toThrow();
+    await expect(promise).rejects.toBeInstanceOf(RangeError);
+  }
+});
+
+describe('release past max', () => {
+  it.each([
+    [1, 1, 1],
+    [4, 3, 2],
+    [10, 10, 10],
+    [MOST, MOST, 1],
+    [MOST, MOST, MOST],
+    [MOST, 2, MOST - 1],
+    [MOST - 1, MOST - 1, 1],
+  ])('max %i, %i available, %i more', (max, permits, more) => {
+    const semaphore = new Semaphore(permits, { max });
+    let error: Error | undefined;
+    try {
+      semaphore.release(more);
+    } catch (thrown) {
+      error = thrown as Error;
+    }
+    expect(error).toBeInstanceOf(RangeError);
+    expect(error?.message).toBe(
+      `Semaphore.release: ${more} more would make more than ${max} (its max) available; ${permits} are. Nothing was released`,
+    );
+    expect(semaphore.available).toBe(permits);
+    if (max > permits) {
+      semaphore.release(max - permits);
+      expect(semaphore.available).toBe(max);
+    }
+    semaphore.acquire(max);
+    expect(semaphore.available).toBe(0);
+    semaphore.release(max);
+    expect(semaphore.available).toBe(max);
+  });
+
+  it('is allowed as far as waiters take the permits at once', async () => {
+    const semaphore = new Semaphore(0, { max: 3 });
+    const waits = [semaphore.acquireAsync(2), semaphore.acquireAsync(2)];
+    semaphore.release(3);
+    semaphore.release(3);
+    expect(semaphore.available).toBe(2);
+    await Promise.all(waits);
+    expect(() => semaphore.release(2)).toThrow(RangeError);
+    expect(semaphore.available).toBe(2);
+    semaphore.release();
+    expect(semaphore.available).toBe(3);
+  });
+});
+
+describe('making a semaphore', () => {
+  const notPermits = bad.filter(([value]) => value !== 0);
+
+  it.each(notPermits)('refuses %s permits', (value, shown, Kind) => {
+    if (Object.is(value, -0)) return;
+    for (const make of [Semaphore, TicketSemaphore, TwaSemaphore]) {
+      expect(() => new make(value as never)).toThrow(Kind);
+      expect(() => new make(value as never)).toThrow(
+        `${make.name}: permits must be an integer from 0 to ${MOST}, got ${shown}`,
+      );
+    }
+  });
+
+  it('refuses to be made without permits', () => {
+    expect(() => new (Semaphore as never as new () => Semaphore)()).toThrow(
+      `Semaphore: permits must be an integer from 0 to ${MOST}, got undefined`,
+    );
+  });
+
+  it('refuses more permits than max', () => {
+    expect(() => new Semaphore(5, { max: 4 })).toThrow(RangeError);
+    expect(() => new Semaphore(5, { max: 4 })).toThrow(
+      'Semaphore: permits must be an integer from 0 to 4, got 5',
+    );
+  });
+
+  it.each(bad)('refuses a max of %s', (value, shown, Kind) => {
+    // As for every option, null is as good as missing.
+    if (value === null) return;
+    expect(() => new Semaphore(0, { max: value as never })).toThrow(Kind);
+    expect(() => new Semaphore(0, { max: value as never })).toThrow(
+      `Semaphore: max must be an integer from 1 to ${MOST}, got ${shown}`,
+    );
+  });
+
+  it.each([-1, 1_000_001, 0.5, Number.NaN, '10', 10n])('refuses to spin %s times', (spin) => {
+    const Kind = typeof spin === 'number' ? RangeError : TypeError;
+    for (const make of [Semaphore, TicketSemaphore, TwaSemaphore]) {
+      expect(() => new make(0, { spin: spin as never })).toThrow(Kind);
+      expect(() => new make(0, { spin: spin as never })).toThrow(
+        `${make.name}: spin must be an integer from 0 to 1000000, got `,
+      );
+    }
+  });
+
+  it.each([-1, 2 ** 31, 0.5, Number.NaN, '1', 1n])('refuses a threshold of %s', (threshold) => {
+    expect(() => new TwaSemaphore(0, { threshold: threshold as never })).toThrow(
+      `TwaSemaphore: threshold must be an integer from 0 to ${MOST}, got `,
+    );
+  });
+
+  it('refuses a first ticket that is none', () => {
+    for (const make of [Semaphore, TicketSemaphore, TwaSemaphore]) {
+      for (const firstTicket of [-1n, 2n ** 61n + 1n]) {
+        expect(() => new make(0, { firstTicket })).toThrow(
+          new RangeError(`${make.name}: firstTicket must be from 0n to 2n ** 61n, got ${firstTicket}n`),
+        );
+      }
+      expect(() => new make(0, { firstTicket: 1 as never })).toThrow(
+        new TypeError(`${make.name}: firstTicket must be a bigint, got 1`),
+      );
+    }
+  });
+
+  it.each([null, 5, 'arena', true])('refuses %s for options', (options) => {
+    expect(() => new Semaphore(1, options as never)).toThrow(/^Semaphore: options must be an object, got /);
+  });
+
+  it.each([null, 5, {}, 'arena'])('refuses %s for an arena', (arena) => {
+    expect(() => new Semaphore(1, { arena: arena as never })).toThrow(/^arena must be an Arena, got /);
+  });
+});
+
+describe('making an arena', () => {
+  it.each([
+    ['objects', 1, 2 ** 20],
+    ['names', 1, 2 ** 20],
+    ['threads', 1, 2 ** 12],
+    ['waiters', 8, 2 ** 22],
+    ['slots', 1, 2 ** 16],
+  ] as const)('refuses a bad number of %s', (option, least, most) => {
+    for (const value of [least - 1, most + 1, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(() => new Arena({ [option]: value })).toThrow(
+        new RangeError(`${option} must be an integer from ${least} to ${most}, got ${value}`),
+      );
+    }
+    for (const value of ['16', 16n]) {
+      expect(() => new Arena({ [option]: value as never })).toThrow(TypeError);
+      expect(() => new Arena({ [option]: value as never })).toThrow(
+        `${option} must be an integer from ${least} to ${most}, got `,
+      );
+    }
+  });
+
+  it('refuses slots that are no power of two', () => {
+    for (const slots of [3, 6, 1000, 65535]) {
+      expect(() => new Arena({ slots })).toThrow(
+        new RangeError(`slots must be a power of two from 1 to 65536, got ${slots}`),
+      );
+    }
+  });
+});

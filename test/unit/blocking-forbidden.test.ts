@@ -1,0 +1,38 @@
+/** Threads that may not block, such as a browser's main thread: an error that says what to use, and no trap. */
+import { describe, expect, it } from 'vitest';
+import { report } from '../support/program.js';
+
+interface Findings {
+  readonly errors: Record<string, { name: string; message: string }>;
+  readonly works: Record<string, unknown>;
+}
+
+describe('where Atomics.wait is forbidden', async () => {
+  const { errors, works } = await report<Findings>('blocking-forbidden');
+
+  it.each([
+    'acquire',
+    'acquire free',
+    'acquire(2)',
+    'hold',
+    'TicketSemaphore.acquire',
+    'TwaSemaphore.acquire',
+  ])('%s is a TypeError that names acquireAsync', (what) => {
+    expect(errors[what]?.name).toBe('TypeError');
+    expect(errors[what]?.message).toContain('may not block');
+    expect(errors[what]?.message).toContain('acquireAsync');
+    expect(errors[what]?.message).toContain('tryAcquire');
+  });
+
+  it('everything else works, and the error has changed nothing', () => {
+    expect(works).toEqual({
+      availableAfterErrors: 2,
+      tryAcquire: [true, true, false],
+      settledInOrder: ['a', 'b', 'c'],
+      releasedByWorker: true,
+      held: 0,
+      availableAtEnd: 2,
+      disposed: 'DisposedError',
+    });
+  });
+});

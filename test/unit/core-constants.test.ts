@@ -1,0 +1,140 @@
+/** What the build promises: numbers that agree, sizes that are kept, nothing that is needed at run time. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Arena, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { at, layout } from '../support/memory.js';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+describe('the numbers of src/engine/core.ts', () => {
+  const numbers = [
+    ...read('src/engine/core.ts').matchAll(/^export const (\w+) = (-?(?:0x[0-9a-f]+|\d+));/gm),
+  ].map(([, name, value]) => [name as string, Number(value)] as const);
+  const renamed: Record<string, string> = { NAME_BYTES: 'N_BYTES' };
+
+  it('are there to be compared', () => {
+    expect(numbers.length).toBeGreaterThanOrEqual(16);
+    expect(Object.keys(layout).length).toBeGreaterThan(60);
+  });
+
+  it.each(numbers.filter(([name]) => name !== 'LIMIT' && name !== 'NAME_ROOM'))(
+    '%s is what the core says',
+    (name, value) => {
+      expect(value).toBe(at(renamed[name] ?? name));
+    },
+  );
+
+  it('LIMIT is that of core/semaphore.ts', () => {
+    const [, limit] = read('core/semaphore.ts').match(/^const LIMIT: i64 = (0x[0-9a-f]+);/m) ?? [];
+    expect(new Map(numbers).get('LIMIT')).toBe(Number(limit));
+  });
+
+  it('NAME_ROOM is what a name entry has room for', () => {
+    expect(new Map(numbers).get('NAME_ROOM')).toBe(at('NAME_SIZE') - at('N_BYTES'));
+  });
+});
+
+describe('the layout', () => {
+  it('keeps a semaphore within 128 bytes, its own cache lines included', () => {
+    const arena = new Arena();
+    const addresses = Array.from({ length: 10 }, () => new Semaphore(1, { arena }).handle.address);
+    for (const [i, address] of addresses.entries()) {
+      expect(address % at('LINE')).toBe(0);
+      if (i > 0) expect(address - (addresses[i - 1] as number)).toBeLessThanOrEqual(128);
+    }
+    expect(at('OBJECT_SIZE')).toBeLessThanOrEqual(128);
+  });
+
+  it('keeps regions and counters apart, each on lines of its own', () => {
+    const fixed = [
+      'USED_ELEMENTS',
+      'USED_LINES',
+      'USED_OBJECTS',
+      'USED_NAMES',
+      'USED_THREADS',
+      'CLOSED_OBJECT',
+      'NAME_HEADS',
+      'REGIONS',
+    ];
+    const addresses = fixed.map(at);
+    for (const address of addresses) expect(address % at('LINE')).toBe(0);
+    expect(addresses).toEqual(addresses.toSorted((a, b) => a - b));
+    expect(new Set(addresses).size).toBe(addresses.length);
+    expect(at('CLOSED_OBJECT') + at('OBJECT_SIZE')).toBeLessThanOrEqual(at('NAME_HEADS'));
+    expect(at('NAME_HEADS') + 4 * at('NAME_HEAD_COUNT')).toBeLessThanOrEqual(at('REGIONS'));
+    for (const size of ['OBJECT_SIZE', 'NAME_SIZE', 'THREAD_SIZE', 'ELEMENT_SIZE'])
+      expect(at(size) % at('LINE')).toBe(0);
+  });
+});
+
+describe('core.wasm', () => {
+  const bytes = readFileSync(new URL('build/core.wasm', root));
+
+  it('is at most 8192 bytes', () => {
+    expect(bytes.length).toBeLessThanOrEqual(8192);
+  });
+
+  it('has no data segment, which every instance would write over live memory', () => {
+    expect(sections(bytes)).not.toContain(11);
+    expect(sections(bytes)).not.toContain(12);
+  });
+
+  it('imports its memory and nothing else', () => {
+    const module = new WebAssembly.Module(bytes);
+    expect(WebAssembly.Module.imports(module)).toEqual([{ module: 'env', name: 'memory', kind: 'memory' }]);
+  });
+
+  it('is what the library embeds', () => {
+    const [, embedded] = read('dist/engine/core-bytes.js').match(/'([^']+)'/) ?? [];
+    expect(Buffer.from(embedded ?? '', 'base64').equals(bytes)).toBe(true);
+  });
+});
+
+/** The ids of a module's sections. */
+function sections(bytes: Uint8Array): number[] {
+  const ids: number[] = [];
+  let i = 8;
+  while (i < bytes.length) {
+    ids.push(bytes[i++] as number);
+    let size = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[i++] as number;
+      size |= (byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+    }
+    i += size;
+  }
+  expect(i).toBe(bytes.length);
+  expect(ids.length).toBeGreaterThan(4);
+  return ids;
+}
+
+describe('the package', () => {
+  const manifest = JSON.parse(read('package.json'));
+
+  it('needs nothing at run time', () => {
+    for (const key of ['dependencies', 'peerDependencies', 'optionalDependencies', 'bundledDependencies']) {
+      expect(manifest[key] ?? {}).toEqual({});
+    }
+    for (const file of readdirSync(new URL('dist/', root), { recursive: true }) as string[]) {
+      if (!file.endsWith('.js')) continue;
+      for (const [, from] of read(`dist/${file}`).matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)) {
+        expect(from).toMatch(/^(\.{1,2}\/|node:|#host$)/);
+      }
+    }
+  });
+
+  it('exports files that are there, types included', () => {
+    for (const [entry, targets] of Object.entries<string | Record<string, string>>(manifest.exports)) {
+      for (const file of typeof targets === 'string' ? [targets] : Object.values(targets)) {
+        expect(existsSync(new URL(file, root)), `${entry}: ${file}`).toBe(true);
+      }
+    }
+  });
+
+  it('keeps private fields private', () => {
+    expect(read('dist/semaphore.js')).toMatch(/this\.#core\b/);
+    expect(read('dist/semaphore.js')).not.toContain('__classPrivateField');
+  });
+});

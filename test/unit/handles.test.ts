@@ -1,0 +1,207 @@
+/** Handles: how threads come to share a semaphore, and what is no handle. */
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
+import { Arena, DisposedError, Semaphore } from 'taketurns';
+import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+import { Member, team } from '../support/team.js';
+
+const crowd = team(1);
+const member = () => crowd[0] as Member;
+const kinds = [Semaphore, TicketSemaphore, TwaSemaphore];
+
+describe('a handle', () => {
+  it.each(kinds)('of a %o stands for the same shared object, cloned or not', (Kind) => {
+    const semaphore = new Kind(3);
+    const { port1, port2 } = new MessageChannel();
+    port1.postMessage(semaphore.handle);
+    const received = receiveMessageOnPort(port2)?.message;
+    port1.close();
+    const same = [semaphore.handle, structuredClone(semaphore.handle), received].map((handle) =>
+      Kind.from(handle as never),
+    );
+    for (const [i, other] of same.entries()) {
+      other.acquire();
+      expect(semaphore.available).toBe(2 - i);
+    }
+    semaphore.release();
+    expect(same.map((other) => other.available)).toEqual([1, 1, 1]);
+  });
+
+  it('is a plain value', () => {
+    const { handle } = new Semaphore(1);
+    expect(Object.getPrototypeOf(handle)).toBe(Object.prototype);
+    expect(handle.kind).toBe('Semaphore');
+    expect(Object.getPrototypeOf(handle.arena)).toBe(Object.prototype);
+    expect(handle.arena.kind).toBe('Arena');
+    expect(structuredClone(handle)).toMatchObject({ address: handle.address, generation: handle.generation });
+  });
+
+  it('keeps max and the rest', () => {
+    const semaphore = new Semaphore(2, { max: 5 });
+    const same = Semaphore.from(structuredClone(semaphore.handle));
+    expect(same.max).toBe(5);
+    expect(() => same.release(4)).toThrow(/more than 5 \(its max\)/);
+    expect(same.handle).toMatchObject({
+      address: semaphore.handle.address,
+      generation: semaphore.handle.generation,
+    });
+  });
+
+  it('works by postMessage and by workerData, in an arena that is not the default', async () => {
+    const arena = new Arena();
+    for (const Kind of kinds) {
+      const semaphore = new Kind(1, { arena });
+      const guest = new Member(semaphore.handle);
+      await guest.run('use-worker-data', {});
+      expect(semaphore.available).toBe(2);
+      await member().run('release', { handle: semaphore.handle });
+      expect(semaphore.available).toBe(3);
+      await guest.leave();
+    }
+  });
+
+  it('is the same from whatever thread it came', async () => {
+    const semaphore = new Semaphore(1);
+    const back = await member().run<Semaphore['handle']>('send-back', { handle: semaphore.handle });
+    const same = Semaphore.from(back);
+    same.acquire();
+    expect(semaphore.available).toBe(0);
+  });
+
+  it('made in a worker outlives the worker', async () => {
+    const arena = new Arena();
+    const guest = new Member();
+    const handle = await guest.run<Semaphore['handle']>('make', { arena: arena.handle, permits: 4 });
+    await guest.leave();
+    expect(Semaphore.from(handle).available).toBe(4);
+  });
+});
+
+describe('from refuses', () => {
+  const garbage: [string, unknown][] = [
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 5],
+    ['a string', 'Semaphore'],
+    ['an array', []],
+    ['an empty object', {}],
+    ['a semaphore', new Semaphore(1)],
+    ['an arena', new Arena({ objects: 1 })],
+    ['a kind that is no string', { ...new Semaphore(1).handle, kind: 1 }],
+  ];
+
+  it.each(garbage)('%s', (_, value) => {
+    for (const Kind of kinds) {
+      expect(() => Kind.from(value as never)).toThrow(TypeError);
+      expect(() => Kind.from(value as never)).toThrow(
+        `${Kind.name}.from: handle must be the handle of a ${Kind.name}, got `,
+      );
+    }
+  });
+
+  it('the handle of another kind, and says of which', () => {
+    for (const Kind of kinds) {
+      for (const Other of kinds) {
+        if (Kind === Other) continue;
+        const { handle } = new Other(1);
+        expect(() => Kind.from(handle as never)).toThrow(
+          new TypeError(`${Kind.name}.from: handle must be of a ${Kind.name}, but it is of a ${Other.name}`),
+        );
+        // Nor does a lie help: the object itself says what it is.
+        expect(() => Kind.from({ ...handle, kind: Kind.name } as never)).toThrow(
+          new TypeError(`${Kind.name}.from: handle: the object there is of another kind, not a ${Kind.name}`),
+        );
+      }
+    }
+    expect(() => Semaphore.from(Arena.default.handle as never)).toThrow(
+      new TypeError('Semaphore.from: handle must be of a Semaphore, but it is of a Arena'),
+    );
+    expect(() => Semaphore.from({ kind: 'Mutex' } as never)).toThrow(/but it is of a Mutex/);
+  });
+
+  it.each([
+    ['address', undefined],
+    ['address', '2048'],
+    ['address', 2048.5],
+    ['address', Number.NaN],
+    ['address', 2048n],
+    ['generation', undefined],
+    ['generation', null],
+    ['generation', 0.5],
+  ])('a damaged handle: %s %s', (key, value) => {
+    const { handle } = new Semaphore(1);
+    expect(() => Semaphore.from({ ...handle, [key]: value } as never)).toThrow(
+      new TypeError('Semaphore.from: handle is damaged: address and generation must be integers'),
+    );
+  });
+
+  it('an address where there is no object', () => {
+    const arena = new Arena({ objects: 4 });
+    const semaphore = new Semaphore(1, { arena });
+    const { handle } = semaphore;
+    for (const address of [
+      0,
+      64,
+      512,
+      -1,
+      -128,
+      1,
+      7,
+      handle.address - 128,
+      handle.address + 1,
+      handle.address + 64,
+      handle.address + 128,
+      2 ** 30,
+      2 ** 31,
+      2 ** 32,
+      2 ** 32 + handle.address + 1,
+      2 ** 53,
+    ]) {
+      expect(() => Semaphore.from({ ...handle, address }), `${address}`).toThrow(Error);
+      expect(() => Semaphore.from({ ...handle, address }), `${address}`).toThrow(/disposed|damaged/);
+    }
+    expect(semaphore.available).toBe(1);
+  });
+
+  it('numbers that are the right ones but for a multiple of 2^32', () => {
+    const { handle } = new Semaphore(1);
+    for (const off of [2 ** 32, -(2 ** 32)]) {
+      expect(() => Semaphore.from({ ...handle, address: handle.address + off })).toThrow(/disposed|damaged/);
+      expect(() => Semaphore.from({ ...handle, generation: handle.generation + off })).toThrow(
+        /disposed|damaged/,
+      );
+    }
+  });
+
+  it('an arena that is none', () => {
+    const { handle } = new Semaphore(1);
+    for (const arena of [
+      undefined,
+      null,
+      5,
+      {},
+      { kind: 'Arena' },
+      { ...handle.arena, kind: 'Semaphore' },
+      { ...handle.arena, memory: {} },
+    ]) {
+      expect(() => Semaphore.from({ ...handle, arena } as never)).toThrow(TypeError);
+      expect(() => Semaphore.from({ ...handle, arena } as never)).toThrow(
+        /Arena.from: handle must be the handle of an Arena/,
+      );
+    }
+  });
+
+  it('a semaphore that has been disposed of', () => {
+    for (const Kind of kinds) {
+      const semaphore = new Kind(1);
+      const keeper = Kind.from(semaphore.handle as never);
+      const { handle } = semaphore;
+      semaphore.dispose();
+      expect(() => Kind.from(handle as never)).toThrow(DisposedError);
+      expect(() => Kind.from(handle as never)).toThrow(`the ${Kind.name} has been disposed of`);
+      expect(() => semaphore.handle).toThrow(DisposedError);
+      keeper.dispose();
+      expect(() => Kind.from(handle as never)).toThrow(DisposedError);
+    }
+  });
+});

@@ -1,0 +1,133 @@
+/** Guards: permits that go back once. */
+import { HeldPermits, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+
+describe('hold', () => {
+  it('gives back at the end of its scope', () => {
+    const semaphore = new Semaphore(3);
+    {
+      using held = semaphore.hold(2);
+      expect(held).toBeInstanceOf(HeldPermits);
+      expect(held.permits).toBe(2);
+      expect(held.held).toBe(true);
+      expect(semaphore.available).toBe(1);
+    }
+    expect(semaphore.available).toBe(3);
+  });
+
+  it('gives back when the scope is left by an error', () => {
+    const semaphore = new Semaphore(1);
+    expect(() => {
+      using _ = semaphore.hold();
+      throw new Error('left');
+    }).toThrow('left');
+    expect(semaphore.available).toBe(1);
+  });
+
+  it('holds one permit where no number is given', () => {
+    const semaphore = new Semaphore(2);
+    const held = semaphore.hold();
+    expect(held.permits).toBe(1);
+    expect(semaphore.available).toBe(1);
+    held.release();
+    expect(semaphore.available).toBe(2);
+  });
+
+  it('holds nothing when there was a bad number', () => {
+    const semaphore = new Semaphore(2);
+    expect(() => semaphore.hold(0)).toThrow(RangeError);
+    expect(semaphore.available).toBe(2);
+  });
+});
+
+describe('holdAsync', () => {
+  it('gives back at the end of an await using scope', async () => {
+    const semaphore = new Semaphore(1);
+    {
+      await using held = await semaphore.holdAsync();
+      expect(held.held).toBe(true);
+      expect(semaphore.available).toBe(0);
+    }
+    expect(semaphore.available).toBe(1);
+  });
+
+  it('gives back at the end of a using scope as well', async () => {
+    const semaphore = new Semaphore(2);
+    {
+      using _ = await semaphore.holdAsync(2);
+      expect(semaphore.available).toBe(0);
+    }
+    expect(semaphore.available).toBe(2);
+  });
+
+  it('waits in line', async () => {
+    const semaphore = new Semaphore(0);
+    const log: string[] = [];
+    const users = ['a', 'b', 'c'].map(async (name) => {
+      await using held = await semaphore.holdAsync();
+      log.push(`${name} in`);
+      await Promise.resolve();
+      log.push(`${name} out`);
+      expect(held.permits).toBe(1);
+    });
+    expect(semaphore.waiting).toBe(3);
+    semaphore.release();
+    await Promise.all(users);
+    expect(log).toEqual(['a in', 'a out', 'b in', 'b out', 'c in', 'c out']);
+    expect(semaphore.available).toBe(1);
+  });
+
+  it('rejects for a bad number', async () => {
+    const semaphore = new Semaphore(2);
+    await expect(semaphore.holdAsync(3.5)).rejects.toBeInstanceOf(RangeError);
+    expect(semaphore.available).toBe(2);
+  });
+});
+
+describe('a guard', () => {
+  it('gives back once, by whatever way and however often it is told to', async () => {
+    const semaphore = new Semaphore(5);
+    const held = semaphore.hold(2);
+    held.release();
+    expect(held.held).toBe(false);
+    held.release();
+    held[Symbol.dispose]();
+    held[Symbol.dispose]();
+    await held[Symbol.asyncDispose]();
+    expect(semaphore.available).toBe(5);
+
+    const other = semaphore.hold(3);
+    other[Symbol.dispose]();
+    other.release();
+    await other[Symbol.asyncDispose]();
+    expect(semaphore.available).toBe(5);
+
+    const third = semaphore.hold(4);
+    await third[Symbol.asyncDispose]();
+    third.release();
+    expect(semaphore.available).toBe(5);
+  });
+
+  it('never gives back what another one holds', () => {
+    const semaphore = new Semaphore(1);
+    const first = semaphore.hold();
+    first.release();
+    const second = semaphore.hold();
+    first.release();
+    first[Symbol.dispose]();
+    expect(semaphore.available).toBe(0);
+    expect(semaphore.tryAcquire()).toBe(false);
+    second.release();
+    expect(semaphore.available).toBe(1);
+  });
+
+  it('may outlive its semaphore', () => {
+    const semaphore = new Semaphore(1);
+    const held = semaphore.hold();
+    semaphore.dispose();
+    const heir = new Semaphore(0);
+    held.release();
+    expect(held.held).toBe(false);
+    expect(heir.available).toBe(0);
+  });
+});

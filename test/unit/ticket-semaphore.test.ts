@@ -1,0 +1,45 @@
+/** TicketSemaphore in one thread; with others it is in stress/listings.test.ts. */
+import { Arena, DisposedError } from 'taketurns';
+import { lastTicket, TicketSemaphore } from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+
+describe('TicketSemaphore', () => {
+  it('counts', () => {
+    const semaphore = new TicketSemaphore(2);
+    expect(semaphore.available).toBe(2);
+    expect(semaphore.acquire()).toBeUndefined();
+    semaphore.acquire();
+    expect(semaphore.available).toBe(0);
+    expect(semaphore.release()).toBeUndefined();
+    semaphore.release();
+    semaphore.release();
+    expect(semaphore.available).toBe(3);
+  });
+
+  it.each([0n, 2n ** 32n - 2n, 2n ** 53n - 2n, 2n ** 61n])(
+    'hands out tickets one by one from %i on',
+    (firstTicket) => {
+      const semaphore = new TicketSemaphore(1, { firstTicket, spin: 0 });
+      for (let i = 0n; i < 5n; i++) {
+        semaphore.acquire();
+        expect(lastTicket()).toBe(firstTicket + i);
+        semaphore.release();
+      }
+      expect(semaphore.available).toBe(1);
+    },
+  );
+
+  it('is closed by dispose, for every library object of it', () => {
+    const semaphore = new TicketSemaphore(2, { arena: new Arena() });
+    const same = TicketSemaphore.from(semaphore.handle);
+    semaphore.dispose();
+    semaphore.dispose();
+    expect(() => semaphore.acquire()).toThrow(DisposedError);
+    expect(() => semaphore.handle).toThrow(DisposedError);
+    expect(() => same.acquire()).toThrow(DisposedError);
+    expect(same.available).toBe(0);
+    semaphore.release();
+    same.release();
+    expect(() => same.acquire()).toThrow(DisposedError);
+  });
+});

@@ -1,0 +1,57 @@
+/** What the jobs have in common. */
+import { Arena, Semaphore } from 'taketurns';
+import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+
+const CLASSES = { Semaphore, TicketSemaphore, TwaSemaphore };
+
+/** By arena, which is one object a thread however often its handle arrives. */
+const known = new Map();
+
+/** The library object for a handle. One for each shared object, which this thread then keeps. */
+export function attach(handle) {
+  const arena = Arena.from(handle.arena);
+  const key = `${handle.kind} ${handle.address} ${handle.generation}`;
+  if (!known.has(arena)) known.set(arena, new Map());
+  const objects = known.get(arena);
+  if (!objects.has(key)) objects.set(key, CLASSES[handle.kind].from(handle));
+  return objects.get(key);
+}
+
+/** Returns once every party has come. */
+export function meet(barrier, parties) {
+  Atomics.add(barrier, 0, 1);
+  Atomics.notify(barrier, 0);
+  for (let come = Atomics.load(barrier, 0); come < parties; come = Atomics.load(barrier, 0)) {
+    Atomics.wait(barrier, 0, come);
+  }
+}
+
+/** A stream of numbers from 0 to 1, another one for each seed. */
+export function random(seed) {
+  let x = (seed * 2654435761 + 12345) >>> 0 || 1;
+  return () => {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    return (x >>> 0) / 2 ** 32;
+  };
+}
+
+/** Does nothing for a while. */
+export function spin(turns) {
+  let x = 0;
+  for (let i = 0; i < turns; i++) x = Math.imul(x + i, 1664525);
+  return x;
+}
+
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+/** Sleeps for the shortest time there is. */
+export function nap() {
+  Atomics.wait(never, 0, 0, 0.05);
+}
+
+/** Appends a number to a shared log: word 0 is its length. */
+export function note(log, entry) {
+  Atomics.store(log, 1 + Atomics.add(log, 0, 1), entry);
+}

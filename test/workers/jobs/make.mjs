@@ -1,0 +1,6 @@
+/** Makes a semaphore in an arena, and sends its handle. */
+import { Arena, Semaphore } from 'taketurns';
+
+export default function make({ arena, permits }) {
+  return new Semaphore(permits, { arena: Arena.from(arena) }).handle;
+}

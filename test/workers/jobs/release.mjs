@@ -1,0 +1,7 @@
+/** Releases what somebody else has acquired. */
+import { attach } from '../attach.mjs';
+
+export default function release({ handle, permits = [], times = 1 }) {
+  const semaphore = attach(handle);
+  for (let i = 0; i < times; i++) semaphore.release(...permits);
+}

@@ -1,0 +1,20 @@
+/** Acquires and releases until the semaphore is disposed of; returns the name of the error that said so. */
+import { attach, random } from '../attach.mjs';
+
+export default async function untilClosed({ handle, count, index }) {
+  const draw = random(index + 1);
+  let semaphore;
+  try {
+    semaphore = attach(handle);
+    while (true) {
+      if (draw() < 0.3) await semaphore.acquireAsync();
+      else semaphore.acquire();
+      Atomics.add(count, 0, 1);
+      semaphore.release();
+    }
+  } catch (error) {
+    // Lets go of the memory now, whether or not the error has made it do so.
+    semaphore?.dispose();
+    return error.name;
+  }
+}

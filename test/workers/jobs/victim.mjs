@@ -1,0 +1,17 @@
+/** Wants now and then what the hog always wants. Returns how often the hog got in during one wait, at most. */
+import { attach, spin } from '../attach.mjs';
+
+export default function victim({ handle, shared }) {
+  const semaphore = attach(handle);
+  while (Atomics.load(shared, 0) === 0);
+  let most = 0;
+  for (let i = 0; Atomics.load(shared, 2) === 0; i++) {
+    const before = Atomics.load(shared, 0);
+    semaphore.acquire();
+    most = Math.max(most, Atomics.load(shared, 0) - before);
+    Atomics.add(shared, 1, 1);
+    semaphore.release();
+    spin(i % 300);
+  }
+  return most;
+}
