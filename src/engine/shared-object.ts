@@ -196,3 +196,7 @@ function arenaFull(thing: string, option: string): ArenaFullError {
     `the arena has no room for another ${thing}: dispose of some, or make it with more \`${option}\``,
   );
 }
+
+function isInt32(value: unknown): boolean {
+  return typeof value === 'number' && (value | 0) === value;
+}
