@@ -131,8 +131,12 @@ export function acquire(s: usize, n: i32): i32 {
   return QUEUED;
 }
 
-/** Blocks until it is the turn of the spare element, which acquire has queued. ADMITTED or ANSWER_CLOSED. */
-export function park(s: usize): i32 {
+/**
+ * Goes on where acquire has left off with this answer: if QUEUED, blocks until it is the turn of the spare
+ * element. ADMITTED or ANSWER_CLOSED.
+ */
+export function park(s: usize, taken: i32): i32 {
+  if (taken !== QUEUED) return taken;
   const e = spare;
   const answer = untilDue(s, e);
   leaveCells(e);

@@ -14,7 +14,6 @@ import {
   CLOSED_OBJECT,
   type Core,
   LIMIT,
-  QUEUED,
 } from './engine/core.js';
 import type { Promises } from './engine/doorbell.js';
 import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
@@ -149,8 +148,7 @@ export class Semaphore {
   }
 
   #park(answer: number): void {
-    if (answer === QUEUED && this.#core.park(this.#at) === ADMITTED) return;
-    throw this.#closed();
+    if (this.#core.park(this.#at, answer) !== ADMITTED) throw this.#closed();
   }
 
   /**

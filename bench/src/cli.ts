@@ -15,6 +15,7 @@ import {
   readRuns,
   readSeconds,
   readThreads,
+  readWarmUp,
 } from './options.js';
 import { asyncs, type Progress, pairs, semabench } from './plan.js';
 import { tables } from './report/tables.js';
@@ -23,13 +24,14 @@ import { ROWS } from './rows/rows.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 
-const FULL = { threads: [1, 2, 4, 8, 16, 32, 64], seconds: 1, runs: 5 };
-const QUICK = { threads: [1, 4, 16, 64], seconds: 0.15, runs: 3 };
+const FULL = { threads: [1, 2, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
+const QUICK = { threads: [1, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
 
 interface Given {
   threads?: number[];
   seconds?: number;
   runs?: number;
+  warmUp?: number;
   rows?: typeof ROWS;
   native: boolean;
   pairs: boolean;
@@ -54,6 +56,11 @@ program
     readSeconds,
   )
   .option('--runs <runs>', `intervals per row and thread count (default: ${FULL.runs})`, readRuns)
+  .option(
+    '--warm-up <ms>',
+    `milliseconds of warm-up for each thread new to a row in JavaScript (default: ${FULL.warmUp})`,
+    readWarmUp,
+  )
   .option('--rows <names>', 'only these rows (default: all; see --list)', readRows)
   .option('--list', 'print the names of the rows and do nothing else')
   .option(
@@ -90,6 +97,7 @@ async function semaphores(given: Given): Promise<void> {
     ...(given.threads && { threads: given.threads }),
     ...(given.seconds && { seconds: given.seconds }),
     ...(given.runs && { runs: given.runs }),
+    ...(given.warmUp !== undefined && { warmUp: given.warmUp }),
   };
   if (options.rows.length === 0) {
     program.error(

@@ -15,6 +15,8 @@ export const MOST_RUNS = 1000;
 export interface Options {
   threads: number[];
   seconds: number;
+  /** Milliseconds that the loop runs before the interval, for each thread that is new to the row. */
+  warmUp: number;
   runs: number;
   rows: Row[];
   native: boolean;
@@ -33,6 +35,8 @@ function readNumber(text: string, least: number, most: number, whole: boolean): 
 }
 
 export const readSeconds = (text: string): number => readNumber(text, LEAST_SECONDS, MOST_SECONDS, false);
+
+export const readWarmUp = (text: string): number => readNumber(text, 0, 10_000, true);
 
 export const readRuns = (text: string): number => readNumber(text, 1, MOST_RUNS, true);
 

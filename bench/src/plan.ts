@@ -47,6 +47,7 @@ export async function semabench(
           loop: probe ? 'probe' : 'measure',
           threads: of,
           seconds: probe ? probeSeconds : seconds,
+          warmUp: options.warmUp,
         })
       : nativeSemabench(
           (native as { binary: string }).binary,

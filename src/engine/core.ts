@@ -7,7 +7,6 @@ import { coreBytes } from './core-bytes.js';
 /** What the core's functions answer. */
 export const ADMITTED = 0;
 export const REFUSED = 2;
-export const QUEUED = 3;
 export const ANSWER_CLOSED = -1;
 export const ANSWER_FULL = -2;
 export const ANSWER_OVER_MAX = -3;
@@ -70,7 +69,7 @@ export interface Core {
     threshold: number,
   ): number;
   acquire(address: number, n: number): number;
-  park(address: number): number;
+  park(address: number, answer: number): number;
   tryAcquire(address: number, n: number): number;
   arrive(address: number, n: number): number;
   settle(number: number): number;

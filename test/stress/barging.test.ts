@@ -11,7 +11,7 @@ describe.each([0, 200])('polling %i times before parking', (spin) => {
     const semaphore = new Semaphore(1, { arena: new Arena(), spin });
     // Word 0: admissions of the hog. Word 1: of the victim. Word 2: the hog has had enough.
     const shared = new Int32Array(new SharedArrayBuffer(12));
-    const args = { handle: semaphore.handle, shared, rounds: 3000 };
+    const args = { handle: semaphore.handle, shared, rounds: 2000 };
     const [hogPassed, victimPassed] = await Promise.all([
       crowd[hog]?.run<number>('hog', args),
       crowd[victim]?.run<number>('victim', args),

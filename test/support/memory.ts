@@ -51,6 +51,11 @@ export class Memory {
     return Atomics.load(this.#longs, address >> 3);
   }
 
+  /** What a release does first. One whose thread is then set aside for a while has done no more. */
+  beginRelease(semaphore: { readonly handle: { readonly address: number } }, permits: number): void {
+    Atomics.add(this.#longs, (semaphore.handle.address + at('GRANT')) >> 3, BigInt(permits));
+  }
+
   /** Private overflow lines given to buckets so far. */
   get usedLines(): number {
     return this.word(at('USED_LINES'));

@@ -134,6 +134,25 @@ describe('the doorbell', () => {
     expect(memory.doorbell(0), 'rings').toBe(0);
   });
 
+  it.each([1, 2, 1024])(
+    'leaves no promise waiting that is due, though another thread has not finished its release (slots %i)',
+    async (slots) => {
+      const arena = new Arena({ slots });
+      const memory = new Memory(arena);
+      for (const mine of [1, 2, 3]) {
+        const semaphore = new Semaphore(0, { arena });
+        const log: number[] = [];
+        for (const i of upTo(4)) watch(semaphore.acquireAsync(), i, log);
+        // The other one has yet to look for whom to tell. It will find nobody: this thread has settled all that are due.
+        memory.beginRelease(semaphore, 4 - mine);
+        semaphore.release(mine);
+        await reactions();
+        expect(log).toEqual(upTo(4));
+        semaphore.dispose();
+      }
+    },
+  );
+
   it('is rung by others, at most once for each promise that becomes due', async () => {
     const arena = new Arena();
     const memory = new Memory(arena);

@@ -51,6 +51,11 @@ export function nap() {
   Atomics.wait(never, 0, 0, 0.05);
 }
 
+/** Polls for what should come at any moment; gives way after a while, or it might be kept from coming. */
+export function poll(condition) {
+  for (let i = 1; !condition(); i++) if (i % 2000 === 0) nap();
+}
+
 /** Appends a number to a shared log: word 0 is its length. */
 export function note(log, entry) {
   Atomics.store(log, 1 + Atomics.add(log, 0, 1), entry);

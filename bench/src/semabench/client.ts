@@ -34,7 +34,7 @@ export class Host {
         settle(new Error(`its process ended early (${signal ?? `exit status ${code}`})`));
       const timer = setTimeout(
         () => settle(new Error('its process did not answer')),
-        PATIENCE_MS + order.seconds * 1000,
+        PATIENCE_MS + order.seconds * 1000 + order.threads * order.warmUp,
       );
       this.#child.on('message', onMessage).on('exit', onExit).on('error', settle);
       this.#child.send(order);

@@ -32,6 +32,8 @@ export interface HostOrder {
   loop: 'measure' | 'probe';
   threads: number;
   seconds: number;
+  /** Milliseconds for each thread that is new to the row. */
+  warmUp: number;
 }
 
 export interface HostResult {
@@ -53,15 +55,15 @@ export type HostReply = { result: HostResult } | { error: string };
 const PATIENCE_MS = 20_000;
 // How long the loop runs before the interval starts. A thread that is new to a row meets its slow path for the first
 // time then, and the engine compiles anew what it had compiled without it: a matter of milliseconds for each thread,
-// which all others in the queue wait for.
+// which all others in the queue wait for. With many threads each has so few turns a second that it takes seconds until
+// the compiled code is as it stays (docs/measurements.md).
 const WARM_MS = 30;
-const WARM_MS_PER_NEWCOMER = 10;
 
 /** How many threads know a row already. */
 const seasoned = new Map<string, number>();
 const workers: Worker[] = [];
 
-async function run({ row: name, loop, threads, seconds }: HostOrder): Promise<HostResult> {
+async function run({ row: name, loop, threads, seconds, warmUp }: HostOrder): Promise<HostResult> {
   while (workers.length < threads)
     workers.push(new Worker(new URL('./thread.js', import.meta.url), { env: SHARE_ENV }));
   const row = scriptRow(name);
@@ -94,7 +96,7 @@ async function run({ row: name, loop, threads, seconds }: HostOrder): Promise<Ho
   const known = seasoned.get(name) ?? 0;
   const newcomers = Math.max(0, threads - known);
   seasoned.set(name, known + newcomers);
-  sleep(start + WARM_MS + newcomers * WARM_MS_PER_NEWCOMER - performance.now());
+  sleep(start + WARM_MS + newcomers * warmUp - performance.now());
 
   const cpu = process.cpuUsage();
   const begin = clock();

@@ -2,7 +2,7 @@
  * Holds the only permit until the victim stands in line, releases, and wants it again at once. Returns how
  * often it got in before the victim.
  */
-import { attach } from '../attach.mjs';
+import { attach, poll } from '../attach.mjs';
 
 export default function hog({ handle, shared, rounds }) {
   const semaphore = attach(handle);
@@ -10,7 +10,7 @@ export default function hog({ handle, shared, rounds }) {
   semaphore.acquire();
   for (let round = 0; round < rounds; round++) {
     Atomics.add(shared, 0, 1);
-    while (semaphore.waiting === 0);
+    poll(() => semaphore.waiting > 0);
     const before = Atomics.load(shared, 1);
     semaphore.release();
     semaphore.acquire();

@@ -1,6 +1,6 @@
 /** Round after round: meets the other thread and disposes of the semaphore that it begins to wait for. */
 import { Arena, Semaphore } from 'taketurns';
-import { random, spin } from '../attach.mjs';
+import { poll, random, spin } from '../attach.mjs';
 
 export default function meetAndDispose({ arena, rounds, shared }) {
   const here = Arena.from(arena);
@@ -9,7 +9,7 @@ export default function meetAndDispose({ arena, rounds, shared }) {
     const semaphore = Semaphore.open('met', 0, { arena: here });
     // Word 0: the round that this thread is ready for. Word 1: the other one's.
     Atomics.store(shared, 0, round);
-    while (Atomics.load(shared, 1) < round);
+    poll(() => Atomics.load(shared, 1) >= round);
     spin(draw() * 100);
     semaphore.dispose();
   }

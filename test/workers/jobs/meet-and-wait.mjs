@@ -1,13 +1,13 @@
 /** The other side of meet-and-dispose: returns how often it was told. */
 import { Arena, Semaphore } from 'taketurns';
-import { random, spin } from '../attach.mjs';
+import { poll, random, spin } from '../attach.mjs';
 
 export default async function meetAndWait({ arena, rounds, shared, how }) {
   const here = Arena.from(arena);
   const draw = random(2);
   let told = 0;
   for (let round = 1; round <= rounds; round++) {
-    while (Atomics.load(shared, 0) < round);
+    poll(() => Atomics.load(shared, 0) >= round);
     const semaphore = Semaphore.open('met', 0, { arena: here });
     Atomics.store(shared, 1, round);
     spin(draw() * 100);

@@ -1,9 +1,9 @@
 /** Wants now and then what the hog always wants. Returns how often the hog got in during one wait, at most. */
-import { attach, spin } from '../attach.mjs';
+import { attach, poll, spin } from '../attach.mjs';
 
 export default function victim({ handle, shared }) {
   const semaphore = attach(handle);
-  while (Atomics.load(shared, 0) === 0);
+  poll(() => Atomics.load(shared, 0) > 0);
   let most = 0;
   for (let i = 0; Atomics.load(shared, 2) === 0; i++) {
     const before = Atomics.load(shared, 0);
