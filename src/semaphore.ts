@@ -7,14 +7,7 @@
  * is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_OVER_MAX,
-  CLOSED_OBJECT,
-  type Core,
-  LIMIT,
-} from './engine/core.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, type Core, LIMIT } from './engine/core.js';
 import type { Promises } from './engine/doorbell.js';
 import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';

@@ -1,0 +1,50 @@
+/** The programs that people start from: the README's first example, and everything in examples/. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+function run(file: string): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: root, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  return stdout;
+}
+
+describe('examples', () => {
+  const says: Record<string, RegExp> = {
+    'bounded-pool.mjs': /^(worker \d+ has a connection\n){6}$/,
+    'main-thread.mjs': /^the worker has passed the turn on\n$/,
+  };
+
+  it('are all known here', () => {
+    expect(readdirSync(`${root}examples`).sort()).toEqual(Object.keys(says).sort());
+  });
+
+  it.each(Object.entries(says))('%s runs', (file, expected) => {
+    expect(run(`examples/${file}`)).toMatch(expected);
+  });
+});
+
+describe('the first example of the README', () => {
+  const code = /```js\n(.*?)```/s.exec(readFileSync(`${root}README.md`, 'utf8'))?.[1] ?? '';
+
+  it('has at most fifteen lines', () => {
+    expect(code).not.toBe('');
+    expect(code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+  });
+
+  it('runs when pasted', () => {
+    // Inside the package, where its own name leads to it.
+    const folder = `${root}build/readme`;
+    mkdirSync(folder, { recursive: true });
+    try {
+      writeFileSync(`${folder}/example.mjs`, code);
+      expect(run(`${folder}/example.mjs`)).toMatch(/^(working, \d of 2 permits left\n){6}$/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
