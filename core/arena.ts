@@ -11,7 +11,7 @@
 import { release as releaseElement, reserve } from './elements';
 import {
   ANSWER_FULL,
-  CLOSED_GRANT,
+  CLOSED_DISTANCE,
   CLOSED_OBJECT,
   ELEMENT_SIZE,
   GRANT,
@@ -123,7 +123,7 @@ export function create(
   atomic.store<u32>(H_BUCKETS, bucketCount);
   atomic.store<u32>(H_ELEMENTS, elementCount);
   atomic.store<u32>(H_END, end as u32);
-  atomic.store<i64>(CLOSED_OBJECT, CLOSED_GRANT, GRANT);
+  atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
   atomic.store<i32>(CLOSED_OBJECT, KIND_SEMAPHORE, O_KIND);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);
@@ -187,6 +187,8 @@ export function unregister(): void {
   second = 0;
   const record = threadRecord(me);
   atomic.store<i32>(record, (atomic.load<i32>(record, T_LIFE) & ~1) + 2, T_LIFE);
+  // Releases may still follow; whom they make due is never this thread.
+  me = -1;
 }
 
 /** Threads registered now. Racy by nature. */

@@ -6,7 +6,7 @@
  * private to the thread, points at where a free one is likely: at the element given back last.
  *
  * A few elements from the hint on are tried; then the pool is drawn out by one; only when it is full are
- * all of them tried. So the usual cost is constant, and exhaustion is told only when it is true.
+ * all of them tried, once. So the usual cost is constant, and exhaustion is told when a whole pass found none.
  */
 import { elementCapacity, elements, me } from './arena';
 import {

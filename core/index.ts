@@ -10,6 +10,7 @@ export {
   finishRelease,
   lastTicket,
   park,
+  recover,
   release,
   settle,
   tryAcquire,

@@ -54,11 +54,12 @@ export const REGIONS: usize = 2048;
 // | ticket | acquire, arrive                         | add n                                             |
 // |        | tryAcquire, arrive                      | cmpxchg t -> t+n, only while grant >= t+n         |
 // | grant  | release                                 | add n                                             |
-// |        | dispose, once                           | xchg CLOSED_GRANT; negative from then on          |
+// |        | release, if it finds itself disposed of | sub n, of what it has just added                  |
+// |        | dispose, once                           | store ticket + CLOSED_DISTANCE                    |
 // | kind, max, spin, threshold, initial | create      | before the object is published, never again       |
 // | life   | every thread that attaches or lets go   | cmpxchg; see objects.ts                           |
 //
-// A live grant never falls, and neither counter wraps: both are i64 and stay below 2^62.
+// A live grant never falls.
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
@@ -73,7 +74,10 @@ export const KIND_SEMAPHORE: i32 = 1;
 export const KIND_TICKET_SEMAPHORE: i32 = 2;
 export const KIND_TWA_SEMAPHORE: i32 = 3;
 
-export const CLOSED_GRANT: i64 = -0x4000000000000000;
+// Counters are compared by their difference, so it does not matter that requests of many permits may carry
+// them round. A disposed semaphore's grant lies so far below its ticket as no number of waiters could push it.
+export const CLOSED_DISTANCE: i64 = -0x4000000000000000;
+export const CLOSED_BELOW: i64 = -0x2000000000000000;
 
 // --- Name -----------------------------------------------------------------------------------------------
 export const NAME_SIZE: usize = 128;
@@ -156,6 +160,7 @@ export const ADMITTED: i32 = 0;
 export const REFUSED: i32 = 2; // tryAcquire: not now; settle: not yet
 export const QUEUED: i32 = 3; // acquire: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
+export const INTERRUPTED: i32 = 5; // acquire and release: nothing done, recover must come first
 export const ANSWER_CLOSED: i32 = -1;
 export const ANSWER_FULL: i32 = -2;
 export const ANSWER_OVER_MAX: i32 = -3;

@@ -77,7 +77,8 @@ function reservePlace(): bool {
 
 /** The one entry of the drafted name: an earlier one if there is, else the draft, now public; 0 when there is no place. */
 function publish(draft: usize, head: usize, length: i32): usize {
-  if (!reservePlace()) return 0;
+  // Without a place there may still be an entry by now: of whoever took the last one.
+  if (!reservePlace()) return find(draft, length, atomic.load<u32>(head) as usize);
   while (true) {
     const first = atomic.load<u32>(head);
     const entry = find(draft, length, first as usize);

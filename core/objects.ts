@@ -1,7 +1,7 @@
 /**
  * The allocator of shared objects, and how long an object lives.
  *
- * life is generation << 32 | state << 24 | references, changed by cmpxchg alone:
+ * life is generation << 32 | state << 24 | references, changed by cmpxchg (but for the store that ends BUILDING):
  *
  * | from                | to                          | who                                                    |
  * |---------------------|-----------------------------|--------------------------------------------------------|
@@ -25,7 +25,7 @@ import {
   ANSWER_CLOSED,
   ANSWER_STALE,
   ANSWER_WRONG_KIND,
-  CLOSED_GRANT,
+  CLOSED_DISTANCE,
   GRANT,
   KIND_SEMAPHORE,
   KIND_TICKET_SEMAPHORE,
@@ -131,10 +131,14 @@ export function detachObject(o: usize): void {
 export function disposeObject(o: usize): void {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
-    if (((life as u32) & STATES) !== LIVE) return;
-    if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) === life) break;
+    const state = (life as u32) & STATES;
+    // Disposed of already: whoever did it may have died before every waiter was told.
+    if (state === DISPOSED) break;
+    if (state !== LIVE) return;
+    if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) !== life) continue;
+    atomic.store<i64>(o, atomic.load<i64>(o, TICKET) + CLOSED_DISTANCE, GRANT); // D6 write
+    break;
   }
-  atomic.store<i64>(o, CLOSED_GRANT, GRANT); // D6 write
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_SEMAPHORE) closeWaiters(o);
   else if (kind === KIND_TICKET_SEMAPHORE) ticketWakeAll(o);

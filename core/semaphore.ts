@@ -20,7 +20,7 @@
  *     D1  ticket against grant: step 2 of the waiter sees the new grant, or step 2 of the poster the ticket
  *     D2  cell against grant: step 6 sees the new grant, or step 3 of the poster sees the cell
  *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify
- *     D6  WAITING against CLOSED: step 6 sees grant < 0, or the disposer's pass over the pool the state
+ *     D6  WAITING against CLOSED: step 6 sees the closed grant, or the disposer's pass over the pool the state
  *     D7  doorbell against grant: a thread reads its doorbell, then grant, and sleeps on the doorbell
  *
  * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the
@@ -58,12 +58,14 @@ import {
   B_CELLS,
   B_NEXT,
   CLOSED,
+  CLOSED_BELOW,
   E_CELLS,
   E_REQUEST,
   E_START,
   E_STATE,
   GRANT,
   GRANTED,
+  INTERRUPTED,
   LINE,
   MORE,
   O_MAX,
@@ -93,10 +95,19 @@ const FOREVER: i64 = -1;
 let ticketTaken: i64 = -1;
 /** Whom acquire queues: this thread, or this thread's promises. */
 let owner: i64 = 0;
-/** The old grant of the release that finishRelease follows. */
-let grantBefore: i64 = 0;
-/** How many async waiters of this very thread the release under way has made due. */
+/** Whether the release under way has made promises of this very thread due. */
 let ownDue: i32 = 0;
+
+// What the thread is in the middle of: acquire or release has answered that a second call must follow, and
+// that call has not come to its end. Nothing of the thread's own runs in between, unless an exception that
+// the thread survives ends the second call: an exhausted stack, or an interrupt by the embedder.
+const NOTHING: i32 = 0;
+const PARKING: i32 = 1;
+const RELEASING: i32 = 2;
+let amidst: i32 = NOTHING;
+/** While RELEASING: of what, and the old grant. */
+let released: usize = 0;
+let grantBefore: i64 = 0;
 
 /** Called when the thread has registered. */
 export function setOwner(thread: i32): void {
@@ -113,21 +124,43 @@ export function setLastTicket(ticket: i64): void {
 }
 
 /**
- * Takes n tickets. ADMITTED, ANSWER_CLOSED, or QUEUED: the spare element stands for them in the queue, and
- * park must follow. Calls nothing and never blocks.
+ * After INTERRUPTED: brings the thread's own state into order. An interrupted release is finished. Of an
+ * interrupted acquire the element stays in the queue, as a killed thread's would, and the thread gets
+ * another spare. ADMITTED, or ANSWER_FULL if there is none.
+ */
+export function recover(): i32 {
+  if (amidst === RELEASING) {
+    wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
+  } else if (amidst === PARKING) {
+    const e = reserve();
+    if (e === 0) return ANSWER_FULL;
+    setSpare(e);
+  }
+  amidst = NOTHING;
+  return ADMITTED;
+}
+
+/**
+ * Takes n tickets. ADMITTED, ANSWER_CLOSED, INTERRUPTED (nothing done), or QUEUED: the spare element stands
+ * for them in the queue, and park must follow. Calls nothing and never blocks.
  */
 export function acquire(s: usize, n: i32): i32 {
+  if (amidst !== NOTHING) return INTERRUPTED;
   const width = n as i64;
   const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
   ticketTaken = start;
-  const grant = atomic.load<i64>(s, GRANT); // D1 read
-  if (grant >= start + width) return ADMITTED;
-  if (grant < 0) return ANSWER_CLOSED;
+  const ahead = atomic.load<i64>(s, GRANT) - start - width; // D1 read
+  if (ahead >= 0) return ADMITTED;
+  if (ahead < CLOSED_BELOW) {
+    atomic.sub<i64>(s, width, TICKET);
+    return ANSWER_CLOSED;
+  }
   const e = spare;
   atomic.store<i64>(e, start, E_START);
   const object = ((s - objects) / OBJECT_SIZE) as i64;
   atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
   atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE); // R1 ends
+  amidst = PARKING;
   return QUEUED;
 }
 
@@ -141,25 +174,27 @@ export function park(s: usize, taken: i32): i32 {
   const answer = untilDue(s, e);
   leaveCells(e);
   keep(e);
+  amidst = NOTHING;
   return answer;
 }
 
 function untilDue(s: usize, e: usize): i32 {
   const start = atomic.load<i64>(e, E_START);
-  const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
+  const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
+  const due = start + width;
   // Only who is next polls: everybody else has a hand-over before theirs, and would poll in vain.
   let polls = atomic.load<i32>(s, O_SPIN);
   while (polls > 0) {
-    const grant = atomic.load<i64>(s, GRANT);
-    if (grant >= due) return ADMITTED;
-    if (grant < start) break;
+    const ahead = atomic.load<i64>(s, GRANT) - due;
+    if (ahead >= 0) return ADMITTED;
+    if (ahead < -width) break;
     pause();
     polls--;
   }
   enterBoth(s, e, start, due); // D2 write
-  const grant = atomic.load<i64>(s, GRANT); // D2 read, D6 read
-  if (grant >= due) return ADMITTED;
-  if (grant < 0) return ANSWER_CLOSED;
+  const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
+  if (ahead >= 0) return ADMITTED;
+  if (ahead < CLOSED_BELOW) return ANSWER_CLOSED;
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
     if ((state & STATE_MASK) === GRANTED) return ADMITTED;
@@ -168,7 +203,10 @@ function untilDue(s: usize, e: usize): i32 {
   }
 }
 
-/** Enters under the last ticket, where a poster meets it when it is due; a heavy one under its first too. */
+/**
+ * Enters under the last ticket, where a poster meets it when it is due. A heavy one enters under its first
+ * too: should it give up, its permits go on when grant passes that one.
+ */
 function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
   const last = due - 1;
   let cells = enter(s, last, e) as u64; // D2 write
@@ -183,8 +221,8 @@ export function tryAcquire(s: usize, n: i32): i32 {
   const width = n as i64;
   while (true) {
     const start = atomic.load<i64>(s, TICKET);
-    const grant = atomic.load<i64>(s, GRANT);
-    if (grant < start + width) return grant < 0 ? ANSWER_CLOSED : REFUSED;
+    const ahead = atomic.load<i64>(s, GRANT) - start - width;
+    if (ahead < 0) return ahead < CLOSED_BELOW ? ANSWER_CLOSED : REFUSED;
     if (atomic.cmpxchg<i64>(s, start, start + width, TICKET) === start) {
       ticketTaken = start;
       return ADMITTED;
@@ -193,12 +231,13 @@ export function tryAcquire(s: usize, n: i32): i32 {
 }
 
 /**
- * Queues an async waiter. ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket taken), or the number (above 0)
- * under which settle tells how it went. Never blocks.
+ * Queues an async waiter. ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket taken), or the number (above
+ * ADMITTED) under which settle tells how it went. Never blocks.
  */
 export function arrive(s: usize, n: i32): i32 {
   const answer = tryAcquire(s, n);
   if (answer !== REFUSED) return answer;
+  if (recover() !== ADMITTED) return ANSWER_FULL;
   // The element for the next arrival is reserved before the ticket is taken: afterwards it is too late to fail.
   if (second === 0) {
     setSecond(reserve());
@@ -211,10 +250,11 @@ export function arrive(s: usize, n: i32): i32 {
   const e = spare;
   setSpare(second);
   setSecond(0);
+  amidst = NOTHING;
   const start = atomic.load<i64>(e, E_START);
-  enterBoth(s, e, start, start + (n as i64)); // D2 write, its read is settle's
+  enterBoth(s, e, start, start + (n as i64)); // D2 write
   const number = (indexOf(e) + 1) as i32;
-  const settled = settle(number);
+  const settled = settle(number); // D2 read, D6 read
   return settled === REFUSED ? number : settled;
 }
 
@@ -222,8 +262,9 @@ export function arrive(s: usize, n: i32): i32 {
 export function settle(number: i32): i32 {
   const e = elementAt((number - 1) as u32);
   const request = atomic.load<i64>(e, E_REQUEST);
-  const grant = atomic.load<i64>(objectOf(request), GRANT); // D2 read, D6 read, D7 read
-  if (grant >= 0 && grant < atomic.load<i64>(e, E_START) + (request & WIDTH_MASK)) return REFUSED;
+  const grant = atomic.load<i64>(objectOf(request), GRANT); // D7 read
+  const ahead = grant - atomic.load<i64>(e, E_START) - (request & WIDTH_MASK);
+  if (ahead < 0 && ahead >= CLOSED_BELOW) return REFUSED;
   leaveCells(e);
   if (second === 0) {
     keep(e);
@@ -231,37 +272,48 @@ export function settle(number: i32): i32 {
   } else {
     releaseElement(e);
   }
-  return grant < 0 ? ANSWER_CLOSED : ADMITTED;
+  return ahead < 0 ? ANSWER_CLOSED : ADMITTED;
 }
 
 /**
  * Gives n permits back. ADMITTED when that is all: nobody waits, and no more than LIMIT are available.
- * Otherwise MORE: finishRelease must follow. Calls nothing and never blocks.
+ * INTERRUPTED: nothing done. Otherwise MORE: finishRelease must follow. Calls nothing and never blocks.
  */
 export function release(s: usize, n: i32): i32 {
+  if (amidst !== NOTHING) return INTERRUPTED;
   const width = n as i64;
   const grant = atomic.add<i64>(s, width, GRANT); // D1, D2 write
   // One comparison for both: with a waiter the surplus is negative, so as an unsigned number above any limit.
   const surplus = grant - atomic.load<i64>(s, TICKET); // D1 read
   if ((surplus as u64) <= ((LIMIT - width) as u64)) return ADMITTED;
+  released = s;
   grantBefore = grant;
+  amidst = RELEASING;
   return MORE;
 }
 
 /**
- * Wakes every waiter whose turn the release just made has brought. How many of them are promises of this
- * very thread, which nobody rings; or ANSWER_OVER_MAX (the permits are taken back). On a disposed semaphore
- * it does nothing.
+ * Wakes every waiter whose turn the release just made has brought. Above 0 if promises of this very thread
+ * are among them, which nobody rings; 0 if not; or ANSWER_OVER_MAX (the permits are taken back). On a
+ * disposed semaphore it does nothing.
  */
 export function finishRelease(s: usize, n: i32): i32 {
-  const width = n as i64;
-  const before = grantBefore;
-  if (before < 0) return ADMITTED;
+  const answer = settleRelease(s, n as i64);
+  amidst = NOTHING;
+  return answer;
+}
+
+function settleRelease(s: usize, width: i64): i32 {
   while (true) {
     const ticket = atomic.load<i64>(s, TICKET);
-    if (ticket > before) return wakeDue(s, before, before + width, ticket);
+    const surplus = grantBefore - ticket;
+    if (surplus < CLOSED_BELOW) {
+      atomic.sub<i64>(s, width, GRANT);
+      return 0;
+    }
+    if (surplus < 0) return wakeDue(s, grantBefore, width);
     // So many permits are available that nobody waits, and n can be taken like any others.
-    if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return ADMITTED;
+    if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
     if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) return ANSWER_OVER_MAX;
   }
 }
@@ -273,11 +325,12 @@ export function exceeds(s: usize, n: i32): bool {
   return grant - atomic.load<i64>(s, TICKET) + (n as i64) > (atomic.load<i32>(s, O_MAX) as i64);
 }
 
-/** Looks into the buckets of the tickets [from, to) that were taken, each bucket once. */
-function wakeDue(s: usize, from: i64, to: i64, ticket: i64): i32 {
-  const end = min(min(to, ticket), from + (bucketMask as i64) + 1);
+/** Looks into the buckets of the granted tickets, `width` from `from` on, that were taken; each bucket once. */
+function wakeDue(s: usize, from: i64, width: i64): i32 {
+  const taken = atomic.load<i64>(s, TICKET) - from;
+  const count = min(min(width, taken), (bucketMask as i64) + 1);
   ownDue = 0;
-  for (let i = from; i < end; i++) visit(s, bucketOf(s, i), to);
+  for (let i: i64 = 0; i < count; i++) visit(s, bucketOf(s, from + i), from + width);
   return ownDue;
 }
 
@@ -298,7 +351,7 @@ function grantIfDue(s: usize, e: usize, to: i64): void {
   // What these loads give may belong to another tenant by now; then the cmpxchg fails on the epoch.
   const request = atomic.load<i64>(e, E_REQUEST);
   const due = atomic.load<i64>(e, E_START) + (request & WIDTH_MASK);
-  if (due <= to && objectOf(request) === s) moveOn(e, state, GRANTED, request); // D5
+  if (to - due >= 0 && objectOf(request) === s) moveOn(e, state, GRANTED, request); // D5
 }
 
 /** WAITING to the next state, once, and whoever waits is told. */
@@ -306,7 +359,7 @@ function moveOn(e: usize, state: i64, next: i64, request: i64): void {
   if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) !== state) return;
   const who = (request >> OWNER_SHIFT) as i32;
   if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
-  else if ((who & THREAD_MASK) === me) ownDue++;
+  else if ((who & THREAD_MASK) === me) ownDue = 1;
   else ring(who & THREAD_MASK);
 }
 
@@ -335,8 +388,7 @@ export function closeWaiters(s: usize): void {
 /** Permits that tryAcquire could take now. Racy by nature. */
 export function available(s: usize): i32 {
   const grant = atomic.load<i64>(s, GRANT);
-  const free = grant - atomic.load<i64>(s, TICKET);
-  return grant < 0 || free < 0 ? 0 : (free as i32);
+  return max(0, min(grant - atomic.load<i64>(s, TICKET), LIMIT)) as i32;
 }
 
 /** Waiters queued now, blocked threads and promises alike: a pass over every element. Racy by nature. */

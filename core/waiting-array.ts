@@ -20,7 +20,7 @@ import { indexOf } from './elements';
 import { B_CELLS, B_NEXT, LINE, OBJECT_SIZE, USED_LINES } from './layout';
 
 const MULTIPLIER: u32 = 17;
-/** Spreads semaphores, which lie next to one another, over the array. Odd, so no two of them meet early. */
+/** Spreads semaphores, which lie next to one another, over the array (Fibonacci hashing). */
 const SPREAD: u32 = 0x9e3779b1;
 
 export function bucketOf(semaphore: usize, ticket: i64): usize {

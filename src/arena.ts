@@ -88,7 +88,7 @@ export class Arena {
     if (!attachment)
       throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
     const arena = arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
-    if (handle.isDefault && !defaultArena) arena.makeDefault();
+    if (handle.isDefault && !defaultArena && host.inherited() === undefined) arena.makeDefault();
     return arena;
   }
 
@@ -124,8 +124,8 @@ function create(options: ArenaOptions): Attachment {
   const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);
   const slots = checkInteger('slots', options.slots ?? 1024, 1, 1 << 16);
   if (slots & (slots - 1)) throw new RangeError(`slots must be a power of two from 1 to 65536, got ${slots}`);
-  // Each attached thread owns one wait element besides those of its waiters.
-  const elements = waiters + threads;
+  // Each attached thread owns up to two wait elements besides those of its waiters.
+  const elements = waiters + 2 * threads;
   const sizes = [objects, names, threads, slots, elements] as const;
   const one = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const pages = Math.ceil(instantiate(one).measure(...sizes) / PAGE);

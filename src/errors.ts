@@ -3,6 +3,10 @@
 /** The object has been disposed of, by this thread or another. */
 export class DisposedError extends Error {
   override readonly name = 'DisposedError';
+
+  constructor(message = 'the semaphore has been disposed of') {
+    super(message);
+  }
 }
 
 /** The arena has no room left for another object, name, thread or waiter. Nothing was changed. */

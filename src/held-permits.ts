@@ -31,7 +31,10 @@ export class HeldPermits implements Disposable, AsyncDisposable {
     return this.#source !== undefined;
   }
 
-  /** Gives the permits back; does nothing when that has been done. Never blocks, never throws. */
+  /**
+   * Gives the permits back; does nothing when that has been done. Never blocks.
+   * @throws {RangeError} if somebody has released so much that they would exceed the semaphore's `max`.
+   */
   release(): void {
     const source = this.#source;
     this.#source = undefined;

@@ -7,8 +7,16 @@
  * is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, type Core, LIMIT } from './engine/core.js';
-import type { Promises } from './engine/doorbell.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_OVER_MAX,
+  CLOSED_OBJECT,
+  type Core,
+  INTERRUPTED,
+  LIMIT,
+} from './engine/core.js';
+import { canWaitAsync, closed, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
 import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
 import { HeldPermits } from './held-permits.js';
@@ -100,7 +108,7 @@ export class Semaphore {
 
   /** What to send to another thread, for `Semaphore.from` there. */
   get handle(): SemaphoreHandle {
-    if (this.disposed) throw disposed();
+    if (this.disposed) throw new DisposedError();
     return this.#reference.handle(KIND);
   }
 
@@ -137,11 +145,14 @@ export class Semaphore {
   acquire(permits = 1): void {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('acquire', permits);
     const answer = this.#core.acquire(this.#at, permits);
-    if (answer !== 0) this.#park(answer);
+    if (answer !== 0) this.#park(answer, permits);
   }
 
-  #park(answer: number): void {
-    if (this.#core.park(this.#at, answer) !== ADMITTED) throw this.#closed();
+  #park(answer: number, permits: number): void {
+    if (answer === INTERRUPTED) {
+      this.#recover();
+      this.acquire(permits);
+    } else if (this.#core.park(this.#at, answer) !== ADMITTED) throw this.#closed();
   }
 
   /**
@@ -170,15 +181,16 @@ export class Semaphore {
     if (permits !== 1 && !this.#valid(permits)) {
       return Promise.reject(this.#bad('acquireAsync', permits));
     }
-    // Promises of this thread that are due but not settled yet come first.
-    if (this.#promises.size > 0) this.#promises.settle();
+    if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
     const answer = this.#core.arrive(this.#at, permits);
-    if (answer === ADMITTED) return DONE;
+    if (answer === ADMITTED) {
+      // Promises of this thread that are due too, but not settled yet, were there first.
+      if (this.#promises.size > 0) this.#promises.settle();
+      return DONE;
+    }
     if (answer > 0) return this.#promises.wait(this, answer);
     if (answer === ANSWER_CLOSED) return Promise.reject(this.#closed());
-    return Promise.reject(
-      new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`'),
-    );
+    return Promise.reject(noRoom());
   }
 
   /**
@@ -191,13 +203,23 @@ export class Semaphore {
   release(permits = 1): void {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('release', permits);
     if (this.#bounded !== 0 && this.#core.exceeds(this.#at, permits)) throw this.#overMax(permits);
-    if (this.#core.release(this.#at, permits) !== 0) this.#finishRelease(permits);
+    const answer = this.#core.release(this.#at, permits);
+    if (answer !== 0) this.#finishRelease(answer, permits);
   }
 
-  #finishRelease(permits: number): void {
+  #finishRelease(released: number, permits: number): void {
+    if (released === INTERRUPTED) {
+      this.#recover();
+      this.release(permits);
+      return;
+    }
     const answer = this.#core.finishRelease(this.#at, permits);
-    if (answer > 0) this.#promises.settle(answer);
+    if (answer > 0) this.#promises.settle();
     else if (answer === ANSWER_OVER_MAX) throw this.#overMax(permits);
+  }
+
+  #recover(): void {
+    if (this.#core.recover() !== ADMITTED) throw noRoom();
   }
 
   /** `acquire`, with a guard that gives the permits back: `using held = semaphore.hold()`. */
@@ -224,14 +246,19 @@ export class Semaphore {
 
   #letGo(): void {
     if (this.disposed) return;
-    this.#promises.settle();
     this.#at = CLOSED_OBJECT;
+    this.#promises.settle();
     this.#reference.letGo(this);
+  }
+
+  /** @internal A promise of this object has been told. */
+  [closed](): void {
+    this.#letGo();
   }
 
   #closed(): DisposedError {
     this.#letGo();
-    return disposed();
+    return new DisposedError();
   }
 
   #valid(permits: number): boolean {
@@ -250,6 +277,6 @@ export class Semaphore {
   }
 }
 
-function disposed(): DisposedError {
-  return new DisposedError('the semaphore has been disposed of');
+function noRoom(): ArenaFullError {
+  return new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`');
 }

@@ -35,7 +35,7 @@ export abstract class ListingSemaphore<K extends Kind> {
    * @throws {DisposedError} if the semaphore has been disposed of.
    */
   get handle(): Handle<K> {
-    if (this.at === CLOSED_OBJECT) throw disposed();
+    if (this.at === CLOSED_OBJECT) throw new DisposedError();
     return this.#reference.handle(this.#kind);
   }
 
@@ -55,7 +55,7 @@ export abstract class ListingSemaphore<K extends Kind> {
   protected check(answer: number): void {
     if (answer === ADMITTED) return;
     this.#letGo();
-    throw disposed();
+    throw new DisposedError();
   }
 
   #letGo(): void {
@@ -63,8 +63,4 @@ export abstract class ListingSemaphore<K extends Kind> {
     this.at = CLOSED_OBJECT;
     this.#reference.letGo(this);
   }
-}
-
-function disposed(): DisposedError {
-  return new DisposedError('the semaphore has been disposed of');
 }

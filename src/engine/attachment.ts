@@ -58,7 +58,8 @@ export class Attachment {
       reference = { count: 0, promises: this.doorbell.promises() };
       this.#references.set(address, reference);
     }
-    reference.count++;
+    // The core counts one for the thread, however many library objects it has.
+    if (reference.count++ > 0) this.core.detachObject(address);
     this.#collected.register(owner, address, owner);
     return reference.promises;
   }
@@ -72,19 +73,19 @@ export class Attachment {
   #drop(address: number): void {
     const reference = this.#references.get(address);
     if (!reference) return;
-    if (--reference.count === 0) this.#references.delete(address);
+    if (--reference.count > 0) return;
+    this.#references.delete(address);
     this.core.detachObject(address);
   }
 
   #end(): void {
     // With promises still waiting, the queue holds elements in this thread's name: its record must stay.
     if (this.doorbell.busy) return;
-    for (const [address, { count }] of this.#references) {
-      for (let i = 0; i < count; i++) this.core.detachObject(address);
-    }
+    for (const address of this.#references.keys()) this.core.detachObject(address);
     this.#references.clear();
     this.core.unregister();
-    for (const name of Object.keys(this.core) as (keyof Core)[]) this.core[name] = refuseAfterEnd as never;
+    // Other handlers of the same event may still release; they must not queue.
+    this.core.acquire = this.core.arrive = refuseAfterEnd;
   }
 }
 

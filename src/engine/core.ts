@@ -7,6 +7,7 @@ import { coreBytes } from './core-bytes.js';
 /** What the core's functions answer. */
 export const ADMITTED = 0;
 export const REFUSED = 2;
+export const INTERRUPTED = 5;
 export const ANSWER_CLOSED = -1;
 export const ANSWER_FULL = -2;
 export const ANSWER_OVER_MAX = -3;
@@ -70,6 +71,7 @@ export interface Core {
   ): number;
   acquire(address: number, n: number): number;
   park(address: number, answer: number): number;
+  recover(): number;
   tryAcquire(address: number, n: number): number;
   arrive(address: number, n: number): number;
   settle(number: number): number;

@@ -21,10 +21,17 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** A library object; told to dispose of itself when the shared one turns out to be disposed of. */
+/** Called on a library object when its promise has found the shared object disposed of. */
+export const closed = Symbol('closed');
+
 interface Owner {
-  dispose(): void;
+  [closed](): void;
 }
+
+/** Without it a promise could be queued, but never be told. */
+export const canWaitAsync = typeof Atomics.waitAsync === 'function';
+export const NO_WAIT_ASYNC =
+  'this engine has no Atomics.waitAsync, which acquireAsync needs: use acquire, in a worker';
 
 // The executor of every promise here: one function for all, since a promise may wait in a hot loop.
 let resolveNew: () => void;
@@ -65,25 +72,27 @@ export class Promises {
     return promise;
   }
 
-  /** Settles the promises whose turn has come; `due` of them if their number is known. */
-  settle(due = Number.POSITIVE_INFINITY): void {
-    let closed = false;
-    for (let waiter = this.#waiters.peek(); waiter && due > 0; waiter = this.#waiters.peek()) {
+  /**
+   * Settles the promises whose turn has come: all of them, whoever made them due, since who comes later and
+   * finds one settled does not ring for it.
+   */
+  settle(): void {
+    if (this.#waiters.size === 0) return;
+    let isClosed = false;
+    for (let waiter = this.#waiters.peek(); waiter; waiter = this.#waiters.peek()) {
       const answer = this.#core.settle(waiter.number);
       if (answer === REFUSED) return;
-      due--;
       this.#waiters.shift();
       if (answer === ANSWER_CLOSED) {
-        closed = true;
-        waiter.reject(new DisposedError('the semaphore has been disposed of'));
+        isClosed = true;
+        waiter.reject(new DisposedError());
       } else waiter.resolve();
     }
-    if (this.#waiters.size > 0) return;
-    const owners = closed ? [...this.#owners] : [];
+    const owners = isClosed ? [...this.#owners] : [];
     this.#owners.clear();
     this.#latest = undefined;
     this.#doorbell.done(this);
-    for (const owner of owners) owner.dispose();
+    for (const owner of owners) owner[closed]();
   }
 }
 

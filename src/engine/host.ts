@@ -6,7 +6,7 @@ export interface Host {
   inherited(): unknown;
   /** Leaves a value for the threads that are started from now on. */
   bequeath(value: unknown): void;
-  /** Keeps the event loop alive while on. */
+  /** Gives a reason to keep the event loop alive, or takes one back. */
   keepAlive(on: boolean): void;
   /** Runs a function when the thread ends in an orderly way. */
   onExit(run: () => void): void;

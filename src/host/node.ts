@@ -6,6 +6,7 @@ const KEY = 'taketurns:arena';
 const LONGEST_INTERVAL = 0x7fffffff;
 
 let timer: NodeJS.Timeout | undefined;
+let reasons = 0;
 const exits: (() => void)[] = [];
 
 export const host: Host = {
@@ -15,7 +16,8 @@ export const host: Host = {
   keepAlive(on) {
     // A pending Atomics.waitAsync does not keep Node alive, a timer does.
     timer ??= setInterval(() => {}, LONGEST_INTERVAL);
-    if (on) timer.ref();
+    reasons += on ? 1 : -1;
+    if (reasons > 0) timer.ref();
     else timer.unref();
   },
   onExit(run) {
