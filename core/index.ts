@@ -10,7 +10,6 @@ export {
   finishRelease,
   lastTicket,
   park,
-  recover,
   release,
   settle,
   tryAcquire,

@@ -106,8 +106,10 @@ const PARKING: i32 = 1;
 const RELEASING: i32 = 2;
 let amidst: i32 = NOTHING;
 /** While RELEASING: of what, and the old grant. */
-let released: usize = 0;
+let releasing: usize = 0;
 let grantBefore: i64 = 0;
+/** The old grant of a release that found the thread amidst something else. */
+let grantLate: i64 = 0;
 
 /** Called when the thread has registered. */
 export function setOwner(thread: i32): void {
@@ -124,28 +126,28 @@ export function setLastTicket(ticket: i64): void {
 }
 
 /**
- * After INTERRUPTED: brings the thread's own state into order. An interrupted release is finished. Of an
- * interrupted acquire the element stays in the queue, as a killed thread's would, and the thread gets
- * another spare. ADMITTED, or ANSWER_FULL if there is none.
+ * Brings the thread's own state into order after an interrupted call. An interrupted release is finished.
+ * Of an interrupted acquire the element stays in the queue, as a killed thread's would, and the thread gets
+ * another spare. Whether there was one.
  */
-export function recover(): i32 {
+function recover(): bool {
   if (amidst === RELEASING) {
-    wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
+    wakeDue(releasing, grantBefore, atomic.load<i64>(releasing, GRANT) - grantBefore);
   } else if (amidst === PARKING) {
     const e = reserve();
-    if (e === 0) return ANSWER_FULL;
+    if (e === 0) return false;
     setSpare(e);
   }
   amidst = NOTHING;
-  return ADMITTED;
+  return true;
 }
 
 /**
- * Takes n tickets. ADMITTED, ANSWER_CLOSED, INTERRUPTED (nothing done), or QUEUED: the spare element stands
- * for them in the queue, and park must follow. Calls nothing and never blocks.
+ * Takes n tickets. ADMITTED, ANSWER_CLOSED, or QUEUED: the spare element stands for them in the queue; or
+ * INTERRUPTED: they stand for themselves as yet, because an earlier call of the thread was cut short. After
+ * these two park must follow. Calls nothing and never blocks.
  */
 export function acquire(s: usize, n: i32): i32 {
-  if (amidst !== NOTHING) return INTERRUPTED;
   const width = n as i64;
   const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
   ticketTaken = start;
@@ -155,6 +157,7 @@ export function acquire(s: usize, n: i32): i32 {
     atomic.sub<i64>(s, width, TICKET);
     return ANSWER_CLOSED;
   }
+  if (amidst !== NOTHING) return INTERRUPTED;
   const e = spare;
   atomic.store<i64>(e, start, E_START);
   const object = ((s - objects) / OBJECT_SIZE) as i64;
@@ -165,17 +168,29 @@ export function acquire(s: usize, n: i32): i32 {
 }
 
 /**
- * Goes on where acquire has left off with this answer: if QUEUED, blocks until it is the turn of the spare
- * element. ADMITTED or ANSWER_CLOSED.
+ * Goes on where acquire(s, n) has left off with this answer: if QUEUED or INTERRUPTED, blocks until it is
+ * the turn of its tickets. ADMITTED, ANSWER_CLOSED, or ANSWER_FULL when an interrupted thread finds no spare.
  */
-export function park(s: usize, taken: i32): i32 {
-  if (taken !== QUEUED) return taken;
+export function park(s: usize, n: i32, taken: i32): i32 {
+  if (taken === INTERRUPTED) {
+    if (!recover()) return ANSWER_FULL;
+    queueSpare(s, ticketTaken, n as i64);
+  } else if (taken !== QUEUED) return taken;
   const e = spare;
   const answer = untilDue(s, e);
   leaveCells(e);
   keep(e);
   amidst = NOTHING;
   return answer;
+}
+
+/** What R1 does, where it could not be done in R1. */
+function queueSpare(s: usize, start: i64, width: i64): void {
+  const object = ((s - objects) / OBJECT_SIZE) as i64;
+  atomic.store<i64>(spare, start, E_START);
+  atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
+  atomic.store<i64>(spare, atomic.load<i64>(spare, E_STATE) + (WAITING - RESERVED), E_STATE);
+  amidst = PARKING;
 }
 
 function untilDue(s: usize, e: usize): i32 {
@@ -237,7 +252,7 @@ export function tryAcquire(s: usize, n: i32): i32 {
 export function arrive(s: usize, n: i32): i32 {
   const answer = tryAcquire(s, n);
   if (answer !== REFUSED) return answer;
-  if (recover() !== ADMITTED) return ANSWER_FULL;
+  if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
   // The element for the next arrival is reserved before the ticket is taken: afterwards it is too late to fail.
   if (second === 0) {
     setSecond(reserve());
@@ -277,41 +292,50 @@ export function settle(number: i32): i32 {
 
 /**
  * Gives n permits back. ADMITTED when that is all: nobody waits, and no more than LIMIT are available.
- * INTERRUPTED: nothing done. Otherwise MORE: finishRelease must follow. Calls nothing and never blocks.
+ * Otherwise MORE, or INTERRUPTED because an earlier call of the thread was cut short: finishRelease must
+ * follow. Calls nothing and never blocks.
  */
 export function release(s: usize, n: i32): i32 {
-  if (amidst !== NOTHING) return INTERRUPTED;
   const width = n as i64;
   const grant = atomic.add<i64>(s, width, GRANT); // D1, D2 write
   // One comparison for both: with a waiter the surplus is negative, so as an unsigned number above any limit.
   const surplus = grant - atomic.load<i64>(s, TICKET); // D1 read
   if ((surplus as u64) <= ((LIMIT - width) as u64)) return ADMITTED;
-  released = s;
+  if (amidst !== NOTHING) {
+    grantLate = grant;
+    return INTERRUPTED;
+  }
+  releasing = s;
   grantBefore = grant;
   amidst = RELEASING;
   return MORE;
 }
 
 /**
- * Wakes every waiter whose turn the release just made has brought. Above 0 if promises of this very thread
+ * Wakes every waiter whose turn the release just made, which gave this answer, has brought. Above 0 if promises of this very thread
  * are among them, which nobody rings; 0 if not; or ANSWER_OVER_MAX (the permits are taken back). On a
  * disposed semaphore it does nothing.
  */
-export function finishRelease(s: usize, n: i32): i32 {
-  const answer = settleRelease(s, n as i64);
+export function finishRelease(s: usize, n: i32, released: i32): i32 {
+  if (released === INTERRUPTED) {
+    const late = grantLate;
+    if (amidst === RELEASING) recover();
+    return settleRelease(s, n as i64, late);
+  }
+  const answer = settleRelease(s, n as i64, grantBefore);
   amidst = NOTHING;
   return answer;
 }
 
-function settleRelease(s: usize, width: i64): i32 {
+function settleRelease(s: usize, width: i64, before: i64): i32 {
   while (true) {
     const ticket = atomic.load<i64>(s, TICKET);
-    const surplus = grantBefore - ticket;
+    const surplus = before - ticket;
     if (surplus < CLOSED_BELOW) {
       atomic.sub<i64>(s, width, GRANT);
       return 0;
     }
-    if (surplus < 0) return wakeDue(s, grantBefore, width);
+    if (surplus < 0) return wakeDue(s, before, width);
     // So many permits are available that nobody waits, and n can be taken like any others.
     if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
     if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) return ANSWER_OVER_MAX;

@@ -7,15 +7,7 @@
  * is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_OVER_MAX,
-  CLOSED_OBJECT,
-  type Core,
-  INTERRUPTED,
-  LIMIT,
-} from './engine/core.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, type Core, LIMIT } from './engine/core.js';
 import { canWaitAsync, closed, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
 import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
@@ -149,10 +141,8 @@ export class Semaphore {
   }
 
   #park(answer: number, permits: number): void {
-    if (answer === INTERRUPTED) {
-      this.#recover();
-      this.acquire(permits);
-    } else if (this.#core.park(this.#at, answer) !== ADMITTED) throw this.#closed();
+    const parked = this.#core.park(this.#at, permits, answer);
+    if (parked !== ADMITTED) throw parked === ANSWER_CLOSED ? this.#closed() : noRoom();
   }
 
   /**
@@ -183,11 +173,9 @@ export class Semaphore {
     }
     if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
     const answer = this.#core.arrive(this.#at, permits);
-    if (answer === ADMITTED) {
-      // Promises of this thread that are due too, but not settled yet, were there first.
-      if (this.#promises.size > 0) this.#promises.settle();
-      return DONE;
-    }
+    // Promises of this thread that are due too, but not settled yet, were there first.
+    if (this.#promises.size > 0) this.#promises.settle();
+    if (answer === ADMITTED) return DONE;
     if (answer > 0) return this.#promises.wait(this, answer);
     if (answer === ANSWER_CLOSED) return Promise.reject(this.#closed());
     return Promise.reject(noRoom());
@@ -208,18 +196,9 @@ export class Semaphore {
   }
 
   #finishRelease(released: number, permits: number): void {
-    if (released === INTERRUPTED) {
-      this.#recover();
-      this.release(permits);
-      return;
-    }
-    const answer = this.#core.finishRelease(this.#at, permits);
+    const answer = this.#core.finishRelease(this.#at, permits, released);
     if (answer > 0) this.#promises.settle();
     else if (answer === ANSWER_OVER_MAX) throw this.#overMax(permits);
-  }
-
-  #recover(): void {
-    if (this.#core.recover() !== ADMITTED) throw noRoom();
   }
 
   /** `acquire`, with a guard that gives the permits back: `using held = semaphore.hold()`. */

@@ -7,7 +7,6 @@ import { coreBytes } from './core-bytes.js';
 /** What the core's functions answer. */
 export const ADMITTED = 0;
 export const REFUSED = 2;
-export const INTERRUPTED = 5;
 export const ANSWER_CLOSED = -1;
 export const ANSWER_FULL = -2;
 export const ANSWER_OVER_MAX = -3;
@@ -70,13 +69,12 @@ export interface Core {
     threshold: number,
   ): number;
   acquire(address: number, n: number): number;
-  park(address: number, answer: number): number;
-  recover(): number;
+  park(address: number, n: number, acquired: number): number;
   tryAcquire(address: number, n: number): number;
   arrive(address: number, n: number): number;
   settle(number: number): number;
   release(address: number, n: number): number;
-  finishRelease(address: number, n: number): number;
+  finishRelease(address: number, n: number, released: number): number;
   exceeds(address: number, n: number): number;
   available(address: number): number;
   waiting(address: number): number;

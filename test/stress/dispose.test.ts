@@ -61,7 +61,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
 
   it('tells threads that are just coming and going', async () => {
     for (let round = 0; round < 40; round++) {
-      const semaphore = new Semaphore(1 + (round % 3), { arena });
+      const semaphore = new Semaphore(1 + (round % 3), { arena, spin: (round % 2) * 200 });
       const { handle } = semaphore;
       const count = new Int32Array(new SharedArrayBuffer(4));
       const laps = together<string>(crowd, 'until-closed', { handle, count });

@@ -67,7 +67,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   it.each([0n, 2n ** 32n - 8n, 2n ** 53n - 8n, 2n ** 61n])(
     'admits parked threads as they came, from ticket %i on',
     async (firstTicket) => {
-      const semaphore = new Semaphore(0, { arena, firstTicket });
+      const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket });
       const queue = new Queue(semaphore);
       for (const member of crowd) await queue.enter('acquire', 1, member);
       for (const i of upTo(crowd.length)) {
@@ -82,7 +82,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   );
 
   it('admits threads and promises, here and in workers, as they came', async () => {
-    const semaphore = new Semaphore(0, { arena, firstTicket: 2n ** 32n - 20n });
+    const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket: 2n ** 32n - 20n });
     const queue = new Queue(semaphore);
     for (const [i, member] of crowd.entries()) {
       await queue.enter('acquireAsync', 1);
@@ -102,7 +102,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   });
 
   it('admits as they came whoever releases', async () => {
-    const semaphore = new Semaphore(0, { arena });
+    const semaphore = new Semaphore(0, { arena, spin: 0 });
     const queue = new Queue(semaphore);
     for (const [i, member] of crowd.entries()) {
       await queue.enter(i % 2 ? 'acquire' : 'acquireAsync', 1, i % 3 ? member : undefined);
@@ -116,7 +116,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   });
 
   it('release(n) wakes every waiter whose turn has come, and no other', async () => {
-    const semaphore = new Semaphore(0, { arena, firstTicket: 2n ** 53n - 6n });
+    const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket: 2n ** 53n - 6n });
     const queue = new Queue(semaphore);
     const [a, b, c, d, e, f, g] = crowd as Member[];
     await queue.enter('acquire', 1, a);
@@ -155,7 +155,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   });
 
   it('wakes everybody at once when so many permits come at once', async () => {
-    const semaphore = new Semaphore(0, { arena });
+    const semaphore = new Semaphore(0, { arena, spin: 0 });
     const queue = new Queue(semaphore);
     for (const [i, member] of crowd.entries())
       await queue.enter(i % 2 ? 'acquire' : 'acquireAsync', 1 + (i % 3), member);
@@ -173,7 +173,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
 it('an overflowing bucket loses nobody', async () => {
   const arena = new Arena({ ...sizes, slots: 1 });
   const memory = new Memory(arena);
-  const semaphore = new Semaphore(0, { arena });
+  const semaphore = new Semaphore(0, { arena, spin: 0 });
   const queue = new Queue(semaphore);
   for (const member of crowd) await queue.enter('acquire', 1, member);
   const cells = (at('LINE') - at('B_CELLS')) / 4;
@@ -192,7 +192,7 @@ it('neither does a bucket whose overflow lines have run out', async () => {
   // 4 buckets, and heavy waiters entered in two of them: so many that the private lines run out.
   const arena = new Arena({ objects: 4, names: 1, threads: 8, waiters: 48, slots: 4 });
   const memory = new Memory(arena);
-  const semaphore = new Semaphore(0, { arena });
+  const semaphore = new Semaphore(0, { arena, spin: 0 });
   for (const _ of upTo(4)) {
     const log: number[] = [];
     for (const i of upTo(50)) watch(semaphore.acquireAsync(4), i, log);
@@ -224,7 +224,7 @@ it('neither does a bucket whose overflow lines have run out', async () => {
 it('uses the common lines when the private ones have run out', async () => {
   const arena = new Arena({ objects: 4, names: 1, threads: 8, waiters: 48, slots: 4 });
   const memory = new Memory(arena);
-  const semaphore = new Semaphore(0, { arena });
+  const semaphore = new Semaphore(0, { arena, spin: 0 });
   const log: number[] = [];
   let most = 0;
   for (const round of upTo(4)) {

@@ -1,0 +1,12 @@
+// A worker gives its permit back in an exit handler, which runs after the library's own.
+import { isMainThread, Worker } from 'node:worker_threads';
+import { Semaphore } from 'taketurns';
+
+const semaphore = Semaphore.open('exit', 1);
+if (isMainThread) {
+  const worker = new Worker(new URL(import.meta.url));
+  worker.on('exit', () => console.log(`${semaphore.available} available`));
+} else {
+  const held = semaphore.hold();
+  process.on('exit', () => held.release());
+}

@@ -1,0 +1,70 @@
+/**
+ * The core, step by step: what other threads may do between two of its steps is done by hand in shared
+ * memory, so that what else needs one moment in a million happens each time.
+ */
+import { Arena, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
+import { type Member, team } from '../support/team.js';
+import { until } from '../support/until.js';
+
+const crowd = team(1);
+const member = () => crowd[0] as Member;
+
+describe.each([1, 2, 1024])('a thread that has queued and not yet entered its bucket (slots %i)', (slots) => {
+  const arena = new Arena({ slots });
+  const run = (semaphore: Semaphore, permits: number, between: object) =>
+    member().run<number[]>('queue-then-park', { handle: semaphore.handle, permits, between });
+
+  it.each([1, 2, 5])(
+    'sees a grant of all its %i permits, though whoever gave them could not see it',
+    async (permits) => {
+      const semaphore = new Semaphore(0, { arena, spin: 0 });
+      expect(await run(semaphore, permits, { grant: permits })).toEqual([at('QUEUED'), at('ADMITTED')]);
+      expect(new Memory(arena).cells).toBe(0);
+      semaphore.dispose();
+    },
+  );
+
+  it('sleeps on a grant that is not enough, until the rest comes', async () => {
+    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const answers = run(semaphore, 3, { grant: 2 });
+    await until(() => new Memory(arena).cells > 0, 'it has entered');
+    expect(semaphore.waiting).toBe(1);
+    semaphore.release();
+    expect(await answers).toEqual([at('QUEUED'), at('ADMITTED')]);
+    semaphore.dispose();
+  });
+
+  it('sees that the semaphore has been closed, though whoever closed it could not see it', async () => {
+    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    expect(await run(semaphore, 2, { close: true })).toEqual([at('QUEUED'), at('ANSWER_CLOSED')]);
+    expect(new Memory(arena).cells).toBe(0);
+  });
+});
+
+describe.each([1, 2, 1024])('a release that was set aside half-way (slots %i)', (slots) => {
+  it('wakes nobody, when it goes on, whose turn has not come meanwhile', async () => {
+    const arena = new Arena({ slots });
+    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const { handle } = semaphore;
+    const log: string[] = [];
+    const enter = (name: string) => semaphore.acquireAsync().then(() => log.push(name));
+    enter('a');
+    enter('b');
+    // The first half gives a its permit, and tells nobody.
+    expect(await member().run('half-release', { handle, permits: 1 })).toBe(at('MORE'));
+    // Which a finds out by itself when c comes; its place in the array is free for c.
+    enter('c');
+    await until(() => log.length === 1, 'a is in');
+    await member().run('other-half', { handle, permits: 1 });
+    expect(semaphore.waiting).toBe(2);
+    for (const count of [2, 3]) {
+      semaphore.release();
+      await until(() => log.length === count, `${count} are in`);
+    }
+    expect(log).toEqual(['a', 'b', 'c']);
+    expect(new Memory(arena).cells).toBe(0);
+    expect(semaphore.available).toBe(0);
+  });
+});

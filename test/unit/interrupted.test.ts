@@ -1,0 +1,64 @@
+/**
+ * A thread that survives an interruption in the middle of a call: the engine ends the call by an exception
+ * that no code of the library sees. What the thread had queued stays queued, as a killed thread's would; what
+ * it does next must be right all the same.
+ */
+import { runInThisContext } from 'node:vm';
+import { Arena, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { until } from '../support/until.js';
+
+/** Calls `semaphore.acquire()` and interrupts it while it is parked. */
+function interruptedAcquire(semaphore: Semaphore): void {
+  Object.assign(globalThis, { interrupted: semaphore });
+  expect(() => runInThisContext('interrupted.acquire()', { timeout: 50 })).toThrow(/timed out/);
+}
+
+describe('after an interrupted acquire', () => {
+  it('the next one is not admitted on the strength of it', () => {
+    const semaphore = new Semaphore(0, { arena: new Arena() });
+    interruptedAcquire(semaphore);
+    interruptedAcquire(semaphore);
+    expect(semaphore.waiting).toBe(2);
+    expect(semaphore.tryAcquire()).toBe(false);
+  });
+
+  it('the thread waits in line behind what it left there, and is served', async () => {
+    const semaphore = new Semaphore(0, { arena: new Arena() });
+    interruptedAcquire(semaphore);
+    let served = false;
+    semaphore.acquireAsync().then(() => {
+      served = true;
+    });
+    expect(semaphore.waiting).toBe(2);
+    semaphore.release();
+    expect(semaphore.waiting).toBe(1);
+    semaphore.release();
+    await until(() => served, 'served');
+  });
+
+  it('other semaphores of the thread work as ever', () => {
+    const arena = new Arena();
+    interruptedAcquire(new Semaphore(0, { arena }));
+    const other = new Semaphore(1, { arena });
+    for (let i = 0; i < 3; i++) {
+      other.acquire();
+      expect(other.tryAcquire()).toBe(false);
+      other.release();
+    }
+    expect(other.available).toBe(1);
+    interruptedAcquire(new Semaphore(0, { arena }));
+  });
+
+  it('a release by the thread still wakes whose turn has come', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const log: string[] = [];
+    semaphore.acquireAsync().then(() => log.push('first'));
+    interruptedAcquire(semaphore);
+    semaphore.acquireAsync().then(() => log.push('last'));
+    semaphore.release(3);
+    await until(() => log.length === 2, 'both are in');
+    expect(log).toEqual(['first', 'last']);
+  });
+});

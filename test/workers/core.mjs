@@ -1,0 +1,17 @@
+/** A core of this thread's own over the arena of a handle, registered as one thread more. */
+import { readFileSync } from 'node:fs';
+
+let module;
+const cores = new Map();
+
+export function coreOf(handle) {
+  const { memory } = handle.arena;
+  const id = new BigInt64Array(memory.buffer)[1];
+  if (!cores.has(id)) {
+    module ??= new WebAssembly.Module(readFileSync(new URL('../../build/core.wasm', import.meta.url)));
+    const core = new WebAssembly.Instance(module, { env: { memory } }).exports;
+    if (!core.open() || core.register() < 0) throw new Error('no place in the arena');
+    cores.set(id, core);
+  }
+  return cores.get(id);
+}

@@ -1,0 +1,15 @@
+/** The two halves of acquire, and between them what another thread might have done without a trace. */
+import { coreOf } from '../core.mjs';
+
+const GRANT = 8;
+const CLOSED_GRANT = -(2n ** 62n);
+
+export default function queueThenPark({ handle, permits, between }) {
+  const core = coreOf(handle);
+  const words = new BigInt64Array(handle.arena.memory.buffer);
+  const grant = (handle.address + GRANT) >> 3;
+  const queued = core.acquire(handle.address, permits);
+  if (between.grant) Atomics.add(words, grant, BigInt(between.grant));
+  if (between.close) Atomics.store(words, grant, CLOSED_GRANT);
+  return [queued, core.park(handle.address, permits, queued)];
+}
