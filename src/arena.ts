@@ -16,7 +16,7 @@ export interface ArenaOptions {
   readonly threads?: number;
   /** Waiters at one time, blocked threads and pending promises alike, 8 to 4,194,304. Default 65,536. */
   readonly waiters?: number;
-  /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 1024; 1 and 2 are for tests. */
+  /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
   readonly slots?: number;
 }
 
@@ -122,7 +122,7 @@ function create(options: ArenaOptions): Attachment {
   const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
   const threads = checkInteger('threads', options.threads ?? 1024, 1, 1 << 12);
   const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);
-  const slots = checkInteger('slots', options.slots ?? 1024, 1, 1 << 16);
+  const slots = checkInteger('slots', options.slots ?? 2048, 1, 1 << 16);
   if (slots & (slots - 1)) throw new RangeError(`slots must be a power of two from 1 to 65536, got ${slots}`);
   // Each attached thread owns up to two wait elements besides those of its waiters.
   const elements = waiters + 2 * threads;
