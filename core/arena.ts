@@ -13,6 +13,7 @@ import {
   ANSWER_FULL,
   CLOSED_DISTANCE,
   CLOSED_OBJECT,
+  E_STATE,
   ELEMENT_SIZE,
   GRANT,
   H_BUCKETS,
@@ -31,6 +32,8 @@ import {
   O_KIND,
   OBJECT_SIZE,
   REGIONS,
+  RESERVED,
+  STATE_MASK,
   T_DOORBELL,
   T_LIFE,
   THREAD_SIZE,
@@ -181,7 +184,8 @@ function raise(from: i32, to: i32): i32 {
 
 /** Hands back the spares and the record. The thread must have nothing pending and not come again. */
 export function unregister(): void {
-  if (spare) releaseElement(spare);
+  // After an interrupted acquire the spare stands in the queue, and stays there.
+  if (spare && (atomic.load<i64>(spare, E_STATE) & STATE_MASK) === RESERVED) releaseElement(spare);
   if (second) releaseElement(second);
   spare = 0;
   second = 0;

@@ -12,6 +12,8 @@ import { ANSWER_FULL, type Core, instantiate } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
 
 const attachments = new Map<bigint, Attachment>();
+/** The same by memory object, of which each message brings a new one. */
+const byMemory = new WeakMap<WebAssembly.Memory, Attachment>();
 
 export class Attachment {
   readonly memory: WebAssembly.Memory;
@@ -39,12 +41,13 @@ export class Attachment {
 
   /** This thread's attachment to the arena in the memory, made if there is none yet. Undefined: no arena in it. */
   static of(memory: WebAssembly.Memory): Attachment | undefined {
+    let attachment = byMemory.get(memory);
+    if (attachment) return attachment;
     const core = instantiate(memory);
     if (!core.open()) return undefined;
-    const known = attachments.get(core.id());
-    if (known) return known;
-    const attachment = new Attachment(memory, core);
+    attachment = attachments.get(core.id()) ?? new Attachment(memory, core);
     attachments.set(attachment.id, attachment);
+    byMemory.set(memory, attachment);
     return attachment;
   }
 
