@@ -53,6 +53,7 @@ export const REGIONS: usize = 2048;
 // |--------|-----------------------------------------|---------------------------------------------------|
 // | ticket | acquire, arrive                         | add n                                             |
 // |        | tryAcquire, arrive                      | cmpxchg t -> t+n, only while grant >= t+n         |
+// |        | acquire, if it finds itself closed      | sub n, of what it has just added                  |
 // | grant  | release                                 | add n                                             |
 // |        | release, if it finds itself disposed of | sub n, of what it has just added                  |
 // |        | dispose, once                           | store ticket + CLOSED_DISTANCE                    |
@@ -121,7 +122,7 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 // | IDLE             | RESERVED          | any live thread, cmpxchg            | as a spare, before it is needed |
 // | RESERVED         | WAITING           | owner, store                        | ticket taken, not admitted (R1) |
 // | WAITING          | GRANTED           | poster, cmpxchg                     | grant >= start + n            |
-// | WAITING          | CLOSED            | disposer, cmpxchg                   | grant < 0                     |
+// | WAITING          | CLOSED            | disposer, cmpxchg                   | disposed of                   |
 // | WAITING, GRANTED, CLOSED | RESERVED or IDLE, epoch+1 | owner, store        | leaving                       |
 // | RESERVED         | IDLE, epoch+1     | owner, store                        | spare handed back             |
 //

@@ -132,7 +132,9 @@ export function setLastTicket(ticket: i64): void {
  */
 function recover(): bool {
   if (amidst === RELEASING) {
-    wakeDue(releasing, grantBefore, atomic.load<i64>(releasing, GRANT) - grantBefore);
+    const ours = wakeDue(releasing, grantBefore, atomic.load<i64>(releasing, GRANT) - grantBefore);
+    // Who called has another semaphore in hand: promises of that one are found by the doorbell.
+    if (ours) ring(me);
   } else if (amidst === PARKING) {
     const e = reserve();
     if (e === 0) return false;

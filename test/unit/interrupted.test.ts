@@ -6,6 +6,8 @@
 import { runInThisContext } from 'node:vm';
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+// The core of this very thread, for half a call.
+import { attachmentOf } from '../../dist/arena.js';
 import { until } from '../support/until.js';
 
 /** Calls `semaphore.acquire()` and interrupts it while it is parked. */
@@ -60,5 +62,21 @@ describe('after an interrupted acquire', () => {
     semaphore.release(3);
     await until(() => log.length === 2, 'both are in');
     expect(log).toEqual(['first', 'last']);
+  });
+});
+
+describe('after an interrupted release', () => {
+  it('the next one that has somebody to wake finishes it, promises of the thread included', async () => {
+    const arena = new Arena();
+    const first = new Semaphore(0, { arena });
+    const second = new Semaphore(0, { arena });
+    const log: string[] = [];
+    first.acquireAsync().then(() => log.push('first'));
+    second.acquireAsync().then(() => log.push('second'));
+    // The half that an exhausted stack would leave undone is never called.
+    expect(attachmentOf(arena as never).core.release(first.handle.address, 1)).not.toBe(0);
+    second.release();
+    await until(() => log.length === 2, 'both are in');
+    expect(first.available + second.available).toBe(0);
   });
 });
