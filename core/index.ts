@@ -2,16 +2,15 @@
 export { create, doorbell, id, measure, open, register, threadCount, unregister } from './arena';
 export { draftName, openName } from './names';
 export { attachObject, createObject, detachObject, disposeObject, generation, maxOf } from './objects';
+export { arrive, dropRun, enterRun, settle } from './runs';
 export {
   acquire,
-  arrive,
   available,
   exceeds,
   finishRelease,
   lastTicket,
   park,
   release,
-  settle,
   tryAcquire,
   waiting,
 } from './semaphore';

@@ -121,22 +121,27 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 // |------------------|-------------------|-------------------------------------|-------------------------------|
 // | IDLE             | RESERVED          | any live thread, cmpxchg            | as a spare, before it is needed |
 // | RESERVED         | WAITING           | owner, store                        | ticket taken, not admitted (R1) |
+// | RESERVED         | AWAKE             | owner, store                        | the same for a promise (R1)   |
+// | AWAKE            | WAITING           | owner, store                        | before the thread can sleep   |
+// | WAITING, GRANTED | AWAKE, epoch+1    | owner, store                        | the front of the run is due   |
 // | WAITING          | GRANTED           | poster, cmpxchg                     | grant >= start + n            |
 // | WAITING          | CLOSED            | disposer, cmpxchg                   | disposed of                   |
-// | WAITING, GRANTED, CLOSED | RESERVED or IDLE, epoch+1 | owner, store        | leaving                       |
+// | WAITING, GRANTED, CLOSED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | leaving                       |
 // | RESERVED         | IDLE, epoch+1     | owner, store                        | spare handed back             |
 //
-// start and request are written only while RESERVED. So whoever read (epoch, WAITING), then these two, and
-// then succeeds in a cmpxchg from that very value has read one tenant's words.
+// start and request are written only while RESERVED, start while AWAKE too. So whoever read (epoch, WAITING),
+// then these two, and then succeeds in a cmpxchg from that very value has read one tenant's words. end is the
+// owner's; others read it to count.
 //
 // Each store of a shared word costs as much as a locked instruction, so what is written together is one word:
 //     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits
 //     cells     address of the cell of the first ticket << 32 | address of the cell of the last; 0 if none
 export const ELEMENT_SIZE: usize = 64;
 export const E_STATE: usize = 0; // i64
-export const E_START: usize = 8; // i64, first ticket
+export const E_START: usize = 8; // i64, first ticket; of a run, the first not settled yet
 export const E_REQUEST: usize = 16; // i64
 export const E_CELLS: usize = 24; // i64
+export const E_END: usize = 32; // i64, of a run (runs.ts): after its last ticket
 
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;
@@ -149,6 +154,7 @@ export const RESERVED: i64 = 1;
 export const WAITING: i64 = 2;
 export const GRANTED: i64 = 3;
 export const CLOSED: i64 = 4;
+export const AWAKE: i64 = 5;
 export const STATE_MASK: i64 = 7;
 export const EPOCH: i64 = 8; // one step of the epoch
 
@@ -158,7 +164,7 @@ export const THREAD_MASK: i32 = 0xfff;
 
 // --- What the exports answer ----------------------------------------------------------------------------
 export const ADMITTED: i32 = 0;
-export const REFUSED: i32 = 2; // tryAcquire: not now; settle: not yet
+export const REFUSED: i32 = 2; // tryAcquire: not now
 export const QUEUED: i32 = 3; // acquire: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, after a call that was cut short

@@ -39,16 +39,8 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
  */
-import { bucketMask, me, objects, second, setSecond, setSpare, spare, threadRecord } from './arena';
-import {
-  elementAt,
-  indexOf,
-  keep,
-  leaveCells,
-  release as releaseElement,
-  reserve,
-  usedElements,
-} from './elements';
+import { bucketMask, me, objects, setSpare, spare, threadRecord } from './arena';
+import { elementAt, keep, leaveCells, reserve, usedElements } from './elements';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -65,6 +57,7 @@ import {
   E_STATE,
   GRANT,
   GRANTED,
+  IDLE,
   INTERRUPTED,
   LINE,
   MORE,
@@ -85,6 +78,7 @@ import {
   WIDTH_MASK,
 } from './layout';
 import { pause } from './pause';
+import { covers, settle, undue } from './runs';
 import { bucketOf, enter } from './waiting-array';
 
 /** Most permits that may ever be available, and most that one request may ask for. */
@@ -93,18 +87,16 @@ const ALL: i32 = -1;
 const FOREVER: i64 = -1;
 
 let ticketTaken: i64 = -1;
-/** Whom acquire queues: this thread, or this thread's promises. */
+/** This thread, as the owner of a request. */
 let owner: i64 = 0;
-/** Whether the release under way has made promises of this very thread due. */
-let ownDue: i32 = 0;
 
 // What the thread is in the middle of: acquire or release has answered that a second call must follow, and
 // that call has not come to its end. Nothing of the thread's own runs in between, unless an exception that
 // the thread survives ends the second call: an exhausted stack, or an interrupt by the embedder.
-const NOTHING: i32 = 0;
+export const NOTHING: i32 = 0;
 const PARKING: i32 = 1;
 const RELEASING: i32 = 2;
-let amidst: i32 = NOTHING;
+export let amidst: i32 = NOTHING;
 /** While RELEASING: of what, and the old grant. */
 let releasing: usize = 0;
 let grantBefore: i64 = 0;
@@ -130,11 +122,11 @@ export function setLastTicket(ticket: i64): void {
  * Of an interrupted acquire the element stays in the queue, as a killed thread's would, and the thread gets
  * another spare. Whether there was one.
  */
-function recover(): bool {
+export function recover(): bool {
   if (amidst === RELEASING) {
-    const ours = wakeDue(releasing, grantBefore, atomic.load<i64>(releasing, GRANT) - grantBefore);
-    // Who called has another semaphore in hand: promises of that one are found by the doorbell.
-    if (ours) ring(me);
+    wakeDue(releasing, grantBefore, atomic.load<i64>(releasing, GRANT) - grantBefore);
+    // Who called may have another semaphore in hand: promises of this one are found by the doorbell.
+    ring(me);
   } else if (amidst === PARKING) {
     const e = reserve();
     if (e === 0) return false;
@@ -224,7 +216,7 @@ function untilDue(s: usize, e: usize): i32 {
  * Enters under the last ticket, where a poster meets it when it is due. A heavy one enters under its first
  * too: should it give up, its permits go on when grant passes that one.
  */
-function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
+export function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
   const last = due - 1;
   let cells = enter(s, last, e) as u64; // D2 write
   atomic.store<u64>(e, cells, E_CELLS);
@@ -245,51 +237,6 @@ export function tryAcquire(s: usize, n: i32): i32 {
       return ADMITTED;
     }
   }
-}
-
-/**
- * Queues an async waiter. ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket taken), or the number (above
- * ADMITTED) under which settle tells how it went. Never blocks.
- */
-export function arrive(s: usize, n: i32): i32 {
-  const answer = tryAcquire(s, n);
-  if (answer !== REFUSED) return answer;
-  if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
-  // The element for the next arrival is reserved before the ticket is taken: afterwards it is too late to fail.
-  if (second === 0) {
-    setSecond(reserve());
-    if (second === 0) return ANSWER_FULL;
-  }
-  owner = (me | ASYNC) as i64;
-  const taken = acquire(s, n);
-  owner = me as i64;
-  if (taken !== QUEUED) return taken;
-  const e = spare;
-  setSpare(second);
-  setSecond(0);
-  amidst = NOTHING;
-  const start = atomic.load<i64>(e, E_START);
-  enterBoth(s, e, start, start + (n as i64)); // D2 write
-  const number = (indexOf(e) + 1) as i32;
-  const settled = settle(number); // D2 read, D6 read
-  return settled === REFUSED ? number : settled;
-}
-
-/** How the async waiter of this number stands: REFUSED (still waiting), or, once only, ADMITTED or ANSWER_CLOSED. */
-export function settle(number: i32): i32 {
-  const e = elementAt((number - 1) as u32);
-  const request = atomic.load<i64>(e, E_REQUEST);
-  const grant = atomic.load<i64>(objectOf(request), GRANT); // D7 read
-  const ahead = grant - atomic.load<i64>(e, E_START) - (request & WIDTH_MASK);
-  if (ahead < 0 && ahead >= CLOSED_BELOW) return REFUSED;
-  leaveCells(e);
-  if (second === 0) {
-    keep(e);
-    setSecond(e);
-  } else {
-    releaseElement(e);
-  }
-  return ahead < 0 ? ANSWER_CLOSED : ADMITTED;
 }
 
 /**
@@ -314,18 +261,24 @@ export function release(s: usize, n: i32): i32 {
 }
 
 /**
- * Wakes every waiter whose turn the release just made, which gave this answer, has brought. Above 0 if promises of this very thread
- * are among them, which nobody rings; 0 if not; or ANSWER_OVER_MAX (the permits are taken back). On a
- * disposed semaphore it does nothing.
+ * Wakes every waiter whose turn the release just made, which gave this answer, has brought, but for promises
+ * of this very thread. Of those it settles what is due in the run of this number, their first (0: it has none
+ * waiting), and answers how many; or ANSWER_OVER_MAX (the permits are taken back). On a disposed semaphore it
+ * does nothing.
  */
-export function finishRelease(s: usize, n: i32, released: i32): i32 {
+export function finishRelease(s: usize, n: i32, released: i32, run: i32): i32 {
+  const width = n as i64;
+  let answer = 0;
   if (released === INTERRUPTED) {
     const late = grantLate;
     if (amidst === RELEASING) recover();
-    return settleRelease(s, n as i64, late);
+    answer = settleRelease(s, width, late);
+  } else {
+    // Tickets of the thread's own run alone: then nobody else's turn has come.
+    if (run === 0 || !covers(run, grantBefore, width)) answer = settleRelease(s, width, grantBefore);
   }
-  const answer = settleRelease(s, n as i64, grantBefore);
-  amidst = NOTHING;
+  if (run !== 0 && answer === 0) answer = max(settle(run), 0);
+  if (released !== INTERRUPTED) amidst = NOTHING;
   return answer;
 }
 
@@ -337,7 +290,10 @@ function settleRelease(s: usize, width: i64, before: i64): i32 {
       atomic.sub<i64>(s, width, GRANT);
       return 0;
     }
-    if (surplus < 0) return wakeDue(s, before, width);
+    if (surplus < 0) {
+      wakeDue(s, before, width);
+      return 0;
+    }
     // So many permits are available that nobody waits, and n can be taken like any others.
     if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
     if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) return ANSWER_OVER_MAX;
@@ -352,12 +308,10 @@ export function exceeds(s: usize, n: i32): bool {
 }
 
 /** Looks into the buckets of the granted tickets, `width` from `from` on, that were taken; each bucket once. */
-function wakeDue(s: usize, from: i64, width: i64): i32 {
+function wakeDue(s: usize, from: i64, width: i64): void {
   const taken = atomic.load<i64>(s, TICKET) - from;
   const count = min(min(width, taken), (bucketMask as i64) + 1);
-  ownDue = 0;
   for (let i: i64 = 0; i < count; i++) visit(s, bucketOf(s, from + i), from + width);
-  return ownDue;
 }
 
 function visit(s: usize, bucket: usize, to: i64): void {
@@ -380,16 +334,16 @@ function grantIfDue(s: usize, e: usize, to: i64): void {
   if (to - due >= 0 && objectOf(request) === s) moveOn(e, state, GRANTED, request); // D5
 }
 
-/** WAITING to the next state, once, and whoever waits is told. */
+/** WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself. */
 function moveOn(e: usize, state: i64, next: i64, request: i64): void {
-  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) !== state) return;
   const who = (request >> OWNER_SHIFT) as i32;
+  if (who === (me | ASYNC)) return;
+  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) !== state) return;
   if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
-  else if ((who & THREAD_MASK) === me) ownDue = 1;
   else ring(who & THREAD_MASK);
 }
 
-function objectOf(request: i64): usize {
+export function objectOf(request: i64): usize {
   return objects + (((request & OBJECT_MASK) >> OBJECT_SHIFT) as usize) * OBJECT_SIZE;
 }
 
@@ -424,7 +378,11 @@ export function waiting(s: usize): i32 {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
-    if (state === WAITING && objectOf(atomic.load<i64>(e, E_REQUEST)) === s) count++;
+    if (state === IDLE || state === RESERVED) continue;
+    const request = atomic.load<i64>(e, E_REQUEST);
+    if (objectOf(request) !== s) continue;
+    if ((request >> OWNER_SHIFT) & (ASYNC as i64)) count += undue(e, request);
+    else if (state === WAITING) count++;
   }
   return count;
 }

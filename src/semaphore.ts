@@ -172,11 +172,12 @@ export class Semaphore {
       return Promise.reject(this.#bad('acquireAsync', permits));
     }
     if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
-    const answer = this.#core.arrive(this.#at, permits);
+    const promises = this.#promises;
+    const answer = this.#core.arrive(this.#at, permits, promises.last);
+    if (answer > 0) return promises.wait(this, answer);
     // Promises of this thread that are due too, but not settled yet, were there first.
-    if (this.#promises.size > 0) this.#promises.settle();
+    if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
-    if (answer > 0) return this.#promises.wait(this, answer);
     if (answer === ANSWER_CLOSED) return Promise.reject(this.#closed());
     return Promise.reject(noRoom());
   }
@@ -196,8 +197,9 @@ export class Semaphore {
   }
 
   #finishRelease(released: number, permits: number): void {
-    const answer = this.#core.finishRelease(this.#at, permits, released);
-    if (answer > 0) this.#promises.settle();
+    const promises = this.#promises;
+    const answer = this.#core.finishRelease(this.#at, permits, released, promises.first);
+    if (answer > 0) promises.settled(answer);
     else if (answer === ANSWER_OVER_MAX) throw this.#overMax(permits);
   }
 

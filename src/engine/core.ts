@@ -6,7 +6,6 @@ import { coreBytes } from './core-bytes.js';
 
 /** What the core's functions answer. */
 export const ADMITTED = 0;
-export const REFUSED = 2;
 export const ANSWER_CLOSED = -1;
 export const ANSWER_FULL = -2;
 export const ANSWER_OVER_MAX = -3;
@@ -71,10 +70,12 @@ export interface Core {
   acquire(address: number, n: number): number;
   park(address: number, n: number, acquired: number): number;
   tryAcquire(address: number, n: number): number;
-  arrive(address: number, n: number): number;
-  settle(number: number): number;
+  arrive(address: number, n: number, last: number): number;
+  settle(run: number): number;
+  enterRun(run: number): number;
+  dropRun(run: number): void;
   release(address: number, n: number): number;
-  finishRelease(address: number, n: number, released: number): number;
+  finishRelease(address: number, n: number, released: number, run: number): number;
   exceeds(address: number, n: number): number;
   available(address: number): number;
   waiting(address: number): number;

@@ -5,20 +5,24 @@
  * This thread has at most one `Atomics.waitAsync` pending on its doorbell, however many promises wait: such
  * a wait cannot be cancelled, and every one costs the engine memory until it is notified.
  *
- *     listen: d = doorbell; settle what is due; none left? done. Else waitAsync(doorbell, d), then again
+ *     rest: d = doorbell; settle what is due and enter what is not; none left? done.
+ *           Else waitAsync(doorbell, d) unless one is pending, then again
  *
  * The doorbell is read before the grants: a ring after that makes the wait return at once (D7). A release
  * by this very thread does not ring; it settles its own promises before it returns.
+ *
+ * Promises stand in runs (core/runs.ts). A run that has just begun, or whose front this thread has settled,
+ * is not entered in the waiting array, so nobody can ring for it; then a rest is due in this turn of the
+ * event loop, however many promises come and go until then.
  */
 import { host } from '#host';
 import { DisposedError } from '../errors.js';
-import { ANSWER_CLOSED, type Core, REFUSED } from './core.js';
+import type { Core } from './core.js';
 import { Fifo } from './fifo.js';
 
-interface Waiter {
+interface Run {
   readonly number: number;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
+  waiting: number;
 }
 
 /** Called on a library object when its promise has found the shared object disposed of. */
@@ -33,19 +37,23 @@ export const canWaitAsync = typeof Atomics.waitAsync === 'function';
 export const NO_WAIT_ASYNC =
   'this engine has no Atomics.waitAsync, which acquireAsync needs: use acquire, in a worker';
 
-// The executor of every promise here: one function for all, since a promise may wait in a hot loop.
-let resolveNew: () => void;
-let rejectNew: (error: Error) => void;
-function capture(resolve: () => void, reject: (error: Error) => void): void {
+// The executor of every promise here: one function for all, since a promise may wait in a hot loop. It lets go
+// of `reject`, because to be resolved with a rejected promise does as well.
+let resolveNew: (value?: Promise<void>) => void;
+function capture(resolve: (value?: Promise<void>) => void): void {
   resolveNew = resolve;
-  rejectNew = reject;
 }
 
 /** This thread's waiting promises on one semaphore, in ticket order: the first that is not due ends a look. */
 export class Promises {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
-  readonly #waiters = new Fifo<Waiter>();
+  /** Numbers of the first and the last run, 0 if no promise waits. */
+  first = 0;
+  last = 0;
+  #run: Run | undefined;
+  readonly #runs = new Fifo<Run>();
+  readonly #waiters = new Fifo<typeof resolveNew>();
   /** Library objects with a promise here, kept from collection until all are settled: with them would go the references. */
   readonly #owners = new Set<Owner>();
   #latest: Owner | undefined;
@@ -56,20 +64,34 @@ export class Promises {
     this.#doorbell = doorbell;
   }
 
-  get size(): number {
-    return this.#waiters.size;
-  }
-
-  /** A promise for the waiter that the core has just queued under this number. */
+  /** A promise that the core has just queued in the run of this number. */
   wait(owner: Owner, number: number): Promise<void> {
     const promise = new Promise<void>(capture);
-    this.#waiters.push({ number, resolve: resolveNew, reject: rejectNew });
+    this.#waiters.push(resolveNew);
+    if (number === this.last) (this.#run as Run).waiting++;
+    else this.#begin(number);
     if (owner !== this.#latest) {
       this.#latest = owner;
       this.#owners.add(owner);
     }
-    if (this.#waiters.size === 1) this.#doorbell.waitFor(this);
     return promise;
+  }
+
+  #begin(number: number): void {
+    this.#run = { number, waiting: 1 };
+    this.#runs.push(this.#run);
+    this.last = number;
+    if (this.first !== 0) return;
+    this.first = number;
+    this.#doorbell.waitFor(this);
+  }
+
+  /** Fulfils so many promises, which the core has settled in the first run, and what is due behind that. */
+  settled(count: number): void {
+    const run = this.first;
+    this.#fulfil(count);
+    if (this.first === run) this.#doorbell.restSoon();
+    else this.settle();
   }
 
   /**
@@ -77,21 +99,53 @@ export class Promises {
    * finds one settled does not ring for it.
    */
   settle(): void {
-    if (this.#waiters.size === 0) return;
-    let isClosed = false;
-    for (let waiter = this.#waiters.peek(); waiter; waiter = this.#waiters.peek()) {
-      const answer = this.#core.settle(waiter.number);
-      if (answer === REFUSED) return;
-      this.#waiters.shift();
-      if (answer === ANSWER_CLOSED) {
-        isClosed = true;
-        waiter.reject(new DisposedError());
-      } else waiter.resolve();
+    this.#settle();
+    if (this.first !== 0) this.#doorbell.restSoon();
+  }
+
+  /** Settles what is due and leaves the rest to the doorbell. */
+  rest(): void {
+    do this.#settle();
+    while (this.first !== 0 && this.#core.enterRun(this.first) !== 0);
+  }
+
+  #settle(): void {
+    while (this.first !== 0) {
+      const count = this.#core.settle(this.first);
+      if (count === 0) return;
+      if (count < 0) this.#close();
+      else this.#fulfil(count);
     }
-    const owners = isClosed ? [...this.#owners] : [];
+  }
+
+  #fulfil(count: number): void {
+    const run = this.#runs.peek() as Run;
+    run.waiting -= count;
+    for (let i = 0; i < count; i++) this.#waiters.shift()?.();
+    if (run.waiting > 0) return;
+    this.#runs.shift();
+    this.first = this.#runs.peek()?.number ?? 0;
+    if (this.first === 0) this.#end();
+  }
+
+  /** Nobody waits any more. */
+  #end(): void {
+    this.last = 0;
+    this.#run = undefined;
     this.#owners.clear();
     this.#latest = undefined;
     this.#doorbell.done(this);
+  }
+
+  /** The semaphore has been disposed of. */
+  #close(): void {
+    for (let run = this.#runs.shift(); run; run = this.#runs.shift()) this.#core.dropRun(run.number);
+    for (let waiter = this.#waiters.shift(); waiter; waiter = this.#waiters.shift()) {
+      waiter(Promise.reject(new DisposedError()));
+    }
+    this.first = 0;
+    const owners = [...this.#owners];
+    this.#end();
     for (const owner of owners) owner[closed]();
   }
 }
@@ -103,6 +157,8 @@ export class Doorbell {
   /** Those with waiters. */
   readonly #waiting = new Set<Promises>();
   #listening = false;
+  #restDue = false;
+  #keepsAlive = false;
 
   constructor(core: Core, memory: WebAssembly.Memory) {
     this.#core = core;
@@ -121,29 +177,49 @@ export class Doorbell {
 
   /** @internal The first promise waits. */
   waitFor(promises: Promises): void {
-    if (!this.busy) host.keepAlive(true);
     this.#waiting.add(promises);
-    if (!this.#listening) this.#listen();
+    this.restSoon();
   }
 
   /** @internal The last promise has been settled. */
   done(promises: Promises): void {
-    if (this.#waiting.delete(promises) && !this.busy) host.keepAlive(false);
+    this.#waiting.delete(promises);
+    if (!this.busy) this.#keepAlive(false);
   }
 
-  #listen(): void {
+  /** @internal A run may not be entered. */
+  restSoon(): void {
+    if (this.#restDue) return;
+    this.#restDue = true;
+    host.soon(this.#soon);
+  }
+
+  readonly #soon = (): void => {
+    this.#restDue = false;
+    this.#rest();
+  };
+
+  #rest(): void {
     while (true) {
       const rung = Atomics.load(this.#words, this.#index);
-      for (const promises of this.#waiting) promises.settle();
+      for (const promises of this.#waiting) promises.rest();
       if (!this.busy) return;
+      this.#keepAlive(true);
+      if (this.#listening) return;
       const wait = Atomics.waitAsync(this.#words, this.#index, rung);
       if (!wait.async) continue;
       this.#listening = true;
       wait.value.then(() => {
         this.#listening = false;
-        this.#listen();
+        this.#rest();
       });
       return;
     }
+  }
+
+  #keepAlive(on: boolean): void {
+    if (on === this.#keepsAlive) return;
+    this.#keepsAlive = on;
+    host.keepAlive(on);
   }
 }

@@ -15,7 +15,8 @@ export class Fifo<T> {
     return this.#items[this.#head];
   }
 
-  shift(): void {
+  shift(): T | undefined {
+    const item = this.#items[this.#head];
     this.#items[this.#head++] = undefined;
     // Half of it empty: move the rest down, which each item pays for once.
     if (this.#head >= 64 && this.#head * 2 >= this.#items.length) {
@@ -24,5 +25,6 @@ export class Fifo<T> {
     } else if (this.#head === this.#items.length) {
       this.#items.length = this.#head = 0;
     }
+    return item;
   }
 }

@@ -8,6 +8,8 @@ export interface Host {
   bequeath(value: unknown): void;
   /** Gives a reason to keep the event loop alive, or takes one back. */
   keepAlive(on: boolean): void;
+  /** Runs a function in a later turn of the event loop, before the thread can sleep. */
+  soon(run: () => void): void;
   /** Runs a function when the thread ends in an orderly way. */
   onExit(run: () => void): void;
 }

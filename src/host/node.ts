@@ -20,6 +20,9 @@ export const host: Host = {
     if (reasons > 0) timer.ref();
     else timer.unref();
   },
+  soon(run) {
+    setImmediate(run);
+  },
   onExit(run) {
     if (exits.length === 0) {
       process.on('exit', () => {

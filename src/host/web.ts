@@ -1,10 +1,25 @@
 /** The host of browsers: nothing is inherited, and an open page needs nothing to stay alive. */
 import type { Host } from '../engine/host.js';
 
+const later: (() => void)[] = [];
+let channel: MessageChannel | undefined;
+
+/** A channel to this thread itself: its messages are delivered sooner than a timer fires. */
+function open(): MessageChannel {
+  const opened = new MessageChannel();
+  opened.port1.onmessage = () => later.shift()?.();
+  return opened;
+}
+
 export const host: Host = {
   isMainThread: typeof document !== 'undefined',
   inherited: () => undefined,
   bequeath: () => {},
   keepAlive: () => {},
+  soon(run) {
+    later.push(run);
+    channel ??= open();
+    channel.port2.postMessage(undefined);
+  },
   onExit: () => {},
 };
