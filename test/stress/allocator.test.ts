@@ -39,18 +39,18 @@ it('wait elements are used again, with an epoch of their own for each wait', asy
   }
 });
 
-it('wait elements of promises as well', async () => {
+it('wait elements of promises as well, one each time they ask for another number', async () => {
   const arena = new Arena({ threads: 8, waiters: 16 });
   const memory = new Memory(arena);
   const semaphore = new Semaphore(0, { arena });
   for (let i = 0; i < 5; i++) {
     const promises = [semaphore.acquireAsync(), semaphore.acquireAsync(2), semaphore.acquireAsync()];
     const during = memory.elements;
-    expect(during.filter(({ state }) => state === at('WAITING'))).toHaveLength(3);
+    expect(during.filter(({ state }) => state === at('AWAKE'))).toHaveLength(3);
     semaphore.release(4);
     await Promise.all(promises);
     for (const [e, { state, epoch }] of during.entries()) {
-      if (state === at('WAITING')) expect(memory.elements[e]?.epoch).toBeGreaterThan(epoch);
+      if (state === at('AWAKE')) expect(memory.elements[e]?.epoch).toBeGreaterThan(epoch);
     }
   }
 });

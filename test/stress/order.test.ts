@@ -189,54 +189,42 @@ it('an overflowing bucket loses nobody', async () => {
 });
 
 it('neither does a bucket whose overflow lines have run out', async () => {
-  // 4 buckets, and heavy waiters entered in two of them: so many that the private lines run out.
-  const arena = new Arena({ objects: 4, names: 1, threads: 8, waiters: 48, slots: 4 });
+  // 2 buckets, and heavy waiters entered in both: so many that the private lines run out. Of one semaphore's
+  // promises here only the first is entered, so there are many semaphores.
+  const arena = new Arena({ objects: 200, names: 1, threads: 8, waiters: 200, slots: 2 });
+  const PROMISES = 190;
   const memory = new Memory(arena);
-  const semaphore = new Semaphore(0, { arena, spin: 0 });
-  for (const _ of upTo(4)) {
-    const log: number[] = [];
-    for (const i of upTo(50)) watch(semaphore.acquireAsync(4), i, log);
-    // The two threads at the tail are due last.
-    const queue = new Queue(semaphore);
-    await queue.enter('acquire', 4, crowd[0] as Member);
-    await queue.enter('acquire', 4, crowd[1] as Member);
-    expect(semaphore.waiting).toBe(52);
-    await until(() => memory.cells === 2 * 52, 'all are entered');
-    for (const i of upTo(50)) {
-      semaphore.release(4);
-      expect(semaphore.waiting).toBe(51 - i);
-    }
-    semaphore.release(4);
-    await queue.see(1);
-    semaphore.release(4);
-    await queue.see(2);
-    expect(queue.admitted).toEqual([0, 1]);
-    expect(log).toEqual(upTo(50));
-    await until(() => memory.cells === 0, 'all have left');
-    // The next round begins one bucket further on.
-    semaphore.release();
-    semaphore.acquire();
-  }
-  expect(memory.usedLines).toBe(memory.lineCapacity);
-  semaphore.dispose();
-});
-
-it('uses the common lines when the private ones have run out', async () => {
-  const arena = new Arena({ objects: 4, names: 1, threads: 8, waiters: 48, slots: 4 });
-  const memory = new Memory(arena);
-  const semaphore = new Semaphore(0, { arena, spin: 0 });
-  const log: number[] = [];
+  const semaphores = upTo(PROMISES + 4).map(() => new Semaphore(0, { arena, spin: 0 }));
   let most = 0;
   for (const round of upTo(4)) {
-    for (const i of upTo(52)) watch(semaphore.acquireAsync(4), round * 52 + i, log);
+    const log: number[] = [];
+    for (const i of upTo(PROMISES)) watch((semaphores[i] as Semaphore).acquireAsync(4), i, log);
+    await until(() => memory.cells === 2 * PROMISES, 'the promises are entered');
+    // Threads come last, so theirs are in the last lines.
+    const queues = upTo(4).map((i) => new Queue(semaphores[PROMISES + i] as Semaphore));
+    for (const [i, queue] of queues.entries()) await queue.enter('acquire', 4, crowd[i] as Member);
+    await until(() => memory.cells === 2 * (PROMISES + 4), 'all are entered');
     most = Math.max(most, memory.cellsInCommon);
-    semaphore.release(4 * 52);
-    semaphore.release();
-    semaphore.acquire();
+    for (const queue of queues) {
+      queue.semaphore.release(4);
+      await queue.see(1);
+    }
+    // Half of them from another thread, which has to find them there.
+    for (const i of upTo(PROMISES)) {
+      const { handle } = semaphores[i] as Semaphore;
+      if (i % 2) (semaphores[i] as Semaphore).release(4);
+      else await releaser[0]?.run('release', { handle, permits: [4] });
+    }
+    await until(() => log.length === PROMISES, `all are in, in round ${round}`);
+    expect(log.toSorted((a, b) => a - b)).toEqual(upTo(PROMISES));
+    expect(memory.cells).toBe(0);
+    // The next round begins one bucket further on.
+    for (const semaphore of semaphores) {
+      semaphore.release();
+      semaphore.acquire();
+    }
   }
-  await until(() => log.length === 4 * 52, 'all are in');
-  expect(log).toEqual(upTo(4 * 52));
+  expect(memory.usedLines).toBe(memory.lineCapacity);
   expect(most).toBeGreaterThan(12);
-  expect(memory.cells).toBe(0);
-  semaphore.dispose();
+  for (const semaphore of semaphores) semaphore.dispose();
 });

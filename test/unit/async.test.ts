@@ -5,7 +5,7 @@ import { Memory } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
-import { reactions, until } from '../support/until.js';
+import { reactions, turn, until } from '../support/until.js';
 
 const crowd = team(2);
 const [member, other] = [() => crowd[0] as Member, () => crowd[1] as Member];
@@ -93,6 +93,8 @@ describe('the doorbell', () => {
     const count = spy();
     const semaphores = upTo(5).map(() => new Semaphore(0, { arena }));
     const promises = semaphores.flatMap((semaphore) => upTo(100).map(() => semaphore.acquireAsync()));
+    expect(count.calls, 'before the thread can sleep').toBe(0);
+    await turn();
     expect(count).toEqual({ calls: 1, pending: 1, most: 1 });
     for (const semaphore of semaphores) {
       // From here, which rings no bell.
@@ -226,7 +228,8 @@ describe('no room for another waiter', () => {
       const log: number[] = [];
       let count = 0;
       while (true) {
-        const settling = watch(semaphore.acquireAsync(), count, log);
+        // Each asks for another number than the one before, and so needs an element of its own.
+        const settling = watch(semaphore.acquireAsync(1 + (count % 2)), count, log);
         await reactions();
         if (settling.state === 'rejected') {
           expect(settling.error).toBeInstanceOf(ArenaFullError);
@@ -239,10 +242,10 @@ describe('no room for another waiter', () => {
       expect(count).toBeGreaterThanOrEqual(waiters - 1);
       expect(count).toBeLessThanOrEqual(waiters + 1);
       expect(semaphore.waiting).toBe(count);
-      await expect(semaphore.acquireAsync(2)).rejects.toBeInstanceOf(ArenaFullError);
+      await expect(semaphore.acquireAsync(3)).rejects.toBeInstanceOf(ArenaFullError);
       // A thread may still block: it has an element of its own. And attempts need none.
       expect(semaphore.tryAcquire()).toBe(false);
-      for (let i = 0; i < count; i++) semaphore.release();
+      for (let i = 0; i < count; i++) semaphore.release(1 + (i % 2));
       await reactions();
       expect(log).toEqual(upTo(count));
       expect(semaphore.available).toBe(0);

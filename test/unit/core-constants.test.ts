@@ -142,15 +142,21 @@ describe('the package', () => {
 describe('the straight runs of the compiled core', () => {
   const text = readFileSync(new URL('../../build/core.wat', import.meta.url), 'utf8');
   const body = (name: string): string => {
-    const start = text.indexOf(` (func $core/semaphore/${name} `);
+    const start = text.indexOf(` (func $core/${name} `);
     expect(start).toBeGreaterThan(0);
     return text.slice(start, text.indexOf('\n )\n', start));
   };
 
   // An engine stops a thread only at calls and at the turn of a loop: none may lie between taking a ticket and
   // recording it, and both functions are quick because they call nothing.
-  it.each(['acquire', 'release'])('%s calls nothing and does not loop', (name) => {
+  it.each(['semaphore/acquire', 'semaphore/release'])('%s calls nothing and does not loop', (name) => {
     expect(body(name)).toContain('i64.atomic.rmw.add');
     expect(body(name)).not.toMatch(/\b(call|call_indirect|loop)\b/);
+  });
+
+  it('runs/arrive does neither once it has its ticket', () => {
+    const [, straight] = body('runs/arrive').split('i64.atomic.rmw.add');
+    expect(straight).toContain('i64.atomic.store');
+    expect(straight).not.toMatch(/\b(call|call_indirect|loop)\b/);
   });
 });
