@@ -1,6 +1,10 @@
-/** Disposes of a semaphore that others may be using. */
+/** Disposes of a semaphore that others may be using; says so to a thread that sleeps, if `told` is given. */
 import { attach } from '../attach.mjs';
 
-export default function dispose({ handle }) {
+export default function dispose({ handle, told }) {
   attach(handle).dispose();
+  if (told) {
+    Atomics.store(told, 0, 1);
+    Atomics.notify(told, 0);
+  }
 }

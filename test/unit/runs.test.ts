@@ -1,0 +1,159 @@
+/** Runs: promises of one thread that share a wait element, and when it is entered in the waiting array. */
+import { Arena, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+// The core of this very thread, for half a call.
+import { attachmentOf } from '../../dist/arena.js';
+import { at, Memory } from '../support/memory.js';
+import { watch } from '../support/settled.js';
+import { type Member, team } from '../support/team.js';
+import { reactions, turn, until } from '../support/until.js';
+
+const crowd = team(1);
+const member = () => crowd[0] as Member;
+const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+/** The states of all elements but spare and free ones. */
+function states(memory: Memory): number[] {
+  return memory.elements
+    .map(({ state }) => state)
+    .filter((state) => state !== at('IDLE') && state !== at('RESERVED'));
+}
+
+describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
+  const arena = new Arena({ slots });
+  const memory = new Memory(arena);
+
+  it.each([1, 3])('takes one element for any number of promises, and %i permits each', async (permits) => {
+    const semaphore = new Semaphore(0, { arena });
+    const log: number[] = [];
+    for (const i of upTo(100)) watch(semaphore.acquireAsync(permits), i, log);
+    expect(states(memory)).toEqual([at('AWAKE')]);
+    expect(memory.cells).toBe(0);
+    await turn();
+    expect(states(memory)).toEqual([at('WAITING')]);
+    // A heavy one is entered under its first ticket too, if that belongs to another bucket.
+    expect(memory.cells).toBe(permits > 1 && slots > 2 ? 2 : 1);
+    // What this thread settles takes it out of the array, until the thread can sleep.
+    semaphore.release(10 * permits + permits - 1);
+    await reactions();
+    expect(log).toEqual(upTo(10));
+    expect(states(memory)).toEqual([at('AWAKE')]);
+    expect(memory.cells).toBe(0);
+    for (const i of upTo(50)) watch(semaphore.acquireAsync(permits), 100 + i, log);
+    await turn();
+    expect(states(memory)).toEqual([at('WAITING')]);
+    await member().run('release', { handle: semaphore.handle, times: 70 * permits });
+    semaphore.release(70 * permits);
+    await until(() => log.length === 150, 'all are in');
+    expect(log).toEqual(upTo(150));
+    expect(states(memory)).toEqual([]);
+    expect(memory.cells).toBe(0);
+    semaphore.dispose();
+  });
+
+  it('ends where another number of permits is asked for', async () => {
+    const semaphore = new Semaphore(0, { arena });
+    const log: number[] = [];
+    for (const [i, permits] of [1, 1, 2, 2, 1, 3, 3, 3].entries())
+      watch(semaphore.acquireAsync(permits), i, log);
+    expect(states(memory)).toHaveLength(4);
+    expect(semaphore.waiting).toBe(8);
+    await turn();
+    // Only the first run is entered.
+    expect(states(memory).toSorted()).toEqual([at('WAITING'), at('AWAKE'), at('AWAKE'), at('AWAKE')]);
+    expect(memory.cells).toBe(1);
+    semaphore.release(5);
+    await reactions();
+    expect(log).toEqual([0, 1, 2]);
+    await member().run('release', { handle: semaphore.handle, permits: [8] });
+    await until(() => log.length === 7, 'all but one are in');
+    expect(semaphore.waiting).toBe(1);
+    semaphore.dispose();
+    expect(memory.cells).toBe(0);
+    expect(states(memory)).toEqual([]);
+  });
+
+  it('ends where another thread takes a ticket', async () => {
+    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const { handle } = semaphore;
+    const log: string[] = [];
+    const mine = (name: string) => watch(semaphore.acquireAsync(), name, log);
+    mine('a');
+    mine('b');
+    const entered = member()
+      .run('enter', { handle })
+      .then(() => log.push('worker'));
+    await until(() => semaphore.waiting === 3, 'the worker stands in line');
+    mine('c');
+    mine('d');
+    expect(states(memory)).toHaveLength(3);
+    semaphore.release(2);
+    await reactions();
+    expect(log).toEqual(['a', 'b']);
+    await turn();
+    // c stands behind the worker, and is entered.
+    semaphore.release();
+    await entered;
+    expect(log).toEqual(['a', 'b', 'worker']);
+    await member().run('release', { handle });
+    await until(() => log.length === 4, 'c is in');
+    expect(semaphore.waiting).toBe(1);
+    semaphore.release();
+    await until(() => log.length === 5, 'd is in');
+    expect(log).toEqual(['a', 'b', 'worker', 'c', 'd']);
+    semaphore.dispose();
+  });
+
+  it('that is not entered sees a grant, though whoever gave it could not see the run', async () => {
+    const semaphore = new Semaphore(0, { arena });
+    const log: number[] = [];
+    for (const i of upTo(3)) watch(semaphore.acquireAsync(), i, log);
+    memory.beginRelease(semaphore, 2);
+    await until(() => log.length === 2, 'two are in');
+    expect(log).toEqual([0, 1]);
+    expect(semaphore.waiting).toBe(1);
+    semaphore.dispose();
+  });
+
+  it.each([1, 2, 5])('that is just being entered sees a grant of its %i permits', (permits) => {
+    const { core } = attachmentOf(arena as never);
+    const semaphore = new Semaphore(0, { arena });
+    const run = core.arrive(semaphore.handle.address, permits, 0);
+    expect(core.settle(run)).toBe(0);
+    // The release looks for waiters now, and finds none.
+    memory.beginRelease(semaphore, permits);
+    expect(core.enterRun(run)).toBe(1);
+    expect(core.settle(run)).toBe(1);
+    expect(memory.cells).toBe(0);
+    semaphore.dispose();
+  });
+
+  it('that is not entered sees that the semaphore has been closed', async () => {
+    const semaphore = new Semaphore(0, { arena });
+    const { handle } = semaphore;
+    const settlings = upTo(3).map((i) => watch(semaphore.acquireAsync(1 + (i >> 1)), i));
+    const told = new Int32Array(new SharedArrayBuffer(4));
+    member().run('dispose', { handle, told });
+    expect(Atomics.wait(told, 0, 0, 20_000)).not.toBe('timed-out');
+    expect(states(memory)).toEqual([at('AWAKE'), at('AWAKE')]);
+    await until(() => settlings.every(({ state }) => state === 'rejected'), 'all are told');
+    expect(states(memory)).toEqual([]);
+  });
+
+  it('is counted by other threads, entered or not', async () => {
+    const semaphore = new Semaphore(0, { arena });
+    const { handle } = semaphore;
+    for (const _ of upTo(5)) watch(semaphore.acquireAsync(2), 0);
+    const told = new Int32Array(new SharedArrayBuffer(4));
+    member().run('waiting', { handle, told });
+    expect(Atomics.wait(told, 0, 0, 20_000)).not.toBe('timed-out');
+    expect(told[0]).toBe(5);
+    expect(await member().run('waiting', { handle })).toBe(5);
+    watch(semaphore.acquireAsync(2), 0);
+    expect(await member().run('waiting', { handle })).toBe(6);
+    semaphore.release(3);
+    expect(semaphore.waiting).toBe(5);
+    expect(await member().run('waiting', { handle })).toBe(5);
+    semaphore.dispose();
+  });
+});

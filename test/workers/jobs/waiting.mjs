@@ -1,0 +1,11 @@
+/** How many wait, as this thread sees it; told to a thread that sleeps meanwhile, if `told` is given. */
+import { attach } from '../attach.mjs';
+
+export default function waiting({ handle, told }) {
+  const count = attach(handle).waiting;
+  if (told) {
+    Atomics.store(told, 0, count);
+    Atomics.notify(told, 0);
+  }
+  return count;
+}
