@@ -1,4 +1,5 @@
 /** The host of Node, and of runtimes that offer its `worker_threads`. */
+import { setImmediate } from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import type { Host } from '../engine/host.js';
 
