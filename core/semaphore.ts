@@ -39,7 +39,7 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
  */
-import { bucketMask, me, objects, second, setSecond, setSpare, spare, threadRecord } from './arena';
+import { bucketMask, me, objects, register, second, setSecond, setSpare, spare, threadRecord } from './arena';
 import {
   elementAt,
   indexOf,
@@ -104,6 +104,8 @@ let ownDue: i32 = 0;
 const NOTHING: i32 = 0;
 const PARKING: i32 = 1;
 const RELEASING: i32 = 2;
+/** Not registered any more: a handler of the thread's end that comes later may still call. */
+const ENDED: i32 = 3;
 let amidst: i32 = NOTHING;
 /** While RELEASING: of what, and the old grant. */
 let releasing: usize = 0;
@@ -112,8 +114,15 @@ let grantBefore: i64 = 0;
 let grantLate: i64 = 0;
 
 /** Called when the thread has registered. */
-export function setOwner(thread: i32): void {
+export function begin(thread: i32): void {
   owner = thread as i64;
+  amidst = NOTHING;
+}
+
+/** Called when the thread gives up its record. */
+export function end(): void {
+  if (amidst === RELEASING) recover();
+  amidst = ENDED;
 }
 
 /** The ticket that the calling thread took last, for those who count the order of admissions. */
@@ -128,7 +137,7 @@ export function setLastTicket(ticket: i64): void {
 /**
  * Brings the thread's own state into order after an interrupted call. An interrupted release is finished.
  * Of an interrupted acquire the element stays in the queue, as a killed thread's would, and the thread gets
- * another spare. Whether there was one.
+ * another spare. A thread that has ended registers again. Whether it has a spare now.
  */
 function recover(): bool {
   if (amidst === RELEASING) {
@@ -139,7 +148,7 @@ function recover(): bool {
     const e = reserve();
     if (e === 0) return false;
     setSpare(e);
-  }
+  } else if (amidst === ENDED) return register() >= 0;
   amidst = NOTHING;
   return true;
 }
