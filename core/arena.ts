@@ -40,7 +40,7 @@ import {
   USED_THREADS,
   VERSION,
 } from './layout';
-import { setOwner } from './semaphore';
+import { begin, end } from './semaphore';
 
 export let objects: usize = 0;
 export let objectCapacity: u32 = 0;
@@ -169,7 +169,7 @@ export function register(): i32 {
     let used = atomic.load<i32>(USED_THREADS);
     while (used <= i) used = raise(used, i + 1);
     me = i;
-    setOwner(i);
+    begin(i);
     spare = reserve();
     if (spare) return i;
     unregister();
@@ -184,6 +184,7 @@ function raise(from: i32, to: i32): i32 {
 
 /** Hands back the spares and the record. The thread must have nothing pending and not come again. */
 export function unregister(): void {
+  end();
   // After an interrupted acquire the spare stands in the queue, and stays there.
   if (spare && (atomic.load<i64>(spare, E_STATE) & STATE_MASK) === RESERVED) releaseElement(spare);
   if (second) releaseElement(second);

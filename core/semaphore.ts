@@ -39,7 +39,7 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
  */
-import { bucketMask, me, objects, setSpare, spare, threadRecord } from './arena';
+import { bucketMask, me, objects, register, setSpare, spare, threadRecord } from './arena';
 import { elementAt, keep, leaveCells, reserve, usedElements } from './elements';
 import {
   ADMITTED,
@@ -96,6 +96,8 @@ let owner: i64 = 0;
 export const NOTHING: i32 = 0;
 const PARKING: i32 = 1;
 const RELEASING: i32 = 2;
+/** Not registered any more: a handler of the thread's end that comes later may still call. */
+const ENDED: i32 = 3;
 export let amidst: i32 = NOTHING;
 /** While RELEASING: of what, and the old grant. */
 let releasing: usize = 0;
@@ -104,8 +106,15 @@ let grantBefore: i64 = 0;
 let grantLate: i64 = 0;
 
 /** Called when the thread has registered. */
-export function setOwner(thread: i32): void {
+export function begin(thread: i32): void {
   owner = thread as i64;
+  amidst = NOTHING;
+}
+
+/** Called when the thread gives up its record. */
+export function end(): void {
+  if (amidst === RELEASING) recover();
+  amidst = ENDED;
 }
 
 /** The ticket that the calling thread took last, for those who count the order of admissions. */
@@ -120,7 +129,7 @@ export function setLastTicket(ticket: i64): void {
 /**
  * Brings the thread's own state into order after an interrupted call. An interrupted release is finished.
  * Of an interrupted acquire the element stays in the queue, as a killed thread's would, and the thread gets
- * another spare. Whether there was one.
+ * another spare. A thread that has ended registers again. Whether it has a spare now.
  */
 export function recover(): bool {
   if (amidst === RELEASING) {
@@ -131,7 +140,7 @@ export function recover(): bool {
     const e = reserve();
     if (e === 0) return false;
     setSpare(e);
-  }
+  } else if (amidst === ENDED) return register() >= 0;
   amidst = NOTHING;
   return true;
 }
@@ -337,7 +346,7 @@ function grantIfDue(s: usize, e: usize, to: i64): void {
 /** WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself. */
 function moveOn(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
-  if (who === (me | ASYNC)) return;
+  if (who & ASYNC && (who & THREAD_MASK) === me) return;
   if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) !== state) return;
   if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
   else ring(who & THREAD_MASK);

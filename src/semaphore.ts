@@ -46,9 +46,10 @@ export class Semaphore {
   /** Address of the shared object; of the closed one, once this has let go. */
   #at = 0;
   #max = 0;
-  /** 1 if max is less than the core's own limit, so that a release must be checked beforehand, else 0. */
-  #bounded = 0;
   readonly #core: Core;
+  // The core's two functions as fields: one load less before the locked instruction, which waits for them.
+  readonly #acquire: Core['acquire'];
+  readonly #release: Core['release'];
   readonly #reference: Reference;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises;
@@ -66,10 +67,15 @@ export class Semaphore {
         : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena);
     this.#promises = reference.hold(this);
     this.#reference = reference;
-    this.#core = reference.attachment.core;
+    const core = reference.attachment.core;
+    this.#core = core;
     this.#at = reference.address;
-    this.#max = this.#core.maxOf(reference.address);
-    this.#bounded = this.#max < LIMIT ? 1 : 0;
+    this.#max = core.maxOf(reference.address);
+    this.#acquire = core.acquire;
+    this.#release =
+      this.#max === LIMIT
+        ? core.release
+        : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : core.release(at, n));
   }
 
   /**
@@ -136,7 +142,7 @@ export class Semaphore {
    */
   acquire(permits = 1): void {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('acquire', permits);
-    const answer = this.#core.acquire(this.#at, permits);
+    const answer = this.#acquire(this.#at, permits);
     if (answer !== 0) this.#park(answer, permits);
   }
 
@@ -191,14 +197,16 @@ export class Semaphore {
    */
   release(permits = 1): void {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('release', permits);
-    if (this.#bounded !== 0 && this.#core.exceeds(this.#at, permits)) throw this.#overMax(permits);
-    const answer = this.#core.release(this.#at, permits);
+    const answer = this.#release(this.#at, permits);
     if (answer !== 0) this.#finishRelease(answer, permits);
   }
 
   #finishRelease(released: number, permits: number): void {
     const promises = this.#promises;
-    const answer = this.#core.finishRelease(this.#at, permits, released, promises.first);
+    const answer =
+      released === ANSWER_OVER_MAX
+        ? released
+        : this.#core.finishRelease(this.#at, permits, released, promises.first);
     if (answer > 0) promises.settled(answer);
     else if (answer === ANSWER_OVER_MAX) throw this.#overMax(permits);
   }

@@ -32,8 +32,12 @@ describe('taketurns bench semaphores', () => {
     expect(results.runs).toHaveLength(rows.length * 2);
     for (const { threads, iterations, seconds } of results.runs) {
       expect(iterations).toHaveLength(threads);
-      expect(Math.max(...iterations)).toBeGreaterThan(0);
       expect(seconds).toBeGreaterThanOrEqual(0.05);
+    }
+    // Of both runs together: on a busy machine so short a one may count nothing.
+    for (const row of rows) {
+      const counts = results.runs.filter((run) => run.row === row).flatMap((run) => run.iterations);
+      expect(Math.max(...counts)).toBeGreaterThan(0);
     }
     for (const { row, outOfOrder } of results.probes) {
       expect(outOfOrder).toBe(row === 'Semaphore' || row === 'js-ticket-notify-all' ? 0 : undefined);

@@ -87,8 +87,9 @@ export class Attachment {
     for (const address of this.#references.keys()) this.core.detachObject(address);
     this.#references.clear();
     this.core.unregister();
-    // Other handlers of the same event may still release; they must not queue.
-    this.core.acquire = this.core.arrive = refuseAfterEnd;
+    // Handlers of the same event that come later may still acquire and release: the core registers the thread
+    // again if it has to block. A promise would never be told.
+    this.core.arrive = refuseAfterEnd;
   }
 }
 

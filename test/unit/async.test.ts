@@ -120,21 +120,29 @@ describe('the doorbell', () => {
     expect(count.calls).toBeLessThanOrEqual(500);
   });
 
-  it('is not rung by the thread itself, which settles its own promises before it returns', async () => {
-    const arena = new Arena();
-    const memory = new Memory(arena);
-    const semaphore = new Semaphore(0, { arena });
-    const one = watch(semaphore.acquireAsync(), 1);
-    const two = watch(semaphore.acquireAsync(2), 2);
-    semaphore.release();
-    await reactions();
-    expect(one.state).toBe('fulfilled');
-    expect(two.state).toBe('pending');
-    semaphore.dispose();
-    await reactions();
-    expect(two.state).toBe('rejected');
-    expect(memory.doorbell(0), 'rings').toBe(0);
-  });
+  it.each([
+    ['not entered', reactions],
+    ['entered', turn],
+  ])(
+    'is not rung by the thread itself, which settles its own promises before it returns (%s)',
+    async (_, pass) => {
+      const arena = new Arena();
+      const memory = new Memory(arena);
+      const semaphore = new Semaphore(0, { arena });
+      const one = watch(semaphore.acquireAsync(), 1);
+      const two = watch(semaphore.acquireAsync(2), 2);
+      await pass();
+      semaphore.release();
+      await reactions();
+      expect(one.state).toBe('fulfilled');
+      expect(two.state).toBe('pending');
+      await pass();
+      semaphore.dispose();
+      await reactions();
+      expect(two.state).toBe('rejected');
+      expect(memory.doorbell(0), 'rings').toBe(0);
+    },
+  );
 
   it.each([1, 2, 1024])(
     'leaves no promise waiting that is due, though another thread has not finished its release (slots %i)',

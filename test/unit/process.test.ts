@@ -10,4 +10,8 @@ describe('a process', () => {
   it('may release in an exit handler', async () => {
     expect(await runProgram('release-on-exit')).toEqual({ code: 0, out: '1 available\n', err: '' });
   });
+
+  it('may wait for a permit in an exit handler', async () => {
+    expect(await runProgram('acquire-on-exit')).toEqual({ code: 0, out: 'exit 0, 1 available\n', err: '' });
+  });
 });
