@@ -1,0 +1,159 @@
+/** `npm run check`: searches every model over the built core, on all processors, and prints the table. */
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import Table from 'cli-table3';
+import { Command, InvalidArgumentError } from 'commander';
+import { loadCore } from './core.js';
+import { models } from './models/table.js';
+import { type Model, Scene } from './scene/scene.js';
+import { type SearchResult, search } from './search/search.js';
+import { parse, render, shorten } from './search/trace.js';
+import { walk } from './search/walk.js';
+import type { Report } from './worker.js';
+
+interface Options {
+  readonly short?: boolean;
+  readonly model?: string;
+  readonly replay?: string;
+  readonly reduce: boolean;
+  readonly walks?: number;
+  readonly seed: number;
+  readonly seconds: number;
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError(`must be a positive integer, got ${text}`);
+  return value;
+}
+
+const command: Command = new Command('check')
+  .description('Searches every interleaving of the models over build/core.wasm.')
+  .option('--short', 'only the models that take a few seconds')
+  .option('--model <name>', 'only this model, in this process, with the trace of what is found')
+  .option('--replay <schedule>', 'play a schedule on --model and print the trace')
+  .option('--no-reduce', 'search without reduction (with --model)')
+  .option('--walks <number>', 'random walks instead of a search (with --model)', positive)
+  .option('--seed <number>', 'of the walks', positive, 1)
+  .option(
+    '--seconds <number>',
+    'most seconds a model; one that takes longer is reported as bounded',
+    positive,
+    600,
+  )
+  .parse();
+const options = command.opts<Options>();
+const only = options.model === undefined ? undefined : modelOf(options.model);
+
+if (only === undefined) process.exitCode = await all();
+else process.exitCode = one(only);
+
+function modelOf(name: string): Model {
+  const model = models.find((candidate) => candidate.name === name);
+  if (model === undefined) {
+    command.error(`no model is called '${name}'. There are: ${models.map((m) => m.name).join(', ')}`);
+  }
+  return model;
+}
+
+function one(model: Model): number {
+  const program = loadCore();
+  const make = (): Scene => new Scene(program, model);
+  if (options.replay !== undefined) {
+    console.log(render(make(), parse(options.replay)));
+    return 0;
+  }
+  let result =
+    options.walks === undefined
+      ? search(make, { reduce: options.reduce, milliseconds: options.seconds * 1000 })
+      : walked(make());
+  console.log(row(model, result).join('  '));
+  if (result.violation === undefined) return 0;
+  result = shorten(make, result);
+  console.log(render(make(), result.violation?.schedule ?? []));
+  return 1;
+}
+
+function walked(scene: Scene): SearchResult {
+  const start = performance.now();
+  const result = walk(scene, options.walks ?? 0, options.seed);
+  return { states: 0, seconds: (performance.now() - start) / 1000, exhaustive: false, ...result };
+}
+
+function row(model: Model, result: SearchResult): string[] {
+  const { states, steps, seconds, exhaustive, violation } = result;
+  return [
+    model.name,
+    String(model.programs.length),
+    String(model.programs.reduce((sum, program) => sum + program.length, 0)),
+    String(model.arena?.buckets ?? 2),
+    states.toLocaleString('en'),
+    steps.toLocaleString('en'),
+    seconds.toFixed(1),
+    violation !== undefined ? 'VIOLATION' : exhaustive ? 'exhaustive' : options.walks ? 'walks' : 'bounded',
+  ];
+}
+
+async function all(): Promise<number> {
+  const queue = models.filter((model) => !options.short || model.long !== true);
+  const reports = new Map<string, SearchResult>();
+  const start = performance.now();
+  // The longest first, so that no processor idles at the end.
+  const waiting = [...queue].sort((a, b) => Number(b.long ?? false) - Number(a.long ?? false));
+  const serve = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(new URL('./worker.js', import.meta.url), {
+        resourceLimits: { maxOldGenerationSizeMb: 8192 },
+      });
+      const next = (): void => {
+        const model = waiting.shift();
+        if (model === undefined) worker.terminate().then(() => resolve());
+        else worker.postMessage({ name: model.name, milliseconds: options.seconds * 1000 });
+      };
+      worker.on('message', ({ name, result }: Report) => {
+        reports.set(name, result);
+        if (process.stderr.isTTY)
+          process.stderr.write(`\r${reports.size} of ${queue.length}: ${name}\u001b[K`);
+        next();
+      });
+      worker.on('error', reject);
+      next();
+    });
+  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, serve));
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+
+  const table = new Table({
+    head: ['model', 'threads', 'operations', 'slots', 'states', 'steps', 's', 'result'],
+    style: { head: [], border: [], compact: true },
+    colAligns: ['left', 'right', 'right', 'right', 'right', 'right', 'right', 'left'],
+  });
+  let failed = 0;
+  let states = 0;
+  let steps = 0;
+  let busy = 0;
+  for (const model of queue) {
+    const result = reports.get(model.name) as SearchResult;
+    table.push(row(model, result));
+    states += result.states;
+    steps += result.steps;
+    busy += result.seconds;
+    if (!result.exhaustive) failed++;
+  }
+  console.log(table.toString());
+  const seconds = (performance.now() - start) / 1000;
+  console.log(
+    `${queue.length} models, ${states.toLocaleString('en')} states, ${steps.toLocaleString('en')} steps in ${seconds.toFixed(0)} s ` +
+      `(${Math.round(steps / busy).toLocaleString('en')} steps a second and processor)`,
+  );
+  const program = failed > 0 ? loadCore() : undefined;
+  for (const model of queue) {
+    const result = reports.get(model.name) as SearchResult;
+    if (result.violation === undefined || program === undefined) continue;
+    const make = (): Scene => new Scene(program, model);
+    console.log(`\n${model.name}:`);
+    console.log(render(make(), shorten(make, result).violation?.schedule ?? []));
+  }
+  console.log(`${queue.length - failed} models exhausted without a finding, ${failed} not`);
+  return failed > 0 ? 1 : 0;
+}

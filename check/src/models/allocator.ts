@@ -1,0 +1,145 @@
+/** Models of the pool of elements, of the objects and of the registry. */
+import { ANSWER_CLOSED, constant, STATE_MASK } from '../scene/layout.js';
+import { call, dispose } from '../scene/ops.js';
+import { GOT, type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+
+/** Where a thread keeps the address of its own object. */
+const MINE = GOT + 1;
+const LIMIT = 0x7fffffff;
+
+const create = (mayFail = false): Op =>
+  call(
+    'createObject',
+    () => [1, 1, LIMIT, 0, 0, 0, 0],
+    (address, scene, t) => {
+      if (address === 0 && !mayFail) throw new Violation(`thread ${t} finds no room for an object`);
+      for (let u = 0; u < scene.threads; u++) {
+        if (address !== 0 && scene.get(u, MINE) === address) {
+          throw new Violation(`threads ${t} and ${u} have both been given the object at ${address}`);
+        }
+      }
+      scene.set(t, MINE, address);
+    },
+  );
+
+/** Disposes of its own object and lets go of it: the last reference frees the memory. */
+const drop = (): Op[] => [
+  call('disposeObject', (scene, t) => [mine(scene, t)]),
+  call('detachObject', (scene, t) => {
+    const address = mine(scene, t);
+    scene.set(t, MINE, 0);
+    return [address];
+  }),
+];
+
+function mine(scene: Scene, t: number): number {
+  return scene.get(t, MINE);
+}
+
+const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
+
+/** Attaches to the first object by its first handle; if that works, the object must be of that generation until it lets go. */
+const attach = (): Op[] => [
+  call(
+    'attachObject',
+    (scene) => [scene.semaphores[0], 0, 1],
+    (answer, scene, t) => {
+      scene.set(t, MINE, answer === 0 ? scene.semaphores[0] : 0);
+      if (answer !== 0 && answer !== ANSWER_CLOSED && answer !== constant('ANSWER_STALE')) {
+        throw new Violation(`attaching is answered ${answer}`);
+      }
+    },
+  ),
+  call(
+    'generation',
+    (scene) => [scene.semaphores[0]],
+    (generation, scene, t) => {
+      if (mine(scene, t) !== 0 && generation !== 0) {
+        throw new Violation(`thread ${t} holds a reference to an object that has been freed`);
+      }
+    },
+  ),
+  {
+    text: 'detach',
+    next: (scene, t) => {
+      if (mine(scene, t) === 0) return true;
+      const address = mine(scene, t);
+      scene.set(t, MINE, 0);
+      scene.call(t, 'detachObject', address);
+      return false;
+    },
+  },
+];
+
+const rejoin = (): Op[] => [
+  call('unregister', () => []),
+  call(
+    'register',
+    () => [],
+    (index, _scene, t) => {
+      if (index < 0) throw new Violation(`thread ${t} finds no room to register`);
+    },
+  ),
+];
+
+/** No two registered threads have one record or one spare. */
+function apart(scene: Scene): void {
+  const spares = new Set<number>();
+  for (let t = 0; t < scene.threads; t++) {
+    const spare = scene.spare(t);
+    if (spares.has(spare)) throw new Violation(`two threads have the element at ${spare} for their spare`);
+    spares.add(spare);
+    if ((word(scene, spare) & STATE_MASK) !== constant('RESERVED'))
+      throw new Violation('a spare is not RESERVED');
+  }
+}
+
+export const allocator: readonly Model[] = [
+  {
+    name: 'objects',
+    programs: [
+      [create(), ...drop(), create()],
+      [create(), ...drop(), create()],
+    ],
+    arena: { objects: 2 },
+  },
+  {
+    name: 'objects of three, two places',
+    programs: [[create(true)], [create(true)], [create(true)]],
+    arena: { objects: 2 },
+    end: (scene) => {
+      const got = [0, 1, 2].filter((t) => mine(scene, t) !== 0).length;
+      if (got !== 2) throw new Violation(`${got} of 2 objects were given out`);
+    },
+  },
+  {
+    name: 'objects, a thread is killed',
+    programs: [[create(), ...drop()], [create(), ...drop(), create()], [create()]],
+    arena: { objects: 4 },
+    deaths: 1,
+    mortal: [0],
+  },
+  {
+    name: 'references',
+    programs: [attach(), [dispose(), call('detachObject', (scene) => [scene.semaphores[0]])], attach()],
+    arena: { objects: 1 },
+    disposes: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 1 });
+    },
+    end: (scene) => {
+      const address = scene.semaphores[0];
+      const life = address + constant('O_LIFE');
+      if (word(scene, life) !== 0 || word(scene, life + 4) !== 1)
+        throw new Violation('the object was not freed once');
+    },
+  },
+  { name: 'registry', programs: [rejoin(), rejoin(), rejoin()], arena: { elements: 3 }, end: apart },
+  {
+    name: 'registry, a thread is killed',
+    programs: [rejoin(), rejoin(), rejoin()],
+    arena: { elements: 4 },
+    deaths: 1,
+    mortal: [0],
+  },
+];

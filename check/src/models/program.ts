@@ -1,0 +1,124 @@
+/**
+ * Models in a line: programs as text, one thread between bars.
+ *
+ *     A2 acquire(2)        R  release what was got     V2 release(2) of permits that nobody held
+ *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
+ *     D  dispose           '  behind a letter: on the second semaphore
+ */
+
+import { B_CELLS, constant, LINE } from '../scene/layout.js';
+import {
+  acquire,
+  acquireOf,
+  arrive,
+  dispose,
+  eventLoop,
+  post,
+  release,
+  releaseOf,
+  tryAcquire,
+} from '../scene/ops.js';
+import type { Model, Op, Scene } from '../scene/scene.js';
+
+export interface Line {
+  readonly name: string;
+  readonly program: string;
+  /** Permits of the semaphores. */
+  readonly permits: readonly number[];
+  readonly buckets?: 1 | 2;
+  readonly spin?: number;
+  /** Where the counters begin. */
+  readonly first?: bigint;
+  /** How many cells of every bucket are free, the others being taken for good: 12 by default. */
+  readonly cells?: number;
+  /** Default: the library's Semaphore. */
+  readonly kind?: 'ticket' | 'twa' | 'conservative';
+  readonly threshold?: number;
+  readonly mayWait?: boolean;
+  readonly long?: boolean;
+  /** Elements beyond one for each thread. */
+  readonly extra?: number;
+}
+
+const CELLS = (LINE - B_CELLS) / 4;
+const KINDS = {
+  ticket: constant('KIND_TICKET_SEMAPHORE'),
+  twa: constant('KIND_TWA_SEMAPHORE'),
+  conservative: constant('KIND_TWA_SEMAPHORE'),
+};
+
+function op(text: string, kind: Line['kind']): Op {
+  const [, letter, count, second] = /^([ARVYadD])(\d*)('?)$/.exec(text) ?? [];
+  const n = count === undefined || count === '' ? 1 : Number(count);
+  const semaphore = second === "'" ? 1 : 0;
+  if (kind !== undefined) {
+    if (letter === 'A') return acquireOf(kind === 'ticket' ? 'ticket' : 'twa', semaphore);
+    if (letter === 'R' || letter === 'V') return releaseOf(kind, semaphore);
+    throw new Error(`a ${kind} semaphore has no ${text}`);
+  }
+  switch (letter) {
+    case 'A':
+      return acquire(n, semaphore);
+    case 'R':
+      return release(semaphore);
+    case 'V':
+      return post(n, semaphore);
+    case 'Y':
+      return tryAcquire(n, semaphore);
+    case 'a':
+      return arrive(n);
+    case 'd':
+      return eventLoop();
+    case 'D':
+      return dispose(semaphore);
+    default:
+      throw new Error(`a program has no ${text}`);
+  }
+}
+
+/** Takes cells for good, so that few waiters fill a line: they name an element that is never in use. */
+function takeCells(scene: Scene, free: number, number: number): void {
+  const { buckets, lines } = scene.regions;
+  for (let line = buckets; line < lines; line += LINE) {
+    for (let c = free; c < CELLS; c++) scene.machine.hostStore32(line + B_CELLS + 4 * c, number);
+  }
+}
+
+export function modelOf(line: Line): Model {
+  const programs = line.program.split('|').map((text) =>
+    text
+      .trim()
+      .split(/\s+/)
+      .map((word) => op(word, line.kind)),
+  );
+  const promises = (line.program.match(/a\d/g) ?? []).length;
+  const elements = programs.length + promises + (line.extra ?? 0);
+  const { cells = CELLS, kind } = line;
+  return {
+    name: line.name,
+    programs,
+    arena: {
+      buckets: line.buckets ?? 1,
+      elements: elements + (cells < CELLS ? 1 : 0),
+      objects: line.permits.length,
+    },
+    mayWait: line.mayWait ?? false,
+    long: line.long ?? false,
+    disposes: line.program.includes('D'),
+    objects: (scene) => {
+      for (const permits of line.permits) {
+        scene.semaphore({
+          permits,
+          spin: line.spin ?? 0,
+          threshold: line.threshold ?? 0,
+          first: line.first ?? 0n,
+          ...(kind === undefined ? {} : { kind: KINDS[kind] }),
+        });
+      }
+      if (cells < CELLS) {
+        takeCells(scene, cells, elements + 1);
+        scene.filler = elements + 1;
+      }
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * The table of models. To add one for what is there already, add a line; for a new primitive, add its ops to
+ * scene/ops.ts first (docs/checking.md).
+ */
+import type { Model } from '../scene/scene.js';
+import { allocator } from './allocator.js';
+import { type Line, modelOf } from './program.js';
+
+const three = 'A R A R | A R A R | A R A R';
+const mixed = 'A R A2 R | A2 R A R | A R A R';
+/** The ticket at which the low half of a counter wraps, in the middle of the model. */
+const WRAP = 2n ** 32n - 2n;
+
+const semaphore: Line[] = [
+  { name: '2x2', program: 'A R A R | A R A R', permits: [1] },
+  { name: '3x1', program: 'A R | A R | A R', permits: [1] },
+  { name: '3x2', long: true, program: three, permits: [1] },
+  { name: '3x2 2 buckets', long: true, program: three, permits: [1], buckets: 2 },
+  { name: '3x2 2 permits', long: true, program: three, permits: [2] },
+  { name: '3x2 2 permits 2 buckets', long: true, program: three, permits: [2], buckets: 2 },
+  { name: '3x2 mixed', long: true, program: mixed, permits: [2] },
+  { name: '3x2 mixed 2 buckets', long: true, program: mixed, permits: [2], buckets: 2 },
+  { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
+  { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
+  { name: '4x1', long: true, program: 'A R | A R | A R | A R', permits: [1], buckets: 2 },
+  { name: '4x1 2 permits', long: true, program: 'A R | A R | A R | A R', permits: [2], buckets: 2 },
+  { name: 'two semaphores', program: "A R A' R' | A' R' A R | A R", permits: [1, 1] },
+  { name: 'heavy head', program: 'A3 R | A R | V | V', permits: [0], buckets: 2, mayWait: true },
+  { name: 'heavy middle', program: 'A R | A2 R | A R | V', permits: [1], buckets: 2 },
+  { name: 'release of 2', program: 'A | A | V2', permits: [0], buckets: 2 },
+  { name: 'release of 3', program: 'A | A2 | V3', permits: [0], buckets: 2 },
+  { name: 'two posters', program: 'A | A | V | V', permits: [0], buckets: 2 },
+  { name: 'try', program: 'A R | Y R | A R', permits: [1] },
+  { name: 'try heavy', program: 'A2 R | Y R Y R | A R', permits: [2] },
+  { name: 'try 2 heavy', program: 'A2 R | Y2 R Y R | A R', permits: [2], buckets: 2 },
+  { name: 'dispose', program: 'A R | A R | D', permits: [1] },
+  { name: 'dispose 3', program: 'A R | A R | A R | D', permits: [1] },
+  { name: 'dispose heavy', program: 'A2 R | A R | D | V', permits: [1], buckets: 2 },
+  { name: 'overflow', program: 'A R | A R | A R', permits: [1], cells: 1, extra: 8 },
+  { name: 'overflow 3', program: 'A | A | A | V3', permits: [0], cells: 1, extra: 8 },
+  { name: 'common lines', program: 'A R | A R | A R', permits: [1], cells: 1 },
+  { name: 'promise', program: 'a1 d | A R', permits: [1] },
+  { name: 'promises', program: 'a1 d | a1 d | A R', permits: [1] },
+  { name: 'promises of one', program: 'a1 a1 d | A R', permits: [1] },
+  { name: 'promises of one, 3', program: 'a1 a1 d | A R A R', permits: [1], buckets: 2 },
+  { name: 'promise heavy', program: 'a2 d | A R | A R', permits: [2], buckets: 2 },
+  { name: 'promises heavy', program: 'a1 a2 d | A R | V', permits: [1], buckets: 2 },
+  { name: 'promise and own acquire', program: 'A a1 R d | A R', permits: [1] },
+  { name: 'promise dispose', program: 'a1 d | A R | D', permits: [1] },
+];
+
+const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((kind) => {
+  const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
+  return thresholds.flatMap((threshold): Line[] => {
+    const name = (text: string): string => `${kind}${kind === 'ticket' ? '' : ` ${threshold}`}: ${text}`;
+    return [
+      { name: name('3x2'), long: true, program: three, permits: [1], kind, threshold },
+      { name: name('3x2 2 permits'), long: true, program: three, permits: [2], kind, threshold, buckets: 2 },
+      { name: name('4x1'), long: true, program: 'A R | A R | A R | A R', permits: [1], kind, threshold },
+      {
+        name: name('3x1 wrap, polling'),
+        program: 'A R | A R | A R',
+        permits: [1],
+        kind,
+        threshold,
+        spin: 1,
+        first: WRAP,
+        buckets: 2,
+      },
+      {
+        name: name('two semaphores'),
+        program: "A R | A' R' | A R | A' R'",
+        permits: [1, 1],
+        kind,
+        threshold,
+      },
+    ];
+  });
+});
+
+export const models: readonly Model[] = [...allocator, ...semaphore.map(modelOf), ...listings.map(modelOf)];

@@ -1,0 +1,106 @@
+/**
+ * The core's own constants, read from core/layout.ts, so that they are written once. The bases of the arena's
+ * regions are globals of the core; what an address means follows from both.
+ */
+import { readFileSync } from 'node:fs';
+
+const source = readFileSync(new URL('../../../core/layout.ts', import.meta.url), 'utf8');
+const constants = new Map<string, number>();
+for (const [, name, value] of source.matchAll(/^export const (\w+): \w+ = (-?(?:0x)?[0-9a-f]+)(?:;| <<)/gm)) {
+  constants.set(name as string, Number(value));
+}
+
+/** A constant of core/layout.ts. */
+export function constant(name: string): number {
+  const value = constants.get(name);
+  if (value === undefined) throw new Error(`core/layout.ts has no constant ${name}`);
+  return value;
+}
+
+export const LINE = constant('LINE');
+export const OBJECT_SIZE = constant('OBJECT_SIZE');
+export const ELEMENT_SIZE = constant('ELEMENT_SIZE');
+export const THREAD_SIZE = constant('THREAD_SIZE');
+export const TICKET = constant('TICKET');
+export const GRANT = constant('GRANT');
+export const B_CELLS = constant('B_CELLS');
+export const B_PARKED = constant('B_PARKED');
+export const E_STATE = constant('E_STATE');
+export const T_DOORBELL = constant('T_DOORBELL');
+export const IDLE = constant('IDLE');
+export const RESERVED = constant('RESERVED');
+export const STATE_MASK = constant('STATE_MASK');
+export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
+export const ADMITTED = constant('ADMITTED');
+export const REFUSED = constant('REFUSED');
+export const ANSWER_CLOSED = constant('ANSWER_CLOSED');
+
+/** First bytes of the regions of an arena. */
+export interface Regions {
+  readonly objects: number;
+  readonly names: number;
+  readonly threads: number;
+  readonly buckets: number;
+  readonly lines: number;
+  readonly common: number;
+  readonly elements: number;
+  readonly end: number;
+}
+
+const STATES = ['IDLE', 'RESERVED', 'WAITING', 'GRANTED', 'CLOSED', 'AWAKE'];
+const words = (names: Record<string, string>): Map<number, string> =>
+  new Map(Object.entries(names).map(([name, text]) => [constant(name), text]));
+const HEADER = words({
+  USED_ELEMENTS: 'elements used',
+  USED_LINES: 'lines used',
+  USED_OBJECTS: 'objects used',
+  USED_NAMES: 'names used',
+  USED_THREADS: 'threads used',
+  PUBLISHED_NAMES: 'names published',
+});
+const OBJECT = words({
+  TICKET: 'ticket',
+  GRANT: 'grant',
+  O_KIND: 'kind',
+  O_MAX: 'max',
+  O_SPIN: 'spin',
+  O_THRESHOLD: 'threshold',
+  O_INITIAL: 'initial',
+  O_LIFE: 'life',
+});
+const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell' });
+const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
+const ELEMENT = words({
+  E_STATE: 'state',
+  E_START: 'start',
+  E_REQUEST: 'request',
+  E_CELLS: 'cells',
+  E_END: 'end',
+});
+
+/** What the word at this address is, for a reader of traces. */
+export function nameOf(address: number, at: Regions): string {
+  const inLine = (kind: string, base: number, size: number, fields: Map<number, string>): string => {
+    const offset = (address - base) % size;
+    const cell = fields === BUCKET && offset >= B_CELLS ? `cell${(offset - B_CELLS) / 4}` : undefined;
+    return `${kind}${Math.floor((address - base) / size)}.${cell ?? fields.get(offset) ?? `+${offset}`}`;
+  };
+  if (address >= at.elements) return inLine('element', at.elements, ELEMENT_SIZE, ELEMENT);
+  if (address >= at.common) return inLine('common', at.common, LINE, BUCKET);
+  if (address >= at.lines) return inLine('line', at.lines, LINE, BUCKET);
+  if (address >= at.buckets) return inLine('bucket', at.buckets, LINE, BUCKET);
+  if (address >= at.threads) return inLine('thread', at.threads, THREAD_SIZE, THREAD);
+  if (address >= at.names) return `names+${address - at.names}`;
+  if (address >= at.objects) return inLine('object', at.objects, OBJECT_SIZE, OBJECT);
+  if (address >= CLOSED_OBJECT && address < CLOSED_OBJECT + OBJECT_SIZE)
+    return `closed.${OBJECT.get(address - CLOSED_OBJECT)}`;
+  return HEADER.get(address) ?? `header+${address}`;
+}
+
+/** A value as the word at this address means it. */
+export function meaningOf(value: bigint, address: number, at: Regions): string {
+  if (address >= at.elements && (address - at.elements) % ELEMENT_SIZE === E_STATE) {
+    return `${STATES[Number(value & BigInt(STATE_MASK))]}#${value >> 3n}`;
+  }
+  return value > -100000n && value < 100000n ? String(value) : `0x${BigInt.asUintN(64, value).toString(16)}`;
+}

@@ -1,0 +1,432 @@
+/**
+ * The steps that programs are made of: what src/semaphore.ts and src/engine/doorbell.ts do around the core,
+ * written as machines of a few phases, since the search must be able to stop between any two accesses.
+ */
+
+import { ADMITTED, ANSWER_CLOSED, REFUSED } from './layout.js';
+import {
+  GOT,
+  LISTENING,
+  LOCAL,
+  MOST_PROMISES,
+  type Op,
+  PHASE,
+  PROMISES,
+  QUEUE,
+  READY,
+  REST_DUE,
+  RESULT,
+  RUNG,
+  type Scene,
+  Violation,
+} from './scene.js';
+
+/** An op that waits for permits: the scene can tell what a sleeper waits for. */
+interface Waiting extends Op {
+  readonly semaphore: number;
+  readonly width: number;
+}
+
+function admitted(scene: Scene, t: number, semaphore: number, width: number): void {
+  scene.admitted(t, semaphore, width, scene.ticketLo(t), scene.ticketHi(t));
+  scene.set(t, GOT + semaphore, scene.get(t, GOT + semaphore) + width);
+}
+
+/** `acquire(n)`: blocks. A disposed semaphore ends it without permits. */
+export function acquire(n = 1, semaphore = 0): Waiting {
+  return {
+    text: `acquire(${n})`,
+    semaphore,
+    width: n,
+    next(scene, t) {
+      const at = scene.semaphores[semaphore];
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) {
+        scene.call(t, 'acquire', at, n);
+        return false;
+      }
+      const answer = scene.result(t);
+      if (answer === ADMITTED) {
+        admitted(scene, t, semaphore, n);
+        return true;
+      }
+      if (phase === 1) {
+        scene.call(t, 'park', at, n, answer);
+        return false;
+      }
+      return expectClosed(scene, t, answer);
+    },
+  };
+}
+
+function expectClosed(scene: Scene, t: number, answer: number): true {
+  if (answer !== ANSWER_CLOSED) throw new Violation(`thread ${t} is answered ${answer}`);
+  if (scene.model.disposes !== true) throw new Violation(`thread ${t} is told that the semaphore is closed`);
+  return true;
+}
+
+/** `tryAcquire(n)`: the release after it gives back what it got. */
+export function tryAcquire(n = 1, semaphore = 0): Op {
+  return {
+    text: `tryAcquire(${n})`,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        scene.set(t, PHASE, 1);
+        scene.call(t, 'tryAcquire', scene.semaphores[semaphore], n);
+        return false;
+      }
+      const answer = scene.result(t);
+      if (answer === REFUSED) return true;
+      if (answer !== ADMITTED) return expectClosed(scene, t, answer);
+      admitted(scene, t, semaphore, n);
+      return true;
+    },
+  };
+}
+
+// How far an op has got within a phase.
+const STAGE = LOCAL; // of a release: 0 not begun, 1 in release, 2 in finishRelease, 3 settling promises
+const WIDTH = LOCAL + 1; // of that release
+const SETTLING = LOCAL + 2; // 0 not, 1 in settle, 2 giving up runs of a closed semaphore
+const ANSWER = LOCAL + 3; // of arrive
+
+/** One release; true when it is done. */
+function releasing(scene: Scene, t: number, width: number, semaphore: number, own: boolean): boolean {
+  const at = scene.semaphores[semaphore];
+  const answer = scene.result(t);
+  switch (scene.get(t, STAGE)) {
+    case 0:
+      scene.releasing(semaphore, width, own);
+      scene.set(t, STAGE, 1);
+      scene.call(t, 'release', at, width);
+      return false;
+    case 1:
+      if (answer === ADMITTED) break;
+      scene.set(t, STAGE, 2);
+      scene.call(t, 'finishRelease', at, width, answer, semaphore === 0 ? firstRun(scene, t) : 0);
+      return false;
+    case 2: {
+      if (answer < 0) throw new Violation(`thread ${t}'s release is answered ${answer}`);
+      if (answer === 0) break;
+      const run = firstRun(scene, t);
+      fulfil(scene, t, answer);
+      if (firstRun(scene, t) === run) {
+        scene.set(t, REST_DUE, 1);
+        break;
+      }
+      if (!settle(scene, t)) break;
+      scene.set(t, STAGE, 3);
+      return false;
+    }
+    default:
+      if (settling(scene, t)) return false;
+      restSoon(scene, t);
+  }
+  scene.set(t, STAGE, 0);
+  return true;
+}
+
+/** Gives back what the thread has got of this semaphore; nothing if it got nothing. */
+export function release(semaphore = 0): Op {
+  return {
+    text: 'release',
+    next(scene, t) {
+      if (scene.get(t, STAGE) === 0) {
+        const width = scene.get(t, GOT + semaphore);
+        if (width === 0) return true;
+        scene.set(t, GOT + semaphore, 0);
+        scene.set(t, WIDTH, width);
+      }
+      return releasing(scene, t, scene.get(t, WIDTH), semaphore, true);
+    },
+  };
+}
+
+/** `release(n)` by a thread that holds nothing: makes permits. */
+export function post(n = 1, semaphore = 0): Op {
+  return { text: `post(${n})`, next: (scene, t) => releasing(scene, t, n, semaphore, false) };
+}
+
+// --- Promises, all on semaphore 0: what Promises and Doorbell do ------------------------------------------
+
+function firstRun(scene: Scene, t: number): number {
+  return scene.get(t, QUEUE) > 0 ? scene.get(t, PROMISES) : 0;
+}
+
+function lastRun(scene: Scene, t: number): number {
+  const waiting = scene.get(t, QUEUE);
+  return waiting > 0 ? scene.get(t, PROMISES + 4 * (waiting - 1)) : 0;
+}
+
+/** Takes the first promise out of the queue. */
+function shift(scene: Scene, t: number): void {
+  const left = scene.get(t, QUEUE) - 1;
+  scene.set(t, QUEUE, left);
+  for (let i = PROMISES; i < PROMISES + 4 * MOST_PROMISES; i++) {
+    scene.set(t, i, i < PROMISES + 4 * left ? scene.get(t, i + 4) : 0);
+  }
+}
+
+/** Fulfils so many promises of the first run. */
+function fulfil(scene: Scene, t: number, count: number): void {
+  const run = firstRun(scene, t);
+  for (let i = 0; i < count; i++) {
+    if (firstRun(scene, t) !== run || run === 0) {
+      throw new Violation(`thread ${t} is told to fulfil ${count} promises of a run that has ${i}`);
+    }
+    const width = scene.get(t, PROMISES + 1);
+    scene.admitted(t, 0, width, scene.get(t, PROMISES + 2), scene.get(t, PROMISES + 3));
+    ready(scene, t, width);
+    shift(scene, t);
+  }
+}
+
+/** Queues a continuation that gives the permits back, as a microtask: four bits of width each, the next one lowest. */
+function ready(scene: Scene, t: number, width: number): void {
+  const list = scene.get(t, READY);
+  let bits = 0;
+  while (((list >>> bits) & 15) !== 0) bits += 4;
+  scene.set(t, READY, list | (width << bits));
+}
+
+function restSoon(scene: Scene, t: number): void {
+  if (scene.get(t, QUEUE) > 0) scene.set(t, REST_DUE, 1);
+}
+
+/** Begins to settle what is due. Whether a call is under way, which `settling` takes up. */
+function settle(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  scene.set(t, SETTLING, run === 0 ? 0 : 1);
+  if (run !== 0) scene.call(t, 'settle', run);
+  return run !== 0;
+}
+
+/** Whether another call is under way. */
+function settling(scene: Scene, t: number): boolean {
+  if (scene.get(t, SETTLING) === 2) return giveUpRuns(scene, t);
+  const count = scene.result(t);
+  if (count > 0) {
+    fulfil(scene, t, count);
+    return settle(scene, t);
+  }
+  if (count < 0) {
+    expectClosed(scene, t, count);
+    return giveUpRuns(scene, t);
+  }
+  scene.set(t, SETTLING, 0);
+  return false;
+}
+
+function giveUpRuns(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  scene.set(t, SETTLING, run === 0 ? 0 : 2);
+  if (run === 0) return false;
+  while (firstRun(scene, t) === run) shift(scene, t);
+  scene.call(t, 'dropRun', run);
+  return true;
+}
+
+/** `acquireAsync(n)`, whose continuation gives the permits back; `eventLoop` runs it. */
+export function arrive(n = 1): Op {
+  return {
+    text: `acquireAsync(${n})`,
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) {
+        scene.call(t, 'arrive', scene.semaphores[0], n, lastRun(scene, t));
+        return false;
+      }
+      if (phase === 1) {
+        const answer = scene.result(t);
+        if (answer > 0) return queued(scene, t, answer, n);
+        scene.set(t, ANSWER, answer);
+        if (settle(scene, t)) return false;
+      } else {
+        if (settling(scene, t)) return false;
+        restSoon(scene, t);
+      }
+      if (scene.get(t, ANSWER) !== ADMITTED) return expectClosed(scene, t, scene.get(t, ANSWER));
+      scene.admitted(t, 0, n, scene.ticketLo(t), scene.ticketHi(t));
+      ready(scene, t, n);
+      return true;
+    },
+  };
+}
+
+function queued(scene: Scene, t: number, run: number, width: number): true {
+  const waiting = scene.get(t, QUEUE);
+  if (waiting === MOST_PROMISES) throw new Error(`a model's thread has at most ${MOST_PROMISES} promises`);
+  const at = PROMISES + 4 * waiting;
+  scene.set(t, at, run);
+  scene.set(t, at + 1, width);
+  scene.set(t, at + 2, scene.ticketLo(t));
+  scene.set(t, at + 3, scene.ticketHi(t));
+  scene.set(t, QUEUE, waiting + 1);
+  if (waiting === 0) scene.set(t, REST_DUE, 1);
+  return true;
+}
+
+// Phases of the event loop.
+const NEXT = 0;
+const RUNNING = 1; // a continuation
+const LOADING = 2; // the doorbell
+const RESTING = 3; // settling what is due
+const ENTERING = 4; // the first run
+const LISTEN = 5; // comparing the doorbell, as waitAsync does
+const SLEEPING = 6;
+
+/**
+ * The event loop, until no promise waits: continuations first; then what restSoon has put off; then sleep on
+ * the doorbell, as it was when the thread listened. A pending waitAsync is that same sleep, begun earlier:
+ * rings only ever add, so a comparison made later finds out about any of them.
+ */
+export function eventLoop(): Op {
+  return {
+    text: 'event loop',
+    next(scene, t) {
+      const to = (phase: number): void => scene.set(t, PHASE, phase);
+      switch (scene.get(t, PHASE)) {
+        case RUNNING:
+          if (!releasing(scene, t, scene.get(t, WIDTH), 0, true)) return false;
+          return turn(scene, t);
+        case LOADING:
+          scene.set(t, LOCAL + 4, scene.get(t, RESULT));
+          to(RESTING);
+          if (settle(scene, t)) return false;
+          return enter(scene, t);
+        case RESTING:
+          if (settling(scene, t)) return false;
+          return enter(scene, t);
+        case ENTERING:
+          if (scene.result(t) !== 0) {
+            to(RESTING);
+            settle(scene, t);
+            return false;
+          }
+          if (scene.get(t, LISTENING) === 1) return turn(scene, t);
+          to(LISTEN);
+          scene.hostLoad(t, scene.doorbell(t));
+          return false;
+        case LISTEN:
+          if (scene.get(t, RESULT) !== scene.get(t, LOCAL + 4)) return load(scene, t);
+          scene.set(t, LISTENING, 1);
+          scene.set(t, RUNG, scene.get(t, RESULT));
+          return turn(scene, t);
+        case SLEEPING:
+          scene.set(t, LISTENING, 0);
+          scene.set(t, RUNG, 0);
+          return load(scene, t);
+        default:
+          return turn(scene, t);
+      }
+    },
+  };
+}
+
+function load(scene: Scene, t: number): false {
+  scene.set(t, PHASE, LOADING);
+  scene.hostLoad(t, scene.doorbell(t));
+  return false;
+}
+
+function enter(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  if (run === 0) return turn(scene, t);
+  scene.set(t, PHASE, ENTERING);
+  scene.call(t, 'enterRun', run);
+  return false;
+}
+
+/** What the event loop does next. */
+function turn(scene: Scene, t: number): boolean {
+  scene.set(t, PHASE, NEXT);
+  scene.set(t, RESULT, 0);
+  scene.set(t, LOCAL + 4, 0);
+  const list = scene.get(t, READY);
+  if (list !== 0) {
+    scene.set(t, WIDTH, list & 15);
+    scene.set(t, READY, list >>> 4);
+    scene.set(t, PHASE, RUNNING);
+    return releasing(scene, t, list & 15, 0, true);
+  }
+  if (scene.get(t, REST_DUE) === 1) {
+    scene.set(t, REST_DUE, 0);
+    return load(scene, t);
+  }
+  if (scene.get(t, QUEUE) === 0) return true;
+  if (scene.get(t, LISTENING) === 0)
+    throw new Violation(`thread ${t} sleeps without listening to its doorbell`);
+  scene.set(t, PHASE, SLEEPING);
+  scene.hostWait(t, scene.doorbell(t), scene.get(t, RUNG));
+  return false;
+}
+
+/** `dispose()`. */
+export function dispose(semaphore = 0): Op {
+  return {
+    text: 'dispose',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      scene.call(t, 'disposeObject', scene.semaphores[semaphore]);
+      return false;
+    },
+  };
+}
+
+/** A call of one of the core's functions, whose answer the model looks at. */
+export function call(
+  name: string,
+  args: (scene: Scene, t: number) => number[],
+  then: (answer: number, scene: Scene, t: number) => void = () => {},
+): Op {
+  return {
+    text: name,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        scene.set(t, PHASE, 1);
+        scene.call(t, name, ...args(scene, t));
+        return false;
+      }
+      then(scene.result(t), scene, t);
+      return true;
+    },
+  };
+}
+
+/** The semaphores of the listings: `acquire` blocks, one permit at a time. */
+export function acquireOf(kind: 'ticket' | 'twa', semaphore = 0): Waiting {
+  return {
+    text: `${kind} acquire`,
+    semaphore,
+    width: 1,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        scene.set(t, PHASE, 1);
+        scene.call(t, `${kind}Acquire`, scene.semaphores[semaphore]);
+        return false;
+      }
+      if (scene.result(t) !== ADMITTED) return expectClosed(scene, t, scene.result(t));
+      admitted(scene, t, semaphore, 1);
+      return true;
+    },
+  };
+}
+
+export function releaseOf(kind: 'ticket' | 'twa' | 'conservative', semaphore = 0): Op {
+  const name = { ticket: 'ticketRelease', twa: 'twaRelease', conservative: 'twaReleaseConservative' }[kind];
+  return {
+    text: `${kind} release`,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      const got = scene.get(t, GOT + semaphore);
+      scene.releasing(semaphore, 1, got > 0);
+      if (got > 0) scene.set(t, GOT + semaphore, got - 1);
+      scene.call(t, name, scene.semaphores[semaphore]);
+      return false;
+    },
+  };
+}

@@ -1,0 +1,709 @@
+/**
+ * A scene: threads that run programs over one arena, at the granularity of single accesses to shared memory.
+ *
+ *     program   acquire, release, ...     what the library's TypeScript does around the core, as small state machines
+ *     machine   core.wasm                 one interpreter a thread, over one memory
+ *     ghosts    who holds what            bookkeeping of the checks; the code under test cannot see it
+ *
+ * In each state some choices are open: let a thread perform its next access, let a parked thread's wait run
+ * out, kill a thread. A choice is thread * CHOICES + kind. Everything a choice changes can be undone, and
+ * everything that decides the future goes into the hash.
+ *
+ * What is checked at every step: permits out never exceed permits made; whoever is admitted is due, so no
+ * lower ticket is still undue; an element is stored to only by the thread that owns it, and a cell cleared
+ * only by the owner of the element in it. At the end: conservation, nobody waits who is due, no element or
+ * cell is left behind.
+ */
+import {
+  DEAD,
+  type Machine,
+  IDLE as NO_CALL,
+  NOTIFY,
+  PARKED,
+  PENDING,
+  STORE,
+  Trap,
+  WAIT,
+} from '../machine/machine.js';
+import type { Program } from '../wasm/code.js';
+import {
+  ADMITTED,
+  B_CELLS,
+  B_PARKED,
+  ELEMENT_SIZE,
+  GRANT,
+  IDLE,
+  LINE,
+  meaningOf,
+  nameOf,
+  OBJECT_SIZE,
+  RESERVED,
+  type Regions,
+  STATE_MASK,
+  THREAD_SIZE,
+  TICKET,
+} from './layout.js';
+import { globalIndex, newMachine } from './set-up.js';
+
+export class Violation extends Error {}
+
+/** Whether an error is a finding: a promise broken, or a trap of the core. */
+export function isFinding(error: unknown): error is Error {
+  return error instanceof Violation || error instanceof Trap;
+}
+
+/** One step of a program: called whenever its thread has nothing under way. */
+export interface Op {
+  readonly text: string;
+  /** True: done. False: it has begun a call or an access. */
+  next(scene: Scene, t: number): boolean;
+}
+
+export interface ArenaSizes {
+  readonly objects?: number;
+  readonly names?: number;
+  readonly buckets?: number;
+  readonly elements?: number;
+}
+
+export interface Model {
+  readonly name: string;
+  readonly programs: readonly (readonly Op[])[];
+  readonly arena?: ArenaSizes;
+  /** Makes the objects, before the threads start. */
+  readonly objects?: (scene: Scene) => void;
+  /** Whether some may rightly be left waiting at the end. */
+  readonly mayWait?: boolean;
+  /** Whether a semaphore is disposed of: then acquire may end without permits. */
+  readonly disposes?: boolean;
+  /** Deaths at most, and of which threads (default: of all). */
+  readonly deaths?: number;
+  readonly mortal?: readonly number[];
+  /** Whether it takes more than a few seconds. */
+  readonly long?: boolean;
+  /** A check of the model's own in every end state. */
+  readonly end?: (scene: Scene) => void;
+}
+
+export const STEP = 0;
+export const TIME_OUT = 1;
+export const KILL = 2;
+export const CHOICES = 3;
+
+// A thread's own words in the driver.
+const OP = 0;
+export const PHASE = 1;
+const HOST = 2; // an access of the host side is pending: which
+const HOST_ADDRESS = 3;
+const HOST_VALUE = 4;
+export const RESULT = 5; // of the last host access
+export const GOT = 6; // permits that the next release gives back, of each semaphore
+export const LISTENING = 8; // whether a waitAsync is pending
+export const RUNG = 9; // the doorbell when it was listened to
+export const READY = 10; // continuations to run, see ops.ts
+export const QUEUE = 11; // promises waiting: how many
+export const REST_DUE = 12; // whether the event loop is to enter a run
+export const LOCAL = 13; // five words for ops
+export const PROMISES = 18; // four words each: run, width, ticket (low, high)
+export const MOST_PROMISES = 3;
+const WORDS = PROMISES + 4 * MOST_PROMISES;
+
+/** A grant this far behind has been closed. */
+const CLOSED = 2 ** 60;
+
+const HOST_LOAD = 1;
+const HOST_WAIT = 2;
+
+const MOST_SEMAPHORES = 2;
+const MOST_ELEMENTS = 16;
+
+export interface SemaphoreOptions {
+  readonly permits: number;
+  readonly spin?: number;
+  readonly threshold?: number;
+  readonly max?: number;
+  readonly kind?: number;
+  readonly first?: bigint;
+}
+
+export class Scene {
+  readonly machine: Machine;
+  readonly model: Model;
+  readonly program: Program;
+  readonly threads: number;
+  readonly regions: Regions;
+  /** What stands in cells that a model has taken for good. */
+  filler = 0;
+  /** Addresses of the model's semaphores. */
+  readonly semaphores: number[] = [];
+  readonly #programs: readonly (readonly Op[])[];
+  readonly #functions = new Map<string, number>();
+  readonly #ticketGlobal: number;
+  readonly #spareGlobals: readonly number[];
+  readonly #dead: readonly number[];
+
+  // Driver, ghosts and hashes, in one array so that saving is one copy.
+  readonly state: Int32Array;
+  readonly #ghosts: number;
+  readonly #size: number;
+  #saved: Int32Array;
+  /** Where in the state the threads' hashes are: two words each, kept so that a step computes only its own. */
+  readonly #hashes: number;
+  readonly #kills: boolean;
+
+  hashLo = 0;
+  hashHi = 0;
+  /** What the last choice changed of the state: the hash of this thread alone, or anything (-1). */
+  changed = -1;
+  #touched = false;
+
+  constructor(program: Program, model: Model) {
+    this.model = model;
+    this.program = program;
+    this.threads = model.programs.length;
+    this.#programs = model.programs;
+    this.#kills = (model.deaths ?? 0) > 0;
+    for (const [name, index] of program.exports) this.#functions.set(name, index);
+    const global = (name: string): number => globalIndex(program, name);
+    this.#ticketGlobal = global('semaphore/ticketTaken');
+    this.#spareGlobals = [global('arena/spare'), global('arena/second')];
+    // Read only by what a call leaves to the call after it, and so dead between two operations.
+    this.#dead = ['releasing', 'grantBefore', 'grantLate', 'ticketTaken', 'ownDue']
+      .map((name) => global(`semaphore/${name}`))
+      .concat(global('pause/pauseSink'))
+      .filter((index) => index >= 0);
+    const made = newMachine(program, this.threads, model.arena ?? {}, this.#kills);
+    this.machine = made.machine;
+    this.regions = made.regions;
+    this.#ghosts = this.threads * WORDS;
+    this.#hashes = this.#ghosts + 2 * MOST_SEMAPHORES + MOST_ELEMENTS + 1;
+    this.#size = this.#hashes + 2 * this.threads;
+    this.state = new Int32Array(this.#size);
+    this.#saved = new Int32Array(this.#size * 256);
+    const used = (this.regions.end - this.regions.elements) / ELEMENT_SIZE;
+    if (used > MOST_ELEMENTS) throw new Error(`at most ${MOST_ELEMENTS} elements in a model, got ${used}`);
+    for (let t = 0; t < this.threads; t++) {
+      this.#setElementOwner((this.spare(t) - this.regions.elements) / ELEMENT_SIZE, t + 1);
+    }
+    model.objects?.(this);
+    for (let t = 0; t < this.threads; t++) {
+      this.#forget(t);
+      this.#advance(t);
+    }
+    this.#hashAll();
+  }
+
+  // --- For models and ops --------------------------------------------------------------------------------
+
+  /** Makes a semaphore before the threads start. */
+  semaphore(o: SemaphoreOptions): number {
+    const first = BigInt.asIntN(64, o.first ?? 0n);
+    const address = this.callNow(
+      0,
+      'createObject',
+      o.kind ?? 1,
+      o.permits,
+      o.max ?? 0x7fffffff,
+      o.spin ?? 0,
+      o.threshold ?? 0,
+      Number(BigInt.asIntN(32, first)),
+      Number(BigInt.asIntN(32, first >> 32n)),
+    );
+    if (address === 0) throw new Error(`${this.model.name}: no room for a semaphore`);
+    this.semaphores.push(address);
+    this.#setMade(this.semaphores.length - 1, o.permits);
+    return address;
+  }
+
+  /** Runs a call of one thread to its end, alone: for setting up. */
+  callNow(t: number, name: string, ...args: number[]): number {
+    this.machine.call(t, this.#function(name), ...args);
+    while (this.machine.status(t) === PENDING) {
+      this.#watch(t, () => this.machine.step(t));
+    }
+    return this.machine.resultLo(t);
+  }
+
+  call(t: number, name: string, ...args: number[]): void {
+    this.machine.call(t, this.#function(name), ...args);
+  }
+
+  result(t: number): number {
+    return this.machine.resultLo(t);
+  }
+
+  get(t: number, word: number): number {
+    return this.state[t * WORDS + word];
+  }
+
+  set(t: number, word: number, value: number): void {
+    this.#touched = true;
+    this.state[t * WORDS + word] = value;
+  }
+
+  hostLoad(t: number, address: number): void {
+    this.set(t, HOST, HOST_LOAD);
+    this.set(t, HOST_ADDRESS, address);
+  }
+
+  hostWait(t: number, address: number, expected: number): void {
+    this.set(t, HOST, HOST_WAIT);
+    this.set(t, HOST_ADDRESS, address);
+    this.set(t, HOST_VALUE, expected);
+  }
+
+  doorbell(t: number): number {
+    return this.regions.threads + t * THREAD_SIZE + 4;
+  }
+
+  /** The low and high word of the ticket that the thread took last. */
+  ticketLo(t: number): number {
+    return this.machine.get(t, this.#ticketGlobal);
+  }
+
+  ticketHi(t: number): number {
+    return this.machine.getHi(t, this.#ticketGlobal);
+  }
+
+  /** Thread t has been admitted with `width` permits from this ticket on. */
+  admitted(t: number, semaphore: number, width: number, ticketLo: number, ticketHi: number): void {
+    const behind = this.grantMinus(semaphore, ticketLo, ticketHi) - width;
+    // Whose turn came before a dispose may learn of it after.
+    if (behind < 0 && !(this.model.disposes && behind < -CLOSED)) {
+      throw new Violation(
+        `thread ${t} is admitted out of turn: ${-behind} more must be granted before its tickets are due`,
+      );
+    }
+    const held = this.held(semaphore) + width;
+    if (held > this.made(semaphore)) {
+      throw new Violation(
+        `thread ${t} is admitted with ${width}: ${held} permits out, ${this.made(semaphore)} made`,
+      );
+    }
+    this.#setHeld(semaphore, held);
+  }
+
+  /** Thread t is about to give back `width` permits; what nobody holds is made anew. */
+  releasing(semaphore: number, width: number, own: boolean): void {
+    if (own) this.#setHeld(semaphore, this.held(semaphore) - width);
+    else this.#setMade(semaphore, this.made(semaphore) + width);
+  }
+
+  /** grant - ticket number, exact up to 2^52. */
+  grantMinus(semaphore: number, lo: number, hi: number): number {
+    return this.#difference(this.semaphores[semaphore] + GRANT, lo, hi);
+  }
+
+  held(semaphore: number): number {
+    return this.state[this.#ghosts + semaphore];
+  }
+
+  made(semaphore: number): number {
+    return this.state[this.#ghosts + MOST_SEMAPHORES + semaphore];
+  }
+
+  /** Address of the thread's spare element. */
+  spare(t: number): number {
+    return this.machine.get(t, this.#spareGlobals[0]);
+  }
+
+  finished(t: number): boolean {
+    return this.get(t, OP) >= (this.#programs[t] as readonly Op[]).length;
+  }
+
+  dead(t: number): boolean {
+    return this.machine.status(t) === DEAD;
+  }
+
+  // --- For the search ------------------------------------------------------------------------------------
+
+  /** Computes hashLo and hashHi anew, after going back to where a search begins. */
+  rehash(): void {
+    this.#hashAll();
+  }
+
+  /** Writes the open choices of thread t from `out[from]` on; returns the new end. */
+  choicesOf(t: number, out: Int32Array, from: number): number {
+    let n = from;
+    const status = this.machine.status(t);
+    if (status === PENDING || (status === NO_CALL && this.get(t, HOST) !== 0)) out[n++] = t * CHOICES + STEP;
+    else if (status === PARKED && this.machine.canTimeOut(t)) out[n++] = t * CHOICES + TIME_OUT;
+    if (this.#kills && this.#mayDie(t, status)) out[n++] = t * CHOICES + KILL;
+    return n;
+  }
+
+  choices(out: Int32Array): number {
+    let n = 0;
+    for (let t = 0; t < this.threads; t++) n = this.choicesOf(t, out, n);
+    return n;
+  }
+
+  /**
+   * Which word of 8 bytes the pending access of t goes to, if it is a plain load, store or exchange of one word,
+   * else -1: waiting and notifying concern other threads too.
+   */
+  pendingWord(t: number): number {
+    if (this.machine.status(t) !== PENDING)
+      return this.get(t, HOST) === HOST_LOAD ? this.get(t, HOST_ADDRESS) >>> 3 : -1;
+    return this.machine.pendingKind(t) < WAIT ? this.machine.pendingAddress(t) >>> 3 : -1;
+  }
+
+  pendingIsWrite(t: number): boolean {
+    return this.machine.status(t) === PENDING && this.machine.pendingIsWrite(t);
+  }
+
+  /** Performs a choice. Throws a Violation if it breaks what is promised. */
+  apply(choice: number): void {
+    const t = Math.floor(choice / CHOICES);
+    const kind = choice - t * CHOICES;
+    const m = this.machine;
+    let others = false;
+    this.#touched = false;
+    if (kind === STEP) {
+      if (m.status(t) === PENDING) {
+        if (m.pendingIsPlain(t)) this.#plain(t);
+        others = m.pendingKind(t) === NOTIFY;
+        this.#step(t);
+      } else this.#host(t);
+    } else if (kind === TIME_OUT) {
+      m.timeOut(t);
+      others = true;
+    } else {
+      m.kill(t);
+      this.state[this.#hashes - 1] = this.state[this.#hashes - 1] + 1;
+      others = true;
+    }
+    if (others) {
+      this.#touched = true;
+      for (let u = 0; u < this.threads; u++) this.#advance(u);
+      this.#hashAll();
+    } else {
+      this.#advance(t);
+      this.#hash(t);
+      this.#combine();
+    }
+    this.changed = this.#touched ? -1 : t;
+  }
+
+  /** Saves what undo does not cover, `depth`. */
+  save(depth: number): void {
+    const at = depth * this.#size;
+    if (at + this.#size > this.#saved.length) {
+      const more = new Int32Array(this.#saved.length * 2);
+      more.set(this.#saved);
+      this.#saved = more;
+    }
+    this.#saved.set(this.state, at);
+  }
+
+  /** Brings back what was saved; `changed` says what apply has changed since, -1 for anything. */
+  restore(depth: number, changed = -1): void {
+    const at = depth * this.#size;
+    if (changed < 0) {
+      for (let i = 0; i < this.#size; i++) this.state[i] = this.#saved[at + i];
+    } else {
+      const i = this.#hashes + 2 * changed;
+      this.state[i] = this.#saved[at + i];
+      this.state[i + 1] = this.#saved[at + i + 1];
+    }
+  }
+
+  /** Throws a Violation unless this state, in which no choice is open, is a proper end. */
+  checkEnd(): void {
+    const waiting = [0, 0];
+    for (let t = 0; t < this.threads; t++) {
+      if (this.machine.status(t) === DEAD || this.finished(t)) continue;
+      if (this.model.mayWait !== true)
+        throw new Violation(`deadlock: thread ${t} sleeps for ever in ${this.#where(t)}`);
+    }
+    this.waiters((t, semaphore, width, lo, hi) => {
+      if (this.grantMinus(semaphore, lo, hi) >= width) {
+        throw new Violation(`thread ${t} sleeps for ever though its turn has come`);
+      }
+      waiting[semaphore] = waiting[semaphore] + width;
+    });
+    this.model.end?.(this);
+    if (this.#kills) return;
+    for (let s = 0; s < this.semaphores.length; s++) {
+      const address = this.semaphores[s];
+      const free = this.#difference(
+        address + GRANT,
+        this.machine.words[(address + TICKET) >> 2],
+        this.machine.words[(address + TICKET + 4) >> 2],
+      );
+      if (free < -CLOSED) continue;
+      const expected = this.made(s) - this.held(s) - waiting[s];
+      if (free !== expected) {
+        throw new Violation(
+          `permits are not conserved: grant - ticket is ${free}, and should be ${expected}`,
+        );
+      }
+    }
+    this.#checkElements();
+  }
+
+  /** Calls back for each request that still waits: of threads in acquire, and of promises. */
+  waiters(found: (t: number, semaphore: number, width: number, lo: number, hi: number) => void): void {
+    for (let t = 0; t < this.threads; t++) {
+      if (this.machine.status(t) === DEAD) continue;
+      for (let p = 0; p < this.get(t, QUEUE); p++) {
+        const at = PROMISES + 4 * p;
+        found(t, 0, this.get(t, at + 1), this.get(t, at + 2), this.get(t, at + 3));
+      }
+      const op = this.#programs[t]?.[this.get(t, OP)] as
+        | (Op & { semaphore?: number; width?: number })
+        | undefined;
+      if (op?.semaphore !== undefined && op.width !== undefined && this.machine.status(t) === PARKED) {
+        found(t, op.semaphore, op.width, this.ticketLo(t), this.ticketHi(t));
+      }
+    }
+  }
+
+  // --- For traces ----------------------------------------------------------------------------------------
+
+  /** What a choice would do now. */
+  describe(choice: number): { thread: number; where: string; what: string } {
+    const t = Math.floor(choice / CHOICES);
+    const kind = choice - t * CHOICES;
+    const where = this.#where(t);
+    if (kind === KILL) return { thread: t, where, what: 'is killed' };
+    if (kind === TIME_OUT) return { thread: t, where, what: 'times out' };
+    if (this.machine.status(t) !== PENDING) {
+      const address = this.get(t, HOST_ADDRESS);
+      const name = nameOf(address, this.regions);
+      return this.get(t, HOST) === HOST_LOAD
+        ? { thread: t, where, what: `load ${name} = ${this.machine.words[address >> 2]}` }
+        : { thread: t, where, what: `wait ${name} == ${this.get(t, HOST_VALUE)}` };
+    }
+    const { kind: access, op, address, bytes, plain } = this.machine.describe(t);
+    return {
+      thread: t,
+      where,
+      what: `${plain ? 'plain ' : ''}${access === 'rmw' ? op : access} ${nameOf(address, this.regions)}: ${this.value(address, bytes)}`,
+    };
+  }
+
+  /** The value of a word, as its meaning. */
+  value(address: number, bytes: number): string {
+    const words = this.machine.words;
+    const lo = BigInt(words[address >> 2]);
+    const hi = BigInt(words[(address >> 2) + 1]);
+    const value = bytes === 8 ? (hi << 32n) | BigInt.asUintN(32, lo) : lo;
+    return meaningOf(value, address, this.regions);
+  }
+
+  #where(t: number): string {
+    const op = this.#programs[t]?.[this.get(t, OP)];
+    const frames = this.machine.frames(t);
+    return [op?.text ?? 'end', ...frames].join(' > ');
+  }
+
+  // --- Inside --------------------------------------------------------------------------------------------
+
+  #function(name: string): number {
+    const index = this.#functions.get(name);
+    if (index === undefined) throw new Error(`the core exports no ${name}`);
+    return index;
+  }
+
+  #mayDie(t: number, status: number): boolean {
+    if (this.state[this.#hashes - 1] >= (this.model.deaths ?? 0)) return false;
+    if (this.finished(t) || status === DEAD) return false;
+    if (this.model.mortal !== undefined && !this.model.mortal.includes(t)) return false;
+    return this.machine.killable(t);
+  }
+
+  #plain(t: number): void {
+    const { address, fn } = this.machine.describe(t);
+    // Names are written before a compare-and-swap publishes them, and read by whoever saw that.
+    if (address >= this.regions.names && address < this.regions.threads) return;
+    throw new Violation(
+      `thread ${t} accesses ${nameOf(address, this.regions)} with no atomic instruction, in ${fn}`,
+    );
+  }
+
+  #step(t: number): void {
+    const m = this.machine;
+    const address = m.pendingAddress(t);
+    if (address >= this.regions.buckets && m.pendingIsWrite(t)) this.#watch(t, () => m.step(t));
+    else m.step(t);
+  }
+
+  /** Performs a write near the waiting array or the pool, and looks who may do that. */
+  #watch(t: number, step: () => void): void {
+    const m = this.machine;
+    const { buckets, elements, end } = this.regions;
+    const address = m.pendingAddress(t);
+    const store = m.pendingKind(t) === STORE;
+    if (address < buckets || address >= end || !m.pendingIsWrite(t)) {
+      step();
+      return;
+    }
+    const before = m.words[address >> 2];
+    if (address < elements) {
+      const cell = (address - buckets) % LINE >= B_CELLS;
+      if (store && cell && before !== 0 && this.#elementOwner(before - 1) !== t + 1) {
+        throw new Violation(
+          `thread ${t} clears ${nameOf(address, this.regions)}, in which element ${before - 1} of another stands`,
+        );
+      }
+      step();
+      return;
+    }
+    const e = Math.floor((address - elements) / ELEMENT_SIZE);
+    const isState = (address - elements) % ELEMENT_SIZE === 0;
+    if (store && this.#elementOwner(e) !== t + 1) {
+      throw new Violation(`thread ${t} stores to ${nameOf(address, this.regions)}, which is not its own`);
+    }
+    const word = address >> 2;
+    step();
+    if (!isState) return;
+    const after = m.words[word];
+    if (store && (after & STATE_MASK) === IDLE) this.#setElementOwner(e, 0);
+    else if (!store && (before & STATE_MASK) === IDLE && (after & STATE_MASK) === RESERVED) {
+      this.#setElementOwner(e, t + 1);
+    }
+  }
+
+  #host(t: number): void {
+    const kind = this.get(t, HOST);
+    const address = this.get(t, HOST_ADDRESS);
+    const value = this.get(t, HOST_VALUE);
+    this.set(t, HOST, 0);
+    this.set(t, HOST_ADDRESS, 0);
+    this.set(t, HOST_VALUE, 0);
+    if (kind === HOST_LOAD) this.set(t, RESULT, this.machine.hostLoad32(address));
+    else this.machine.hostWait(t, address, value);
+  }
+
+  /** Goes on with the program of a thread that has nothing under way. */
+  #advance(t: number): void {
+    const program = this.#programs[t] as readonly Op[];
+    const m = this.machine;
+    while (m.status(t) === NO_CALL && this.get(t, HOST) === 0) {
+      const op = program[this.get(t, OP)];
+      if (op === undefined) return;
+      if (!op.next(this, t)) continue;
+      this.set(t, OP, this.get(t, OP) + 1);
+      this.set(t, PHASE, 0);
+      this.set(t, RESULT, 0);
+      for (let i = LOCAL; i < PROMISES; i++) this.set(t, i, 0);
+      this.#forget(t);
+    }
+  }
+
+  /** Clears what no later call reads, so that states which differ only there are one. */
+  #forget(t: number): void {
+    for (const global of this.#dead) {
+      if (this.machine.get(t, global) !== 0 || this.machine.getHi(t, global) !== 0) {
+        this.machine.set(t, global, 0, 0);
+      }
+    }
+  }
+
+  #hash(t: number): void {
+    this.machine.threadHash(t);
+    let lo = this.machine.hashLo;
+    let hi = this.machine.hashHi;
+    for (let i = t * WORDS; i < (t + 1) * WORDS; i++) {
+      const word = this.state[i];
+      if (word === 0) continue;
+      lo = Math.imul(lo ^ (word + i), 0x85ebca6b);
+      lo ^= lo >>> 15;
+      hi = Math.imul(hi ^ Math.imul(word, 0x27d4eb2f) ^ i, 0xc2b2ae35);
+      hi ^= hi >>> 13;
+    }
+    this.state[this.#hashes + 2 * t] = Math.imul(lo ^ (t * 0x632be5ab), 0x9e3779b1);
+    this.state[this.#hashes + 2 * t + 1] = Math.imul(hi + t * 0x51ed270b, 0x2545f491);
+  }
+
+  #hashAll(): void {
+    for (let t = 0; t < this.threads; t++) this.#hash(t);
+    this.#combine();
+  }
+
+  #combine(): void {
+    let lo = this.machine.memoryHashLo;
+    let hi = this.machine.memoryHashHi;
+    for (let i = this.#hashes; i < this.#size; i += 2) {
+      lo = (Math.imul(lo, 0x01000193) + this.state[i]) | 0;
+      hi = (Math.imul(hi, 0x01000193) ^ this.state[i + 1]) | 0;
+    }
+    for (let i = this.#ghosts; i < this.#hashes; i++) {
+      const word = this.state[i];
+      if (word === 0) continue;
+      lo = Math.imul(lo ^ (word + Math.imul(i, 0x9e3779b1)), 0x85ebca6b);
+      hi = (Math.imul(hi, 31) + Math.imul(word ^ i, 0xc2b2ae35)) | 0;
+    }
+    lo ^= lo >>> 16;
+    hi ^= hi >>> 15;
+    this.hashLo = Math.imul(lo, 0x7feb352d);
+    this.hashHi = Math.imul(hi, 0x846ca68b);
+  }
+
+  #difference(address: number, lo: number, hi: number): number {
+    const aLo = this.machine.words[address >> 2];
+    const aHi = this.machine.words[(address >> 2) + 1];
+    const low = (aLo >>> 0) - (lo >>> 0);
+    const high = (aHi - hi - (low < 0 ? 1 : 0)) | 0;
+    return high * 4294967296 + (low < 0 ? low + 4294967296 : low);
+  }
+
+  #setHeld(semaphore: number, value: number): void {
+    this.#touched = true;
+    this.state[this.#ghosts + semaphore] = value;
+  }
+
+  #setMade(semaphore: number, value: number): void {
+    this.#touched = true;
+    this.state[this.#ghosts + MOST_SEMAPHORES + semaphore] = value;
+  }
+
+  #elementOwner(e: number): number {
+    return this.state[this.#ghosts + 2 * MOST_SEMAPHORES + e];
+  }
+
+  #setElementOwner(e: number, owner: number): void {
+    this.#touched = true;
+    this.state[this.#ghosts + 2 * MOST_SEMAPHORES + e] = owner;
+  }
+
+  /** With nobody waiting: every element is idle or a spare, every cell is empty, nobody counts as parked. */
+  #checkElements(): void {
+    let waiting = false;
+    this.waiters(() => {
+      waiting = true;
+    });
+    if (waiting) return;
+    const { buckets, elements, end } = this.regions;
+    const words = this.machine.words;
+    const spares = new Set<number>();
+    for (let t = 0; t < this.threads; t++) {
+      for (const global of this.#spareGlobals) spares.add(this.machine.get(t, global));
+    }
+    for (let e = elements; e < end; e += ELEMENT_SIZE) {
+      const state = words[e >> 2] & STATE_MASK;
+      if (state !== IDLE && !spares.has(e)) {
+        throw new Violation(
+          `${nameOf(e, this.regions)} is ${this.value(e, 8)} at the end, and nobody's spare`,
+        );
+      }
+    }
+    for (let line = buckets; line < elements; line += LINE) {
+      for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
+        if (words[cell >> 2] !== 0 && words[cell >> 2] !== this.filler)
+          throw new Violation(`${nameOf(cell, this.regions)} is still taken at the end`);
+      }
+      if (words[(line + B_PARKED) >> 2] !== 0) {
+        throw new Violation(`${nameOf(line + B_PARKED, this.regions)} is not 0 at the end`);
+      }
+    }
+  }
+}
+
+/** Whether a semaphore's object lies at the address: for checks of models. */
+export function isObject(address: number, at: Regions): boolean {
+  return address >= at.objects && address < at.names && (address - at.objects) % OBJECT_SIZE === 0;
+}
+
+export { ADMITTED };

@@ -1,0 +1,50 @@
+/** A machine with an arena in its memory and every thread registered. */
+import { Machine, PENDING } from '../machine/machine.js';
+import type { Program } from '../wasm/code.js';
+import type { Regions } from './layout.js';
+import type { ArenaSizes } from './scene.js';
+
+const PAGE = 65536;
+
+/** The number of a global of the core, -1 if the compiler has left none of that name. */
+export function globalIndex(program: Program, name: string): number {
+  return program.globals.findIndex((global) => global.name === name);
+}
+
+export function newMachine(
+  program: Program,
+  threads: number,
+  sizes: ArenaSizes,
+  kills: boolean,
+): { machine: Machine; regions: Regions } {
+  const { objects = 2, names = 1, buckets = 2, elements = 8 } = sizes;
+  const machine = new Machine(program, { bytes: PAGE, threads, kills });
+  const call = (t: number, name: string, ...args: number[]): number => {
+    const index = program.exports.get(name);
+    if (index === undefined) throw new Error(`the core exports no ${name}`);
+    machine.call(t, index, ...args);
+    while (machine.status(t) === PENDING) machine.step(t);
+    return machine.resultLo(t);
+  };
+  const end = call(0, 'measure', objects, names, threads, buckets, elements);
+  if (end > PAGE) throw new Error(`an arena of a model must fit ${PAGE} bytes, got ${end}`);
+  call(0, 'create', 1, 0, objects, names, threads, buckets, elements);
+  for (let t = 0; t < threads; t++) {
+    if (call(t, 'open') !== 1) throw new Error('the arena does not open');
+    if (call(t, 'register') !== t) throw new Error(`thread ${t} does not register`);
+  }
+  const base = (name: string): number => machine.get(0, globalIndex(program, `arena/${name}`));
+  return {
+    machine,
+    regions: {
+      objects: base('objects'),
+      names: base('names'),
+      threads: base('threads'),
+      buckets: base('buckets'),
+      lines: base('lines'),
+      common: base('common'),
+      elements: base('elements'),
+      end,
+    },
+  };
+}

@@ -1,0 +1,263 @@
+/**
+ * The search of every interleaving: depth first, each state once, undoing on the way back.
+ *
+ * Deadlock and everything that the scene checks are found where they happen. That from every state the end
+ * can be reached is found by strongly connected components (Tarjan): when one is complete and no edge leaves
+ * it towards an end, whoever is in it goes round for ever. So spin loops and lost wake-ups both show.
+ *
+ * Reduction. A thread's next access is local if it goes to a word that only this thread accesses, or that
+ * nobody writes. Such a step commutes with all that the others can do, so it alone is tried: a persistent set
+ * of one thread. Which words are local is not known beforehand, so it is assumed, of every word, and each
+ * access is checked against it; the first that proves the assumption wrong marks the word shared and begins
+ * the search anew. So a search that comes to its end has proved its own assumption: the first conflict in any
+ * execution left out would, moved to the front of the local steps before it, be in one that was searched.
+ * A local step that closes a cycle is expanded in full, so that no thread is put off for ever.
+ */
+import { PENDING } from '../machine/machine.js';
+import { CHOICES, isFinding, type Scene, STEP } from '../scene/scene.js';
+import { StateTable } from './table.js';
+import { walk } from './walk.js';
+
+export interface SearchOptions {
+  /** Default true. */
+  readonly reduce?: boolean;
+  /** Switches away from a thread that could go on, at most; none by default. The result is then bounded. */
+  readonly preemptions?: number;
+  /** Gives up after so many states or milliseconds; the result is then bounded. */
+  readonly states?: number;
+  readonly milliseconds?: number;
+}
+
+/** What is wrong, and how to get there. */
+export interface Finding {
+  readonly message: string;
+  readonly schedule: readonly number[];
+}
+
+export interface SearchResult {
+  readonly states: number;
+  readonly steps: number;
+  readonly seconds: number;
+  /** Whether every state was visited. */
+  readonly exhaustive: boolean;
+  readonly violation?: Finding;
+}
+
+/** Which words several threads access, one of them writing: by number of 8-byte word. */
+class Sharing {
+  readonly shared: Uint8Array;
+  readonly #by: Uint8Array; // thread + 1, SEVERAL
+  readonly #written: Uint8Array;
+
+  constructor(words: number) {
+    this.shared = new Uint8Array(words);
+    this.#by = new Uint8Array(words);
+    this.#written = new Uint8Array(words);
+  }
+
+  /** Notes the access that a choice is about to make. True if it makes a word shared that was not. */
+  note(scene: Scene, choice: number): boolean {
+    if (choice % CHOICES !== STEP) return false;
+    const t = Math.floor(choice / CHOICES);
+    const move = scene.pendingWord(t);
+    if (move < 0 && scene.machine.status(t) !== PENDING) return false;
+    const word = move < 0 ? scene.machine.pendingAddress(t) >>> 3 : move;
+    if (this.shared[word] === 1) return false;
+    const write = move >= 0 && scene.pendingIsWrite(t);
+    const by = this.#by[word];
+    if (by === 0) this.#by[word] = t + 1;
+    else if (by !== t + 1) this.#by[word] = SEVERAL;
+    if (write) this.#written[word] = 1;
+    if (this.#by[word] !== SEVERAL || this.#written[word] === 0) return false;
+    this.shared[word] = 1;
+    return true;
+  }
+}
+
+const SEVERAL = 255;
+const WALKS = 200;
+const MOST_CHOICES = 64;
+const CLOCK = 0xffff;
+
+/** Searches the scenes that `make` makes, always the same one, in its first state. */
+export function search(make: () => Scene, options: SearchOptions = {}): SearchResult {
+  const start = performance.now();
+  const scene = make();
+  const sharing = new Sharing((scene.machine.words.length >> 1) + 1);
+  const root = scene.machine.mark();
+  scene.save(0);
+  // A few walks find most of what is shared, so that few searches are begun in vain.
+  walk(scene, WALKS, 1, (choice) => sharing.note(scene, choice));
+  while (true) {
+    scene.rehash();
+    const result = pass(scene, sharing, options, start);
+    if (result !== undefined) return result;
+    scene.machine.undo(root);
+    scene.restore(0);
+  }
+}
+
+/** One attempt; undefined when a word taken for local has turned out to be shared. */
+function pass(
+  scene: Scene,
+  sharing: Sharing,
+  options: SearchOptions,
+  start: number,
+): SearchResult | undefined {
+  const { reduce = options.preemptions === undefined, preemptions = Infinity } = options;
+  const { states: mostStates = Infinity, milliseconds = Infinity } = options;
+  const machine = scene.machine;
+  const table = new StateTable();
+  const choices = new Int32Array(MOST_CHOICES);
+  const bounded = preemptions !== Infinity;
+
+  // The stack, a frame a state on the path.
+  let d = -1;
+  const ids: number[] = [];
+  const next: number[] = [];
+  const low: number[] = [];
+  const good: number[] = []; // an end can be reached
+  const marks: number[] = [];
+  const only: number[] = []; // the one thread that is tried, or -1
+  const taken: number[] = []; // the choice taken last
+  const changed: number[] = []; // what it changed of the scene
+  const last: number[] = []; // the thread that moved last
+  const used: number[] = []; // preemptions so far
+
+  // Tarjan's stack of states, and which states have left it.
+  const open: number[] = [];
+  let closed = new Uint8Array(1 << 16);
+  let steps = 0;
+
+  const finish = (exhaustive: boolean, message?: string): SearchResult => ({
+    states: table.size,
+    steps,
+    seconds: (performance.now() - start) / 1000,
+    exhaustive: exhaustive && !bounded,
+    ...(message === undefined
+      ? {}
+      : { violation: { message, schedule: taken.slice(0, taken[d] < 0 ? d : d + 1) } }),
+  });
+
+  const key = (depth: number): number => {
+    if (!bounded) return table.add(scene.hashLo, scene.hashHi);
+    const extra = Math.imul(last[depth] * 64 + used[depth] + 1, 0x9e3779b1);
+    return table.add(scene.hashLo ^ extra, scene.hashHi + extra);
+  };
+
+  /** Enters the present state as frame `depth`. */
+  const enter = (depth: number, id: number): void => {
+    d = depth;
+    ids[depth] = id;
+    next[depth] = 0;
+    low[depth] = id;
+    good[depth] = 0;
+    marks[depth] = machine.mark();
+    only[depth] = reduce ? localThread(scene, sharing) : -1;
+    taken[depth] = -1;
+    scene.save(depth);
+    open.push(id);
+    if (id >= closed.length) {
+      const more = new Uint8Array(closed.length * 2);
+      more.set(closed);
+      closed = more;
+    }
+  };
+
+  last[0] = -1;
+  used[0] = 0;
+  enter(0, key(0));
+  while (true) {
+    const alone = only[d];
+    const count = alone < 0 ? scene.choices(choices) : scene.choicesOf(alone, choices, 0);
+    const n = next[d];
+    if (n < count) {
+      next[d] = n + 1;
+      const choice = choices[n];
+      const t = Math.floor(choice / CHOICES);
+      if (bounded) {
+        const before = last[d];
+        const preempts = before >= 0 && before !== t && goesOn(choices, count, before);
+        const total = used[d] + (preempts ? 1 : 0);
+        if (total > preemptions) continue;
+        last[d + 1] = t;
+        used[d + 1] = total;
+      }
+      taken[d] = choice;
+      if (reduce && sharing.note(scene, choice)) return undefined;
+      try {
+        scene.apply(choice);
+      } catch (error) {
+        if (!isFinding(error)) throw error;
+        return finish(false, error.message);
+      }
+      steps++;
+      changed[d] = scene.changed;
+      const before = table.size;
+      const id = key(d + 1);
+      if (id === before) {
+        if (table.size > mostStates) return finish(false);
+        if ((steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
+        enter(d + 1, id);
+        continue;
+      }
+      if (closed[id] === 1) good[d] = 1;
+      else {
+        if (id < low[d]) low[d] = id;
+        // Back on the path: here the others must have their turn too.
+        if (alone >= 0) {
+          only[d] = -1;
+          next[d] = 0;
+        }
+      }
+      machine.undo(marks[d]);
+      scene.restore(d, scene.changed);
+      continue;
+    }
+    if (count === 0) {
+      try {
+        scene.checkEnd();
+      } catch (error) {
+        if (!isFinding(error)) throw error;
+        return finish(false, error.message);
+      }
+      good[d] = 1;
+    }
+    const id = ids[d];
+    if (low[d] === id) {
+      if (good[d] === 0 && !bounded) {
+        return finish(
+          false,
+          'from here on no end can be reached: whatever is done, somebody goes round for ever',
+        );
+      }
+      while (true) {
+        const member = open.pop() ?? id;
+        closed[member] = 1;
+        if (member === id) break;
+      }
+    }
+    if (d === 0) break;
+    const parent = d - 1;
+    if (low[d] < low[parent]) low[parent] = low[d];
+    if (good[d] === 1) good[parent] = 1;
+    d = parent;
+    machine.undo(marks[d]);
+    scene.restore(d, changed[d]);
+  }
+  return finish(true);
+}
+
+/** A thread whose next access is local, or -1. */
+function localThread(scene: Scene, sharing: Sharing): number {
+  for (let t = 0; t < scene.threads; t++) {
+    const word = scene.pendingWord(t);
+    if (word >= 0 && sharing.shared[word] === 0) return t;
+  }
+  return -1;
+}
+
+function goesOn(choices: Int32Array, count: number, thread: number): boolean {
+  for (let i = 0; i < count; i++) if (choices[i] === thread * CHOICES + STEP) return true;
+  return false;
+}

@@ -1,0 +1,52 @@
+/**
+ * The set of visited states, by a 64-bit hash: open addressing, numbered in the order of discovery.
+ *
+ * Two different states with one hash would be taken for one. With n states the chance that any two collide is
+ * about n^2 / 2^65: one in 30,000 for 30 million.
+ */
+export class StateTable {
+  /** Three words a slot: hash low, hash high, number + 1 (0: free). */
+  #slots: Int32Array;
+  #mask: number;
+  size = 0;
+
+  constructor(bits = 16) {
+    this.#slots = new Int32Array(3 << bits);
+    this.#mask = (1 << bits) - 1;
+  }
+
+  /** The number of the state. It is new if that equals the size before. */
+  add(lo: number, hi: number): number {
+    if (this.size * 3 > this.#mask * 2) this.#grow();
+    const slots = this.#slots;
+    let i = (lo ^ Math.imul(hi, 0x9e3779b1)) & this.#mask;
+    while (true) {
+      const s = i * 3;
+      const number = slots[s + 2];
+      if (number === 0) {
+        slots[s] = lo;
+        slots[s + 1] = hi;
+        slots[s + 2] = ++this.size;
+        return this.size - 1;
+      }
+      if (slots[s] === lo && slots[s + 1] === hi) return number - 1;
+      i = (i + 1) & this.#mask;
+    }
+  }
+
+  #grow(): void {
+    const old = this.#slots;
+    const mask = this.#mask * 2 + 1;
+    const slots = new Int32Array(3 * (mask + 1));
+    for (let s = 0; s < old.length; s += 3) {
+      if (old[s + 2] === 0) continue;
+      let i = (old[s] ^ Math.imul(old[s + 1], 0x9e3779b1)) & mask;
+      while (slots[i * 3 + 2] !== 0) i = (i + 1) & mask;
+      slots[i * 3] = old[s];
+      slots[i * 3 + 1] = old[s + 1];
+      slots[i * 3 + 2] = old[s + 2];
+    }
+    this.#slots = slots;
+    this.#mask = mask;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Random walks, for models too large to search: each begins at the start and takes open choices by a seeded
+ * generator until none is open. It finds violations; it proves nothing.
+ */
+import { isFinding, type Scene } from '../scene/scene.js';
+import type { Finding } from './search.js';
+
+/** A small generator of 32-bit numbers (xorshift), so that a walk can be repeated. */
+export function generator(seed: number): () => number {
+  let x = seed | 0 || 1;
+  return () => {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    return x >>> 0;
+  };
+}
+
+/** Walks from the scene's first state, and leaves it there. The violation found, with its schedule, if any. */
+export function walk(
+  scene: Scene,
+  walks: number,
+  seed: number,
+  each: (choice: number) => void = () => {},
+): { steps: number; violation?: Finding } {
+  const root = scene.machine.mark();
+  scene.save(0);
+  const random = generator(seed);
+  const choices = new Int32Array(64);
+  let steps = 0;
+  for (let i = 0; i < walks; i++) {
+    const schedule: number[] = [];
+    let violation: Finding | undefined;
+    try {
+      for (let count = scene.choices(choices); count > 0; count = scene.choices(choices)) {
+        const choice = choices[random() % count];
+        schedule.push(choice);
+        each(choice);
+        scene.apply(choice);
+        steps++;
+      }
+      scene.checkEnd();
+    } catch (error) {
+      if (!isFinding(error)) throw error;
+      violation = { message: error.message, schedule };
+    }
+    scene.machine.undo(root);
+    scene.restore(0);
+    if (violation !== undefined) return { steps, violation };
+  }
+  return { steps };
+}

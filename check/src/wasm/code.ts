@@ -1,0 +1,133 @@
+/**
+ * Register code: what the translator makes and the machine runs.
+ *
+ * An instruction is STRIDE int32 words at a multiple of STRIDE. Numeric ones keep their WebAssembly opcode;
+ * the others have the numbers below, which WebAssembly uses for what has gone by then.
+ *
+ *     word        0   1        2  3  4   5                  6             7
+ *     field       op  dst      a  b  c   imm                meta          live
+ *     comparison      dst      a  b      target             mode
+ *     branch                             target
+ *     br_table                 index     first of targets   how many
+ *     call            result   where the callee's locals end; b frame size; c end of its parameters
+ *                                        entry              result words  list
+ *     return                   value                        result words
+ *     global.set               value     word of the global
+ *     access          result   address, then the operands
+ *                                        offset             see below     list
+ *
+ * A value is one word (i32) or two, low then high (i64). A destination is a word of the frame; an operand is
+ * a word of the frame, of the thread's globals, or of the constants, told by its two highest bits.
+ *
+ * A frame: RETURN (pc of the call, or -1), CALLER (its frame), parameters, locals, operand stack. A callee's
+ * frame follows, and the caller writes the arguments there.
+ *
+ * A live list is a count and that many words of the frame: what the function may still read. For an access
+ * its own operands are among them; for a call and, in a second list after the first, for a parked wait, it
+ * is what is read later, the result not counted.
+ */
+import type { MemoryAccess, ValueType } from './opcodes.js';
+
+export const STRIDE = 8;
+export const DST = 1;
+export const A = 2;
+export const B = 3;
+export const C = 4;
+export const IMM = 5;
+export const META = 6;
+export const LIVE = 7;
+
+export const OP_UNREACHABLE = 0x00;
+export const OP_ENTER_LOOP = 0x01;
+export const OP_BRANCH = 0x0c;
+export const OP_BRANCH_TABLE = 0x0e;
+export const OP_RETURN = 0x0f;
+export const OP_CALL = 0x10;
+export const OP_SELECT = 0x1b;
+export const OP_SELECT_WIDE = 0x1c;
+export const OP_MOVE = 0x20;
+export const OP_MOVE_WIDE = 0x21;
+export const OP_SET_GLOBAL = 0x24;
+export const OP_SET_GLOBAL_WIDE = 0x25;
+/** Accesses: this number + the kind. */
+export const OP_ACCESS = 0x28;
+export const OP_MEMORY_SIZE = 0x3f;
+/** A comparison with zero that is no instruction of WebAssembly: what br_if and if do by themselves. */
+export const OP_NOT_ZERO = 0x44;
+
+/** Kinds of access, and how `pendingKind` tells them. */
+export const LOAD = 0;
+export const STORE = 1;
+export const RMW = 2;
+export const CMPXCHG = 3;
+export const WAIT = 4;
+export const NOTIFY = 5;
+export const KINDS = ['load', 'store', 'rmw', 'cmpxchg', 'wait', 'notify'] as const;
+export const RMW_OPS = ['add', 'sub', 'and', 'or', 'xor', 'xchg'] as const;
+
+// Mode of a comparison.
+export const NEGATED = 1;
+/** It branches if the answer is yes, instead of storing it. */
+export const BRANCHES = 2;
+
+// Meta of an access: bytes in the low four bits.
+export const BYTES = 0xf;
+export const WIDE = 0x10;
+export const SIGNED = 0x20;
+export const PLAIN = 0x40;
+export const RMW_SHIFT = 8;
+
+// Operands: their area's base + (operand & WORD). The bases are the first words of the image, by area.
+export const AREA_SHIFT = 30;
+export const WORD = 0x3fffffff;
+export const GLOBALS_AREA = 1 << AREA_SHIFT;
+export const CONSTANTS_AREA = 2 << AREA_SHIFT;
+
+// A frame's first words.
+export const RETURN_PC = 0;
+export const CALLER = 1;
+export const FRAME_HEADER = 2;
+
+export interface RegisterFunction {
+  readonly name: string;
+  /** pc of the first instruction, and of what follows the last. */
+  readonly entry: number;
+  readonly end: number;
+  readonly params: readonly ValueType[];
+  /** Words of the parameters, with the frame's header; with the locals; and of the frame in all. */
+  readonly paramsEnd: number;
+  readonly localsEnd: number;
+  readonly frame: number;
+}
+
+export interface Program {
+  /**
+   * One array for all that the machine reads, since an engine looks at an array's bounds and place anew at each
+   * access: a place for the machine's own use of STRIDE words, the code, the constants, the targets of
+   * br_table, the live lists.
+   */
+  readonly image: Int32Array;
+  readonly codeEnd: number;
+  readonly constantsAt: number;
+  /** For each instruction, where in the file it comes from. */
+  readonly origins: Int32Array;
+  /** For each instruction, the index of its function. */
+  readonly owners: Int32Array;
+  readonly functions: readonly RegisterFunction[];
+  readonly globals: readonly { readonly name: string; readonly lo: number; readonly hi: number }[];
+  readonly exports: ReadonlyMap<string, number>;
+  readonly start: number | undefined;
+  /** Words that the deepest stack of frames takes, and the widest frame. */
+  readonly stack: number;
+  readonly widest: number;
+}
+
+export function metaOf(access: MemoryAccess): number {
+  return (
+    access.bytes |
+    (access.wide ? WIDE : 0) |
+    (access.signed ? SIGNED : 0) |
+    (access.plain ? PLAIN : 0) |
+    (Math.max(RMW_OPS.indexOf(access.op as (typeof RMW_OPS)[number]), 0) << RMW_SHIFT)
+  );
+}

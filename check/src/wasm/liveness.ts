@@ -1,0 +1,45 @@
+/**
+ * Which words of its frame a function may still read, at each instruction: the usual backward data flow, over
+ * sets of words kept as bits of a bigint.
+ */
+export interface Flow {
+  /** What it reads: pairs of first word of the frame and how many. */
+  readonly reads: readonly (readonly [word: number, count: number])[];
+  readonly writes: readonly [word: number, count: number];
+  /** Indices of the instructions that may follow. */
+  readonly next: readonly number[];
+}
+
+export interface Live {
+  /** Before the instruction, so with what it reads itself. */
+  readonly before: readonly number[];
+  /** After it, without what it writes. */
+  readonly across: readonly number[];
+}
+
+function bits([word, count]: readonly [number, number]): bigint {
+  return ((1n << BigInt(count)) - 1n) << BigInt(word);
+}
+
+function wordsOf(set: bigint): number[] {
+  const words = [];
+  for (let word = 0, rest = set; rest; word++, rest >>= 1n) if (rest & 1n) words.push(word);
+  return words;
+}
+
+export function liveness(flow: readonly Flow[]): (index: number) => Live {
+  const reads = flow.map((node) => node.reads.reduce((set, range) => set | bits(range), 0n));
+  const kept = flow.map((node) => ~bits(node.writes));
+  const before = new Array<bigint>(flow.length).fill(0n);
+  const after = (i: number) => flow[i].next.reduce((set, follower) => set | before[follower], 0n);
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (let i = flow.length - 1; i >= 0; i--) {
+      const set = (after(i) & kept[i]) | reads[i];
+      if (set === before[i]) continue;
+      before[i] = set;
+      changed = true;
+    }
+  }
+  return (i) => ({ before: wordsOf(before[i]), across: wordsOf(after(i) & kept[i]) });
+}
