@@ -9,6 +9,7 @@ import { type Model, Scene } from './scene/scene.js';
 import { type SearchResult, search } from './search/search.js';
 import { parse, render, shorten } from './search/trace.js';
 import { walk } from './search/walk.js';
+import { breaks, straightRuns } from './straight.js';
 import type { Report } from './worker.js';
 
 interface Options {
@@ -146,14 +147,18 @@ async function all(): Promise<number> {
     `${queue.length} models, ${states.toLocaleString('en')} states, ${steps.toLocaleString('en')} steps in ${seconds.toFixed(0)} s ` +
       `(${Math.round(steps / busy).toLocaleString('en')} steps a second and processor)`,
   );
-  const program = failed > 0 ? loadCore() : undefined;
+  const core = loadCore();
   for (const model of queue) {
     const result = reports.get(model.name) as SearchResult;
-    if (result.violation === undefined || program === undefined) continue;
-    const make = (): Scene => new Scene(program, model);
+    if (result.violation === undefined) continue;
+    const make = (): Scene => new Scene(core, model);
     console.log(`\n${model.name}:`);
     console.log(render(make(), shorten(make, result).violation?.schedule ?? []));
   }
   console.log(`${queue.length - failed} models exhausted without a finding, ${failed} not`);
-  return failed > 0 ? 1 : 0;
+  const broken = straightRuns.flatMap((run) => breaks(core, run));
+  console.log(
+    broken.length === 0 ? `straight: ${straightRuns.map(({ name }) => name).join('; ')}` : broken.join('\n'),
+  );
+  return failed + broken.length > 0 ? 1 : 0;
 }

@@ -13,8 +13,9 @@
  * thread: header, frames, globals.
  *
  * Undo: whatever changes is put in a journal first. A word of memory or a global, as its old value; a
- * thread, as its header and the live words of its frames. The dead ones are not restored: nobody reads them.
- * That also keeps the hash honest, which covers the live ones only.
+ * thread, as its header and the live words of its innermost frame; a caller's frame, when it is returned to.
+ * Dead words are not restored: nobody reads them. That also keeps the hash honest, which covers the live ones
+ * only.
  *
  * The hash of a thread is kept in its header until the thread moves, and comes back with undo.
  */
@@ -28,7 +29,8 @@ export { CMPXCHG, LOAD, NOTIFY, RMW, STORE, WAIT } from '../wasm/code.js';
 export { DEAD, IDLE, PARKED, PENDING } from './status.js';
 
 // Names of this module's own: the engine folds the value of such a one into the code, but looks up what is
-// imported or exported each time. It is a third of the time of a step.
+// imported or exported each time. It is a third of the time of a step. In the same way `| 0` behind the sum of
+// an index spares it the question whether that still is an int32.
 const { A, B, C, DST, IMM, LIVE, META, STRIDE } = format;
 const { AREA_SHIFT, BRANCHES, BYTES, NEGATED, PLAIN, RMW_SHIFT, SIGNED, WIDE, WORD } = format;
 const { CALLER, FRAME_HEADER, RETURN_PC, OP_ACCESS } = format;

@@ -97,7 +97,7 @@ function releasing(scene: Scene, t: number, width: number, semaphore: number, ow
   const answer = scene.result(t);
   switch (scene.get(t, STAGE)) {
     case 0:
-      scene.releasing(semaphore, width, own);
+      scene.releasing(t, semaphore, width, own);
       scene.set(t, STAGE, 1);
       scene.call(t, 'release', at, width);
       return false;
@@ -423,7 +423,7 @@ export function releaseOf(kind: 'ticket' | 'twa' | 'conservative', semaphore = 0
       if (scene.get(t, PHASE) === 1) return true;
       scene.set(t, PHASE, 1);
       const got = scene.get(t, GOT + semaphore);
-      scene.releasing(semaphore, 1, got > 0);
+      scene.releasing(t, semaphore, 1, got > 0);
       if (got > 0) scene.set(t, GOT + semaphore, got - 1);
       scene.call(t, name, scene.semaphores[semaphore]);
       return false;

@@ -103,8 +103,9 @@ export const RUNG = 9; // the doorbell when it was listened to
 export const READY = 10; // continuations to run, see ops.ts
 export const QUEUE = 11; // promises waiting: how many
 export const REST_DUE = 12; // whether the event loop is to enter a run
-export const LOCAL = 13; // five words for ops
-export const PROMISES = 18; // four words each: run, width, ticket (low, high)
+const GIVING = 13; // what the next access gives back
+export const LOCAL = 14; // five words for ops
+export const PROMISES = 19; // four words each: run, width, ticket (low, high)
 export const MOST_PROMISES = 3;
 const WORDS = PROMISES + 4 * MOST_PROMISES;
 
@@ -283,9 +284,18 @@ export class Scene {
     this.#setHeld(semaphore, held);
   }
 
-  /** Thread t is about to give back `width` permits; what nobody holds is made anew. */
-  releasing(semaphore: number, width: number, own: boolean): void {
-    if (own) this.#setHeld(semaphore, this.held(semaphore) - width);
+  /** With its next access thread t gives back `width` permits, below 256; what nobody holds is made anew. */
+  releasing(t: number, semaphore: number, width: number, own: boolean): void {
+    this.set(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0));
+  }
+
+  #give(t: number): void {
+    const giving = this.get(t, GIVING);
+    if (giving === 0) return;
+    this.set(t, GIVING, 0);
+    const semaphore = (giving >> 8) & 1;
+    const width = giving & 0xff;
+    if (giving >> 9) this.#setHeld(semaphore, this.held(semaphore) - width);
     else this.#setMade(semaphore, this.made(semaphore) + width);
   }
 
@@ -362,6 +372,7 @@ export class Scene {
     if (kind === STEP) {
       if (m.status(t) === PENDING) {
         if (m.pendingIsPlain(t)) this.#plain(t);
+        this.#give(t);
         others = m.pendingKind(t) === NOTIFY;
         this.#step(t);
       } else this.#host(t);

@@ -301,7 +301,6 @@ class FunctionTranslator {
 
   #end(): void {
     const block = this.#blocks.pop() as Block;
-    if (block === undefined) throw new Error(`end without a block at ${this.#origin}`);
     if (this.#blocks.length === 0) {
       if (this.#reachable) this.#return();
       return;

@@ -1,0 +1,234 @@
+/**
+ * Processors with caches of their own, one thread each, that pass one permit around for ever.
+ *
+ *     acquire ──► one turn of work inside ──► release ──► one turn of work outside ──┐
+ *        ▲                                                                            │
+ *        └────────────────────────────────────────────────────────────────────────────┘
+ *
+ * Time goes in rounds. In a round each processor has one turn (round robin), or as many turns as there are
+ * processors are dealt out at random. In a turn the thread performs one access to shared memory, whatever it
+ * costs, or one turn of work; a parked one does nothing. So a waiter that polls does so once a turn.
+ *
+ * A wait counts as a read of its word: the comparison. A notify counts as nothing, since it does not look at
+ * the word. A compare-and-swap counts as a write even if it fails, as processors ask for the line first.
+ */
+import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '../machine/machine.js';
+import { ADMITTED, constant, nameOf, type Regions } from '../scene/layout.js';
+import { globalIndex } from '../scene/set-up.js';
+import { generator } from '../search/walk.js';
+import type { Program } from '../wasm/code.js';
+import { Caches, MISS, UPGRADE } from './caches.js';
+import type { Contender } from './contenders.js';
+
+export type Schedule = 'round robin' | 'random';
+
+export interface Configuration {
+  readonly contender: Contender;
+  readonly processors: number;
+  readonly schedule: Schedule;
+  readonly seed: number;
+  /** Hand-overs before counting: enough of them touch every bucket, so that no first touch is counted. */
+  readonly warmUp: number;
+  readonly handOvers: number;
+  /** Turns of work that each thread does while it holds the permit, and between two acquisitions. */
+  readonly inside: number;
+  readonly outside: number;
+}
+
+/** Per hand-over. */
+export interface Costs {
+  misses: number;
+  upgrades: number;
+}
+
+export interface Counted extends Costs {
+  readonly configuration: Configuration;
+  /** By what the word is: 'object.grant', 'bucket.cell0' and so on; dearest first. */
+  readonly words: ReadonlyMap<string, Costs>;
+}
+
+const BYTES = 8 * 65536;
+// The library's defaults.
+const OBJECTS = 1;
+const NAMES = 1;
+const BUCKETS = 2048;
+const ELEMENTS = 256;
+const UNLIMITED = 0x7fffffff;
+/** What finishRelease is told by a thread without promises. */
+const NO_RUN = 0;
+
+// How far a thread is.
+const OUTSIDE = 0;
+const ACQUIRING = 1;
+const INSIDE = 2;
+const RELEASING = 3;
+
+export function simulate(program: Program, configuration: Configuration): Counted {
+  const simulation = new Simulation(program, configuration);
+  simulation.run(configuration.warmUp);
+  simulation.count();
+  simulation.run(configuration.handOvers);
+  return simulation.counted();
+}
+
+class Simulation {
+  readonly #configuration: Configuration;
+  readonly #program: Program;
+  readonly #machine: Machine;
+  readonly #caches: Caches;
+  readonly #semaphore: number;
+  readonly #random: () => number;
+  readonly #phases: Uint8Array;
+  /** Turns of work that a thread has yet to do. */
+  readonly #work: Int32Array;
+  #handOvers = 0;
+  /** By the word of the memory. */
+  #misses = new Int32Array(BYTES / 4);
+  #upgrades = new Int32Array(BYTES / 4);
+
+  constructor(program: Program, configuration: Configuration) {
+    const { contender, processors, seed } = configuration;
+    this.#configuration = configuration;
+    this.#program = program;
+    this.#machine = new Machine(program, { bytes: BYTES, threads: processors });
+    this.#caches = new Caches(BYTES, processors);
+    this.#random = generator(seed);
+    this.#phases = new Uint8Array(processors);
+    this.#work = new Int32Array(processors);
+    this.#callNow(0, 'create', 1, 0, OBJECTS, NAMES, processors, BUCKETS, ELEMENTS);
+    for (let t = 0; t < processors; t++) {
+      this.#callNow(t, 'open');
+      if (this.#callNow(t, 'register') !== t) throw new Error(`thread ${t} does not register`);
+    }
+    const { kind, spin, threshold } = contender;
+    this.#semaphore = this.#callNow(0, 'createObject', constant(kind), 1, UNLIMITED, spin, threshold, 0, 0);
+  }
+
+  /** Until so many hand-overs have been made. */
+  run(handOvers: number): void {
+    const end = this.#handOvers + handOvers;
+    const { processors, schedule } = this.#configuration;
+    while (this.#handOvers < end) {
+      let turns = 0;
+      for (let i = 0; i < processors; i++) {
+        const t = schedule === 'random' ? this.#random() % processors : i;
+        if (this.#machine.status(t) === PARKED) continue;
+        this.#turn(t);
+        turns++;
+      }
+      if (turns === 0) this.#expectSomebodyAwake();
+    }
+  }
+
+  /** Begins to count. */
+  count(): void {
+    this.#handOvers = 0;
+    this.#misses.fill(0);
+    this.#upgrades.fill(0);
+  }
+
+  counted(): Counted {
+    const regions = this.#regions();
+    const words = new Map<string, Costs>();
+    const total: Costs = { misses: 0, upgrades: 0 };
+    for (const [i, count] of this.#misses.entries()) {
+      const misses = count / this.#handOvers;
+      const upgrades = this.#upgrades[i] / this.#handOvers;
+      if (misses + upgrades === 0) continue;
+      // What counts is which kind of word it is, not of which bucket or element.
+      const name = nameOf(4 * i, regions).replace(/\d+\./, '.');
+      const word = words.get(name) ?? { misses: 0, upgrades: 0 };
+      words.set(name, word);
+      for (const costs of [word, total]) {
+        costs.misses += misses;
+        costs.upgrades += upgrades;
+      }
+    }
+    const cost = ([, { misses, upgrades }]: [string, Costs]) => misses + upgrades;
+    const sorted = new Map([...words].sort((a, b) => cost(b) - cost(a)));
+    return { configuration: this.#configuration, ...total, words: sorted };
+  }
+
+  #turn(t: number): void {
+    const machine = this.#machine;
+    if (machine.status(t) === NO_CALL && !this.#advance(t)) return;
+    const kind = machine.pendingKind(t);
+    const address = machine.pendingAddress(t);
+    if (kind !== NOTIFY) {
+      const outcome =
+        kind === LOAD || kind === WAIT ? this.#caches.read(t, address) : this.#caches.write(t, address);
+      if (outcome === MISS) this.#misses[address >>> 2]++;
+      else if (outcome === UPGRADE) this.#upgrades[address >>> 2]++;
+    }
+    machine.step(t);
+    machine.forget();
+  }
+
+  /** Begins the thread's next call; or it works, and false. What the library's TypeScript does around the core. */
+  #advance(t: number): boolean {
+    const { contender, inside, outside } = this.#configuration;
+    const { acquire, park, release, finishRelease, permits } = contender;
+    const call = (name: string | undefined, ...rest: number[]): true => {
+      this.#machine.call(t, this.#function(name), this.#semaphore, ...permits, ...rest);
+      return true;
+    };
+    if (this.#work[t] > 0) {
+      this.#work[t]--;
+      return false;
+    }
+    const answer = this.#machine.resultLo(t);
+    switch (this.#phases[t]) {
+      case OUTSIDE:
+        this.#phases[t] = ACQUIRING;
+        return call(acquire);
+      case ACQUIRING:
+        if (answer !== ADMITTED) return call(park, answer);
+        this.#phases[t] = INSIDE;
+        this.#handOvers++;
+        this.#work[t] = inside - 1;
+        return false;
+      case INSIDE:
+        this.#phases[t] = RELEASING;
+        return call(release);
+      default:
+        if (answer !== ADMITTED) return call(finishRelease, answer, NO_RUN);
+        this.#phases[t] = OUTSIDE;
+        this.#work[t] = outside - 1;
+        return false;
+    }
+  }
+
+  #function(name: string | undefined): number {
+    const index = name === undefined ? undefined : this.#program.exports.get(name);
+    if (index === undefined) throw new Error(`the core exports no ${name}`);
+    return index;
+  }
+
+  /** A call to its end, before time begins. */
+  #callNow(t: number, name: string, ...args: number[]): number {
+    this.#machine.call(t, this.#function(name), ...args);
+    while (this.#machine.status(t) === PENDING) this.#machine.step(t);
+    return this.#machine.resultLo(t);
+  }
+
+  #expectSomebodyAwake(): void {
+    for (let t = 0; t < this.#configuration.processors; t++) {
+      if (this.#machine.status(t) !== PARKED) return;
+    }
+    throw new Error(`${this.#configuration.contender.name}: every thread sleeps`);
+  }
+
+  #regions(): Regions {
+    const base = (name: string): number => this.#machine.get(0, globalIndex(this.#program, `arena/${name}`));
+    return {
+      objects: base('objects'),
+      names: base('names'),
+      threads: base('threads'),
+      buckets: base('buckets'),
+      lines: base('lines'),
+      common: base('common'),
+      elements: base('elements'),
+      end: BYTES,
+    };
+  }
+}
