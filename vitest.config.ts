@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts', 'check/test/**/*.test.ts'],
     // Each file in a process of its own: on a main thread, as most users are, and with an arena of its own.
     pool: 'forks',
     testTimeout: 60_000,

@@ -1,7 +1,8 @@
 /** Models of the pool of elements, of the objects and of the registry. */
 import { ANSWER_CLOSED, constant, STATE_MASK } from '../scene/layout.js';
 import { call, dispose } from '../scene/ops.js';
-import { GOT, type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { GOT } from '../scene/words.js';
 
 /** Where a thread keeps the address of its own object. */
 const MINE = GOT + 1;

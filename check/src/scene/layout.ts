@@ -20,6 +20,9 @@ export function constant(name: string): number {
 export const LINE = constant('LINE');
 export const OBJECT_SIZE = constant('OBJECT_SIZE');
 export const ELEMENT_SIZE = constant('ELEMENT_SIZE');
+const NAME_SIZE = constant('NAME_SIZE');
+const NAME_HEADS = constant('NAME_HEADS');
+const REGIONS = constant('REGIONS');
 export const THREAD_SIZE = constant('THREAD_SIZE');
 export const TICKET = constant('TICKET');
 export const GRANT = constant('GRANT');
@@ -68,6 +71,12 @@ const OBJECT = words({
   O_INITIAL: 'initial',
   O_LIFE: 'life',
 });
+const NAME = words({
+  N_TARGET: 'target',
+  N_NEXT: 'next',
+  N_USED: 'used',
+  N_LENGTH: 'length',
+});
 const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell' });
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
 const ELEMENT = words({
@@ -90,10 +99,11 @@ export function nameOf(address: number, at: Regions): string {
   if (address >= at.lines) return inLine('line', at.lines, LINE, BUCKET);
   if (address >= at.buckets) return inLine('bucket', at.buckets, LINE, BUCKET);
   if (address >= at.threads) return inLine('thread', at.threads, THREAD_SIZE, THREAD);
-  if (address >= at.names) return `names+${address - at.names}`;
+  if (address >= at.names) return inLine('name', at.names, NAME_SIZE, NAME);
   if (address >= at.objects) return inLine('object', at.objects, OBJECT_SIZE, OBJECT);
   if (address >= CLOSED_OBJECT && address < CLOSED_OBJECT + OBJECT_SIZE)
     return `closed.${OBJECT.get(address - CLOSED_OBJECT)}`;
+  if (address >= NAME_HEADS && address < REGIONS) return 'head of names';
   return HEADER.get(address) ?? `header+${address}`;
 }
 

@@ -4,12 +4,12 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, REFUSED } from './layout.js';
+import { type Op, type Scene, Violation } from './scene.js';
 import {
   GOT,
   LISTENING,
   LOCAL,
   MOST_PROMISES,
-  type Op,
   PHASE,
   PROMISES,
   QUEUE,
@@ -17,9 +17,7 @@ import {
   REST_DUE,
   RESULT,
   RUNG,
-  type Scene,
-  Violation,
-} from './scene.js';
+} from './words.js';
 
 /** An op that waits for permits: the scene can tell what a sleeper waits for. */
 interface Waiting extends Op {

@@ -14,17 +14,7 @@
  * only by the owner of the element in it. At the end: conservation, nobody waits who is due, no element or
  * cell is left behind.
  */
-import {
-  DEAD,
-  type Machine,
-  IDLE as NO_CALL,
-  NOTIFY,
-  PARKED,
-  PENDING,
-  STORE,
-  Trap,
-  WAIT,
-} from '../machine/machine.js';
+import * as engine from '../machine/machine.js';
 import type { Program } from '../wasm/code.js';
 import {
   ADMITTED,
@@ -43,13 +33,14 @@ import {
   THREAD_SIZE,
   TICKET,
 } from './layout.js';
-import { globalIndex, newMachine } from './set-up.js';
+import { finish, globalIndex, newMachine } from './set-up.js';
+import * as words from './words.js';
 
 export class Violation extends Error {}
 
 /** Whether an error is a finding: a promise broken, or a trap of the core. */
 export function isFinding(error: unknown): error is Error {
-  return error instanceof Violation || error instanceof Trap;
+  return error instanceof Violation || error instanceof engine.Trap;
 }
 
 /** One step of a program: called whenever its thread has nothing under way. */
@@ -85,29 +76,12 @@ export interface Model {
   readonly end?: (scene: Scene) => void;
 }
 
-export const STEP = 0;
-export const TIME_OUT = 1;
-export const KILL = 2;
-export const CHOICES = 3;
-
-// A thread's own words in the driver.
-const OP = 0;
-export const PHASE = 1;
-const HOST = 2; // an access of the host side is pending: which
-const HOST_ADDRESS = 3;
-const HOST_VALUE = 4;
-export const RESULT = 5; // of the last host access
-export const GOT = 6; // permits that the next release gives back, of each semaphore
-export const LISTENING = 8; // whether a waitAsync is pending
-export const RUNG = 9; // the doorbell when it was listened to
-export const READY = 10; // continuations to run, see ops.ts
-export const QUEUE = 11; // promises waiting: how many
-export const REST_DUE = 12; // whether the event loop is to enter a run
-const GIVING = 13; // what the next access gives back
-export const LOCAL = 14; // five words for ops
-export const PROMISES = 19; // four words each: run, width, ticket (low, high)
-export const MOST_PROMISES = 3;
-const WORDS = PROMISES + 4 * MOST_PROMISES;
+// Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
+// at each use (machine.ts does the same).
+const { CHOICES, GIVING, HOST, HOST_ADDRESS, HOST_VALUE, KILL, LOCAL, OP, PHASE, PROMISES } = words;
+const { QUEUE, RESULT, STEP, TIME_OUT, WORDS } = words;
+const { DEAD, NOTIFY, PARKED, PENDING, STORE, WAIT } = engine;
+const NO_CALL = engine.IDLE;
 
 /** A grant this far behind has been closed. */
 const CLOSED = 2 ** 60;
@@ -128,7 +102,7 @@ export interface SemaphoreOptions {
 }
 
 export class Scene {
-  readonly machine: Machine;
+  readonly machine: engine.Machine;
   readonly model: Model;
   readonly program: Program;
   readonly threads: number;
@@ -148,7 +122,7 @@ export class Scene {
   readonly #ghosts: number;
   readonly #size: number;
   #saved: Int32Array;
-  /** Where in the state the threads' hashes are: two words each, kept so that a step computes only its own. */
+  /** Where in the state the hashes are, two words each: of the threads, of all the words before. A step computes only what it changes. */
   readonly #hashes: number;
   readonly #kills: boolean;
 
@@ -178,7 +152,7 @@ export class Scene {
     this.regions = made.regions;
     this.#ghosts = this.threads * WORDS;
     this.#hashes = this.#ghosts + 2 * MOST_SEMAPHORES + MOST_ELEMENTS + 1;
-    this.#size = this.#hashes + 2 * this.threads;
+    this.#size = this.#hashes + 2 * this.threads + 2;
     this.state = new Int32Array(this.#size);
     this.#saved = new Int32Array(this.#size * 256);
     const used = (this.regions.end - this.regions.elements) / ELEMENT_SIZE;
@@ -191,7 +165,7 @@ export class Scene {
       this.#forget(t);
       this.#advance(t);
     }
-    this.#hashAll();
+    this.rehash();
   }
 
   // --- For models and ops --------------------------------------------------------------------------------
@@ -219,9 +193,7 @@ export class Scene {
   /** Runs a call of one thread to its end, alone: for setting up. */
   callNow(t: number, name: string, ...args: number[]): number {
     this.machine.call(t, this.#function(name), ...args);
-    while (this.machine.status(t) === PENDING) {
-      this.#watch(t, () => this.machine.step(t));
-    }
+    finish(this.machine, t, () => this.#watch(t, () => this.machine.step(t)));
     return this.machine.resultLo(t);
   }
 
@@ -329,6 +301,7 @@ export class Scene {
 
   /** Computes hashLo and hashHi anew, after going back to where a search begins. */
   rehash(): void {
+    this.#touched = true;
     this.#hashAll();
   }
 
@@ -342,8 +315,8 @@ export class Scene {
     return n;
   }
 
-  choices(out: Int32Array): number {
-    let n = 0;
+  choices(out: Int32Array, from = 0): number {
+    let n = from;
     for (let t = 0; t < this.threads; t++) n = this.choicesOf(t, out, n);
     return n;
   }
@@ -614,18 +587,8 @@ export class Scene {
 
   #hash(t: number): void {
     this.machine.threadHash(t);
-    let lo = this.machine.hashLo;
-    let hi = this.machine.hashHi;
-    for (let i = t * WORDS; i < (t + 1) * WORDS; i++) {
-      const word = this.state[i];
-      if (word === 0) continue;
-      lo = Math.imul(lo ^ (word + i), 0x85ebca6b);
-      lo ^= lo >>> 15;
-      hi = Math.imul(hi ^ Math.imul(word, 0x27d4eb2f) ^ i, 0xc2b2ae35);
-      hi ^= hi >>> 13;
-    }
-    this.state[this.#hashes + 2 * t] = Math.imul(lo ^ (t * 0x632be5ab), 0x9e3779b1);
-    this.state[this.#hashes + 2 * t + 1] = Math.imul(hi + t * 0x51ed270b, 0x2545f491);
+    this.state[this.#hashes + 2 * t] = this.machine.hashLo;
+    this.state[this.#hashes + 2 * t + 1] = this.machine.hashHi;
   }
 
   #hashAll(): void {
@@ -634,22 +597,33 @@ export class Scene {
   }
 
   #combine(): void {
+    if (this.#touched) this.#hashWords();
     let lo = this.machine.memoryHashLo;
     let hi = this.machine.memoryHashHi;
     for (let i = this.#hashes; i < this.#size; i += 2) {
-      lo = (Math.imul(lo, 0x01000193) + this.state[i]) | 0;
-      hi = (Math.imul(hi, 0x01000193) ^ this.state[i + 1]) | 0;
+      lo = Math.imul(lo ^ this.state[i], 0x85ebca6b);
+      lo ^= lo >>> 15;
+      hi = Math.imul(hi ^ this.state[i + 1], 0xc2b2ae35);
+      hi ^= hi >>> 13;
     }
-    for (let i = this.#ghosts; i < this.#hashes; i++) {
+    this.hashLo = Math.imul(lo ^ (lo >>> 16), 0x7feb352d);
+    this.hashHi = Math.imul(hi ^ (hi >>> 15), 0x846ca68b);
+  }
+
+  /** Hashes the driver's words and the ghosts, into the last two of the hashes. */
+  #hashWords(): void {
+    let lo = 0;
+    let hi = 0;
+    for (let i = 0; i < this.#hashes; i++) {
       const word = this.state[i];
       if (word === 0) continue;
       lo = Math.imul(lo ^ (word + Math.imul(i, 0x9e3779b1)), 0x85ebca6b);
-      hi = (Math.imul(hi, 31) + Math.imul(word ^ i, 0xc2b2ae35)) | 0;
+      lo ^= lo >>> 15;
+      hi = Math.imul(hi ^ Math.imul(word, 0x27d4eb2f) ^ i, 0xc2b2ae35);
+      hi ^= hi >>> 13;
     }
-    lo ^= lo >>> 16;
-    hi ^= hi >>> 15;
-    this.hashLo = Math.imul(lo, 0x7feb352d);
-    this.hashHi = Math.imul(hi, 0x846ca68b);
+    this.state[this.#size - 2] = lo;
+    this.state[this.#size - 1] = hi;
   }
 
   #difference(address: number, lo: number, hi: number): number {

@@ -5,10 +5,20 @@ import type { Regions } from './layout.js';
 import type { ArenaSizes } from './scene.js';
 
 const PAGE = 65536;
+/** Accesses that a call takes at most, when its thread is alone. */
+const MOST_STEPS = 10_000;
 
 /** The number of a global of the core, -1 if the compiler has left none of that name. */
 export function globalIndex(program: Program, name: string): number {
   return program.globals.findIndex((global) => global.name === name);
+}
+
+/** Runs the call of a thread to its end, alone. */
+export function finish(machine: Machine, t: number, step = (): void => machine.step(t)): void {
+  for (let steps = 0; machine.status(t) === PENDING; steps++) {
+    if (steps === MOST_STEPS) throw new Error(`${machine.describe(t).fn} comes to no end`);
+    step();
+  }
 }
 
 export function newMachine(
@@ -23,7 +33,7 @@ export function newMachine(
     const index = program.exports.get(name);
     if (index === undefined) throw new Error(`the core exports no ${name}`);
     machine.call(t, index, ...args);
-    while (machine.status(t) === PENDING) machine.step(t);
+    finish(machine, t);
     return machine.resultLo(t);
   };
   const end = call(0, 'measure', objects, names, threads, buckets, elements);

@@ -13,10 +13,15 @@
  * execution left out would, moved to the front of the local steps before it, be in one that was searched.
  * A local step that closes a cycle is expanded in full, so that no thread is put off for ever.
  */
-import { PENDING } from '../machine/machine.js';
-import { CHOICES, isFinding, type Scene, STEP } from '../scene/scene.js';
+
+import * as status from '../machine/status.js';
+import { isFinding, type Scene } from '../scene/scene.js';
+import * as words from '../scene/words.js';
 import { StateTable } from './table.js';
 import { walk } from './walk.js';
+
+const { CHOICES, STEP } = words;
+const { PENDING } = status;
 
 export interface SearchOptions {
   /** Default true. */
@@ -76,7 +81,7 @@ class Sharing {
 
 const SEVERAL = 255;
 const WALKS = 200;
-const MOST_CHOICES = 64;
+const MOST_CHOICES = 16;
 const CLOCK = 0xffff;
 
 /** Searches the scenes that `make` makes, always the same one, in its first state. */
@@ -108,7 +113,6 @@ function pass(
   const { states: mostStates = Infinity, milliseconds = Infinity } = options;
   const machine = scene.machine;
   const table = new StateTable();
-  const choices = new Int32Array(MOST_CHOICES);
   const bounded = preemptions !== Infinity;
 
   // The stack, a frame a state on the path.
@@ -119,6 +123,8 @@ function pass(
   const good: number[] = []; // an end can be reached
   const marks: number[] = [];
   const only: number[] = []; // the one thread that is tried, or -1
+  let choices = new Int32Array(64 * MOST_CHOICES); // of each frame
+  const counts: number[] = [];
   const taken: number[] = []; // the choice taken last
   const changed: number[] = []; // what it changed of the scene
   const last: number[] = []; // the thread that moved last
@@ -145,6 +151,13 @@ function pass(
     return table.add(scene.hashLo ^ extra, scene.hashHi + extra);
   };
 
+  /** Lists the choices of a frame. */
+  const list = (depth: number): void => {
+    const from = depth * MOST_CHOICES;
+    const end = only[depth] < 0 ? scene.choices(choices, from) : scene.choicesOf(only[depth], choices, from);
+    counts[depth] = end - from;
+  };
+
   /** Enters the present state as frame `depth`. */
   const enter = (depth: number, id: number): void => {
     d = depth;
@@ -155,6 +168,12 @@ function pass(
     marks[depth] = machine.mark();
     only[depth] = reduce ? localThread(scene, sharing) : -1;
     taken[depth] = -1;
+    if ((depth + 1) * MOST_CHOICES > choices.length) {
+      const more = new Int32Array(choices.length * 2);
+      more.set(choices);
+      choices = more;
+    }
+    list(depth);
     scene.save(depth);
     open.push(id);
     if (id >= closed.length) {
@@ -168,16 +187,15 @@ function pass(
   used[0] = 0;
   enter(0, key(0));
   while (true) {
-    const alone = only[d];
-    const count = alone < 0 ? scene.choices(choices) : scene.choicesOf(alone, choices, 0);
+    const count = counts[d];
     const n = next[d];
     if (n < count) {
       next[d] = n + 1;
-      const choice = choices[n];
+      const choice = choices[d * MOST_CHOICES + n];
       const t = Math.floor(choice / CHOICES);
       if (bounded) {
         const before = last[d];
-        const preempts = before >= 0 && before !== t && goesOn(choices, count, before);
+        const preempts = before >= 0 && before !== t && goesOn(choices, d * MOST_CHOICES, count, before);
         const total = used[d] + (preempts ? 1 : 0);
         if (total > preemptions) continue;
         last[d + 1] = t;
@@ -205,13 +223,14 @@ function pass(
       else {
         if (id < low[d]) low[d] = id;
         // Back on the path: here the others must have their turn too.
-        if (alone >= 0) {
+        if (only[d] >= 0) {
           only[d] = -1;
           next[d] = 0;
         }
       }
       machine.undo(marks[d]);
       scene.restore(d, scene.changed);
+      if (next[d] === 0) list(d);
       continue;
     }
     if (count === 0) {
@@ -257,7 +276,7 @@ function localThread(scene: Scene, sharing: Sharing): number {
   return -1;
 }
 
-function goesOn(choices: Int32Array, count: number, thread: number): boolean {
-  for (let i = 0; i < count; i++) if (choices[i] === thread * CHOICES + STEP) return true;
+function goesOn(choices: Int32Array, from: number, count: number, thread: number): boolean {
+  for (let i = from; i < from + count; i++) if (choices[i] === thread * CHOICES + STEP) return true;
   return false;
 }

@@ -3,7 +3,8 @@
  *
  *     compact   thread, what, how often: `0x4 1x2 0t 2k` is four steps of thread 0, two of thread 1, a time-out, a death
  */
-import { CHOICES, isFinding, KILL, type Scene, STEP, TIME_OUT } from '../scene/scene.js';
+import { isFinding, type Scene } from '../scene/scene.js';
+import { CHOICES, KILL, STEP, TIME_OUT } from '../scene/words.js';
 import { type SearchResult, search } from './search.js';
 
 export function compact(schedule: readonly number[]): string {

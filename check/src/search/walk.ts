@@ -16,6 +16,9 @@ export function generator(seed: number): () => number {
   };
 }
 
+/** Steps after which a walk is broken off: it may go round for ever. */
+const MOST_STEPS = 2000;
+
 /** Walks from the scene's first state, and leaves it there. The violation found, with its schedule, if any. */
 export function walk(
   scene: Scene,
@@ -33,13 +36,14 @@ export function walk(
     let violation: Finding | undefined;
     try {
       for (let count = scene.choices(choices); count > 0; count = scene.choices(choices)) {
+        if (schedule.length === MOST_STEPS) break;
         const choice = choices[random() % count];
         schedule.push(choice);
         each(choice);
         scene.apply(choice);
         steps++;
       }
-      scene.checkEnd();
+      if (schedule.length < MOST_STEPS) scene.checkEnd();
     } catch (error) {
       if (!isFinding(error)) throw error;
       violation = { message: error.message, schedule };

@@ -1,0 +1,328 @@
+/**
+ * The core on the machine and on the real engine: random sequences of calls by three threads, one call at a
+ * time, in arenas so small that everything runs out. Same results, same traps, same memory word for word.
+ */
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Machine, NOTIFY } from '../src/machine/machine.js';
+import { OP_ACCESS, STRIDE } from '../src/wasm/code.js';
+import { decode } from '../src/wasm/decode.js';
+import { translate } from '../src/wasm/translate.js';
+import {
+  callMachine,
+  callReal,
+  type Draw,
+  draws,
+  instantiate,
+  type Outcome,
+  PAGE,
+  sameWords,
+  sharedMemory,
+  type Type,
+  type Value,
+} from './machine-support.js';
+
+const SEQUENCES = 10_000;
+const THREADS = 3;
+const NAME_BYTES = 20;
+const KINDS = 3;
+
+const bytes = readFileSync(new URL('../../build/core.wasm', import.meta.url));
+const text = readFileSync(new URL('../../build/core.wat', import.meta.url), 'utf8');
+const decoded = decode(bytes, text);
+const program = translate(decoded);
+const compiled = new WebAssembly.Module(bytes);
+
+/** Sane mostly, but not always. */
+const counts = [1, 1, 1, 1, 2, 2, 3, 5, 0, -1, 0x7fffffff, -0x80000000];
+const permits = [0, 0, 1, 1, 2, 3, 0x7fffffff, -1];
+const firsts = [0n, 0n, 2n ** 32n - 2n, 2n ** 32n - 1n, 2n ** 53n - 1n, 2n ** 61n - 2n, -2n, 2n ** 63n - 2n];
+const strays = [0, 4, 60, 512, 2052, PAGE - 4, PAGE, -8];
+
+interface Thread {
+  readonly real: Record<string, (...args: Value[]) => Value | undefined>;
+  /** What acquire and release have answered last, by semaphore; park and finishRelease take it. */
+  acquired: number;
+  released: number;
+}
+
+/** A run of promises of a thread on a semaphore, and how many are left. */
+interface Run {
+  readonly t: number;
+  readonly s: number;
+  readonly number: number;
+  left: number;
+}
+
+/** One sequence: draws calls, and makes each on both sides. */
+class Sequence {
+  readonly #machine: Machine;
+  readonly #words: Int32Array;
+  readonly #draw: Draw;
+  readonly #threads: Thread[];
+  readonly #objects: number[] = [];
+  /** The runs of promises that are not settled. */
+  #runs: Run[] = [];
+  readonly #drafts: number[] = [];
+  readonly #log: string[] = [];
+  readonly #performed: Set<number>;
+
+  constructor(machine: Machine, memory: WebAssembly.Memory, draw: Draw, performed: Set<number>) {
+    this.#machine = machine;
+    this.#words = new Int32Array(memory.buffer);
+    this.#words.fill(0);
+    this.#draw = draw;
+    this.#performed = performed;
+    this.#threads = Array.from({ length: THREADS }, () => ({
+      real: instantiate(compiled, memory) as never,
+      acquired: 0,
+      released: 0,
+    }));
+  }
+
+  /** Returns how many calls were made, and how many trapped. */
+  run(): { calls: number; traps: number } {
+    // Objects, names, threads, buckets, elements.
+    const pick = (...sizes: number[]) => sizes[this.#draw(sizes.length)] as number;
+    const sizes = [pick(2, 3), pick(1, 2), pick(2, 3), pick(1, 2), pick(3, 8, 8, 24)];
+    this.#call(0, 'measure', sizes);
+    if (this.#draw(20)) this.#call(0, 'create', [BigInt(this.#draw(99)), ...sizes]);
+    for (let t = 0; t < THREADS; t++) {
+      this.#call(t, 'open', []);
+      if (this.#draw(10)) this.#call(t, 'register', []);
+    }
+    this.#create(0);
+    let traps = 0;
+    let calls = 0;
+    for (const end = 5 + this.#draw(this.#draw(10) ? 30 : 150); calls < end; calls++) {
+      if (this.#any(this.#draw(THREADS)) !== 'trap') continue;
+      traps++;
+      break;
+    }
+    expect(sameWords(this.#machine.words, this.#words), this.#log.join('\n')).toBe(true);
+    return { calls, traps };
+  }
+
+  #call(t: number, name: string, args: readonly Value[]): Outcome | 'stuck' {
+    const machine = this.#machine;
+    const { real } = this.#threads[t] as Thread;
+    const index = program.exports.get(name) as number;
+    const result = decoded.functions[index]?.type.results[0] as Type | undefined;
+    const mark = machine.mark();
+    const found = callMachine(machine, t, index, args, result, () =>
+      this.#performed.add(machine.describe(t).offset),
+    );
+    this.#log.push(`${t} ${name}(${args}) = ${found}`);
+    if (found === 'stuck') {
+      // The engine would block: the call is taken back.
+      machine.undo(mark);
+      return found;
+    }
+    const expected = callReal(real[name] as never, args);
+    if (found !== expected) expect(found, this.#log.join('\n')).toBe(expected);
+    return found;
+  }
+
+  #from<T>(items: readonly T[]): T {
+    return items[this.#draw(items.length)] as T;
+  }
+
+  #object(): number {
+    if (this.#objects.length === 0 || this.#draw(100) === 0) return this.#from(strays);
+    return this.#from(this.#objects);
+  }
+
+  /** The runs of a thread on a semaphore, in order; mostly, since strangers get in at times. */
+  #runsOf(t: number, s: number): Run[] {
+    if (this.#draw(200) === 0) return [{ t, s, number: 1 + this.#draw(4), left: 1 }];
+    return this.#runs.filter((run) => run.t === t && run.s === s);
+  }
+
+  /** So many of a run have been settled. */
+  #settled(run: Run | undefined, count: number): void {
+    if (!run) return;
+    run.left -= Math.max(count, 0);
+    this.#runs = this.#runs.filter(({ left }) => left > 0);
+  }
+
+  #finishRelease(t: number, s: number, n: number, released: number) {
+    const [run] = this.#runsOf(t, s);
+    const outcome = this.#call(t, 'finishRelease', [s, n, released, run?.number ?? 0]);
+    if (typeof outcome === 'number') this.#settled(run, outcome);
+    return outcome;
+  }
+
+  #arrive(t: number, s: number, n: number) {
+    const last = this.#runsOf(t, s).at(-1);
+    const outcome = this.#call(t, 'arrive', [s, n, last?.number ?? 0]);
+    if (typeof outcome !== 'number' || outcome <= 0) return outcome;
+    if (last && outcome === last.number) last.left++;
+    else this.#runs.push({ t, s, number: outcome, left: 1 });
+    return outcome;
+  }
+
+  #settle(t: number, s: number) {
+    const [run] = this.#runsOf(t, s);
+    if (!run) return this.#arrive(t, s, 1);
+    const outcome = this.#call(t, 'settle', [run.number]);
+    if (outcome === -1) {
+      this.#settled(run, run.left);
+      return this.#call(t, 'dropRun', [run.number]);
+    }
+    if (typeof outcome === 'number') this.#settled(run, outcome);
+    return outcome === 0 ? this.#call(t, 'enterRun', [run.number]) : outcome;
+  }
+
+  #create(t: number) {
+    const args = [
+      1 + this.#draw(KINDS),
+      this.#from(permits),
+      this.#from(permits),
+      this.#draw(3),
+      this.#draw(3),
+    ];
+    const address = this.#call(t, 'createObject', [...args, this.#from(firsts)]);
+    if (typeof address === 'number' && address > 0) this.#objects.push(address);
+    return address;
+  }
+
+  /** A name is written by the host, before openName. */
+  #name(t: number) {
+    const draft = this.#call(t, 'draftName', []);
+    if (typeof draft !== 'number' || draft <= 0) return draft;
+    this.#drafts.push(draft);
+    return this.#open(t);
+  }
+
+  #open(t: number) {
+    const draft = this.#drafts.pop() as number;
+    const length = this.#draw(24);
+    const letter = this.#draw(2);
+    for (let i = 0; i < length; i++) {
+      const at = draft + NAME_BYTES + i;
+      const bits = (97 + (i === length - 1 ? letter : 0)) << ((at & 3) * 8);
+      const word = ((this.#words[at >> 2] as number) & ~(0xff << ((at & 3) * 8))) | bits;
+      this.#machine.hostStore32(at & ~3, word);
+      this.#words[at >> 2] = word;
+    }
+    const count = this.#from(permits);
+    const kind = 1 + this.#draw(KINDS);
+    const address = this.#call(t, 'openName', [draft, length, kind, count, this.#from([count, 2]), 1, 1]);
+    if (typeof address === 'number' && address > 0) this.#objects.push(address);
+    return address;
+  }
+
+  #any(t: number): Outcome | 'stuck' {
+    const thread = this.#threads[t] as Thread;
+    const s = this.#object();
+    const n = this.#from(counts);
+    const number = (outcome: Outcome | 'stuck') => (typeof outcome === 'number' ? outcome : 0);
+    switch (this.#draw(30)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3: {
+        const outcome = this.#call(t, 'acquire', [s, n]);
+        thread.acquired = number(outcome);
+        // Mostly park follows, as it should, if only to find that it would block.
+        return this.#draw(4) && outcome !== 'trap' ? this.#call(t, 'park', [s, n, thread.acquired]) : outcome;
+      }
+      case 4:
+        return this.#call(t, 'park', [s, n, thread.acquired]);
+      case 5:
+      case 6:
+      case 7:
+      case 8: {
+        const outcome = this.#call(t, 'release', [s, n]);
+        thread.released = number(outcome);
+        if (outcome === 'trap' || !thread.released || !this.#draw(6)) return outcome;
+        return this.#finishRelease(t, s, n, thread.released);
+      }
+      case 9:
+        return this.#finishRelease(t, s, n, thread.released);
+      case 10:
+      case 11:
+        return this.#call(t, 'tryAcquire', [s, n]);
+      case 12:
+      case 13:
+      case 14:
+      case 15:
+        return this.#arrive(t, s, n);
+      case 16:
+      case 17:
+        return this.#settle(t, s);
+      case 18: {
+        // Off by one at times.
+        const generation = this.#call(t, 'generation', [s]);
+        if (generation === 'trap') return generation;
+        const stale = number(generation) + Math.max(this.#draw(5) - 3, 0);
+        return this.#call(t, 'attachObject', [s, stale, 1 + this.#draw(KINDS)]);
+      }
+      case 19:
+        return this.#call(t, 'detachObject', [s]);
+      case 20:
+        return this.#draw(3) ? this.#call(t, 'waiting', [s]) : this.#call(t, 'disposeObject', [s]);
+      case 21:
+        return this.#call(t, this.#from(['exceeds', 'tryAcquire']), [s, n]);
+      case 22:
+        return this.#call(t, this.#from(['available', 'waiting', 'maxOf', 'generation']), [s]);
+      case 23:
+        return this.#call(t, this.#from(['lastTicket', 'threadCount', 'id', 'doorbell', 'open']), []);
+      case 24:
+        return this.#create(t);
+      case 25:
+        return this.#draw(8) ? this.#name(t) : this.#call(t, this.#from(['unregister', 'register']), []);
+      case 26:
+        return this.#drafts.length ? this.#open(t) : this.#call(t, 'draftName', []);
+      case 27:
+        return this.#call(t, 'ticketAcquire', [s]);
+      case 28:
+        return this.#call(t, this.#from(['ticketRelease', 'twaRelease', 'twaReleaseConservative']), [s]);
+      default:
+        return this.#call(t, 'twaAcquire', [s]);
+    }
+  }
+}
+
+describe('the core on the machine and on the engine', () => {
+  const performed = new Set<number>();
+  let calls = 0;
+  let traps = 0;
+
+  beforeAll(() => {
+    const machine = new Machine(program, { bytes: PAGE, threads: THREADS });
+    const fresh = machine.snapshot();
+    const memory = sharedMemory();
+    for (let seed = 1; seed <= SEQUENCES; seed++) {
+      machine.restore(fresh);
+      const made = new Sequence(machine, memory, draws(Math.imul(seed, 0x9e3779b1)), performed).run();
+      calls += made.calls;
+      traps += made.traps;
+    }
+  });
+
+  it('agree in all sequences, of which some trap', () => {
+    expect(calls).toBeGreaterThan(10 * SEQUENCES);
+    expect(traps).toBeGreaterThan(SEQUENCES / 100);
+    expect(traps).toBeLessThan(SEQUENCES / 4);
+  });
+
+  it('have been in every function, and performed all accesses but those that take a race', () => {
+    const missing: string[] = [];
+    const entered = new Set<string>();
+    const withAccesses = new Set<string>();
+    let accesses = 0;
+    for (let pc = STRIDE; pc < program.codeEnd; pc += STRIDE) {
+      const op = program.image[pc] as number;
+      if (op < OP_ACCESS || op > OP_ACCESS + NOTIFY) continue;
+      accesses++;
+      const origin = program.origins[pc / STRIDE] as number;
+      const { name } = program.functions[program.owners[pc / STRIDE] as number] as { name: string };
+      withAccesses.add(name);
+      if (performed.has(origin)) entered.add(name);
+      else missing.push(`${name} ${origin}`);
+    }
+    expect([...entered]).toEqual([...withAccesses]);
+    expect(missing.length / accesses, missing.join('\n')).toBeLessThan(0.07);
+  });
+});
