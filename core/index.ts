@@ -1,5 +1,6 @@
 /** What the module exports; everything else is private to it. Start reading at semaphore.ts and layout.ts. */
 export { create, doorbell, id, measure, open, register, threadCount, unregister } from './arena';
+export { giveUp, giveUpRun } from './giving-up';
 export { draftName, openName } from './names';
 export { attachObject, createObject, detachObject, disposeObject, generation, maxOf } from './objects';
 export { arrive, dropRun, enterRun, settle } from './runs';
@@ -10,6 +11,7 @@ export {
   finishRelease,
   lastTicket,
   park,
+  parkFor,
   release,
   tryAcquire,
   waiting,

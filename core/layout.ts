@@ -115,7 +115,7 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 
 // --- Wait element: one line -----------------------------------------------------------------------------
 //
-// state is epoch << 3 | s. A parked thread waits on its low 32 bits.
+// state is epoch << 4 | s. A parked thread waits on its low 32 bits.
 //
 // | from             | to                | who, how                            | when                          |
 // |------------------|-------------------|-------------------------------------|-------------------------------|
@@ -128,10 +128,15 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 // | WAITING          | CLOSED            | disposer, cmpxchg                   | disposed of                   |
 // | WAITING, GRANTED, CLOSED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | leaving                       |
 // | RESERVED         | IDLE, epoch+1     | owner, store                        | spare handed back             |
+// | WAITING          | ABANDONED         | owner, cmpxchg                      | giving up (giving-up.ts)      |
+// | ABANDONED        | CLAIMED           | anybody, cmpxchg                    | grant > start, or merged with what is before it |
+// | CLAIMED          | IDLE, epoch+1     | the claimant, store                 | its width passed on (R3), or merged (R4) |
+// | ABANDONED        | MERGING           | a giver, cmpxchg                    | to join what is after it (R4) |
+// | MERGING          | ABANDONED, epoch+1 | the same, store                    | joined; without epoch+1 if not |
 //
 // start and request are written only while RESERVED, start while AWAKE too. So whoever read (epoch, WAITING),
 // then these two, and then succeeds in a cmpxchg from that very value has read one tenant's words. end is the
-// owner's; others read it to count.
+// owner's; others read it to count, and of a tombstone.
 //
 // Each store of a shared word costs as much as a locked instruction, so what is written together is one word:
 //     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits
@@ -155,8 +160,11 @@ export const WAITING: i64 = 2;
 export const GRANTED: i64 = 3;
 export const CLOSED: i64 = 4;
 export const AWAKE: i64 = 5;
-export const STATE_MASK: i64 = 7;
-export const EPOCH: i64 = 8; // one step of the epoch
+export const ABANDONED: i64 = 6;
+export const CLAIMED: i64 = 7;
+export const MERGING: i64 = 8;
+export const STATE_MASK: i64 = 15;
+export const EPOCH: i64 = 16; // one step of the epoch
 
 /** In an owner: its promise waits, not the thread itself. */
 export const ASYNC: i32 = 0x1000;
@@ -167,6 +175,7 @@ export const ADMITTED: i32 = 0;
 export const REFUSED: i32 = 2; // tryAcquire: not now
 export const QUEUED: i32 = 3; // acquire: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
+export const TIMED_OUT: i32 = 6; // parkFor: not yet
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, after a call that was cut short
 export const ANSWER_CLOSED: i32 = -1;
 export const ANSWER_FULL: i32 = -2;

@@ -41,7 +41,9 @@
  */
 import { bucketMask, me, objects, register, setSpare, spare, threadRecord } from './arena';
 import { elementAt, keep, leaveCells, reserve, usedElements } from './elements';
+import { claim, passedTo } from './giving-up';
 import {
+  ABANDONED,
   ADMITTED,
   ANSWER_CLOSED,
   ANSWER_FULL,
@@ -74,6 +76,7 @@ import {
   T_DOORBELL,
   THREAD_MASK,
   TICKET,
+  TIMED_OUT,
   WAITING,
   WIDTH_MASK,
 } from './layout';
@@ -175,12 +178,22 @@ export function acquire(s: usize, n: i32): i32 {
  * the turn of its tickets. ADMITTED, ANSWER_CLOSED, or ANSWER_FULL when an interrupted thread finds no spare.
  */
 export function park(s: usize, n: i32, taken: i32): i32 {
+  return parkFor(s, n, taken, FOREVER);
+}
+
+/**
+ * As park, for so many nanoseconds at most (below 0: for ever), or a little less: then TIMED_OUT, and the
+ * request still stands. parkFor with that answer goes on waiting, giveUp ends it.
+ */
+export function parkFor(s: usize, n: i32, taken: i32, nanoseconds: i64): i32 {
   if (taken === INTERRUPTED) {
     if (!recover()) return ANSWER_FULL;
     queueSpare(s, ticketTaken, n as i64);
-  } else if (taken !== QUEUED) return taken;
+  } else if (taken !== QUEUED && taken !== TIMED_OUT) return taken;
   const e = spare;
-  const answer = untilDue(s, e);
+  let answer = taken === TIMED_OUT ? QUEUED : untilDue(s, e);
+  if (answer === QUEUED) answer = sleep(e, nanoseconds);
+  if (answer === TIMED_OUT) return answer;
   leaveCells(e);
   keep(e);
   amidst = NOTHING;
@@ -196,6 +209,7 @@ function queueSpare(s: usize, start: i64, width: i64): void {
   amidst = PARKING;
 }
 
+/** Enters a request in the queue. ADMITTED or ANSWER_CLOSED if that is over already, else QUEUED. */
 function untilDue(s: usize, e: usize): i32 {
   const start = atomic.load<i64>(e, E_START);
   const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
@@ -212,13 +226,25 @@ function untilDue(s: usize, e: usize): i32 {
   enterBoth(s, e, start, due); // D2 write
   const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
   if (ahead >= 0) return ADMITTED;
-  if (ahead < CLOSED_BELOW) return ANSWER_CLOSED;
+  return ahead < CLOSED_BELOW ? ANSWER_CLOSED : QUEUED;
+}
+
+/** Sleeps until the element is granted or closed. A timed sleep may end earlier for no reason: the caller has the clock. */
+function sleep(e: usize, nanoseconds: i64): i32 {
+  let slept = false;
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
     if ((state & STATE_MASK) === GRANTED) return ADMITTED;
     if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
-    atomic.wait<i32>(e + E_STATE, state as i32, FOREVER); // D5
+    if (slept && nanoseconds >= 0) return TIMED_OUT;
+    atomic.wait<i32>(e + E_STATE, state as i32, nanoseconds); // D5
+    slept = true;
   }
+}
+
+/** The thread's request is settled or given up. */
+export function settled(): void {
+  amidst = NOTHING;
 }
 
 /**
@@ -316,31 +342,50 @@ export function exceeds(s: usize, n: i32): bool {
   return grant - atomic.load<i64>(s, TICKET) + (n as i64) > (atomic.load<i32>(s, O_MAX) as i64);
 }
 
-/** Looks into the buckets of the granted tickets, `width` from `from` on, that were taken; each bucket once. */
-function wakeDue(s: usize, from: i64, width: i64): void {
-  const taken = atomic.load<i64>(s, TICKET) - from;
-  const count = min(min(width, taken), (bucketMask as i64) + 1);
-  for (let i: i64 = 0; i < count; i++) visit(s, bucketOf(s, from + i), from + width);
+/**
+ * Looks into the buckets of the granted tickets, `width` from `from` on, that were taken; each bucket once.
+ * A tombstone that is passed grants more, and its own bucket is then looked into again.
+ */
+export function wakeDue(s: usize, from: i64, width: i64): void {
+  const all = (bucketMask as i64) + 1;
+  let next = from;
+  let to = from + width;
+  let end = next + min(min(width, atomic.load<i64>(s, TICKET) - next), all);
+  while (end - next > 0) {
+    if (visit(s, bucketOf(s, next), to)) {
+      next++;
+      continue;
+    }
+    to = passedTo;
+    end = next + min(min(to - next, atomic.load<i64>(s, TICKET) - next), all);
+  }
 }
 
-function visit(s: usize, bucket: usize, to: i64): void {
+/** Wakes who is due in a bucket. Whether that is all: a tombstone was passed otherwise. */
+function visit(s: usize, bucket: usize, to: i64): bool {
   let line = bucket;
   while (line) {
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
       const number = atomic.load<u32>(cell); // D2 read
-      if (number) grantIfDue(s, elementAt(number - 1), to);
+      if (number && grantIfDue(s, elementAt(number - 1), to)) return false;
     }
     line = atomic.load<u32>(line, B_NEXT) as usize;
   }
+  return true;
 }
 
-function grantIfDue(s: usize, e: usize, to: i64): void {
-  const state = atomic.load<i64>(e, E_STATE);
-  if ((state & STATE_MASK) !== WAITING) return;
+/** Whether it was a tombstone, and passed. */
+function grantIfDue(s: usize, e: usize, to: i64): bool {
+  const state = atomic.load<i64>(e, E_STATE); // D3, D4 read
+  const is = state & STATE_MASK;
+  if (is !== WAITING && is !== ABANDONED) return false;
   // What these loads give may belong to another tenant by now; then the cmpxchg fails on the epoch.
   const request = atomic.load<i64>(e, E_REQUEST);
-  const due = atomic.load<i64>(e, E_START) + (request & WIDTH_MASK);
-  if (to - due >= 0 && objectOf(request) === s) moveOn(e, state, GRANTED, request); // D5
+  if (objectOf(request) !== s) return false;
+  const ahead = to - atomic.load<i64>(e, E_START);
+  if (is === ABANDONED) return ahead > 0 && claim(s, e, state) !== 0;
+  if (ahead >= (request & WIDTH_MASK)) moveOn(e, state, GRANTED, request); // D5
+  return false;
 }
 
 /** WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself. */
@@ -368,9 +413,12 @@ export function closeWaiters(s: usize): void {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE); // D6 read
-    if ((state & STATE_MASK) !== WAITING) continue;
+    const is = state & STATE_MASK;
+    if (is !== WAITING && is !== ABANDONED) continue;
     const request = atomic.load<i64>(e, E_REQUEST);
-    if (objectOf(request) === s) moveOn(e, state, CLOSED, request);
+    if (objectOf(request) !== s) continue;
+    if (is === WAITING) moveOn(e, state, CLOSED, request);
+    else claim(s, e, state);
   }
 }
 
@@ -387,7 +435,7 @@ export function waiting(s: usize): i32 {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
-    if (state === IDLE || state === RESERVED) continue;
+    if (state === IDLE || state === RESERVED || state >= ABANDONED) continue;
     const request = atomic.load<i64>(e, E_REQUEST);
     if (objectOf(request) !== s) continue;
     if ((request >> OWNER_SHIFT) & (ASYNC as i64)) count += undue(e, request);

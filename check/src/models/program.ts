@@ -1,6 +1,7 @@
 /**
  * Models in a line: programs as text, one thread between bars.
  *
+ *     B1 acquire(1) with a time-out      W1 the same, but it waits once more when woken for no reason
  *     A2 acquire(2)        R  release what was got     V2 release(2) of permits that nobody held
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
  *     D  dispose           '  behind a letter: on the second semaphore
@@ -9,6 +10,7 @@
 import { B_CELLS, constant, LINE } from '../scene/layout.js';
 import {
   acquire,
+  acquireFor,
   acquireOf,
   arrive,
   dispose,
@@ -48,7 +50,7 @@ const KINDS = {
 };
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ARVYadD])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYadD])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
@@ -59,6 +61,10 @@ function op(text: string, kind: Line['kind']): Op {
   switch (letter) {
     case 'A':
       return acquire(n, semaphore);
+    case 'B':
+      return acquireFor(n, semaphore);
+    case 'W':
+      return acquireFor(n, semaphore, true);
     case 'R':
       return release(semaphore);
     case 'V':
@@ -92,7 +98,9 @@ export function modelOf(line: Line): Model {
       .map((word) => op(word, line.kind)),
   );
   const promises = (line.program.match(/a\d/g) ?? []).length;
-  const elements = programs.length + promises + (line.extra ?? 0);
+  // Who gives up leaves an element behind, and takes another.
+  const givers = (line.program.match(/[BW]/g) ?? []).length;
+  const elements = programs.length + promises + (line.extra ?? givers);
   const { cells = CELLS, kind } = line;
   return {
     name: line.name,

@@ -57,6 +57,29 @@ const semaphore: Line[] = [
   { name: 'promise dispose', program: 'a1 d | A R | D', permits: [1] },
 ];
 
+const givingUp: Line[] = [
+  { name: 'give up: 2', program: 'B R | B R', permits: [1] },
+  { name: 'give up: 3', program: 'B R | B R | B R', permits: [1] },
+  { name: 'give up: 3, 2 buckets', program: 'B R | B R | B R', permits: [1], buckets: 2 },
+  { name: 'give up: of 2, a release of 1', program: 'B R | B R | V', permits: [0] },
+  { name: 'give up: of 2, a release of 2', program: 'B R | B R | V2', permits: [0] },
+  { name: 'give up: of 2, two releases', program: 'B | B | V | V', permits: [0], buckets: 2 },
+  { name: 'give up: of 3, a release of 2', long: true, program: 'B | B | B | V2', permits: [0], buckets: 2, mayWait: true },
+  { name: 'give up: heavy head, partly granted', program: 'B3 R | A R | V | V', permits: [0], buckets: 2 },
+  { name: 'give up: heavy head, two behind', long: true, program: 'B3 R | A R | A R | V2', permits: [0], buckets: 2 },
+  { name: 'give up: heavy middle', program: 'A R | B2 R | A R', permits: [1], buckets: 2 },
+  { name: 'give up: heavy and light', program: 'A R | B2 R | B R', permits: [2], buckets: 2 },
+  { name: 'give up: an element used again', program: 'B R A R | B R | A R', permits: [1] },
+  { name: 'give up: twice', program: 'B R B R | A R | A R', permits: [1] },
+  { name: 'give up: no element left', program: 'B R | B R | A R', permits: [1], extra: 0 },
+  { name: 'give up: woken for no reason', program: 'W R | A R | W R', permits: [1] },
+  { name: 'give up: try', program: 'A R | Y R | B R', permits: [1] },
+  { name: 'give up: try heavy', program: 'B2 R | Y2 R Y R | A R', permits: [2], buckets: 2 },
+  { name: 'give up: dispose', program: 'A R | B R | D', permits: [1] },
+  { name: 'give up: overflow', program: 'B R | A R | A R', permits: [1], cells: 1, extra: 8 },
+  { name: 'give up: wrap', program: 'B R | B R | B R', permits: [1], first: WRAP, buckets: 2 },
+];
+
 const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((kind) => {
   const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
   return thresholds.flatMap((threshold): Line[] => {
@@ -86,4 +109,4 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
   });
 });
 
-export const models: readonly Model[] = [...allocator, ...semaphore.map(modelOf), ...listings.map(modelOf)];
+export const models: readonly Model[] = [...allocator, ...semaphore.map(modelOf), ...givingUp.map(modelOf), ...listings.map(modelOf)];

@@ -32,6 +32,14 @@ export const E_STATE = constant('E_STATE');
 export const T_DOORBELL = constant('T_DOORBELL');
 export const IDLE = constant('IDLE');
 export const RESERVED = constant('RESERVED');
+export const ABANDONED = constant('ABANDONED');
+export const CLAIMED = constant('CLAIMED');
+export const MERGING = constant('MERGING');
+export const E_START = constant('E_START');
+export const E_REQUEST = constant('E_REQUEST');
+export const E_END = constant('E_END');
+export const TIMED_OUT = constant('TIMED_OUT');
+export const ANSWER_FULL = constant('ANSWER_FULL');
 export const STATE_MASK = constant('STATE_MASK');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
@@ -50,7 +58,17 @@ export interface Regions {
   readonly end: number;
 }
 
-const STATES = ['IDLE', 'RESERVED', 'WAITING', 'GRANTED', 'CLOSED', 'AWAKE'];
+const STATES = [
+  'IDLE',
+  'RESERVED',
+  'WAITING',
+  'GRANTED',
+  'CLOSED',
+  'AWAKE',
+  'ABANDONED',
+  'CLAIMED',
+  'MERGING',
+];
 const words = (names: Record<string, string>): Map<number, string> =>
   new Map(Object.entries(names).map(([name, text]) => [constant(name), text]));
 const HEADER = words({
@@ -110,7 +128,7 @@ export function nameOf(address: number, at: Regions): string {
 /** A value as the word at this address means it. */
 export function meaningOf(value: bigint, address: number, at: Regions): string {
   if (address >= at.elements && (address - at.elements) % ELEMENT_SIZE === E_STATE) {
-    return `${STATES[Number(value & BigInt(STATE_MASK))]}#${value >> 3n}`;
+    return `${STATES[Number(value & BigInt(STATE_MASK))]}#${value / BigInt(constant('EPOCH'))}`;
   }
   return value > -100000n && value < 100000n ? String(value) : `0x${BigInt.asUintN(64, value).toString(16)}`;
 }

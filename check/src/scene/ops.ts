@@ -3,7 +3,7 @@
  * written as machines of a few phases, since the search must be able to stop between any two accesses.
  */
 
-import { ADMITTED, ANSWER_CLOSED, REFUSED } from './layout.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED, TIMED_OUT } from './layout.js';
 import { type Op, type Scene, Violation } from './scene.js';
 import {
   GOT,
@@ -51,6 +51,57 @@ export function acquire(n = 1, semaphore = 0): Waiting {
       }
       if (phase === 1) {
         scene.call(t, 'park', at, n, answer);
+        return false;
+      }
+      return expectClosed(scene, t, answer);
+    },
+  };
+}
+
+/**
+ * `acquire(n, { timeout })`: every sleep may run out, and then the request is given up; `patient` waits once
+ * more first, as a thread does that was woken for no reason.
+ */
+export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
+  return {
+    text: `acquire(${n}, timeout)`,
+    semaphore,
+    width: n,
+    next(scene, t) {
+      const at = scene.semaphores[semaphore];
+      const phase = scene.get(t, PHASE);
+      const answer = scene.result(t);
+      const to = (next: number): void => scene.set(t, PHASE, next);
+      const parkFor = (taken: number): false => {
+        scene.call(t, 'parkFor', at, n, taken, 1, 0);
+        return false;
+      };
+      if (phase === 0) {
+        to(1);
+        scene.call(t, 'acquire', at, n);
+        return false;
+      }
+      if (answer === ADMITTED) {
+        admitted(scene, t, semaphore, n);
+        return true;
+      }
+      if (phase === 1) {
+        to(patient ? 2 : 3);
+        return parkFor(answer);
+      }
+      if (answer === TIMED_OUT) {
+        if (phase === 2) {
+          to(3);
+          return parkFor(answer);
+        }
+        to(4);
+        scene.call(t, 'giveUp', at);
+        return false;
+      }
+      if (phase === 4 && answer === REFUSED) return true;
+      if (phase === 4 && answer === ANSWER_FULL) {
+        to(5);
+        scene.call(t, 'park', at, n, TIMED_OUT);
         return false;
       }
       return expectClosed(scene, t, answer);

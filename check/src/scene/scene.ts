@@ -17,13 +17,19 @@
 import * as engine from '../machine/machine.js';
 import type { Program } from '../wasm/code.js';
 import {
+  ABANDONED,
   ADMITTED,
   B_CELLS,
   B_PARKED,
+  CLAIMED,
+  E_END,
+  E_REQUEST,
+  E_START,
   ELEMENT_SIZE,
   GRANT,
   IDLE,
   LINE,
+  MERGING,
   meaningOf,
   nameOf,
   OBJECT_SIZE,
@@ -416,7 +422,7 @@ export class Scene {
         this.machine.words[(address + TICKET + 4) >> 2],
       );
       if (free < -CLOSED) continue;
-      const expected = this.made(s) - this.held(s) - waiting[s];
+      const expected = this.made(s) - this.held(s) - waiting[s] - this.#tombstones(s);
       if (free !== expected) {
         throw new Violation(
           `permits are not conserved: grant - ticket is ${free}, and should be ${expected}`,
@@ -543,10 +549,11 @@ export class Scene {
     step();
     if (!isState) return;
     const after = m.words[word];
-    if (store && (after & STATE_MASK) === IDLE) this.#setElementOwner(e, 0);
-    else if (!store && (before & STATE_MASK) === IDLE && (after & STATE_MASK) === RESERVED) {
-      this.#setElementOwner(e, t + 1);
-    }
+    if (after === before) return;
+    const is = after & STATE_MASK;
+    // A tombstone is nobody's, until somebody claims it or merges something into it.
+    if (is === IDLE || is === ABANDONED) this.#setElementOwner(e, 0);
+    else if (!store && (is === RESERVED || is === CLAIMED || is === MERGING)) this.#setElementOwner(e, t + 1);
   }
 
   #host(t: number): void {
@@ -653,6 +660,37 @@ export class Scene {
     this.state[this.#ghosts + 2 * MOST_SEMAPHORES + e] = owner;
   }
 
+  /** The widths of a semaphore's tombstones, none of which may be passed, half merged or next to another. */
+  #tombstones(semaphore: number): number {
+    const { elements, end, objects } = this.regions;
+    const words = this.machine.words;
+    const starts = new Set<number>();
+    const ends = new Set<number>();
+    let width = 0;
+    for (let e = elements; e < end; e += ELEMENT_SIZE) {
+      const state = words[e >> 2] & STATE_MASK;
+      const request = words[(e + E_REQUEST) >> 2];
+      const object = (request >>> 31) | ((words[(e + E_REQUEST + 4) >> 2] & 0x7ffff) << 1);
+      if (objects + object * OBJECT_SIZE !== this.semaphores[semaphore]) continue;
+      if (state === CLAIMED || state === MERGING)
+        throw new Violation(`${nameOf(e, this.regions)} stays ${this.value(e, 8)}`);
+      if (state !== ABANDONED) continue;
+      const start = words[(e + E_START) >> 2];
+      if (this.grantMinus(semaphore, start, words[(e + E_START + 4) >> 2]) > 0) {
+        throw new Violation(
+          `the tombstone ${nameOf(e, this.regions)} has been passed, and its permits are lost`,
+        );
+      }
+      width += words[(e + E_END) >> 2] - start;
+      starts.add(start);
+      ends.add(words[(e + E_END) >> 2]);
+    }
+    for (const start of starts) {
+      if (ends.has(start)) throw new Violation(`two tombstones stand side by side, at ticket ${start}`);
+    }
+    return width;
+  }
+
   /** With nobody waiting: every element is idle or a spare, every cell is empty, nobody counts as parked. */
   #checkElements(): void {
     let waiting = false;
@@ -668,7 +706,7 @@ export class Scene {
     }
     for (let e = elements; e < end; e += ELEMENT_SIZE) {
       const state = words[e >> 2] & STATE_MASK;
-      if (state !== IDLE && !spares.has(e)) {
+      if (state !== IDLE && state !== ABANDONED && !spares.has(e)) {
         throw new Violation(
           `${nameOf(e, this.regions)} is ${this.value(e, 8)} at the end, and nobody's spare`,
         );
@@ -676,7 +714,9 @@ export class Scene {
     }
     for (let line = buckets; line < elements; line += LINE) {
       for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
-        if (words[cell >> 2] !== 0 && words[cell >> 2] !== this.filler)
+        const number = words[cell >> 2];
+        const stands = number !== 0 && number !== this.filler;
+        if (stands && (words[(elements + (number - 1) * ELEMENT_SIZE) >> 2] & STATE_MASK) !== ABANDONED)
           throw new Violation(`${nameOf(cell, this.regions)} is still taken at the end`);
       }
       if (words[(line + B_PARKED) >> 2] !== 0) {

@@ -91,9 +91,9 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   const sharing = new Sharing((scene.machine.words.length >> 1) + 1);
   const root = scene.machine.mark();
   scene.save(0);
-  // A few walks find most of what is shared, so that few searches are begun in vain.
-  walk(scene, WALKS, 1, (choice) => sharing.note(scene, choice));
-  while (true) {
+  for (let seed = 1; ; seed++) {
+    // A few walks find most of what is shared, so that few searches are begun in vain.
+    walk(scene, WALKS, seed, (choice) => sharing.note(scene, choice));
     scene.rehash();
     const result = pass(scene, sharing, options, start);
     if (result !== undefined) return result;
