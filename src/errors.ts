@@ -14,6 +14,11 @@ export class ArenaFullError extends Error {
   override readonly name = 'ArenaFullError';
 }
 
+/** The time-out of a request has come before its turn: it holds nothing, and has left the queue. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+}
+
 function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint') return `${value}n`;

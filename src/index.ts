@@ -1,4 +1,5 @@
 export { Arena, type ArenaHandle, type ArenaOptions } from './arena.js';
-export { ArenaFullError, DisposedError } from './errors.js';
+export { ArenaFullError, DisposedError, TimeoutError } from './errors.js';
 export { HeldPermits } from './held-permits.js';
+export type { Patience } from './patience.js';
 export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';

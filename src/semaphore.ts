@@ -7,11 +7,22 @@
  * is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, type Core, LIMIT } from './engine/core.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  ANSWER_OVER_MAX,
+  CLOSED_OBJECT,
+  type Core,
+  LIMIT,
+  REFUSED,
+  TIMED_OUT,
+} from './engine/core.js';
 import { canWaitAsync, closed, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
 import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
 import { HeldPermits } from './held-permits.js';
+import { checkPatience, type Patience, timedOut, watch } from './patience.js';
 
 export interface SemaphoreOptions {
   /** Most permits that may be available at once, 1 to 2,147,483,647 (the default). */
@@ -136,19 +147,53 @@ export class Semaphore {
   /**
    * Takes permits, blocking the thread until it is their turn.
    * @param permits 1 (the default) to `max`.
+   * @param patience how long it may take; for ever by default.
+   * @throws {TimeoutError} when the time-out comes first. The request has left the queue, and holds nothing.
+   * @throws the reason of a signal that is aborted already.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {TypeError} on a thread that may not block, such as a browser's main thread.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
-  acquire(permits = 1): void {
+  acquire(permits = 1, patience?: Patience): void {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('acquire', permits);
+    if (patience !== undefined)
+      return this.#acquireFor(permits, checkPatience('Semaphore.acquire', patience));
     const answer = this.#acquire(this.#at, permits);
     if (answer !== 0) this.#park(answer, permits);
   }
 
   #park(answer: number, permits: number): void {
-    const parked = this.#core.park(this.#at, permits, answer);
-    if (parked !== ADMITTED) throw parked === ANSWER_CLOSED ? this.#closed() : noRoom();
+    this.#admitted(this.#core.park(this.#at, permits, answer));
+  }
+
+  #admitted(answer: number): void {
+    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
+  }
+
+  #acquireFor(permits: number, timeout: number): void {
+    if (timeout === 0) {
+      if (this.tryAcquire(permits)) return;
+      throw timedOut(timeout);
+    }
+    const core = this.#core;
+    const at = this.#at;
+    let answer = this.#acquire(at, permits);
+    const deadline = performance.now() + timeout;
+    let left = timeout;
+    while (answer !== ADMITTED && left > 0) {
+      if (timeout === Infinity) answer = core.park(at, permits, answer);
+      else answer = core.parkFor(at, permits, answer, BigInt(Math.ceil(left * 1e6)));
+      left = answer === TIMED_OUT ? deadline - performance.now() : 0;
+    }
+    if (answer === TIMED_OUT) {
+      answer = core.giveUp(at);
+      // Permits may have gone on to promises of this thread, for which nobody rings.
+      if (this.#promises.first !== 0) this.#promises.settle();
+      if (answer === REFUSED) throw timedOut(timeout);
+      // The arena has no element to leave behind, so there is nothing for it but to wait.
+      if (answer === ANSWER_FULL) answer = core.park(at, permits, TIMED_OUT);
+    }
+    this.#admitted(answer);
   }
 
   /**
@@ -169,18 +214,39 @@ export class Semaphore {
    * Takes permits without blocking the thread: the promise is fulfilled when it is their turn. The process
    * stays alive until then. In line with blocked threads.
    * @param permits 1 (the default) to `max`.
-   * @returns a promise; it rejects with RangeError or TypeError for a bad number, with DisposedError if the
+   * @param patience how long it may take; for ever by default.
+   * @returns a promise; it rejects with TimeoutError or the signal's reason when that comes first (the request
+   * has left the queue, and holds nothing), with RangeError or TypeError for a bad number, with DisposedError if the
    * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for
    * another waiter (then nothing was queued).
    */
-  acquireAsync(permits = 1): Promise<void> {
+  acquireAsync(permits = 1, patience?: Patience): Promise<void> {
     if (permits !== 1 && !this.#valid(permits)) {
       return Promise.reject(this.#bad('acquireAsync', permits));
     }
     if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
+    if (patience !== undefined) return this.#acquireAsyncFor(permits, patience);
     const promises = this.#promises;
     const answer = this.#core.arrive(this.#at, permits, promises.last);
     if (answer > 0) return promises.wait(this, answer);
+    return this.#arrived(answer);
+  }
+
+  async #acquireAsyncFor(permits: number, patience: Patience): Promise<void> {
+    const timeout = checkPatience('Semaphore.acquireAsync', patience);
+    if (timeout === 0) {
+      if (this.tryAcquire(permits)) return;
+      throw timedOut(timeout);
+    }
+    const promises = this.#promises;
+    const answer = this.#core.arrive(this.#at, permits, 0);
+    if (answer <= 0) return this.#arrived(answer);
+    return promises.waitAlone(this, answer, (giveUp) => watch(timeout, patience.signal, giveUp));
+  }
+
+  /** What acquireAsync answers when there is nothing to wait for. */
+  #arrived(answer: number): Promise<void> {
+    const promises = this.#promises;
     // Promises of this thread that are due too, but not settled yet, were there first.
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
@@ -212,14 +278,14 @@ export class Semaphore {
   }
 
   /** `acquire`, with a guard that gives the permits back: `using held = semaphore.hold()`. */
-  hold(permits = 1): HeldPermits {
-    this.acquire(permits);
+  hold(permits = 1, patience?: Patience): HeldPermits {
+    this.acquire(permits, patience);
     return new HeldPermits(this, permits);
   }
 
   /** `acquireAsync`, with a guard: `await using held = await semaphore.holdAsync()`. */
-  async holdAsync(permits = 1): Promise<HeldPermits> {
-    await this.acquireAsync(permits);
+  async holdAsync(permits = 1, patience?: Patience): Promise<HeldPermits> {
+    await this.acquireAsync(permits, patience);
     return new HeldPermits(this, permits);
   }
 

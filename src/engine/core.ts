@@ -6,6 +6,8 @@ import { coreBytes } from './core-bytes.js';
 
 /** What the core's functions answer. */
 export const ADMITTED = 0;
+export const REFUSED = 2;
+export const TIMED_OUT = 6;
 export const ANSWER_CLOSED = -1;
 export const ANSWER_FULL = -2;
 export const ANSWER_OVER_MAX = -3;
@@ -69,6 +71,9 @@ export interface Core {
   ): number;
   acquire(address: number, n: number): number;
   park(address: number, n: number, acquired: number): number;
+  parkFor(address: number, n: number, acquired: number, nanoseconds: bigint): number;
+  giveUp(address: number): number;
+  giveUpRun(run: number): number;
   tryAcquire(address: number, n: number): number;
   arrive(address: number, n: number, last: number): number;
   settle(run: number): number;

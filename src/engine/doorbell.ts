@@ -17,13 +17,19 @@
  */
 import { host } from '#host';
 import { DisposedError } from '../errors.js';
-import type { Core } from './core.js';
+import { type Core, REFUSED } from './core.js';
 import { Fifo } from './fifo.js';
 
 interface Run {
   readonly number: number;
   waiting: number;
+  /** Of a promise that may give up, which has a run of its own: what settles it. */
+  readonly alone: Resolve | undefined;
+  previous: Run | undefined;
+  next: Run | undefined;
 }
+
+type Resolve = (value?: Promise<never>) => void;
 
 /** Called on a library object when its promise has found the shared object disposed of. */
 export const closed = Symbol('closed');
@@ -39,8 +45,8 @@ export const NO_WAIT_ASYNC =
 
 // The executor of every promise here: one function for all, since a promise may wait in a hot loop. It lets go
 // of `reject`, because to be resolved with a rejected promise does as well.
-let resolveNew: (value?: Promise<void>) => void;
-function capture(resolve: (value?: Promise<void>) => void): void {
+let resolveNew: Resolve;
+function capture(resolve: (value?: void | PromiseLike<void>) => void): void {
   resolveNew = resolve;
 }
 
@@ -48,12 +54,13 @@ function capture(resolve: (value?: Promise<void>) => void): void {
 export class Promises {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
-  /** Numbers of the first and the last run, 0 if no promise waits. */
+  /** Number of the first run, 0 if no promise waits; and of the last, 0 also if that stands alone. */
   first = 0;
   last = 0;
-  #run: Run | undefined;
-  readonly #runs = new Fifo<Run>();
-  readonly #waiters = new Fifo<typeof resolveNew>();
+  #head: Run | undefined;
+  #tail: Run | undefined;
+  /** Of all that do not stand alone. */
+  readonly #waiters = new Fifo<Resolve>();
   /** Library objects with a promise here, kept from collection until all are settled: with them would go the references. */
   readonly #owners = new Set<Owner>();
   #latest: Owner | undefined;
@@ -68,22 +75,73 @@ export class Promises {
   wait(owner: Owner, number: number): Promise<void> {
     const promise = new Promise<void>(capture);
     this.#waiters.push(resolveNew);
-    if (number === this.last) (this.#run as Run).waiting++;
-    else this.#begin(number);
-    if (owner !== this.#latest) {
-      this.#latest = owner;
-      this.#owners.add(owner);
+    if (number === this.last) (this.#tail as Run).waiting++;
+    else {
+      this.#append(number, undefined);
+      this.last = number;
     }
+    this.#own(owner);
     return promise;
   }
 
-  #begin(number: number): void {
-    this.#run = { number, waiting: 1 };
-    this.#runs.push(this.#run);
-    this.last = number;
-    if (this.first !== 0) return;
-    this.first = number;
-    this.#doorbell.waitFor(this);
+  /**
+   * A promise that may give up, in a run that the core has just begun for it.
+   * @param watch is called at once with what makes it give up, for a reason; returns what is done when it is settled.
+   */
+  waitAlone(
+    owner: Owner,
+    number: number,
+    watch: (giveUp: (reason: unknown) => void) => () => void,
+  ): Promise<void> {
+    return new Promise<void>((resolve) => {
+      const run = this.#append(number, (value) => {
+        unwatch();
+        resolve(value);
+      });
+      this.last = 0;
+      this.#own(owner);
+      const unwatch = watch((reason) => this.#giveUp(run, reason));
+    });
+  }
+
+  #own(owner: Owner): void {
+    if (owner === this.#latest) return;
+    this.#latest = owner;
+    this.#owners.add(owner);
+  }
+
+  #append(number: number, alone: Resolve | undefined): Run {
+    const run: Run = { number, waiting: 1, alone, previous: this.#tail, next: undefined };
+    if (this.#tail) this.#tail.next = run;
+    else this.#head = run;
+    this.#tail = run;
+    if (this.first === 0) {
+      this.first = number;
+      this.#doorbell.waitFor(this);
+    }
+    return run;
+  }
+
+  /** Takes out a run, wherever it stands. */
+  #remove(run: Run): void {
+    if (run.previous) run.previous.next = run.next;
+    else this.#head = run.next;
+    if (run.next) run.next.previous = run.previous;
+    else {
+      this.#tail = run.previous;
+      this.last = this.#tail === undefined || this.#tail.alone ? 0 : this.#tail.number;
+    }
+    this.first = this.#head?.number ?? 0;
+  }
+
+  #giveUp(run: Run, reason: unknown): void {
+    if (this.#core.giveUpRun(run.number) === REFUSED) {
+      this.#remove(run);
+      run.alone?.(Promise.reject(reason));
+    }
+    // It may have been due, or have passed on permits to promises of this thread, for which nobody rings.
+    this.settle();
+    if (this.first === 0) this.#end();
   }
 
   /** Fulfils so many promises, which the core has settled in the first run, and what is due behind that. */
@@ -119,19 +177,16 @@ export class Promises {
   }
 
   #fulfil(count: number): void {
-    const run = this.#runs.peek() as Run;
+    const run = this.#head as Run;
     run.waiting -= count;
-    for (let i = 0; i < count; i++) this.#waiters.shift()?.();
-    if (run.waiting > 0) return;
-    this.#runs.shift();
-    this.first = this.#runs.peek()?.number ?? 0;
+    if (run.waiting === 0) this.#remove(run);
+    if (run.alone) run.alone();
+    else for (let i = 0; i < count; i++) this.#waiters.shift()?.();
     if (this.first === 0) this.#end();
   }
 
   /** Nobody waits any more. */
   #end(): void {
-    this.last = 0;
-    this.#run = undefined;
     this.#owners.clear();
     this.#latest = undefined;
     this.#doorbell.done(this);
@@ -139,11 +194,13 @@ export class Promises {
 
   /** The semaphore has been disposed of. */
   #close(): void {
-    for (let run = this.#runs.shift(); run; run = this.#runs.shift()) this.#core.dropRun(run.number);
-    for (let waiter = this.#waiters.shift(); waiter; waiter = this.#waiters.shift()) {
-      waiter(Promise.reject(new DisposedError()));
+    for (let run = this.#head; run; run = this.#head) {
+      this.#remove(run);
+      this.#core.dropRun(run.number);
+      if (run.alone) run.alone(Promise.reject(new DisposedError()));
+      else
+        for (; run.waiting > 0; run.waiting--) this.#waiters.shift()?.(Promise.reject(new DisposedError()));
     }
-    this.first = 0;
     const owners = [...this.#owners];
     this.#end();
     for (const owner of owners) owner[closed]();

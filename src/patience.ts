@@ -1,0 +1,59 @@
+/**
+ * How long a request waits: a time-out, an abort signal, or both.
+ */
+import { badType, TimeoutError } from './errors.js';
+
+/** Longest time-out that a timer can be set to; see `setTimeout`. */
+const LONGEST = 2 ** 31 - 1;
+
+export interface Patience {
+  /**
+   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). 0: only if it is the request's turn at once.
+   * The request gives up with a `TimeoutError`.
+   */
+  readonly timeout?: number;
+  /**
+   * Aborted: the request gives up with the signal's reason. Aborted already: it never queues. While a thread
+   * blocks its own signals cannot fire, so that `acquire` and `hold` look at it once, before they begin.
+   */
+  readonly signal?: AbortSignal;
+}
+
+/** Checks a patience and returns its time-out in milliseconds. Throws the signal's reason if that is aborted. */
+export function checkPatience(what: string, patience: Patience): number {
+  if (typeof patience !== 'object' || patience === null)
+    throw badType(`${what}: options`, 'an object', patience);
+  const { timeout = Infinity, signal } = patience;
+  if (typeof timeout !== 'number') throw badType(`${what}: timeout`, 'a number of milliseconds', timeout);
+  if (!((timeout >= 0 && timeout <= LONGEST) || timeout === Infinity)) {
+    throw new RangeError(
+      `${what}: timeout must be from 0 to ${LONGEST} milliseconds or Infinity, got ${timeout}`,
+    );
+  }
+  if (signal !== undefined) {
+    if (typeof signal?.aborted !== 'boolean' || typeof signal.addEventListener !== 'function') {
+      throw badType(`${what}: signal`, 'an AbortSignal', signal);
+    }
+    signal.throwIfAborted();
+  }
+  return timeout;
+}
+
+/** Calls `giveUp` when the patience ends; returns what stops that. */
+export function watch(
+  timeout: number,
+  signal: AbortSignal | undefined,
+  giveUp: (reason: unknown) => void,
+): () => void {
+  const timer = timeout === Infinity ? undefined : setTimeout(() => giveUp(timedOut(timeout)), timeout);
+  const abort = (): void => giveUp(signal?.reason);
+  signal?.addEventListener('abort', abort);
+  return () => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  };
+}
+
+export function timedOut(timeout: number): TimeoutError {
+  return new TimeoutError(`the permits were not to be had within ${timeout} ms`);
+}
