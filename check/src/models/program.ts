@@ -25,17 +25,21 @@ export interface Line {
   readonly program: string;
   /** Permits of the semaphores. */
   readonly permits: readonly number[];
-  readonly buckets?: 1 | 2;
+  readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
   /** Where the counters begin. */
   readonly first?: bigint;
   /** How many cells of every bucket are free, the others being taken for good: 12 by default. */
   readonly cells?: number;
+  /** Whether those of the overflow lines are taken too. */
+  readonly fullLines?: boolean;
   /** Default: the library's Semaphore. */
   readonly kind?: 'ticket' | 'twa' | 'conservative';
   readonly threshold?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
+  /** Threads of which one may be killed. */
+  readonly mortal?: readonly number[];
   /** Elements beyond one for each thread. */
   readonly extra?: number;
 }
@@ -54,6 +58,7 @@ function op(text: string, kind: Line['kind']): Op {
   if (kind !== undefined) {
     if (letter === 'A') return acquireOf(kind === 'ticket' ? 'ticket' : 'twa', semaphore);
     if (letter === 'R' || letter === 'V') return releaseOf(kind, semaphore);
+    if (letter === 'D') return dispose(semaphore);
     throw new Error(`a ${kind} semaphore has no ${text}`);
   }
   switch (letter) {
@@ -77,9 +82,8 @@ function op(text: string, kind: Line['kind']): Op {
 }
 
 /** Takes cells for good, so that few waiters fill a line: they name an element that is never in use. */
-function takeCells(scene: Scene, free: number, number: number): void {
-  const { buckets, lines } = scene.regions;
-  for (let line = buckets; line < lines; line += LINE) {
+function takeCells(scene: Scene, free: number, number: number, end: number): void {
+  for (let line = scene.regions.buckets; line < end; line += LINE) {
     for (let c = free; c < CELLS; c++) scene.machine.hostStore32(line + B_CELLS + 4 * c, number);
   }
 }
@@ -103,8 +107,8 @@ export function modelOf(line: Line): Model {
       objects: line.permits.length,
     },
     mayWait: line.mayWait ?? false,
+    ...(line.mortal === undefined ? {} : { deaths: 1, mortal: line.mortal }),
     long: line.long ?? false,
-    disposes: line.program.includes('D'),
     objects: (scene) => {
       for (const permits of line.permits) {
         scene.semaphore({
@@ -116,7 +120,7 @@ export function modelOf(line: Line): Model {
         });
       }
       if (cells < CELLS) {
-        takeCells(scene, cells, elements + 1);
+        takeCells(scene, cells, elements + 1, line.fullLines ? scene.regions.common : scene.regions.lines);
         scene.filler = elements + 1;
       }
     },

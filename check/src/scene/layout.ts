@@ -33,6 +33,8 @@ export const T_DOORBELL = constant('T_DOORBELL');
 export const IDLE = constant('IDLE');
 export const RESERVED = constant('RESERVED');
 export const STATE_MASK = constant('STATE_MASK');
+/** The one count that falls too; those before it never do. */
+export const PUBLISHED_NAMES = constant('PUBLISHED_NAMES');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
 export const REFUSED = constant('REFUSED');

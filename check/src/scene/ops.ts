@@ -26,7 +26,7 @@ interface Waiting extends Op {
 }
 
 function admitted(scene: Scene, t: number, semaphore: number, width: number): void {
-  scene.admitted(t, semaphore, width, scene.ticketLo(t), scene.ticketHi(t));
+  scene.admittedNow(t, semaphore, width);
   scene.set(t, GOT + semaphore, scene.get(t, GOT + semaphore) + width);
 }
 
@@ -53,14 +53,14 @@ export function acquire(n = 1, semaphore = 0): Waiting {
         scene.call(t, 'park', at, n, answer);
         return false;
       }
-      return expectClosed(scene, t, answer);
+      return expectClosed(scene, t, answer, semaphore);
     },
   };
 }
 
-function expectClosed(scene: Scene, t: number, answer: number): true {
+function expectClosed(scene: Scene, t: number, answer: number, semaphore: number): true {
   if (answer !== ANSWER_CLOSED) throw new Violation(`thread ${t} is answered ${answer}`);
-  if (scene.model.disposes !== true) throw new Violation(`thread ${t} is told that the semaphore is closed`);
+  if (!scene.closed(semaphore)) throw new Violation(`thread ${t} is told that the semaphore is closed`);
   return true;
 }
 
@@ -76,7 +76,7 @@ export function tryAcquire(n = 1, semaphore = 0): Op {
       }
       const answer = scene.result(t);
       if (answer === REFUSED) return true;
-      if (answer !== ADMITTED) return expectClosed(scene, t, answer);
+      if (answer !== ADMITTED) return expectClosed(scene, t, answer, semaphore);
       admitted(scene, t, semaphore, n);
       return true;
     },
@@ -182,9 +182,11 @@ function fulfil(scene: Scene, t: number, count: number): void {
 
 /** Queues a continuation that gives the permits back, as a microtask: four bits of width each, the next one lowest. */
 function ready(scene: Scene, t: number, width: number): void {
+  if (width > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${width}`);
   const list = scene.get(t, READY);
   let bits = 0;
   while (((list >>> bits) & 15) !== 0) bits += 4;
+  if (bits > 28) throw new Error("a model's thread has at most 8 continuations");
   scene.set(t, READY, list | (width << bits));
 }
 
@@ -209,7 +211,7 @@ function settling(scene: Scene, t: number): boolean {
     return settle(scene, t);
   }
   if (count < 0) {
-    expectClosed(scene, t, count);
+    expectClosed(scene, t, count, 0);
     return giveUpRuns(scene, t);
   }
   scene.set(t, SETTLING, 0);
@@ -245,8 +247,8 @@ export function arrive(n = 1): Op {
         if (settling(scene, t)) return false;
         restSoon(scene, t);
       }
-      if (scene.get(t, ANSWER) !== ADMITTED) return expectClosed(scene, t, scene.get(t, ANSWER));
-      scene.admitted(t, 0, n, scene.ticketLo(t), scene.ticketHi(t));
+      if (scene.get(t, ANSWER) !== ADMITTED) return expectClosed(scene, t, scene.get(t, ANSWER), 0);
+      scene.admittedNow(t, 0, n);
       ready(scene, t, n);
       return true;
     },
@@ -406,7 +408,7 @@ export function acquireOf(kind: 'ticket' | 'twa', semaphore = 0): Waiting {
         scene.call(t, `${kind}Acquire`, scene.semaphores[semaphore]);
         return false;
       }
-      if (scene.result(t) !== ADMITTED) return expectClosed(scene, t, scene.result(t));
+      if (scene.result(t) !== ADMITTED) return expectClosed(scene, t, scene.result(t), semaphore);
       admitted(scene, t, semaphore, 1);
       return true;
     },
