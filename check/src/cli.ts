@@ -70,7 +70,7 @@ function one(model: Model): number {
       ? search(make, { reduce: options.reduce, milliseconds: options.seconds * 1000 })
       : walked(make());
   console.log(row(model, result).join('  '));
-  if (result.violation === undefined) return 0;
+  if (result.violation === undefined) return result.exhaustive || options.walks !== undefined ? 0 : 1;
   result = shorten(make, result);
   console.log(render(make(), result.violation?.schedule ?? []));
   return 1;

@@ -27,7 +27,7 @@ export interface StraightRun {
   readonly fn: string;
   /** The access that begins it: its kind, and the offset of the word. */
   readonly from: { readonly kind: number; readonly word: number };
-  /** The stores that end it, by the offset of their word; a return does too. */
+  /** The last stores, by the offset of their word; a return ends it too. */
   readonly to: readonly number[];
 }
 
@@ -43,7 +43,7 @@ export const straightRuns: readonly StraightRun[] = [
     name: 'R1, arrive',
     fn: 'runs/arrive',
     from: { kind: RMW, word: constant('TICKET') },
-    to: [constant('E_END'), constant('E_STATE')],
+    to: [constant('E_STATE')],
   },
 ];
 
@@ -53,35 +53,39 @@ export function breaks(program: Program, run: StraightRun): string[] {
   const fn = program.functions.find(({ name }) => name === run.fn);
   if (fn === undefined) throw new Error(`the core has no function ${run.fn}`);
   const isAccess = (pc: number, kind: number): boolean => code[pc] === OP_ACCESS + kind;
-  const begins: number[] = [];
+  const todo: number[] = [];
   for (let pc = fn.entry; pc < fn.end; pc += STRIDE) {
-    if (isAccess(pc, run.from.kind) && code[pc + IMM] === run.from.word) begins.push(pc);
+    if (isAccess(pc, run.from.kind) && code[pc + IMM] === run.from.word) todo.push(pc + STRIDE);
   }
-  const [first] = begins;
-  if (first === undefined) throw new Error(`${run.fn} has no access that begins ${run.name}`);
+  if (todo.length === 0) throw new Error(`${run.fn} has no access that begins ${run.name}`);
   const found: string[] = [];
   const seen = new Set<number>();
-  const todo = [first + STRIDE];
   for (let pc = todo.pop(); pc !== undefined; pc = todo.pop()) {
     if (seen.has(pc)) continue;
     seen.add(pc);
     const op = code[pc];
-    if (op === OP_CALL || op === OP_ENTER_LOOP) {
-      found.push(
-        `${run.name}: a ${op === OP_CALL ? 'call' : 'loop'} at ${origins[pc / STRIDE]} in ${run.fn}`,
-      );
-      continue;
-    }
-    if (op === OP_RETURN || (isAccess(pc, STORE) && run.to.includes(code[pc + IMM]))) continue;
-    if (op === OP_BRANCH) todo.push(code[pc + IMM]);
-    else if (op === OP_BRANCH_TABLE) {
-      for (let i = 0; i < code[pc + META]; i++) todo.push(code[code[pc + IMM] + i]);
-    } else {
-      if (isComparison(op) && (code[pc + META] & BRANCHES) !== 0) todo.push(code[pc + IMM]);
-      todo.push(pc + STRIDE);
+    const broken = (by: string): number =>
+      found.push(`${run.name}: a ${by} at ${origins[pc / STRIDE]} in ${run.fn}`);
+    if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
+    else if (op !== OP_RETURN && !(isAccess(pc, STORE) && run.to.includes(code[pc + IMM]))) {
+      for (const way of ways(code, pc)) {
+        if (way <= pc) broken('way back');
+        else todo.push(way);
+      }
     }
   }
   return found;
+}
+
+/** Where an instruction leads. */
+function ways(code: Int32Array, pc: number): number[] {
+  const op = code[pc];
+  if (op === OP_BRANCH) return [code[pc + IMM]];
+  if (op === OP_BRANCH_TABLE) {
+    return Array.from(code.subarray(code[pc + IMM], code[pc + IMM] + code[pc + META]));
+  }
+  const branches = isComparison(op) && (code[pc + META] & BRANCHES) !== 0;
+  return branches ? [code[pc + IMM], pc + STRIDE] : [pc + STRIDE];
 }
 
 function isComparison(op: number): boolean {

@@ -2,17 +2,28 @@
 import { describe, expect, it } from 'vitest';
 import { loadCore } from '../src/core.js';
 import { breaks, straightRuns } from '../src/straight.js';
-import { OP_ACCESS, OP_CALL, OP_ENTER_LOOP, type Program, RMW, STRIDE } from '../src/wasm/code.js';
+import {
+  IMM,
+  OP_ACCESS,
+  OP_BRANCH,
+  OP_CALL,
+  OP_ENTER_LOOP,
+  type Program,
+  RMW,
+  STRIDE,
+} from '../src/wasm/code.js';
 
 const program = loadCore();
 
-/** The core with the instruction after the one that takes the ticket replaced. */
-function broken(fn: string, op: number): Program {
+/** The core with the `after`th instruction behind the one that takes the ticket replaced. */
+function broken(fn: string, op: number, after = 1, target = 0): Program {
   const { entry } = program.functions.find(({ name }) => name === fn) as { entry: number };
   const image = program.image.slice();
   let pc = entry;
   while (image[pc] !== OP_ACCESS + RMW) pc += STRIDE;
-  image[pc + STRIDE] = op;
+  pc += after * STRIDE;
+  image[pc] = op;
+  if (target !== 0) image[pc + IMM] = entry;
   return { ...program, image };
 }
 
@@ -24,6 +35,7 @@ describe.each(straightRuns)('$name', (run) => {
   it('would not be straight with a call or a loop', () => {
     expect(breaks(broken(run.fn, OP_CALL), run)).toHaveLength(1);
     expect(breaks(broken(run.fn, OP_ENTER_LOOP), run)).toHaveLength(1);
+    expect(breaks(broken(run.fn, OP_BRANCH, 1, -1), run)).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Models of the pool of elements, of the objects and of the registry. */
 import { ANSWER_CLOSED, constant, STATE_MASK } from '../scene/layout.js';
-import { call, dispose } from '../scene/ops.js';
+import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 
@@ -73,17 +73,29 @@ const attach = (): Op[] => [
 ];
 
 const rejoin = (): Op[] => [
-  call('unregister', () => []),
-  call(
-    'register',
-    () => [],
-    (index, _scene, t) => {
-      if (index < 0) throw new Violation(`thread ${t} finds no room to register`);
-    },
-  ),
+  call('unregister', (scene, t) => {
+    scene.set(t, MINE, 0);
+    return [];
+  }),
+  call('register', () => [], registered),
 ];
 
-/** No two registered threads have one record or one spare. */
+function registered(index: number, scene: Scene, t: number): void {
+  if (index < 0) throw new Violation(`thread ${t} finds no room to register`);
+  for (let u = 0; u < scene.threads; u++) {
+    if (scene.get(u, MINE) === index + 1) throw new Violation(`threads ${t} and ${u} have one record`);
+  }
+  scene.set(t, MINE, index + 1);
+}
+
+/** As in an arena that no thread has come to yet. */
+function empty(scene: Scene): void {
+  for (let t = 0; t < scene.threads; t++) scene.callNow(t, 'unregister');
+  scene.machine.hostStore32(constant('USED_THREADS'), 0);
+  scene.machine.hostStore32(constant('USED_ELEMENTS'), 0);
+}
+
+/** No two registered threads have one spare; that they have no record in common is checked before. */
 function apart(scene: Scene): void {
   const spares = new Set<number>();
   for (let t = 0; t < scene.threads; t++) {
@@ -124,7 +136,6 @@ export const allocator: readonly Model[] = [
     name: 'references',
     programs: [attach(), [dispose(), call('detachObject', (scene) => [scene.semaphores[0]])], attach()],
     arena: { objects: 1 },
-    disposes: true,
     objects: (scene) => {
       scene.semaphore({ permits: 1 });
     },
@@ -142,5 +153,39 @@ export const allocator: readonly Model[] = [
     arena: { elements: 4 },
     deaths: 1,
     mortal: [0],
+  },
+  {
+    name: 'first registrations',
+    programs: [0, 1, 2].map(() => [call('register', () => [], registered)]),
+    arena: { elements: 3 },
+    objects: empty,
+    end: (scene) => {
+      apart(scene);
+      const used = word(scene, constant('USED_THREADS'));
+      if (used !== scene.threads)
+        throw new Violation(`${used} records are said to be in use, not ${scene.threads}`);
+    },
+  },
+  {
+    name: 'registry between waits',
+    programs: [
+      [acquire(), ...rejoin(), acquire(), ...rejoin(), acquire()],
+      [post(), post(), post()],
+    ],
+    arena: { elements: 2, buckets: 1 },
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+    },
+  },
+  {
+    name: 'registry between promises',
+    programs: [
+      [arrive(), eventLoop(), ...rejoin(), arrive(), eventLoop(), ...rejoin()],
+      [post(), post()],
+    ],
+    arena: { elements: 4, buckets: 1 },
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+    },
   },
 ];

@@ -3,12 +3,14 @@
  *
  *     B1 acquire(1) with a time-out      W1 the same, but it waits once more when woken for no reason
  *     A2 acquire(2)        R  release what was got     V2 release(2) of permits that nobody held
+ *     t1 acquireAsync(1, { signal })     x  abort the first of those
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
  *     D  dispose           '  behind a letter: on the second semaphore
  */
 
 import { B_CELLS, constant, LINE } from '../scene/layout.js';
 import {
+  abort,
   acquire,
   acquireFor,
   acquireOf,
@@ -27,17 +29,21 @@ export interface Line {
   readonly program: string;
   /** Permits of the semaphores. */
   readonly permits: readonly number[];
-  readonly buckets?: 1 | 2;
+  readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
   /** Where the counters begin. */
   readonly first?: bigint;
   /** How many cells of every bucket are free, the others being taken for good: 12 by default. */
   readonly cells?: number;
+  /** Whether those of the overflow lines are taken too. */
+  readonly fullLines?: boolean;
   /** Default: the library's Semaphore. */
   readonly kind?: 'ticket' | 'twa' | 'conservative';
   readonly threshold?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
+  /** Threads of which one may be killed. */
+  readonly mortal?: readonly number[];
   /** Elements beyond one for each thread. */
   readonly extra?: number;
 }
@@ -50,12 +56,13 @@ const KINDS = {
 };
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYadD])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYatxdD])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
     if (letter === 'A') return acquireOf(kind === 'ticket' ? 'ticket' : 'twa', semaphore);
     if (letter === 'R' || letter === 'V') return releaseOf(kind, semaphore);
+    if (letter === 'D') return dispose(semaphore);
     throw new Error(`a ${kind} semaphore has no ${text}`);
   }
   switch (letter) {
@@ -73,6 +80,10 @@ function op(text: string, kind: Line['kind']): Op {
       return tryAcquire(n, semaphore);
     case 'a':
       return arrive(n);
+    case 't':
+      return arrive(n, true);
+    case 'x':
+      return abort();
     case 'd':
       return eventLoop();
     case 'D':
@@ -83,9 +94,8 @@ function op(text: string, kind: Line['kind']): Op {
 }
 
 /** Takes cells for good, so that few waiters fill a line: they name an element that is never in use. */
-function takeCells(scene: Scene, free: number, number: number): void {
-  const { buckets, lines } = scene.regions;
-  for (let line = buckets; line < lines; line += LINE) {
+function takeCells(scene: Scene, free: number, number: number, end: number): void {
+  for (let line = scene.regions.buckets; line < end; line += LINE) {
     for (let c = free; c < CELLS; c++) scene.machine.hostStore32(line + B_CELLS + 4 * c, number);
   }
 }
@@ -97,7 +107,7 @@ export function modelOf(line: Line): Model {
       .split(/\s+/)
       .map((word) => op(word, line.kind)),
   );
-  const promises = (line.program.match(/a\d/g) ?? []).length;
+  const promises = (line.program.match(/[at]\d/g) ?? []).length;
   // Who gives up leaves an element behind, and takes another.
   const givers = (line.program.match(/[BW]/g) ?? []).length;
   const elements = programs.length + promises + (line.extra ?? givers);
@@ -111,8 +121,8 @@ export function modelOf(line: Line): Model {
       objects: line.permits.length,
     },
     mayWait: line.mayWait ?? false,
+    ...(line.mortal === undefined ? {} : { deaths: 1, mortal: line.mortal }),
     long: line.long ?? false,
-    disposes: line.program.includes('D'),
     objects: (scene) => {
       for (const permits of line.permits) {
         scene.semaphore({
@@ -124,7 +134,7 @@ export function modelOf(line: Line): Model {
         });
       }
       if (cells < CELLS) {
-        takeCells(scene, cells, elements + 1);
+        takeCells(scene, cells, elements + 1, line.fullLines ? scene.regions.common : scene.regions.lines);
         scene.filler = elements + 1;
       }
     },

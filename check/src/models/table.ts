@@ -4,6 +4,9 @@
  */
 import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
+import { answers } from './answers.js';
+import { interrupted } from './interrupted.js';
+import { names } from './names.js';
 import { type Line, modelOf } from './program.js';
 
 const three = 'A R A R | A R A R | A R A R';
@@ -35,6 +38,15 @@ const semaphore: Line[] = [
   { name: 'try 2 heavy', program: 'A2 R | Y2 R Y R | A R', permits: [2], buckets: 2 },
   { name: 'dispose', program: 'A R | A R | D', permits: [1] },
   { name: 'dispose 3', long: true, program: 'A R | A R | A R | D', permits: [1] },
+  {
+    name: 'a thread is killed',
+    long: true,
+    program: 'A | A R | A R | V',
+    permits: [1],
+    mayWait: true,
+    mortal: [0],
+  },
+  { name: 'dispose of one of two', program: "A' R' | A' R' | D", permits: [1, 1] },
   { name: 'dispose heavy', long: true, program: 'A2 R | A R | D | V', permits: [1], buckets: 2 },
   { name: 'overflow', program: 'A R | A R | A R', permits: [1], cells: 1, extra: 8 },
   { name: 'overflow 3', long: true, program: 'A | A | A | V3', permits: [0], cells: 1, extra: 8 },
@@ -55,6 +67,26 @@ const semaphore: Line[] = [
   { name: 'promise and try', program: 'a1 d | Y R Y R | A R', permits: [1] },
   { name: 'run dispose', program: 'a1 a1 d | A R | D', permits: [1] },
   { name: 'promise dispose', program: 'a1 d | A R | D', permits: [1] },
+  { name: '2x2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },
+  { name: '2x2 polling', program: 'A R A R | A R A R', permits: [1], spin: 1 },
+  { name: '1x3', program: 'A A A | V V V', permits: [0] },
+  { name: 'try of 2', program: 'A R | Y R Y R', permits: [1], first: -4n },
+  { name: 'dispose of 2', program: 'A R | D', permits: [0], first: -(2n ** 62n) },
+  { name: 'overflow of 2', program: 'A | A | V2', permits: [0], cells: 0, extra: 8 },
+  { name: 'common lines of 2', program: 'A R | A R', permits: [1], cells: 0 },
+  { name: 'promises below 0', program: 'a1 a1 d | A R', permits: [1], first: -4n },
+  { name: 'promise, few elements', program: 'a1 d', permits: [1], extra: -1 },
+  { name: 'promises, few elements', program: 'a1 a1 a1 d | V3', permits: [0], extra: -1 },
+  { name: 'promises of two widths', program: 'a1 a2 a1 d | V4', permits: [0], buckets: 2 },
+  { name: 'promises one by one', program: 'a1 d a1 d A R | A R A R', permits: [1] },
+  { name: 'promises of three rounds', program: 'a1 d a1 d a3 d | V | A R', permits: [0], mayWait: true },
+  { name: 'promises and a stranger', program: 'a1 d a1 d | A | V V', permits: [0] },
+  { name: 'own promise and a stranger', program: 'a1 V2 d | A', permits: [0], buckets: 2, first: -4n },
+  { name: 'heavy promise behind a waiter', program: 'A | a2 d | V2 V', permits: [0], buckets: 4 },
+  { name: "2x2 polling in another's cell", program: 'A A | A | V V2', permits: [0], spin: 1 },
+  { name: 'lines of 2', program: 'A | A | V2', permits: [0], cells: 0, fullLines: true, extra: 12 },
+  { name: 'promise behind a waiter', program: 'A | a1 d | V V', permits: [0], buckets: 2 },
+  { name: 'promises dispose', program: 'a2 a1 d | D', permits: [0], buckets: 2 },
 ];
 
 const givingUp: Line[] = [
@@ -64,9 +96,22 @@ const givingUp: Line[] = [
   { name: 'give up: of 2, a release of 1', program: 'B R | B R | V', permits: [0] },
   { name: 'give up: of 2, a release of 2', program: 'B R | B R | V2', permits: [0] },
   { name: 'give up: of 2, two releases', program: 'B | B | V | V', permits: [0], buckets: 2 },
-  { name: 'give up: of 3, a release of 2', long: true, program: 'B | B | B | V2', permits: [0], buckets: 2, mayWait: true },
+  {
+    name: 'give up: of 3, a release of 2',
+    long: true,
+    program: 'B | B | B | V2',
+    permits: [0],
+    buckets: 2,
+    mayWait: true,
+  },
   { name: 'give up: heavy head, partly granted', program: 'B3 R | A R | V | V', permits: [0], buckets: 2 },
-  { name: 'give up: heavy head, two behind', long: true, program: 'B3 R | A R | A R | V2', permits: [0], buckets: 2 },
+  {
+    name: 'give up: heavy head, two behind',
+    long: true,
+    program: 'B3 R | A R | A R | V2',
+    permits: [0],
+    buckets: 2,
+  },
   { name: 'give up: heavy middle', program: 'A R | B2 R | A R', permits: [1], buckets: 2 },
   { name: 'give up: heavy and light', program: 'A R | B2 R | B R', permits: [2], buckets: 2 },
   { name: 'give up: an element used again', program: 'B R A R | B R | A R', permits: [1] },
@@ -77,6 +122,14 @@ const givingUp: Line[] = [
   { name: 'give up: try heavy', program: 'B2 R | Y2 R Y R | A R', permits: [2], buckets: 2 },
   { name: 'give up: dispose', program: 'A R | B R | D', permits: [1] },
   { name: 'give up: overflow', program: 'B R | A R | A R', permits: [1], cells: 1, extra: 8 },
+  { name: 'give up: a promise', program: 't1 x d | A R', permits: [1] },
+  { name: 'give up: a promise of 3', program: 't1 x d | A R | A R', permits: [1], buckets: 2 },
+  { name: 'give up: a promise among others', program: 'a1 t1 a1 x d | A R', permits: [1], buckets: 2 },
+  { name: 'give up: a heavy promise', program: 't3 x d | A R | V | V', permits: [0], buckets: 2 },
+  { name: 'give up: a promise behind its own', program: 't1 a1 x d | V | V', permits: [0] },
+  { name: 'give up: a thread before promises', program: 'B a1 d R | A R', permits: [1] },
+  { name: 'give up: promises of two', program: 't1 x d | t1 x d | V', permits: [0] },
+  { name: 'give up: a promise, dispose', program: 't1 x d | A R | D', permits: [1] },
   { name: 'give up: wrap', program: 'B R | B R | B R', permits: [1], first: WRAP, buckets: 2 },
 ];
 
@@ -105,8 +158,26 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
         kind,
         threshold,
       },
+      { name: name('dispose'), program: 'A R | A R | D', permits: [1], kind, threshold },
+      {
+        name: name('dispose of waiters'),
+        program: 'A R | A R | D',
+        permits: [0],
+        kind,
+        threshold,
+        buckets: 2,
+      },
+      { name: name('dispose, polling'), program: 'A R | A R | D', permits: [1], kind, threshold, spin: 3 },
     ];
   });
 });
 
-export const models: readonly Model[] = [...allocator, ...semaphore.map(modelOf), ...givingUp.map(modelOf), ...listings.map(modelOf)];
+export const models: readonly Model[] = [
+  ...allocator,
+  ...names,
+  ...answers,
+  ...interrupted,
+  ...semaphore.map(modelOf),
+  ...givingUp.map(modelOf),
+  ...listings.map(modelOf),
+];

@@ -41,6 +41,8 @@ export const E_END = constant('E_END');
 export const TIMED_OUT = constant('TIMED_OUT');
 export const ANSWER_FULL = constant('ANSWER_FULL');
 export const STATE_MASK = constant('STATE_MASK');
+/** The one count that falls too; those before it never do. */
+export const PUBLISHED_NAMES = constant('PUBLISHED_NAMES');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
 export const REFUSED = constant('REFUSED');

@@ -26,7 +26,7 @@ interface Waiting extends Op {
 }
 
 function admitted(scene: Scene, t: number, semaphore: number, width: number): void {
-  scene.admitted(t, semaphore, width, scene.ticketLo(t), scene.ticketHi(t));
+  scene.admittedNow(t, semaphore, width);
   scene.set(t, GOT + semaphore, scene.get(t, GOT + semaphore) + width);
 }
 
@@ -53,7 +53,7 @@ export function acquire(n = 1, semaphore = 0): Waiting {
         scene.call(t, 'park', at, n, answer);
         return false;
       }
-      return expectClosed(scene, t, answer);
+      return expectClosed(scene, t, answer, semaphore);
     },
   };
 }
@@ -81,7 +81,7 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         scene.call(t, 'acquire', at, n);
         return false;
       }
-      if (answer === ADMITTED) {
+      if (phase !== 6 && answer === ADMITTED) {
         admitted(scene, t, semaphore, n);
         return true;
       }
@@ -98,20 +98,29 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         scene.call(t, 'giveUp', at);
         return false;
       }
-      if (phase === 4 && answer === REFUSED) return true;
+      if (phase === 6) {
+        if (settling(scene, t)) return false;
+        restSoon(scene, t);
+        return true;
+      }
+      if (phase === 4 && answer === REFUSED) {
+        // Permits may have gone on to promises of this thread, for which nobody rings.
+        to(6);
+        return semaphore !== 0 || !settle(scene, t);
+      }
       if (phase === 4 && answer === ANSWER_FULL) {
         to(5);
         scene.call(t, 'park', at, n, TIMED_OUT);
         return false;
       }
-      return expectClosed(scene, t, answer);
+      return expectClosed(scene, t, answer, semaphore);
     },
   };
 }
 
-function expectClosed(scene: Scene, t: number, answer: number): true {
+function expectClosed(scene: Scene, t: number, answer: number, semaphore: number): true {
   if (answer !== ANSWER_CLOSED) throw new Violation(`thread ${t} is answered ${answer}`);
-  if (scene.model.disposes !== true) throw new Violation(`thread ${t} is told that the semaphore is closed`);
+  if (!scene.closed(semaphore)) throw new Violation(`thread ${t} is told that the semaphore is closed`);
   return true;
 }
 
@@ -127,7 +136,7 @@ export function tryAcquire(n = 1, semaphore = 0): Op {
       }
       const answer = scene.result(t);
       if (answer === REFUSED) return true;
-      if (answer !== ADMITTED) return expectClosed(scene, t, answer);
+      if (answer !== ADMITTED) return expectClosed(scene, t, answer, semaphore);
       admitted(scene, t, semaphore, n);
       return true;
     },
@@ -203,16 +212,17 @@ function firstRun(scene: Scene, t: number): number {
   return scene.get(t, QUEUE) > 0 ? scene.get(t, PROMISES) : 0;
 }
 
+/** The run that the next promise may join: the last, unless that stands alone. */
 function lastRun(scene: Scene, t: number): number {
-  const waiting = scene.get(t, QUEUE);
-  return waiting > 0 ? scene.get(t, PROMISES + 4 * (waiting - 1)) : 0;
+  const last = PROMISES + 4 * (scene.get(t, QUEUE) - 1);
+  return scene.get(t, QUEUE) > 0 && scene.get(t, last + 1) < ALONE ? scene.get(t, last) : 0;
 }
 
-/** Takes the first promise out of the queue. */
-function shift(scene: Scene, t: number): void {
+/** Takes a promise out of the queue, the first by default. */
+function shift(scene: Scene, t: number, from = PROMISES): void {
   const left = scene.get(t, QUEUE) - 1;
   scene.set(t, QUEUE, left);
-  for (let i = PROMISES; i < PROMISES + 4 * MOST_PROMISES; i++) {
+  for (let i = from; i < PROMISES + 4 * MOST_PROMISES; i++) {
     scene.set(t, i, i < PROMISES + 4 * left ? scene.get(t, i + 4) : 0);
   }
 }
@@ -224,7 +234,7 @@ function fulfil(scene: Scene, t: number, count: number): void {
     if (firstRun(scene, t) !== run || run === 0) {
       throw new Violation(`thread ${t} is told to fulfil ${count} promises of a run that has ${i}`);
     }
-    const width = scene.get(t, PROMISES + 1);
+    const width = scene.get(t, PROMISES + 1) & (ALONE - 1);
     scene.admitted(t, 0, width, scene.get(t, PROMISES + 2), scene.get(t, PROMISES + 3));
     ready(scene, t, width);
     shift(scene, t);
@@ -233,9 +243,11 @@ function fulfil(scene: Scene, t: number, count: number): void {
 
 /** Queues a continuation that gives the permits back, as a microtask: four bits of width each, the next one lowest. */
 function ready(scene: Scene, t: number, width: number): void {
+  if (width > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${width}`);
   const list = scene.get(t, READY);
   let bits = 0;
   while (((list >>> bits) & 15) !== 0) bits += 4;
+  if (bits > 28) throw new Error("a model's thread has at most 8 continuations");
   scene.set(t, READY, list | (width << bits));
 }
 
@@ -260,7 +272,7 @@ function settling(scene: Scene, t: number): boolean {
     return settle(scene, t);
   }
   if (count < 0) {
-    expectClosed(scene, t, count);
+    expectClosed(scene, t, count, 0);
     return giveUpRuns(scene, t);
   }
   scene.set(t, SETTLING, 0);
@@ -276,28 +288,31 @@ function giveUpRuns(scene: Scene, t: number): boolean {
   return true;
 }
 
+/** In a promise's width: it may give up, and has a run of its own. */
+const ALONE = 256;
+
 /** `acquireAsync(n)`, whose continuation gives the permits back; `eventLoop` runs it. */
-export function arrive(n = 1): Op {
+export function arrive(n = 1, alone = false): Op {
   return {
-    text: `acquireAsync(${n})`,
+    text: `acquireAsync(${n}${alone ? ', signal' : ''})`,
     next(scene, t) {
       const phase = scene.get(t, PHASE);
       scene.set(t, PHASE, phase + 1);
       if (phase === 0) {
-        scene.call(t, 'arrive', scene.semaphores[0], n, lastRun(scene, t));
+        scene.call(t, 'arrive', scene.semaphores[0], n, alone ? 0 : lastRun(scene, t));
         return false;
       }
       if (phase === 1) {
         const answer = scene.result(t);
-        if (answer > 0) return queued(scene, t, answer, n);
+        if (answer > 0) return queued(scene, t, answer, alone ? n | ALONE : n);
         scene.set(t, ANSWER, answer);
         if (settle(scene, t)) return false;
       } else {
         if (settling(scene, t)) return false;
         restSoon(scene, t);
       }
-      if (scene.get(t, ANSWER) !== ADMITTED) return expectClosed(scene, t, scene.get(t, ANSWER));
-      scene.admitted(t, 0, n, scene.ticketLo(t), scene.ticketHi(t));
+      if (scene.get(t, ANSWER) !== ADMITTED) return expectClosed(scene, t, scene.get(t, ANSWER), 0);
+      scene.admittedNow(t, 0, n);
       ready(scene, t, n);
       return true;
     },
@@ -315,6 +330,32 @@ function queued(scene: Scene, t: number, run: number, width: number): true {
   scene.set(t, QUEUE, waiting + 1);
   if (waiting === 0) scene.set(t, REST_DUE, 1);
   return true;
+}
+
+/** The signal of the first promise that has one fires, if that promise waits. */
+export function abort(): Op {
+  return {
+    text: 'abort',
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      let at = PROMISES;
+      const end = PROMISES + 4 * scene.get(t, QUEUE);
+      while (at < end && scene.get(t, at + 1) < ALONE) at += 4;
+      if (phase === 0) {
+        if (at === end) return true;
+        scene.call(t, 'giveUpRun', scene.get(t, at));
+        return false;
+      }
+      if (phase === 1) {
+        if (scene.result(t) === REFUSED) shift(scene, t, at);
+        else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
+        if (settle(scene, t)) return false;
+      } else if (settling(scene, t)) return false;
+      restSoon(scene, t);
+      return true;
+    },
+  };
 }
 
 // Phases of the event loop.
@@ -457,7 +498,7 @@ export function acquireOf(kind: 'ticket' | 'twa', semaphore = 0): Waiting {
         scene.call(t, `${kind}Acquire`, scene.semaphores[semaphore]);
         return false;
       }
-      if (scene.result(t) !== ADMITTED) return expectClosed(scene, t, scene.result(t));
+      if (scene.result(t) !== ADMITTED) return expectClosed(scene, t, scene.result(t), semaphore);
       admitted(scene, t, semaphore, 1);
       return true;
     },

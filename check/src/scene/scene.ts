@@ -11,8 +11,8 @@
  *
  * What is checked at every step: permits out never exceed permits made; whoever is admitted is due, so no
  * lower ticket is still undue; an element is stored to only by the thread that owns it, and a cell cleared
- * only by the owner of the element in it. At the end: conservation, nobody waits who is due, no element or
- * cell is left behind.
+ * only by the owner of the element in it; a count of what was ever in use never falls. At the end:
+ * conservation, nobody waits who is due, no element or cell is left behind.
  */
 import * as engine from '../machine/machine.js';
 import type { Program } from '../wasm/code.js';
@@ -33,6 +33,7 @@ import {
   meaningOf,
   nameOf,
   OBJECT_SIZE,
+  PUBLISHED_NAMES,
   RESERVED,
   type Regions,
   STATE_MASK,
@@ -71,11 +72,11 @@ export interface Model {
   readonly objects?: (scene: Scene) => void;
   /** Whether some may rightly be left waiting at the end. */
   readonly mayWait?: boolean;
-  /** Whether a semaphore is disposed of: then acquire may end without permits. */
-  readonly disposes?: boolean;
   /** Deaths at most, and of which threads (default: of all). */
   readonly deaths?: number;
   readonly mortal?: readonly number[];
+  /** Whether permits or elements are left behind on purpose, so that the end says nothing about them. */
+  readonly leaves?: boolean;
   /** Whether it takes more than a few seconds. */
   readonly long?: boolean;
   /** A check of the model's own in every end state. */
@@ -84,10 +85,11 @@ export interface Model {
 
 // Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
 // at each use (machine.ts does the same).
-const { CHOICES, GIVING, HOST, HOST_ADDRESS, HOST_VALUE, KILL, LOCAL, OP, PHASE, PROMISES } = words;
-const { QUEUE, RESULT, STEP, TIME_OUT, WORDS } = words;
-const { DEAD, NOTIFY, PARKED, PENDING, STORE, WAIT } = engine;
+const { CHOICES, GIVING, HOST, HOST_ADDRESS, HOST_VALUE, KILL, OP, PHASE, PROMISES } = words;
+const { QUEUE, RESULT, STEP, TAKEN, TIME_OUT, WORDS } = words;
+const { CMPXCHG, DEAD, NOTIFY, PARKED, PENDING, RMW, STORE, WAIT } = engine;
 const NO_CALL = engine.IDLE;
+const COUNTS_END = PUBLISHED_NAMES;
 
 /** A grant this far behind has been closed. */
 const CLOSED = 2 ** 60;
@@ -122,6 +124,7 @@ export class Scene {
   readonly #ticketGlobal: number;
   readonly #spareGlobals: readonly number[];
   readonly #dead: readonly number[];
+  readonly #amidst: number;
 
   // Driver, ghosts and hashes, in one array so that saving is one copy.
   readonly state: Int32Array;
@@ -145,19 +148,23 @@ export class Scene {
     this.#programs = model.programs;
     this.#kills = (model.deaths ?? 0) > 0;
     for (const [name, index] of program.exports) this.#functions.set(name, index);
-    const global = (name: string): number => globalIndex(program, name);
+    const global = (name: string): number => {
+      const index = globalIndex(program, name);
+      if (index < 0) throw new Error(`the core has no global ${name}`);
+      return index;
+    };
     this.#ticketGlobal = global('semaphore/ticketTaken');
     this.#spareGlobals = [global('arena/spare'), global('arena/second')];
     // Read only by what a call leaves to the call after it, and so dead between two operations.
-    this.#dead = ['releasing', 'grantBefore', 'grantLate', 'ticketTaken', 'ownDue']
+    this.#dead = ['releasing', 'grantBefore', 'grantLate', 'ticketTaken']
       .map((name) => global(`semaphore/${name}`))
-      .concat(global('pause/pauseSink'))
-      .filter((index) => index >= 0);
+      .concat(global('pause/pauseSink'));
+    this.#amidst = global('semaphore/amidst');
     const made = newMachine(program, this.threads, model.arena ?? {}, this.#kills);
     this.machine = made.machine;
     this.regions = made.regions;
     this.#ghosts = this.threads * WORDS;
-    this.#hashes = this.#ghosts + 2 * MOST_SEMAPHORES + MOST_ELEMENTS + 1;
+    this.#hashes = this.#ghosts + 3 * MOST_SEMAPHORES + MOST_ELEMENTS + 1;
     this.#size = this.#hashes + 2 * this.threads + 2;
     this.state = new Int32Array(this.#size);
     this.#saved = new Int32Array(this.#size * 256);
@@ -235,20 +242,30 @@ export class Scene {
     return this.regions.threads + t * THREAD_SIZE + 4;
   }
 
-  /** The low and high word of the ticket that the thread took last. */
+  /** The low and high word of the ticket that the thread took last, by what it did to the counter. */
   ticketLo(t: number): number {
-    return this.machine.get(t, this.#ticketGlobal);
+    return this.get(t, TAKEN);
   }
 
   ticketHi(t: number): number {
-    return this.machine.getHi(t, this.#ticketGlobal);
+    return this.get(t, TAKEN + 1);
+  }
+
+  /** The thread is admitted by the call that has returned, so the core must know its ticket. */
+  admittedNow(t: number, semaphore: number, width: number): void {
+    const [lo, hi] = [this.ticketLo(t), this.ticketHi(t)];
+    if (this.machine.get(t, this.#ticketGlobal) !== lo || this.machine.getHi(t, this.#ticketGlobal) !== hi) {
+      throw new Violation(`thread ${t} has taken another ticket than lastTicket says`);
+    }
+    this.admitted(t, semaphore, width, lo, hi);
   }
 
   /** Thread t has been admitted with `width` permits from this ticket on. */
   admitted(t: number, semaphore: number, width: number, ticketLo: number, ticketHi: number): void {
-    const behind = this.grantMinus(semaphore, ticketLo, ticketHi) - width;
+    let behind = this.grantMinus(semaphore, ticketLo, ticketHi) - width;
     // Whose turn came before a dispose may learn of it after.
-    if (behind < 0 && !(this.model.disposes && behind < -CLOSED)) {
+    if (this.closed(semaphore)) behind = this.#grantAtClose(semaphore) - (ticketLo + width);
+    if (behind < 0) {
       throw new Violation(
         `thread ${t} is admitted out of turn: ${-behind} more must be granted before its tickets are due`,
       );
@@ -264,6 +281,7 @@ export class Scene {
 
   /** With its next access thread t gives back `width` permits, below 256; what nobody holds is made anew. */
   releasing(t: number, semaphore: number, width: number, own: boolean): void {
+    if (width > 0xff) throw new Error(`a model releases at most 255 permits at once, got ${width}`);
     this.set(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0));
   }
 
@@ -280,6 +298,18 @@ export class Scene {
   /** grant - ticket number, exact up to 2^52. */
   grantMinus(semaphore: number, lo: number, hi: number): number {
     return this.#difference(this.semaphores[semaphore] + GRANT, lo, hi);
+  }
+
+  /** Whether the semaphore has been disposed of. */
+  closed(semaphore: number): boolean {
+    const { words } = this.machine;
+    const ticket = (this.semaphores[semaphore] + TICKET) >> 2;
+    return this.grantMinus(semaphore, words[ticket], words[ticket + 1]) < -CLOSED;
+  }
+
+  /** The low word of grant when that was closed; what is disposed of in models does not wrap. */
+  #grantAtClose(semaphore: number): number {
+    return this.state[this.#ghosts + 2 * MOST_SEMAPHORES + semaphore];
   }
 
   held(semaphore: number): number {
@@ -413,7 +443,7 @@ export class Scene {
       waiting[semaphore] = waiting[semaphore] + width;
     });
     this.model.end?.(this);
-    if (this.#kills) return;
+    if (this.model.leaves || this.state[this.#hashes - 1] > 0) return;
     for (let s = 0; s < this.semaphores.length; s++) {
       const address = this.semaphores[s];
       const free = this.#difference(
@@ -421,7 +451,7 @@ export class Scene {
         this.machine.words[(address + TICKET) >> 2],
         this.machine.words[(address + TICKET + 4) >> 2],
       );
-      if (free < -CLOSED) continue;
+      if (this.closed(s)) continue;
       const expected = this.made(s) - this.held(s) - waiting[s] - this.#tombstones(s);
       if (free !== expected) {
         throw new Violation(
@@ -438,7 +468,7 @@ export class Scene {
       if (this.machine.status(t) === DEAD) continue;
       for (let p = 0; p < this.get(t, QUEUE); p++) {
         const at = PROMISES + 4 * p;
-        found(t, 0, this.get(t, at + 1), this.get(t, at + 2), this.get(t, at + 3));
+        found(t, 0, this.get(t, at + 1) & 0xff, this.get(t, at + 2), this.get(t, at + 3));
       }
       const op = this.#programs[t]?.[this.get(t, OP)] as
         | (Op & { semaphore?: number; width?: number })
@@ -516,7 +546,32 @@ export class Scene {
     const m = this.machine;
     const address = m.pendingAddress(t);
     if (address >= this.regions.buckets && m.pendingIsWrite(t)) this.#watch(t, () => m.step(t));
-    else m.step(t);
+    else if (address >= this.regions.objects && m.pendingIsWrite(t)) this.#count(t, address);
+    else if (address >= COUNTS_END) m.step(t);
+    else {
+      const before = m.words[address >> 2];
+      m.step(t);
+      if (m.words[address >> 2] < before) throw new Violation(`${nameOf(address, this.regions)} falls`);
+    }
+  }
+
+  /** Performs a write to an object, and learns which ticket it takes, or what grant was when it is closed. */
+  #count(t: number, address: number): void {
+    const m = this.machine;
+    const kind = m.pendingKind(t);
+    const semaphore = this.semaphores.findIndex((s) => address === s + TICKET || address === s + GRANT);
+    const lo = m.words[address >> 2];
+    const hi = m.words[(address >> 2) + 1];
+    m.step(t);
+    if (semaphore < 0) return;
+    if (address === this.semaphores[semaphore] + GRANT) {
+      if (kind !== STORE) return;
+      this.#touched = true;
+      this.state[this.#ghosts + 2 * MOST_SEMAPHORES + semaphore] = lo;
+    } else if ((kind === RMW || kind === CMPXCHG) && this.#difference(address, lo, hi) > 0) {
+      this.set(t, TAKEN, lo);
+      this.set(t, TAKEN + 1, hi);
+    }
   }
 
   /** Performs a write near the waiting array or the pool, and looks who may do that. */
@@ -578,13 +633,14 @@ export class Scene {
       this.set(t, OP, this.get(t, OP) + 1);
       this.set(t, PHASE, 0);
       this.set(t, RESULT, 0);
-      for (let i = LOCAL; i < PROMISES; i++) this.set(t, i, 0);
+      for (let i = TAKEN; i < PROMISES; i++) this.set(t, i, 0);
       this.#forget(t);
     }
   }
 
-  /** Clears what no later call reads, so that states which differ only there are one. */
+  /** Clears what no later call reads, unless it comes after one that was cut short, so that states which differ only there are one. */
   #forget(t: number): void {
+    if (this.machine.get(t, this.#amidst) !== 0) return;
     for (const global of this.#dead) {
       if (this.machine.get(t, global) !== 0 || this.machine.getHi(t, global) !== 0) {
         this.machine.set(t, global, 0, 0);
@@ -652,12 +708,12 @@ export class Scene {
   }
 
   #elementOwner(e: number): number {
-    return this.state[this.#ghosts + 2 * MOST_SEMAPHORES + e];
+    return this.state[this.#ghosts + 3 * MOST_SEMAPHORES + e];
   }
 
   #setElementOwner(e: number, owner: number): void {
     this.#touched = true;
-    this.state[this.#ghosts + 2 * MOST_SEMAPHORES + e] = owner;
+    this.state[this.#ghosts + 3 * MOST_SEMAPHORES + e] = owner;
   }
 
   /** The widths of a semaphore's tombstones, none of which may be passed, half merged or next to another. */
@@ -681,7 +737,7 @@ export class Scene {
           `the tombstone ${nameOf(e, this.regions)} has been passed, and its permits are lost`,
         );
       }
-      width += words[(e + E_END) >> 2] - start;
+      width += (words[(e + E_END) >> 2] - start) | 0;
       starts.add(start);
       ends.add(words[(e + E_END) >> 2]);
     }

@@ -11,16 +11,18 @@
  * access is checked against it; the first that proves the assumption wrong marks the word shared and begins
  * the search anew. So a search that comes to its end has proved its own assumption: the first conflict in any
  * execution left out would, moved to the front of the local steps before it, be in one that was searched.
- * A local step that closes a cycle is expanded in full, so that no thread is put off for ever.
+ * A local step that closes a cycle is expanded in full, so that no thread is put off for ever; and so is one
+ * after which the driver or the ghosts have changed, since the checks would take notice of it.
  */
 
 import * as status from '../machine/status.js';
+import { GRANT, TICKET } from '../scene/layout.js';
 import { isFinding, type Scene } from '../scene/scene.js';
 import * as words from '../scene/words.js';
 import { StateTable } from './table.js';
 import { walk } from './walk.js';
 
-const { CHOICES, STEP } = words;
+const { CHOICES, KILL, STEP } = words;
 const { PENDING } = status;
 
 export interface SearchOptions {
@@ -81,7 +83,6 @@ class Sharing {
 
 const SEVERAL = 255;
 const WALKS = 200;
-const MOST_CHOICES = 16;
 const CLOCK = 0xffff;
 
 /** Searches the scenes that `make` makes, always the same one, in its first state. */
@@ -89,11 +90,18 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   const start = performance.now();
   const scene = make();
   const sharing = new Sharing((scene.machine.words.length >> 1) + 1);
+  // The checks read these words too, so an access to one of them is never invisible.
+  for (const address of scene.semaphores) {
+    sharing.shared[(address + TICKET) >>> 3] = 1;
+    sharing.shared[(address + GRANT) >>> 3] = 1;
+  }
   const root = scene.machine.mark();
   scene.save(0);
   for (let seed = 1; ; seed++) {
     // A few walks find most of what is shared, so that few searches are begun in vain.
-    walk(scene, WALKS, seed, (choice) => sharing.note(scene, choice));
+    const { steps, violation } = walk(scene, WALKS, seed, (choice) => sharing.note(scene, choice));
+    const seconds = (performance.now() - start) / 1000;
+    if (violation !== undefined) return { states: 0, steps, seconds, exhaustive: false, violation };
     scene.rehash();
     const result = pass(scene, sharing, options, start);
     if (result !== undefined) return result;
@@ -123,7 +131,10 @@ function pass(
   const good: number[] = []; // an end can be reached
   const marks: number[] = [];
   const only: number[] = []; // the one thread that is tried, or -1
-  let choices = new Int32Array(64 * MOST_CHOICES); // of each frame
+  const wide: number[] = []; // whether the others must be tried after all
+  // At most a step or a time-out, and a death, of each thread.
+  const most = 2 * scene.threads;
+  let choices = new Int32Array(64 * most); // of each frame
   const counts: number[] = [];
   const taken: number[] = []; // the choice taken last
   const changed: number[] = []; // what it changed of the scene
@@ -153,9 +164,18 @@ function pass(
 
   /** Lists the choices of a frame. */
   const list = (depth: number): void => {
-    const from = depth * MOST_CHOICES;
+    const from = depth * most;
     const end = only[depth] < 0 ? scene.choices(choices, from) : scene.choicesOf(only[depth], choices, from);
     counts[depth] = end - from;
+  };
+
+  /** Tries everybody in a frame where one thread alone was tried, once its state is back. */
+  const widen = (depth: number): void => {
+    if (wide[depth] === 0) return;
+    wide[depth] = 0;
+    only[depth] = -1;
+    next[depth] = 0;
+    list(depth);
   };
 
   /** Enters the present state as frame `depth`. */
@@ -165,10 +185,11 @@ function pass(
     next[depth] = 0;
     low[depth] = id;
     good[depth] = 0;
+    wide[depth] = 0;
     marks[depth] = machine.mark();
     only[depth] = reduce ? localThread(scene, sharing) : -1;
     taken[depth] = -1;
-    if ((depth + 1) * MOST_CHOICES > choices.length) {
+    if ((depth + 1) * most > choices.length) {
       const more = new Int32Array(choices.length * 2);
       more.set(choices);
       choices = more;
@@ -191,11 +212,11 @@ function pass(
     const n = next[d];
     if (n < count) {
       next[d] = n + 1;
-      const choice = choices[d * MOST_CHOICES + n];
+      const choice = choices[d * most + n];
       const t = Math.floor(choice / CHOICES);
       if (bounded) {
         const before = last[d];
-        const preempts = before >= 0 && before !== t && goesOn(choices, d * MOST_CHOICES, count, before);
+        const preempts = before >= 0 && before !== t && goesOn(choices, d * most, count, before);
         const total = used[d] + (preempts ? 1 : 0);
         if (total > preemptions) continue;
         last[d + 1] = t;
@@ -209,28 +230,28 @@ function pass(
         if (!isFinding(error)) throw error;
         return finish(false, error.message);
       }
-      steps++;
+      if ((++steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
       changed[d] = scene.changed;
+      // What the checks take notice of is visible, however local the access.
+      if (only[d] >= 0 && scene.changed < 0) wide[d] = 1;
       const before = table.size;
       const id = key(d + 1);
       if (id === before) {
         if (table.size > mostStates) return finish(false);
-        if ((steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
         enter(d + 1, id);
         continue;
       }
-      if (closed[id] === 1) good[d] = 1;
-      else {
+      if (closed[id] === 1) {
+        // A death is no way to the end.
+        if (choice % CHOICES !== KILL) good[d] = 1;
+      } else {
         if (id < low[d]) low[d] = id;
         // Back on the path: here the others must have their turn too.
-        if (only[d] >= 0) {
-          only[d] = -1;
-          next[d] = 0;
-        }
+        if (only[d] >= 0) wide[d] = 1;
       }
       machine.undo(marks[d]);
       scene.restore(d, scene.changed);
-      if (next[d] === 0) list(d);
+      widen(d);
       continue;
     }
     if (count === 0) {
@@ -259,10 +280,11 @@ function pass(
     if (d === 0) break;
     const parent = d - 1;
     if (low[d] < low[parent]) low[parent] = low[d];
-    if (good[d] === 1) good[parent] = 1;
+    if (good[d] === 1 && taken[parent] % CHOICES !== KILL) good[parent] = 1;
     d = parent;
     machine.undo(marks[d]);
     scene.restore(d, changed[d]);
+    widen(d);
   }
   return finish(true);
 }

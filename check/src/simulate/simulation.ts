@@ -131,9 +131,8 @@ class Simulation {
     const regions = this.#regions();
     const words = new Map<string, Costs>();
     const total: Costs = { misses: 0, upgrades: 0 };
-    for (const [i, count] of this.#misses.entries()) {
-      const misses = count / this.#handOvers;
-      const upgrades = this.#upgrades[i] / this.#handOvers;
+    for (const [i, misses] of this.#misses.entries()) {
+      const upgrades = this.#upgrades[i];
       if (misses + upgrades === 0) continue;
       // What counts is which kind of word it is, not of which bucket or element.
       const name = nameOf(4 * i, regions).replace(/\d+\./, '.');
@@ -143,6 +142,10 @@ class Simulation {
         costs.misses += misses;
         costs.upgrades += upgrades;
       }
+    }
+    for (const costs of [total, ...words.values()]) {
+      costs.misses /= this.#handOvers;
+      costs.upgrades /= this.#handOvers;
     }
     const cost = ([, { misses, upgrades }]: [string, Costs]) => misses + upgrades;
     const sorted = new Map([...words].sort((a, b) => cost(b) - cost(a)));

@@ -1,0 +1,291 @@
+/** Models of one or two threads that look at answers: what is asked about an object, the arena and a waiter. */
+
+import { PARKED } from '../machine/status.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  CLOSED_OBJECT,
+  constant,
+  GRANT,
+  T_DOORBELL,
+  TICKET,
+} from '../scene/layout.js';
+import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { GOT, PHASE } from '../scene/words.js';
+
+const NAME_SIZE = constant('NAME_SIZE');
+const KIND = constant('KIND_SEMAPHORE');
+const MORE = constant('MORE');
+const OVER_MAX = constant('ANSWER_OVER_MAX');
+const LIMIT = 0x7fffffff;
+const STALE = constant('ANSWER_STALE');
+/** Counters that differ from what a load that reads nothing would give. */
+const FIRST = -4n;
+
+const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
+
+/** A call that is to be answered so. */
+const asks = (
+  name: string,
+  args: (scene: Scene, t: number) => number[],
+  expected: number | ((scene: Scene) => number),
+): Op =>
+  call(name, args, (answer, scene) => {
+    const right = typeof expected === 'number' ? expected : expected(scene);
+    if (answer !== right)
+      throw new Violation(`${name}(${args(scene, 0)}) is answered ${answer}, not ${right}`);
+  });
+
+/** A model in which nobody can die either, but what its threads leave behind is not looked at. */
+const UNCHECKED = { leaves: true } as const;
+
+/** Whoever is told that a semaphore is closed takes its tickets back, so that the counters never come round. */
+function expectTickets(scene: Scene, expected: number): void {
+  const ticket = word(scene, scene.semaphores[0] + TICKET);
+  if (ticket !== expected) throw new Violation(`${ticket} tickets are taken, of which ${expected} rightly`);
+}
+
+const ofFirst =
+  (...more: number[]) =>
+  (scene: Scene): number[] => [scene.semaphores[0], ...more];
+
+/** Asks how many wait, with thread 1 asleep all along or not. */
+const waiting = (): Op => {
+  const sleeps = (scene: Scene): number => (scene.machine.status(1) === PARKED ? 1 : 0);
+  return call(
+    'waiting',
+    (scene, t) => {
+      scene.set(t, GOT + 1, sleeps(scene));
+      return [scene.semaphores[0]];
+    },
+    (answer, scene, t) => {
+      // Nobody but this thread can wake it.
+      if (scene.get(t, GOT + 1) === 1 && answer !== 1)
+        throw new Violation(`thread 1 waits, and ${answer} are counted`);
+      if (answer !== 0 && answer !== 1) throw new Violation(`${answer} are counted of 1`);
+      scene.set(t, GOT + 1, 0);
+    },
+  );
+};
+
+/** One permit more than there may be: refused, unless another has just taken one. */
+function postTooMany(): Op {
+  return {
+    text: 'post(1), too many',
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      const answer = scene.result(t);
+      if (phase === 0) scene.call(t, 'release', scene.semaphores[0], 1);
+      else if (phase === 1 && answer === MORE)
+        scene.call(t, 'finishRelease', scene.semaphores[0], 1, MORE, 0);
+      else {
+        if (answer !== ADMITTED && answer !== OVER_MAX) throw new Violation(`release is answered ${answer}`);
+        scene.set(t, GOT + 1, answer === ADMITTED ? 1 : 0);
+        return true;
+      }
+      return false;
+    },
+  };
+}
+
+export const answers: readonly Model[] = [
+  {
+    name: 'answers about an object',
+    programs: [
+      [
+        asks('maxOf', ofFirst(), 3),
+        asks('generation', ofFirst(), 0),
+        asks('available', ofFirst(), 2),
+        asks('exceeds', ofFirst(1), 0),
+        asks('exceeds', ofFirst(2), 1),
+        asks('attachObject', ofFirst(0, KIND), 0),
+        asks('attachObject', ofFirst(0, KIND + 1), constant('ANSWER_WRONG_KIND')),
+        asks('attachObject', ofFirst(1, KIND), STALE),
+        asks('attachObject', ({ regions }) => [regions.objects + 64, 0, KIND], STALE),
+        asks('attachObject', ({ regions }) => [regions.objects + 128, 0, KIND], STALE),
+        asks('waiting', ofFirst(), 0),
+        call('disposeObject', ofFirst()),
+        asks('attachObject', ofFirst(0, KIND), ANSWER_CLOSED),
+        asks('available', ofFirst(), 0),
+        call('detachObject', ofFirst()),
+        asks('generation', ofFirst(), 0),
+        call('detachObject', ofFirst()),
+        asks('generation', ofFirst(), 1),
+        asks('attachObject', ofFirst(0, KIND), STALE),
+        asks('attachObject', ofFirst(1, KIND), STALE),
+      ],
+    ],
+    arena: { objects: 2 },
+    objects: (scene) => {
+      const address = scene.semaphore({ permits: 2, max: 3, spin: 5, threshold: 6, first: FIRST });
+      const made = ['O_KIND', 'O_MAX', 'O_SPIN', 'O_THRESHOLD', 'O_INITIAL'].map((o) =>
+        word(scene, address + constant(o)),
+      );
+      if (made.join() !== [KIND, 3, 5, 6, 2].join()) throw new Violation(`an object is made with ${made}`);
+    },
+  },
+  {
+    name: 'answers about the arena',
+    programs: [
+      [
+        asks('id', () => [], 1),
+        asks(
+          'doorbell',
+          () => [],
+          ({ regions }) => regions.threads + T_DOORBELL,
+        ),
+        asks('threadCount', () => [], 2),
+        asks('acquire', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
+        asks('tryAcquire', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
+        asks('arrive', () => [CLOSED_OBJECT, 1, 0], ANSWER_CLOSED),
+        asks(
+          'createObject',
+          () => [KIND, 0, 1, 0, 0, 0, 0],
+          ({ regions }) => regions.objects,
+        ),
+        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0], 0),
+        asks(
+          'draftName',
+          () => [],
+          ({ regions }) => regions.names,
+        ),
+        asks(
+          'draftName',
+          () => [],
+          ({ regions }) => regions.names + NAME_SIZE,
+        ),
+        asks(
+          'draftName',
+          () => [],
+          ({ regions }) => regions.names + 2 * NAME_SIZE,
+        ),
+        asks('draftName', () => [], 0),
+        asks('register', () => [], constant('ANSWER_FULL')),
+        call('unregister', () => []),
+        asks('threadCount', () => [], 1),
+      ],
+      [],
+    ],
+    arena: { objects: 1, names: 1 },
+  },
+  {
+    name: 'waiting, a thread',
+    programs: [[waiting(), asks('available', ofFirst(), 0), post(), waiting()], [acquire()]],
+    arena: { buckets: 1, objects: 2 },
+    objects: (scene) => {
+      scene.semaphore({ permits: 0, first: FIRST });
+    },
+  },
+  {
+    name: 'waiting, promises',
+    programs: [
+      [
+        arrive(),
+        arrive(),
+        asks('waiting', ofFirst(), 2),
+        asks('waiting', (scene) => [scene.semaphores[1]], 0),
+        asks('available', ofFirst(), 0),
+        post(),
+        asks('waiting', ofFirst(), 1),
+        dispose(),
+        asks('waiting', ofFirst(), 0),
+        eventLoop(),
+      ],
+    ],
+    objects: (scene) => {
+      scene.semaphore({ permits: 0, first: FIRST });
+      scene.semaphore({ permits: 0, first: FIRST });
+    },
+  },
+  {
+    name: 'waiting, where promises of another object have waited',
+    programs: [
+      [
+        arrive(),
+        post(),
+        eventLoop(),
+        call('disposeObject', ofFirst()),
+        call('detachObject', ofFirst()),
+        asks(
+          'createObject',
+          () => [KIND, 0, 1, 0, 0, 0, 0],
+          (scene) => scene.semaphores[0],
+        ),
+        asks('waiting', ofFirst(), 0),
+      ],
+    ],
+    arena: { objects: 1 },
+    ...UNCHECKED,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0, first: -FIRST });
+    },
+  },
+  {
+    name: 'too many permits, while another acquires',
+    programs: [[postTooMany()], [acquire()]],
+    ...UNCHECKED,
+    objects: (scene) => {
+      scene.semaphore({ permits: LIMIT });
+    },
+    end: (scene) => {
+      const [address] = scene.semaphores;
+      const left = (word(scene, address + GRANT) - word(scene, address + TICKET)) | 0;
+      const right = LIMIT - 1 + scene.get(0, GOT + 1);
+      if (left !== right) throw new Violation(`${left} permits are left, not ${right}`);
+    },
+  },
+  {
+    name: 'too many permits',
+    programs: [
+      [
+        asks('release', ofFirst(1), MORE),
+        asks('finishRelease', ofFirst(1, MORE, 0), OVER_MAX),
+        asks('available', ofFirst(), LIMIT),
+        asks('tryAcquire', ofFirst(LIMIT), 0),
+        asks('tryAcquire', ofFirst(1), constant('REFUSED')),
+      ],
+    ],
+    ...UNCHECKED,
+    objects: (scene) => {
+      scene.semaphore({ permits: LIMIT, first: FIRST });
+    },
+  },
+  {
+    name: 'counters of a closed semaphore',
+    programs: [
+      [
+        dispose(),
+        asks('acquire', ofFirst(1), ANSWER_CLOSED),
+        asks('tryAcquire', ofFirst(1), ANSWER_CLOSED),
+        asks('release', ofFirst(1), MORE),
+        asks('finishRelease', ofFirst(1, MORE, 0), 0),
+      ],
+    ],
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+    },
+    end: (scene) => {
+      expectTickets(scene, 0);
+      const grant = word(scene, scene.semaphores[0] + GRANT);
+      if (grant !== 0) throw new Violation(`grant has moved by ${grant}`);
+    },
+  },
+  {
+    name: 'counters of one that is being closed',
+    programs: [
+      [
+        call('arrive', ofFirst(1, 0), (answer, scene, t) => {
+          if (answer !== ANSWER_CLOSED) scene.set(t, GOT + 1, 1);
+        }),
+      ],
+      [dispose()],
+    ],
+    ...UNCHECKED,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+    },
+    end: (scene) => expectTickets(scene, scene.get(0, GOT + 1)),
+  },
+];

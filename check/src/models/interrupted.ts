@@ -1,0 +1,131 @@
+/**
+ * Models of calls that were cut short: acquire or release has answered that a second call must follow, and an
+ * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
+ */
+import { acquire, arrive, call, eventLoop, post, release } from '../scene/ops.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { GOT, PHASE } from '../scene/words.js';
+
+/** acquire without park: the ticket is lost. */
+const cutAcquire = (): Op => call('acquire', (scene) => [scene.semaphores[0], 1]);
+
+/** release without finishRelease, of what the thread holds or of a permit that nobody held. */
+const cutRelease = (): Op => ({
+  text: 'release, cut short',
+  next(scene, t) {
+    if (scene.get(t, PHASE) === 1) return true;
+    scene.set(t, PHASE, 1);
+    const held = scene.get(t, GOT) > 0;
+    scene.releasing(t, 0, 1, held);
+    if (held) scene.set(t, GOT, scene.get(t, GOT) - 1);
+    scene.call(t, 'release', scene.semaphores[0], 1);
+    return false;
+  },
+});
+
+const semaphores =
+  (...permits: number[]) =>
+  (scene: Scene): void => {
+    for (const count of permits) scene.semaphore({ permits: count });
+  };
+
+/** A lost ticket is never given back, and its element stays. */
+const LOSES = { leaves: true } as const;
+
+export const interrupted: readonly Model[] = [
+  {
+    name: 'acquire cut short',
+    programs: [
+      [cutAcquire(), acquire(), release()],
+      [post(), post()],
+    ],
+    arena: { elements: 4 },
+    ...LOSES,
+    objects: semaphores(0),
+  },
+  {
+    name: 'acquire cut short, then a promise',
+    programs: [
+      [cutAcquire(), arrive(), eventLoop()],
+      [post(), post()],
+    ],
+    arena: { elements: 4 },
+    ...LOSES,
+    objects: semaphores(0),
+  },
+  {
+    name: 'release cut short',
+    programs: [
+      [acquire(), cutRelease(), acquire(), release()],
+      [acquire(), release()],
+    ],
+    objects: semaphores(1),
+  },
+  {
+    name: 'release cut short, then another',
+    // If nobody is seen to wait at the second one, the first is followed up at the end of the thread.
+    programs: [[cutRelease(), post(), call('unregister', () => [])], [acquire()], [acquire()]],
+    arena: { buckets: 1 },
+    objects: semaphores(0),
+  },
+  {
+    name: 'release cut short, then a promise',
+    programs: [
+      [acquire(), cutRelease(), arrive(), eventLoop()],
+      [acquire(), release()],
+    ],
+    objects: semaphores(1),
+  },
+  {
+    name: 'release cut short, before the end',
+    programs: [[cutRelease(), call('unregister', () => [])], [acquire()]],
+    objects: semaphores(0),
+  },
+  {
+    name: 'release cut short, of its own promise',
+    programs: [
+      [
+        arrive(),
+        cutRelease(),
+        post(1, 1),
+        {
+          text: 'rung for',
+          next: (scene, t) => {
+            // Only if the second release had to follow up could it find out about the first.
+            if (scene.machine.words[scene.doorbell(t) >> 2] === 0 && scene.held(1) > 0) {
+              throw new Violation('a promise is due, and its thread is not rung for');
+            }
+            return true;
+          },
+        },
+        eventLoop(),
+      ],
+      [acquire(1, 1)],
+      // Stands for the first thread's waitAsync.
+      [
+        {
+          text: 'listen',
+          next(scene, t) {
+            if (scene.get(t, PHASE) === 1) return true;
+            scene.set(t, PHASE, 1);
+            scene.hostWait(t, scene.doorbell(0), 0);
+            return false;
+          },
+        },
+      ],
+    ],
+    mayWait: true,
+    end: (scene) => {
+      if (scene.machine.words[scene.doorbell(0) >> 2] !== 0 && !scene.finished(2)) {
+        throw new Violation('a doorbell is rung, and whoever listens is not told');
+      }
+    },
+    objects: semaphores(0, 0),
+  },
+  {
+    name: 'after the end',
+    programs: [[call('unregister', () => []), acquire(), release()], [post()]],
+    arena: { elements: 3 },
+    objects: semaphores(0),
+  },
+];

@@ -1,0 +1,210 @@
+/**
+ * Models of names: whoever opens a name gets the one object of that name, whoever made it; what a loser has made
+ * goes back; places for names are not lost.
+ */
+import { ADMITTED, constant } from '../scene/layout.js';
+import { call } from '../scene/ops.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { GOT, PHASE } from '../scene/words.js';
+
+const N_BYTES = constant('N_BYTES');
+const OBJECT_SIZE = constant('OBJECT_SIZE');
+const O_LIFE = constant('O_LIFE');
+const KIND = constant('KIND_SEMAPHORE');
+const MAX = 7;
+const LIVE = 2 << 24;
+
+/** Two names of one length, long enough that their bytes are compared in three ways, in one of the lists. */
+const NAMES = pair();
+
+function pair(): readonly [string, string] {
+  const first = new Map<number, string>();
+  for (let i = 0; ; i++) {
+    const name = `taketurns names ${String(i).padStart(3, '0')}`;
+    let hash = 0x811c9dc5;
+    for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193);
+    const list = (hash >>> 0) % constant('NAME_HEAD_COUNT');
+    const other = first.get(list);
+    if (other !== undefined) return [other, name];
+    first.set(list, name);
+  }
+}
+
+/** Where a thread keeps the address of what it has opened by this name. */
+const slot = (name: number): number => GOT + name;
+
+const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
+
+interface Opening {
+  readonly permits?: number;
+  readonly max?: number;
+  readonly kind?: number;
+  /** What it answers, if not an address; undefined for either. */
+  readonly answer?: number | undefined;
+}
+
+/** Opens a name: the host writes its bytes into the draft before the core is called again. */
+function open(name: number, { permits = 1, max = MAX, kind = KIND, answer }: Opening = {}): Op {
+  const bytes = Buffer.from(`${NAMES[name]}\0\0\0`);
+  return {
+    text: `open ${name}`,
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) {
+        scene.call(t, 'draftName');
+        return false;
+      }
+      if (phase === 1) {
+        const draft = scene.result(t);
+        if (draft === 0) throw new Violation(`thread ${t} finds no place for a name`);
+        for (let i = 0; i + 4 <= bytes.length; i += 4)
+          scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
+        scene.call(t, 'openName', draft, bytes.length - 3, kind, permits, max, 0, 0);
+        return false;
+      }
+      opened(scene, t, name, scene.result(t), answer);
+      return true;
+    },
+  };
+}
+
+function opened(scene: Scene, t: number, name: number, answer: number, expected: number | undefined): void {
+  if (answer <= 0) {
+    if (answer !== expected) throw new Violation(`thread ${t} opens a name and is answered ${answer}`);
+    return;
+  }
+  for (let u = 0; u < scene.threads; u++) {
+    for (const other of NAMES.keys()) {
+      const address = scene.get(u, slot(other)) & -OBJECT_SIZE;
+      if (address !== 0 && (address === answer) !== (other === name))
+        throw new Violation(
+          `threads ${t} and ${u} have opened ${name} and ${other}, and got ${answer} and ${address}`,
+        );
+    }
+  }
+  scene.set(t, slot(name), answer);
+}
+
+/** Tries to take the object's one permit; the lowest bit of the slot tells whether it was there. */
+const take = (name = 0): Op =>
+  call(
+    'tryAcquire',
+    (scene, t) => [scene.get(t, slot(name)), 1],
+    (answer, scene, t) => {
+      if (answer === ADMITTED) scene.set(t, slot(name), scene.get(t, slot(name)) | 1);
+    },
+  );
+
+const drop = (name = 0): Op[] => [
+  call('disposeObject', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]),
+  call('detachObject', (scene, t) => {
+    const address = scene.get(t, slot(name)) & -OBJECT_SIZE;
+    scene.set(t, slot(name), 0);
+    return [address];
+  }),
+];
+
+/** Every object that is live is open by one name, as often as it says; nothing else is in use, and no place is lost. */
+function whole(scene: Scene): void {
+  const opened = [...NAMES.keys()].filter((name) =>
+    scene.model.programs.some((_, t) => scene.get(t, slot(name)) !== 0),
+  );
+  const places = word(scene, constant('PUBLISHED_NAMES'));
+  if (places !== opened.length) throw new Violation(`${places} places are taken by ${opened.length} names`);
+  const { objects, names } = scene.regions;
+  for (let address = objects; address + OBJECT_SIZE <= names; address += OBJECT_SIZE) {
+    const slots = scene.model.programs.flatMap((_, t) =>
+      [...NAMES.keys()].map((name) => scene.get(t, slot(name))),
+    );
+    const users = slots.filter((value) => (value & -OBJECT_SIZE) === address);
+    const life = word(scene, address + O_LIFE);
+    const expected = users.length === 0 ? 0 : LIVE + users.length;
+    if (life !== expected)
+      throw new Violation(
+        `the object at ${address} has the life ${life.toString(16)}, not ${expected.toString(16)}`,
+      );
+    const taken = users.filter((value) => value & 1).length;
+    const left = word(scene, address + constant('GRANT')) - word(scene, address + constant('TICKET'));
+    if (users.length > 0 && left !== 1 - taken)
+      throw new Violation(`${taken} have taken a permit, ${left} are left`);
+  }
+}
+
+const FULL = constant('ANSWER_NAMES_FULL');
+
+export const names: readonly Model[] = [
+  {
+    name: 'names, one thread',
+    programs: [
+      [
+        open(0, { permits: -1, answer: constant('ANSWER_NOT_FOUND') }),
+        open(0),
+        take(),
+        open(0, { permits: -1 }),
+        call('detachObject', (scene, t) => [scene.get(t, slot(0))]),
+        open(0, { max: MAX + 1, answer: constant('ANSWER_MISMATCH') }),
+        open(0, { permits: 2, answer: constant('ANSWER_MISMATCH') }),
+        open(0, { kind: KIND + 1, answer: constant('ANSWER_WRONG_KIND') }),
+        open(1, { permits: -1, answer: constant('ANSWER_NOT_FOUND') }),
+        open(1, { answer: FULL }),
+        ...drop(),
+        open(0, { permits: -1, answer: constant('ANSWER_NOT_FOUND') }),
+        open(0),
+        open(0, { max: MAX + 1, answer: constant('ANSWER_MISMATCH') }),
+      ],
+    ],
+    arena: { names: 1, objects: 1 },
+    end: whole,
+  },
+  {
+    name: 'names',
+    programs: [
+      [open(0), take()],
+      [open(0), take()],
+    ],
+    arena: { names: 2, objects: 2 },
+    end: whole,
+  },
+  {
+    name: 'names, only if there',
+    programs: [[open(0)], [open(0, { permits: -1, answer: constant('ANSWER_NOT_FOUND') })]],
+    arena: { names: 1, objects: 1 },
+    end: whole,
+  },
+  {
+    name: 'names of three',
+    long: true,
+    programs: [[open(0)], [open(0)], [open(0)]],
+    arena: { names: 3, objects: 3 },
+    end: whole,
+  },
+  {
+    name: 'two names',
+    programs: [[open(0), open(1)], [open(1)]],
+    arena: { names: 3, objects: 3 },
+    end: whole,
+  },
+  {
+    name: 'two names, one place',
+    programs: [[open(0, { answer: FULL })], [open(1, { answer: FULL })]],
+    arena: { names: 1, objects: 2 },
+    end: (scene) => {
+      const got = [scene.get(0, slot(0)), scene.get(1, slot(1))].filter((address) => address !== 0).length;
+      if (got !== 1) throw new Violation(`${got} names are in the one place`);
+      whole(scene);
+    },
+  },
+  {
+    name: 'two names, then the first',
+    programs: [[open(0), open(1)], [open(0)]],
+    arena: { names: 4, objects: 3 },
+    end: whole,
+  },
+  {
+    name: 'names, a mismatch beside',
+    programs: [[open(0), open(0, { max: MAX + 1, answer: constant('ANSWER_MISMATCH') })], [open(0)]],
+    arena: { names: 2, objects: 2 },
+    end: whole,
+  },
+];

@@ -1,0 +1,102 @@
+/** `npm run simulate`: counts coherence misses of the built core in simulated caches, on all processors. */
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { Command, InvalidArgumentError } from 'commander';
+import { contenders } from './simulate/contenders.js';
+import { figure } from './simulate/figure.js';
+import type { Configuration, Counted } from './simulate/simulation.js';
+import { table, wordTable } from './simulate/table.js';
+import type { Report } from './simulate-worker.js';
+
+interface Options {
+  readonly processors: readonly number[];
+  readonly inside: number;
+  readonly outside: number;
+  readonly warmUp: number;
+  readonly handOvers: number;
+  readonly seed: number;
+  readonly words?: boolean;
+  readonly svg?: string;
+}
+
+const MOST_PROCESSORS = 128;
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError(`must be a positive integer, got ${text}`);
+  return value;
+}
+
+function processorCounts(text: string): number[] {
+  const counts = text.split(',').map(positive);
+  if (Math.max(...counts) > MOST_PROCESSORS)
+    throw new InvalidArgumentError(`must be at most ${MOST_PROCESSORS} each`);
+  return counts;
+}
+
+const command: Command = new Command('simulate')
+  .description('Counts coherence misses per hand-over of build/core.wasm in simulated caches.')
+  .option(
+    '--processors <list>',
+    `how many, at most ${MOST_PROCESSORS}`,
+    processorCounts,
+    [1, 2, 4, 8, 16, 32, 64, 128],
+  )
+  .option('--inside <turns>', 'of work while holding the permit', positive, 100)
+  .option('--outside <turns>', 'of work between two acquisitions', positive, 1)
+  .option('--warm-up <hand-overs>', 'before counting', positive, 2048)
+  .option('--hand-overs <number>', 'that are counted', positive, 2048)
+  .option('--seed <number>', 'of the random schedule', positive, 1)
+  .option('--words', 'also print which words the misses are on')
+  .option('--svg <file>', 'draw the curve')
+  .parse();
+const { processors, words, svg, ...rest } = command.opts<Options>();
+
+const configurations: Configuration[] = contenders.flatMap((contender) =>
+  processors.flatMap((count) =>
+    (['round robin', 'random'] as const).map((schedule) => ({
+      ...rest,
+      contender,
+      processors: count,
+      schedule,
+    })),
+  ),
+);
+const counted = await all();
+console.log(table(counted, 'misses'));
+console.log(table(counted, 'upgrades'));
+if (words) for (const one of counted) console.log(wordTable(one));
+if (svg !== undefined) await writeFile(svg, await figure(counted));
+
+async function all(): Promise<Counted[]> {
+  const results: Counted[] = [];
+  // What takes longest first, so that no processor idles at the end.
+  const waiting = [...configurations.keys()].sort((a, b) => effort(b) - effort(a));
+  const serve = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(new URL('./simulate-worker.js', import.meta.url), {
+        workerData: configurations,
+      });
+      const next = (): void => {
+        const index = waiting.shift();
+        if (index === undefined) worker.terminate().then(() => resolve());
+        else worker.postMessage(index);
+      };
+      worker.on('message', ({ index, counted: one }: Report) => {
+        results[index] = one;
+        next();
+      });
+      worker.on('error', reject);
+      next();
+    });
+  await Promise.all(Array.from({ length: availableParallelism() }, serve));
+  return results;
+}
+
+/** Roughly, how long it takes: waiters poll until they park. */
+function effort(index: number): number {
+  const { contender, processors: count } = configurations[index] as Configuration;
+  return contender.spin * count;
+}

@@ -1,0 +1,188 @@
+/**
+ * The search finds faults that are put into the core, reduced or not, and comes to the same end either way; its
+ * traces replay.
+ */
+import { describe, expect, it } from 'vitest';
+import { loadCore } from '../src/core.js';
+import { modelOf } from '../src/models/program.js';
+import { models } from '../src/models/table.js';
+import { constant } from '../src/scene/layout.js';
+import { call } from '../src/scene/ops.js';
+import { type Model, type Op, Scene, Violation } from '../src/scene/scene.js';
+import { search } from '../src/search/search.js';
+import { compact, parse, render, replay, shorten } from '../src/search/trace.js';
+import { IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STRIDE } from '../src/wasm/code.js';
+
+const core = loadCore();
+
+function model(name: string): Model {
+  const found = models.find((candidate) => candidate.name === name);
+  if (found === undefined) throw new Error(`no model ${name}`);
+  return found;
+}
+
+/** The core with one access changed: the last of this kind, and offset if it matters, in a function. */
+function faulty(
+  fn: string,
+  kind: number,
+  change: (image: Int32Array, pc: number) => void,
+  word?: number,
+): Program {
+  const image = core.image.slice();
+  const { entry, end } = core.functions.find(({ name }) => name === fn) as { entry: number; end: number };
+  let pc = end - STRIDE;
+  while (
+    pc >= entry &&
+    !(image[pc] === OP_ACCESS + kind && (word === undefined || image[pc + IMM] === word))
+  ) {
+    pc -= STRIDE;
+  }
+  if (pc < entry) throw new Error(`no such access in ${fn}`);
+  change(image, pc);
+  return { ...core, image };
+}
+
+/** A word of an object that is always 0. */
+const NOTHING = constant('O_LIFE') + 8;
+const readsNothing = (image: Int32Array, pc: number): void => {
+  image[pc + IMM] = NOTHING;
+};
+const onlyLoads = (image: Int32Array, pc: number): void => {
+  image[pc] = OP_ACCESS + LOAD;
+};
+
+const GRANT = constant('GRANT');
+const plants = [
+  {
+    fault: 'the look at grant after entering dropped',
+    in: '3x1',
+    program: faulty('semaphore/park', LOAD, readsNothing, GRANT),
+  },
+  {
+    fault: 'the wake-up dropped',
+    in: 'release of 2',
+    program: faulty('semaphore/wakeDue', NOTIFY, onlyLoads),
+  },
+  {
+    fault: 'tryAcquire looks at another word than grant',
+    in: 'try',
+    program: faulty(
+      'semaphore/tryAcquire',
+      LOAD,
+      (image, pc) => {
+        image[pc + IMM] = constant('O_LIFE');
+      },
+      GRANT,
+    ),
+  },
+];
+
+describe.each(plants)('$fault', ({ in: name, program }) => {
+  const make = (): Scene => new Scene(program, model(name));
+
+  it.each([true, false])('is found, reduction %s', (reduce) => {
+    expect(search(make, { reduce }).violation).toBeDefined();
+  });
+
+  it('gives a trace that replays to the same finding', () => {
+    const { violation } = shorten(make, search(make));
+    const schedule = violation?.schedule ?? [];
+    expect(parse(compact(schedule))).toEqual(schedule);
+    expect(replay(make(), schedule)).toBe(violation?.message);
+    expect(render(make(), schedule)).toMatch(/object0\.(ticket|grant)/);
+  });
+});
+
+describe('reduced or not', () => {
+  it.each([
+    '2x2',
+    'release of 2',
+    'promise',
+    'promises of one',
+    'dispose of one of two',
+    'registry',
+    'twa 1: 3x1 wrap, polling',
+  ])('%s comes to its end, with fewer states at most', (name) => {
+    const make = (): Scene => new Scene(core, model(name));
+    const reduced = search(make);
+    const whole = search(make, { reduce: false });
+    expect(reduced.exhaustive && whole.exhaustive).toBe(true);
+    expect(reduced.states).toBeLessThanOrEqual(whole.states);
+  });
+});
+
+describe('what the search must not overlook', () => {
+  it('a check of one thread on the words of another, after a local step', () => {
+    let seen = 0;
+    const looks = call(
+      'generation',
+      (scene) => [scene.semaphores[0]],
+      (_answer, scene) => {
+        seen++;
+        if (scene.finished(1)) throw new Violation('the other was first');
+      },
+    );
+    const one: Model = {
+      name: 'a look',
+      programs: [[looks], [call('maxOf', (scene) => [scene.semaphores[0]])]],
+      objects: (scene) => void scene.semaphore({ permits: 1 }),
+    };
+    expect(search(() => new Scene(core, one)).violation?.message).toBe('the other was first');
+    expect(seen).toBeGreaterThan(0);
+  });
+
+  it('a thread that goes round for ever, though it could be killed', () => {
+    const forEver: Op = {
+      text: 'for ever',
+      next: (scene, t) => {
+        scene.call(t, 'tryAcquire', scene.semaphores[0], 1);
+        return false;
+      },
+    };
+    const spins: Model = {
+      name: 'spins',
+      programs: [[forEver]],
+      objects: (scene) => void scene.semaphore({ permits: 0 }),
+      deaths: 1,
+      mayWait: true,
+    };
+    expect(search(() => new Scene(core, spins)).violation?.message).toMatch(/no end can be reached/);
+  });
+
+  it('the last of many threads', () => {
+    const threads = 10;
+    let order = 0;
+    const step = (t: number): Op =>
+      call(
+        'maxOf',
+        (scene) => [scene.semaphores[0]],
+        (_answer, scene) => {
+          order++;
+          if (t === threads - 1 && !scene.finished(0)) throw new Violation('the last was first');
+        },
+      );
+    const many: Model = {
+      name: 'many',
+      programs: Array.from({ length: threads }, (_, t) => [step(t)]),
+      arena: { elements: threads },
+      objects: (scene) => void scene.semaphore({ permits: 1 }),
+      deaths: 1,
+    };
+    expect(search(() => new Scene(core, many)).violation?.message).toBe('the last was first');
+    expect(order).toBeGreaterThan(0);
+  });
+
+  it('a deadlock, unless the model may end with waiters', () => {
+    const line = { name: 'one waits', program: 'A', permits: [0] };
+    expect(search(() => new Scene(core, modelOf(line))).violation?.message).toMatch(/deadlock/);
+    expect(search(() => new Scene(core, modelOf({ ...line, mayWait: true }))).exhaustive).toBe(true);
+  });
+});
+
+describe('a bound', () => {
+  it('makes a result bounded, not exhaustive', () => {
+    const make = (): Scene => new Scene(core, model('3x1'));
+    expect(search(make, { states: 100 }).exhaustive).toBe(false);
+    expect(search(make, { preemptions: 1 }).exhaustive).toBe(false);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { loadCore } from '../src/core.js';
+import { LINE } from '../src/scene/layout.js';
+import { Caches, HIT, MISS, UPGRADE } from '../src/simulate/caches.js';
+import { contenders } from '../src/simulate/contenders.js';
+import { figure } from '../src/simulate/figure.js';
+import { type Counted, type Schedule, simulate } from '../src/simulate/simulation.js';
+import { spread, table } from '../src/simulate/table.js';
+
+describe('caches', () => {
+  const X = 3 * LINE;
+  const states = (caches: Caches, address = X) =>
+    [0, 1, 2].map((processor) => caches.stateOf(processor, address)).join('');
+
+  it('go through the states of MESI', () => {
+    const caches = new Caches(8 * LINE, 3);
+    expect(states(caches)).toBe('III');
+    const sequence = [
+      // who, what, outcome, states after
+      [0, 'read', MISS, 'EII'],
+      [0, 'read', HIT, 'EII'],
+      [0, 'write', HIT, 'MII'],
+      [0, 'write', HIT, 'MII'],
+      [1, 'read', MISS, 'SSI'],
+      [0, 'read', HIT, 'SSI'],
+      [2, 'read', MISS, 'SSS'],
+      [1, 'write', UPGRADE, 'IMI'],
+      [1, 'read', HIT, 'IMI'],
+      [0, 'write', MISS, 'MII'],
+      [2, 'read', MISS, 'SIS'],
+      [2, 'write', UPGRADE, 'IIM'],
+      [1, 'write', MISS, 'IMI'],
+      [1, 'write', HIT, 'IMI'],
+    ] as const;
+    for (const [who, what, outcome, after] of sequence) {
+      expect([what, caches[what](who, X), states(caches)]).toEqual([what, outcome, after]);
+    }
+  });
+
+  it('takes a clean line from its only owner without a write', () => {
+    const caches = new Caches(8 * LINE, 3);
+    caches.read(0, X);
+    expect(caches.read(1, X)).toBe(MISS);
+    expect(states(caches)).toBe('SSI');
+    expect(caches.write(0, X)).toBe(UPGRADE);
+    expect(states(caches)).toBe('MII');
+  });
+
+  it('knows lines, not words', () => {
+    const caches = new Caches(8 * LINE, 3);
+    caches.write(0, X);
+    expect(caches.read(0, X + LINE - 4)).toBe(HIT);
+    expect(caches.write(1, X + 8)).toBe(MISS);
+    expect(caches.read(0, X)).toBe(MISS);
+    expect(caches.read(0, X + LINE)).toBe(MISS);
+    expect(states(caches, X + LINE)).toBe('EII');
+    expect(states(caches)).toBe('SSI');
+  });
+});
+
+describe('the core in simulated caches', () => {
+  const program = loadCore();
+  const run = (
+    name: string,
+    processors: number,
+    schedule: Schedule = 'round robin',
+    inside = 100,
+  ): Counted => {
+    const contender = contenders.find((one) => one.name === name);
+    if (contender === undefined) throw new Error(`nothing is called ${name}`);
+    // Every bucket of the waiting array is touched in the warm-up.
+    const amount = { warmUp: 2048, handOvers: 128, inside, outside: 1, seed: 1 };
+    return simulate(program, { contender, processors, schedule, ...amount });
+  };
+  const SCHEDULES = ['round robin', 'random'] as const;
+  const FLAT = 0.2;
+
+  it.each(contenders)('has no misses on one processor: $name', ({ name }) => {
+    expect(run(name, 1)).toMatchObject({ misses: 0, upgrades: 0 });
+  });
+
+  it.each(SCHEDULES)('Semaphore stays flat from 4 to 128 processors, %s', (schedule) => {
+    expect(spread([4, 16, 128].map((n) => run('Semaphore', n, schedule)))).toBeLessThanOrEqual(FLAT);
+  });
+
+  it.each(SCHEDULES)('TwaSemaphore stays flat from 4 to 128 processors, %s', (schedule) => {
+    expect(spread([4, 16, 128].map((n) => run('TwaSemaphore', n, schedule)))).toBeLessThanOrEqual(FLAT);
+  });
+
+  it('spinning on the waiting array stays flat', () => {
+    expect(spread([4, 16, 64].map((n) => run('TwaSemaphore, spinning', n, 'round robin', 20)))).toBeLessThan(
+      FLAT,
+    );
+  });
+
+  it.each(['TicketSemaphore', 'TicketSemaphore, spinning'])('misses of %s grow with the waiters', (name) => {
+    const [few, many] = [8, 64].map((n) => run(name, n, 'round robin', 20).misses) as [number, number];
+    expect(many).toBeGreaterThan(5 * few);
+  });
+
+  it('comes to the same again, and to another count with another seed', () => {
+    const one = run('Semaphore', 4, 'random', 1);
+    expect(run('Semaphore', 4, 'random', 1)).toEqual(one);
+    const other = simulate(program, { ...one.configuration, seed: 2 });
+    expect(other.misses).not.toBe(one.misses);
+  });
+
+  it('finds every miss on a word that has a name', () => {
+    const { words, misses, upgrades } = run('Semaphore', 8);
+    const all = [...words.values()];
+    expect(all.reduce((sum, word) => sum + word.misses, 0)).toBeCloseTo(misses);
+    expect(all.reduce((sum, word) => sum + word.upgrades, 0)).toBeCloseTo(upgrades);
+    expect([...words.keys()]).toContain('object.grant');
+    expect([...words.keys()].filter((name) => name.includes('+'))).toEqual([]);
+  });
+
+  it('is put in a table and drawn', async () => {
+    const counted = [1, 4].map((n) => run('Semaphore', n));
+    expect(table(counted, 'misses')).toContain('Semaphore');
+    const svg = await figure(counted);
+    expect(svg).toMatch(/^<svg/);
+    expect(svg).toContain('Processors, one thread each');
+  });
+});
