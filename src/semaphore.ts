@@ -187,8 +187,6 @@ export class Semaphore {
     }
     if (answer === TIMED_OUT) {
       answer = core.giveUp(at);
-      // Permits may have gone on to promises of this thread, for which nobody rings.
-      if (this.#promises.first !== 0) this.#promises.settle();
       if (answer === REFUSED) throw timedOut(timeout);
       // The arena has no element to leave behind, so there is nothing for it but to wait.
       if (answer === ANSWER_FULL) answer = core.park(at, permits, TIMED_OUT);

@@ -7,9 +7,14 @@
  */
 import { constant } from './scene/layout.js';
 import {
+  A,
+  B,
   BRANCHES,
+  CMPXCHG,
+  DST,
   IMM,
   META,
+  NEGATED,
   OP_ACCESS,
   OP_BRANCH,
   OP_BRANCH_TABLE,
@@ -25,7 +30,7 @@ import {
 export interface StraightRun {
   readonly name: string;
   readonly fn: string;
-  /** The access that begins it: its kind, and the offset of the word. */
+  /** The access that begins it: its kind, and the offset of the word. Of an exchange, only its success counts. */
   readonly from: { readonly kind: number; readonly word: number };
   /** The last stores, by the offset of their word; a return ends it too. */
   readonly to: readonly number[];
@@ -45,6 +50,27 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: RMW, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
+  // The first exchange of these two is the one of the ticket.
+  {
+    name: 'R2, giveUp',
+    fn: 'giving-up/giveUp',
+    from: { kind: CMPXCHG, word: constant('TICKET') },
+    to: [constant('E_STATE')],
+  },
+  {
+    name: 'R2, giveUpRun',
+    fn: 'giving-up/giveUpRun',
+    from: { kind: CMPXCHG, word: constant('TICKET') },
+    to: [constant('E_STATE')],
+  },
+  // claim has become part of who calls it.
+  ...['giving-up/passOn', 'semaphore/wakeDue', 'objects/disposeObject'].map((fn) => ({
+    name: `R3, ${fn}`,
+    fn,
+    from: { kind: RMW, word: constant('GRANT') },
+    to: [constant('E_STATE')],
+  })),
+  { name: 'R4', fn: 'giving-up/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
 ];
 
 /** What breaks the run: where in the file, and what; nothing if it is straight. Throws if it is not there. */
@@ -54,8 +80,14 @@ export function breaks(program: Program, run: StraightRun): string[] {
   if (fn === undefined) throw new Error(`the core has no function ${run.fn}`);
   const isAccess = (pc: number, kind: number): boolean => code[pc] === OP_ACCESS + kind;
   const todo: number[] = [];
+  let exchange = -1;
   for (let pc = fn.entry; pc < fn.end; pc += STRIDE) {
-    if (isAccess(pc, run.from.kind) && code[pc + IMM] === run.from.word) todo.push(pc + STRIDE);
+    if (!isAccess(pc, run.from.kind) || code[pc + IMM] !== run.from.word) continue;
+    if (run.from.kind !== CMPXCHG) todo.push(pc + STRIDE);
+    else if (exchange < 0) {
+      exchange = pc;
+      todo.push(pc + STRIDE);
+    }
   }
   if (todo.length === 0) throw new Error(`${run.fn} has no access that begins ${run.name}`);
   const found: string[] = [];
@@ -68,7 +100,7 @@ export function breaks(program: Program, run: StraightRun): string[] {
       found.push(`${run.name}: a ${by} at ${origins[pc / STRIDE]} in ${run.fn}`);
     if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
     else if (op !== OP_RETURN && !(isAccess(pc, STORE) && run.to.includes(code[pc + IMM]))) {
-      for (const way of ways(code, pc)) {
+      for (const way of ways(code, pc, exchange)) {
         if (way <= pc) broken('way back');
         else todo.push(way);
       }
@@ -77,9 +109,16 @@ export function breaks(program: Program, run: StraightRun): string[] {
   return found;
 }
 
-/** Where an instruction leads. */
-function ways(code: Int32Array, pc: number): number[] {
+/** Where an instruction leads; where it tells whether an exchange succeeded, only where it did. */
+function ways(code: Int32Array, pc: number, exchange: number): number[] {
   const op = code[pc];
+  if (exchange >= 0 && (op === I64_EQ || op === I64_NE) && (code[pc + META] & BRANCHES) !== 0) {
+    const operands = [code[pc + A], code[pc + B]];
+    if (operands.includes(code[exchange + DST]) && operands.includes(code[exchange + B])) {
+      const branchesOnSuccess = (op === I64_EQ) === ((code[pc + META] & NEGATED) === 0);
+      return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
+    }
+  }
   if (op === OP_BRANCH) return [code[pc + IMM]];
   if (op === OP_BRANCH_TABLE) {
     return Array.from(code.subarray(code[pc + IMM], code[pc + IMM] + code[pc + META]));
@@ -87,6 +126,9 @@ function ways(code: Int32Array, pc: number): number[] {
   const branches = isComparison(op) && (code[pc + META] & BRANCHES) !== 0;
   return branches ? [code[pc + IMM], pc + STRIDE] : [pc + STRIDE];
 }
+
+const I64_EQ = 0x51;
+const I64_NE = 0x52;
 
 function isComparison(op: number): boolean {
   return op >= 0x44 && op <= 0x5a;

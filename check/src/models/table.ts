@@ -127,7 +127,7 @@ const givingUp: Line[] = [
   { name: 'give up: a promise among others', program: 'a1 t1 a1 x d | A R', permits: [1], buckets: 2 },
   { name: 'give up: a heavy promise', program: 't3 x d | A R | V | V', permits: [0], buckets: 2 },
   { name: 'give up: a promise behind its own', program: 't1 a1 x d | V | V', permits: [0] },
-  { name: 'give up: a thread before promises', program: 'B a1 d R | A R', permits: [1] },
+  { name: 'give up: a thread behind its promise', program: 'a1 B R d | A R', permits: [1] },
   { name: 'give up: promises of two', program: 't1 x d | t1 x d | V', permits: [0] },
   { name: 'give up: a promise, dispose', program: 't1 x d | A R | D', permits: [1] },
   { name: 'give up: wrap', program: 'B R | B R | B R', permits: [1], first: WRAP, buckets: 2 },

@@ -81,7 +81,7 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         scene.call(t, 'acquire', at, n);
         return false;
       }
-      if (phase !== 6 && answer === ADMITTED) {
+      if (answer === ADMITTED) {
         admitted(scene, t, semaphore, n);
         return true;
       }
@@ -98,16 +98,7 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         scene.call(t, 'giveUp', at);
         return false;
       }
-      if (phase === 6) {
-        if (settling(scene, t)) return false;
-        restSoon(scene, t);
-        return true;
-      }
-      if (phase === 4 && answer === REFUSED) {
-        // Permits may have gone on to promises of this thread, for which nobody rings.
-        to(6);
-        return semaphore !== 0 || !settle(scene, t);
-      }
+      if (phase === 4 && answer === REFUSED) return true;
       if (phase === 4 && answer === ANSWER_FULL) {
         to(5);
         scene.call(t, 'park', at, n, TIMED_OUT);
