@@ -29,7 +29,7 @@ describe.each(straightRuns)('$name', (run) => {
     ['a way back', OP_BRANCH, -1],
   ])('would not be straight with %s', (_what, op, target) => {
     // Which of the next instructions lie on the way depends on how the compiler has laid it out.
-    const found = Array.from({ length: 20 }, (_, i) => breaks(broken(run, op, 2 + i, target), run));
+    const found = Array.from({ length: 80 }, (_, i) => breaks(broken(run, op, 2 + i, target), run));
     expect(found.some((breaksThere) => breaksThere.length > 0)).toBe(true);
   });
 });
