@@ -424,9 +424,9 @@ describe('undo', () => {
       while (machine.status(t) === PENDING) machine.step(t);
     };
     release(1);
-    expect(machine.frames(1)).toEqual(['semaphore/park']);
+    expect(machine.frames(1)).toEqual(['semaphore/park', 'semaphore/parkFor']);
     expect(machine.pendingKind(1)).toBe(WAIT);
-    expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'semaphore/park' });
+    expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'semaphore/sleep' });
   });
 });
 
