@@ -345,6 +345,9 @@ export function exceeds(s: usize, n: i32): bool {
 /**
  * Looks into the buckets of the granted tickets, `width` from `from` on, that were taken; each bucket once.
  * A tombstone that is passed grants more, and its own bucket is then looked into again.
+ *
+ * A look does not end with the request that ends with the ticket: it may be one that has just taken its
+ * tickets back, with their next owner in the same bucket.
  */
 export function wakeDue(s: usize, from: i64, width: i64): void {
   const all = (bucketMask as i64) + 1;

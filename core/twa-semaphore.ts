@@ -10,9 +10,10 @@
  * ticket that became due, and wakes it if somebody is parked there.
  *
  * Why nobody sleeps for ever. Far: the sequence is read before grant, so a poke after the look at grant
- * changes the value that the wait compares. Parked: the waiter counts itself into `parked`, then looks at
- * grant once more, then waits; the poster moves grant, then the sequence, then reads `parked`. Either the
- * poster sees the count, or the waiter sees the grant or the sequence.
+ * changes the value that the wait compares; there is no need to look at grant again. Parked: the waiter
+ * counts itself into `parked`, then looks at grant once more if it is near, then waits; the poster moves
+ * grant, then the sequence, then reads `parked`. Either the poster sees the count, or the waiter sees the
+ * grant or the sequence.
  */
 import { bucketMask, buckets } from './arena';
 import {
@@ -58,13 +59,20 @@ export function twaAcquire(s: usize): i32 {
           polls--;
           pause();
         }
-        sequence = atomic.load<i64>(bucket, B_SEQUENCE);
-      }
-      continue;
+        const now = atomic.load<i64>(bucket, B_SEQUENCE);
+        if (now !== sequence) {
+          sequence = now;
+          continue;
+        }
+      } else continue;
     }
     atomic.add<i32>(bucket, 1, B_PARKED);
-    const again = atomic.load<i64>(s, GRANT);
-    if (again <= ticket && again >= 0) atomic.wait<i64>(bucket + B_SEQUENCE, sequence, -1);
+    let waits = wasFar;
+    if (!waits) {
+      const again = atomic.load<i64>(s, GRANT);
+      waits = again <= ticket && again >= 0;
+    }
+    if (waits) atomic.wait<i64>(bucket + B_SEQUENCE, sequence, -1);
     atomic.sub<i32>(bucket, 1, B_PARKED);
     sequence = atomic.load<i64>(bucket, B_SEQUENCE);
   }
