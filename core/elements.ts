@@ -5,7 +5,7 @@
  * the next epoch. There is no free list: nothing to be torn by a thread that dies, and no ABA. A hint,
  * private to the thread, points at where a free one is likely: at the element given back last.
  *
- * A few elements from the hint on are tried; then the pool is drawn out by one; only when it is full are
+ * Some elements from the hint on are tried; then the pool is drawn out by one; only when it is full are
  * all of them tried, once. So the usual cost is constant, and exhaustion is told when a whole pass found none.
  */
 import { elementCapacity, elements, me } from './arena';
@@ -22,7 +22,7 @@ import {
   USED_ELEMENTS,
 } from './layout';
 
-const TRIES: u32 = 4;
+const TRIES: u32 = 16;
 
 let hint: u32 = 0;
 

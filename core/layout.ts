@@ -56,7 +56,7 @@ export const REGIONS: usize = 2048;
 // |        | acquire, if it finds itself closed      | sub n, of what it has just added                  |
 // | grant  | release                                 | add n                                             |
 // |        | release, if it finds itself disposed of | sub n, of what it has just added                  |
-// |        | dispose, once                           | store ticket + CLOSED_DISTANCE                    |
+// |        | dispose, whoever does it                | store ticket + CLOSED_DISTANCE                    |
 // | kind, max, spin, threshold, initial | create      | before the object is published, never again       |
 // | life   | every thread that attaches or lets go   | cmpxchg; see objects.ts                           |
 //

@@ -132,10 +132,11 @@ export function disposeObject(o: usize): void {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
     const state = (life as u32) & STATES;
-    // Disposed of already: whoever did it may have died before every waiter was told.
-    if (state === DISPOSED) break;
-    if (state !== LIVE) return;
-    if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) !== life) continue;
+    // Disposed of already: whoever did it may not have come to closing grant, or died before every waiter was told.
+    if (state !== DISPOSED) {
+      if (state !== LIVE) return;
+      if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) !== life) continue;
+    }
     atomic.store<i64>(o, atomic.load<i64>(o, TICKET) + CLOSED_DISTANCE, GRANT); // D6 write
     break;
   }

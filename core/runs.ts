@@ -29,6 +29,7 @@ import {
   ASYNC,
   AWAKE,
   CLOSED_BELOW,
+  E_CELLS,
   E_END,
   E_REQUEST,
   E_START,
@@ -137,14 +138,18 @@ export function dropRun(number: i32): void {
  * the closing of the semaphore, has come meanwhile: then settle must follow.
  */
 export function enterRun(number: i32): bool {
+  // Before the thread sleeps, whatever an interrupted call has left undone is done.
+  if (amidst !== NOTHING) recover();
   const e = elementAt((number - 1) as u32);
   const state = atomic.load<i64>(e, E_STATE);
-  if ((state & STATE_MASK) !== AWAKE) return (state & STATE_MASK) !== WAITING;
+  const is = state & STATE_MASK;
+  // WAITING in no cell: an earlier call was interrupted before it had entered the run.
+  if (is !== AWAKE && (is !== WAITING || atomic.load<u64>(e, E_CELLS) !== 0)) return is !== WAITING;
   const request = atomic.load<i64>(e, E_REQUEST);
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
   const due = start + (request & WIDTH_MASK);
-  atomic.store<i64>(e, state + (WAITING - AWAKE), E_STATE); // D6 write
+  atomic.store<i64>(e, (state & ~STATE_MASK) + WAITING, E_STATE); // D6 write
   enterBoth(s, e, start, due); // D2 write
   const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
   return ahead >= 0 || ahead < CLOSED_BELOW;

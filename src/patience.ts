@@ -39,6 +39,25 @@ export function checkPatience(what: string, patience: Patience): number {
   return timeout;
 }
 
+/** Those who give up when a signal fires: it has one listener for all of them, however many share it. */
+interface Abortion {
+  readonly givers: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const abortions = new WeakMap<AbortSignal, Abortion>();
+
+function listen(signal: AbortSignal): Abortion {
+  const givers = new Set<() => void>();
+  const listener = (): void => {
+    for (const giveUp of [...givers]) giveUp();
+  };
+  signal.addEventListener('abort', listener);
+  const abortion = { givers, listener };
+  abortions.set(signal, abortion);
+  return abortion;
+}
+
 /** Calls `giveUp` when the patience ends; returns what stops that. */
 export function watch(
   timeout: number,
@@ -46,11 +65,15 @@ export function watch(
   giveUp: (reason: unknown) => void,
 ): () => void {
   const timer = timeout === Infinity ? undefined : setTimeout(() => giveUp(timedOut(timeout)), timeout);
-  const abort = (): void => giveUp(signal?.reason);
-  signal?.addEventListener('abort', abort);
+  if (signal === undefined) return () => clearTimeout(timer);
+  const { givers, listener } = abortions.get(signal) ?? listen(signal);
+  const abort = (): void => giveUp(signal.reason);
+  givers.add(abort);
   return () => {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
+    if (!givers.delete(abort) || givers.size > 0) return;
+    signal.removeEventListener('abort', listener);
+    abortions.delete(signal);
   };
 }
 

@@ -10,6 +10,7 @@ import type { Arena } from './arena.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
+  ANSWER_ENDED,
   ANSWER_FULL,
   ANSWER_OVER_MAX,
   CLOSED_OBJECT,
@@ -156,8 +157,10 @@ export class Semaphore {
    */
   acquire(permits = 1, patience?: Patience): void {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('acquire', permits);
-    if (patience !== undefined)
-      return this.#acquireFor(permits, checkPatience('Semaphore.acquire', patience));
+    if (patience !== undefined) {
+      this.#acquireFor(permits, checkPatience('Semaphore.acquire', patience));
+      return;
+    }
     const answer = this.#acquire(this.#at, permits);
     if (answer !== 0) this.#park(answer, permits);
   }
@@ -230,16 +233,20 @@ export class Semaphore {
     return this.#arrived(answer);
   }
 
-  async #acquireAsyncFor(permits: number, patience: Patience): Promise<void> {
-    const timeout = checkPatience('Semaphore.acquireAsync', patience);
-    if (timeout === 0) {
-      if (this.tryAcquire(permits)) return;
-      throw timedOut(timeout);
+  // Not an async function, whose promise would be settled some turns later than others.
+  #acquireAsyncFor(permits: number, patience: Patience): Promise<void> {
+    try {
+      const timeout = checkPatience('Semaphore.acquireAsync', patience);
+      if (timeout === 0) {
+        const answer = this.#core.tryAcquire(this.#at, permits);
+        return this.#arrived(answer === REFUSED ? TIMED_OUT : answer);
+      }
+      const answer = this.#core.arrive(this.#at, permits, 0);
+      if (answer <= 0) return this.#arrived(answer);
+      return this.#promises.waitAlone(this, answer, (giveUp) => watch(timeout, patience.signal, giveUp));
+    } catch (error) {
+      return Promise.reject(error);
     }
-    const promises = this.#promises;
-    const answer = this.#core.arrive(this.#at, permits, 0);
-    if (answer <= 0) return this.#arrived(answer);
-    return promises.waitAlone(this, answer, (giveUp) => watch(timeout, patience.signal, giveUp));
   }
 
   /** What acquireAsync answers when there is nothing to wait for. */
@@ -248,7 +255,10 @@ export class Semaphore {
     // Promises of this thread that are due too, but not settled yet, were there first.
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
+    if (answer === TIMED_OUT) return Promise.reject(timedOut(0));
     if (answer === ANSWER_CLOSED) return Promise.reject(this.#closed());
+    if (answer === ANSWER_ENDED)
+      return Promise.reject(new Error('this thread has ended: its promises cannot be told'));
     return Promise.reject(noRoom());
   }
 

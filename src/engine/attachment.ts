@@ -8,7 +8,7 @@
  */
 import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
-import { ANSWER_FULL, type Core, instantiate } from './core.js';
+import { ANSWER_ENDED, ANSWER_FULL, type Core, instantiate } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
 
 const attachments = new Map<bigint, Attachment>();
@@ -89,7 +89,7 @@ export class Attachment {
     this.core.unregister();
     // Handlers of the same event that come later may still acquire and release: the core registers the thread
     // again if it has to block. A promise would never be told.
-    this.core.arrive = refuseAfterEnd;
+    this.core.arrive = () => ANSWER_ENDED;
   }
 }
 
@@ -107,8 +107,4 @@ function refuseToBlock(): never {
   throw new TypeError(
     'this thread may not block (a browser forbids it on the main thread): use acquireAsync, holdAsync or tryAcquire',
   );
-}
-
-function refuseAfterEnd(): never {
-  throw new Error('this thread has ended: its place in the arena is given up');
 }

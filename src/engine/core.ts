@@ -17,6 +17,9 @@ export const ANSWER_NOT_FOUND = -6;
 export const ANSWER_MISMATCH = -7;
 export const ANSWER_NAMES_FULL = -8;
 
+/** Of arrive, once the thread has ended: this is not the core's. */
+export const ANSWER_ENDED = -100;
+
 export const KIND_SEMAPHORE = 1;
 export const KIND_TICKET_SEMAPHORE = 2;
 export const KIND_TWA_SEMAPHORE = 3;

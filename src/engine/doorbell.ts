@@ -57,6 +57,8 @@ export class Promises {
   /** Number of the first run, 0 if no promise waits; and of the last, 0 also if that stands alone. */
   first = 0;
   last = 0;
+  /** Whether the first run may not be entered. */
+  #awake = false;
   #head: Run | undefined;
   #tail: Run | undefined;
   /** Of all that do not stand alone. */
@@ -105,6 +107,7 @@ export class Promises {
   }
 
   #own(owner: Owner): void {
+    if (this.#awake) this.#doorbell.restSoon();
     if (owner === this.#latest) return;
     this.#latest = owner;
     this.#owners.add(owner);
@@ -117,6 +120,7 @@ export class Promises {
     this.#tail = run;
     if (this.first === 0) {
       this.first = number;
+      this.#awake = true;
       this.#doorbell.waitFor(this);
     }
     return run;
@@ -148,7 +152,7 @@ export class Promises {
   settled(count: number): void {
     const run = this.first;
     this.#fulfil(count);
-    if (this.first === run) this.#doorbell.restSoon();
+    if (this.first === run) this.#restSoon();
     else this.settle();
   }
 
@@ -158,13 +162,19 @@ export class Promises {
    */
   settle(): void {
     this.#settle();
-    if (this.first !== 0) this.#doorbell.restSoon();
+    if (this.first !== 0) this.#restSoon();
+  }
+
+  #restSoon(): void {
+    this.#awake = true;
+    this.#doorbell.restSoon();
   }
 
   /** Settles what is due and leaves the rest to the doorbell. */
   rest(): void {
     do this.#settle();
     while (this.first !== 0 && this.#core.enterRun(this.first) !== 0);
+    this.#awake = false;
   }
 
   #settle(): void {
@@ -247,8 +257,9 @@ export class Doorbell {
   /** @internal A run may not be entered. */
   restSoon(): void {
     if (this.#restDue) return;
-    this.#restDue = true;
+    // In this order: if an exhausted stack lets the first fail, the next one to come tries again.
     host.soon(this.#soon);
+    this.#restDue = true;
   }
 
   readonly #soon = (): void => {

@@ -1,7 +1,11 @@
 /** The host of Node, and of runtimes that offer its `worker_threads`. */
-import { setImmediate } from 'node:timers';
+import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import type { Host } from '../engine/host.js';
+
+// As they are at load: what a test replaces later, such as timers, must not keep promises from being told.
+const { setInterval } = timers;
+const { nextTick } = process;
 
 const KEY = 'taketurns:arena';
 const LONGEST_INTERVAL = 0x7fffffff;
@@ -21,8 +25,9 @@ export const host: Host = {
     if (reasons > 0) timer.ref();
     else timer.unref();
   },
+  // Called in a microtask, it runs when there are no more of them, before the thread goes back to its event loop.
   soon(run) {
-    setImmediate(run);
+    nextTick(run);
   },
   onExit(run) {
     if (exits.length === 0) {

@@ -403,11 +403,11 @@ describe.each([
     const settlings = upTo(30).map((i) => watch(semaphore.acquireAsync(1 + (i % 2), { signal }), i, log));
     const plain = watch(semaphore.acquireAsync(), 30, log);
     await pass();
-    expect(getEventListeners(signal, 'abort')).toHaveLength(30);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     semaphore.release(2);
     await reactions();
     expect(log).toEqual([0]);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(29);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     controller.abort();
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
     await reactions();
@@ -654,10 +654,10 @@ describe('what is left of a request', () => {
     const semaphore = new Semaphore(0);
     const promises = upTo(4).map(() => semaphore.acquireAsync(1, { timeout: LONG, signal }));
     const settled = Promise.allSettled(promises);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(4);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     expect(timers()).toBe(before + 4);
     semaphore.release();
-    expect(getEventListeners(signal, 'abort')).toHaveLength(3);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     expect(timers()).toBe(before + 3);
     await expect(semaphore.acquireAsync(1, { timeout: 1, signal })).rejects.toBeInstanceOf(TimeoutError);
     expect(getEventListeners(signal, 'abort')).toHaveLength(3);

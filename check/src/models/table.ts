@@ -46,6 +46,7 @@ const semaphore: Line[] = [
     mayWait: true,
     mortal: [0],
   },
+  { name: 'disposed of by two', program: 'A R | D | D', permits: [1] },
   { name: 'dispose of one of two', program: "A' R' | A' R' | D", permits: [1, 1] },
   { name: 'dispose heavy', long: true, program: 'A2 R | A R | D | V', permits: [1], buckets: 2 },
   { name: 'overflow', program: 'A R | A R | A R', permits: [1], cells: 1, extra: 8 },
@@ -95,7 +96,7 @@ const givingUp: Line[] = [
   { name: 'give up: 3, 2 buckets', program: 'B R | B R | B R', permits: [1], buckets: 2 },
   { name: 'give up: of 2, a release of 1', program: 'B R | B R | V', permits: [0] },
   { name: 'give up: of 2, a release of 2', program: 'B R | B R | V2', permits: [0] },
-  { name: 'give up: of 2, two releases', program: 'B | B | V | V', permits: [0], buckets: 2 },
+  { name: 'give up: of 2, two releases', long: true, program: 'B | B | V | V', permits: [0], buckets: 2 },
   {
     name: 'give up: of 3, a release of 2',
     long: true,

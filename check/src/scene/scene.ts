@@ -565,7 +565,7 @@ export class Scene {
     m.step(t);
     if (semaphore < 0) return;
     if (address === this.semaphores[semaphore] + GRANT) {
-      if (kind !== STORE) return;
+      if (kind !== STORE || this.#difference(address, lo, hi) > -CLOSED) return;
       this.#touched = true;
       this.state[this.#ghosts + 2 * MOST_SEMAPHORES + semaphore] = lo;
     } else if ((kind === RMW || kind === CMPXCHG) && this.#difference(address, lo, hi) > 0) {
