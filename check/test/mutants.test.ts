@@ -1,4 +1,7 @@
-/** Faults put into the core on purpose are found, in under a second, with a trace; what only moves code is none. */
+/**
+ * Faults put into the core on purpose are found, in under a second, with a trace; what only moves code is
+ * none.
+ */
 import { describe, expect, it } from 'vitest';
 import { loadCore } from '../src/core.js';
 import { models } from '../src/models/table.js';

@@ -1,4 +1,6 @@
-/** Models of one or two threads that look at answers: what is asked about an object, the arena and a waiter. */
+/**
+ * Models of one or two threads that look at answers: what is asked about an object, the arena and a waiter.
+ */
 
 import { PARKED } from '../machine/status.js';
 import {
@@ -40,7 +42,9 @@ const asks = (
 /** A model in which nobody can die either, but what its threads leave behind is not looked at. */
 const UNCHECKED = { leaves: true } as const;
 
-/** Whoever is told that a semaphore is closed takes its tickets back, so that the counters never come round. */
+/**
+ * Whoever is told that a semaphore is closed takes its tickets back, so that the counters never come round.
+ */
 function expectTickets(scene: Scene, expected: number): void {
   const ticket = word(scene, scene.semaphores[0] + TICKET);
   if (ticket !== expected) throw new Violation(`${ticket} tickets are taken, of which ${expected} rightly`);

@@ -1,6 +1,6 @@
 /**
- * Models of names: whoever opens a name gets the one object of that name, whoever made it; what a loser has made
- * goes back; places for names are not lost.
+ * Models of names: whoever opens a name gets the one object of that name, whoever made it; what a loser has
+ * made goes back; places for names are not lost.
  */
 import { ADMITTED, constant } from '../scene/layout.js';
 import { call } from '../scene/ops.js';
@@ -105,7 +105,10 @@ const drop = (name = 0): Op[] => [
   }),
 ];
 
-/** Every object that is live is open by one name, as often as it says; nothing else is in use, and no place is lost. */
+/**
+ * Every object that is live is open by one name, as often as it says; nothing else is in use, and no place is
+ * lost.
+ */
 function whole(scene: Scene): void {
   const opened = [...NAMES.keys()].filter((name) =>
     scene.model.programs.some((_, t) => scene.get(t, slot(name)) !== 0),

@@ -8,6 +8,7 @@ import { answers } from './answers.js';
 import { interrupted } from './interrupted.js';
 import { names } from './names.js';
 import { type Line, modelOf } from './program.js';
+import { tenants } from './tenants.js';
 
 const three = 'A R A R | A R A R | A R A R';
 const mixed = 'A R A2 R | A2 R A R | A R A R';
@@ -69,7 +70,7 @@ const semaphore: Line[] = [
   { name: 'run dispose', program: 'a1 a1 d | A R | D', permits: [1] },
   { name: 'promise dispose', program: 'a1 d | A R | D', permits: [1] },
   { name: '2x2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },
-  { name: '2x2 polling', program: 'A R A R | A R A R', permits: [1], spin: 1 },
+  { name: '2x2 polling', program: 'A R A R | A R A R', permits: [1], spin: 1, first: -4n },
   { name: '1x3', program: 'A A A | V V V', permits: [0] },
   { name: 'try of 2', program: 'A R | Y R Y R', permits: [1], first: -4n },
   { name: 'dispose of 2', program: 'A R | D', permits: [0], first: -(2n ** 62n) },
@@ -80,13 +81,12 @@ const semaphore: Line[] = [
   { name: 'promises, few elements', program: 'a1 a1 a1 d | V3', permits: [0], extra: -1 },
   { name: 'promises of two widths', program: 'a1 a2 a1 d | V4', permits: [0], buckets: 2 },
   { name: 'promises one by one', program: 'a1 d a1 d A R | A R A R', permits: [1] },
-  { name: 'promises of three rounds', program: 'a1 d a1 d a3 d | V | A R', permits: [0], mayWait: true },
-  { name: 'promises and a stranger', program: 'a1 d a1 d | A | V V', permits: [0] },
   { name: 'own promise and a stranger', program: 'a1 V2 d | A', permits: [0], buckets: 2, first: -4n },
   { name: 'heavy promise behind a waiter', program: 'A | a2 d | V2 V', permits: [0], buckets: 4 },
   { name: "2x2 polling in another's cell", program: 'A A | A | V V2', permits: [0], spin: 1 },
   { name: 'lines of 2', program: 'A | A | V2', permits: [0], cells: 0, fullLines: true, extra: 12 },
   { name: 'promise behind a waiter', program: 'A | a1 d | V V', permits: [0], buckets: 2 },
+  { name: 'heavy run', program: 'a2 a2 d | V2', permits: [0], buckets: 2 },
   { name: 'promises dispose', program: 'a2 a1 d | D', permits: [0], buckets: 2 },
 ];
 
@@ -160,14 +160,7 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
         threshold,
       },
       { name: name('dispose'), program: 'A R | A R | D', permits: [1], kind, threshold },
-      {
-        name: name('dispose of waiters'),
-        program: 'A R | A R | D',
-        permits: [0],
-        kind,
-        threshold,
-        buckets: 2,
-      },
+      { name: name('dispose of waiters'), program: 'A | A | D', permits: [0], kind, threshold },
       { name: name('dispose, polling'), program: 'A R | A R | D', permits: [1], kind, threshold, spin: 3 },
     ];
   });
@@ -178,6 +171,7 @@ export const models: readonly Model[] = [
   ...names,
   ...answers,
   ...interrupted,
+  ...tenants,
   ...semaphore.map(modelOf),
   ...givingUp.map(modelOf),
   ...listings.map(modelOf),

@@ -22,7 +22,7 @@ import * as words from '../scene/words.js';
 import { StateTable } from './table.js';
 import { walk } from './walk.js';
 
-const { CHOICES, KILL, STEP } = words;
+const { CHOICES, HOST_ADDRESS, KILL, STEP } = words;
 const { PENDING } = status;
 
 export interface SearchOptions {
@@ -67,8 +67,10 @@ class Sharing {
     if (choice % CHOICES !== STEP) return false;
     const t = Math.floor(choice / CHOICES);
     const move = scene.pendingWord(t);
-    if (move < 0 && scene.machine.status(t) !== PENDING) return false;
-    const word = move < 0 ? scene.machine.pendingAddress(t) >>> 3 : move;
+    const pending = scene.machine.status(t) === PENDING;
+    // A wait of the host reads too.
+    const word =
+      move < 0 ? (pending ? scene.machine.pendingAddress(t) : scene.get(t, HOST_ADDRESS)) >>> 3 : move;
     if (this.shared[word] === 1) return false;
     const write = move >= 0 && scene.pendingIsWrite(t);
     const by = this.#by[word];

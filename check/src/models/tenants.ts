@@ -1,0 +1,125 @@
+/**
+ * Models of elements that are used again, and of epochs: a poster, or who disposes, has read that an element
+ * waits, and is slow; meanwhile the wait ends and the element begins another. Nothing that was read of the
+ * first may touch the second, which is never due.
+ *
+ * How each thread's element comes to be used again is different: kept as the second spare, given back to the
+ * pool, by a thread that ends, of a run whose front was settled. The elements begin in epoch 0 or 1, so that
+ * an epoch which is the same each time is that of the first wait.
+ */
+import { constant, ELEMENT_SIZE } from '../scene/layout.js';
+import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { GOT } from '../scene/words.js';
+
+const EPOCH = constant('EPOCH');
+const RUN = GOT + 1;
+
+function beginIn(scene: Scene, epoch: number): void {
+  const { elements, end } = scene.regions;
+  for (let e = elements; e < end; e += ELEMENT_SIZE) {
+    scene.machine.hostStore32(e, scene.machine.hostLoad32(e) + epoch * EPOCH);
+  }
+}
+
+const rejoin = (): Op[] => [call('unregister', () => []), call('register', () => [])];
+
+/** Queues a promise on the second semaphore, and leaves it there. */
+const leave = (width: number): Op => call('arrive', (scene) => [scene.semaphores[1], width, 0]);
+
+const join = (): Op =>
+  call(
+    'arrive',
+    (scene, t) => [scene.semaphores[0], 1, scene.get(t, RUN)],
+    (run, scene, t) => scene.set(t, RUN, run),
+  );
+
+/**
+ * Asks the core to ring for the run, of which no more than one promise is ever due, if that has been settled.
+ */
+const enter = (settled: boolean): Op =>
+  call(
+    'enterRun',
+    (scene, t) => [scene.get(t, RUN)],
+    (due, scene, t) => {
+      if (due === 0 || !settled || scene.get(t, GOT) === 0) return;
+      throw new Violation(`thread ${t} is told that a promise is due, and none is`);
+    },
+  );
+
+const settle = (): Op =>
+  call(
+    'settle',
+    (scene, t) => [scene.get(t, RUN)],
+    (count, scene, t) => scene.set(t, GOT, count),
+  );
+
+const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
+  { name: 'kept', programs: [[arrive(), eventLoop(), arrive(2), acquire()], [post()]] },
+  {
+    name: 'given back',
+    programs: [
+      [arrive(), arrive(2), eventLoop(), arrive(3), arrive(4), acquire()],
+      [post(), post()],
+    ],
+  },
+  { name: 'a thread that ends', programs: [[arrive(), eventLoop(), ...rejoin(), acquire(2)], [post()]] },
+  {
+    name: 'a run',
+    programs: [[join(), join(), enter(false), settle(), enter(true), enter(true)], [post()]],
+    leaves: true,
+  },
+  {
+    name: 'kept when closed',
+    programs: [[arrive(), eventLoop(), leave(1), acquire(1, 1)], [dispose()]],
+    leaves: true,
+  },
+  {
+    name: 'kept when closed, and then due',
+    programs: [
+      [arrive(), eventLoop(), leave(1), acquire(1, 1)],
+      [dispose(), post(2, 1)],
+    ],
+    mayWait: false,
+    leaves: true,
+  },
+  {
+    name: 'given back when closed',
+    programs: [
+      [arrive(), arrive(2), eventLoop(), leave(1), leave(2), acquire(1, 1)],
+      [post(), dispose()],
+    ],
+    leaves: true,
+  },
+];
+
+/** The element was in the cell that a stranger has now, and its owner is admitted before entering it in another. */
+const cell = (name: string, end: Op): Model => ({
+  name: `tenants: the cell of a run that was ${name}`,
+  programs: [[arrive(), eventLoop(), leave(1), acquire(1, 1)], [end, post(2, 1)], [acquire(1, 1)]],
+  arena: { buckets: 1, elements: 8 },
+  mayWait: true,
+  leaves: true,
+  objects: (scene) => {
+    scene.semaphore({ permits: 0 });
+    scene.semaphore({ permits: 0, spin: 1 });
+  },
+});
+
+export const tenants: readonly Model[] = cases
+  .flatMap((model) =>
+    [0, 1].map(
+      (epoch): Model => ({
+        mayWait: true,
+        arena: { buckets: 1, elements: 8 },
+        ...model,
+        name: `tenants: ${model.name}, from epoch ${epoch}`,
+        objects: (scene) => {
+          scene.semaphore({ permits: 0 });
+          scene.semaphore({ permits: 0 });
+          beginIn(scene, epoch);
+        },
+      }),
+    ),
+  )
+  .concat(cell('closed', dispose()), cell('settled', post()));

@@ -1,0 +1,99 @@
+/**
+ * A copy of a program that is being changed.
+ *
+ * An instruction is changed where it stands. Where more are needed than there were, the copy is put at the
+ * end of the image, and a br_table leads back from it: a branch backwards would be a loop, where threads can
+ * be killed. Lists and constants are put there too; the offsets of both are words of the image.
+ */
+import {
+  A,
+  B,
+  C,
+  CONSTANTS_AREA,
+  DST,
+  IMM,
+  LIVE,
+  META,
+  OP_BRANCH,
+  OP_BRANCH_TABLE,
+  type Program,
+  STRIDE,
+} from '../wasm/code.js';
+
+/** Fields of an instruction that differ from those of the one at `from`. */
+export interface Fields {
+  readonly from: number;
+  readonly op?: number;
+  readonly dst?: number;
+  readonly a?: number;
+  readonly b?: number;
+  readonly c?: number;
+  readonly imm?: number;
+  readonly meta?: number;
+  /** Words of the frame that the function may still read; for a wait, those before it and those after. */
+  readonly live?: readonly (readonly number[])[];
+}
+
+export class Patch {
+  readonly #program: Program;
+  readonly #image: number[];
+  readonly #origins: number[];
+  readonly #owners: number[];
+
+  constructor(program: Program) {
+    this.#program = program;
+    this.#image = [...program.image];
+    this.#origins = [...program.origins];
+    this.#owners = [...program.owners];
+  }
+
+  program(): Program {
+    return {
+      ...this.#program,
+      image: Int32Array.from(this.#image),
+      origins: Int32Array.from(this.#origins),
+      owners: Int32Array.from(this.#owners),
+    };
+  }
+
+  /** An operand that stands for a value of one or two words. */
+  constant(...words: number[]): number {
+    return CONSTANTS_AREA | (this.#image.push(...words) - words.length - this.#program.constantsAt);
+  }
+
+  set(pc: number, fields: Omit<Fields, 'from'>): this {
+    this.#image.splice(pc, STRIDE, ...this.#instruction({ from: pc, ...fields }));
+    return this;
+  }
+
+  /** Runs these in the stead of the instructions from pc up to `next`. */
+  instead(pc: number, next: number, instructions: readonly Fields[]): this {
+    const image = this.#image;
+    const target = image.push(next) - 1;
+    const made = instructions.map((fields) => this.#instruction(fields));
+    while (image.length % STRIDE !== 0) image.push(0);
+    const first = image.length;
+    for (const [i, { from }] of instructions.entries()) {
+      image.push(...(made[i] as number[]));
+      this.#origins[image.length / STRIDE - 1] = this.#origins[from / STRIDE];
+    }
+    image.push(OP_BRANCH_TABLE, 0, 0, 0, 0, target, 1, 0);
+    const owner = this.#owners[pc / STRIDE];
+    for (let i = first; i < image.length; i += STRIDE) this.#owners[i / STRIDE] = owner;
+    return this.set(pc, { op: OP_BRANCH, imm: first });
+  }
+
+  #instruction({ from, live: lists, ...fields }: Fields): number[] {
+    const old = this.#image.slice(from, from + STRIDE);
+    const { op = old[0], dst = old[DST], a = old[A], b = old[B], c = old[C] } = fields;
+    const { imm = old[IMM], meta = old[META] } = fields;
+    const live = lists === undefined ? old[LIVE] : this.#image.length;
+    for (const list of lists ?? []) this.#image.push(list.length, ...list);
+    return [op, dst, a, b, c, imm, meta, live];
+  }
+}
+
+/** The words of a live list. */
+export function listAt(image: Int32Array, at: number): number[] {
+  return [...image.subarray(at + 1, at + 1 + image[at])];
+}

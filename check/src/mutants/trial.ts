@@ -1,0 +1,81 @@
+/**
+ * What the models tell of a program: each model as it is first, which gives its size and the accesses that it
+ * comes to; then mutants, against the models that come to what was changed, the smallest first.
+ */
+
+import { PENDING } from '../machine/machine.js';
+import { nameOf } from '../scene/layout.js';
+import { type Model, Scene } from '../scene/scene.js';
+import { CHOICES, STEP } from '../scene/words.js';
+import { search } from '../search/search.js';
+import type { Program } from '../wasm/code.js';
+
+/** A model on the core as it is. */
+export interface Measure {
+  readonly model: string;
+  readonly states: number;
+  /** Of each access that it performs, by its place in the file: the kinds of words that it goes to. */
+  readonly words: ReadonlyMap<number, ReadonlySet<string>>;
+}
+
+/** 'told' by a model, or by its set-up; 'explodes' when it has many times more states; or nobody can tell. */
+export type Outcome = 'told' | 'explodes' | 'survives';
+
+export interface Verdict {
+  readonly outcome: Outcome;
+  readonly model?: string;
+  readonly message?: string;
+}
+
+/** So many times a model's own states are more than any that is as good as the core would have. */
+const MOST_TIMES = 20;
+const LEAST_STATES = 1000;
+
+class Watched extends Scene {
+  readonly words = new Map<number, Set<string>>();
+
+  override apply(choice: number): void {
+    const t = Math.floor(choice / CHOICES);
+    if (choice % CHOICES === STEP && this.machine.status(t) === PENDING) {
+      const { offset, address } = this.machine.describe(t);
+      const words = this.words.get(offset) ?? new Set();
+      this.words.set(offset, words.add(fieldAt(address, this)));
+    }
+    super.apply(choice);
+  }
+}
+
+/** The name of a word, without which object or line it is of. */
+function fieldAt(address: number, { regions }: Scene): string {
+  const [, field = ''] = /^(?:\D+\d+\.)?(.*?)\d*$/.exec(nameOf(address, regions)) ?? [];
+  return field.startsWith('+') ? 'bytes' : field;
+}
+
+export function measure(program: Program, model: Model): Measure {
+  const scenes: Watched[] = [];
+  const { states, exhaustive, violation } = search(() => {
+    const scene = new Watched(program, model);
+    scenes.push(scene);
+    return scene;
+  });
+  if (!exhaustive) throw new Error(`${model.name} does not hold for the core itself: ${violation?.message}`);
+  return { model: model.name, states, words: scenes[0]?.words ?? new Map() };
+}
+
+export function tryMutant(program: Program, candidates: readonly [model: Model, states: number][]): Verdict {
+  let exploded: Verdict | undefined;
+  for (const [model, normal] of candidates) {
+    const states = MOST_TIMES * normal + LEAST_STATES;
+    try {
+      const { violation, exhaustive } = search(() => new Scene(program, model), { states });
+      if (violation !== undefined) return { outcome: 'told', model: model.name, message: violation.message };
+      if (!exhaustive)
+        exploded ??= { outcome: 'explodes', model: model.name, message: `more than ${states} states` };
+    } catch (error) {
+      // Plain errors are what the set-up runs into, or the machine cannot go on with.
+      if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) throw error;
+      return { outcome: 'told', model: model.name, message: error.message };
+    }
+  }
+  return exploded ?? { outcome: 'survives' };
+}

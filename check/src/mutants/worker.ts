@@ -1,0 +1,33 @@
+/** Measures models and tries mutants, one after another: the work of one processor. */
+import { parentPort } from 'node:worker_threads';
+import { loadCore } from '../core.js';
+import { models } from '../models/table.js';
+import type { Model } from '../scene/scene.js';
+import { mutants } from './mutate.js';
+import { type Measure, measure, tryMutant, type Verdict } from './trial.js';
+
+export type Job =
+  | { readonly measure: string }
+  | { readonly mutant: number; readonly candidates: readonly (readonly [name: string, states: number])[] };
+export type Answer = Measure | Verdict;
+
+const program = loadCore();
+const all = mutants(program);
+
+function modelOf(name: string): Model {
+  const model = models.find((candidate) => candidate.name === name);
+  if (model === undefined) throw new Error(`no model is called ${name}`);
+  return model;
+}
+
+function perform(job: Job): Answer {
+  if ('measure' in job) return measure(program, modelOf(job.measure));
+  const mutant = all[job.mutant];
+  if (mutant === undefined) throw new Error(`there is no mutant ${job.mutant}`);
+  return tryMutant(
+    mutant.make(),
+    job.candidates.map(([name, states]) => [modelOf(name), states]),
+  );
+}
+
+parentPort?.on('message', (job: Job) => parentPort?.postMessage(perform(job)));
