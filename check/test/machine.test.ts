@@ -426,7 +426,7 @@ describe('undo', () => {
     release(1);
     expect(machine.frames(1)).toEqual(['semaphore/park', 'semaphore/parkFor']);
     expect(machine.pendingKind(1)).toBe(WAIT);
-    expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'semaphore/sleep' });
+    expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'semaphore/parkFor' });
   });
 });
 

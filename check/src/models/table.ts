@@ -92,7 +92,7 @@ const semaphore: Line[] = [
 
 const givingUp: Line[] = [
   { name: 'give up: 2', program: 'B R | B R', permits: [1] },
-  { name: 'give up: 3', program: 'B R | B R | B R', permits: [1] },
+  { name: 'give up: 3', long: true, program: 'B R | B R | B R', permits: [1] },
   { name: 'give up: 3, 2 buckets', program: 'B R | B R | B R', permits: [1], buckets: 2 },
   { name: 'give up: of 2, a release of 1', program: 'B R | B R | V', permits: [0] },
   { name: 'give up: of 2, a release of 2', program: 'B R | B R | V2', permits: [0] },
@@ -115,8 +115,8 @@ const givingUp: Line[] = [
   },
   { name: 'give up: heavy middle', program: 'A R | B2 R | A R', permits: [1], buckets: 2 },
   { name: 'give up: heavy and light', program: 'A R | B2 R | B R', permits: [2], buckets: 2 },
-  { name: 'give up: an element used again', program: 'B R A R | B R | A R', permits: [1] },
-  { name: 'give up: twice', program: 'B R B R | A R | A R', permits: [1] },
+  { name: 'give up: an element used again', long: true, program: 'B R A R | B R | A R', permits: [1] },
+  { name: 'give up: twice', long: true, program: 'B R B R | A R | A R', permits: [1] },
   { name: 'give up: no element left', program: 'B R | B R | A R', permits: [1], extra: 0 },
   { name: 'give up: woken for no reason', program: 'W R | A R | W R', permits: [1] },
   { name: 'give up: try', program: 'A R | Y R | B R', permits: [1] },
