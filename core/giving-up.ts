@@ -59,14 +59,14 @@ import { bucketOf } from './waiting-array';
  */
 export function giveUp(s: usize): i32 {
   const e = spare;
-  if (second === 0) {
-    setSecond(reserve());
-    if (second === 0) return ANSWER_FULL;
-  }
   const start = atomic.load<i64>(e, E_START);
   const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
   let answer = REFUSED;
   if (atomic.cmpxchg<i64>(s, due, start, TICKET) !== due) {
+    if (second === 0) {
+      setSecond(reserve());
+      if (second === 0) return ANSWER_FULL;
+    }
     answer = abandon(e, due);
     if (answer === REFUSED) {
       setSpare(second);

@@ -50,7 +50,8 @@ const abortions = new WeakMap<AbortSignal, Abortion>();
 function listen(signal: AbortSignal): Abortion {
   const givers = new Set<() => void>();
   const listener = (): void => {
-    for (const giveUp of [...givers]) giveUp();
+    // Not over a copy: one that gives up may get another its permits, and then that is settled and gone.
+    for (const giveUp of givers) giveUp();
   };
   signal.addEventListener('abort', listener);
   const abortion = { givers, listener };

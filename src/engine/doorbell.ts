@@ -139,7 +139,9 @@ export class Promises {
   }
 
   #giveUp(run: Run, reason: unknown): void {
+    if (run.waiting === 0) return;
     if (this.#core.giveUpRun(run.number) === REFUSED) {
+      run.waiting = 0;
       this.#remove(run);
       run.alone?.(Promise.reject(reason));
     }
@@ -207,9 +209,10 @@ export class Promises {
     for (let run = this.#head; run; run = this.#head) {
       this.#remove(run);
       this.#core.dropRun(run.number);
+      const waiting = run.waiting;
+      run.waiting = 0;
       if (run.alone) run.alone(Promise.reject(new DisposedError()));
-      else
-        for (; run.waiting > 0; run.waiting--) this.#waiters.shift()?.(Promise.reject(new DisposedError()));
+      else for (let i = 0; i < waiting; i++) this.#waiters.shift()?.(Promise.reject(new DisposedError()));
     }
     const owners = [...this.#owners];
     this.#end();
