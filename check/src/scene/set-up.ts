@@ -43,18 +43,20 @@ export function newMachine(
     if (call(t, 'open') !== 1) throw new Error('the arena does not open');
     if (call(t, 'register') !== t) throw new Error(`thread ${t} does not register`);
   }
+  return { machine, regions: regionsOf(machine, program, end) };
+}
+
+/** Where the regions lie, as the core itself has them, of an arena of so many bytes. */
+export function regionsOf(machine: Machine, program: Program, end: number): Regions {
   const base = (name: string): number => machine.get(0, globalIndex(program, `arena/${name}`));
   return {
-    machine,
-    regions: {
-      objects: base('objects'),
-      names: base('names'),
-      threads: base('threads'),
-      buckets: base('buckets'),
-      lines: base('lines'),
-      common: base('common'),
-      elements: base('elements'),
-      end,
-    },
+    objects: base('objects'),
+    names: base('names'),
+    threads: base('threads'),
+    buckets: base('buckets'),
+    lines: base('lines'),
+    common: base('common'),
+    elements: base('elements'),
+    end,
   };
 }

@@ -13,8 +13,8 @@
  * the word. A compare-and-swap counts as a write even if it fails, as processors ask for the line first.
  */
 import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '../machine/machine.js';
-import { ADMITTED, constant, nameOf, type Regions } from '../scene/layout.js';
-import { globalIndex } from '../scene/set-up.js';
+import { ADMITTED, constant, nameOf } from '../scene/layout.js';
+import { regionsOf } from '../scene/set-up.js';
 import { generator } from '../search/walk.js';
 import type { Program } from '../wasm/code.js';
 import { Caches, MISS, UPGRADE } from './caches.js';
@@ -128,7 +128,7 @@ class Simulation {
   }
 
   counted(): Counted {
-    const regions = this.#regions();
+    const regions = regionsOf(this.#machine, this.#program, BYTES);
     const words = new Map<string, Costs>();
     const total: Costs = { misses: 0, upgrades: 0 };
     for (const [i, misses] of this.#misses.entries()) {
@@ -219,19 +219,5 @@ class Simulation {
       if (this.#machine.status(t) !== PARKED) return;
     }
     throw new Error(`${this.#configuration.contender.name}: every thread sleeps`);
-  }
-
-  #regions(): Regions {
-    const base = (name: string): number => this.#machine.get(0, globalIndex(this.#program, `arena/${name}`));
-    return {
-      objects: base('objects'),
-      names: base('names'),
-      threads: base('threads'),
-      buckets: base('buckets'),
-      lines: base('lines'),
-      common: base('common'),
-      elements: base('elements'),
-      end: BYTES,
-    };
   }
 }
