@@ -8,13 +8,14 @@
  * A registered thread owns one RESERVED element, its spare, whenever it is outside acquire: taking a
  * ticket then never needs an allocation, which could fail with the ticket already taken.
  */
-import { release as releaseElement, reserve } from './elements';
+import { reserve } from './elements';
 import {
+  ALIVE,
   ANSWER_FULL,
   CLOSED_DISTANCE,
   CLOSED_OBJECT,
-  E_STATE,
   ELEMENT_SIZE,
+  FREE,
   GRANT,
   H_BUCKETS,
   H_ELEMENTS,
@@ -26,20 +27,22 @@ import {
   H_THREADS,
   H_VERSION,
   KIND_SEMAPHORE,
+  LIFE_EPOCH,
+  LIFE_STATE,
   LINE,
   MAGIC,
   NAME_SIZE,
   O_KIND,
   OBJECT_SIZE,
   REGIONS,
-  RESERVED,
-  STATE_MASK,
   T_DOORBELL,
+  T_HOST,
   T_LIFE,
   THREAD_SIZE,
   USED_THREADS,
   VERSION,
 } from './layout';
+import { bury } from './reaping';
 import { begin, end } from './semaphore';
 
 export let objects: usize = 0;
@@ -57,8 +60,12 @@ export let common: usize = 0;
 export let elements: usize = 0;
 export let elementCapacity: u32 = 0;
 
-/** Index of this thread in the registry. */
+/** Index of this thread in the registry, from 1 on; 0 if it is not there. */
 export let me: i32 = 0;
+/** Its record's life while it is. */
+export let myLife: i32 = 0;
+/** What the runtime calls this thread. */
+let myHost: i32 = 0;
 /** This thread's spare element. */
 export let spare: usize = 0;
 /** A further spare, at hand while async waiters come and go; 0 if none. */
@@ -91,7 +98,7 @@ function place(
   objects = REGIONS;
   names = objects + (objectCount as usize) * OBJECT_SIZE;
   threads = names + (draftCapacity as usize) * NAME_SIZE;
-  buckets = threads + (threadCount as usize) * THREAD_SIZE;
+  buckets = threads + ((threadCount as usize) + 1) * THREAD_SIZE;
   lines = buckets + (bucketCount as usize) * LINE;
   common = lines + (lineCapacity as usize) * LINE;
   elements = common + (commonCount as usize) * LINE;
@@ -158,17 +165,49 @@ export function doorbell(): usize {
   return threadRecord(me) + T_DOORBELL;
 }
 
-/** Registers the calling thread. Its index, or ANSWER_FULL when records or elements have run out. */
-export function register(): i32 {
+/** The calling thread's index in the registry. */
+export function self(): i32 {
+  return me;
+}
+
+/** Whether nobody has declared this thread dead. */
+export function isAlive(): bool {
+  return atomic.load<i32>(threadRecord(me), T_LIFE) === myLife;
+}
+
+/** Every thread registered now, and perhaps others: their index is from 1 to this. */
+export function mostThreads(): i32 {
+  return atomic.load<i32>(USED_THREADS);
+}
+
+/** A thread's life: the same number for as long as it is registered. */
+export function lifeOf(thread: i32): i32 {
+  return atomic.load<i32>(threadRecord(thread), T_LIFE);
+}
+
+/** What a thread gave to register; 0 for one that is not registered. */
+export function hostOf(thread: i32): i32 {
+  const host = atomic.load<i32>(threadRecord(thread), T_HOST);
+  return (lifeOf(thread) & LIFE_STATE) === ALIVE ? host : 0;
+}
+
+/**
+ * Registers the calling thread, which its runtime calls `host` (0: it has no name for it). Its index, or
+ * ANSWER_FULL when records or elements have run out.
+ */
+export function register(host: i32): i32 {
   const capacity = atomic.load<i32>(H_THREADS);
-  for (let i = 0; i < capacity; i++) {
+  myHost = host;
+  for (let i = 1; i <= capacity; i++) {
     const life = atomic.load<i32>(threadRecord(i), T_LIFE);
-    if (life & 1) continue;
-    if (atomic.cmpxchg<i32>(threadRecord(i), life, life | 1, T_LIFE) !== life) continue;
-    // The counter tells diagnostics how far to look; racing threads may only raise it.
-    let used = atomic.load<i32>(USED_THREADS);
-    while (used <= i) used = raise(used, i + 1);
+    if ((life & LIFE_STATE) !== FREE) continue;
+    // The counter tells who looks for a dead thread how far to look, so it comes first.
+    let used = mostThreads();
+    while (used < i) used = raise(used, i);
+    if (atomic.cmpxchg<i32>(threadRecord(i), life, life + (ALIVE - FREE), T_LIFE) !== life) continue;
+    atomic.store<i32>(threadRecord(i), host, T_HOST);
     me = i;
+    myLife = life + (ALIVE - FREE);
     begin(i);
     spare = reserve();
     if (spare) return i;
@@ -178,28 +217,33 @@ export function register(): i32 {
   return ANSWER_FULL;
 }
 
+/** The same once more, under the same name: of a thread that goes on after its end. */
+export function registerAgain(): i32 {
+  return register(myHost);
+}
+
 function raise(from: i32, to: i32): i32 {
   return atomic.cmpxchg<i32>(USED_THREADS, from, to) === from ? to : atomic.load<i32>(USED_THREADS);
 }
 
-/** Hands back the spares and the record. The thread must have nothing pending and not come again. */
+/**
+ * The orderly end of a thread: gives up whatever it waits for, gives back what it holds of robust objects,
+ * lets go of all it is attached to, and frees its record.
+ */
 export function unregister(): void {
   end();
-  // After an interrupted acquire the spare stands in the queue, and stays there.
-  if (spare && (atomic.load<i64>(spare, E_STATE) & STATE_MASK) === RESERVED) releaseElement(spare);
-  if (second) releaseElement(second);
+  bury(me, false);
   spare = 0;
   second = 0;
-  const record = threadRecord(me);
-  atomic.store<i32>(record, (atomic.load<i32>(record, T_LIFE) & ~1) + 2, T_LIFE);
+  atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
   // Releases may still follow; whom they make due is never this thread.
-  me = -1;
+  me = 0;
 }
 
 /** Threads registered now. Racy by nature. */
 export function threadCount(): i32 {
-  const used = atomic.load<i32>(USED_THREADS);
+  const used = mostThreads();
   let alive = 0;
-  for (let i = 0; i < used; i++) alive += atomic.load<i32>(threadRecord(i), T_LIFE) & 1;
+  for (let i = 1; i <= used; i++) if ((lifeOf(i) & LIFE_STATE) === ALIVE) alive++;
   return alive;
 }

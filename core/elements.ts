@@ -71,9 +71,13 @@ export function reserve(): usize {
   }
 }
 
-/** Gives an element back to all. The caller owns it and has taken it out of its cells. */
+/**
+ * Gives an element back to all. The caller owns it and has taken it out of its cells. It is nobody's before it is
+ * IDLE: of one that somebody is just taking, a reaper must not believe that it is the last owner's.
+ */
 export function release(e: usize): void {
   hint = indexOf(e);
+  atomic.store<i64>(e, 0, E_REQUEST);
   atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) | STATE_MASK) + 1 + IDLE, E_STATE);
 }
 

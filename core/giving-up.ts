@@ -29,9 +29,11 @@ import {
   ADMITTED,
   ANSWER_CLOSED,
   ANSWER_FULL,
+  ASYNC,
   B_CELLS,
   B_NEXT,
   CLAIMED,
+  CLOSED,
   CLOSED_BELOW,
   E_CELLS,
   E_END,
@@ -43,6 +45,8 @@ import {
   GRANTED,
   LINE,
   MERGING,
+  O_TIMEOUTS,
+  OWNER_SHIFT,
   REFUSED,
   STATE_MASK,
   TICKET,
@@ -50,35 +54,36 @@ import {
   WIDTH_MASK,
 } from './layout';
 import { enterRun } from './runs';
-import { objectOf, settled, wakeDue } from './semaphore';
+import { enterBoth, leave, objectOf, settled, wakeDue } from './semaphore';
 import { bucketOf } from './waiting-array';
 
 /**
  * The thread's own request, for which it has blocked. REFUSED: given up. ADMITTED or ANSWER_CLOSED: that came
- * first. ANSWER_FULL: there is no other element for the thread, so it must wait on.
+ * first. ANSWER_FULL: there is no other element for the thread, so it must wait on. The attachment as in park.
  */
-export function giveUp(s: usize): i32 {
+export function giveUp(s: usize, attachment: i32): i32 {
   const e = spare;
   const start = atomic.load<i64>(e, E_START);
   const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
-  let answer = REFUSED;
-  if (atomic.cmpxchg<i64>(s, due, start, TICKET) !== due) {
-    if (second === 0) {
-      setSecond(reserve());
-      if (second === 0) return ANSWER_FULL;
-    }
-    answer = abandon(e, due);
-    if (answer === REFUSED) {
-      setSpare(second);
-      setSecond(0);
-      settled();
-      handOn(s, e, start);
-      return REFUSED;
-    }
+  if (atomic.cmpxchg<i64>(s, due, start, TICKET) === due) {
+    leaveCells(e); // after cmpxchg R2
+    keep(e); // R2 ends
+    settled();
+    atomic.add<i32>(s, 1, O_TIMEOUTS);
+    return REFUSED;
   }
-  leaveCells(e); // after cmpxchg R2
-  keep(e); // R2 ends
-  settled();
+  if (second === 0) {
+    setSecond(reserve());
+    if (second === 0) return ANSWER_FULL;
+  }
+  const answer = abandon(e, due);
+  if (answer === REFUSED) {
+    setSpare(second);
+    setSecond(0);
+    settled();
+    atomic.add<i32>(s, 1, O_TIMEOUTS);
+    handOn(s, e, start);
+  } else leave(answer, attachment);
   return answer;
 }
 
@@ -104,13 +109,44 @@ export function giveUpRun(number: i32): i32 {
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) === end) {
     leaveCells(e); // after cmpxchg R2
     releaseElement(e); // R2 ends
+    atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
   }
   // Nobody finds an element that is in no cell, so neither would they find the tombstone.
-  if (enterRun(number)) return ADMITTED;
+  if (enterRun(number, 0)) return ADMITTED;
   const answer = abandon(e, end);
-  if (answer === REFUSED) handOn(s, e, start);
+  if (answer === REFUSED) {
+    atomic.add<i32>(s, 1, O_TIMEOUTS);
+    handOn(s, e, start);
+  }
   return answer;
+}
+
+/**
+ * Gives up a request in the name of a thread that is dead or ends: its whole run, if promises stand in it. What it
+ * has been granted and not seen goes on to those behind it, too. May be begun again if who does it dies.
+ */
+export function giveUpFor(e: usize): void {
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const s = objectOf(request);
+  const start = atomic.load<i64>(e, E_START);
+  const isRun = ((request >> OWNER_SHIFT) & (ASYNC as i64)) !== 0;
+  const end = isRun ? atomic.load<i64>(e, E_END) : start + (request & WIDTH_MASK);
+  while (true) {
+    const state = atomic.load<i64>(e, E_STATE);
+    if ((state & STATE_MASK) === CLOSED || atomic.cmpxchg<i64>(s, end, start, TICKET) === end) {
+      leaveCells(e); // after cmpxchg R2
+      releaseElement(e); // R2 ends
+      return;
+    }
+    // The tombstone of a run is found under the run's last ticket, and of what was not entered yet, at all.
+    leaveCells(e);
+    enterBoth(s, e, start, end);
+    atomic.store<i64>(e, end, E_END);
+    const tombstone = (state & ~STATE_MASK) + ABANDONED;
+    if (atomic.cmpxchg<i64>(e, state, tombstone, E_STATE) === state) break; // D3 write
+  }
+  handOn(s, e, start);
 }
 
 /**
@@ -148,7 +184,7 @@ function handOn(s: usize, tombstone: usize, first: i64): void {
 }
 
 /** Passes a tombstone on, if it is due. Whether it is. */
-function passOn(s: usize, e: usize, state: i64, start: i64): bool {
+export function passOn(s: usize, e: usize, state: i64, start: i64): bool {
   const ahead = atomic.load<i64>(s, GRANT) - start; // D3, D4 read
   if (ahead <= 0 && ahead >= CLOSED_BELOW) return false;
   const width = claim(s, e, state);

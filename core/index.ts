@@ -1,12 +1,38 @@
 /** What the module exports; everything else is private to it. Start reading at semaphore.ts and layout.ts. */
-export { create, doorbell, id, measure, open, register, threadCount, unregister } from './arena';
+export {
+  create,
+  doorbell,
+  hostOf,
+  id,
+  lifeOf,
+  measure,
+  mostThreads,
+  open,
+  register,
+  self,
+  threadCount,
+  unregister,
+} from './arena';
+export {
+  acquireRobust,
+  attach,
+  attachedTo,
+  create as createObject,
+  detach,
+  held,
+  ownersDied,
+  releaseRobust,
+  tryAcquireRobust,
+} from './attachments';
 export { giveUp, giveUpRun } from './giving-up';
 export { draftName, openName } from './names';
-export { attachObject, createObject, detachObject, disposeObject, generation, maxOf } from './objects';
+export { disposeObject, generation, isDisposed, isRobust, maxOf } from './objects';
+export { reap } from './reaping';
 export { arrive, dropRun, enterRun, settle } from './runs';
 export {
   acquire,
   available,
+  enqueue,
   exceeds,
   finishRelease,
   lastTicket,

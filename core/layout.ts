@@ -42,6 +42,13 @@ export const USED_NAMES: usize = 256;
 export const USED_THREADS: usize = 320;
 export const PUBLISHED_NAMES: usize = 384;
 
+// i64: the thread that reaps, its index << 32 | life; 0 when nobody does. See reaping.ts.
+export const REAPER: usize = 448;
+// i32: how often a waiter has come to a bucket in which another stood.
+export const COLLISIONS: usize = 456;
+// i32, always 0: who was declared dead in its sleep sleeps on here, and nobody wakes it.
+export const NEVER: usize = 460;
+
 export const CLOSED_OBJECT: usize = 512;
 export const NAME_HEADS: usize = 1024;
 export const NAME_HEAD_COUNT: u32 = 256;
@@ -57,8 +64,11 @@ export const REGIONS: usize = 2048;
 // | grant  | release                                 | add n                                             |
 // |        | release, if it finds itself disposed of | sub n, of what it has just added                  |
 // |        | dispose, whoever does it                | store ticket + CLOSED_DISTANCE                    |
-// | kind, max, spin, threshold, initial | create      | before the object is published, never again       |
+// | kind, max, spin, threshold, initial, robust | create | before the object is published, never again    |
 // | life   | every thread that attaches or lets go   | cmpxchg; see objects.ts                           |
+// | died   | a reaper that gives back what a dead owner held | add 1                                     |
+// |        | whoever learns of it                    | exchange for 0                                    |
+// | deaths, timeouts | a reaper; a waiter that gives up | add 1, never read but for diagnostics          |
 //
 // A live grant never falls.
 export const OBJECT_SIZE: usize = 128;
@@ -69,7 +79,11 @@ export const O_MAX: usize = 20; // i32, most permits that may be available at on
 export const O_SPIN: usize = 24; // i32, polls before parking
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
 export const O_INITIAL: usize = 32; // i32, permits at creation
+export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no one who acquires
+export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
+export const O_DEATHS: usize = 76; // i32, owners that died
+export const O_TIMEOUTS: usize = 80; // i32, requests given up
 
 export const KIND_SEMAPHORE: i32 = 1;
 export const KIND_TICKET_SEMAPHORE: i32 = 2;
@@ -92,12 +106,25 @@ export const N_BYTES: usize = 20;
 //
 // | word     | from -> to            | who, how                                                            |
 // |----------|-----------------------|---------------------------------------------------------------------|
-// | life     | epoch<<1 -> epoch<<1|1 | the thread that registers, cmpxchg                                 |
-// |          | epoch<<1|1 -> (epoch+1)<<1 | the thread itself when it ends, store                          |
+// | life     | FREE -> ALIVE         | the thread that registers, cmpxchg                                  |
+// |          | ALIVE -> FREE, epoch+1 | the thread itself when it ends, cmpxchg                            |
+// |          | ALIVE -> DEAD         | whoever knows that it has ended without that, cmpxchg               |
+// |          | DEAD -> FREE, epoch+1 | the reaper, when nothing is left in its name, cmpxchg               |
+// | host     | any                   | the thread that registers, store                                    |
 // | doorbell | d -> d+1              | whoever grants to or closes an async waiter of the thread, add      |
+//
+// life is epoch << 2 | state, so the same number tells a thread from all that have had its record before.
+// The first record stays unused: 0 is nobody.
 export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
+export const T_HOST: usize = 8; // i32, what the runtime calls the thread, and 1 more; 0 if it has no name for it
+
+export const LIFE_STATE: i32 = 3;
+export const FREE: i32 = 0;
+export const ALIVE: i32 = 1;
+export const DEAD: i32 = 2;
+export const LIFE_EPOCH: i32 = 4;
 
 // --- Bucket and overflow line ---------------------------------------------------------------------------
 //
@@ -133,20 +160,26 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 // | CLAIMED          | IDLE, epoch+1     | the claimant, store                 | its width passed on (R3), or merged (R4) |
 // | ABANDONED        | MERGING           | a giver, cmpxchg                    | to join what is after it (R4) |
 // | MERGING          | ABANDONED, epoch+1 | the same, store                    | joined; without epoch+1 if not |
+// | RESERVED         | ATTACHED          | owner, store                        | no waiter: a reference (attachments.ts) |
+// | ATTACHED         | IDLE, epoch+1     | owner, store                        | the reference is let go (R6)  |
+// | any of a dead thread | IDLE, epoch+1 | reaper, store                       | reaping.ts                    |
+// | WAITING, GRANTED, AWAKE of a dead thread | ABANDONED | reaper, cmpxchg     | giving up in its name         |
 //
 // start and request are written only while RESERVED, start while AWAKE too. So whoever read (epoch, WAITING),
 // then these two, and then succeeds in a cmpxchg from that very value has read one tenant's words. end is the
 // owner's; others read it to count, and of a tombstone.
 //
 // Each store of a shared word costs as much as a locked instruction, so what is written together is one word:
-//     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits
+//     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits; 0 while IDLE
 //     cells     address of the cell of the first ticket << 32 | address of the cell of the last; 0 if none
 export const ELEMENT_SIZE: usize = 64;
 export const E_STATE: usize = 0; // i64
 export const E_START: usize = 8; // i64, first ticket; of a run, the first not settled yet
 export const E_REQUEST: usize = 16; // i64
 export const E_CELLS: usize = 24; // i64
-export const E_END: usize = 32; // i64, of a run (runs.ts): after its last ticket
+export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: after its last ticket
+export const E_HELD: usize = 40; // i64, of an attachment: permits that the thread holds, if the object is robust
+export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
 
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;
@@ -163,17 +196,18 @@ export const AWAKE: i64 = 5;
 export const ABANDONED: i64 = 6;
 export const CLAIMED: i64 = 7;
 export const MERGING: i64 = 8;
+export const ATTACHED: i64 = 9;
 export const STATE_MASK: i64 = 15;
 export const EPOCH: i64 = 16; // one step of the epoch
 
 /** In an owner: its promise waits, not the thread itself. */
 export const ASYNC: i32 = 0x1000;
-export const THREAD_MASK: i32 = 0xfff;
+export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
 
 // --- What the exports answer ----------------------------------------------------------------------------
 export const ADMITTED: i32 = 0;
 export const REFUSED: i32 = 2; // tryAcquire: not now
-export const QUEUED: i32 = 3; // acquire: park must follow
+export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, after a call that was cut short
@@ -185,3 +219,5 @@ export const ANSWER_WRONG_KIND: i32 = -5;
 export const ANSWER_NOT_FOUND: i32 = -6;
 export const ANSWER_MISMATCH: i32 = -7;
 export const ANSWER_NAMES_FULL: i32 = -8;
+export const ANSWER_OBJECTS_FULL: i32 = -9; // create and openName: no room for another object
+export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer

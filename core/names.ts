@@ -8,11 +8,14 @@
  * thus end up with the one object whose creator won.
  *
  * There is an entry more for each thread than there are names, so a full table can still be searched.
+ *
+ *     used     0, free  ->  the thread that drafts  ->  the same | PLACED, one of the `names` places is its own
+ *              ->  PUBLISHED, or 0 again: the thread's own stores, or of who reaps it
  */
-import { draftCapacity, nameCapacity, names } from './arena';
+import { attach, attachedTo, create, detach } from './attachments';
+import { draftCapacity, me, nameCapacity, names } from './arena';
 import {
   ANSWER_CLOSED,
-  ANSWER_FULL,
   ANSWER_MISMATCH,
   ANSWER_NAMES_FULL,
   ANSWER_NOT_FOUND,
@@ -27,10 +30,14 @@ import {
   NAME_SIZE,
   O_INITIAL,
   O_MAX,
+  O_ROBUST,
   PUBLISHED_NAMES,
   USED_NAMES,
 } from './layout';
-import { attachObject, createObject, detachObject, disposeObject, generation } from './objects';
+import { disposeObject, generation } from './objects';
+
+const PLACED: i32 = 0x10000;
+const PUBLISHED: i32 = -1;
 
 /** An entry for the caller to write a name into: bytes from N_BYTES on. 0 if every one is in use. */
 export function draftName(): usize {
@@ -38,7 +45,7 @@ export function draftName(): usize {
     const used = atomic.load<u32>(USED_NAMES);
     for (let i: u32 = 0; i < used; i++) {
       const entry = names + (i as usize) * NAME_SIZE;
-      if (atomic.load<i32>(entry, N_USED) === 0 && atomic.cmpxchg<i32>(entry, 0, 1, N_USED) === 0)
+      if (atomic.load<i32>(entry, N_USED) === 0 && atomic.cmpxchg<i32>(entry, 0, me, N_USED) === 0)
         return entry;
     }
     if (used === draftCapacity) return 0;
@@ -66,34 +73,53 @@ function find(draft: usize, length: i32, first: usize): usize {
   return entry;
 }
 
-/** One of the `names` places that entries may take for good. */
-function reservePlace(): bool {
+/** Gives a draft one of the `names` places that entries may take for good. */
+function reservePlace(draft: usize): bool {
   while (true) {
     const taken = atomic.load<u32>(PUBLISHED_NAMES);
     if (taken === nameCapacity) return false;
-    if (atomic.cmpxchg<u32>(PUBLISHED_NAMES, taken, taken + 1) === taken) return true;
+    if (atomic.cmpxchg<u32>(PUBLISHED_NAMES, taken, taken + 1) === taken) {
+      atomic.store<i32>(draft, me | PLACED, N_USED);
+      return true;
+    }
+  }
+}
+
+/** Gives back a draft that is not published, and its place. */
+function discard(draft: usize, used: i32): void {
+  if (used & PLACED) atomic.sub<u32>(PUBLISHED_NAMES, 1);
+  atomic.store<i32>(draft, 0, N_USED);
+}
+
+/** Gives back what a thread has drafted and not published. */
+export function freeDrafts(thread: i32): void {
+  const used = atomic.load<u32>(USED_NAMES);
+  for (let i: u32 = 0; i < used; i++) {
+    const entry = names + (i as usize) * NAME_SIZE;
+    const is = atomic.load<i32>(entry, N_USED);
+    if (is !== PUBLISHED && (is & ~PLACED) === thread) discard(entry, is);
   }
 }
 
 /** The one entry of the drafted name: an earlier one if there is, else the draft, now public; 0 when there is no place. */
 function publish(draft: usize, head: usize, length: i32): usize {
   // Without a place there may still be an entry by now: of whoever took the last one.
-  if (!reservePlace()) return find(draft, length, atomic.load<u32>(head) as usize);
+  if (!reservePlace(draft)) return find(draft, length, atomic.load<u32>(head) as usize);
   while (true) {
     const first = atomic.load<u32>(head);
     const entry = find(draft, length, first as usize);
-    if (entry) {
-      atomic.sub<u32>(PUBLISHED_NAMES, 1);
-      return entry;
-    }
+    if (entry) return entry;
     atomic.store<u32>(draft, first, N_NEXT);
-    if (atomic.cmpxchg<u32>(head, first, draft as u32) === first) return draft;
+    if (atomic.cmpxchg<u32>(head, first, draft as u32) === first) {
+      atomic.store<i32>(draft, PUBLISHED, N_USED);
+      return draft;
+    }
   }
 }
 
 /**
  * Attaches to the object of the drafted name, or makes it with these properties if there is none (with
- * permits < 0 that is ANSWER_NOT_FOUND). The address, or an answer below 0. An object with other
+ * permits < 0 that is ANSWER_NOT_FOUND). The attachment's number, or an answer below 0. An object with other
  * properties is ANSWER_MISMATCH. The draft is used up.
  */
 export function openName(
@@ -104,35 +130,41 @@ export function openName(
   limit: i32,
   spin: i32,
   threshold: i32,
+  robust: i32,
 ): i32 {
   atomic.store<i32>(draft, length, N_LENGTH);
   const head = headOf(draft, length);
   let entry = find(draft, length, atomic.load<u32>(head) as usize);
   if (entry === 0 && permits >= 0) entry = publish(draft, head, length);
-  if (entry !== draft) atomic.store<i32>(draft, 0, N_USED);
+  if (entry !== draft) discard(draft, atomic.load<i32>(draft, N_USED));
   if (entry === 0) return permits < 0 ? ANSWER_NOT_FOUND : ANSWER_NAMES_FULL;
   while (true) {
     const target = atomic.load<u64>(entry, N_TARGET);
     if (target) {
       const o = target as u32 as usize;
-      const answer = attachObject(o, (target >> 32) as u32, kind);
-      if (answer === 0) {
-        if (
-          permits < 0 ||
-          (atomic.load<i32>(o, O_INITIAL) === permits && atomic.load<i32>(o, O_MAX) === limit)
-        )
-          return o as i32;
-        detachObject(o);
+      const answer = attach(o, (target >> 32) as u32, kind);
+      if (answer > 0) {
+        if (permits < 0 || isLike(o, permits, limit, robust)) return answer;
+        detach(answer);
         return ANSWER_MISMATCH;
       }
       if (answer !== ANSWER_CLOSED && answer !== ANSWER_STALE) return answer;
     }
     if (permits < 0) return ANSWER_NOT_FOUND;
-    const fresh = createObject(kind, permits, limit, spin, threshold, 0);
-    if (fresh === 0) return ANSWER_FULL;
-    const next = ((generation(fresh) as u64) << 32) | (fresh as u64);
-    if (atomic.cmpxchg<u64>(entry, target, next, N_TARGET) === target) return fresh as i32;
-    disposeObject(fresh);
-    detachObject(fresh);
+    const fresh = create(kind, permits, limit, spin, threshold, robust, 0);
+    if (fresh < 0) return fresh;
+    const o = attachedTo(fresh);
+    const next = ((generation(o) as u64) << 32) | (o as u64);
+    if (atomic.cmpxchg<u64>(entry, target, next, N_TARGET) === target) return fresh;
+    disposeObject(o);
+    detach(fresh);
   }
+}
+
+function isLike(o: usize, permits: i32, limit: i32, robust: i32): bool {
+  return (
+    atomic.load<i32>(o, O_INITIAL) === permits &&
+    atomic.load<i32>(o, O_MAX) === limit &&
+    atomic.load<i32>(o, O_ROBUST) === robust
+  );
 }

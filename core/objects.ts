@@ -1,7 +1,8 @@
 /**
  * The allocator of shared objects, and how long an object lives.
  *
- * life is generation << 32 | state << 24 | references, changed by cmpxchg (but for the store that ends BUILDING):
+ * life is generation << 32 | state << 24 | references, changed by cmpxchg (but for the store that ends BUILDING);
+ * while BUILDING it has the thread that builds in place of the references:
  *
  * | from                | to                          | who                                                    |
  * |---------------------|-----------------------------|--------------------------------------------------------|
@@ -12,15 +13,16 @@
  * | LIVE, r             | DISPOSED, r                 | dispose                                                |
  * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that lets go                                  |
  * | DISPOSED, 1         | FREE, next generation       | the last to let go                                     |
+ * | BUILDING of a dead thread | FREE, next generation | who reaps the thread                                   |
  *
  * A thread holds a reference for as long as any code of its own can still reach the object, waiters that
  * are asleep in it included. So when a disposed object is freed, no thread is inside and no element names
- * it, and the memory can be used again. An object that nobody disposed is never freed. A thread that was
- * killed never lets go: what it was attached to stays out of use until it is reaped.
+ * it, and the memory can be used again. An object that nobody disposed is never freed. Each reference has a
+ * record (attachments.ts), by which a thread that was killed lets go when it is reaped.
  *
  * The generation makes an old handle fail to attach instead of finding a stranger.
  */
-import { objectCapacity, objects } from './arena';
+import { me, objectCapacity, objects } from './arena';
 import {
   ANSWER_CLOSED,
   ANSWER_STALE,
@@ -29,12 +31,16 @@ import {
   GRANT,
   KIND_SEMAPHORE,
   KIND_TICKET_SEMAPHORE,
+  O_DEATHS,
+  O_DIED,
   O_INITIAL,
   O_KIND,
   O_LIFE,
   O_MAX,
+  O_ROBUST,
   O_SPIN,
   O_THRESHOLD,
+  O_TIMEOUTS,
   OBJECT_SIZE,
   TICKET,
   USED_OBJECTS,
@@ -50,10 +56,12 @@ const DISPOSED: u32 = 3 << 24;
 const STATES: u32 = 3 << 24;
 const REFERENCES: u32 = 0xffffff;
 const GENERATION: u64 = 1 << 32;
+const GENERATIONS: u64 = 0xffffffff00000000;
 
 function claim(o: usize): bool {
   const life = atomic.load<u64>(o, O_LIFE);
-  return ((life as u32) & STATES) === FREE && atomic.cmpxchg<u64>(o, life, life + BUILDING, O_LIFE) === life;
+  const building = life + (BUILDING as u64) + (me as u64);
+  return ((life as u32) & STATES) === FREE && atomic.cmpxchg<u64>(o, life, building, O_LIFE) === life;
 }
 
 /** A BUILDING object, or 0 when every one of the arena is in use. */
@@ -79,6 +87,7 @@ export function createObject(
   limit: i32,
   spin: i32,
   threshold: i32,
+  robust: i32,
   first: i64,
 ): usize {
   const o = allocate();
@@ -90,7 +99,11 @@ export function createObject(
   atomic.store<i32>(o, spin, O_SPIN);
   atomic.store<i32>(o, threshold, O_THRESHOLD);
   atomic.store<i32>(o, permits, O_INITIAL);
-  atomic.store<u64>(o, atomic.load<u64>(o, O_LIFE) - BUILDING + LIVE + 1, O_LIFE);
+  atomic.store<i32>(o, robust, O_ROBUST);
+  atomic.store<i32>(o, 0, O_DIED);
+  atomic.store<i32>(o, 0, O_DEATHS);
+  atomic.store<i32>(o, 0, O_TIMEOUTS);
+  atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }
 
@@ -100,6 +113,10 @@ export function generation(o: usize): u32 {
 
 export function maxOf(o: usize): i32 {
   return atomic.load<i32>(o, O_MAX);
+}
+
+export function isRobust(o: usize): bool {
+  return atomic.load<i32>(o, O_ROBUST) !== 0;
 }
 
 /** Adds a reference to a live object. 0, ANSWER_STALE, ANSWER_CLOSED or ANSWER_WRONG_KIND. */
@@ -122,8 +139,23 @@ export function detachObject(o: usize): void {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
     const last = ((life as u32) & (STATES | REFERENCES)) === DISPOSED + 1;
-    const next = last ? (life & 0xffffffff00000000) + GENERATION : life - 1;
+    const next = last ? (life & GENERATIONS) + GENERATION : life - 1;
     if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) === life) return;
+  }
+}
+
+export function isDisposed(o: usize): bool {
+  return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === DISPOSED;
+}
+
+/** Frees the objects that a dead thread has not come to finish. */
+export function freeUnfinished(thread: i32): void {
+  const used = atomic.load<u32>(USED_OBJECTS);
+  const building = BUILDING + (thread as u32);
+  for (let i: u32 = 0; i < used; i++) {
+    const o = objects + (i as usize) * OBJECT_SIZE;
+    const life = atomic.load<u64>(o, O_LIFE);
+    if ((life as u32) === building) atomic.store<u64>(o, (life & GENERATIONS) + GENERATION, O_LIFE);
   }
 }
 

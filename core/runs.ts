@@ -21,7 +21,8 @@
  * of an element that is AWAKE, WAITING, GRANTED or CLOSED.
  */
 import { me, objects, second, setSecond, setSpare, spare } from './arena';
-import { elementAt, indexOf, keep, leaveCells, release as releaseElement, reserve } from './elements';
+import { hold, tryAcquireRobust } from './attachments';
+import { elementAt, indexOf, leaveCells, release as releaseElement, reserve } from './elements';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -32,6 +33,7 @@ import {
   E_CELLS,
   E_END,
   E_REQUEST,
+  E_SINCE,
   E_START,
   E_STATE,
   EPOCH,
@@ -46,15 +48,16 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
-import { amidst, enterBoth, NOTHING, objectOf, recover, setLastTicket, tryAcquire } from './semaphore';
+import { amidst, enterBoth, NOTHING, objectOf, recover, setLastTicket } from './semaphore';
 
 /**
  * Queues a promise. ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket taken), or the number (above ADMITTED) of
  * the run it stands in: `last`, the run that the thread began last on this semaphore (0 if none is left), or
- * a new one behind it, which is AWAKE. Never blocks.
+ * a new one behind it, which is AWAKE. Of a robust semaphore permits are counted for the attachment (elsewhere
+ * that is 0). Never blocks.
  */
-export function arrive(s: usize, n: i32, last: i32): i32 {
-  const answer = tryAcquire(s, n);
+export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
+  const answer = tryAcquireRobust(s, n, attachment);
   if (answer !== REFUSED) return answer;
   if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
   // The element for the next run is reserved before the ticket is taken: afterwards it is too late to fail.
@@ -72,7 +75,10 @@ export function arrive(s: usize, n: i32, last: i32): i32 {
   setLastTicket(start);
   const due = start + width;
   const ahead = atomic.load<i64>(s, GRANT) - due; // D1 read
-  if (ahead >= 0) return ADMITTED;
+  if (ahead >= 0) {
+    hold(attachment, width);
+    return ADMITTED;
+  }
   if (ahead < CLOSED_BELOW) {
     atomic.sub<i64>(s, width, TICKET);
     return ANSWER_CLOSED;
@@ -93,9 +99,9 @@ export function arrive(s: usize, n: i32, last: i32): i32 {
 
 /**
  * Settles the promises of a run whose turn has come: how many, or ANSWER_CLOSED. The thread gives the run up
- * when none is left.
+ * when none is left. Of a robust semaphore their permits are counted for the attachment.
  */
-export function settle(number: i32): i32 {
+export function settle(number: i32, attachment: i32): i32 {
   const e = elementAt((number - 1) as u32);
   const request = atomic.load<i64>(e, E_REQUEST);
   const width = request & WIDTH_MASK;
@@ -104,11 +110,13 @@ export function settle(number: i32): i32 {
   if (ahead < width) return ahead < CLOSED_BELOW ? ANSWER_CLOSED : 0;
   const length = atomic.load<i64>(e, E_END) - start;
   const count = ahead < width + width ? 1 : min(ahead, length) / width;
-  if (count * width === length) {
-    dropRun(number);
+  const settled = count * width;
+  if (settled === length) {
+    drop(e, settled, attachment);
   } else {
     wake(e);
-    atomic.store<i64>(e, start + count * width, E_START);
+    hold(attachment, settled); // R7 begins
+    atomic.store<i64>(e, start + settled, E_START); // R7 ends
   }
   return count as i32;
 }
@@ -121,23 +129,26 @@ function wake(e: usize): void {
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + AWAKE, E_STATE);
 }
 
-/** Gives up a run that is settled, or of a closed semaphore. */
+/** Gives up a run of a closed semaphore. */
 export function dropRun(number: i32): void {
-  const e = elementAt((number - 1) as u32);
+  drop(elementAt((number - 1) as u32), 0, 0);
+}
+
+/** Gives up a run, the last of whose promises have just got so many permits. */
+function drop(e: usize, settled: i64, attachment: i32): void {
   leaveCells(e);
-  if (second === 0) {
-    keep(e);
-    setSecond(e);
-  } else {
-    releaseElement(e);
-  }
+  const state = atomic.load<i64>(e, E_STATE);
+  hold(attachment, settled); // R7 begins
+  atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
+  if (second === 0) setSecond(e);
+  else releaseElement(e);
 }
 
 /**
  * Enters a run of which nothing was due, so that a poster rings when its first promise is. Whether that, or
- * the closing of the semaphore, has come meanwhile: then settle must follow.
+ * the closing of the semaphore, has come meanwhile: then settle must follow. `now` as park has it.
  */
-export function enterRun(number: i32): bool {
+export function enterRun(number: i32, now: i32): bool {
   // Before the thread sleeps, whatever an interrupted call has left undone is done.
   if (amidst !== NOTHING) recover();
   const e = elementAt((number - 1) as u32);
@@ -149,6 +160,7 @@ export function enterRun(number: i32): bool {
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
   const due = start + (request & WIDTH_MASK);
+  atomic.store<i32>(e, now, E_SINCE);
   atomic.store<i64>(e, (state & ~STATE_MASK) + WAITING, E_STATE); // D6 write
   enterBoth(s, e, start, due); // D2 write
   const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read

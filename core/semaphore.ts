@@ -39,8 +39,9 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
  */
-import { bucketMask, me, objects, register, setSpare, spare, threadRecord } from './arena';
-import { elementAt, keep, leaveCells, reserve, usedElements } from './elements';
+import { bucketMask, isAlive, me, objects, registerAgain, setSpare, spare, threadRecord } from './arena';
+import { hold } from './attachments';
+import { elementAt, leaveCells, reserve, usedElements } from './elements';
 import { claim, passedTo } from './giving-up';
 import {
   ABANDONED,
@@ -55,14 +56,17 @@ import {
   CLOSED_BELOW,
   E_CELLS,
   E_REQUEST,
+  E_SINCE,
   E_START,
   E_STATE,
+  EPOCH,
   GRANT,
   GRANTED,
   IDLE,
   INTERRUPTED,
   LINE,
   MORE,
+  NEVER,
   O_MAX,
   O_SPIN,
   OBJECT_MASK,
@@ -143,7 +147,7 @@ export function recover(): bool {
     const e = reserve();
     if (e === 0) return false;
     setSpare(e);
-  } else if (amidst === ENDED) return register() >= 0;
+  } else if (amidst === ENDED) return registerAgain() > 0;
   amidst = NOTHING;
   return true;
 }
@@ -151,7 +155,7 @@ export function recover(): bool {
 /**
  * Takes n tickets. ADMITTED, ANSWER_CLOSED, or QUEUED: the spare element stands for them in the queue; or
  * INTERRUPTED: they stand for themselves as yet, because an earlier call of the thread was cut short. After
- * these two park must follow. Calls nothing and never blocks.
+ * these two enqueue must follow. Calls nothing and never blocks.
  */
 export function acquire(s: usize, n: i32): i32 {
   const width = n as i64;
@@ -174,30 +178,47 @@ export function acquire(s: usize, n: i32): i32 {
 }
 
 /**
- * Goes on where acquire(s, n) has left off with this answer: if QUEUED or INTERRUPTED, blocks until it is
- * the turn of its tickets. ADMITTED, ANSWER_CLOSED, or ANSWER_FULL when an interrupted thread finds no spare.
+ * Goes on where acquire(s, n) has left off with this answer: QUEUED, and then park must follow, unless it has
+ * become the turn of its tickets meanwhile. ADMITTED, ANSWER_CLOSED, or ANSWER_FULL when an interrupted thread
+ * finds no spare. Of a robust semaphore the permits are counted for the attachment (elsewhere that is 0).
  */
-export function park(s: usize, n: i32, taken: i32): i32 {
-  return parkFor(s, n, taken, FOREVER);
+export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
+  if (taken === INTERRUPTED) {
+    if (!recover()) return ANSWER_FULL;
+    queueSpare(s, ticketTaken, n as i64);
+  } else if (taken !== QUEUED) return taken;
+  const answer = untilDue(s, spare);
+  if (answer !== QUEUED) leave(answer, attachment);
+  return answer;
+}
+
+/**
+ * Blocks until it is the turn of the thread's request, which is QUEUED. `now` in milliseconds is kept for those who
+ * ask how long it has waited. ADMITTED or ANSWER_CLOSED.
+ */
+export function park(now: i32, attachment: i32): i32 {
+  return parkFor(FOREVER, now, attachment);
 }
 
 /**
  * As park, for so many nanoseconds at most (below 0: for ever), or a little less: then TIMED_OUT, and the
- * request still stands. parkFor with that answer goes on waiting, giveUp ends it.
+ * request still stands. park or parkFor goes on waiting, giveUp ends it.
  */
-export function parkFor(s: usize, n: i32, taken: i32, nanoseconds: i64): i32 {
-  if (taken === INTERRUPTED) {
-    if (!recover()) return ANSWER_FULL;
-    queueSpare(s, ticketTaken, n as i64);
-  } else if (taken !== QUEUED && taken !== TIMED_OUT) return taken;
-  const e = spare;
-  let answer = taken === TIMED_OUT ? QUEUED : untilDue(s, e);
-  if (answer === QUEUED) answer = sleep(e, nanoseconds);
-  if (answer === TIMED_OUT) return answer;
-  leaveCells(e);
-  keep(e);
-  amidst = NOTHING;
+export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
+  atomic.store<i32>(spare, now, E_SINCE);
+  const answer = sleep(spare, nanoseconds);
+  if (answer !== TIMED_OUT) leave(answer, attachment);
   return answer;
+}
+
+/** The thread's request is over: with permits if it is ADMITTED. The element becomes its spare again. */
+export function leave(answer: i32, attachment: i32): void {
+  const e = spare;
+  leaveCells(e);
+  const state = atomic.load<i64>(e, E_STATE);
+  if (answer === ADMITTED) hold(attachment, atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK); // R7 begins
+  atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
+  amidst = NOTHING;
 }
 
 /** What R1 does, where it could not be done in R1. */
@@ -229,10 +250,15 @@ function untilDue(s: usize, e: usize): i32 {
   return ahead < CLOSED_BELOW ? ANSWER_CLOSED : QUEUED;
 }
 
-/** Sleeps until the element is granted or closed. A timed sleep may end earlier for no reason: the caller has the clock. */
+/**
+ * Sleeps until the element is granted or closed. A timed sleep may end earlier for no reason: the caller has the
+ * clock. There are engines in which a thread that was terminated in its sleep can still wake and run on. By then
+ * it may have been reaped, and its element be another's: so it touches nothing, and sleeps for ever.
+ */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;
   while (true) {
+    if (slept) while (!isAlive()) atomic.wait<i32>(NEVER, 0, FOREVER);
     const state = atomic.load<i64>(e, E_STATE);
     if ((state & STATE_MASK) === GRANTED) return ADMITTED;
     if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
@@ -298,26 +324,26 @@ export function release(s: usize, n: i32): i32 {
 /**
  * Wakes every waiter whose turn the release just made, which gave this answer, has brought, but for promises
  * of this very thread. Of those it settles what is due in the run of this number, their first (0: it has none
- * waiting), and answers how many; or ANSWER_OVER_MAX (the permits are taken back). On a disposed semaphore it
- * does nothing.
+ * waiting), and answers how many; or ANSWER_OVER_MAX (the permits are taken back; of a robust semaphore the
+ * attachment holds them still). On a disposed semaphore it does nothing.
  */
-export function finishRelease(s: usize, n: i32, released: i32, run: i32): i32 {
+export function finishRelease(s: usize, n: i32, released: i32, run: i32, attachment: i32): i32 {
   const width = n as i64;
   let answer = 0;
   if (released === INTERRUPTED) {
     const late = grantLate;
     if (amidst === RELEASING) recover();
-    answer = settleRelease(s, width, late);
+    answer = settleRelease(s, width, late, attachment);
   } else {
     // Tickets of the thread's own run alone: then nobody else's turn has come.
-    if (run === 0 || !covers(run, grantBefore, width)) answer = settleRelease(s, width, grantBefore);
+    if (run === 0 || !covers(run, grantBefore, width)) answer = settleRelease(s, width, grantBefore, attachment);
   }
-  if (run !== 0 && answer === 0) answer = max(settle(run), 0);
+  if (run !== 0 && answer === 0) answer = max(settle(run, attachment), 0);
   if (released !== INTERRUPTED) amidst = NOTHING;
   return answer;
 }
 
-function settleRelease(s: usize, width: i64, before: i64): i32 {
+function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 {
   while (true) {
     const ticket = atomic.load<i64>(s, TICKET);
     const surplus = before - ticket;
@@ -331,7 +357,10 @@ function settleRelease(s: usize, width: i64, before: i64): i32 {
     }
     // So many permits are available that nobody waits, and n can be taken like any others.
     if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
-    if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) return ANSWER_OVER_MAX;
+    if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) {
+      hold(attachment, width);
+      return ANSWER_OVER_MAX;
+    }
   }
 }
 
@@ -392,10 +421,15 @@ function grantIfDue(s: usize, e: usize, to: i64): bool {
 }
 
 /** WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself. */
-function moveOn(e: usize, state: i64, next: i64, request: i64): void {
+export function moveOn(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
   if (who & ASYNC && (who & THREAD_MASK) === me) return;
-  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) !== state) return;
+  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) tell(e, request);
+}
+
+/** Wakes whoever has made a request. */
+export function tell(e: usize, request: i64): void {
+  const who = (request >> OWNER_SHIFT) as i32;
   if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
   else ring(who & THREAD_MASK);
 }
@@ -404,7 +438,7 @@ export function objectOf(request: i64): usize {
   return objects + (((request & OBJECT_MASK) >> OBJECT_SHIFT) as usize) * OBJECT_SIZE;
 }
 
-function ring(thread: i32): void {
+export function ring(thread: i32): void {
   const bell = threadRecord(thread) + T_DOORBELL;
   atomic.add<i32>(bell, 1); // D7 write
   atomic.notify(bell, ALL);

@@ -17,7 +17,7 @@
  */
 import { bucketMask, buckets, common, elements, lineCapacity, lines } from './arena';
 import { indexOf } from './elements';
-import { B_CELLS, B_NEXT, LINE, OBJECT_SIZE, USED_LINES } from './layout';
+import { B_CELLS, B_NEXT, COLLISIONS, LINE, OBJECT_SIZE, USED_LINES } from './layout';
 
 const MULTIPLIER: u32 = 17;
 /** Spreads semaphores, which lie next to one another, over the array (Fibonacci hashing). */
@@ -33,6 +33,7 @@ export function bucketOf(semaphore: usize, ticket: i64): usize {
 export function enter(semaphore: usize, ticket: i64, e: usize): usize {
   const number = (indexOf(e) + 1) as i32;
   let line = bucketOf(semaphore, ticket);
+  if (atomic.load<i32>(line, B_CELLS) !== 0) atomic.add<i32>(COLLISIONS, 1);
   while (true) {
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
       if (atomic.load<i32>(cell) === 0 && atomic.cmpxchg<i32>(cell, 0, number) === 0) return cell;

@@ -12,9 +12,12 @@ export interface ArenaOptions {
   readonly objects?: number;
   /** Names ever opened, 1 to 1,048,576. Default 1024. */
   readonly names?: number;
-  /** Threads attached at one time, 1 to 4,096. Default 1024. */
+  /** Threads attached at one time, 1 to 4,095. Default 1024. */
   readonly threads?: number;
-  /** Waiters at one time, blocked threads and pending promises alike, 8 to 4,194,304. Default 65,536. */
+  /**
+   * Waiters at one time, blocked threads and pending promises alike, 8 to 4,194,304. Default 65,536. An object
+   * that more than two threads are attached to takes one for each of the others.
+   */
   readonly waiters?: number;
   /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
   readonly slots?: number;
@@ -27,6 +30,18 @@ export interface ArenaHandle {
   /** Whether it is its program's default arena; a worker without one adopts it as its own. */
   readonly isDefault: boolean;
 }
+
+/** A plain, structured-cloneable value that stands for a thread of an arena, until that ends. */
+export interface ThreadHandle {
+  readonly kind: 'Thread';
+  readonly thread: number;
+  readonly life: number;
+}
+
+/** A worker, as far as `Arena.watch` needs to know: of `worker_threads`, or of the web. */
+export type WatchedWorker =
+  | { readonly threadId: number; once(event: 'exit', listener: () => void): unknown }
+  | { terminate(): unknown };
 
 const PAGE = 65536;
 
@@ -115,17 +130,78 @@ export class Arena {
   get threads(): number {
     return this.#attachment.core.threadCount();
   }
+
+  /** The calling thread: what another one needs to `reap` it, should it die. */
+  get thread(): ThreadHandle {
+    return { kind: 'Thread', ...this.#attachment.thread };
+  }
+
+  /**
+   * Reaps a worker's thread when the worker ends, however it ends: see `reap`. To be called by the thread that
+   * has started the worker, before it ends; the worker may attach to the arena before or after.
+   *
+   * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A worker of the web tells nobody of
+   * its end, so there it is reaped when `terminate` is called on this very object, and its thread must be named.
+   * @param thread of the worker, as its own `arena.thread` says: only for workers of the web.
+   * @throws {TypeError} if it is no worker, or one of the web without a thread.
+   * @throws {Error} if the worker has ended already.
+   */
+  watch(worker: WatchedWorker, thread?: ThreadHandle): void {
+    if (typeof worker !== 'object' || worker === null) throw badType('Arena.watch: worker', 'a worker', worker);
+    if ('threadId' in worker && typeof worker.once === 'function') {
+      const name = worker.threadId + 1;
+      if (name <= 0) throw new Error('Arena.watch: the worker has ended already');
+      worker.once('exit', () => this.#attachment.reapHost(name));
+      return;
+    }
+    if (!('terminate' in worker) || typeof worker.terminate !== 'function')
+      throw badType('Arena.watch: worker', 'a worker', worker);
+    const dying = checkThread('Arena.watch: thread (which a worker of the web needs)', thread);
+    const terminate = worker.terminate;
+    worker.terminate = (): unknown => {
+      const ended = terminate.call(worker);
+      this.reap(dying);
+      return ended;
+    };
+  }
+
+  /**
+   * Declares a thread dead. What it waited for is given up, as by a time-out; what it held of robust objects goes
+   * back, and whoever acquires next learns of it; what else it was attached to it lets go of. Never blocks.
+   *
+   * The thread must have ended, or sleep in a blocking call of this library, in which it then sleeps for ever. Of
+   * one that runs on, the arena's memory would be damaged.
+   * @returns whether it was attached until now.
+   * @throws {TypeError} if it is no handle of a thread.
+   * @throws {Error} if it is the calling thread.
+   */
+  reap(thread: ThreadHandle): boolean {
+    const { thread: index, life } = checkThread('Arena.reap: thread', thread);
+    if (index === this.#attachment.thread.thread && life === this.#attachment.thread.life)
+      throw new Error('Arena.reap: a thread cannot declare itself dead');
+    return this.#attachment.reap(index, life);
+  }
+}
+
+function checkThread(what: string, thread: unknown): ThreadHandle {
+  const handle = thread as ThreadHandle | null | undefined;
+  if (typeof handle !== 'object' || handle?.kind !== 'Thread')
+    throw badType(what, 'the handle of a thread (arena.thread)', thread);
+  checkInteger(`${what}.thread`, handle.thread, 1, 4095);
+  checkInteger(`${what}.life`, handle.life, 1, 0x7fffffff);
+  return handle;
 }
 
 function create(options: ArenaOptions): Attachment {
   const objects = checkInteger('objects', options.objects ?? 8192, 1, 1 << 20);
   const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
-  const threads = checkInteger('threads', options.threads ?? 1024, 1, 1 << 12);
+  const threads = checkInteger('threads', options.threads ?? 1024, 1, 4095);
   const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);
   const slots = checkInteger('slots', options.slots ?? 2048, 1, 1 << 16);
   if (slots & (slots - 1)) throw new RangeError(`slots must be a power of two from 1 to 65536, got ${slots}`);
-  // Each attached thread owns up to two wait elements besides those of its waiters.
-  const elements = waiters + 2 * threads;
+  // Each attached thread owns up to two wait elements besides those of its waiters, and each attachment of a
+  // thread to an object takes one.
+  const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, names, threads, slots, elements] as const;
   const one = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const pages = Math.ceil(instantiate(one).measure(...sizes) / PAGE);

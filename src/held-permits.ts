@@ -20,10 +20,17 @@ export class HeldPermits implements Disposable, AsyncDisposable {
   /** How many permits the guard was made with. */
   readonly permits: number;
 
+  /**
+   * Whether an owner of the robust semaphore died with its permits, and this is the first to acquire since: what
+   * they guard may be half-written.
+   */
+  readonly ownerDied: boolean;
+
   /** @internal */
-  constructor(source: Releasable, permits: number) {
+  constructor(source: Releasable, permits: number, ownerDied: boolean) {
     this.#source = source;
     this.permits = permits;
+    this.ownerDied = ownerDied;
   }
 
   /** Whether the permits have not been given back yet. */

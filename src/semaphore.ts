@@ -12,13 +12,16 @@ import {
   ANSWER_CLOSED,
   ANSWER_ENDED,
   ANSWER_FULL,
+  ANSWER_NOT_HELD,
   ANSWER_OVER_MAX,
   CLOSED_OBJECT,
   type Core,
   LIMIT,
+  QUEUED,
   REFUSED,
   TIMED_OUT,
 } from './engine/core.js';
+import type { Shared } from './engine/attachment.js';
 import { canWaitAsync, closed, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
 import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
@@ -30,6 +33,12 @@ export interface SemaphoreOptions {
   readonly max?: number;
   /** How often a waiter that is next looks at the grant before it parks, 0 to 1,000,000. Default 200. */
   readonly spin?: number;
+  /**
+   * Whether each thread's permits are recorded, so that those of a thread that dies go back (`Arena.watch`), and
+   * whoever acquires next learns of it. Then only the thread that holds permits may release them, and the
+   * uncontended pair takes about twice as long. Default false.
+   */
+  readonly robust?: boolean;
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
   /** Where its two counters begin, 0n to 2n ** 61n: for tests of large counters. Default 0n. */
@@ -58,13 +67,24 @@ export class Semaphore {
   /** Address of the shared object; of the closed one, once this has let go. */
   #at = 0;
   #max = 0;
+  #robust = false;
+  /** What the last acquire of a robust semaphore has learnt. */
+  #ownerDied = false;
   readonly #core: Core;
   // The core's two functions as fields: one load less before the locked instruction, which waits for them.
   readonly #acquire: Core['acquire'];
   readonly #release: Core['release'];
   readonly #reference: Reference;
+  readonly #shared: Shared;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises;
+
+  /**
+   * Called in a thread that has acquired, before it goes on, when owners of a robust semaphore have died since
+   * somebody last learnt of that: what the permits guard may be half-written. If it throws, the permits are
+   * given back, and `acquire` throws (`acquireAsync` rejects with) what it threw.
+   */
+  onOwnerDied: ((deaths: number) => void) | undefined;
 
   /**
    * @param permits available at first, 0 to `max`.
@@ -77,17 +97,22 @@ export class Semaphore {
       permits instanceof Reference
         ? permits
         : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena);
-    this.#promises = reference.hold(this);
+    const shared = reference.hold(this);
+    this.#shared = shared;
+    this.#promises = shared.promises;
     this.#reference = reference;
     const core = reference.attachment.core;
     this.#core = core;
     this.#at = reference.address;
     this.#max = core.maxOf(reference.address);
-    this.#acquire = core.acquire;
+    this.#robust = shared.robust !== 0;
+    this.#acquire = this.#robust ? (at, n) => this.#acquireRobust(at, n) : core.acquire;
+    const release: Core['release'] = this.#robust
+      ? (at, n) =>
+          at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, shared.robust)
+      : core.release;
     this.#release =
-      this.#max === LIMIT
-        ? core.release
-        : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : core.release(at, n));
+      this.#max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
   }
 
   /**
@@ -140,6 +165,11 @@ export class Semaphore {
     return this.#core.waiting(this.#at);
   }
 
+  /** Whether each thread's permits are recorded; see `SemaphoreOptions.robust`. */
+  get robust(): boolean {
+    return this.#robust;
+  }
+
   /** Whether it has been disposed of, as far as this object has noticed. */
   get disposed(): boolean {
     return this.#at === CLOSED_OBJECT;
@@ -159,42 +189,71 @@ export class Semaphore {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('acquire', permits);
     if (patience !== undefined) {
       this.#acquireFor(permits, checkPatience('Semaphore.acquire', patience));
-      return;
+    } else {
+      const answer = this.#acquire(this.#at, permits);
+      if (answer !== 0) this.#park(answer, permits);
     }
-    const answer = this.#acquire(this.#at, permits);
-    if (answer !== 0) this.#park(answer, permits);
   }
 
-  #park(answer: number, permits: number): void {
-    this.#admitted(this.#core.park(this.#at, permits, answer));
+  #acquireRobust(at: number, permits: number): number {
+    const answer = this.#core.acquireRobust(at, permits, this.#shared.robust);
+    if (answer === ADMITTED) this.#hear(permits);
+    return answer;
   }
 
-  #admitted(answer: number): void {
+  #park(acquired: number, permits: number): void {
+    const { robust } = this.#shared;
+    let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
+    if (answer === QUEUED) answer = this.#core.park(Date.now() | 0, robust);
+    this.#admitted(answer, permits);
+  }
+
+  #admitted(answer: number, permits: number): void {
     if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
+    if (this.#robust) this.#hear(permits);
+  }
+
+  /** Whether owners of the robust semaphore have died since somebody last learnt of it. The thread has just acquired. */
+  #hear(permits: number): boolean {
+    const deaths = this.#core.ownersDied(this.#at);
+    this.#ownerDied = deaths > 0;
+    if (deaths === 0) return false;
+    try {
+      this.onOwnerDied?.(deaths);
+    } catch (error) {
+      this.release(permits);
+      throw error;
+    }
+    return true;
   }
 
   #acquireFor(permits: number, timeout: number): void {
     if (timeout === 0) {
-      if (this.tryAcquire(permits)) return;
-      throw timedOut(timeout);
+      if (this.#try(permits) !== ADMITTED) throw timedOut(timeout);
+      return;
     }
     const core = this.#core;
     const at = this.#at;
-    let answer = this.#acquire(at, permits);
-    const deadline = performance.now() + timeout;
+    const { robust } = this.#shared;
+    const begun = performance.now();
+    const acquired = this.#acquire(at, permits);
+    if (acquired === ADMITTED) return;
+    let answer = core.enqueue(at, permits, acquired, robust);
+    const now = Date.now() | 0;
     let left = timeout;
-    while (answer !== ADMITTED && left > 0) {
-      if (timeout === Infinity) answer = core.park(at, permits, answer);
-      else answer = core.parkFor(at, permits, answer, BigInt(Math.ceil(left * 1e6)));
-      left = answer === TIMED_OUT ? deadline - performance.now() : 0;
+    while (answer === QUEUED && left > 0) {
+      answer = left === Infinity ? core.park(now, robust) : core.parkFor(BigInt(Math.ceil(left * 1e6)), now, robust);
+      if (answer !== TIMED_OUT) break;
+      answer = QUEUED;
+      left = timeout - (performance.now() - begun);
     }
-    if (answer === TIMED_OUT) {
-      answer = core.giveUp(at);
+    if (answer === QUEUED) {
+      answer = core.giveUp(at, robust);
       if (answer === REFUSED) throw timedOut(timeout);
       // The arena has no element to leave behind, so there is nothing for it but to wait.
-      if (answer === ANSWER_FULL) answer = core.park(at, permits, TIMED_OUT);
+      if (answer === ANSWER_FULL) answer = core.park(now, robust);
     }
-    this.#admitted(answer);
+    this.#admitted(answer, permits);
   }
 
   /**
@@ -206,9 +265,18 @@ export class Semaphore {
    */
   tryAcquire(permits = 1): boolean {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('tryAcquire', permits);
-    const answer = this.#core.tryAcquire(this.#at, permits);
-    if (answer === ANSWER_CLOSED) throw this.#closed();
+    const answer = this.#try(permits);
+    if (answer === ADMITTED && this.#robust) this.#hear(permits);
     return answer === ADMITTED;
+  }
+
+  #try(permits: number): number {
+    const { robust } = this.#shared;
+    const answer = this.#robust
+      ? this.#core.tryAcquireRobust(this.#at, permits, robust)
+      : this.#core.tryAcquire(this.#at, permits);
+    if (answer === ANSWER_CLOSED) throw this.#closed();
+    return answer;
   }
 
   /**
@@ -226,22 +294,25 @@ export class Semaphore {
       return Promise.reject(this.#bad('acquireAsync', permits));
     }
     if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
-    if (patience !== undefined) return this.#acquireAsyncFor(permits, patience);
+    const acquired = patience === undefined ? this.#arrive(permits) : this.#arriveFor(permits, patience);
+    return this.#robust ? (acquired.then(() => this.#hear(permits)) as Promise<never>) : acquired;
+  }
+
+  #arrive(permits: number): Promise<void> {
     const promises = this.#promises;
-    const answer = this.#core.arrive(this.#at, permits, promises.last);
-    if (answer > 0) return promises.wait(this, answer);
-    return this.#arrived(answer);
+    const answer = this.#core.arrive(this.#at, permits, promises.last, this.#shared.robust);
+    return answer > 0 ? promises.wait(this, answer) : this.#arrived(answer);
   }
 
   // Not an async function, whose promise would be settled some turns later than others.
-  #acquireAsyncFor(permits: number, patience: Patience): Promise<void> {
+  #arriveFor(permits: number, patience: Patience): Promise<void> {
     try {
       const timeout = checkPatience('Semaphore.acquireAsync', patience);
       if (timeout === 0) {
-        const answer = this.#core.tryAcquire(this.#at, permits);
+        const answer = this.#try(permits);
         return this.#arrived(answer === REFUSED ? TIMED_OUT : answer);
       }
-      const answer = this.#core.arrive(this.#at, permits, 0);
+      const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
       if (answer <= 0) return this.#arrived(answer);
       return this.#promises.waitAlone(this, answer, (giveUp) => watch(timeout, patience.signal, giveUp));
     } catch (error) {
@@ -278,23 +349,24 @@ export class Semaphore {
   #finishRelease(released: number, permits: number): void {
     const promises = this.#promises;
     const answer =
-      released === ANSWER_OVER_MAX
+      released < 0
         ? released
-        : this.#core.finishRelease(this.#at, permits, released, promises.first);
+        : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#shared.robust);
     if (answer > 0) promises.settled(answer);
     else if (answer === ANSWER_OVER_MAX) throw this.#overMax(permits);
+    else if (answer === ANSWER_NOT_HELD) throw this.#notHeld(permits);
   }
 
   /** `acquire`, with a guard that gives the permits back: `using held = semaphore.hold()`. */
   hold(permits = 1, patience?: Patience): HeldPermits {
     this.acquire(permits, patience);
-    return new HeldPermits(this, permits);
+    return new HeldPermits(this, permits, this.#ownerDied);
   }
 
   /** `acquireAsync`, with a guard: `await using held = await semaphore.holdAsync()`. */
   async holdAsync(permits = 1, patience?: Patience): Promise<HeldPermits> {
-    await this.acquireAsync(permits, patience);
-    return new HeldPermits(this, permits);
+    const ownerDied = (await this.acquireAsync(permits, patience)) as boolean | undefined;
+    return new HeldPermits(this, permits, ownerDied === true);
   }
 
   /**
@@ -330,6 +402,13 @@ export class Semaphore {
 
   #bad(method: string, permits: unknown): Error {
     return badInteger(`Semaphore.${method}: permits`, permits, 1, this.#max, ' (its max)');
+  }
+
+  #notHeld(permits: number): RangeError {
+    return new RangeError(
+      `Semaphore.release: this thread holds ${this.#core.held(this.#shared.number)} permits of the semaphore, got ` +
+        `${permits}. A robust semaphore is released by the thread that holds its permits`,
+    );
   }
 
   #overMax(permits: number): RangeError {

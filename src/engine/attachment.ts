@@ -1,10 +1,10 @@
 /**
- * One thread's side of one arena: its core instance, its doorbell, and the references it holds.
+ * One thread's side of one arena: its core instance, its doorbell, and the objects it is attached to.
  *
  * A thread attaches once to an arena however many handles of it arrive, since it must have one place in
- * the registry. A reference (core/objects.ts) is held for each library object of this thread that may
- * still use a shared object. It goes when the library object is disposed of, finds the shared one
- * disposed of, or is collected, and at the orderly end of the thread.
+ * the registry. It is attached to a shared object (core/attachments.ts) for as long as a library object of its
+ * own may still use that: until the last one is disposed of, finds the shared object disposed of, or is
+ * collected, and until the end of the thread.
  */
 import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
@@ -15,19 +15,29 @@ const attachments = new Map<bigint, Attachment>();
 /** The same by memory object, of which each message brings a new one. */
 const byMemory = new WeakMap<WebAssembly.Memory, Attachment>();
 
+/** What this thread knows of a shared object that it is attached to. */
+export interface Shared {
+  /** The number of the attachment in the core. */
+  readonly number: number;
+  /** The same if the object is robust, so that the permits held are counted there; else 0, and at the thread's end. */
+  robust: number;
+  /** Where promises of this thread wait on the object. */
+  readonly promises: Promises;
+}
+
 export class Attachment {
   readonly memory: WebAssembly.Memory;
   readonly core: Core;
   readonly id: bigint;
   readonly doorbell: Doorbell;
-  readonly #references = new Map<number, { count: number; readonly promises: Promises }>();
+  readonly #shared = new Map<number, { count: number; readonly shared: Shared }>();
   readonly #collected = new FinalizationRegistry<number>((address) => this.#drop(address));
 
   private constructor(memory: WebAssembly.Memory, core: Core) {
     this.memory = memory;
     this.core = core;
     this.id = core.id();
-    if (core.register() === ANSWER_FULL) {
+    if (core.register(host.threadName) === ANSWER_FULL) {
       throw new ArenaFullError(
         'the arena has no room for another thread: make it with more `threads` or `waiters`',
       );
@@ -52,40 +62,65 @@ export class Attachment {
   }
 
   /**
-   * Counts a reference that the core has just given, for as long as the owner lives or until `letGo`.
-   * @returns where promises of this thread wait on the object.
+   * Stays attached to an object for as long as the owner lives or until `letGo`.
+   * @param number of an attachment that the core has just made.
    */
-  hold(owner: object, address: number): Promises {
-    let reference = this.#references.get(address);
-    if (!reference) {
-      reference = { count: 0, promises: this.doorbell.promises() };
-      this.#references.set(address, reference);
+  hold(owner: object, address: number, number: number): Shared {
+    let entry = this.#shared.get(address);
+    if (entry) {
+      // One serves the thread, however many library objects it has.
+      entry.count++;
+      this.core.detach(number);
+    } else {
+      const robust = this.core.isRobust(address) ? number : 0;
+      entry = { count: 1, shared: { number, robust, promises: this.doorbell.promises(robust) } };
+      this.#shared.set(address, entry);
     }
-    // The core counts one for the thread, however many library objects it has.
-    if (reference.count++ > 0) this.core.detachObject(address);
     this.#collected.register(owner, address, owner);
-    return reference.promises;
+    return entry.shared;
   }
 
-  /** Gives back the reference that `hold` counted. */
+  /** Ends what `hold` began. */
   letGo(owner: object, address: number): void {
     this.#collected.unregister(owner);
     this.#drop(address);
   }
 
   #drop(address: number): void {
-    const reference = this.#references.get(address);
-    if (!reference) return;
-    if (--reference.count > 0) return;
-    this.#references.delete(address);
-    this.core.detachObject(address);
+    const entry = this.#shared.get(address);
+    if (!entry || --entry.count > 0) return;
+    const { number, robust } = entry.shared;
+    // Who holds permits of a robust object stays attached: it may come back by handle or name to release them.
+    if (robust && this.core.held(number) > 0 && !this.core.isDisposed(address)) return;
+    this.#shared.delete(address);
+    this.core.detach(number);
+  }
+
+  /** This thread in the registry. */
+  get thread(): { readonly thread: number; readonly life: number } {
+    const thread = this.core.self();
+    return { thread, life: this.core.lifeOf(thread) };
+  }
+
+  /** Reaps a thread that was registered with this life. Whether it was alive until now. */
+  reap(thread: number, life: number): boolean {
+    return this.core.reap(thread, life) !== 0;
+  }
+
+  /** Reaps the thread that the runtime has called so, if it is attached. */
+  reapHost(name: number): void {
+    for (let i = this.core.mostThreads(); i > 0; i--) {
+      const life = this.core.lifeOf(i);
+      if (this.core.hostOf(i) === name) this.core.reap(i, life);
+    }
   }
 
   #end(): void {
-    // With promises still waiting, the queue holds elements in this thread's name: its record must stay.
-    if (this.doorbell.busy) return;
-    for (const address of this.#references.keys()) this.core.detachObject(address);
-    this.#references.clear();
+    for (const { shared } of this.#shared.values()) {
+      shared.robust = 0;
+      shared.promises.forget();
+    }
+    this.#shared.clear();
     this.core.unregister();
     // Handlers of the same event that come later may still acquire and release: the core registers the thread
     // again if it has to block. A promise would never be told.

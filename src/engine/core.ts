@@ -16,6 +16,9 @@ export const ANSWER_WRONG_KIND = -5;
 export const ANSWER_NOT_FOUND = -6;
 export const ANSWER_MISMATCH = -7;
 export const ANSWER_NAMES_FULL = -8;
+export const ANSWER_OBJECTS_FULL = -9;
+export const ANSWER_NOT_HELD = -10;
+export const QUEUED = 3;
 
 /** Of arrive, once the thread has ended: this is not the core's. */
 export const ANSWER_ENDED = -100;
@@ -45,22 +48,33 @@ export interface Core {
   ): void;
   open(): number;
   id(): bigint;
-  register(): number;
+  register(host: number): number;
   unregister(): void;
   doorbell(): number;
   threadCount(): number;
+  self(): number;
+  mostThreads(): number;
+  lifeOf(thread: number): number;
+  hostOf(thread: number): number;
+  reap(thread: number, life: number): number;
   createObject(
     kind: number,
     permits: number,
     max: number,
     spin: number,
     threshold: number,
+    robust: number,
     first: bigint,
   ): number;
   generation(address: number): number;
   maxOf(address: number): number;
-  attachObject(address: number, generation: number, kind: number): number;
-  detachObject(address: number): void;
+  isRobust(address: number): number;
+  isDisposed(address: number): number;
+  attach(address: number, generation: number, kind: number): number;
+  attachedTo(attachment: number): number;
+  detach(attachment: number): void;
+  held(attachment: number): number;
+  ownersDied(address: number): number;
   disposeObject(address: number): void;
   draftName(): number;
   openName(
@@ -71,19 +85,24 @@ export interface Core {
     max: number,
     spin: number,
     threshold: number,
+    robust: number,
   ): number;
   acquire(address: number, n: number): number;
-  park(address: number, n: number, acquired: number): number;
-  parkFor(address: number, n: number, acquired: number, nanoseconds: bigint): number;
-  giveUp(address: number): number;
+  acquireRobust(address: number, n: number, attachment: number): number;
+  enqueue(address: number, n: number, acquired: number, attachment: number): number;
+  park(now: number, attachment: number): number;
+  parkFor(nanoseconds: bigint, now: number, attachment: number): number;
+  giveUp(address: number, attachment: number): number;
   giveUpRun(run: number): number;
   tryAcquire(address: number, n: number): number;
-  arrive(address: number, n: number, last: number): number;
-  settle(run: number): number;
-  enterRun(run: number): number;
+  tryAcquireRobust(address: number, n: number, attachment: number): number;
+  arrive(address: number, n: number, last: number, attachment: number): number;
+  settle(run: number, attachment: number): number;
+  enterRun(run: number, now: number): number;
   dropRun(run: number): void;
   release(address: number, n: number): number;
-  finishRelease(address: number, n: number, released: number, run: number): number;
+  releaseRobust(address: number, n: number, attachment: number): number;
+  finishRelease(address: number, n: number, released: number, run: number, attachment: number): number;
   exceeds(address: number, n: number): number;
   available(address: number): number;
   waiting(address: number): number;

@@ -54,6 +54,8 @@ function capture(resolve: (value?: void | PromiseLike<void>) => void): void {
 export class Promises {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
+  /** Where permits are counted that this thread holds, if the semaphore is robust; else 0. */
+  readonly #attachment: number;
   /** Number of the first run, 0 if no promise waits; and of the last, 0 also if that stands alone. */
   first = 0;
   last = 0;
@@ -68,9 +70,10 @@ export class Promises {
   #latest: Owner | undefined;
 
   /** @internal */
-  constructor(core: Core, doorbell: Doorbell) {
+  constructor(core: Core, doorbell: Doorbell, attachment: number) {
     this.#core = core;
     this.#doorbell = doorbell;
+    this.#attachment = attachment;
   }
 
   /** A promise that the core has just queued in the run of this number. */
@@ -126,6 +129,12 @@ export class Promises {
     return run;
   }
 
+  /** The thread ends: what waits is given up in the core, and nobody will be told. */
+  forget(): void {
+    this.first = this.last = 0;
+    this.#head = this.#tail = undefined;
+  }
+
   /** Takes out a run, wherever it stands. */
   #remove(run: Run): void {
     if (run.previous) run.previous.next = run.next;
@@ -175,13 +184,13 @@ export class Promises {
   /** Settles what is due and leaves the rest to the doorbell. */
   rest(): void {
     do this.#settle();
-    while (this.first !== 0 && this.#core.enterRun(this.first) !== 0);
+    while (this.first !== 0 && this.#core.enterRun(this.first, Date.now() | 0) !== 0);
     this.#awake = false;
   }
 
   #settle(): void {
     while (this.first !== 0) {
-      const count = this.#core.settle(this.first);
+      const count = this.#core.settle(this.first, this.#attachment);
       if (count === 0) return;
       if (count < 0) this.#close();
       else this.#fulfil(count);
@@ -241,8 +250,8 @@ export class Doorbell {
     return this.#waiting.size > 0;
   }
 
-  promises(): Promises {
-    return new Promises(this.#core, this);
+  promises(attachment: number): Promises {
+    return new Promises(this.#core, this, attachment);
   }
 
   /** @internal The first promise waits. */

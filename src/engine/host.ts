@@ -2,6 +2,8 @@
 export interface Host {
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
+  /** Tells this thread from the others of the program, a number from 1 on; 0 where the runtime has no name for threads. */
+  readonly threadName: number;
   /** What `bequeath` left for this thread before it was started; undefined if nothing. */
   inherited(): unknown;
   /** Leaves a value for the threads that are started from now on. */

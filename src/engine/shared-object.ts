@@ -3,13 +3,14 @@
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
 import { ArenaFullError, badType, checkInteger, DisposedError } from '../errors.js';
-import type { Attachment } from './attachment.js';
+import type { Attachment, Shared } from './attachment.js';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
   ANSWER_MISMATCH,
   ANSWER_NAMES_FULL,
   ANSWER_NOT_FOUND,
+  ANSWER_OBJECTS_FULL,
   ANSWER_WRONG_KIND,
   KIND_SEMAPHORE,
   KIND_TICKET_SEMAPHORE,
@@ -18,7 +19,6 @@ import {
   NAME_BYTES,
   NAME_ROOM,
 } from './core.js';
-import type { Promises } from './doorbell.js';
 
 const KINDS = {
   Semaphore: KIND_SEMAPHORE,
@@ -42,26 +42,29 @@ export interface Properties {
   readonly max: number;
   readonly spin: number;
   readonly threshold: number;
+  readonly robust: boolean;
   readonly firstTicket: bigint;
 }
 
 /**
- * A shared object as one library object of this thread knows it: where it is, and the reference to it.
+ * A shared object as one library object of this thread knows it: where it is, and that the thread is attached to it.
  * Library objects are made from this, by their constructors, `from` and `open` alike.
  */
 export class Reference {
   readonly attachment: Attachment;
   readonly address: number;
+  readonly #number: number;
 
-  /** The core has just given the reference. */
-  constructor(attachment: Attachment, address: number) {
+  /** The core has just attached the thread, under this number. */
+  constructor(attachment: Attachment, number: number) {
     this.attachment = attachment;
-    this.address = address;
+    this.address = attachment.core.attachedTo(number);
+    this.#number = number;
   }
 
-  /** Counts the reference for as long as the library object lives. Returns where this thread's promises wait. */
-  hold(owner: object): Promises {
-    return this.attachment.hold(owner, this.address);
+  /** The thread stays attached for as long as the library object lives. */
+  hold(owner: object): Shared {
+    return this.attachment.hold(owner, this.address, this.#number);
   }
 
   /** Closes the shared object for all threads. */
@@ -91,13 +94,15 @@ const LAST_FIRST_TICKET = 2n ** 61n;
 export function checkProperties(
   kind: Kind,
   permits: unknown,
-  options: { max?: number; spin?: number; threshold?: number; firstTicket?: bigint },
+  options: { max?: number; spin?: number; threshold?: number; robust?: boolean; firstTicket?: bigint },
   defaults: { spin: number; threshold?: number },
 ): Properties {
   if (typeof options !== 'object' || options === null)
     throw badType(`${kind}: options`, 'an object', options);
   const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
   const firstTicket = options.firstTicket ?? 0n;
+  const robust = options.robust ?? false;
+  if (typeof robust !== 'boolean') throw badType(`${kind}: robust`, 'true or false', robust);
   if (typeof firstTicket !== 'bigint') throw badType(`${kind}: firstTicket`, 'a bigint', firstTicket);
   if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
     throw new RangeError(`${kind}: firstTicket must be from 0n to 2n ** 61n, got ${firstTicket}n`);
@@ -107,22 +112,24 @@ export function checkProperties(
     max,
     spin: checkInteger(`${kind}: spin`, options.spin ?? defaults.spin, 0, MOST_POLLS),
     threshold: checkInteger(`${kind}: threshold`, options.threshold ?? defaults.threshold ?? 0, 0, LIMIT),
+    robust,
     firstTicket,
   };
 }
 
 export function make(kind: Kind, p: Properties, arena: Arena | undefined): Reference {
   const attachment = attachmentOf(arena);
-  const address = attachment.core.createObject(
+  const number = attachment.core.createObject(
     KINDS[kind],
     p.permits,
     p.max,
     p.spin,
     p.threshold,
+    Number(p.robust),
     p.firstTicket,
   );
-  if (address === 0) throw arenaFull('object', 'objects');
-  return new Reference(attachment, address);
+  if (number < 0) throw refusal(number, kind, kind);
+  return new Reference(attachment, number);
 }
 
 export function find(kind: Kind, handle: Handle): Reference {
@@ -136,8 +143,8 @@ export function find(kind: Kind, handle: Handle): Reference {
     throw new TypeError(`${what} is damaged: address and generation must be integers`);
   }
   const attachment = attachmentOf(Arena.from(handle.arena));
-  const answer = attachment.core.attachObject(handle.address, handle.generation, KINDS[kind]);
-  if (answer === 0) return new Reference(attachment, handle.address);
+  const answer = attachment.core.attach(handle.address, handle.generation, KINDS[kind]);
+  if (answer > 0) return new Reference(attachment, answer);
   throw refusal(answer, what, kind);
 }
 
@@ -159,7 +166,7 @@ export function open(
   if (draft === 0) throw arenaFull('name', 'names');
   // Nobody else knows the draft until openName publishes it, so plain writes do.
   new Uint8Array(memory.buffer, draft + NAME_BYTES, bytes.length).set(bytes);
-  const address = core.openName(
+  const answer = core.openName(
     draft,
     bytes.length,
     KINDS[kind],
@@ -167,23 +174,26 @@ export function open(
     p?.max ?? LIMIT,
     p?.spin ?? 0,
     p?.threshold ?? 0,
+    Number(p?.robust ?? false),
   );
-  if (address > 0) return new Reference(attachment, address);
-  throw refusal(address, `${what} ${JSON.stringify(name)}`, kind);
+  if (answer > 0) return new Reference(attachment, answer);
+  throw refusal(answer, `${what} ${JSON.stringify(name)}`, kind);
 }
 
 function refusal(answer: number, what: string, kind: Kind): Error {
   switch (answer) {
     case ANSWER_CLOSED:
       return new DisposedError(`${what}: the ${kind} has been disposed of`);
-    case ANSWER_FULL:
+    case ANSWER_OBJECTS_FULL:
       return arenaFull('object', 'objects');
+    case ANSWER_FULL:
+      return arenaFull('attachment of a thread to an object', 'waiters');
     case ANSWER_NAMES_FULL:
       return arenaFull('name', 'names');
     case ANSWER_WRONG_KIND:
       return new TypeError(`${what}: the object there is of another kind, not a ${kind}`);
     case ANSWER_MISMATCH:
-      return new RangeError(`${what}: it exists already, with other permits or another max`);
+      return new RangeError(`${what}: it exists already, with other permits, another max, or robust where this is not`);
     case ANSWER_NOT_FOUND:
       return new Error(`${what}: nothing of that name exists; give the permits to create it`);
     default:

@@ -1,6 +1,6 @@
 /** The host of Node, and of runtimes that offer its `worker_threads`. */
 import * as timers from 'node:timers';
-import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
+import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
 import type { Host } from '../engine/host.js';
 
 // As they are at load: what a test replaces later, such as timers, must not keep promises from being told.
@@ -16,6 +16,7 @@ const exits: (() => void)[] = [];
 
 export const host: Host = {
   isMainThread,
+  threadName: threadId + 1,
   inherited: () => getEnvironmentData(KEY),
   bequeath: (value) => setEnvironmentData(KEY, value as never),
   keepAlive(on) {

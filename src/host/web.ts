@@ -13,6 +13,7 @@ function open(): MessageChannel {
 
 export const host: Host = {
   isMainThread: typeof document !== 'undefined',
+  threadName: 0,
   inherited: () => undefined,
   bequeath: () => {},
   keepAlive: () => {},

@@ -6,30 +6,33 @@ import { GOT } from '../scene/words.js';
 
 /** Where a thread keeps the address of its own object. */
 const MINE = GOT + 1;
+/** And of its attachment to it. */
+const ATTACHMENT = GOT;
 const LIMIT = 0x7fffffff;
 
 const create = (mayFail = false): Op =>
   call(
     'createObject',
-    () => [1, 1, LIMIT, 0, 0, 0, 0],
-    (address, scene, t) => {
-      if (address === 0 && !mayFail) throw new Violation(`thread ${t} finds no room for an object`);
+    () => [1, 1, LIMIT, 0, 0, 0, 0, 0],
+    (attachment, scene, t) => {
+      if (attachment < 0 && !mayFail) throw new Violation(`thread ${t} finds no room for an object`);
+      const address = attachment < 0 ? 0 : scene.objectOf(attachment);
       for (let u = 0; u < scene.threads; u++) {
         if (address !== 0 && scene.get(u, MINE) === address) {
           throw new Violation(`threads ${t} and ${u} have both been given the object at ${address}`);
         }
       }
       scene.set(t, MINE, address);
+      scene.set(t, ATTACHMENT, attachment);
     },
   );
 
 /** Disposes of its own object and lets go of it: the last reference frees the memory. */
 const drop = (): Op[] => [
   call('disposeObject', (scene, t) => [mine(scene, t)]),
-  call('detachObject', (scene, t) => {
-    const address = mine(scene, t);
+  call('detach', (scene, t) => {
     scene.set(t, MINE, 0);
-    return [address];
+    return [scene.get(t, ATTACHMENT)];
   }),
 ];
 
@@ -42,11 +45,12 @@ const word = (scene: Scene, address: number): number => scene.machine.words[addr
 /** Attaches to the first object by its first handle; if that works, the object must be of that generation until it lets go. */
 const attach = (): Op[] => [
   call(
-    'attachObject',
+    'attach',
     (scene) => [scene.semaphores[0], 0, 1],
     (answer, scene, t) => {
-      scene.set(t, MINE, answer === 0 ? scene.semaphores[0] : 0);
-      if (answer !== 0 && answer !== ANSWER_CLOSED && answer !== constant('ANSWER_STALE')) {
+      scene.set(t, MINE, answer > 0 ? scene.semaphores[0] : 0);
+      scene.set(t, ATTACHMENT, answer);
+      if (answer < 0 && answer !== ANSWER_CLOSED && answer !== constant('ANSWER_STALE')) {
         throw new Violation(`attaching is answered ${answer}`);
       }
     },
@@ -64,9 +68,8 @@ const attach = (): Op[] => [
     text: 'detach',
     next: (scene, t) => {
       if (mine(scene, t) === 0) return true;
-      const address = mine(scene, t);
       scene.set(t, MINE, 0);
-      scene.call(t, 'detachObject', address);
+      scene.call(t, 'detach', scene.get(t, ATTACHMENT));
       return false;
     },
   },
@@ -77,15 +80,15 @@ const rejoin = (): Op[] => [
     scene.set(t, MINE, 0);
     return [];
   }),
-  call('register', () => [], registered),
+  call('register', () => [0], registered),
 ];
 
 function registered(index: number, scene: Scene, t: number): void {
-  if (index < 0) throw new Violation(`thread ${t} finds no room to register`);
+  if (index <= 0) throw new Violation(`thread ${t} finds no room to register`);
   for (let u = 0; u < scene.threads; u++) {
-    if (scene.get(u, MINE) === index + 1) throw new Violation(`threads ${t} and ${u} have one record`);
+    if (scene.get(u, MINE) === index) throw new Violation(`threads ${t} and ${u} have one record`);
   }
-  scene.set(t, MINE, index + 1);
+  scene.set(t, MINE, index);
 }
 
 /** As in an arena that no thread has come to yet. */
@@ -134,7 +137,7 @@ export const allocator: readonly Model[] = [
   },
   {
     name: 'references',
-    programs: [attach(), [dispose(), call('detachObject', (scene) => [scene.semaphores[0]])], attach()],
+    programs: [[dispose(), call('detach', (scene) => [scene.attachment(0, 0)])], attach(), attach()],
     arena: { objects: 1 },
     objects: (scene) => {
       scene.semaphore({ permits: 1 });
@@ -146,18 +149,18 @@ export const allocator: readonly Model[] = [
         throw new Violation('the object was not freed once');
     },
   },
-  { name: 'registry', programs: [rejoin(), rejoin(), rejoin()], arena: { elements: 3 }, end: apart },
+  { name: 'registry', programs: [rejoin(), rejoin(), rejoin()], arena: { elements: 3, objects: 0 }, end: apart },
   {
     name: 'registry, a thread is killed',
     programs: [rejoin(), rejoin(), rejoin()],
-    arena: { elements: 4 },
+    arena: { elements: 4, objects: 0 },
     deaths: 1,
     mortal: [0],
   },
   {
     name: 'first registrations',
-    programs: [0, 1, 2].map(() => [call('register', () => [], registered)]),
-    arena: { elements: 3 },
+    programs: [0, 1, 2].map(() => [call('register', () => [0], registered)]),
+    arena: { elements: 3, objects: 0 },
     objects: empty,
     end: (scene) => {
       apart(scene);
@@ -172,7 +175,7 @@ export const allocator: readonly Model[] = [
       [acquire(), ...rejoin(), acquire(), ...rejoin(), acquire()],
       [post(), post(), post()],
     ],
-    arena: { elements: 2, buckets: 1 },
+    arena: { elements: 2, buckets: 1, objects: 1 },
     objects: (scene) => {
       scene.semaphore({ permits: 0 });
     },
@@ -183,7 +186,7 @@ export const allocator: readonly Model[] = [
       [arrive(), eventLoop(), ...rejoin(), arrive(), eventLoop(), ...rejoin()],
       [post(), post()],
     ],
-    arena: { elements: 4, buckets: 1 },
+    arena: { elements: 4, buckets: 1, objects: 1 },
     objects: (scene) => {
       scene.semaphore({ permits: 0 });
     },

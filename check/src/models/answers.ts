@@ -10,6 +10,7 @@ import {
   constant,
   GRANT,
   T_DOORBELL,
+  THREAD_SIZE,
   TICKET,
 } from '../scene/layout.js';
 import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
@@ -21,6 +22,8 @@ const KIND = constant('KIND_SEMAPHORE');
 const MORE = constant('MORE');
 const OVER_MAX = constant('ANSWER_OVER_MAX');
 const LIMIT = 0x7fffffff;
+/** The second attachment of a thread that is alone, and has one spare. */
+const SECOND = 3;
 const STALE = constant('ANSWER_STALE');
 /** Counters that differ from what a load that reads nothing would give. */
 const FIRST = -4n;
@@ -83,7 +86,7 @@ function postTooMany(): Op {
       const answer = scene.result(t);
       if (phase === 0) scene.call(t, 'release', scene.semaphores[0], 1);
       else if (phase === 1 && answer === MORE)
-        scene.call(t, 'finishRelease', scene.semaphores[0], 1, MORE, 0);
+        scene.call(t, 'finishRelease', scene.semaphores[0], 1, MORE, 0, 0);
       else {
         if (answer !== ADMITTED && answer !== OVER_MAX) throw new Violation(`release is answered ${answer}`);
         scene.set(t, GOT + 1, answer === ADMITTED ? 1 : 0);
@@ -104,21 +107,27 @@ export const answers: readonly Model[] = [
         asks('available', ofFirst(), 2),
         asks('exceeds', ofFirst(1), 0),
         asks('exceeds', ofFirst(2), 1),
-        asks('attachObject', ofFirst(0, KIND), 0),
-        asks('attachObject', ofFirst(0, KIND + 1), constant('ANSWER_WRONG_KIND')),
-        asks('attachObject', ofFirst(1, KIND), STALE),
-        asks('attachObject', ({ regions }) => [regions.objects + 64, 0, KIND], STALE),
-        asks('attachObject', ({ regions }) => [regions.objects + 128, 0, KIND], STALE),
+        asks('attach', ofFirst(0, KIND), SECOND),
+        asks('attach', ofFirst(0, KIND + 1), constant('ANSWER_WRONG_KIND')),
+        asks('attach', ofFirst(1, KIND), STALE),
+        asks('attach', ({ regions }) => [regions.objects + 64, 0, KIND], STALE),
+        asks('attach', ({ regions }) => [regions.objects + 128, 0, KIND], STALE),
+        asks('attachedTo', () => [SECOND], ({ semaphores }) => semaphores[0]),
+        asks('held', () => [SECOND], 0),
+        asks('isRobust', ofFirst(), 0),
+        asks('ownersDied', ofFirst(), 0),
         asks('waiting', ofFirst(), 0),
+        asks('isDisposed', ofFirst(), 0),
         call('disposeObject', ofFirst()),
-        asks('attachObject', ofFirst(0, KIND), ANSWER_CLOSED),
+        asks('isDisposed', ofFirst(), 1),
+        asks('attach', ofFirst(0, KIND), ANSWER_CLOSED),
         asks('available', ofFirst(), 0),
-        call('detachObject', ofFirst()),
+        call('detach', () => [SECOND]),
         asks('generation', ofFirst(), 0),
-        call('detachObject', ofFirst()),
+        call('detach', (scene) => [scene.attachment(0, 0)]),
         asks('generation', ofFirst(), 1),
-        asks('attachObject', ofFirst(0, KIND), STALE),
-        asks('attachObject', ofFirst(1, KIND), STALE),
+        asks('attach', ofFirst(0, KIND), STALE),
+        asks('attach', ofFirst(1, KIND), STALE),
       ],
     ],
     arena: { objects: 2 },
@@ -138,18 +147,19 @@ export const answers: readonly Model[] = [
         asks(
           'doorbell',
           () => [],
-          ({ regions }) => regions.threads + T_DOORBELL,
+          ({ regions }) => regions.threads + THREAD_SIZE + T_DOORBELL,
         ),
         asks('threadCount', () => [], 2),
         asks('acquire', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
         asks('tryAcquire', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
-        asks('arrive', () => [CLOSED_OBJECT, 1, 0], ANSWER_CLOSED),
+        asks('arrive', () => [CLOSED_OBJECT, 1, 0, 0], ANSWER_CLOSED),
+        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], 3),
         asks(
-          'createObject',
-          () => [KIND, 0, 1, 0, 0, 0, 0],
+          'attachedTo',
+          () => [3],
           ({ regions }) => regions.objects,
         ),
-        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0], 0),
+        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], constant('ANSWER_OBJECTS_FULL')),
         asks(
           'draftName',
           () => [],
@@ -166,7 +176,7 @@ export const answers: readonly Model[] = [
           ({ regions }) => regions.names + 2 * NAME_SIZE,
         ),
         asks('draftName', () => [], 0),
-        asks('register', () => [], constant('ANSWER_FULL')),
+        asks('register', () => [0], constant('ANSWER_FULL')),
         call('unregister', () => []),
         asks('threadCount', () => [], 1),
       ],
@@ -211,12 +221,11 @@ export const answers: readonly Model[] = [
         post(),
         eventLoop(),
         call('disposeObject', ofFirst()),
-        call('detachObject', ofFirst()),
-        asks(
-          'createObject',
-          () => [KIND, 0, 1, 0, 0, 0, 0],
-          (scene) => scene.semaphores[0],
-        ),
+        call('detach', (scene) => [scene.attachment(0, 0)]),
+        call('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], (attachment, scene) => {
+          const made = scene.objectOf(attachment);
+          if (made !== scene.semaphores[0]) throw new Violation(`an object is made at ${made}`);
+        }),
         asks('waiting', ofFirst(), 0),
       ],
     ],
@@ -245,7 +254,7 @@ export const answers: readonly Model[] = [
     programs: [
       [
         asks('release', ofFirst(1), MORE),
-        asks('finishRelease', ofFirst(1, MORE, 0), OVER_MAX),
+        asks('finishRelease', ofFirst(1, MORE, 0, 0), OVER_MAX),
         asks('available', ofFirst(), LIMIT),
         asks('tryAcquire', ofFirst(LIMIT), 0),
         asks('tryAcquire', ofFirst(1), constant('REFUSED')),
@@ -264,7 +273,7 @@ export const answers: readonly Model[] = [
         asks('acquire', ofFirst(1), ANSWER_CLOSED),
         asks('tryAcquire', ofFirst(1), ANSWER_CLOSED),
         asks('release', ofFirst(1), MORE),
-        asks('finishRelease', ofFirst(1, MORE, 0), 0),
+        asks('finishRelease', ofFirst(1, MORE, 0, 0), 0),
       ],
     ],
     objects: (scene) => {
@@ -280,7 +289,7 @@ export const answers: readonly Model[] = [
     name: 'counters of one that is being closed',
     programs: [
       [
-        call('arrive', ofFirst(1, 0), (answer, scene, t) => {
+        call('arrive', ofFirst(1, 0, 0), (answer, scene, t) => {
           if (answer !== ANSWER_CLOSED) scene.set(t, GOT + 1, 1);
         }),
       ],

@@ -5,7 +5,7 @@
 import { ADMITTED, constant } from '../scene/layout.js';
 import { call } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
-import { GOT, PHASE } from '../scene/words.js';
+import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
 
 const N_BYTES = constant('N_BYTES');
 const OBJECT_SIZE = constant('OBJECT_SIZE');
@@ -32,6 +32,12 @@ function pair(): readonly [string, string] {
 
 /** Where a thread keeps the address of what it has opened by this name. */
 const slot = (name: number): number => GOT + name;
+
+/** And the number of the attachment to it. */
+const attachment = (name: number): number => LISTENING + name;
+
+/** The last attachment of all. */
+const LATEST = READY;
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
 
@@ -60,7 +66,7 @@ function open(name: number, { permits = 1, max = MAX, kind = KIND, answer }: Ope
         if (draft === 0) throw new Violation(`thread ${t} finds no place for a name`);
         for (let i = 0; i + 4 <= bytes.length; i += 4)
           scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
-        scene.call(t, 'openName', draft, bytes.length - 3, kind, permits, max, 0, 0);
+        scene.call(t, 'openName', draft, bytes.length - 3, kind, permits, max, 0, 0, 0);
         return false;
       }
       opened(scene, t, name, scene.result(t), answer);
@@ -74,16 +80,19 @@ function opened(scene: Scene, t: number, name: number, answer: number, expected:
     if (answer !== expected) throw new Violation(`thread ${t} opens a name and is answered ${answer}`);
     return;
   }
+  const opened = scene.objectOf(answer);
   for (let u = 0; u < scene.threads; u++) {
     for (const other of NAMES.keys()) {
       const address = scene.get(u, slot(other)) & -OBJECT_SIZE;
-      if (address !== 0 && (address === answer) !== (other === name))
+      if (address !== 0 && (address === opened) !== (other === name))
         throw new Violation(
-          `threads ${t} and ${u} have opened ${name} and ${other}, and got ${answer} and ${address}`,
+          `threads ${t} and ${u} have opened ${name} and ${other}, and got ${opened} and ${address}`,
         );
     }
   }
-  scene.set(t, slot(name), answer);
+  scene.set(t, slot(name), opened);
+  scene.set(t, LATEST, answer);
+  if (scene.get(t, attachment(name)) === 0) scene.set(t, attachment(name), answer);
 }
 
 /** Tries to take the object's one permit; the lowest bit of the slot tells whether it was there. */
@@ -98,10 +107,11 @@ const take = (name = 0): Op =>
 
 const drop = (name = 0): Op[] => [
   call('disposeObject', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]),
-  call('detachObject', (scene, t) => {
-    const address = scene.get(t, slot(name)) & -OBJECT_SIZE;
+  call('detach', (scene, t) => {
+    const number = scene.get(t, attachment(name));
     scene.set(t, slot(name), 0);
-    return [address];
+    scene.set(t, attachment(name), 0);
+    return [number];
   }),
 ];
 
@@ -145,7 +155,7 @@ export const names: readonly Model[] = [
         open(0),
         take(),
         open(0, { permits: -1 }),
-        call('detachObject', (scene, t) => [scene.get(t, slot(0))]),
+        call('detach', (scene, t) => [scene.get(t, LATEST)]),
         open(0, { max: MAX + 1, answer: constant('ANSWER_MISMATCH') }),
         open(0, { permits: 2, answer: constant('ANSWER_MISMATCH') }),
         open(0, { kind: KIND + 1, answer: constant('ANSWER_WRONG_KIND') }),

@@ -22,15 +22,15 @@ function beginIn(scene: Scene, epoch: number): void {
   }
 }
 
-const rejoin = (): Op[] => [call('unregister', () => []), call('register', () => [])];
+const rejoin = (): Op[] => [call('unregister', () => []), call('register', () => [0])];
 
 /** Queues a promise on the second semaphore, and leaves it there. */
-const leave = (width: number): Op => call('arrive', (scene) => [scene.semaphores[1], width, 0]);
+const leave = (width: number): Op => call('arrive', (scene) => [scene.semaphores[1], width, 0, 0]);
 
 const join = (): Op =>
   call(
     'arrive',
-    (scene, t) => [scene.semaphores[0], 1, scene.get(t, RUN)],
+    (scene, t) => [scene.semaphores[0], 1, scene.get(t, RUN), 0],
     (run, scene, t) => scene.set(t, RUN, run),
   );
 
@@ -40,7 +40,7 @@ const join = (): Op =>
 const enter = (settled: boolean): Op =>
   call(
     'enterRun',
-    (scene, t) => [scene.get(t, RUN)],
+    (scene, t) => [scene.get(t, RUN), 0],
     (due, scene, t) => {
       if (due === 0 || !settled || scene.get(t, GOT) === 0) return;
       throw new Violation(`thread ${t} is told that a promise is due, and none is`);
@@ -50,7 +50,7 @@ const enter = (settled: boolean): Op =>
 const settle = (): Op =>
   call(
     'settle',
-    (scene, t) => [scene.get(t, RUN)],
+    (scene, t) => [scene.get(t, RUN), 0],
     (count, scene, t) => scene.set(t, GOT, count),
   );
 

@@ -35,6 +35,8 @@ export const RESERVED = constant('RESERVED');
 export const ABANDONED = constant('ABANDONED');
 export const CLAIMED = constant('CLAIMED');
 export const MERGING = constant('MERGING');
+export const ATTACHED = constant('ATTACHED');
+export const QUEUED = constant('QUEUED');
 export const E_START = constant('E_START');
 export const E_REQUEST = constant('E_REQUEST');
 export const E_END = constant('E_END');
@@ -70,6 +72,7 @@ const STATES = [
   'ABANDONED',
   'CLAIMED',
   'MERGING',
+  'ATTACHED',
 ];
 const words = (names: Record<string, string>): Map<number, string> =>
   new Map(Object.entries(names).map(([name, text]) => [constant(name), text]));
@@ -80,6 +83,9 @@ const HEADER = words({
   USED_NAMES: 'names used',
   USED_THREADS: 'threads used',
   PUBLISHED_NAMES: 'names published',
+  REAPER: 'reaper',
+  COLLISIONS: 'collisions',
+  NEVER: 'never',
 });
 const OBJECT = words({
   TICKET: 'ticket',
@@ -89,7 +95,11 @@ const OBJECT = words({
   O_SPIN: 'spin',
   O_THRESHOLD: 'threshold',
   O_INITIAL: 'initial',
+  O_ROBUST: 'robust',
   O_LIFE: 'life',
+  O_DIED: 'died',
+  O_DEATHS: 'deaths',
+  O_TIMEOUTS: 'timeouts',
 });
 const NAME = words({
   N_TARGET: 'target',
@@ -97,7 +107,7 @@ const NAME = words({
   N_USED: 'used',
   N_LENGTH: 'length',
 });
-const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell' });
+const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell', T_HOST: 'host' });
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
 const ELEMENT = words({
   E_STATE: 'state',
@@ -105,6 +115,8 @@ const ELEMENT = words({
   E_REQUEST: 'request',
   E_CELLS: 'cells',
   E_END: 'end',
+  E_HELD: 'held',
+  E_SINCE: 'since',
 });
 
 /** What the word at this address is, for a reader of traces. */

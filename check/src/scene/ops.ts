@@ -3,7 +3,7 @@
  * written as machines of a few phases, since the search must be able to stop between any two accesses.
  */
 
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED, TIMED_OUT } from './layout.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, QUEUED, REFUSED, TIMED_OUT } from './layout.js';
 import { type Op, type Scene, Violation } from './scene.js';
 import {
   GOT,
@@ -30,6 +30,13 @@ function admitted(scene: Scene, t: number, semaphore: number, width: number): vo
   scene.set(t, GOT + semaphore, scene.get(t, GOT + semaphore) + width);
 }
 
+/** Takes a ticket, as every acquire begins. */
+function begin(scene: Scene, t: number, semaphore: number, n: number): void {
+  const robust = scene.robust(t, semaphore);
+  if (robust === 0) scene.call(t, 'acquire', scene.semaphores[semaphore], n);
+  else scene.call(t, 'acquireRobust', scene.semaphores[semaphore], n, robust);
+}
+
 /** `acquire(n)`: blocks. A disposed semaphore ends it without permits. */
 export function acquire(n = 1, semaphore = 0): Waiting {
   return {
@@ -37,11 +44,11 @@ export function acquire(n = 1, semaphore = 0): Waiting {
     semaphore,
     width: n,
     next(scene, t) {
-      const at = scene.semaphores[semaphore];
       const phase = scene.get(t, PHASE);
+      const robust = scene.robust(t, semaphore);
       scene.set(t, PHASE, phase + 1);
       if (phase === 0) {
-        scene.call(t, 'acquire', at, n);
+        begin(scene, t, semaphore, n);
         return false;
       }
       const answer = scene.result(t);
@@ -50,7 +57,11 @@ export function acquire(n = 1, semaphore = 0): Waiting {
         return true;
       }
       if (phase === 1) {
-        scene.call(t, 'park', at, n, answer);
+        scene.call(t, 'enqueue', scene.semaphores[semaphore], n, answer, robust);
+        return false;
+      }
+      if (phase === 2 && answer === QUEUED) {
+        scene.call(t, 'park', 0, robust);
         return false;
       }
       return expectClosed(scene, t, answer, semaphore);
@@ -71,14 +82,15 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
       const at = scene.semaphores[semaphore];
       const phase = scene.get(t, PHASE);
       const answer = scene.result(t);
+      const robust = scene.robust(t, semaphore);
       const to = (next: number): void => scene.set(t, PHASE, next);
-      const parkFor = (taken: number): false => {
-        scene.call(t, 'parkFor', at, n, taken, 1, 0);
+      const parkFor = (): false => {
+        scene.call(t, 'parkFor', 1, 0, 0, robust);
         return false;
       };
       if (phase === 0) {
         to(1);
-        scene.call(t, 'acquire', at, n);
+        begin(scene, t, semaphore, n);
         return false;
       }
       if (answer === ADMITTED) {
@@ -86,22 +98,27 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         return true;
       }
       if (phase === 1) {
-        to(patient ? 2 : 3);
-        return parkFor(answer);
-      }
-      if (answer === TIMED_OUT) {
-        if (phase === 2) {
-          to(3);
-          return parkFor(answer);
-        }
-        to(4);
-        scene.call(t, 'giveUp', at);
+        to(2);
+        scene.call(t, 'enqueue', at, n, answer, robust);
         return false;
       }
-      if (phase === 4 && answer === REFUSED) return true;
-      if (phase === 4 && answer === ANSWER_FULL) {
+      if (phase === 2 && answer === QUEUED) {
+        to(patient ? 3 : 4);
+        return parkFor();
+      }
+      if (answer === TIMED_OUT) {
+        if (phase === 3) {
+          to(4);
+          return parkFor();
+        }
         to(5);
-        scene.call(t, 'park', at, n, TIMED_OUT);
+        scene.call(t, 'giveUp', at, robust);
+        return false;
+      }
+      if (phase === 5 && answer === REFUSED) return true;
+      if (phase === 5 && answer === ANSWER_FULL) {
+        to(6);
+        scene.call(t, 'park', 0, robust);
         return false;
       }
       return expectClosed(scene, t, answer, semaphore);
@@ -122,7 +139,9 @@ export function tryAcquire(n = 1, semaphore = 0): Op {
     next(scene, t) {
       if (scene.get(t, PHASE) === 0) {
         scene.set(t, PHASE, 1);
-        scene.call(t, 'tryAcquire', scene.semaphores[semaphore], n);
+        const robust = scene.robust(t, semaphore);
+        if (robust === 0) scene.call(t, 'tryAcquire', scene.semaphores[semaphore], n);
+        else scene.call(t, 'tryAcquireRobust', scene.semaphores[semaphore], n, robust);
         return false;
       }
       const answer = scene.result(t);
@@ -143,17 +162,19 @@ const ANSWER = LOCAL + 3; // of arrive
 /** One release; true when it is done. */
 function releasing(scene: Scene, t: number, width: number, semaphore: number, own: boolean): boolean {
   const at = scene.semaphores[semaphore];
+  const robust = own ? scene.robust(t, semaphore) : 0;
   const answer = scene.result(t);
   switch (scene.get(t, STAGE)) {
     case 0:
       scene.releasing(t, semaphore, width, own);
       scene.set(t, STAGE, 1);
-      scene.call(t, 'release', at, width);
+      if (robust === 0) scene.call(t, 'release', at, width);
+      else scene.call(t, 'releaseRobust', at, width, robust);
       return false;
     case 1:
       if (answer === ADMITTED) break;
       scene.set(t, STAGE, 2);
-      scene.call(t, 'finishRelease', at, width, answer, semaphore === 0 ? firstRun(scene, t) : 0);
+      scene.call(t, 'finishRelease', at, width, answer, semaphore === 0 ? firstRun(scene, t) : 0, robust);
       return false;
     case 2: {
       if (answer < 0) throw new Violation(`thread ${t}'s release is answered ${answer}`);
@@ -250,7 +271,7 @@ function restSoon(scene: Scene, t: number): void {
 function settle(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : 1);
-  if (run !== 0) scene.call(t, 'settle', run);
+  if (run !== 0) scene.call(t, 'settle', run, scene.robust(t, 0));
   return run !== 0;
 }
 
@@ -290,7 +311,7 @@ export function arrive(n = 1, alone = false): Op {
       const phase = scene.get(t, PHASE);
       scene.set(t, PHASE, phase + 1);
       if (phase === 0) {
-        scene.call(t, 'arrive', scene.semaphores[0], n, alone ? 0 : lastRun(scene, t));
+        scene.call(t, 'arrive', scene.semaphores[0], n, alone ? 0 : lastRun(scene, t), scene.robust(t, 0));
         return false;
       }
       if (phase === 1) {
@@ -416,7 +437,7 @@ function enter(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   if (run === 0) return turn(scene, t);
   scene.set(t, PHASE, ENTERING);
-  scene.call(t, 'enterRun', run);
+  scene.call(t, 'enterRun', run, 0);
   return false;
 }
 

@@ -19,6 +19,7 @@ import type { Program } from '../wasm/code.js';
 import {
   ABANDONED,
   ADMITTED,
+  ATTACHED,
   B_CELLS,
   B_PARKED,
   CLAIMED,
@@ -37,6 +38,7 @@ import {
   RESERVED,
   type Regions,
   STATE_MASK,
+  T_DOORBELL,
   THREAD_SIZE,
   TICKET,
 } from './layout.js';
@@ -61,7 +63,10 @@ export interface ArenaSizes {
   readonly objects?: number;
   readonly names?: number;
   readonly buckets?: number;
+  /** Besides those of attachments. */
   readonly elements?: number;
+  /** Threads that are attached to each object: the first alone by default. */
+  readonly attached?: number;
 }
 
 export interface Model {
@@ -98,7 +103,7 @@ const HOST_LOAD = 1;
 const HOST_WAIT = 2;
 
 const MOST_SEMAPHORES = 2;
-const MOST_ELEMENTS = 16;
+const MOST_ELEMENTS = 24;
 
 export interface SemaphoreOptions {
   readonly permits: number;
@@ -107,6 +112,7 @@ export interface SemaphoreOptions {
   readonly max?: number;
   readonly kind?: number;
   readonly first?: bigint;
+  readonly robust?: boolean;
 }
 
 export class Scene {
@@ -119,6 +125,9 @@ export class Scene {
   filler = 0;
   /** Addresses of the model's semaphores. */
   readonly semaphores: number[] = [];
+  /** Of each semaphore: the attachments of the threads. */
+  readonly #attachments: number[][] = [];
+  readonly #robust: boolean[] = [];
   readonly #programs: readonly (readonly Op[])[];
   readonly #functions = new Map<string, number>();
   readonly #ticketGlobal: number;
@@ -186,7 +195,7 @@ export class Scene {
   /** Makes a semaphore before the threads start. */
   semaphore(o: SemaphoreOptions): number {
     const first = BigInt.asIntN(64, o.first ?? 0n);
-    const address = this.callNow(
+    const attachment = this.callNow(
       0,
       'createObject',
       o.kind ?? 1,
@@ -194,13 +203,46 @@ export class Scene {
       o.max ?? 0x7fffffff,
       o.spin ?? 0,
       o.threshold ?? 0,
+      Number(o.robust ?? false),
       Number(BigInt.asIntN(32, first)),
       Number(BigInt.asIntN(32, first >> 32n)),
     );
-    if (address === 0) throw new Error(`${this.model.name}: no room for a semaphore`);
+    if (attachment < 0) throw new Error(`${this.model.name}: no room for a semaphore`);
+    const address = this.callNow(0, 'attachedTo', attachment);
+    const attached = this.model.arena?.attached ?? 1;
     this.semaphores.push(address);
+    this.#robust.push(o.robust ?? false);
+    this.#attachments.push([
+      attachment,
+      ...Array.from({ length: attached - 1 }, (_, t) =>
+        this.callNow(t + 1, 'attach', address, 0, o.kind ?? 1),
+      ),
+    ]);
     this.#setMade(this.semaphores.length - 1, o.permits);
     return address;
+  }
+
+  /** Where permits of a robust semaphore are counted that the thread holds; 0 for another. */
+  robust(t: number, semaphore: number): number {
+    return this.#robust[semaphore] ? this.attachment(t, semaphore) : 0;
+  }
+
+  /** The thread's attachment to a semaphore. */
+  attachment(t: number, semaphore: number): number {
+    return this.#attachments[semaphore]?.[t] ?? 0;
+  }
+
+  /** The object of an attachment, as its element says. */
+  objectOf(attachment: number): number {
+    return this.#objectIn(this.regions.elements + (attachment - 1) * ELEMENT_SIZE);
+  }
+
+  #objectIn(element: number): number {
+    const request = (element + E_REQUEST) >> 2;
+    const { words } = this.machine;
+    return (
+      this.regions.objects + ((words[request] >>> 31) | ((words[request + 1] & 0x7ffff) << 1)) * OBJECT_SIZE
+    );
   }
 
   /** Runs a call of one thread to its end, alone: for setting up. */
@@ -239,7 +281,7 @@ export class Scene {
   }
 
   doorbell(t: number): number {
-    return this.regions.threads + t * THREAD_SIZE + 4;
+    return this.regions.threads + (t + 1) * THREAD_SIZE + T_DOORBELL;
   }
 
   /** The low and high word of the ticket that the thread took last, by what it did to the counter. */
@@ -718,16 +760,14 @@ export class Scene {
 
   /** The widths of a semaphore's tombstones, none of which may be passed, half merged or next to another. */
   #tombstones(semaphore: number): number {
-    const { elements, end, objects } = this.regions;
+    const { elements, end } = this.regions;
     const words = this.machine.words;
     const starts = new Set<number>();
     const ends = new Set<number>();
     let width = 0;
     for (let e = elements; e < end; e += ELEMENT_SIZE) {
       const state = words[e >> 2] & STATE_MASK;
-      const request = words[(e + E_REQUEST) >> 2];
-      const object = (request >>> 31) | ((words[(e + E_REQUEST + 4) >> 2] & 0x7ffff) << 1);
-      if (objects + object * OBJECT_SIZE !== this.semaphores[semaphore]) continue;
+      if (this.#objectIn(e) !== this.semaphores[semaphore]) continue;
       if (state === CLAIMED || state === MERGING)
         throw new Violation(`${nameOf(e, this.regions)} stays ${this.value(e, 8)}`);
       if (state !== ABANDONED) continue;
@@ -762,7 +802,7 @@ export class Scene {
     }
     for (let e = elements; e < end; e += ELEMENT_SIZE) {
       const state = words[e >> 2] & STATE_MASK;
-      if (state !== IDLE && state !== ABANDONED && !spares.has(e)) {
+      if (state !== IDLE && state !== ABANDONED && state !== ATTACHED && !spares.has(e)) {
         throw new Violation(
           `${nameOf(e, this.regions)} is ${this.value(e, 8)} at the end, and nobody's spare`,
         );

@@ -29,6 +29,8 @@ export function newMachine(
 ): { machine: Machine; regions: Regions } {
   const { objects = 2, names = 1, buckets = 2, elements = 8 } = sizes;
   const machine = new Machine(program, { bytes: PAGE, threads, kills });
+  // Beside the model's own, each object takes one for each thread that is attached to it.
+  const pool = elements + objects * (sizes.attached ?? 1);
   const call = (t: number, name: string, ...args: number[]): number => {
     const index = program.exports.get(name);
     if (index === undefined) throw new Error(`the core exports no ${name}`);
@@ -36,12 +38,12 @@ export function newMachine(
     finish(machine, t);
     return machine.resultLo(t);
   };
-  const end = call(0, 'measure', objects, names, threads, buckets, elements);
+  const end = call(0, 'measure', objects, names, threads, buckets, pool);
   if (end > PAGE) throw new Error(`an arena of a model must fit ${PAGE} bytes, got ${end}`);
-  call(0, 'create', 1, 0, objects, names, threads, buckets, elements);
+  call(0, 'create', 1, 0, objects, names, threads, buckets, pool);
   for (let t = 0; t < threads; t++) {
     if (call(t, 'open') !== 1) throw new Error('the arena does not open');
-    if (call(t, 'register') !== t) throw new Error(`thread ${t} does not register`);
+    if (call(t, 'register', t + 1) !== t + 1) throw new Error(`thread ${t} does not register`);
   }
   return { machine, regions: regionsOf(machine, program, end) };
 }

@@ -9,6 +9,7 @@ export interface Contender {
   readonly acquire: string;
   readonly release: string;
   /** What follows an acquire and a release that have not answered ADMITTED. */
+  readonly enqueue?: string;
   readonly park?: string;
   readonly finishRelease?: string;
   /** Arguments after the semaphore's address. */
@@ -53,6 +54,7 @@ export const contenders: readonly Contender[] = [
     spin: SEMAPHORE_SPIN,
     threshold: 0,
     acquire: 'acquire',
+    enqueue: 'enqueue',
     park: 'park',
     release: 'release',
     finishRelease: 'finishRelease',

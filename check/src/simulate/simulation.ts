@@ -13,7 +13,7 @@
  * the word. A compare-and-swap counts as a write even if it fails, as processors ask for the line first.
  */
 import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '../machine/machine.js';
-import { ADMITTED, constant, nameOf } from '../scene/layout.js';
+import { ADMITTED, constant, nameOf, QUEUED } from '../scene/layout.js';
 import { regionsOf } from '../scene/set-up.js';
 import { generator } from '../search/walk.js';
 import type { Program } from '../wasm/code.js';
@@ -54,6 +54,8 @@ const NAMES = 1;
 const BUCKETS = 2048;
 const ELEMENTS = 256;
 const UNLIMITED = 0x7fffffff;
+/** What stands for the attachment where the semaphore is not robust. */
+const NOT_ROBUST = 0;
 /** What finishRelease is told by a thread without promises. */
 const NO_RUN = 0;
 
@@ -62,6 +64,7 @@ const OUTSIDE = 0;
 const ACQUIRING = 1;
 const INSIDE = 2;
 const RELEASING = 3;
+const ENQUEUING = 4;
 
 export function simulate(program: Program, configuration: Configuration): Counted {
   const simulation = new Simulation(program, configuration);
@@ -98,10 +101,15 @@ class Simulation {
     this.#callNow(0, 'create', 1, 0, OBJECTS, NAMES, processors, BUCKETS, ELEMENTS);
     for (let t = 0; t < processors; t++) {
       this.#callNow(t, 'open');
-      if (this.#callNow(t, 'register') !== t) throw new Error(`thread ${t} does not register`);
+      if (this.#callNow(t, 'register', t + 1) !== t + 1) throw new Error(`thread ${t} does not register`);
     }
     const { kind, spin, threshold } = contender;
-    this.#semaphore = this.#callNow(0, 'createObject', constant(kind), 1, UNLIMITED, spin, threshold, 0, 0);
+    const attachment = this.#callNow(
+      0,
+      'createObject',
+      ...[constant(kind), 1, UNLIMITED, spin, threshold, 0, 0, 0],
+    );
+    this.#semaphore = this.#callNow(0, 'attachedTo', attachment);
   }
 
   /** Until so many hand-overs have been made. */
@@ -170,7 +178,7 @@ class Simulation {
   /** Begins the thread's next call; or it works, and false. What the library's TypeScript does around the core. */
   #advance(t: number): boolean {
     const { contender, inside, outside } = this.#configuration;
-    const { acquire, park, release, finishRelease, permits } = contender;
+    const { acquire, enqueue, park, release, finishRelease, permits } = contender;
     const call = (name: string | undefined, ...rest: number[]): true => {
       this.#machine.call(t, this.#function(name), this.#semaphore, ...permits, ...rest);
       return true;
@@ -185,7 +193,15 @@ class Simulation {
         this.#phases[t] = ACQUIRING;
         return call(acquire);
       case ACQUIRING:
-        if (answer !== ADMITTED) return call(park, answer);
+      case ENQUEUING:
+        if (answer === QUEUED && this.#phases[t] === ACQUIRING) {
+          this.#phases[t] = ENQUEUING;
+          return call(enqueue, answer, NOT_ROBUST);
+        }
+        if (answer === QUEUED) {
+          this.#machine.call(t, this.#function(park), 0, NOT_ROBUST);
+          return true;
+        }
         this.#phases[t] = INSIDE;
         this.#handOvers++;
         this.#work[t] = inside - 1;
@@ -194,7 +210,7 @@ class Simulation {
         this.#phases[t] = RELEASING;
         return call(release);
       default:
-        if (answer !== ADMITTED) return call(finishRelease, answer, NO_RUN);
+        if (answer !== ADMITTED) return call(finishRelease, answer, NO_RUN, NOT_ROBUST);
         this.#phases[t] = OUTSIDE;
         this.#work[t] = outside - 1;
         return false;

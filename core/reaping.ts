@@ -1,0 +1,182 @@
+/**
+ * Reaping: what a dead thread waited for, held and referred to goes back, and what it left undone is done.
+ *
+ * An engine stops a thread only where it enters a function or goes round a loop, or in its sleep. Between those
+ * points lie the straight runs R1 to R7, so that whatever it was at, the pool tells how far it had come:
+ *
+ *     element in its name                 means                            what is done
+ *     WAITING, GRANTED, CLOSED, AWAKE     it waited                        given up in its name (giving-up.ts)
+ *     ATTACHED                            it referred to an object,        permits go back, whoever acquires next
+ *                                         and held so many permits of it   learns of the death; the reference goes
+ *     RESERVED                            a spare                          freed
+ *     element in any other name, of an object that it was attached to
+ *     WAITING, and due or closed          it died in release or dispose    granted or closed
+ *     GRANTED, CLOSED                     it may have died before notify   notified again
+ *     ABANDONED, and passed               it died before it claimed it     claimed
+ *
+ * Why nothing is lost: granting is idempotent and open to all, since grant says who is due; so a poster needs to
+ * leave no trace but the change of grant itself. The permits of a tombstone are added by the one who claims it, in
+ * a straight run.
+ *
+ * One thread reaps at a time: REAPER says who, by index and life, so that it can be told when that one is dead in
+ * turn, and the next goes on in its place. Every step may be done again from its beginning. Whoever declares a
+ * death first marks the record DEAD and then looks at REAPER; who has reaped first frees REAPER and then looks for
+ * records that are DEAD. So none is left, and nobody waits (D8).
+ *
+ * The record of the dead thread is freed last. Until then its attachments keep what they refer to from being
+ * freed, so that the sweep does not touch a stranger.
+ */
+import { lifeOf, me, mostThreads, myLife, threadRecord } from './arena';
+import { detach } from './attachments';
+import { elementAt, indexOf, leaveCells, release as releaseElement, usedElements } from './elements';
+import { giveUpFor, passOn } from './giving-up';
+import {
+  ABANDONED,
+  ALIVE,
+  ATTACHED,
+  AWAKE,
+  CLOSED,
+  CLOSED_BELOW,
+  DEAD,
+  E_HELD,
+  E_REQUEST,
+  E_START,
+  E_STATE,
+  FREE,
+  GRANT,
+  GRANTED,
+  LIFE_EPOCH,
+  LIFE_STATE,
+  O_DEATHS,
+  O_DIED,
+  OWNER_SHIFT,
+  REAPER,
+  RESERVED,
+  STATE_MASK,
+  T_LIFE,
+  THREAD_MASK,
+  WAITING,
+  WIDTH_MASK,
+} from './layout';
+import { freeDrafts } from './names';
+import { disposeObject, freeUnfinished, isDisposed } from './objects';
+import { amidst, moveOn, NOTHING, objectOf, recover, ring, tell, wakeDue } from './semaphore';
+
+/**
+ * Declares a thread dead that was registered with this life, and reaps it, unless somebody reaps just now, who then
+ * does it. The thread must have ended, or sleep in park. Whether it was alive until now. Never blocks.
+ */
+export function reap(thread: i32, life: i32): bool {
+  if (amidst !== NOTHING) recover();
+  const dead = life + (DEAD - ALIVE);
+  const was = atomic.cmpxchg<i32>(threadRecord(thread), life, dead, T_LIFE); // D8 write
+  if (was !== life && was !== dead) return false;
+  while (anyDead() && takeTurn()) {
+    for (let i = 1; i <= mostThreads(); i++) if ((lifeOf(i) & LIFE_STATE) === DEAD) finish(i);
+    atomic.cmpxchg<i64>(REAPER, myself(), 0); // D8 write
+  }
+  // Promises of this very thread that are due by now are not rung for by those who make them due.
+  ring(me);
+  return was === life;
+}
+
+function anyDead(): bool {
+  for (let i = 1; i <= mostThreads(); i++) if ((lifeOf(i) & LIFE_STATE) === DEAD) return true; // D8 read
+  return false;
+}
+
+function myself(): i64 {
+  return ((me as i64) << 32) | (myLife as i64);
+}
+
+/** Becomes the one who reaps, if nobody does, or who does is dead. */
+function takeTurn(): bool {
+  const reaper = atomic.load<i64>(REAPER); // D8 read
+  if (reaper !== 0 && lifeOf((reaper >> 32) as i32) === (reaper as i32)) return false;
+  return atomic.cmpxchg<i64>(REAPER, reaper, myself()) === reaper;
+}
+
+function finish(thread: i32): void {
+  bury(thread, true);
+  const life = lifeOf(thread);
+  atomic.cmpxchg<i32>(threadRecord(thread), life, life + (FREE - DEAD) + LIFE_EPOCH, T_LIFE);
+}
+
+/** Leaves nothing in the name of a thread that is dead, and may have been killed, or of this one, which ends. */
+export function bury(thread: i32, killed: bool): void {
+  giveUpAll(thread);
+  if (killed) sweep(thread);
+  const used = usedElements();
+  for (let i: u32 = 0; i < used; i++) {
+    const e = elementAt(i);
+    const is = stateIf(e, thread);
+    if (is === ATTACHED) giveBack(e);
+    else if (is === RESERVED) {
+      leaveCells(e);
+      releaseElement(e);
+    }
+  }
+  freeUnfinished(thread);
+  freeDrafts(thread);
+}
+
+/** The state of an element of this thread; IDLE if it is another's. */
+function stateIf(e: usize, thread: i32): i64 {
+  const who = (atomic.load<i64>(e, E_REQUEST) >> OWNER_SHIFT) as i32;
+  return (who & THREAD_MASK) === thread ? atomic.load<i64>(e, E_STATE) & STATE_MASK : 0;
+}
+
+function giveUpAll(thread: i32): void {
+  const used = usedElements();
+  for (let i: u32 = 0; i < used; i++) {
+    const is = stateIf(elementAt(i), thread);
+    if (is === WAITING || is === GRANTED || is === CLOSED || is === AWAKE) giveUpFor(elementAt(i));
+  }
+}
+
+/** Gives back what an attachment holds, and lets go. */
+function giveBack(e: usize): void {
+  const s = objectOf(atomic.load<i64>(e, E_REQUEST));
+  const held = atomic.load<i64>(e, E_HELD);
+  if (held !== 0) {
+    atomic.add<i32>(s, 1, O_DEATHS); // R7 begins
+    atomic.add<i32>(s, 1, O_DIED);
+    atomic.store<i64>(e, 0, E_HELD);
+    wakeDue(s, atomic.add<i64>(s, held, GRANT), held); // R7 ends with the add
+  }
+  if (isDisposed(s)) {
+    // It may have died in dispose.
+    disposeObject(s);
+  }
+  detach((indexOf(e) + 1) as i32);
+}
+
+/** Does what a dead poster, giver or disposer may have left undone to others. */
+function sweep(thread: i32): void {
+  const used = usedElements();
+  for (let i: u32 = 0; i < used; i++) {
+    const e = elementAt(i);
+    const state = atomic.load<i64>(e, E_STATE);
+    const is = state & STATE_MASK;
+    if (is !== WAITING && is !== GRANTED && is !== CLOSED && is !== ABANDONED) continue;
+    const request = atomic.load<i64>(e, E_REQUEST);
+    const s = objectOf(request);
+    const start = atomic.load<i64>(e, E_START);
+    const ahead = atomic.load<i64>(s, GRANT) - start;
+    const closed = ahead < CLOSED_BELOW;
+    const due = is === WAITING ? ahead >= (request & WIDTH_MASK) : is !== ABANDONED || ahead > 0;
+    if ((!due && !closed) || !attached(thread, s)) continue;
+    if (is === WAITING) moveOn(e, state, closed ? CLOSED : GRANTED, request);
+    else if (is === ABANDONED) passOn(s, e, state, start);
+    else tell(e, request);
+  }
+}
+
+function attached(thread: i32, s: usize): bool {
+  const used = usedElements();
+  for (let i: u32 = 0; i < used; i++) {
+    const e = elementAt(i);
+    if (stateIf(e, thread) === ATTACHED && objectOf(atomic.load<i64>(e, E_REQUEST)) === s) return true;
+  }
+  return false;
+}
