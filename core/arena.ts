@@ -12,6 +12,7 @@ import { reserve } from './elements';
 import {
   ALIVE,
   ANSWER_FULL,
+  ASLEEP,
   CLOSED_DISTANCE,
   CLOSED_OBJECT,
   ELEMENT_SIZE,
@@ -170,9 +171,15 @@ export function self(): i32 {
   return me;
 }
 
-/** Whether nobody has declared this thread dead. */
-export function isAlive(): bool {
-  return atomic.load<i32>(threadRecord(me), T_LIFE) === myLife;
+/** The thread is about to sleep. */
+export function fallAsleep(): void {
+  atomic.store<i32>(threadRecord(me), myLife + (ASLEEP - ALIVE), T_LIFE);
+}
+
+/** The thread has slept. Whether nobody has declared it dead. */
+export function wakeUp(): bool {
+  const asleep = myLife + (ASLEEP - ALIVE);
+  return atomic.cmpxchg<i32>(threadRecord(me), asleep, myLife, T_LIFE) === asleep;
 }
 
 /** Every thread registered now, and perhaps others: their index is from 1 to this. */
@@ -180,15 +187,25 @@ export function mostThreads(): i32 {
   return atomic.load<i32>(USED_THREADS);
 }
 
-/** A thread's life: the same number for as long as it is registered. */
 export function lifeOf(thread: i32): i32 {
   return atomic.load<i32>(threadRecord(thread), T_LIFE);
+}
+
+/** Whether a thread with this life is registered, and not declared dead. */
+function isAlive(life: i32): bool {
+  return (life & LIFE_STATE) === ALIVE || (life & LIFE_STATE) === ASLEEP;
+}
+
+/** What tells a thread from all others that have or had its index; 0 if none that is alive has it. */
+export function lifeIfAlive(thread: i32): i32 {
+  const life = lifeOf(thread);
+  return isAlive(life) ? (life & ~LIFE_STATE) | ALIVE : 0;
 }
 
 /** What a thread gave to register; 0 for one that is not registered. */
 export function hostOf(thread: i32): i32 {
   const host = atomic.load<i32>(threadRecord(thread), T_HOST);
-  return (lifeOf(thread) & LIFE_STATE) === ALIVE ? host : 0;
+  return isAlive(lifeOf(thread)) ? host : 0;
 }
 
 /**
@@ -244,6 +261,6 @@ export function unregister(): void {
 export function threadCount(): i32 {
   const used = mostThreads();
   let alive = 0;
-  for (let i = 1; i <= used; i++) if ((lifeOf(i) & LIFE_STATE) === ALIVE) alive++;
+  for (let i = 1; i <= used; i++) if (isAlive(lifeOf(i))) alive++;
   return alive;
 }

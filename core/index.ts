@@ -4,7 +4,7 @@ export {
   doorbell,
   hostOf,
   id,
-  lifeOf,
+  lifeIfAlive,
   measure,
   mostThreads,
   open,

@@ -108,12 +108,14 @@ export const N_BYTES: usize = 20;
 // |----------|-----------------------|---------------------------------------------------------------------|
 // | life     | FREE -> ALIVE         | the thread that registers, cmpxchg                                  |
 // |          | ALIVE -> FREE, epoch+1 | the thread itself when it ends, cmpxchg                            |
-// |          | ALIVE -> DEAD         | whoever knows that it has ended without that, cmpxchg               |
+// |          | ALIVE -> ASLEEP       | the thread itself before it sleeps in park, store                   |
+// |          | ASLEEP -> ALIVE       | the same when it wakes, cmpxchg; if it fails it sleeps for ever     |
+// |          | ALIVE, ASLEEP -> DEAD | whoever knows that it has ended without that, cmpxchg               |
 // |          | DEAD -> FREE, epoch+1 | the reaper, when nothing is left in its name, cmpxchg               |
 // | host     | any                   | the thread that registers, store                                    |
 // | doorbell | d -> d+1              | whoever grants to or closes an async waiter of the thread, add      |
 //
-// life is epoch << 2 | state, so the same number tells a thread from all that have had its record before.
+// life is epoch << 2 | state: with ALIVE, a number that tells a thread from all that have had its record before.
 // The first record stays unused: 0 is nobody.
 export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
@@ -123,7 +125,8 @@ export const T_HOST: usize = 8; // i32, what the runtime calls the thread, and 1
 export const LIFE_STATE: i32 = 3;
 export const FREE: i32 = 0;
 export const ALIVE: i32 = 1;
-export const DEAD: i32 = 2;
+export const ASLEEP: i32 = 2;
+export const DEAD: i32 = 3;
 export const LIFE_EPOCH: i32 = 4;
 
 // --- Bucket and overflow line ---------------------------------------------------------------------------
@@ -211,6 +214,9 @@ export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park mus
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, after a call that was cut short
+export const GONE: i32 = 0; // reap: not alive any more
+export const REAPED: i32 = 1; // reap: dead from now on
+export const STILL_AWAKE: i32 = 2; // reap: not asleep
 export const ANSWER_CLOSED: i32 = -1;
 export const ANSWER_FULL: i32 = -2;
 export const ANSWER_OVER_MAX: i32 = -3;

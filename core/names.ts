@@ -12,8 +12,9 @@
  *     used     0, free  ->  the thread that drafts  ->  the same | PLACED, one of the `names` places is its own
  *              ->  PUBLISHED, or 0 again: the thread's own stores, or of who reaps it
  */
-import { attach, attachedTo, create, detach } from './attachments';
+
 import { draftCapacity, me, nameCapacity, names } from './arena';
+import { attach, attachedTo, create, detach } from './attachments';
 import {
   ANSWER_CLOSED,
   ANSWER_MISMATCH,

@@ -33,6 +33,7 @@ import { giveUpFor, passOn } from './giving-up';
 import {
   ABANDONED,
   ALIVE,
+  ASLEEP,
   ATTACHED,
   AWAKE,
   CLOSED,
@@ -43,6 +44,7 @@ import {
   E_START,
   E_STATE,
   FREE,
+  GONE,
   GRANT,
   GRANTED,
   LIFE_EPOCH,
@@ -50,9 +52,11 @@ import {
   O_DEATHS,
   O_DIED,
   OWNER_SHIFT,
+  REAPED,
   REAPER,
   RESERVED,
   STATE_MASK,
+  STILL_AWAKE,
   T_LIFE,
   THREAD_MASK,
   WAITING,
@@ -64,20 +68,29 @@ import { amidst, moveOn, NOTHING, objectOf, recover, ring, tell, wakeDue } from 
 
 /**
  * Declares a thread dead that was registered with this life, and reaps it, unless somebody reaps just now, who then
- * does it. The thread must have ended, or sleep in park. Whether it was alive until now. Never blocks.
+ * does it. The thread must have ended, or sleep in park; with `asleep`, it is reaped only if it sleeps in park.
+ * REAPED, GONE if it was reaped before or has ended by itself, or STILL_AWAKE. Never blocks.
  */
-export function reap(thread: i32, life: i32): bool {
+export function reap(thread: i32, life: i32, asleep: bool): i32 {
   if (amidst !== NOTHING) recover();
-  const dead = life + (DEAD - ALIVE);
-  const was = atomic.cmpxchg<i32>(threadRecord(thread), life, dead, T_LIFE); // D8 write
-  if (was !== life && was !== dead) return false;
+  const answer = declareDead(threadRecord(thread), life, asleep);
   while (anyDead() && takeTurn()) {
     for (let i = 1; i <= mostThreads(); i++) if ((lifeOf(i) & LIFE_STATE) === DEAD) finish(i);
     atomic.cmpxchg<i64>(REAPER, myself(), 0); // D8 write
   }
   // Promises of this very thread that are due by now are not rung for by those who make them due.
   ring(me);
-  return was === life;
+  return answer;
+}
+
+function declareDead(record: usize, life: i32, asleep: bool): i32 {
+  while (true) {
+    const now = atomic.load<i32>(record, T_LIFE);
+    const state = now & LIFE_STATE;
+    if (now - state !== life - ALIVE || state === DEAD || state === FREE) return GONE;
+    if (asleep && state !== ASLEEP) return STILL_AWAKE;
+    if (atomic.cmpxchg<i32>(record, now, now - state + DEAD, T_LIFE) === now) return REAPED; // D8 write
+  }
 }
 
 function anyDead(): bool {

@@ -39,7 +39,17 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
  */
-import { bucketMask, isAlive, me, objects, registerAgain, setSpare, spare, threadRecord } from './arena';
+import {
+  bucketMask,
+  fallAsleep,
+  me,
+  objects,
+  registerAgain,
+  setSpare,
+  spare,
+  threadRecord,
+  wakeUp,
+} from './arena';
 import { hold } from './attachments';
 import { elementAt, leaveCells, reserve, usedElements } from './elements';
 import { claim, passedTo } from './giving-up';
@@ -252,18 +262,19 @@ function untilDue(s: usize, e: usize): i32 {
 
 /**
  * Sleeps until the element is granted or closed. A timed sleep may end earlier for no reason: the caller has the
- * clock. There are engines in which a thread that was terminated in its sleep can still wake and run on. By then
- * it may have been reaped, and its element be another's: so it touches nothing, and sleeps for ever.
+ * clock. There are engines in which a thread that was terminated in its sleep can still wake and run on. If it
+ * was declared dead in its sleep, its element may be another's by now: so it touches nothing, and sleeps for ever.
  */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;
   while (true) {
-    if (slept) while (!isAlive()) atomic.wait<i32>(NEVER, 0, FOREVER);
     const state = atomic.load<i64>(e, E_STATE);
     if ((state & STATE_MASK) === GRANTED) return ADMITTED;
     if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
     if (slept && nanoseconds >= 0) return TIMED_OUT;
+    fallAsleep();
     atomic.wait<i32>(e + E_STATE, state as i32, nanoseconds); // D5
+    while (!wakeUp()) atomic.wait<i32>(NEVER, 0, FOREVER);
     slept = true;
   }
 }
@@ -336,7 +347,8 @@ export function finishRelease(s: usize, n: i32, released: i32, run: i32, attachm
     answer = settleRelease(s, width, late, attachment);
   } else {
     // Tickets of the thread's own run alone: then nobody else's turn has come.
-    if (run === 0 || !covers(run, grantBefore, width)) answer = settleRelease(s, width, grantBefore, attachment);
+    if (run === 0 || !covers(run, grantBefore, width))
+      answer = settleRelease(s, width, grantBefore, attachment);
   }
   if (run !== 0 && answer === 0) answer = max(settle(run, attachment), 0);
   if (released !== INTERRUPTED) amidst = NOTHING;

@@ -147,7 +147,8 @@ export class Arena {
    * @throws {Error} if the worker has ended already.
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
-    if (typeof worker !== 'object' || worker === null) throw badType('Arena.watch: worker', 'a worker', worker);
+    if (typeof worker !== 'object' || worker === null)
+      throw badType('Arena.watch: worker', 'a worker', worker);
     if ('threadId' in worker && typeof worker.once === 'function') {
       const name = worker.threadId + 1;
       if (name <= 0) throw new Error('Arena.watch: the worker has ended already');

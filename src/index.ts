@@ -1,4 +1,10 @@
-export { Arena, type ArenaHandle, type ArenaOptions, type ThreadHandle, type WatchedWorker } from './arena.js';
+export {
+  Arena,
+  type ArenaHandle,
+  type ArenaOptions,
+  type ThreadHandle,
+  type WatchedWorker,
+} from './arena.js';
 export { ArenaFullError, DisposedError, TimeoutError } from './errors.js';
 export { HeldPermits } from './held-permits.js';
 export type { Patience } from './patience.js';

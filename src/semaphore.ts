@@ -7,6 +7,7 @@
  * is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
+import type { Shared } from './engine/attachment.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -21,7 +22,6 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './engine/core.js';
-import type { Shared } from './engine/attachment.js';
 import { canWaitAsync, closed, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
 import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
@@ -108,8 +108,7 @@ export class Semaphore {
     this.#robust = shared.robust !== 0;
     this.#acquire = this.#robust ? (at, n) => this.#acquireRobust(at, n) : core.acquire;
     const release: Core['release'] = this.#robust
-      ? (at, n) =>
-          at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, shared.robust)
+      ? (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, shared.robust))
       : core.release;
     this.#release =
       this.#max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
@@ -242,7 +241,8 @@ export class Semaphore {
     const now = Date.now() | 0;
     let left = timeout;
     while (answer === QUEUED && left > 0) {
-      answer = left === Infinity ? core.park(now, robust) : core.parkFor(BigInt(Math.ceil(left * 1e6)), now, robust);
+      answer =
+        left === Infinity ? core.park(now, robust) : core.parkFor(BigInt(Math.ceil(left * 1e6)), now, robust);
       if (answer !== TIMED_OUT) break;
       answer = QUEUED;
       left = timeout - (performance.now() - begun);

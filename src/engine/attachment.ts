@@ -8,8 +8,11 @@
  */
 import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
-import { ANSWER_ENDED, ANSWER_FULL, type Core, instantiate } from './core.js';
+import { ANSWER_ENDED, ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
+
+/** Milliseconds after which a thread that was terminated, and not asleep, has ended for sure. */
+const GRACE = 1000;
 
 const attachments = new Map<bigint, Attachment>();
 /** The same by memory object, of which each message brings a new one. */
@@ -99,19 +102,21 @@ export class Attachment {
   /** This thread in the registry. */
   get thread(): { readonly thread: number; readonly life: number } {
     const thread = this.core.self();
-    return { thread, life: this.core.lifeOf(thread) };
+    return { thread, life: this.core.lifeIfAlive(thread) };
   }
 
   /** Reaps a thread that was registered with this life. Whether it was alive until now. */
   reap(thread: number, life: number): boolean {
-    return this.core.reap(thread, life) !== 0;
+    return this.core.reap(thread, life, 0) === REAPED;
   }
 
-  /** Reaps the thread that the runtime has called so, if it is attached. */
+  /** Reaps the thread that the runtime has called so, if it is attached: at once, or when it is surely gone. */
   reapHost(name: number): void {
     for (let i = this.core.mostThreads(); i > 0; i--) {
-      const life = this.core.lifeOf(i);
-      if (this.core.hostOf(i) === name) this.core.reap(i, life);
+      const life = this.core.lifeIfAlive(i);
+      if (life === 0 || this.core.hostOf(i) !== name) continue;
+      if (this.core.reap(i, life, Number(!host.exitIsDeath)) !== STILL_AWAKE) continue;
+      setTimeout(() => this.core.reap(i, life, 0), GRACE);
     }
   }
 

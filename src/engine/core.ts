@@ -19,6 +19,8 @@ export const ANSWER_NAMES_FULL = -8;
 export const ANSWER_OBJECTS_FULL = -9;
 export const ANSWER_NOT_HELD = -10;
 export const QUEUED = 3;
+export const REAPED = 1;
+export const STILL_AWAKE = 2;
 
 /** Of arrive, once the thread has ended: this is not the core's. */
 export const ANSWER_ENDED = -100;
@@ -54,9 +56,9 @@ export interface Core {
   threadCount(): number;
   self(): number;
   mostThreads(): number;
-  lifeOf(thread: number): number;
+  lifeIfAlive(thread: number): number;
   hostOf(thread: number): number;
-  reap(thread: number, life: number): number;
+  reap(thread: number, life: number, asleep: number): number;
   createObject(
     kind: number,
     permits: number,

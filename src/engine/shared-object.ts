@@ -193,7 +193,9 @@ function refusal(answer: number, what: string, kind: Kind): Error {
     case ANSWER_WRONG_KIND:
       return new TypeError(`${what}: the object there is of another kind, not a ${kind}`);
     case ANSWER_MISMATCH:
-      return new RangeError(`${what}: it exists already, with other permits, another max, or robust where this is not`);
+      return new RangeError(
+        `${what}: it exists already, with other permits, another max, or robust where this is not`,
+      );
     case ANSWER_NOT_FOUND:
       return new Error(`${what}: nothing of that name exists; give the permits to create it`);
     default:

@@ -17,6 +17,9 @@ const exits: (() => void)[] = [];
 export const host: Host = {
   isMainThread,
   threadName: threadId + 1,
+  // In Deno a thread that sleeps in Atomics.wait is not stopped, nor is one in a loop of wasm stopped at once; in Bun
+  // not either.
+  exitIsDeath: !('Deno' in globalThis || 'Bun' in globalThis),
   inherited: () => getEnvironmentData(KEY),
   bequeath: (value) => setEnvironmentData(KEY, value as never),
   keepAlive(on) {

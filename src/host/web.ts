@@ -14,6 +14,7 @@ function open(): MessageChannel {
 export const host: Host = {
   isMainThread: typeof document !== 'undefined',
   threadName: 0,
+  exitIsDeath: true,
   inherited: () => undefined,
   bequeath: () => {},
   keepAlive: () => {},

@@ -149,7 +149,12 @@ export const allocator: readonly Model[] = [
         throw new Violation('the object was not freed once');
     },
   },
-  { name: 'registry', programs: [rejoin(), rejoin(), rejoin()], arena: { elements: 3, objects: 0 }, end: apart },
+  {
+    name: 'registry',
+    programs: [rejoin(), rejoin(), rejoin()],
+    arena: { elements: 3, objects: 0 },
+    end: apart,
+  },
   {
     name: 'registry, a thread is killed',
     programs: [rejoin(), rejoin(), rejoin()],

@@ -112,7 +112,11 @@ export const answers: readonly Model[] = [
         asks('attach', ofFirst(1, KIND), STALE),
         asks('attach', ({ regions }) => [regions.objects + 64, 0, KIND], STALE),
         asks('attach', ({ regions }) => [regions.objects + 128, 0, KIND], STALE),
-        asks('attachedTo', () => [SECOND], ({ semaphores }) => semaphores[0]),
+        asks(
+          'attachedTo',
+          () => [SECOND],
+          ({ semaphores }) => semaphores[0],
+        ),
         asks('held', () => [SECOND], 0),
         asks('isRobust', ofFirst(), 0),
         asks('ownersDied', ofFirst(), 0),
@@ -222,10 +226,14 @@ export const answers: readonly Model[] = [
         eventLoop(),
         call('disposeObject', ofFirst()),
         call('detach', (scene) => [scene.attachment(0, 0)]),
-        call('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], (attachment, scene) => {
-          const made = scene.objectOf(attachment);
-          if (made !== scene.semaphores[0]) throw new Violation(`an object is made at ${made}`);
-        }),
+        call(
+          'createObject',
+          () => [KIND, 0, 1, 0, 0, 0, 0, 0],
+          (attachment, scene) => {
+            const made = scene.objectOf(attachment);
+            if (made !== scene.semaphores[0]) throw new Violation(`an object is made at ${made}`);
+          },
+        ),
         asks('waiting', ofFirst(), 0),
       ],
     ],

@@ -6,6 +6,7 @@
  *     t1 acquireAsync(1, { signal })     x  abort the first of those
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
  *     D  dispose           '  behind a letter: on the second semaphore
+ *     S  reap whoever dies
  */
 
 import { B_CELLS, constant, LINE } from '../scene/layout.js';
@@ -20,6 +21,7 @@ import {
   post,
   release,
   releaseOf,
+  supervise,
   tryAcquire,
 } from '../scene/ops.js';
 import type { Model, Op, Scene } from '../scene/scene.js';
@@ -42,8 +44,11 @@ export interface Line {
   readonly threshold?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
-  /** Threads of which one may be killed. */
+  /** Threads of which one may be killed, or so many. */
   readonly mortal?: readonly number[];
+  readonly deaths?: number;
+  readonly undead?: boolean;
+  readonly robust?: boolean;
   /** Elements beyond one for each thread. */
   readonly extra?: number;
 }
@@ -56,7 +61,7 @@ const KINDS = {
 };
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYatxdD])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYatxdDS])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
@@ -88,6 +93,8 @@ function op(text: string, kind: Line['kind']): Op {
       return eventLoop();
     case 'D':
       return dispose(semaphore);
+    case 'S':
+      return supervise();
     default:
       throw new Error(`a program has no ${text}`);
   }
@@ -119,9 +126,12 @@ export function modelOf(line: Line): Model {
       buckets: line.buckets ?? 1,
       elements: elements + (cells < CELLS ? 1 : 0),
       objects: line.permits.length,
+      // What a dead thread was attached to is looked after.
+      attached: line.program.includes('S') ? programs.length : 1,
     },
     mayWait: line.mayWait ?? false,
-    ...(line.mortal === undefined ? {} : { deaths: 1, mortal: line.mortal }),
+    ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
+    undead: line.undead ?? false,
     long: line.long ?? false,
     objects: (scene) => {
       for (const permits of line.permits) {
@@ -130,6 +140,7 @@ export function modelOf(line: Line): Model {
           spin: line.spin ?? 0,
           threshold: line.threshold ?? 0,
           first: line.first ?? 0n,
+          robust: line.robust ?? false,
           ...(kind === undefined ? {} : { kind: KINDS[kind] }),
         });
       }

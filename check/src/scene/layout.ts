@@ -40,6 +40,15 @@ export const QUEUED = constant('QUEUED');
 export const E_START = constant('E_START');
 export const E_REQUEST = constant('E_REQUEST');
 export const E_END = constant('E_END');
+export const E_HELD = constant('E_HELD');
+export const O_DEATHS = constant('O_DEATHS');
+export const REAPER = constant('REAPER');
+export const LIFE_STATE = constant('LIFE_STATE');
+export const FREE = constant('FREE');
+export const ALIVE = constant('ALIVE');
+export const STILL_AWAKE = constant('STILL_AWAKE');
+/** Of a thread's life; of the machine's states there is another of that name. */
+export const DEAD_LIFE = constant('DEAD');
 export const TIMED_OUT = constant('TIMED_OUT');
 export const ANSWER_FULL = constant('ANSWER_FULL');
 export const STATE_MASK = constant('STATE_MASK');

@@ -3,7 +3,16 @@
  * written as machines of a few phases, since the search must be able to stop between any two accesses.
  */
 
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, QUEUED, REFUSED, TIMED_OUT } from './layout.js';
+import {
+  ADMITTED,
+  ALIVE,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  QUEUED,
+  REFUSED,
+  STILL_AWAKE,
+  TIMED_OUT,
+} from './layout.js';
 import { type Op, type Scene, Violation } from './scene.js';
 import {
   GOT,
@@ -474,6 +483,33 @@ export function dispose(semaphore = 0): Op {
       scene.set(t, PHASE, 1);
       scene.call(t, 'disposeObject', scene.semaphores[semaphore]);
       return false;
+    },
+  };
+}
+
+const REAPING = LOCAL + 1; // thread + 1
+
+/** Reaps whoever dies, when it does. */
+export function supervise(): Op {
+  return {
+    text: 'reap',
+    supervises: true,
+    next(scene, t) {
+      const reaping = scene.get(t, REAPING) - 1;
+      if (reaping >= 0) {
+        if (scene.terminated(reaping)) scene.setReaped(reaping, scene.result(t) !== STILL_AWAKE);
+        scene.set(t, REAPING, 0);
+      }
+      const reaped = scene.get(t, LOCAL);
+      for (let u = 0; u < scene.threads; u++) {
+        const terminated = scene.terminated(u);
+        if ((!scene.dead(u) && !terminated) || (reaped >> u) & 1) continue;
+        scene.set(t, LOCAL, reaped | (1 << u));
+        scene.set(t, REAPING, u + 1);
+        scene.call(t, 'reap', u + 1, ALIVE, Number(terminated));
+        return false;
+      }
+      return scene.allDead ? true : undefined;
     },
   };
 }

@@ -19,22 +19,29 @@ import type { Program } from '../wasm/code.js';
 import {
   ABANDONED,
   ADMITTED,
+  ALIVE,
   ATTACHED,
   B_CELLS,
   B_PARKED,
   CLAIMED,
+  DEAD_LIFE,
   E_END,
+  E_HELD,
   E_REQUEST,
   E_START,
   ELEMENT_SIZE,
+  FREE,
   GRANT,
   IDLE,
+  LIFE_STATE,
   LINE,
   MERGING,
   meaningOf,
   nameOf,
+  O_DEATHS,
   OBJECT_SIZE,
   PUBLISHED_NAMES,
+  REAPER,
   RESERVED,
   type Regions,
   STATE_MASK,
@@ -55,8 +62,10 @@ export function isFinding(error: unknown): error is Error {
 /** One step of a program: called whenever its thread has nothing under way. */
 export interface Op {
   readonly text: string;
-  /** True: done. False: it has begun a call or an access. */
-  next(scene: Scene, t: number): boolean;
+  /** True: done. False: it has begun a call or an access. Undefined: it waits for a death, and is asked again then. */
+  next(scene: Scene, t: number): boolean | undefined;
+  /** Whether it may wait for a death that does not come. */
+  readonly supervises?: boolean;
 }
 
 export interface ArenaSizes {
@@ -80,6 +89,8 @@ export interface Model {
   /** Deaths at most, and of which threads (default: of all). */
   readonly deaths?: number;
   readonly mortal?: readonly number[];
+  /** Whether threads die only in their sleep, stay there, and may still be woken: and run on, if before they are reaped. */
+  readonly undead?: boolean;
   /** Whether permits or elements are left behind on purpose, so that the end says nothing about them. */
   readonly leaves?: boolean;
   /** Whether it takes more than a few seconds. */
@@ -90,14 +101,18 @@ export interface Model {
 
 // Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
 // at each use (machine.ts does the same).
-const { CHOICES, GIVING, HOST, HOST_ADDRESS, HOST_VALUE, KILL, OP, PHASE, PROMISES } = words;
-const { QUEUE, RESULT, STEP, TAKEN, TIME_OUT, WORDS } = words;
+const { CHOICES, GIVING, GOT, HOST, HOST_ADDRESS, HOST_VALUE, KILL, MARKED, OP, PHASE, PROMISES } = words;
+const { QUEUE, READY, RESULT, STEP, TAKEN, TIME_OUT, WORDS } = words;
 const { CMPXCHG, DEAD, NOTIFY, PARKED, PENDING, RMW, STORE, WAIT } = engine;
 const NO_CALL = engine.IDLE;
 const COUNTS_END = PUBLISHED_NAMES;
 
 /** A grant this far behind has been closed. */
 const CLOSED = 2 ** 60;
+
+// Of a thread that was terminated in its sleep.
+const TERMINATED = 1;
+const REAPED_ASLEEP = 2;
 
 const HOST_LOAD = 1;
 const HOST_WAIT = 2;
@@ -173,7 +188,7 @@ export class Scene {
     this.machine = made.machine;
     this.regions = made.regions;
     this.#ghosts = this.threads * WORDS;
-    this.#hashes = this.#ghosts + 3 * MOST_SEMAPHORES + MOST_ELEMENTS + 1;
+    this.#hashes = this.#ghosts + 4 * MOST_SEMAPHORES + MOST_ELEMENTS + 1;
     this.#size = this.#hashes + 2 * this.threads + 2;
     this.state = new Int32Array(this.#size);
     this.#saved = new Int32Array(this.#size * 256);
@@ -372,7 +387,82 @@ export class Scene {
   }
 
   dead(t: number): boolean {
-    return this.machine.status(t) === DEAD;
+    return this.machine.status(t) === DEAD || this.get(t, MARKED) === REAPED_ASLEEP;
+  }
+
+  /** Whether as many have died as may. */
+  get allDead(): boolean {
+    return this.state[this.#hashes - 1] >= (this.model.deaths ?? 0);
+  }
+
+  /** Whether somebody reaps the dead. */
+  get #supervised(): boolean {
+    return this.#programs.some((program) => program.some(({ supervises }) => supervises));
+  }
+
+  /** The life of a thread's record. */
+  #lifeOf(t: number): number {
+    return this.machine.words[this.#recordOf(t) >> 2];
+  }
+
+  #wordOf(address: number): number {
+    return this.machine.words[address >> 2];
+  }
+
+  /** Whether the thread was terminated in its sleep, and nobody has learnt what has become of it. */
+  terminated(t: number): boolean {
+    return this.get(t, MARKED) === TERMINATED;
+  }
+
+  /** The thread was terminated in its sleep, and then reaped; or it was awake by then, and goes on. */
+  setReaped(t: number, reaped: boolean): void {
+    this.set(t, MARKED, reaped ? REAPED_ASLEEP : 0);
+  }
+
+  /** A thread dies: what it holds of robust semaphores is nobody's from now on, and will go back. */
+  #die(t: number): void {
+    this.state[this.#hashes - 1] = this.state[this.#hashes - 1] + 1;
+    if (this.model.undead) {
+      this.set(t, MARKED, TERMINATED);
+      return;
+    }
+    const giving = this.get(t, GIVING);
+    for (let s = 0; s < this.semaphores.length; s++) {
+      const attachment = this.robust(t, s);
+      if (attachment === 0) continue;
+      let holds = this.get(t, GOT + s);
+      if (giving >> 9 && ((giving >> 8) & 1) === s) holds += giving & 0xff;
+      if (s === 0) for (let list = this.get(t, READY); list !== 0; list >>>= 4) holds += list & 15;
+      this.#setHeld(s, this.held(s) - holds);
+      if (this.#wordOf(this.regions.elements + (attachment - 1) * ELEMENT_SIZE + E_HELD) !== 0)
+        this.state[this.#ghosts + 3 * MOST_SEMAPHORES + s] = this.#deaths(s) + 1;
+    }
+    this.set(t, GIVING, 0);
+    this.machine.kill(t);
+  }
+
+  /** Whether the thread is about to change anything but what tells it that it is alive. */
+  #acts(t: number): boolean {
+    const { machine } = this;
+    return (
+      machine.pendingIsWrite(t) &&
+      machine.pendingKind(t) !== WAIT &&
+      machine.pendingAddress(t) !== this.#recordOf(t)
+    );
+  }
+
+  #recordOf(t: number): number {
+    return this.regions.threads + (t + 1) * THREAD_SIZE;
+  }
+
+  /** How many have died with permits of a robust semaphore. */
+  #deaths(semaphore: number): number {
+    return this.state[this.#ghosts + 3 * MOST_SEMAPHORES + semaphore];
+  }
+
+  /** Whether thread t may change what is another's: of a thread that has been declared dead. */
+  #inherits(owner: number, t: number): boolean {
+    return owner === t + 1 || (owner > 0 && (this.#lifeOf(owner - 1) & LIFE_STATE) === DEAD_LIFE);
   }
 
   // --- For the search ------------------------------------------------------------------------------------
@@ -389,7 +479,7 @@ export class Scene {
     const status = this.machine.status(t);
     if (status === PENDING || (status === NO_CALL && this.get(t, HOST) !== 0)) out[n++] = t * CHOICES + STEP;
     else if (status === PARKED && this.machine.canTimeOut(t)) out[n++] = t * CHOICES + TIME_OUT;
-    if (this.#kills && this.#mayDie(t, status)) out[n++] = t * CHOICES + KILL;
+    if (this.#kills && this.#mayDie(t)) out[n++] = t * CHOICES + KILL;
     return n;
   }
 
@@ -422,6 +512,8 @@ export class Scene {
     this.#touched = false;
     if (kind === STEP) {
       if (m.status(t) === PENDING) {
+        if (this.#lifeOf(t) !== ALIVE && this.get(t, MARKED) !== 0 && this.#acts(t))
+          throw new Violation(`thread ${t} acts after it was declared dead`);
         if (m.pendingIsPlain(t)) this.#plain(t);
         this.#give(t);
         others = m.pendingKind(t) === NOTIFY;
@@ -431,8 +523,7 @@ export class Scene {
       m.timeOut(t);
       others = true;
     } else {
-      m.kill(t);
-      this.state[this.#hashes - 1] = this.state[this.#hashes - 1] + 1;
+      this.#die(t);
       others = true;
     }
     if (others) {
@@ -474,7 +565,8 @@ export class Scene {
   checkEnd(): void {
     const waiting = [0, 0];
     for (let t = 0; t < this.threads; t++) {
-      if (this.machine.status(t) === DEAD || this.finished(t)) continue;
+      if (this.dead(t) || this.finished(t)) continue;
+      if (this.#programs[t]?.[this.get(t, OP)]?.supervises) continue;
       if (this.model.mayWait !== true)
         throw new Violation(`deadlock: thread ${t} sleeps for ever in ${this.#where(t)}`);
     }
@@ -485,7 +577,8 @@ export class Scene {
       waiting[semaphore] = waiting[semaphore] + width;
     });
     this.model.end?.(this);
-    if (this.model.leaves || this.state[this.#hashes - 1] > 0) return;
+    if (this.model.leaves || (this.state[this.#hashes - 1] > 0 && !this.#supervised)) return;
+    this.#checkReaped();
     for (let s = 0; s < this.semaphores.length; s++) {
       const address = this.semaphores[s];
       const free = this.#difference(
@@ -504,10 +597,26 @@ export class Scene {
     this.#checkElements();
   }
 
+  /** Every dead thread's record is free again, and who died with permits has been counted. */
+  #checkReaped(): void {
+    for (let t = 0; t < this.threads; t++) {
+      if (this.dead(t) && (this.#lifeOf(t) & LIFE_STATE) !== FREE)
+        throw new Violation(`thread ${t} is dead, and its record is not free`);
+    }
+    for (const [s, address] of this.semaphores.entries()) {
+      const deaths = this.#wordOf(address + O_DEATHS);
+      if (!this.#robust[s]) continue;
+      if (deaths !== this.#deaths(s))
+        throw new Violation(`${this.#deaths(s)} owners have died, and ${deaths} are counted`);
+    }
+    if (this.#wordOf(REAPER) !== 0 && this.#supervised)
+      throw new Violation('somebody is still said to reap at the end');
+  }
+
   /** Calls back for each request that still waits: of threads in acquire, and of promises. */
   waiters(found: (t: number, semaphore: number, width: number, lo: number, hi: number) => void): void {
     for (let t = 0; t < this.threads; t++) {
-      if (this.machine.status(t) === DEAD) continue;
+      if (this.dead(t)) continue;
       for (let p = 0; p < this.get(t, QUEUE); p++) {
         const at = PROMISES + 4 * p;
         found(t, 0, this.get(t, at + 1) & 0xff, this.get(t, at + 2), this.get(t, at + 3));
@@ -568,9 +677,10 @@ export class Scene {
     return index;
   }
 
-  #mayDie(t: number, status: number): boolean {
+  #mayDie(t: number): boolean {
     if (this.state[this.#hashes - 1] >= (this.model.deaths ?? 0)) return false;
-    if (this.finished(t) || status === DEAD) return false;
+    if (this.finished(t) || this.dead(t) || this.terminated(t)) return false;
+    if (this.model.undead && this.machine.status(t) !== PARKED) return false;
     if (this.model.mortal !== undefined && !this.model.mortal.includes(t)) return false;
     return this.machine.killable(t);
   }
@@ -629,7 +739,7 @@ export class Scene {
     const before = m.words[address >> 2];
     if (address < elements) {
       const cell = (address - buckets) % LINE >= B_CELLS;
-      if (store && cell && before !== 0 && this.#elementOwner(before - 1) !== t + 1) {
+      if (store && cell && before !== 0 && !this.#inherits(this.#elementOwner(before - 1), t)) {
         throw new Violation(
           `thread ${t} clears ${nameOf(address, this.regions)}, in which element ${before - 1} of another stands`,
         );
@@ -639,7 +749,7 @@ export class Scene {
     }
     const e = Math.floor((address - elements) / ELEMENT_SIZE);
     const isState = (address - elements) % ELEMENT_SIZE === 0;
-    if (store && this.#elementOwner(e) !== t + 1) {
+    if (store && !this.#inherits(this.#elementOwner(e), t)) {
       throw new Violation(`thread ${t} stores to ${nameOf(address, this.regions)}, which is not its own`);
     }
     const word = address >> 2;
@@ -671,7 +781,9 @@ export class Scene {
     while (m.status(t) === NO_CALL && this.get(t, HOST) === 0) {
       const op = program[this.get(t, OP)];
       if (op === undefined) return;
-      if (!op.next(this, t)) continue;
+      const done = op.next(this, t);
+      if (done === undefined) return;
+      if (!done) continue;
       this.set(t, OP, this.get(t, OP) + 1);
       this.set(t, PHASE, 0);
       this.set(t, RESULT, 0);
@@ -750,12 +862,12 @@ export class Scene {
   }
 
   #elementOwner(e: number): number {
-    return this.state[this.#ghosts + 3 * MOST_SEMAPHORES + e];
+    return this.state[this.#ghosts + 4 * MOST_SEMAPHORES + e];
   }
 
   #setElementOwner(e: number, owner: number): void {
     this.#touched = true;
-    this.state[this.#ghosts + 3 * MOST_SEMAPHORES + e] = owner;
+    this.state[this.#ghosts + 4 * MOST_SEMAPHORES + e] = owner;
   }
 
   /** The widths of a semaphore's tombstones, none of which may be passed, half merged or next to another. */
@@ -798,6 +910,7 @@ export class Scene {
     const words = this.machine.words;
     const spares = new Set<number>();
     for (let t = 0; t < this.threads; t++) {
+      if (this.dead(t)) continue;
       for (const global of this.#spareGlobals) spares.add(this.machine.get(t, global));
     }
     for (let e = elements; e < end; e += ELEMENT_SIZE) {

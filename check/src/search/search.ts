@@ -256,7 +256,7 @@ function pass(
       widen(d);
       continue;
     }
-    if (count === 0) {
+    if (only[d] < 0 && isEnd(choices, d * most, count)) {
       try {
         scene.checkEnd();
       } catch (error) {
@@ -289,6 +289,12 @@ function pass(
     widen(d);
   }
   return finish(true);
+}
+
+/** Whether nothing can happen any more but deaths. */
+function isEnd(choices: Int32Array, from: number, count: number): boolean {
+  for (let i = from; i < from + count; i++) if (choices[i] % CHOICES !== KILL) return false;
+  return true;
 }
 
 /** A thread whose next access is local, or -1. */
