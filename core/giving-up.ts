@@ -134,7 +134,12 @@ export function giveUpFor(e: usize): void {
   const end = isRun ? atomic.load<i64>(e, E_END) : start + (request & WIDTH_MASK);
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
-    if ((state & STATE_MASK) === CLOSED || atomic.cmpxchg<i64>(s, end, start, TICKET) === end) {
+    if ((state & STATE_MASK) === CLOSED) {
+      leaveCells(e);
+      releaseElement(e);
+      return;
+    }
+    if (atomic.cmpxchg<i64>(s, end, start, TICKET) === end) {
       leaveCells(e); // after cmpxchg R2
       releaseElement(e); // R2 ends
       return;

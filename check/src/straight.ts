@@ -1,6 +1,7 @@
 /**
  * Straight runs: an engine stops a thread only where it enters a function or goes round a loop, so between
- * taking a ticket and recording it there must be neither (R1 in core/semaphore.ts and core/runs.ts).
+ * taking a ticket and recording it there must be neither (R1 in core/semaphore.ts and core/runs.ts), and likewise in
+ * R2 to R4 (core/giving-up.ts), R6 and R7 (core/attachments.ts).
  *
  * Checked over the code that the search runs, on every way from the instruction that takes the ticket to the
  * store that records it, or to the return of who need not be recorded.
@@ -32,7 +33,7 @@ export interface StraightRun {
   readonly fn: string;
   /** The access that begins it: its kind, and the offset of the word. Of an exchange, only its success counts. */
   readonly from: { readonly kind: number; readonly word: number };
-  /** The last stores, by the offset of their word; a return ends it too. */
+  /** What is written last, by the offset of its word; a return ends it too. */
   readonly to: readonly number[];
 }
 
@@ -71,6 +72,44 @@ export const straightRuns: readonly StraightRun[] = [
     to: [constant('E_STATE')],
   })),
   { name: 'R4', fn: 'giving-up/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
+  {
+    name: 'R2, giveUpFor',
+    fn: 'reaping/bury',
+    from: { kind: CMPXCHG, word: constant('TICKET') },
+    to: [constant('E_STATE')],
+  },
+  // The first store and the first exchange of life that these come to is that of the reference.
+  {
+    name: 'R6, create',
+    fn: 'attachments/create',
+    from: { kind: STORE, word: constant('O_LIFE') },
+    to: [constant('E_STATE')],
+  },
+  ...['attachments/attach', 'attachments/detach', 'reaping/bury'].map((fn) => ({
+    name: `R6, ${fn}`,
+    fn,
+    from: { kind: CMPXCHG, word: constant('O_LIFE') },
+    to: [constant('E_STATE')],
+  })),
+  ...(
+    [
+      ['attachments/acquireRobust', RMW, 'TICKET', 'E_HELD'],
+      ['attachments/tryAcquireRobust', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['attachments/releaseRobust', RMW, 'GRANT', 'E_HELD'],
+      ['semaphore/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['semaphore/enqueue', STORE, 'E_HELD', 'E_STATE'],
+      ['semaphore/parkFor', STORE, 'E_HELD', 'E_STATE'],
+      ['giving-up/giveUp', STORE, 'E_HELD', 'E_STATE'],
+      ['runs/drop', STORE, 'E_HELD', 'E_STATE'],
+      ['runs/settle', STORE, 'E_HELD', 'E_START'],
+      ['reaping/bury', RMW, 'O_DEATHS', 'GRANT'],
+    ] as const
+  ).map(([fn, kind, from, to]) => ({
+    name: `R7, ${fn}`,
+    fn,
+    from: { kind, word: constant(from) },
+    to: [constant(to)],
+  })),
 ];
 
 /** What breaks the run: where in the file, and what; nothing if it is straight. Throws if it is not there. */
@@ -99,7 +138,7 @@ export function breaks(program: Program, run: StraightRun): string[] {
     const broken = (by: string): number =>
       found.push(`${run.name}: a ${by} at ${origins[pc / STRIDE]} in ${run.fn}`);
     if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
-    else if (op !== OP_RETURN && !(isAccess(pc, STORE) && run.to.includes(code[pc + IMM]))) {
+    else if (op !== OP_RETURN && !((isAccess(pc, STORE) || isAccess(pc, RMW)) && run.to.includes(code[pc + IMM]))) {
       for (const way of ways(code, pc, exchange)) {
         if (way <= pc) broken('way back');
         else todo.push(way);

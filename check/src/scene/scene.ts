@@ -787,7 +787,7 @@ export class Scene {
       this.set(t, OP, this.get(t, OP) + 1);
       this.set(t, PHASE, 0);
       this.set(t, RESULT, 0);
-      for (let i = TAKEN; i < PROMISES; i++) this.set(t, i, 0);
+      for (let i = TAKEN; i < MARKED; i++) this.set(t, i, 0);
       this.#forget(t);
     }
   }
