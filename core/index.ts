@@ -25,6 +25,24 @@ export {
   tryAcquireRobust,
 } from './attachments';
 export { giveUp, giveUpRun } from './giving-up';
+export {
+  balance,
+  collisions,
+  deaths,
+  elementHeld,
+  elementObject,
+  elementOwner,
+  elementSince,
+  elementState,
+  elementWaiting,
+  elementWidth,
+  initial,
+  liveObjects,
+  mostElements,
+  mostObjects,
+  timeouts,
+  usedElements,
+} from './inspect';
 export { draftName, openName } from './names';
 export { disposeObject, generation, isDisposed, isRobust, maxOf } from './objects';
 export { reap } from './reaping';

@@ -144,6 +144,10 @@ export function detachObject(o: usize): void {
   }
 }
 
+export function isLive(o: usize): bool {
+  return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === LIVE;
+}
+
 export function isDisposed(o: usize): bool {
   return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === DISPOSED;
 }

@@ -5,6 +5,7 @@ import { host } from '#host';
 import { Attachment } from './engine/attachment.js';
 import { instantiate } from './engine/core.js';
 import { badType, checkInteger } from './errors.js';
+import { type ArenaStats, arenaStats } from './stats.js';
 
 /** How many of each an arena has room for. Memory is touched, and so really used, only as each comes into use. */
 export interface ArenaOptions {
@@ -129,6 +130,14 @@ export class Arena {
   /** Threads attached now. Racy by nature: for diagnostics. */
   get threads(): number {
     return this.#attachment.core.threadCount();
+  }
+
+  /**
+   * What the arena tells of itself, as a plain object. Racy by nature, and found by a look at every waiter: for
+   * diagnostics. Never blocks.
+   */
+  stats(): ArenaStats {
+    return arenaStats(this.#attachment.core);
   }
 
   /** The calling thread: what another one needs to `reap` it, should it die. */

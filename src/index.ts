@@ -9,3 +9,4 @@ export { ArenaFullError, DisposedError, TimeoutError } from './errors.js';
 export { HeldPermits } from './held-permits.js';
 export type { Patience } from './patience.js';
 export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';
+export type { ArenaStats, HolderStats, SemaphoreStats, ThreadStats } from './stats.js';

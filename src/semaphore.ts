@@ -27,6 +27,7 @@ import { checkProperties, find, type Handle, make, open, Reference } from './eng
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
 import { HeldPermits } from './held-permits.js';
 import { checkPatience, type Patience, timedOut, watch } from './patience.js';
+import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 export interface SemaphoreOptions {
   /** Most permits that may be available at once, 1 to 2,147,483,647 (the default). */
@@ -162,6 +163,16 @@ export class Semaphore {
    */
   get waiting(): number {
     return this.#core.waiting(this.#at);
+  }
+
+  /**
+   * What the semaphore tells of itself, as a plain object. Racy by nature, and found by a look at every waiter of
+   * the arena: for diagnostics. Never blocks.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  inspect(): SemaphoreStats {
+    if (this.disposed) throw new DisposedError();
+    return semaphoreStats(this.#core, this.#at);
   }
 
   /** Whether each thread's permits are recorded; see `SemaphoreOptions.robust`. */

@@ -22,6 +22,14 @@ export const QUEUED = 3;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
 
+// States of wait elements, and in an owner: promises wait, not the thread itself.
+export const IDLE = 0;
+export const WAITING = 2;
+export const AWAKE = 5;
+export const ABANDONED = 6;
+export const ATTACHED = 9;
+export const ASYNC = 0x1000;
+
 /** Of arrive, once the thread has ended: this is not the core's. */
 export const ANSWER_ENDED = -100;
 
@@ -109,6 +117,22 @@ export interface Core {
   available(address: number): number;
   waiting(address: number): number;
   lastTicket(): bigint;
+  balance(address: number): bigint;
+  collisions(): number;
+  deaths(address: number): number;
+  elementHeld(index: number): number;
+  elementObject(index: number): number;
+  elementOwner(index: number): number;
+  elementSince(index: number): number;
+  elementState(index: number): number;
+  elementWaiting(index: number): number;
+  elementWidth(index: number, isTombstone: number): bigint;
+  initial(address: number): number;
+  liveObjects(): number;
+  mostElements(): number;
+  mostObjects(): number;
+  timeouts(address: number): number;
+  usedElements(): number;
   ticketAcquire(address: number): number;
   ticketRelease(address: number): void;
   twaAcquire(address: number): number;

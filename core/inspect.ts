@@ -1,0 +1,106 @@
+/**
+ * What diagnostics read: one word each, of whatever is there at that moment. Nothing here changes anything, and
+ * no path of the semaphores counts for it but those that are slow anyway: a sleep, giving up, a collision.
+ */
+import { elementCapacity, objectCapacity, objects } from './arena';
+import { elementAt } from './elements';
+import {
+  ASYNC,
+  COLLISIONS,
+  E_END,
+  E_HELD,
+  E_REQUEST,
+  E_SINCE,
+  E_START,
+  E_STATE,
+  GRANT,
+  O_DEATHS,
+  O_INITIAL,
+  O_TIMEOUTS,
+  OBJECT_SIZE,
+  OWNER_SHIFT,
+  STATE_MASK,
+  TICKET,
+  USED_OBJECTS,
+  WAITING,
+  WIDTH_MASK,
+} from './layout';
+import { isLive } from './objects';
+import { undue } from './runs';
+import { objectOf } from './semaphore';
+
+export { usedElements } from './elements';
+
+export function mostElements(): u32 {
+  return elementCapacity;
+}
+
+export function mostObjects(): u32 {
+  return objectCapacity;
+}
+
+/** Objects that are live; those of the algorithms too. */
+export function liveObjects(): u32 {
+  const used = atomic.load<u32>(USED_OBJECTS);
+  let live: u32 = 0;
+  for (let i: u32 = 0; i < used; i++) live += isLive(objects + (i as usize) * OBJECT_SIZE) as u32;
+  return live;
+}
+
+export function collisions(): u32 {
+  return atomic.load<u32>(COLLISIONS);
+}
+
+/** One of the states in layout.ts. */
+export function elementState(i: u32): i32 {
+  return (atomic.load<i64>(elementAt(i), E_STATE) & STATE_MASK) as i32;
+}
+
+/** The thread, and ASYNC for promises. */
+export function elementOwner(i: u32): i32 {
+  return (atomic.load<i64>(elementAt(i), E_REQUEST) >> OWNER_SHIFT) as i32;
+}
+
+export function elementObject(i: u32): usize {
+  return objectOf(atomic.load<i64>(elementAt(i), E_REQUEST));
+}
+
+/** Requests that wait in it and are not due. */
+export function elementWaiting(i: u32): i32 {
+  const e = elementAt(i);
+  const request = atomic.load<i64>(e, E_REQUEST);
+  if ((request >> OWNER_SHIFT) & (ASYNC as i64)) return undue(e, request);
+  return ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === WAITING) as i32;
+}
+
+/** Permits that each of them asks for; of a tombstone, all that it stands for. */
+export function elementWidth(i: u32, isTombstone: bool): i64 {
+  const e = elementAt(i);
+  if (isTombstone) return atomic.load<i64>(e, E_END) - atomic.load<i64>(e, E_START);
+  return atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
+}
+
+export function elementSince(i: u32): i32 {
+  return atomic.load<i32>(elementAt(i), E_SINCE);
+}
+
+export function elementHeld(i: u32): i32 {
+  return atomic.load<i64>(elementAt(i), E_HELD) as i32;
+}
+
+/** grant - ticket: below 0, permits that are waited for. */
+export function balance(s: usize): i64 {
+  return atomic.load<i64>(s, GRANT) - atomic.load<i64>(s, TICKET);
+}
+
+export function initial(s: usize): i32 {
+  return atomic.load<i32>(s, O_INITIAL);
+}
+
+export function timeouts(s: usize): u32 {
+  return atomic.load<u32>(s, O_TIMEOUTS);
+}
+
+export function deaths(s: usize): u32 {
+  return atomic.load<u32>(s, O_DEATHS);
+}

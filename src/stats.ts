@@ -1,0 +1,166 @@
+/**
+ * What an arena and a semaphore tell of themselves: plain objects, taken by a look at every wait element. Other
+ * threads go on meanwhile, so the numbers need not fit one another; while all rest, they are exact.
+ */
+import { ABANDONED, ASYNC, ATTACHED, AWAKE, type Core, IDLE, WAITING } from './engine/core.js';
+
+/** A thread of an arena. */
+export interface ThreadStats {
+  /** Its number in the arena, as in `ThreadHandle`. */
+  readonly thread: number;
+  /** What the runtime calls it: its `threadId` in `worker_threads`; undefined in workers of the web. */
+  readonly threadId: number | undefined;
+  /** Whether it sleeps in a blocking acquire. */
+  readonly blocked: boolean;
+  /** Requests of it that wait, its promises included. */
+  readonly waiting: number;
+  /** Milliseconds for which the one that has waited longest has; of a promise, since it was the first of its thread. */
+  readonly longestWait: number;
+}
+
+export interface ArenaStats {
+  /** Threads attached now. */
+  readonly threads: readonly ThreadStats[];
+  /** Requests that wait, blocked threads and promises. */
+  readonly waiting: number;
+  /** Milliseconds for which the one that has waited longest has. */
+  readonly longestWait: number;
+  /** Tickets that were given up and not passed on yet. */
+  readonly abandoned: number;
+  /** How often, since the arena was made, a waiter came to a bucket of the waiting array where another stood. */
+  readonly collisions: number;
+  /** Wait elements in use, of how many: waiters, attachments of threads to objects, and one or two spares a thread. */
+  readonly elements: { readonly used: number; readonly capacity: number };
+  /** Objects in use, of how many. */
+  readonly objects: { readonly used: number; readonly capacity: number };
+  /** Threads that were attached to an object and hold permits of it, as far as the object is robust. */
+  readonly holders: number;
+}
+
+/** A thread that holds permits of a robust semaphore. */
+export interface HolderStats {
+  readonly thread: number;
+  readonly permits: number;
+}
+
+export interface SemaphoreStats {
+  /** Permits that it was made with. */
+  readonly permits: number;
+  readonly max: number;
+  /** Permits that `tryAcquire` could take. */
+  readonly available: number;
+  /** Permits taken and not given back; below 0, when more were released than taken. */
+  readonly out: number;
+  /** Requests that wait, blocked threads and promises. */
+  readonly waiting: number;
+  /** Milliseconds for which the one that has waited longest has. */
+  readonly longestWait: number;
+  /** Tickets that were given up and not passed on yet. */
+  readonly abandoned: number;
+  /** Requests that ended by a time-out or a signal, since it was made. */
+  readonly timeouts: number;
+  readonly robust: boolean;
+  /** Threads that died with permits of it, since it was made; 0 if it is not robust. */
+  readonly ownerDeaths: number;
+  /** Who holds permits, if it is robust. */
+  readonly holders: readonly HolderStats[];
+}
+
+interface Waiter {
+  readonly thread: number;
+  readonly isPromise: boolean;
+  readonly requests: number;
+  readonly width: number;
+  readonly since: number;
+}
+
+interface Look {
+  readonly waiters: readonly Waiter[];
+  readonly holders: readonly HolderStats[];
+  readonly abandoned: number;
+  readonly used: number;
+}
+
+const THREAD_MASK = ASYNC - 1;
+
+/** Looks at every element, or at those of one object. */
+function look(core: Core, object?: number): Look {
+  const waiters: Waiter[] = [];
+  const holders: HolderStats[] = [];
+  const now = Date.now();
+  let abandoned = 0;
+  let used = 0;
+  for (let i = core.usedElements() - 1; i >= 0; i--) {
+    const state = core.elementState(i);
+    if (state !== IDLE) used++;
+    if (object !== undefined && core.elementObject(i) !== object) continue;
+    const owner = core.elementOwner(i);
+    const thread = owner & THREAD_MASK;
+    if (state === ABANDONED) abandoned += Number(core.elementWidth(i, 1));
+    else if (state === ATTACHED) {
+      const permits = core.elementHeld(i);
+      if (permits > 0) holders.push({ thread, permits });
+    } else if (state === WAITING || state === AWAKE || (owner & ASYNC && state > IDLE + 1 && state < AWAKE)) {
+      const requests = core.elementWaiting(i);
+      if (requests === 0) continue;
+      waiters.push({
+        thread,
+        isPromise: (owner & ASYNC) !== 0,
+        requests,
+        width: Number(core.elementWidth(i, 0)),
+        since: state === AWAKE ? 0 : (now - core.elementSince(i)) >>> 0,
+      });
+    }
+  }
+  return { waiters, holders, abandoned, used };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+const requestsOf = (waiters: readonly Waiter[]): number => sum(waiters.map(({ requests }) => requests));
+const longest = (waiters: readonly Waiter[]): number => Math.max(0, ...waiters.map(({ since }) => since));
+
+export function arenaStats(core: Core): ArenaStats {
+  const { waiters, holders, abandoned, used } = look(core);
+  const threads: ThreadStats[] = [];
+  for (let thread = 1; thread <= core.mostThreads(); thread++) {
+    if (core.lifeIfAlive(thread) === 0) continue;
+    const host = core.hostOf(thread);
+    const own = waiters.filter((waiter) => waiter.thread === thread);
+    threads.push({
+      thread,
+      threadId: host === 0 ? undefined : host - 1,
+      blocked: own.some(({ isPromise }) => !isPromise),
+      waiting: requestsOf(own),
+      longestWait: longest(own),
+    });
+  }
+  return {
+    threads,
+    waiting: requestsOf(waiters),
+    longestWait: longest(waiters),
+    abandoned,
+    collisions: core.collisions(),
+    elements: { used, capacity: core.mostElements() },
+    objects: { used: core.liveObjects(), capacity: core.mostObjects() },
+    holders: holders.length,
+  };
+}
+
+export function semaphoreStats(core: Core, at: number): SemaphoreStats {
+  const { waiters, holders, abandoned } = look(core, at);
+  const permits = core.initial(at);
+  const queued = sum(waiters.map(({ requests, width }) => requests * width));
+  return {
+    permits,
+    max: core.maxOf(at),
+    available: core.available(at),
+    out: permits - Number(core.balance(at)) - queued - abandoned,
+    waiting: requestsOf(waiters),
+    longestWait: longest(waiters),
+    abandoned,
+    timeouts: core.timeouts(at),
+    robust: core.isRobust(at) !== 0,
+    ownerDeaths: core.deaths(at),
+    holders,
+  };
+}
