@@ -1,4 +1,7 @@
-/** What the module exports; everything else is private to it. Start reading at semaphore.ts and layout.ts. */
+/**
+ * What the module exports; everything else is private to it. Start reading at semaphore.ts and layout.ts. The
+ * algorithms of the papers are a module of their own: algorithms/index.ts.
+ */
 export {
   create,
   doorbell,
@@ -44,21 +47,20 @@ export {
   usedElements,
 } from './inspect';
 export { draftName, openName } from './names';
-export { disposeObject, generation, isDisposed, isRobust, maxOf } from './objects';
+export { generation, isDisposed, isRobust, maxOf } from './objects';
 export { reap } from './reaping';
 export { arrive, dropRun, enterRun, settle } from './runs';
 export {
   acquire,
   available,
+  dispose,
   enqueue,
   exceeds,
   finishRelease,
-  lastTicket,
   park,
   parkFor,
   release,
+  ticketTaken,
   tryAcquire,
   waiting,
 } from './semaphore';
-export { ticketAcquire, ticketRelease } from './ticket-semaphore';
-export { twaAcquire, twaRelease, twaReleaseConservative } from './twa-semaphore';

@@ -35,7 +35,7 @@ import {
   PUBLISHED_NAMES,
   USED_NAMES,
 } from './layout';
-import { disposeObject, generation } from './objects';
+import { closeObject, generation } from './objects';
 
 const PLACED: i32 = 0x10000;
 const PUBLISHED: i32 = -1;
@@ -157,7 +157,8 @@ export function openName(
     const o = attachedTo(fresh);
     const next = ((generation(o) as u64) << 32) | (o as u64);
     if (atomic.cmpxchg<u64>(entry, target, next, N_TARGET) === target) return fresh;
-    disposeObject(o);
+    // Nobody else knows it, so there is nobody to tell.
+    closeObject(o);
     detach(fresh);
   }
 }

@@ -63,8 +63,8 @@ import {
   WIDTH_MASK,
 } from './layout';
 import { freeDrafts } from './names';
-import { disposeObject, freeUnfinished, isDisposed } from './objects';
-import { amidst, moveOn, NOTHING, objectOf, recover, ring, tell, wakeDue } from './semaphore';
+import { freeUnfinished, isDisposed } from './objects';
+import { amidst, dispose, moveOn, NOTHING, objectOf, recover, ring, tell, wakeDue } from './semaphore';
 
 /**
  * Declares a thread dead that was registered with this life, and reaps it, unless somebody reaps just now, who then
@@ -159,7 +159,7 @@ function giveBack(e: usize): void {
   }
   if (isDisposed(s)) {
     // It may have died in dispose.
-    disposeObject(s);
+    dispose(s);
   }
   detach((indexOf(e) + 1) as i32);
 }

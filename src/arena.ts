@@ -142,7 +142,7 @@ export class Arena {
 
   /** The calling thread: what another one needs to `reap` it, should it die. */
   get thread(): ThreadHandle {
-    return { kind: 'Thread', ...this.#attachment.thread };
+    return { kind: 'Thread', ...this.#attachment.identity };
   }
 
   /**
@@ -187,7 +187,8 @@ export class Arena {
    */
   reap(thread: ThreadHandle): boolean {
     const { thread: index, life } = checkThread('Arena.reap: thread', thread);
-    if (index === this.#attachment.thread.thread && life === this.#attachment.thread.life)
+    const own = this.#attachment.identity;
+    if (index === own.thread && life === own.life)
       throw new Error('Arena.reap: a thread cannot declare itself dead');
     return this.#attachment.reap(index, life);
   }

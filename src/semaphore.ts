@@ -386,7 +386,7 @@ export class Semaphore {
    */
   dispose(): void {
     if (this.disposed) return;
-    this.#reference.dispose();
+    this.#core.dispose(this.#at);
     this.#letGo();
   }
 

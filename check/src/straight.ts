@@ -65,7 +65,7 @@ export const straightRuns: readonly StraightRun[] = [
     to: [constant('E_STATE')],
   },
   // claim has become part of who calls it.
-  ...['giving-up/passOn', 'semaphore/wakeDue', 'objects/disposeObject'].map((fn) => ({
+  ...['giving-up/passOn', 'semaphore/wakeDue', 'semaphore/dispose'].map((fn) => ({
     name: `R3, ${fn}`,
     fn,
     from: { kind: RMW, word: constant('GRANT') },
@@ -138,7 +138,10 @@ export function breaks(program: Program, run: StraightRun): string[] {
     const broken = (by: string): number =>
       found.push(`${run.name}: a ${by} at ${origins[pc / STRIDE]} in ${run.fn}`);
     if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
-    else if (op !== OP_RETURN && !((isAccess(pc, STORE) || isAccess(pc, RMW)) && run.to.includes(code[pc + IMM]))) {
+    else if (
+      op !== OP_RETURN &&
+      !((isAccess(pc, STORE) || isAccess(pc, RMW)) && run.to.includes(code[pc + IMM]))
+    ) {
       for (const way of ways(code, pc, exchange)) {
         if (way <= pc) broken('way back');
         else todo.push(way);

@@ -3,6 +3,7 @@
  * compares the two), and how a thread gets an instance of it over an arena's memory.
  */
 import { coreBytes } from './core-bytes.js';
+import { embedded } from './embedded.js';
 
 /** What the core's functions answer. */
 export const ADMITTED = 0;
@@ -32,10 +33,6 @@ export const ASYNC = 0x1000;
 
 /** Of arrive, once the thread has ended: this is not the core's. */
 export const ANSWER_ENDED = -100;
-
-export const KIND_SEMAPHORE = 1;
-export const KIND_TICKET_SEMAPHORE = 2;
-export const KIND_TWA_SEMAPHORE = 3;
 
 /** Address of the object that is disposed of for ever; who has let go of an object points here. */
 export const CLOSED_OBJECT = 512;
@@ -85,7 +82,6 @@ export interface Core {
   detach(attachment: number): void;
   held(attachment: number): number;
   ownersDied(address: number): number;
-  disposeObject(address: number): void;
   draftName(): number;
   openName(
     draft: number,
@@ -116,7 +112,6 @@ export interface Core {
   exceeds(address: number, n: number): number;
   available(address: number): number;
   waiting(address: number): number;
-  lastTicket(): bigint;
   balance(address: number): bigint;
   collisions(): number;
   deaths(address: number): number;
@@ -133,30 +128,14 @@ export interface Core {
   mostObjects(): number;
   timeouts(address: number): number;
   usedElements(): number;
-  ticketAcquire(address: number): number;
-  ticketRelease(address: number): void;
-  twaAcquire(address: number): number;
-  twaRelease(address: number): void;
-  twaReleaseConservative(address: number): void;
+  dispose(address: number): void;
+  /** The ticket that the thread took last; the algorithms' instance writes it too. */
+  readonly ticketTaken: WebAssembly.Global<'i64'>;
 }
 
-let compiled: WebAssembly.Module | undefined;
-
-function compile(): WebAssembly.Module {
-  if (compiled) return compiled;
-  if (typeof WebAssembly === 'undefined' || typeof SharedArrayBuffer === 'undefined') {
-    throw new Error(
-      'taketurns needs WebAssembly and SharedArrayBuffer. A browser page has shared memory only when it is ' +
-        'cross-origin isolated: serve it with the headers Cross-Origin-Opener-Policy: same-origin and ' +
-        'Cross-Origin-Embedder-Policy: require-corp',
-    );
-  }
-  compiled = new WebAssembly.Module(Uint8Array.from(atob(coreBytes), (c) => c.charCodeAt(0)));
-  return compiled;
-}
+const instanceOver = embedded<Core>(coreBytes);
 
 /** An instance of the core for the calling thread, over the memory. */
 export function instantiate(memory: WebAssembly.Memory): Core {
-  // A copy, because the exports object is frozen and a thread's end replaces what must not be called any more.
-  return { ...new WebAssembly.Instance(compile(), { env: { memory } }).exports } as unknown as Core;
+  return instanceOver({ env: { memory } });
 }

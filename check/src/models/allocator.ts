@@ -29,7 +29,7 @@ const create = (mayFail = false): Op =>
 
 /** Disposes of its own object and lets go of it: the last reference frees the memory. */
 const drop = (): Op[] => [
-  call('disposeObject', (scene, t) => [mine(scene, t)]),
+  call('dispose', (scene, t) => [mine(scene, t)]),
   call('detach', (scene, t) => {
     scene.set(t, MINE, 0);
     return [scene.get(t, ATTACHMENT)];
@@ -130,6 +130,7 @@ export const allocator: readonly Model[] = [
   },
   {
     name: 'objects, a thread is killed',
+    long: true,
     programs: [[create(), ...drop()], [create(), ...drop(), create()], [create()]],
     arena: { objects: 4 },
     deaths: 1,

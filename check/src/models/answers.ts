@@ -122,7 +122,7 @@ export const answers: readonly Model[] = [
         asks('ownersDied', ofFirst(), 0),
         asks('waiting', ofFirst(), 0),
         asks('isDisposed', ofFirst(), 0),
-        call('disposeObject', ofFirst()),
+        call('dispose', ofFirst()),
         asks('isDisposed', ofFirst(), 1),
         asks('attach', ofFirst(0, KIND), ANSWER_CLOSED),
         asks('available', ofFirst(), 0),
@@ -224,7 +224,7 @@ export const answers: readonly Model[] = [
         arrive(),
         post(),
         eventLoop(),
-        call('disposeObject', ofFirst()),
+        call('dispose', ofFirst()),
         call('detach', (scene) => [scene.attachment(0, 0)]),
         call(
           'createObject',

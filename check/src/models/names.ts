@@ -106,7 +106,7 @@ const take = (name = 0): Op =>
   );
 
 const drop = (name = 0): Op[] => [
-  call('disposeObject', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]),
+  call('dispose', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]),
   call('detach', (scene, t) => {
     const number = scene.get(t, attachment(name));
     scene.set(t, slot(name), 0);

@@ -9,7 +9,7 @@
  *     S  reap whoever dies
  */
 
-import { B_CELLS, constant, LINE } from '../scene/layout.js';
+import { B_CELLS, constant, LINE, O_LIFE } from '../scene/layout.js';
 import {
   abort,
   acquire,
@@ -24,7 +24,7 @@ import {
   supervise,
   tryAcquire,
 } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 
 export interface Line {
   readonly name: string;
@@ -65,9 +65,10 @@ function op(text: string, kind: Line['kind']): Op {
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
-    if (letter === 'A') return acquireOf(kind === 'ticket' ? 'ticket' : 'twa', semaphore);
+    const which = kind === 'ticket' ? 'ticket' : 'twa';
+    if (letter === 'A') return acquireOf(which, semaphore);
     if (letter === 'R' || letter === 'V') return releaseOf(kind, semaphore);
-    if (letter === 'D') return dispose(semaphore);
+    if (letter === 'D') return dispose(semaphore, `${which}Dispose`);
     throw new Error(`a ${kind} semaphore has no ${text}`);
   }
   switch (letter) {
@@ -107,6 +108,24 @@ function takeCells(scene: Scene, free: number, number: number, end: number): voi
   }
 }
 
+/** DISPOSED, with a reference of each thread that is attached and has not been reaped (core/objects.ts). */
+const DISPOSED = 3 << 24;
+const LIVE = 2 << 24;
+
+function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
+  // Nobody reaps but in models with threads that die, and in those every thread is attached.
+  const attached = scene.model.arena?.attached ?? 1;
+  let references = attached;
+  for (let t = 0; t < attached; t++) if (scene.dead(t)) references--;
+  for (const s of semaphores) {
+    const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];
+    // Who was to dispose of it may have died before, but not in the middle.
+    if (references < attached && life === LIVE + references && !scene.closed(s)) continue;
+    if (life !== DISPOSED + references || !scene.closed(s))
+      throw new Violation(`the life of a disposed object ends as 0x${life.toString(16)}`);
+  }
+}
+
 export function modelOf(line: Line): Model {
   const programs = line.program.split('|').map((text) =>
     text
@@ -119,8 +138,10 @@ export function modelOf(line: Line): Model {
   const givers = (line.program.match(/[BW]/g) ?? []).length;
   const elements = programs.length + promises + (line.extra ?? givers);
   const { cells = CELLS, kind } = line;
+  const disposed = new Set((line.program.match(/D'?/g) ?? []).map((text) => text.length - 1));
   return {
     name: line.name,
+    ...(kind === undefined ? {} : { program: 'algorithms' }),
     programs,
     arena: {
       buckets: line.buckets ?? 1,
@@ -133,6 +154,7 @@ export function modelOf(line: Line): Model {
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
     undead: line.undead ?? false,
     long: line.long ?? false,
+    end: (scene) => checkDisposed(scene, disposed),
     objects: (scene) => {
       for (const permits of line.permits) {
         scene.semaphore({

@@ -121,7 +121,13 @@ const givingUp: Line[] = [
     buckets: 2,
     mayWait: true,
   },
-  { name: 'give up: heavy head, partly granted', program: 'B3 R | A R | V | V', permits: [0], buckets: 2 },
+  {
+    name: 'give up: heavy head, partly granted',
+    long: true,
+    program: 'B3 R | A R | V | V',
+    permits: [0],
+    buckets: 2,
+  },
   {
     name: 'give up: heavy head, two behind',
     long: true,
@@ -142,7 +148,7 @@ const givingUp: Line[] = [
   { name: 'give up: a promise', program: 't1 x d | A R', permits: [1] },
   { name: 'give up: a promise of 3', program: 't1 x d | A R | A R', permits: [1], buckets: 2 },
   { name: 'give up: a promise among others', program: 'a1 t1 a1 x d | A R', permits: [1], buckets: 2 },
-  { name: 'give up: a heavy promise', program: 't3 x d | A R | V | V', permits: [0], buckets: 2 },
+  { name: 'give up: a heavy promise', long: true, program: 't3 x d | A R | V | V', permits: [0], buckets: 2 },
   { name: 'give up: a promise behind its own', program: 't1 a1 x d | V | V', permits: [0] },
   { name: 'give up: a thread behind its promise', program: 'a1 B R d | A R', permits: [1] },
   { name: 'give up: promises of two', program: 't1 x d | t1 x d | V', permits: [0] },
@@ -183,6 +189,7 @@ const dying: Line[] = [
   },
   {
     name: 'die: a waiter of 3',
+    long: true,
     program: 'A R | A R | A R | S',
     permits: [1],
     mortal: [0],
@@ -226,7 +233,15 @@ const dying: Line[] = [
   },
   { name: 'die: a poster', program: 'A | V | S', permits: [0], mortal: [1], mayWait: true },
   { name: 'die: a poster of 2', program: 'A | A | V2 | S', permits: [0], mortal: [2], mayWait: true },
-  { name: 'die: a giver', program: 'B2 | A | V | S', permits: [0], buckets: 2, mortal: [0], mayWait: true },
+  {
+    name: 'die: a giver',
+    long: true,
+    program: 'B2 | A | V | S',
+    permits: [0],
+    buckets: 2,
+    mortal: [0],
+    mayWait: true,
+  },
   {
     name: 'die: a giver and a poster',
     long: true,
@@ -247,6 +262,7 @@ const dying: Line[] = [
   },
   {
     name: 'die: who reaps',
+    long: true,
     program: 'A R | A R | S | S',
     permits: [1],
     mortal: [0, 1, 2],
@@ -295,6 +311,7 @@ const dying: Line[] = [
   },
   {
     name: 'die: a run of 3',
+    long: true,
     program: 'a1 a1 a1 d | V2 | A | S',
     permits: [0],
     buckets: 2,
@@ -327,6 +344,7 @@ const dying: Line[] = [
   },
   {
     name: 'die: overflow',
+    long: true,
     program: 'A | A | V2 | S',
     permits: [0],
     cells: 1,

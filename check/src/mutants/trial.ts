@@ -4,15 +4,17 @@
  */
 
 import { PENDING } from '../machine/machine.js';
+import type { ProgramName } from '../programs.js';
 import { nameOf } from '../scene/layout.js';
 import { type Model, Scene } from '../scene/scene.js';
 import { CHOICES, STEP } from '../scene/words.js';
 import { search } from '../search/search.js';
 import type { Program } from '../wasm/code.js';
 
-/** A model on the core as it is. */
+/** A model on its program as that is. */
 export interface Measure {
   readonly model: string;
+  readonly program: ProgramName;
   readonly states: number;
   /** Of each access that it performs, by its place in the file: the kinds of words that it goes to. */
   readonly words: ReadonlyMap<number, ReadonlySet<string>>;
@@ -58,8 +60,14 @@ export function measure(program: Program, model: Model): Measure {
     scenes.push(scene);
     return scene;
   });
-  if (!exhaustive) throw new Error(`${model.name} does not hold for the core itself: ${violation?.message}`);
-  return { model: model.name, states, words: scenes[0]?.words ?? new Map() };
+  if (!exhaustive)
+    throw new Error(`${model.name} does not hold for the program itself: ${violation?.message}`);
+  return {
+    model: model.name,
+    program: model.program ?? 'core',
+    states,
+    words: scenes[0]?.words ?? new Map(),
+  };
 }
 
 export function tryMutant(program: Program, candidates: readonly [model: Model, states: number][]): Verdict {

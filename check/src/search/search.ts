@@ -66,6 +66,7 @@ class Sharing {
   note(scene: Scene, choice: number): boolean {
     if (choice % CHOICES !== STEP) return false;
     const t = Math.floor(choice / CHOICES);
+    if (scene.silent(t)) return false;
     const move = scene.pendingWord(t);
     const pending = scene.machine.status(t) === PENDING;
     // A wait of the host reads too.
@@ -301,7 +302,7 @@ function isEnd(choices: Int32Array, from: number, count: number): boolean {
 function localThread(scene: Scene, sharing: Sharing): number {
   for (let t = 0; t < scene.threads; t++) {
     const word = scene.pendingWord(t);
-    if (word >= 0 && sharing.shared[word] === 0) return t;
+    if ((word >= 0 && sharing.shared[word] === 0) || scene.silent(t)) return t;
   }
   return -1;
 }

@@ -14,7 +14,7 @@
  */
 import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '../machine/machine.js';
 import { ADMITTED, constant, nameOf, QUEUED } from '../scene/layout.js';
-import { regionsOf } from '../scene/set-up.js';
+import { enrol, regionsOf } from '../scene/set-up.js';
 import { generator } from '../search/walk.js';
 import type { Program } from '../wasm/code.js';
 import { Caches, MISS, UPGRADE } from './caches.js';
@@ -100,8 +100,7 @@ class Simulation {
     this.#work = new Int32Array(processors);
     this.#callNow(0, 'create', 1, 0, OBJECTS, NAMES, processors, BUCKETS, ELEMENTS);
     for (let t = 0; t < processors; t++) {
-      this.#callNow(t, 'open');
-      if (this.#callNow(t, 'register', t + 1) !== t + 1) throw new Error(`thread ${t} does not register`);
+      enrol(program, t, (name, ...args) => this.#callNow(t, name, ...args));
     }
     const { kind, spin, threshold } = contender;
     const attachment = this.#callNow(
@@ -219,7 +218,7 @@ class Simulation {
 
   #function(name: string | undefined): number {
     const index = name === undefined ? undefined : this.#program.exports.get(name);
-    if (index === undefined) throw new Error(`the core exports no ${name}`);
+    if (index === undefined) throw new Error(`the program exports no ${name}`);
     return index;
   }
 
