@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { loadCore } from './core.js';
 import { models } from './models/table.js';
-import { mutants, nameOf, type Site } from './mutants/mutate.js';
+import { mutants, namer, sites } from './mutants/mutate.js';
 import { perform } from './mutants/pool.js';
 import { reasons } from './mutants/reasons.js';
 import { type Finding, report, summary } from './mutants/report.js';
-import type { Measure, Verdict } from './mutants/trial.js';
+import { type Measure, type Verdict, wordsIn } from './mutants/trial.js';
 import type { Job } from './mutants/worker.js';
 
 interface Options {
@@ -24,30 +24,29 @@ const ALWAYS = 15;
 const options = new Command('mutants')
   .description('Changes each access of build/core.wasm in turn, and searches the models that come to it.')
   .option('--only <text>', 'only mutants whose name contains this')
-  .option('--states <number>', 'leave out models of more states', Number, 1_000_000)
+  .option('--states <number>', 'leave out models of more states', Number, 150_000)
   .option('--write <file>', 'write the report there')
   .parse()
   .opts<Options>();
 
 const progress = (what: string, of: number) => (count: number) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${count} of ${of} ${what}`);
+  const text = `${count} of ${of} ${what}`;
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+  else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
-const small = models.filter(({ long }) => long !== true);
 const measures = (
   await perform<Measure>(
-    small.map(({ name }) => ({ measure: name })),
-    progress('models', small.length),
+    models.map(({ name }) => ({ measure: name, states: options.states })),
+    progress('models', models.length),
   )
 )
   .filter(({ states }) => states <= options.states)
   .sort((a, b) => a.states - b.states);
 
-function wordOf({ offset }: Site): string {
-  return [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
-}
-
-const named = mutants(loadCore())
-  .map((mutant, index) => ({ mutant, index, name: nameOf(mutant, wordOf) }))
+const core = loadCore();
+const nameOf = namer(sites(core), wordsIn(measures));
+const named = mutants(core)
+  .map((mutant, index) => ({ mutant, index, name: nameOf(mutant) }))
   .filter(({ name }) => name.includes(options.only ?? ''));
 const jobs = named.map(({ mutant, index }): Job => {
   const candidates = measures.filter(({ words }, i) => i < ALWAYS || words.has(mutant.site.offset));

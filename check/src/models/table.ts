@@ -9,6 +9,7 @@ import { interrupted } from './interrupted.js';
 import { names } from './names.js';
 import { type Line, modelOf } from './program.js';
 import { tenants } from './tenants.js';
+import { tombstones } from './tombstones.js';
 
 const three = 'A R A R | A R A R | A R A R';
 const mixed = 'A R A2 R | A2 R A R | A R A R';
@@ -190,5 +191,6 @@ export const models: readonly Model[] = [
   ...tenants,
   ...semaphore.map(modelOf),
   ...givingUp.map(modelOf),
+  ...tombstones,
   ...listings.map(modelOf),
 ];

@@ -13,6 +13,7 @@ import type { Program } from '../wasm/code.js';
 /** A model on the core as it is. */
 export interface Measure {
   readonly model: string;
+  /** Infinity if there are more than were to be counted. */
   readonly states: number;
   /** Of each access that it performs, by its place in the file: the kinds of words that it goes to. */
   readonly words: ReadonlyMap<number, ReadonlySet<string>>;
@@ -47,19 +48,29 @@ class Watched extends Scene {
 
 /** The name of a word, without which object or line it is of. */
 function fieldAt(address: number, { regions }: Scene): string {
-  const [, field = ''] = /^(?:\D+\d+\.)?(.*?)\d*$/.exec(nameOf(address, regions)) ?? [];
+  const [, field = ''] = /^(?:\w+\.)?(.*?)\d*$/.exec(nameOf(address, regions)) ?? [];
   return field.startsWith('+') ? 'bytes' : field;
 }
 
-export function measure(program: Program, model: Model): Measure {
+export function measure(program: Program, model: Model, most = Infinity): Measure {
   const scenes: Watched[] = [];
-  const { states, exhaustive, violation } = search(() => {
-    const scene = new Watched(program, model);
-    scenes.push(scene);
-    return scene;
-  });
-  if (!exhaustive) throw new Error(`${model.name} does not hold for the core itself: ${violation?.message}`);
-  return { model: model.name, states, words: scenes[0]?.words ?? new Map() };
+  const { states, exhaustive, violation } = search(
+    () => {
+      const scene = new Watched(program, model);
+      scenes.push(scene);
+      return scene;
+    },
+    { states: most },
+  );
+  if (violation !== undefined)
+    throw new Error(`${model.name} does not hold for the core itself: ${violation.message}`);
+  return { model: model.name, states: exhaustive ? states : Infinity, words: scenes[0]?.words ?? new Map() };
+}
+
+/** What accesses go to, by what was seen in models: 'state', or 'grant/ticket'. */
+export function wordsIn(measures: readonly Measure[]): (site: { readonly offset: number }) => string {
+  return ({ offset }) =>
+    [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
 }
 
 export function tryMutant(program: Program, candidates: readonly [model: Model, states: number][]): Verdict {

@@ -37,6 +37,7 @@ export const CLAIMED = constant('CLAIMED');
 export const MERGING = constant('MERGING');
 export const E_START = constant('E_START');
 export const E_REQUEST = constant('E_REQUEST');
+export const E_CELLS = constant('E_CELLS');
 export const E_END = constant('E_END');
 export const TIMED_OUT = constant('TIMED_OUT');
 export const ANSWER_FULL = constant('ANSWER_FULL');

@@ -25,5 +25,5 @@ export const GIVING = 13; // what the next access gives back
 export const TAKEN = 14; // the ticket that the thread took last: low, high
 export const LOCAL = 16; // five words for ops
 export const PROMISES = 21; // four words each: run, width, ticket (low, high)
-export const MOST_PROMISES = 3;
+export const MOST_PROMISES = 4;
 export const WORDS = PROMISES + 4 * MOST_PROMISES;
