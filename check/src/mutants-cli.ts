@@ -7,7 +7,7 @@ import { mutants, namer, sites } from './mutants/mutate.js';
 import { perform } from './mutants/pool.js';
 import { reasons } from './mutants/reasons.js';
 import { type Finding, report, summary } from './mutants/report.js';
-import { type Measure, type Verdict, wordsIn } from './mutants/trial.js';
+import { type Measure, measureSetUp, type Verdict, wordsIn } from './mutants/trial.js';
 import type { Job } from './mutants/worker.js';
 
 interface Options {
@@ -44,7 +44,7 @@ const measures = (
   .sort((a, b) => a.states - b.states);
 
 const core = loadCore();
-const nameOf = namer(sites(core), wordsIn(measures));
+const nameOf = namer(sites(core), wordsIn([measureSetUp(core), ...measures]));
 const named = mutants(core)
   .map((mutant, index) => ({ mutant, index, name: nameOf(mutant) }))
   .filter(({ name }) => name.includes(options.only ?? ''));

@@ -135,16 +135,7 @@ const graves: readonly (readonly [name: string, own: readonly Op[], posted: numb
   ['by its giver, as who disposes', [...queued, dispose(), leave(1), ...tombstone], 1],
   [
     'by being joined',
-    [
-      joinAlone(),
-      joinAlone(0, GOT),
-      leave(1, 0),
-      giveUp(GOT),
-      giveUp(),
-      leave(1),
-      leave(1),
-      ...tombstone,
-    ],
+    [joinAlone(), joinAlone(0, GOT), leave(1, 0), giveUp(GOT), giveUp(), leave(1), leave(1), ...tombstone],
     2,
   ],
 ];

@@ -38,10 +38,8 @@ const lines: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
   { name: 'disposed of, far above 0', program: 't1 a1 x D d', first: FAR },
   { name: 'disposed of, far below 0', program: 't1 a1 x D d', first: -FAR },
   { name: 'in an overflow line', program: 't1 t1 a1 x x V d', cells: 0, extra: 8 },
+  { name: 'left in an overflow line', program: 't1 t1 a1 x x', cells: 0, extra: 8 },
   { name: 'in common lines', program: 't1 t1 a1 x x V d', cells: 0, extra: 8, fullLines: true },
-  // Waiters that do not give up, in what the models of tombstones have too.
-  { name: 'none: a heavy waiter', program: 'A2 | V2', buckets: 4 },
-  { name: 'none: two in overflow lines', program: 'A2 | A', cells: 0, extra: 13, buckets: 4 },
 ];
 
 /** Whoever is last in line leaves nothing behind. */

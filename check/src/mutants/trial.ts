@@ -4,8 +4,9 @@
  */
 
 import { PENDING } from '../machine/machine.js';
-import { nameOf } from '../scene/layout.js';
+import { nameOf, type Regions } from '../scene/layout.js';
 import { type Model, Scene } from '../scene/scene.js';
+import { newMachine } from '../scene/set-up.js';
 import { CHOICES, STEP } from '../scene/words.js';
 import { search } from '../search/search.js';
 import type { Program } from '../wasm/code.js';
@@ -39,15 +40,18 @@ class Watched extends Scene {
     const t = Math.floor(choice / CHOICES);
     if (choice % CHOICES === STEP && this.machine.status(t) === PENDING) {
       const { offset, address } = this.machine.describe(t);
-      const words = this.words.get(offset) ?? new Set();
-      this.words.set(offset, words.add(fieldAt(address, this)));
+      add(this.words, offset, fieldAt(address, this.regions));
     }
     super.apply(choice);
   }
 }
 
+function add(words: Map<number, Set<string>>, offset: number, word: string): void {
+  words.set(offset, (words.get(offset) ?? new Set()).add(word));
+}
+
 /** The name of a word, without which object or line it is of. */
-function fieldAt(address: number, { regions }: Scene): string {
+function fieldAt(address: number, regions: Regions): string {
   const [, field = ''] = /^(?:\w+\.)?(.*?)\d*$/.exec(nameOf(address, regions)) ?? [];
   return field.startsWith('+') ? 'bytes' : field;
 }
@@ -65,6 +69,15 @@ export function measure(program: Program, model: Model, most = Infinity): Measur
   if (violation !== undefined)
     throw new Error(`${model.name} does not hold for the core itself: ${violation.message}`);
   return { model: model.name, states: exhaustive ? states : Infinity, words: scenes[0]?.words ?? new Map() };
+}
+
+/** The accesses of the set-up of every model, as those of a model. */
+export function measureSetUp(program: Program): Measure {
+  const seen: { offset: number; address: number }[] = [];
+  const { regions } = newMachine(program, 1, {}, false, (machine, t) => seen.push(machine.describe(t)));
+  const words = new Map<number, Set<string>>();
+  for (const { offset, address } of seen) add(words, offset, fieldAt(address, regions));
+  return { model: 'set-up', states: 0, words };
 }
 
 /** What accesses go to, by what was seen in models: 'state', or 'grant/ticket'. */

@@ -779,7 +779,9 @@ export class Scene {
       const cells = [words[(e + E_CELLS) >> 2], words[(e + E_CELLS + 4) >> 2]].filter((cell) => cell !== 0);
       const stands = cells.length > 0 && cells.every((cell) => words[cell >> 2] === number);
       if (stands !== (state === ABANDONED) || (!stands && cells.length > 0))
-        throw new Violation(`${nameOf(e, this.regions)} is ${this.value(e, 8)}, and names the cells ${cells}`);
+        throw new Violation(
+          `${nameOf(e, this.regions)} is ${this.value(e, 8)}, and names the cells ${cells}`,
+        );
     }
     for (let line = buckets; line < elements; line += LINE) {
       for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
