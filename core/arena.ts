@@ -25,11 +25,9 @@ import {
   H_OBJECTS,
   H_THREADS,
   H_VERSION,
-  KIND_SEMAPHORE,
   LINE,
   MAGIC,
   NAME_SIZE,
-  O_KIND,
   OBJECT_SIZE,
   REGIONS,
   RESERVED,
@@ -127,7 +125,6 @@ export function create(
   atomic.store<u32>(H_ELEMENTS, elementCount);
   atomic.store<u32>(H_END, end as u32);
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
-  atomic.store<i32>(CLOSED_OBJECT, KIND_SEMAPHORE, O_KIND);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);
 }
@@ -143,6 +140,12 @@ export function open(): bool {
     atomic.load<u32>(H_ELEMENTS),
   );
   return end === (atomic.load<u32>(H_END) as usize) && end <= (memory.size() as usize) << 16;
+}
+
+/** Learns the bases in an instance of another module, for a thread that is registered already, with this index. */
+export function adopt(thread: i32): bool {
+  me = thread;
+  return open();
 }
 
 export function id(): i64 {

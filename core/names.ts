@@ -30,7 +30,7 @@ import {
   PUBLISHED_NAMES,
   USED_NAMES,
 } from './layout';
-import { attachObject, createObject, detachObject, disposeObject, generation } from './objects';
+import { attachObject, closeObject, createObject, detachObject, generation } from './objects';
 
 /** An entry for the caller to write a name into: bytes from N_BYTES on. 0 if every one is in use. */
 export function draftName(): usize {
@@ -132,7 +132,8 @@ export function openName(
     if (fresh === 0) return ANSWER_FULL;
     const next = ((generation(fresh) as u64) << 32) | (fresh as u64);
     if (atomic.cmpxchg<u64>(entry, target, next, N_TARGET) === target) return fresh as i32;
-    disposeObject(fresh);
+    // Nobody else knows it, so there is nobody to tell.
+    closeObject(fresh);
     detachObject(fresh);
   }
 }

@@ -9,7 +9,7 @@
  * | BUILDING            | LIVE, 1 reference           | the same, once every other word is written             |
  * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle (generation must fit) |
  * | LIVE, r             | LIVE, r-1                   | a thread that lets go; 0 is allowed: handles may be on their way |
- * | LIVE, r             | DISPOSED, r                 | dispose                                                |
+ * | LIVE, r             | DISPOSED, r                 | dispose, of whatever kind                              |
  * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that lets go                                  |
  * | DISPOSED, 1         | FREE, next generation       | the last to let go                                     |
  *
@@ -27,8 +27,6 @@ import {
   ANSWER_WRONG_KIND,
   CLOSED_DISTANCE,
   GRANT,
-  KIND_SEMAPHORE,
-  KIND_TICKET_SEMAPHORE,
   O_INITIAL,
   O_KIND,
   O_LIFE,
@@ -39,9 +37,6 @@ import {
   TICKET,
   USED_OBJECTS,
 } from './layout';
-import { closeWaiters } from './semaphore';
-import { ticketWakeAll } from './ticket-semaphore';
-import { twaWakeAll } from './twa-semaphore';
 
 const FREE: u32 = 0;
 const BUILDING: u32 = 1 << 24;
@@ -127,21 +122,20 @@ export function detachObject(o: usize): void {
   }
 }
 
-/** Disposes of a live object: no one attaches from now on, and its waiters are told. */
-export function disposeObject(o: usize): void {
+/**
+ * Closes a live object: no one attaches from now on, or waits. Whether it is closed: then the caller, which knows
+ * the kind, tells those who wait.
+ */
+export function closeObject(o: usize): bool {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
     const state = (life as u32) & STATES;
     // Disposed of already: whoever did it may not have come to closing grant, or died before every waiter was told.
     if (state !== DISPOSED) {
-      if (state !== LIVE) return;
+      if (state !== LIVE) return false;
       if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) !== life) continue;
     }
     atomic.store<i64>(o, atomic.load<i64>(o, TICKET) + CLOSED_DISTANCE, GRANT); // D6 write
-    break;
+    return true;
   }
-  const kind = atomic.load<i32>(o, O_KIND);
-  if (kind === KIND_SEMAPHORE) closeWaiters(o);
-  else if (kind === KIND_TICKET_SEMAPHORE) ticketWakeAll(o);
-  else twaWakeAll();
 }

@@ -80,6 +80,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
+import { closeObject } from './objects';
 import { pause } from './pause';
 import { covers, settle, undue } from './runs';
 import { bucketOf, enter } from './waiting-array';
@@ -89,7 +90,8 @@ const LIMIT: i64 = 0x7fffffff;
 const ALL: i32 = -1;
 const FOREVER: i64 = -1;
 
-let ticketTaken: i64 = -1;
+/** The ticket that the thread took last, for those who count the order of admissions; the host reads it. */
+export let ticketTaken: i64 = -1;
 /** This thread, as the owner of a request. */
 let owner: i64 = 0;
 
@@ -118,11 +120,6 @@ export function begin(thread: i32): void {
 export function end(): void {
   if (amidst === RELEASING) recover();
   amidst = ENDED;
-}
-
-/** The ticket that the calling thread took last, for those who count the order of admissions. */
-export function lastTicket(): i64 {
-  return ticketTaken;
 }
 
 export function setLastTicket(ticket: i64): void {
@@ -410,8 +407,13 @@ function ring(thread: i32): void {
   atomic.notify(bell, ALL);
 }
 
+/** Disposes of the semaphore: every waiter is told. */
+export function dispose(s: usize): void {
+  if (closeObject(s)) closeWaiters(s);
+}
+
 /** Tells every waiter that the semaphore has been closed; grant says so already. */
-export function closeWaiters(s: usize): void {
+function closeWaiters(s: usize): void {
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);

@@ -1,44 +1,55 @@
 /**
- * Compiles core/ to build/core.wasm and embeds it in src/engine/core-bytes.ts, so that the library needs no
- * loader, bundler plugin or fetch. Fails when the module is over its size, or holds static data: a data
- * segment would be written again over live memory by every thread that instantiates the module.
+ * Compiles core/ to two modules, build/core.wasm and build/algorithms.wasm, and embeds each in a file of src/, so
+ * that the library needs no loader, bundler plugin or fetch, and a program that does not import the algorithms
+ * does not carry them. Fails when a module is over its size, or holds static data: a data segment would be
+ * written again over live memory by every thread that instantiates the module.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
-const LIMIT = 12288;
+const MODULES = [
+  { name: 'core', entry: 'core/index.ts', limit: 12288, embedded: 'src/engine/core-bytes.ts' },
+  {
+    name: 'algorithms',
+    entry: 'core/algorithms/index.ts',
+    limit: 16384,
+    embedded: 'src/algorithms/algorithms-bytes.ts',
+  },
+];
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 await mkdir('build', { recursive: true });
 
-const { error, stderr } = await asc.main([
-  'core/index.ts',
-  '--outFile=build/core.wasm',
-  '--textFile=build/core.wat',
-  '-O3',
-  '--converge',
-  '--runtime=stub',
-  '--use=abort=',
-  '--enable=threads',
-  '--enable=bulk-memory',
-  '--importMemory',
-  '--noExportMemory',
-  '--sharedMemory',
-  '--initialMemory=1',
-  '--maximumMemory=65536',
-]);
-if (error) {
-  console.error(stderr.toString());
-  throw error;
-}
+for (const { name, entry, limit, embedded } of MODULES) {
+  const { error, stderr } = await asc.main([
+    entry,
+    `--outFile=build/${name}.wasm`,
+    `--textFile=build/${name}.wat`,
+    '-O3',
+    '--converge',
+    '--runtime=stub',
+    '--use=abort=',
+    '--enable=threads',
+    '--enable=bulk-memory',
+    '--importMemory',
+    '--noExportMemory',
+    '--sharedMemory',
+    '--initialMemory=1',
+    '--maximumMemory=65536',
+  ]);
+  if (error) {
+    console.error(stderr.toString());
+    throw error;
+  }
 
-const bytes = await readFile('build/core.wasm');
-if (bytes.length > LIMIT) throw new Error(`core.wasm is ${bytes.length} bytes, more than ${LIMIT}`);
-if (/^ \(data/m.test(await readFile('build/core.wat', 'utf8')))
-  throw new Error('core.wasm has a data segment');
-await writeFile(
-  'src/engine/core-bytes.ts',
-  `// Made by scripts/build-core.mjs from core/.\nexport const coreBytes = '${bytes.toString('base64')}';\n`,
-);
-console.log(`core.wasm ${bytes.length} bytes`);
+  const bytes = await readFile(`build/${name}.wasm`);
+  if (bytes.length > limit) throw new Error(`${name}.wasm is ${bytes.length} bytes, more than ${limit}`);
+  if (/^ \(data/m.test(await readFile(`build/${name}.wat`, 'utf8')))
+    throw new Error(`${name}.wasm has a data segment`);
+  await writeFile(
+    embedded,
+    `// Made by scripts/build-core.mjs from ${entry}.\nexport const ${name}Bytes = '${bytes.toString('base64')}';\n`,
+  );
+  console.log(`${name}.wasm ${bytes.length} bytes`);
+}

@@ -303,7 +303,7 @@ export class Semaphore {
    */
   dispose(): void {
     if (this.disposed) return;
-    this.#reference.dispose();
+    this.#core.dispose(this.#at);
     this.#letGo();
   }
 

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
-import { loadCore } from './core.js';
 import { models } from './models/table.js';
+import { loadProgram, programOf } from './programs.js';
 import { type Model, Scene } from './scene/scene.js';
 import { type SearchResult, search } from './search/search.js';
 import { parse, render, shorten } from './search/trace.js';
@@ -30,7 +30,7 @@ function positive(text: string): number {
 }
 
 const command: Command = new Command('check')
-  .description('Searches every interleaving of the models over build/core.wasm.')
+  .description('Searches every interleaving of the models over the built modules.')
   .option('--short', 'only the models that take a few seconds')
   .option('--model <name>', 'only this model, in this process, with the trace of what is found')
   .option('--replay <schedule>', 'play a schedule on --model and print the trace')
@@ -59,7 +59,7 @@ function modelOf(name: string): Model {
 }
 
 function one(model: Model): number {
-  const program = loadCore();
+  const program = programOf(model);
   const make = (): Scene => new Scene(program, model);
   if (options.replay !== undefined) {
     console.log(render(make(), parse(options.replay)));
@@ -147,16 +147,15 @@ async function all(): Promise<number> {
     `${queue.length} models, ${states.toLocaleString('en')} states, ${steps.toLocaleString('en')} steps in ${seconds.toFixed(0)} s ` +
       `(${Math.round(steps / busy).toLocaleString('en')} steps a second and processor)`,
   );
-  const core = loadCore();
   for (const model of queue) {
     const result = reports.get(model.name) as SearchResult;
     if (result.violation === undefined) continue;
-    const make = (): Scene => new Scene(core, model);
+    const make = (): Scene => new Scene(programOf(model), model);
     console.log(`\n${model.name}:`);
     console.log(render(make(), shorten(make, result).violation?.schedule ?? []));
   }
   console.log(`${queue.length - failed} models exhausted without a finding, ${failed} not`);
-  const broken = straightRuns.flatMap((run) => breaks(core, run));
+  const broken = straightRuns.flatMap((run) => breaks(loadProgram('core'), run));
   console.log(
     broken.length === 0 ? `straight: ${straightRuns.map(({ name }) => name).join('; ')}` : broken.join('\n'),
   );

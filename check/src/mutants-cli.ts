@@ -1,17 +1,18 @@
-/** `npm run mutants -w check`: changes each access of the core in turn, and looks whether the models tell. */
+/** `npm run mutants -w check`: changes each access of the modules in turn, and looks whether the models tell. */
 import { writeFileSync } from 'node:fs';
-import { Command } from 'commander';
-import { loadCore } from './core.js';
+import { Command, Option } from 'commander';
 import { models } from './models/table.js';
-import { mutants, namer, sites } from './mutants/mutate.js';
+import { type Mutant, mutantsOf, namer, sites } from './mutants/mutate.js';
 import { perform } from './mutants/pool.js';
 import { reasons } from './mutants/reasons.js';
 import { type Finding, report, summary } from './mutants/report.js';
 import { type Measure, measureSetUp, type Verdict, wordsIn } from './mutants/trial.js';
 import type { Job } from './mutants/worker.js';
+import { loadProgram, PROGRAMS, type ProgramName } from './programs.js';
 
 interface Options {
   readonly only?: string;
+  readonly program?: ProgramName;
   readonly write?: string;
   readonly states: number;
 }
@@ -22,8 +23,9 @@ interface Options {
 const ALWAYS = 15;
 
 const options = new Command('mutants')
-  .description('Changes each access of build/core.wasm in turn, and searches the models that come to it.')
+  .description('Changes each access of the built modules in turn, and searches the models that come to it.')
   .option('--only <text>', 'only mutants whose name contains this')
+  .addOption(new Option('--program <name>', 'only mutants of this module').choices(PROGRAMS))
   .option('--states <number>', 'leave out models of more states', Number, 150_000)
   .option('--write <file>', 'write the report there')
   .parse()
@@ -34,22 +36,33 @@ const progress = (what: string, of: number) => (count: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
   else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
+const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
 const measures = (
   await perform<Measure>(
-    models.map(({ name }) => ({ measure: name, states: options.states })),
-    progress('models', models.length),
+    chosen.map(({ name }) => ({ measure: name, states: options.states })),
+    progress('models', chosen.length),
   )
 )
   .filter(({ states }) => states <= options.states)
   .sort((a, b) => a.states - b.states);
 
-const core = loadCore();
-const nameOf = namer(sites(core), wordsIn([measureSetUp(core), ...measures]));
-const named = mutants(core)
-  .map((mutant, index) => ({ mutant, index, name: nameOf(mutant) }))
+const measuresOn = (program: ProgramName): Measure[] => measures.filter((one) => one.program === program);
+
+const names = new Map(
+  PROGRAMS.map((program): [ProgramName, (mutant: Mutant) => string] => {
+    const seen = [measureSetUp(program), ...measuresOn(program)];
+    return [program, namer(sites(loadProgram(program)), wordsIn(seen))];
+  }),
+);
+
+const named = PROGRAMS.flatMap(mutantsOf)
+  .map((mutant, index) => ({ mutant, index, name: names.get(mutant.program)?.(mutant) ?? '' }))
+  .filter(({ mutant: { program } }) => program === (options.program ?? program))
   .filter(({ name }) => name.includes(options.only ?? ''));
 const jobs = named.map(({ mutant, index }): Job => {
-  const candidates = measures.filter(({ words }, i) => i < ALWAYS || words.has(mutant.site.offset));
+  const candidates = measuresOn(mutant.program).filter(
+    ({ words }, i) => i < ALWAYS || words.has(mutant.site.offset),
+  );
   return { mutant: index, candidates: candidates.map(({ model, states }) => [model, states]) };
 });
 const verdicts = await perform<Verdict>(jobs, progress('mutants', jobs.length));
@@ -68,7 +81,8 @@ const unexplained = findings.filter(
   ({ verdict, reason }) => verdict.outcome === 'survives' && reason === undefined,
 );
 for (const { name } of unexplained) console.log(`survives: ${name}`);
-const idle = options.only === undefined ? reasons.filter(([pattern]) => !used.has(pattern)) : [];
+const whole = options.only === undefined && options.program === undefined;
+const idle = whole ? reasons.filter(([pattern]) => !used.has(pattern)) : [];
 for (const [pattern] of idle) console.log(`a reason for no survivor: ${pattern}`);
 console.log(summary(findings));
 process.exitCode = unexplained.length + idle.length > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-/** `npm run simulate`: counts coherence misses of the built core in simulated caches, on all processors. */
+/** `npm run simulate`: counts coherence misses of the built modules in simulated caches, on all processors. */
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -37,7 +37,7 @@ function processorCounts(text: string): number[] {
 }
 
 const command: Command = new Command('simulate')
-  .description('Counts coherence misses per hand-over of build/core.wasm in simulated caches.')
+  .description('Counts coherence misses per hand-over of the built modules in simulated caches.')
   .option(
     '--processors <list>',
     `how many, at most ${MOST_PROCESSORS}`,

@@ -1,6 +1,6 @@
 /** A processor of `npm run simulate`: simulates the configurations it is sent, by their place in the list. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { loadCore } from './core.js';
+import { programOf } from './programs.js';
 import { type Configuration, type Counted, simulate } from './simulate/simulation.js';
 
 export interface Report {
@@ -8,11 +8,13 @@ export interface Report {
   readonly counted: Counted;
 }
 
-const program = loadCore();
 const configurations = workerData as readonly Configuration[];
 
 parentPort?.on('message', (index: number) => {
   const configuration = configurations[index];
   if (configuration === undefined) throw new Error(`there is no configuration ${index}`);
-  parentPort?.postMessage({ index, counted: simulate(program, configuration) } satisfies Report);
+  parentPort?.postMessage({
+    index,
+    counted: simulate(programOf(configuration.contender), configuration),
+  } satisfies Report);
 });

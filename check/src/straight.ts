@@ -64,7 +64,7 @@ export const straightRuns: readonly StraightRun[] = [
     to: [constant('E_STATE')],
   },
   // claim has become part of who calls it.
-  ...['giving-up/passOn', 'semaphore/wakeDue', 'objects/disposeObject'].map((fn) => ({
+  ...['giving-up/passOn', 'semaphore/wakeDue', 'semaphore/dispose'].map((fn) => ({
     name: `R3, ${fn}`,
     fn,
     from: { kind: RMW, word: constant('GRANT') },

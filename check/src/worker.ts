@@ -1,7 +1,7 @@
 /** Searches models by name, one after another, and reports each: the work of one processor. */
 import { parentPort } from 'node:worker_threads';
-import { loadCore } from './core.js';
 import { models } from './models/table.js';
+import { programOf } from './programs.js';
 import { Scene } from './scene/scene.js';
 import { type SearchResult, search } from './search/search.js';
 
@@ -10,10 +10,9 @@ export interface Report {
   readonly result: SearchResult;
 }
 
-const program = loadCore();
 parentPort?.on('message', ({ name, milliseconds }: { name: string; milliseconds: number }) => {
   const model = models.find((candidate) => candidate.name === name);
   if (model === undefined) throw new Error(`no model is called ${name}`);
-  const result = search(() => new Scene(program, model), { milliseconds });
+  const result = search(() => new Scene(programOf(model), model), { milliseconds });
   parentPort?.postMessage({ name, result } satisfies Report);
 });

@@ -87,7 +87,8 @@ export function sharedMemory(): WebAssembly.Memory {
 }
 
 export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory) {
-  return new WebAssembly.Instance(module, { env: { memory } }).exports as Record<
+  const core = { ticketTaken: new WebAssembly.Global({ value: 'i64', mutable: true }, 0n) };
+  return new WebAssembly.Instance(module, { env: { memory }, core }).exports as Record<
     string,
     ((...args: Value[]) => Value | undefined) & WebAssembly.Global
   >;

@@ -3,17 +3,17 @@
  * none.
  */
 import { describe, expect, it } from 'vitest';
-import { loadCore } from '../src/core.js';
 import { models } from '../src/models/table.js';
-import { mutants, sites } from '../src/mutants/mutate.js';
+import { mutantsOf, sites } from '../src/mutants/mutate.js';
 import { Patch } from '../src/mutants/patch.js';
+import { loadProgram, PROGRAMS } from '../src/programs.js';
 import { type Model, Scene } from '../src/scene/scene.js';
 import { search } from '../src/search/search.js';
 import { render } from '../src/search/trace.js';
 import { type Program, STRIDE } from '../src/wasm/code.js';
 
-const core = loadCore();
-const all = mutants(core);
+const core = loadProgram('core');
+const all = PROGRAMS.flatMap(mutantsOf);
 
 function modelOf(name: string): Model {
   const model = models.find((candidate) => candidate.name === name);
@@ -36,7 +36,7 @@ describe('seeded faults', () => {
     ['a notify', 'semaphore/wakeDue 18 notify', 'dropped', '2x2'],
     [
       'one notified of all who sleep on a word',
-      'ticket-semaphore/ticketRelease 3 notify',
+      'algorithms/ticket-semaphore/ticketRelease 3 notify',
       'one',
       'ticket: 4x1',
     ],
@@ -59,13 +59,19 @@ describe('mutants', () => {
   it('have a name each, by access and change', () => {
     const names = new Set(all.map(({ site, change }) => `${site.fn} ${site.index} ${change}`));
     expect(names.size).toBe(all.length);
-    expect(new Set(all.map(({ site }) => site.offset)).size).toBe(sites(core).length);
+    const places = (program: (typeof PROGRAMS)[number]) =>
+      new Set(all.filter((one) => one.program === program).map(({ site }) => site.offset)).size;
+    expect(places('core')).toBe(sites(core).length);
+    const own = sites(loadProgram('algorithms')).filter(({ fn }) => fn.startsWith('algorithms/'));
+    expect(places('algorithms')).toBe(own.length);
+    expect(own.length).toBeGreaterThan(30);
   });
 
-  it('differ from the core, and leave it as it is', () => {
-    const before = core.image.slice();
-    for (const { make } of all) expect(make().image).not.toEqual(core.image);
-    expect(core.image).toEqual(before);
+  it.each(PROGRAMS)('differ from %s, and leave it as it is', (name) => {
+    const { image } = loadProgram(name);
+    const before = image.slice();
+    for (const { program, make } of all) if (program === name) expect(make().image).not.toEqual(image);
+    expect(image).toEqual(before);
   });
 
   it('behave as the core where an access is only moved elsewhere', () => {

@@ -3,9 +3,9 @@
  * traces replay.
  */
 import { describe, expect, it } from 'vitest';
-import { loadCore } from '../src/core.js';
 import { modelOf } from '../src/models/program.js';
 import { models } from '../src/models/table.js';
+import { loadProgram, programOf } from '../src/programs.js';
 import { constant } from '../src/scene/layout.js';
 import { call } from '../src/scene/ops.js';
 import { type Model, type Op, Scene, Violation } from '../src/scene/scene.js';
@@ -13,7 +13,7 @@ import { search } from '../src/search/search.js';
 import { compact, parse, render, replay, shorten } from '../src/search/trace.js';
 import { IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STRIDE } from '../src/wasm/code.js';
 
-const core = loadCore();
+const core = loadProgram('core');
 
 function model(name: string): Model {
   const found = models.find((candidate) => candidate.name === name);
@@ -103,7 +103,7 @@ describe('reduced or not', () => {
     'registry',
     'twa 1: 3x1 wrap, polling',
   ])('%s comes to its end, with fewer states at most', (name) => {
-    const make = (): Scene => new Scene(core, model(name));
+    const make = (): Scene => new Scene(programOf(model(name)), model(name));
     const reduced = search(make);
     const whole = search(make, { reduce: false });
     expect(reduced.exhaustive && whole.exhaustive).toBe(true);

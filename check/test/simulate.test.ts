@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadCore } from '../src/core.js';
+import { programOf } from '../src/programs.js';
 import { LINE } from '../src/scene/layout.js';
 import { Caches, HIT, MISS, UPGRADE } from '../src/simulate/caches.js';
 import { contenders } from '../src/simulate/contenders.js';
@@ -59,7 +59,6 @@ describe('caches', () => {
 });
 
 describe('the core in simulated caches', () => {
-  const program = loadCore();
   const run = (
     name: string,
     processors: number,
@@ -70,7 +69,7 @@ describe('the core in simulated caches', () => {
     if (contender === undefined) throw new Error(`nothing is called ${name}`);
     // Every bucket of the waiting array is touched in the warm-up.
     const amount = { warmUp: 2048, handOvers: 128, inside, outside: 1, seed: 1 };
-    return simulate(program, { contender, processors, schedule, ...amount });
+    return simulate(programOf(contender), { contender, processors, schedule, ...amount });
   };
   const SCHEDULES = ['round robin', 'random'] as const;
   const FLAT = 0.2;
@@ -101,7 +100,7 @@ describe('the core in simulated caches', () => {
   it('comes to the same again, and to another count with another seed', () => {
     const one = run('Semaphore', 4, 'random', 1);
     expect(run('Semaphore', 4, 'random', 1)).toEqual(one);
-    const other = simulate(program, { ...one.configuration, seed: 2 });
+    const other = simulate(programOf(one.configuration.contender), { ...one.configuration, seed: 2 });
     expect(other.misses).not.toBe(one.misses);
   });
 

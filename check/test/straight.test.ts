@@ -1,10 +1,10 @@
 /** The straight runs of the core, and that a call or a loop in one would be found. */
 import { describe, expect, it } from 'vitest';
-import { loadCore } from '../src/core.js';
+import { loadProgram } from '../src/programs.js';
 import { breaks, type StraightRun, straightRuns } from '../src/straight.js';
 import { IMM, OP_ACCESS, OP_BRANCH, OP_CALL, OP_ENTER_LOOP, type Program, STRIDE } from '../src/wasm/code.js';
 
-const program = loadCore();
+const program = loadProgram('core');
 
 /** The core with the `after`th instruction behind the one that takes the ticket replaced. */
 function broken({ fn, from }: StraightRun, op: number, after: number, target = 0): Program {

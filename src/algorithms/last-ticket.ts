@@ -6,5 +6,5 @@ import { type Arena, attachmentOf } from '../arena.js';
  * taking one at a time, each admission's ticket is one more than the last.
  */
 export function lastTicket(arena?: Arena): bigint {
-  return attachmentOf(arena).core.lastTicket();
+  return attachmentOf(arena).core.ticketTaken.value;
 }

@@ -1,8 +1,10 @@
 /** What the semaphores of the papers' listings have in common besides their algorithm. */
 import type { Arena } from '../arena.js';
-import { ADMITTED, CLOSED_OBJECT, type Core } from '../engine/core.js';
-import type { Handle, Kind, Reference } from '../engine/shared-object.js';
+import { ADMITTED, CLOSED_OBJECT } from '../engine/core.js';
+import type { Kind } from '../engine/kinds.js';
+import type { Handle, Reference } from '../engine/shared-object.js';
 import { DisposedError } from '../errors.js';
+import { type Algorithms, algorithmsOf } from './engine.js';
 
 export interface ListingOptions {
   /** How often a waiter polls before it parks, 0 (no spinning) to 1,000,000. */
@@ -17,7 +19,7 @@ export abstract class ListingSemaphore<K extends Kind> {
   readonly #kind: K;
   readonly #reference: Reference;
   /** @internal */
-  protected readonly core: Core;
+  protected readonly algorithms: Algorithms;
   /** @internal Address of the shared object; of the closed one, once this has let go. */
   protected at: number;
 
@@ -26,7 +28,7 @@ export abstract class ListingSemaphore<K extends Kind> {
     reference.hold(this);
     this.#kind = kind;
     this.#reference = reference;
-    this.core = reference.attachment.core;
+    this.algorithms = algorithmsOf(reference.attachment);
     this.at = reference.address;
   }
 
@@ -41,15 +43,18 @@ export abstract class ListingSemaphore<K extends Kind> {
 
   /** Permits free now. Racy by nature: for diagnostics. */
   get available(): number {
-    return this.core.available(this.at);
+    return this.#reference.attachment.core.available(this.at);
   }
 
   /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. */
   dispose(): void {
     if (this.at === CLOSED_OBJECT) return;
-    this.#reference.dispose();
+    this.close();
     this.#letGo();
   }
+
+  /** @internal Closes the shared object for all threads, and wakes those who wait. */
+  protected abstract close(): void;
 
   /** @internal Throws unless the core has admitted the thread. */
   protected check(answer: number): void {

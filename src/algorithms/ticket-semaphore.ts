@@ -1,4 +1,4 @@
-/** TicketSemaphore: the public face of core/ticket-semaphore.ts. */
+/** TicketSemaphore: the public face of core/algorithms/ticket-semaphore.ts. */
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
@@ -47,12 +47,17 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.core.ticketAcquire(this.at);
+    const answer = this.algorithms.ticketAcquire(this.at);
     if (answer !== ADMITTED) this.check(answer);
   }
 
   /** SemaPost: gives a permit back. Never blocks. As in the listing, nothing bounds the number of permits. */
   release(): void {
-    this.core.ticketRelease(this.at);
+    this.algorithms.ticketRelease(this.at);
+  }
+
+  /** @internal */
+  protected override close(): void {
+    this.algorithms.ticketDispose(this.at);
   }
 }

@@ -1,4 +1,4 @@
-/** TwaSemaphore: the public face of core/twa-semaphore.ts. */
+/** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
@@ -54,7 +54,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.core.twaAcquire(this.at);
+    const answer = this.algorithms.twaAcquire(this.at);
     if (answer !== ADMITTED) this.check(answer);
   }
 
@@ -63,11 +63,16 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * As in the listing, nothing bounds the number of permits.
    */
   release(): void {
-    this.core.twaRelease(this.at);
+    this.algorithms.twaRelease(this.at);
   }
 
   /** SemaPostConservative: the same without the short-cut, so that each post touches the waiting array. */
   releaseConservative(): void {
-    this.core.twaReleaseConservative(this.at);
+    this.algorithms.twaReleaseConservative(this.at);
+  }
+
+  /** @internal */
+  protected override close(): void {
+    this.algorithms.twaDispose(this.at);
   }
 }

@@ -19,6 +19,10 @@ export class Attachment {
   readonly memory: WebAssembly.Memory;
   readonly core: Core;
   readonly id: bigint;
+  /** Index of the thread in the arena's registry. */
+  readonly thread: number;
+  /** Whether the engine lets this thread block: a browser's main thread may not. */
+  readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
   readonly #references = new Map<number, { count: number; readonly promises: Promises }>();
   readonly #collected = new FinalizationRegistry<number>((address) => this.#drop(address));
@@ -27,15 +31,14 @@ export class Attachment {
     this.memory = memory;
     this.core = core;
     this.id = core.id();
-    if (core.register() === ANSWER_FULL) {
+    this.thread = core.register();
+    if (this.thread === ANSWER_FULL) {
       throw new ArenaFullError(
         'the arena has no room for another thread: make it with more `threads` or `waiters`',
       );
     }
     this.doorbell = new Doorbell(core, memory);
-    if (!mayBlock()) {
-      core.acquire = core.ticketAcquire = core.twaAcquire = refuseToBlock;
-    }
+    if (!this.mayBlock) core.acquire = refuseToBlock;
     host.onExit(() => this.#end());
   }
 
@@ -93,7 +96,6 @@ export class Attachment {
   }
 }
 
-/** Whether the engine lets this thread block: a browser's main thread may not. */
 function mayBlock(): boolean {
   try {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
@@ -103,7 +105,8 @@ function mayBlock(): boolean {
   }
 }
 
-function refuseToBlock(): never {
+/** Stands in for what would block. */
+export function refuseToBlock(): never {
   throw new TypeError(
     'this thread may not block (a browser forbids it on the main thread): use acquireAsync, holdAsync or tryAcquire',
   );

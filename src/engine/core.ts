@@ -3,6 +3,7 @@
  * compares the two), and how a thread gets an instance of it over an arena's memory.
  */
 import { coreBytes } from './core-bytes.js';
+import { embedded } from './embedded.js';
 
 /** What the core's functions answer. */
 export const ADMITTED = 0;
@@ -19,10 +20,6 @@ export const ANSWER_NAMES_FULL = -8;
 
 /** Of arrive, once the thread has ended: this is not the core's. */
 export const ANSWER_ENDED = -100;
-
-export const KIND_SEMAPHORE = 1;
-export const KIND_TICKET_SEMAPHORE = 2;
-export const KIND_TWA_SEMAPHORE = 3;
 
 /** Address of the object that is disposed of for ever; who has let go of an object points here. */
 export const CLOSED_OBJECT = 512;
@@ -61,7 +58,6 @@ export interface Core {
   maxOf(address: number): number;
   attachObject(address: number, generation: number, kind: number): number;
   detachObject(address: number): void;
-  disposeObject(address: number): void;
   draftName(): number;
   openName(
     draft: number,
@@ -87,31 +83,14 @@ export interface Core {
   exceeds(address: number, n: number): number;
   available(address: number): number;
   waiting(address: number): number;
-  lastTicket(): bigint;
-  ticketAcquire(address: number): number;
-  ticketRelease(address: number): void;
-  twaAcquire(address: number): number;
-  twaRelease(address: number): void;
-  twaReleaseConservative(address: number): void;
+  dispose(address: number): void;
+  /** The ticket that the thread took last; the algorithms' instance writes it too. */
+  readonly ticketTaken: WebAssembly.Global<'i64'>;
 }
 
-let compiled: WebAssembly.Module | undefined;
-
-function compile(): WebAssembly.Module {
-  if (compiled) return compiled;
-  if (typeof WebAssembly === 'undefined' || typeof SharedArrayBuffer === 'undefined') {
-    throw new Error(
-      'taketurns needs WebAssembly and SharedArrayBuffer. A browser page has shared memory only when it is ' +
-        'cross-origin isolated: serve it with the headers Cross-Origin-Opener-Policy: same-origin and ' +
-        'Cross-Origin-Embedder-Policy: require-corp',
-    );
-  }
-  compiled = new WebAssembly.Module(Uint8Array.from(atob(coreBytes), (c) => c.charCodeAt(0)));
-  return compiled;
-}
+const instanceOver = embedded<Core>(coreBytes);
 
 /** An instance of the core for the calling thread, over the memory. */
 export function instantiate(memory: WebAssembly.Memory): Core {
-  // A copy, because the exports object is frozen and a thread's end replaces what must not be called any more.
-  return { ...new WebAssembly.Instance(compile(), { env: { memory } }).exports } as unknown as Core;
+  return instanceOver({ env: { memory } });
 }

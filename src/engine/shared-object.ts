@@ -1,5 +1,5 @@
 /**
- * Making, finding and letting go of shared objects, the same for every kind of semaphore.
+ * Making, finding and letting go of shared objects, the same for every kind.
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
 import { ArenaFullError, badType, checkInteger, DisposedError } from '../errors.js';
@@ -11,22 +11,12 @@ import {
   ANSWER_NAMES_FULL,
   ANSWER_NOT_FOUND,
   ANSWER_WRONG_KIND,
-  KIND_SEMAPHORE,
-  KIND_TICKET_SEMAPHORE,
-  KIND_TWA_SEMAPHORE,
   LIMIT,
   NAME_BYTES,
   NAME_ROOM,
 } from './core.js';
 import type { Promises } from './doorbell.js';
-
-const KINDS = {
-  Semaphore: KIND_SEMAPHORE,
-  TicketSemaphore: KIND_TICKET_SEMAPHORE,
-  TwaSemaphore: KIND_TWA_SEMAPHORE,
-} as const;
-
-export type Kind = keyof typeof KINDS;
+import { KINDS, type Kind } from './kinds.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
 export interface Handle<K extends Kind = Kind> {
@@ -62,11 +52,6 @@ export class Reference {
   /** Counts the reference for as long as the library object lives. Returns where this thread's promises wait. */
   hold(owner: object): Promises {
     return this.attachment.hold(owner, this.address);
-  }
-
-  /** Closes the shared object for all threads. */
-  dispose(): void {
-    this.attachment.core.disposeObject(this.address);
   }
 
   letGo(owner: object): void {

@@ -68,11 +68,31 @@ describe('the layout', () => {
   });
 });
 
-describe('core.wasm', () => {
-  const bytes = readFileSync(new URL('build/core.wasm', root));
+describe('KINDS', () => {
+  it('are those of core/layout.ts, all of them', () => {
+    const kinds = [...read('src/engine/kinds.ts').matchAll(/^ {2}(\w+): (\d+),$/gm)].map(
+      ([, name, value]) => [name?.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(), Number(value)],
+    );
+    const inLayout = Object.keys(layout).filter((name) => name.startsWith('KIND_'));
+    expect(kinds).toEqual(inLayout.map((name) => [name.slice('KIND'.length), at(name)]));
+    expect(kinds.length).toBeGreaterThanOrEqual(3);
+  });
+});
 
-  it('is at most 12288 bytes', () => {
-    expect(bytes.length).toBeLessThanOrEqual(12288);
+const memory = { module: 'env', name: 'memory', kind: 'memory' };
+describe.each([
+  { name: 'core', limit: 12288, file: 'engine/core-bytes.js', imports: [memory] },
+  {
+    name: 'algorithms',
+    limit: 16384,
+    file: 'algorithms/algorithms-bytes.js',
+    imports: [{ module: 'core', name: 'ticketTaken', kind: 'global' }, memory],
+  },
+])('the module $name', ({ name, limit, file, imports }) => {
+  const bytes = readFileSync(new URL(`build/${name}.wasm`, root));
+
+  it(`is at most ${limit} bytes`, () => {
+    expect(bytes.length).toBeLessThanOrEqual(limit);
   });
 
   it('has no data segment, which every instance would write over live memory', () => {
@@ -80,13 +100,12 @@ describe('core.wasm', () => {
     expect(sections(bytes)).not.toContain(12);
   });
 
-  it('imports its memory and nothing else', () => {
-    const module = new WebAssembly.Module(bytes);
-    expect(WebAssembly.Module.imports(module)).toEqual([{ module: 'env', name: 'memory', kind: 'memory' }]);
+  it('imports its memory and nothing else, but for the last ticket of the core', () => {
+    expect(WebAssembly.Module.imports(new WebAssembly.Module(bytes))).toEqual(imports);
   });
 
   it('is what the library embeds', () => {
-    const [, embedded] = read('dist/engine/core-bytes.js').match(/'([^']+)'/) ?? [];
+    const [, embedded] = read(`dist/${file}`).match(/'([^']+)'/) ?? [];
     expect(Buffer.from(embedded ?? '', 'base64').equals(bytes)).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 /** Semaphore in one thread: counting, attempts, releases, and what its properties tell. */
 import { DisposedError, Semaphore } from 'taketurns';
-import { lastTicket } from 'taketurns/algorithms';
+import { lastTicket, TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.js';
 
@@ -129,6 +129,19 @@ describe('lastTicket', () => {
     expect(lastTicket()).toBe(106n);
     semaphore.release(2);
     await waits;
+  });
+
+  it('does so on semaphores of every kind', () => {
+    const one = new Semaphore(2, { firstTicket: 10n });
+    const others = [new TicketSemaphore(2, { firstTicket: 20n }), new TwaSemaphore(2, { firstTicket: 30n })];
+    for (const i of [0n, 1n]) {
+      one.acquire();
+      expect(lastTicket()).toBe(10n + i);
+      for (const [j, other] of others.entries()) {
+        other.acquire();
+        expect(lastTicket()).toBe(20n + 10n * BigInt(j) + i);
+      }
+    }
   });
 });
 

@@ -25,7 +25,7 @@ const create = (mayFail = false): Op =>
 
 /** Disposes of its own object and lets go of it: the last reference frees the memory. */
 const drop = (): Op[] => [
-  call('disposeObject', (scene, t) => [mine(scene, t)]),
+  call('dispose', (scene, t) => [mine(scene, t)]),
   call('detachObject', (scene, t) => {
     const address = mine(scene, t);
     scene.set(t, MINE, 0);

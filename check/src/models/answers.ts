@@ -110,7 +110,7 @@ export const answers: readonly Model[] = [
         asks('attachObject', ({ regions }) => [regions.objects + 64, 0, KIND], STALE),
         asks('attachObject', ({ regions }) => [regions.objects + 128, 0, KIND], STALE),
         asks('waiting', ofFirst(), 0),
-        call('disposeObject', ofFirst()),
+        call('dispose', ofFirst()),
         asks('attachObject', ofFirst(0, KIND), ANSWER_CLOSED),
         asks('available', ofFirst(), 0),
         call('detachObject', ofFirst()),
@@ -210,7 +210,7 @@ export const answers: readonly Model[] = [
         arrive(),
         post(),
         eventLoop(),
-        call('disposeObject', ofFirst()),
+        call('dispose', ofFirst()),
         call('detachObject', ofFirst()),
         asks(
           'createObject',

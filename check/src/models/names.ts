@@ -97,7 +97,7 @@ const take = (name = 0): Op =>
   );
 
 const drop = (name = 0): Op[] => [
-  call('disposeObject', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]),
+  call('dispose', (scene, t) => [scene.get(t, slot(name)) & -OBJECT_SIZE]),
   call('detachObject', (scene, t) => {
     const address = scene.get(t, slot(name)) & -OBJECT_SIZE;
     scene.set(t, slot(name), 0);

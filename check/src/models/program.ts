@@ -9,7 +9,7 @@
  *     D  dispose           '  behind a letter: on the second semaphore
  */
 
-import { B_CELLS, constant, LINE } from '../scene/layout.js';
+import { B_CELLS, constant, LINE, O_LIFE } from '../scene/layout.js';
 import {
   abort,
   acquire,
@@ -24,7 +24,7 @@ import {
   rest,
   tryAcquire,
 } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 
 export interface Line {
   readonly name: string;
@@ -64,9 +64,10 @@ function op(text: string, kind: Line['kind']): Op {
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
-    if (letter === 'A') return acquireOf(kind === 'ticket' ? 'ticket' : 'twa', semaphore);
+    const which = kind === 'ticket' ? 'ticket' : 'twa';
+    if (letter === 'A') return acquireOf(which, semaphore);
     if (letter === 'R' || letter === 'V') return releaseOf(kind, semaphore);
-    if (letter === 'D') return dispose(semaphore);
+    if (letter === 'D') return dispose(semaphore, `${which}Dispose`);
     throw new Error(`a ${kind} semaphore has no ${text}`);
   }
   switch (letter) {
@@ -106,6 +107,17 @@ function takeCells(scene: Scene, free: number, number: number, end: number): voi
   }
 }
 
+/** DISPOSED, with the one reference of its maker (core/objects.ts). */
+const DISPOSED = (3 << 24) + 1;
+
+function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
+  for (const s of semaphores) {
+    const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];
+    if (life !== DISPOSED)
+      throw new Violation(`the life of a disposed object ends as 0x${life.toString(16)}`);
+  }
+}
+
 export function modelOf(line: Line): Model {
   const programs = line.program.split('|').map((text) =>
     text
@@ -118,8 +130,10 @@ export function modelOf(line: Line): Model {
   const givers = (line.program.match(/[BW]/g) ?? []).length;
   const elements = programs.length + promises + (line.extra ?? givers);
   const { before = 0, cells = CELLS, kind } = line;
+  const disposed = new Set((line.program.match(/D'?/g) ?? []).map((text) => text.length - 1));
   return {
     name: line.name,
+    ...(kind === undefined ? {} : { program: 'algorithms' }),
     programs,
     arena: {
       buckets: line.buckets ?? 1,
@@ -129,6 +143,7 @@ export function modelOf(line: Line): Model {
     mayWait: line.mayWait ?? false,
     ...(line.mortal === undefined ? {} : { deaths: 1, mortal: line.mortal }),
     long: line.long ?? false,
+    end: (scene) => checkDisposed(scene, disposed),
     objects: (scene) => {
       for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0);
       for (const permits of line.permits) {

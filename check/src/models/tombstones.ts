@@ -63,7 +63,7 @@ function nothingLeft({ machine: { words }, regions: { elements, end }, semaphore
 
 export const tombstones: readonly Model[] = [
   ...lines.map((line) => small({ ...line, name: `tombstones: ${line.name}` })),
-  ...last.map((line) => ({
+  ...last.map((line): Model => ({
     ...small({ ...line, name: `last in line: ${line.name}` }),
     end: nothingLeft,
   })),

@@ -1,5 +1,5 @@
 /**
- * Mutants: the core with one access to memory changed.
+ * Mutants: a module with one access to memory changed.
  *
  * | kind    | dropped                                         | others                                  |
  * |---------|-------------------------------------------------|-----------------------------------------|
@@ -12,6 +12,7 @@
  * | notify  | nobody is woken                                 | one: one is woken                       |
  * | any     |                                                 | swapped with the next (swap.ts)         |
  */
+import { loadProgram, type ProgramName } from '../programs.js';
 import {
   B,
   BYTES,
@@ -88,6 +89,13 @@ export function mutants(program: Program): Mutant[] {
     const make = (): Program => new Patch(program).instead(pc, other.pc + STRIDE, swapped).program();
     return [...own, { site, change: 'swapped', other, make }];
   });
+}
+
+/** The mutants of a module, but for what it has compiled in of the core: that is mutated there. */
+export function mutantsOf(program: ProgramName): (Mutant & { program: ProgramName })[] {
+  return mutants(loadProgram(program))
+    .filter(({ site }) => program === 'core' || site.fn.startsWith(`${program}/`))
+    .map((mutant) => ({ ...mutant, program }));
 }
 
 /**

@@ -50,8 +50,8 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The record is free either way. Its epoch only counts its users; nobody reads it yet.',
   ],
   [
-    /^names\/openName 20, cmpxchg life: loosened/,
-    'The object that lost the race for the name: only this thread knows it, so nothing can have come between.',
+    /^names\/openName ((20|24), cmpxchg life: loosened|21, load ticket|22, store grant: dropped)/,
+    'The object that lost the race for the name: only this thread knows it, so nothing can have come between, and nobody waits on it.',
   ],
   [
     /^names\/openName 6, load head of names: zero/,
@@ -65,52 +65,60 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'grant is read too early, so a turn that has come in between is not seen here. park and enterRun read it again, after entering the element; a promise that was queued is settled by the same.',
   ],
   [
-    /^(twa-semaphore\/twaAcquire|ticket-semaphore\/ticketAcquire) 1, .* swapped/,
+    /^algorithms\/(twa-semaphore\/twaAcquire|ticket-semaphore\/ticketAcquire) 1, .* swapped/,
     'grant is read too early; the loop that follows reads it again before it sleeps.',
   ],
   [
-    /^(twa-semaphore\/twaAcquire 2, load grant: (zero|ones)|ticket-semaphore\/ticketAcquire 2, load grant: zero)/,
+    /^algorithms\/(twa-semaphore\/twaAcquire 2, load grant: (zero|ones)|ticket-semaphore\/ticketAcquire 2, load grant: zero)/,
     'The short-cut for who is due at once is not taken; the loop that follows reads grant again, or compares with it when it sleeps. Counters of these semaphores are not below 0.',
   ],
   [
-    /^(semaphore\/park 7|twa-semaphore\/twaAcquire 4|ticket-semaphore\/ticketAcquire 3), load spin/,
+    /^(semaphore\/park 7|algorithms\/twa-semaphore\/twaAcquire 4|algorithms\/ticket-semaphore\/ticketAcquire 3), load spin/,
     'It polls never, or longer, before it sleeps.',
   ],
   [
-    /^twa-semaphore\/twaAcquire 3, load threshold/,
+    /^algorithms\/twa-semaphore\/twaAcquire 3, load threshold/,
     'It takes itself for near or far wrongly, polls the other word, and sleeps as before.',
   ],
   [
-    /^twa-semaphore\/twaAcquire 7, load sequence/,
+    /^algorithms\/twa-semaphore\/twaAcquire 7, load sequence/,
     'It stops polling the sequence sooner or later; the number of polls is bounded.',
   ],
   [
-    /^twa-semaphore\/twaAcquire (5|8|13), load sequence: zero/,
+    /^algorithms\/twa-semaphore\/twaAcquire (5|8|13), load sequence: zero/,
     'It sleeps only if the sequence is 0, that is, if nobody has ever poked the bucket, and polls otherwise.',
   ],
   [
-    /^twa-semaphore\/twaAcquire ((5|8|13), load sequence|10, load grant): ones/,
+    /^algorithms\/twa-semaphore\/twaAcquire ((5|8|13), load sequence|10, load grant): ones/,
     'It polls instead of sleeping.',
   ],
   [
-    /^(semaphore\/park 11|twa-semaphore\/twaAcquire 11|ticket-semaphore\/ticketAcquire 4), wait .* dropped/,
+    /^(semaphore\/park 11|algorithms\/twa-semaphore\/twaAcquire 11|algorithms\/ticket-semaphore\/ticketAcquire 4), wait .* dropped/,
     'It polls instead of sleeping.',
   ],
   [
-    /^twa-semaphore\/twaAcquire 12, .* swapped/,
+    /^algorithms\/twa-semaphore\/twaAcquire 12, .* swapped/,
     'The count of who is parked may include it until it has read the sequence: a notify more at most.',
   ],
   [
-    /^twa-semaphore\/post 3, load threshold: (zero|ones)/,
+    /^algorithms\/twa-semaphore\/post 3, load threshold: (zero|ones)/,
     'The bucket of the ticket that is due is poked whatever the threshold; only who is to warm up is another, or nobody.',
   ],
   [
-    /^(twa-semaphore\/post [58]|objects\/disposeObject 13), rmw sequence: swapped/,
+    /^algorithms\/twa-semaphore\/(post [58]|twaDispose 5), rmw sequence: swapped/,
     'A waiter that counts itself as parked after that load reads grant after it too, and grant was moved before. Only a waiter that is not due can miss the poke, and its own comes when it is.',
+  ],
+  [
+    /^algorithms\/(ticket-semaphore\/ticket|twa-semaphore\/twa)Dispose 3, load ticket/,
+    'Counters of these semaphores are from 0 to little more than 2^61: grant comes to lie far below 0 and below ticket either way.',
+  ],
+  [
+    /^algorithms\/(ticket-semaphore\/ticket|twa-semaphore\/twa)Dispose 2, cmpxchg life: loosened/,
+    'closeObject, compiled in from the core. Two who dispose at once write the same; against who attaches and lets go, which only the core does, its own models tell it (semaphore/dispose 2).',
   ],
   // --- One sleeper at most ---
   [
-    /^(semaphore\/recover 3|semaphore\/wakeDue 8|objects\/disposeObject 11), notify .*: one/,
+    /^(semaphore\/recover 3|semaphore\/wakeDue 8|semaphore\/dispose 10), notify .*: one/,
     'On an element only its owner sleeps, on a doorbell only its thread.',
   ],
   // --- Not read ---

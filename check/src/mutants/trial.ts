@@ -4,6 +4,7 @@
  */
 
 import { PENDING } from '../machine/machine.js';
+import { loadProgram, type ProgramName } from '../programs.js';
 import { nameOf, type Regions } from '../scene/layout.js';
 import { type Model, Scene } from '../scene/scene.js';
 import { newMachine } from '../scene/set-up.js';
@@ -11,9 +12,10 @@ import { CHOICES, STEP } from '../scene/words.js';
 import { search } from '../search/search.js';
 import type { Program } from '../wasm/code.js';
 
-/** A model on the core as it is. */
+/** A model on its program as that is. */
 export interface Measure {
   readonly model: string;
+  readonly program: ProgramName;
   /** Infinity if there are more than were to be counted. */
   readonly states: number;
   /** Of each access that it performs, by its place in the file: the kinds of words that it goes to. */
@@ -67,17 +69,24 @@ export function measure(program: Program, model: Model, most = Infinity): Measur
     { states: most },
   );
   if (violation !== undefined)
-    throw new Error(`${model.name} does not hold for the core itself: ${violation.message}`);
-  return { model: model.name, states: exhaustive ? states : Infinity, words: scenes[0]?.words ?? new Map() };
+    throw new Error(`${model.name} does not hold for the program itself: ${violation.message}`);
+  return {
+    model: model.name,
+    program: model.program ?? 'core',
+    states: exhaustive ? states : Infinity,
+    words: scenes[0]?.words ?? new Map(),
+  };
 }
 
 /** The accesses of the set-up of every model, as those of a model. */
-export function measureSetUp(program: Program): Measure {
+export function measureSetUp(program: ProgramName): Measure {
   const seen: { offset: number; address: number }[] = [];
-  const { regions } = newMachine(program, 1, {}, false, (machine, t) => seen.push(machine.describe(t)));
+  const { regions } = newMachine(loadProgram(program), 1, {}, false, (machine, t) =>
+    seen.push(machine.describe(t)),
+  );
   const words = new Map<number, Set<string>>();
   for (const { offset, address } of seen) add(words, offset, fieldAt(address, regions));
-  return { model: 'set-up', states: 0, words };
+  return { model: 'set-up', program, states: 0, words };
 }
 
 /** What accesses go to, by what was seen in models: 'state', or 'grant/ticket'. */

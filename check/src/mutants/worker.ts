@@ -1,9 +1,9 @@
 /** Measures models and tries mutants, one after another: the work of one processor. */
 import { parentPort } from 'node:worker_threads';
-import { loadCore } from '../core.js';
 import { models } from '../models/table.js';
+import { PROGRAMS, programOf } from '../programs.js';
 import type { Model } from '../scene/scene.js';
-import { mutants } from './mutate.js';
+import { mutantsOf } from './mutate.js';
 import { type Measure, measure, tryMutant, type Verdict } from './trial.js';
 
 export type Job =
@@ -11,8 +11,7 @@ export type Job =
   | { readonly mutant: number; readonly candidates: readonly (readonly [name: string, states: number])[] };
 export type Answer = Measure | Verdict;
 
-const program = loadCore();
-const all = mutants(program);
+const all = PROGRAMS.flatMap(mutantsOf);
 
 function modelOf(name: string): Model {
   const model = models.find((candidate) => candidate.name === name);
@@ -21,7 +20,10 @@ function modelOf(name: string): Model {
 }
 
 function perform(job: Job): Answer {
-  if ('measure' in job) return measure(program, modelOf(job.measure), job.states);
+  if ('measure' in job) {
+    const model = modelOf(job.measure);
+    return measure(programOf(model), model, job.states);
+  }
   const mutant = all[job.mutant];
   if (mutant === undefined) throw new Error(`there is no mutant ${job.mutant}`);
   return tryMutant(

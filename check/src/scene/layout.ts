@@ -26,6 +26,7 @@ const REGIONS = constant('REGIONS');
 export const THREAD_SIZE = constant('THREAD_SIZE');
 export const TICKET = constant('TICKET');
 export const GRANT = constant('GRANT');
+export const O_LIFE = constant('O_LIFE');
 export const B_CELLS = constant('B_CELLS');
 export const B_PARKED = constant('B_PARKED');
 export const E_STATE = constant('E_STATE');

@@ -460,14 +460,14 @@ function turn(scene: Scene, t: number): boolean {
   return false;
 }
 
-/** `dispose()`. */
-export function dispose(semaphore = 0): Op {
+/** `dispose()`; by the function of its kind. */
+export function dispose(semaphore = 0, name = 'dispose'): Op {
   return {
     text: 'dispose',
     next(scene, t) {
       if (scene.get(t, PHASE) === 1) return true;
       scene.set(t, PHASE, 1);
-      scene.call(t, 'disposeObject', scene.semaphores[semaphore]);
+      scene.call(t, name, scene.semaphores[semaphore]);
       return false;
     },
   };

@@ -2,7 +2,7 @@
  * A scene: threads that run programs over one arena, at the granularity of single accesses to shared memory.
  *
  *     program   acquire, release, ...     what the library's TypeScript does around the core, as small state machines
- *     machine   core.wasm                 one interpreter a thread, over one memory
+ *     machine   core.wasm or another      one interpreter a thread, over one memory
  *     ghosts    who holds what            bookkeeping of the checks; the code under test cannot see it
  *
  * In each state some choices are open: let a thread perform its next access, let a parked thread's wait run
@@ -15,6 +15,7 @@
  * conservation, nobody waits who is due, no element or cell is left behind.
  */
 import * as engine from '../machine/machine.js';
+import type { ProgramName } from '../programs.js';
 import type { Program } from '../wasm/code.js';
 import {
   ABANDONED,
@@ -67,6 +68,8 @@ export interface ArenaSizes {
 
 export interface Model {
   readonly name: string;
+  /** The module that it runs on: core by default. */
+  readonly program?: ProgramName;
   readonly programs: readonly (readonly Op[])[];
   readonly arena?: ArenaSizes;
   /** Makes the objects, before the threads start. */
@@ -100,6 +103,27 @@ const HOST_WAIT = 2;
 
 const MOST_SEMAPHORES = 2;
 const MOST_ELEMENTS = 16;
+
+interface Globals {
+  readonly ticketTaken: string;
+  /** The elements that a thread owns between its calls. */
+  readonly spares: readonly string[];
+  /** Besides ticketTaken: read only by what a call leaves to the call after it, and so dead between two operations. */
+  readonly dead: readonly string[];
+  /** Unless this says that the call before was cut short. */
+  readonly amidst?: string;
+}
+
+/** What the scene must know of a program's globals. */
+const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
+  core: {
+    ticketTaken: 'semaphore/ticketTaken',
+    spares: ['arena/spare', 'arena/second'],
+    dead: ['semaphore/releasing', 'semaphore/grantBefore', 'semaphore/grantLate'],
+    amidst: 'semaphore/amidst',
+  },
+  algorithms: { ticketTaken: 'algorithms/core/ticketTaken', spares: [], dead: [] },
+};
 
 export interface SemaphoreOptions {
   readonly permits: number;
@@ -151,16 +175,14 @@ export class Scene {
     for (const [name, index] of program.exports) this.#functions.set(name, index);
     const global = (name: string): number => {
       const index = globalIndex(program, name);
-      if (index < 0) throw new Error(`the core has no global ${name}`);
+      if (index < 0) throw new Error(`${model.program ?? 'core'}.wasm has no global ${name}`);
       return index;
     };
-    this.#ticketGlobal = global('semaphore/ticketTaken');
-    this.#spareGlobals = [global('arena/spare'), global('arena/second')];
-    // Read only by what a call leaves to the call after it, and so dead between two operations.
-    this.#dead = ['releasing', 'grantBefore', 'grantLate', 'ticketTaken']
-      .map((name) => global(`semaphore/${name}`))
-      .concat(global('pause/pauseSink'));
-    this.#amidst = global('semaphore/amidst');
+    const { ticketTaken, spares, dead, amidst } = GLOBALS[model.program ?? 'core'];
+    this.#ticketGlobal = global(ticketTaken);
+    this.#spareGlobals = spares.map(global);
+    this.#dead = [...dead, ticketTaken, 'pause/pauseSink'].map(global);
+    this.#amidst = amidst === undefined ? -1 : global(amidst);
     const made = newMachine(program, this.threads, model.arena ?? {}, this.#kills);
     this.machine = made.machine;
     this.regions = made.regions;
@@ -171,7 +193,7 @@ export class Scene {
     this.#saved = new Int32Array(this.#size * 256);
     const used = (this.regions.end - this.regions.elements) / ELEMENT_SIZE;
     if (used > MOST_ELEMENTS) throw new Error(`at most ${MOST_ELEMENTS} elements in a model, got ${used}`);
-    for (let t = 0; t < this.threads; t++) {
+    for (let t = 0; t < this.threads && this.#spareGlobals.length > 0; t++) {
       this.#setElementOwner((this.spare(t) - this.regions.elements) / ELEMENT_SIZE, t + 1);
     }
     model.objects?.(this);
@@ -527,7 +549,7 @@ export class Scene {
 
   #function(name: string): number {
     const index = this.#functions.get(name);
-    if (index === undefined) throw new Error(`the core exports no ${name}`);
+    if (index === undefined) throw new Error(`${this.model.program ?? 'core'}.wasm exports no ${name}`);
     return index;
   }
 
@@ -645,7 +667,7 @@ export class Scene {
 
   /** Clears what no later call reads, unless it comes after one that was cut short, so that states which differ only there are one. */
   #forget(t: number): void {
-    if (this.machine.get(t, this.#amidst) !== 0) return;
+    if (this.#amidst >= 0 && this.machine.get(t, this.#amidst) !== 0) return;
     for (const global of this.#dead) {
       if (this.machine.get(t, global) !== 0 || this.machine.getHi(t, global) !== 0) {
         this.machine.set(t, global, 0, 0);

@@ -8,7 +8,7 @@ const PAGE = 65536;
 /** Accesses that a call takes at most, when its thread is alone. */
 const MOST_STEPS = 10_000;
 
-/** The number of a global of the core, -1 if the compiler has left none of that name. */
+/** The number of a global of the program, -1 if the compiler has left none of that name. */
 export function globalIndex(program: Program, name: string): number {
   return program.globals.findIndex((global) => global.name === name);
 }
@@ -33,7 +33,7 @@ export function newMachine(
   const machine = new Machine(program, { bytes: PAGE, threads, kills });
   const call = (t: number, name: string, ...args: number[]): number => {
     const index = program.exports.get(name);
-    if (index === undefined) throw new Error(`the core exports no ${name}`);
+    if (index === undefined) throw new Error(`the program exports no ${name}`);
     machine.call(t, index, ...args);
     finish(machine, t, () => {
       note(machine, t);
@@ -45,13 +45,20 @@ export function newMachine(
   if (end > PAGE) throw new Error(`an arena of a model must fit ${PAGE} bytes, got ${end}`);
   call(0, 'create', 1, 0, objects, names, threads, buckets, elements);
   for (let t = 0; t < threads; t++) {
-    if (call(t, 'open') !== 1) throw new Error('the arena does not open');
-    if (call(t, 'register') !== t) throw new Error(`thread ${t} does not register`);
+    enrol(program, t, (name, ...args) => call(t, name, ...args));
   }
   return { machine, regions: regionsOf(machine, program, end) };
 }
 
-/** Where the regions lie, as the core itself has them, of an arena of so many bytes. */
+/** Lets a thread into the arena: by its number alone, where the program has no registry of its own. */
+export function enrol(program: Program, t: number, call: (name: string, ...args: number[]) => number): void {
+  if (program.exports.has('register')) {
+    if (call('open') !== 1) throw new Error('the arena does not open');
+    if (call('register') !== t) throw new Error(`thread ${t} does not register`);
+  } else if (call('adopt', t) !== 1) throw new Error('the arena does not open');
+}
+
+/** Where the regions lie, as the program itself has them, of an arena of so many bytes. */
 export function regionsOf(machine: Machine, program: Program, end: number): Regions {
   const base = (name: string): number => machine.get(0, globalIndex(program, `arena/${name}`));
   return {

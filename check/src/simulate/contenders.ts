@@ -1,7 +1,10 @@
-/** The semaphores that are simulated, each by the core's exports that the library calls for it. */
+/** The semaphores that are simulated, each by the exports that the library calls for it. */
+import type { ProgramName } from '../programs.js';
 
 export interface Contender {
   readonly name: string;
+  /** Default: core. */
+  readonly program?: ProgramName;
   /** Constant of core/layout.ts. */
   readonly kind: 'KIND_SEMAPHORE' | 'KIND_TICKET_SEMAPHORE' | 'KIND_TWA_SEMAPHORE';
   readonly spin: number;
@@ -24,6 +27,7 @@ const TWA_THRESHOLD = 1;
 
 const ticket = (name: string, spin: number): Contender => ({
   name,
+  program: 'algorithms',
   kind: 'KIND_TICKET_SEMAPHORE',
   spin,
   threshold: 0,
@@ -34,6 +38,7 @@ const ticket = (name: string, spin: number): Contender => ({
 
 const twa = (name: string, spin: number): Contender => ({
   name,
+  program: 'algorithms',
   kind: 'KIND_TWA_SEMAPHORE',
   spin,
   threshold: TWA_THRESHOLD,

@@ -14,7 +14,7 @@
  */
 import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '../machine/machine.js';
 import { ADMITTED, constant, nameOf } from '../scene/layout.js';
-import { regionsOf } from '../scene/set-up.js';
+import { enrol, regionsOf } from '../scene/set-up.js';
 import { generator } from '../search/walk.js';
 import type { Program } from '../wasm/code.js';
 import { Caches, MISS, UPGRADE } from './caches.js';
@@ -97,8 +97,7 @@ class Simulation {
     this.#work = new Int32Array(processors);
     this.#callNow(0, 'create', 1, 0, OBJECTS, NAMES, processors, BUCKETS, ELEMENTS);
     for (let t = 0; t < processors; t++) {
-      this.#callNow(t, 'open');
-      if (this.#callNow(t, 'register') !== t) throw new Error(`thread ${t} does not register`);
+      enrol(program, t, (name, ...args) => this.#callNow(t, name, ...args));
     }
     const { kind, spin, threshold } = contender;
     this.#semaphore = this.#callNow(0, 'createObject', constant(kind), 1, UNLIMITED, spin, threshold, 0, 0);
@@ -203,7 +202,7 @@ class Simulation {
 
   #function(name: string | undefined): number {
     const index = name === undefined ? undefined : this.#program.exports.get(name);
-    if (index === undefined) throw new Error(`the core exports no ${name}`);
+    if (index === undefined) throw new Error(`the program exports no ${name}`);
     return index;
   }
 

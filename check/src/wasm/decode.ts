@@ -1,7 +1,8 @@
 /**
  * Decoder of the binary format: bytes to types, globals, functions and their instructions. It takes what a
- * core of integers and threads needs: one imported shared memory, no tables, no data, no floats. Whatever
- * else comes up is an error that says what and where, so that nothing is searched with a part left out.
+ * core of integers and threads needs: one imported shared memory, no tables, no data, no floats. An imported
+ * global counts as one of the module's own, which begins with 0. Whatever else comes up is an error that says
+ * what and where, so that nothing is searched with a part left out.
  */
 import {
   ACCESSES,
@@ -89,6 +90,7 @@ const DATA_COUNT = 12;
 const CUSTOM = 0;
 
 const MEMORY_KIND = 2;
+const GLOBAL_KIND = 3;
 const FUNCTION_KIND = 0;
 const SHARED_WITH_MAXIMUM = 3;
 const EMPTY_BLOCK = 0x40;
@@ -177,12 +179,13 @@ export function decode(bytes: Uint8Array, text = ''): WasmModule {
   if (new TextDecoder('latin1').decode(bytes.subarray(0, 8)) !== '\0asm\x01\0\0\0')
     throw new Error('not a WebAssembly module');
   const reader = new Reader(bytes, 8);
-  const globalNames = namesIn(text, /^ \(global \$(\S+)/gm);
+  const globalNames = namesIn(text, /^ (?:\(import \S+ \S+ )?\(global \$(\S+)/gm);
   const textNames = namesIn(text, /^ \(func \$(\S+)/gm);
   let names = new Map(textNames.entries());
   let types: FunctionType[] = [];
   let declared: FunctionType[] = [];
-  let globals: WasmGlobal[] = [];
+  const globals: WasmGlobal[] = [];
+  const nextGlobal = (): string => globalNames[globals.length] ?? `g${globals.length}`;
   let bodies: Pick<WasmFunction, 'locals' | 'body'>[] = [];
   let start: number | undefined;
   const exports = new Map<string, number>();
@@ -191,9 +194,12 @@ export function decode(bytes: Uint8Array, text = ''): WasmModule {
     const size = reader.u32();
     const end = reader.at + size;
     if (section === TYPE) types = reader.list(() => readType(reader));
-    else if (section === IMPORT) reader.list(() => readImport(reader));
+    else if (section === IMPORT)
+      reader.list(() =>
+        readImport(reader, (type) => globals.push({ name: nextGlobal(), type, lo: 0, hi: 0 })),
+      );
     else if (section === FUNCTION) declared = reader.list(() => types[reader.u32()]);
-    else if (section === GLOBAL) globals = reader.list((i) => readGlobal(reader, globalNames[i] ?? `g${i}`));
+    else if (section === GLOBAL) reader.list(() => globals.push(readGlobal(reader, nextGlobal())));
     else if (section === EXPORT) {
       reader.list(() => {
         const name = reader.text();
@@ -228,10 +234,16 @@ function readType(reader: Reader): FunctionType {
   return { params, results };
 }
 
-function readImport(reader: Reader): void {
+function readImport(reader: Reader, global: (type: ValueType) => void): void {
   const name = `${reader.text()}.${reader.text()}`;
-  if (reader.byte() !== MEMORY_KIND || reader.byte() !== SHARED_WITH_MAXIMUM)
-    throw new Error(`import ${name} is not supported: only a shared memory is`);
+  const kind = reader.byte();
+  if (kind === GLOBAL_KIND) {
+    global(reader.valueType());
+    reader.byte();
+    return;
+  }
+  if (kind !== MEMORY_KIND || reader.byte() !== SHARED_WITH_MAXIMUM)
+    throw new Error(`import ${name} is not supported: only a shared memory and globals are`);
   reader.u32();
   reader.u32();
 }

@@ -8,9 +8,10 @@
  * The wait compares all 64 bits of grant with the value that was too small, in one step with going to
  * sleep; the poster changes grant before it notifies. So a waiter sees the new grant or is woken.
  */
-import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from './layout';
-import { pause } from './pause';
-import { setLastTicket } from './semaphore';
+import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../layout';
+import { closeObject } from '../objects';
+import { pause } from '../pause';
+import { setLastTicket } from './core';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
 export function ticketAcquire(s: usize): i32 {
@@ -35,9 +36,14 @@ export function ticketAcquire(s: usize): i32 {
 /** Gives a permit back, and wakes everybody if anybody waits. */
 export function ticketRelease(s: usize): void {
   const grant = atomic.add<i64>(s, 1, GRANT);
-  if (atomic.load<i64>(s, TICKET) > grant) ticketWakeAll(s);
+  if (atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
 }
 
-export function ticketWakeAll(s: usize): void {
+/** Disposes of it: every waiter is told. */
+export function ticketDispose(s: usize): void {
+  if (closeObject(s)) wakeAll(s);
+}
+
+function wakeAll(s: usize): void {
   atomic.notify(s + GRANT, -1);
 }

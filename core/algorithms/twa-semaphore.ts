@@ -15,7 +15,7 @@
  * grant, then the sequence, then reads `parked`. Either the poster sees the count, or the waiter sees the
  * grant or the sequence.
  */
-import { bucketMask, buckets } from './arena';
+import { bucketMask, buckets } from '../arena';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -26,10 +26,11 @@ import {
   O_SPIN,
   O_THRESHOLD,
   TICKET,
-} from './layout';
-import { pause } from './pause';
-import { setLastTicket } from './semaphore';
-import { bucketOf } from './waiting-array';
+} from '../layout';
+import { closeObject } from '../objects';
+import { pause } from '../pause';
+import { bucketOf } from '../waiting-array';
+import { setLastTicket } from './core';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
 export function twaAcquire(s: usize): i32 {
@@ -101,8 +102,9 @@ function post(s: usize, shortCut: bool): void {
   if (!shortCut || ticket > grant + threshold) poke(bucketOf(s, grant + threshold));
 }
 
-/** Pokes every bucket: whoever waits anywhere looks at its grant again. */
-export function twaWakeAll(): void {
+/** Disposes of it and pokes every bucket: whoever waits anywhere looks at its grant again. */
+export function twaDispose(s: usize): void {
+  if (!closeObject(s)) return;
   for (let i: u32 = 0; i <= bucketMask; i++) poke(buckets + (i as usize) * LINE);
 }
 

@@ -1,0 +1,9 @@
+/**
+ * What the module of the papers' algorithms exports. It is an instance of its own over the arena's memory, with
+ * globals of its own, and compiles in what it needs of the core. A thread that has registered through the core
+ * calls adopt first. create and createObject are for programs that run this module alone (check/).
+ */
+export { adopt, create, measure } from '../arena';
+export { createObject } from '../objects';
+export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
+export { twaAcquire, twaDispose, twaRelease, twaReleaseConservative } from './twa-semaphore';

@@ -1,0 +1,37 @@
+/**
+ * The compiled algorithms of the papers: a module of their own, which only who imports them carries. A thread has
+ * one instance of it for each arena, beside that of the core, made when it first needs one.
+ */
+import { type Attachment, refuseToBlock } from '../engine/attachment.js';
+import { embedded } from '../engine/embedded.js';
+import { algorithmsBytes } from './algorithms-bytes.js';
+
+/** The exports of algorithms.wasm; see the docstrings in core/algorithms/. Addresses and answers are int32. */
+export interface Algorithms {
+  adopt(thread: number): number;
+  ticketAcquire(address: number): number;
+  ticketRelease(address: number): void;
+  ticketDispose(address: number): void;
+  twaAcquire(address: number): number;
+  twaRelease(address: number): void;
+  twaReleaseConservative(address: number): void;
+  twaDispose(address: number): void;
+}
+
+/** What a thread must not call that may not block. */
+const BLOCKING = ['ticketAcquire', 'twaAcquire'] as const satisfies readonly (keyof Algorithms)[];
+
+const instantiate = embedded<Algorithms>(algorithmsBytes);
+const instances = new WeakMap<Attachment, Algorithms>();
+
+/** The calling thread's instance over the arena that it is attached to. */
+export function algorithmsOf(attachment: Attachment): Algorithms {
+  const { core, memory, thread, mayBlock } = attachment;
+  let instance = instances.get(attachment);
+  if (instance) return instance;
+  instance = instantiate({ env: { memory }, core: { ticketTaken: core.ticketTaken } });
+  instance.adopt(thread);
+  if (!mayBlock) for (const name of BLOCKING) instance[name] = refuseToBlock;
+  instances.set(attachment, instance);
+  return instance;
+}
