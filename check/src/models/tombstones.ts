@@ -63,8 +63,10 @@ function nothingLeft({ machine: { words }, regions: { elements, end }, semaphore
 
 export const tombstones: readonly Model[] = [
   ...lines.map((line) => small({ ...line, name: `tombstones: ${line.name}` })),
-  ...last.map((line): Model => ({
-    ...small({ ...line, name: `last in line: ${line.name}` }),
-    end: nothingLeft,
-  })),
+  ...last.map(
+    (line): Model => ({
+      ...small({ ...line, name: `last in line: ${line.name}` }),
+      end: nothingLeft,
+    }),
+  ),
 ];
