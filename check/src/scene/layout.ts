@@ -76,6 +76,15 @@ const STATES = [
 const words = (names: Record<string, string>): Map<number, string> =>
   new Map(Object.entries(names).map(([name, text]) => [constant(name), text]));
 const HEADER = words({
+  H_MAGIC: 'magic',
+  H_VERSION: 'version',
+  H_ID: 'id',
+  H_OBJECTS: 'size of objects',
+  H_NAMES: 'size of names',
+  H_THREADS: 'size of threads',
+  H_BUCKETS: 'size of buckets',
+  H_ELEMENTS: 'size of elements',
+  H_END: 'end of the arena',
   USED_ELEMENTS: 'elements used',
   USED_LINES: 'lines used',
   USED_OBJECTS: 'objects used',
