@@ -32,18 +32,18 @@ function mutant(access: string, change: string): Program {
 
 describe('seeded faults', () => {
   it.each([
-    ['the look at grant after entering a cell', 'semaphore/parkFor 9 load', 'zero', '2x2'],
-    ['a notify', 'semaphore/wakeDue 18 notify', 'dropped', '2x2'],
+    ['the look at grant after entering a cell', 'semaphore/enqueue 9 load', 'zero', '2x2'],
+    ['a notify', 'semaphore/wakeDue 19 notify', 'dropped', '2x2'],
     [
       'one notified of all who sleep on a word',
       'ticket-semaphore/ticketRelease 3 notify',
       'one',
       'ticket: 4x1',
     ],
-    ['the comparison when a grant is given', 'semaphore/wakeDue 16 cmpxchg', 'loosened', '1x3'],
-    ['the epoch', 'semaphore/parkFor 16 load', 'zero', '1x3'],
+    ['the comparison when a grant is given', 'semaphore/wakeDue 17 cmpxchg', 'loosened', '1x3'],
+    ['the epoch', 'semaphore/enqueue 14 load', 'zero', '1x3'],
     ['grant before ticket', 'semaphore/release 1 rmw', 'swapped', '2x2'],
-    ['the comparison of a wait', 'semaphore/parkFor 11 wait', 'loosened', '2x2'],
+    ['the comparison of a wait', 'semaphore/parkFor 4 wait', 'loosened', '2x2'],
   ])('%s', (_, access, change, name) => {
     const program = mutant(access, change);
     const model = modelOf(name);
