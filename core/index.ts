@@ -27,6 +27,7 @@ export {
   releaseRobust,
   tryAcquireRobust,
 } from './attachments';
+export { closeCounter, countDown, counted, countUp, tryCountDown, withdraw } from './counter';
 export { giveUp, giveUpRun } from './giving-up';
 export {
   balance,

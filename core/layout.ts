@@ -69,6 +69,9 @@ export const REGIONS: usize = 2048;
 // | died   | a reaper that gives back what a dead owner held | add 1                                     |
 // |        | whoever learns of it                    | exchange for 0                                    |
 // | deaths, timeouts | a reaper; a waiter that gives up | add 1, never read but for diagnostics          |
+// | counter | countDown, countUp, withdraw           | cmpxchg; see counter.ts                           |
+// |         | who gives up for a dead thread         | sub ONE_WAITING                                   |
+// |         | dispose, whoever does it               | cmpxchg, CLOSED_COUNTER more                      |
 //
 // A live grant never falls.
 export const OBJECT_SIZE: usize = 128;
@@ -78,8 +81,10 @@ export const O_KIND: usize = 16; // i32, one of KIND_*; only compared with what 
 export const O_MAX: usize = 20; // i32, most permits that may be available at once
 export const O_SPIN: usize = 24; // i32, polls before parking
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
+export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
+export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no one who acquires
 export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
 export const O_DEATHS: usize = 76; // i32, owners that died
@@ -88,6 +93,17 @@ export const O_TIMEOUTS: usize = 80; // i32, requests given up
 export const KIND_SEMAPHORE: i32 = 1;
 export const KIND_TICKET_SEMAPHORE: i32 = 2;
 export const KIND_TWA_SEMAPHORE: i32 = 3;
+export const KIND_BINARY_SEMAPHORE: i32 = 9;
+export const KIND_COUNTING_SEMAPHORE: i32 = 10;
+
+export const WAITING_SHIFT: i64 = 32;
+export const ONE_WAITING: i64 = 0x100000000;
+export const VALUE_MASK: i64 = 0xffffffff;
+export const CLOSED_COUNTER: i64 = -0x4000000000000000;
+export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
+export const NOTIFY_ALL: i32 = 0;
+export const NOTIFY_ONE: i32 = 1;
+export const NOTIFY_NONE: i32 = 2;
 
 // Counters are compared by their difference, so it does not matter that requests of many permits may carry
 // them round. A disposed semaphore's grant lies so far below its ticket as no number of waiters could push it.

@@ -23,12 +23,14 @@
  * The generation makes an old handle fail to attach instead of finding a stranger.
  */
 import { me, objectCapacity, objects } from './arena';
+import { isCounter } from './counter';
 import {
   ANSWER_CLOSED,
   ANSWER_STALE,
   ANSWER_WRONG_KIND,
   CLOSED_DISTANCE,
   GRANT,
+  O_COUNTER,
   O_DEATHS,
   O_DIED,
   O_INITIAL,
@@ -88,7 +90,9 @@ export function createObject(
   const o = allocate();
   if (o === 0) return 0;
   atomic.store<i64>(o, first, TICKET);
-  atomic.store<i64>(o, first + (permits as i64), GRANT);
+  const counter = isCounter(kind);
+  atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
+  atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
   atomic.store<i32>(o, kind, O_KIND);
   atomic.store<i32>(o, limit, O_MAX);
   atomic.store<i32>(o, spin, O_SPIN);

@@ -3,6 +3,8 @@ export const KINDS = {
   Semaphore: 1,
   TicketSemaphore: 2,
   TwaSemaphore: 3,
+  BinarySemaphore: 9,
+  CountingSemaphore: 10,
 } as const;
 
 export type Kind = keyof typeof KINDS;

@@ -1,8 +1,9 @@
 /** What the jobs have in common. */
 import { Arena, Semaphore } from 'taketurns';
 import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import { BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 
-const CLASSES = { Semaphore, TicketSemaphore, TwaSemaphore };
+const CLASSES = { Semaphore, TicketSemaphore, TwaSemaphore, BinarySemaphore, CountingSemaphore };
 
 /** By arena, which is one object a thread however often its handle arrives. */
 const known = new Map();

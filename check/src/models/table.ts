@@ -7,6 +7,7 @@ import { allocator } from './allocator.js';
 import { answers } from './answers.js';
 import { interrupted } from './interrupted.js';
 import { names } from './names.js';
+import { p0514 } from './p0514.js';
 import { type Line, modelOf } from './program.js';
 import { tenants } from './tenants.js';
 import { tombstones } from './tombstones.js';
@@ -426,4 +427,5 @@ export const models: readonly Model[] = [
   ...dying.map(modelOf),
   ...tombstones,
   ...listings.map(modelOf),
+  ...p0514,
 ];

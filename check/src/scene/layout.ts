@@ -118,6 +118,7 @@ const OBJECT = words({
   O_THRESHOLD: 'threshold',
   O_INITIAL: 'initial',
   O_ROBUST: 'robust',
+  O_COUNTER: 'counter',
   O_LIFE: 'life',
   O_DIED: 'died',
   O_DEATHS: 'deaths',
