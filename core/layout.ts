@@ -68,6 +68,7 @@ export const REGIONS: usize = 2048;
 // | life   | every thread that attaches or lets go   | cmpxchg; see objects.ts                           |
 // | died   | a reaper that gives back what a dead owner held | add 1                                     |
 // |        | whoever learns of it                    | exchange for 0                                    |
+// | sequence, parked of an AtomicSemaphore | as of a bucket | algorithms/places.ts                      |
 // | deaths, timeouts | a reaper; a waiter that gives up | add 1, never read but for diagnostics          |
 // | counter | countDown, countUp, withdraw           | cmpxchg; see counter.ts                           |
 // |         | who gives up for a dead thread         | sub ONE_WAITING                                   |
@@ -85,6 +86,8 @@ export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemap
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
+export const O_PLACE: usize = 40; // of an AtomicSemaphore: two words as a bucket's, sequence and parked
+export const O_PARKED: usize = 48; // i32
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no one who acquires
 export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
 export const O_DEATHS: usize = 76; // i32, owners that died
@@ -95,6 +98,7 @@ export const KIND_TICKET_SEMAPHORE: i32 = 2;
 export const KIND_TWA_SEMAPHORE: i32 = 3;
 export const KIND_BINARY_SEMAPHORE: i32 = 9;
 export const KIND_COUNTING_SEMAPHORE: i32 = 10;
+export const KIND_ATOMIC_SEMAPHORE: i32 = 11;
 
 export const WAITING_SHIFT: i64 = 32;
 export const ONE_WAITING: i64 = 0x100000000;
@@ -149,8 +153,8 @@ export const LIFE_EPOCH: i32 = 4;
 //
 // | word     | from -> to       | who, how                                                                 |
 // |----------|------------------|--------------------------------------------------------------------------|
-// | sequence | q -> q+1         | a poster of a TwaSemaphore, add (Listing 2's UpdateSequence)             |
-// | parked   | p -> p+1, p-1    | a TwaSemaphore's waiter around its wait, add                             |
+// | sequence | q -> q+1         | a poster of a TwaSemaphore (Listing 2's UpdateSequence), atomicSignal: add |
+// | parked   | p -> p+1, p-1    | a TwaSemaphore's waiter around its wait, atomicWait: add                 |
 // | next     | 0 -> line        | a waiter that found the line full, cmpxchg, once and for ever            |
 // | cell     | 0 -> element + 1 | a Semaphore's waiter, cmpxchg                                            |
 // |          | element + 1 -> 0 | whoever holds the element, store                                         |

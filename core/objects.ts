@@ -37,6 +37,7 @@ import {
   O_KIND,
   O_LIFE,
   O_MAX,
+  O_PARKED,
   O_ROBUST,
   O_SPIN,
   O_THRESHOLD,
@@ -93,6 +94,7 @@ export function createObject(
   const counter = isCounter(kind);
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
   atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
+  atomic.store<i32>(o, 0, O_PARKED);
   atomic.store<i32>(o, kind, O_KIND);
   atomic.store<i32>(o, limit, O_MAX);
   atomic.store<i32>(o, spin, O_SPIN);

@@ -5,5 +5,7 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
+export { isDisposed } from '../objects';
+export { arriveAt, closePlace, departFrom, placeOf, signalAt, sleepAt } from './places';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
 export { twaAcquire, twaDispose, twaRelease, twaReleaseConservative } from './twa-semaphore';

@@ -36,6 +36,8 @@ export const ANSWER_ENDED = -100;
 
 /** Address of the object that is disposed of for ever; who has let go of an object points here. */
 export const CLOSED_OBJECT = 512;
+/** Offset of the place in an AtomicSemaphore's object. */
+export const O_PLACE = 40;
 /** Offset of the bytes in a drafted name, and how many there is room for. */
 export const NAME_BYTES = 20;
 export const NAME_ROOM = 108;

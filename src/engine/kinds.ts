@@ -5,6 +5,7 @@ export const KINDS = {
   TwaSemaphore: 3,
   BinarySemaphore: 9,
   CountingSemaphore: 10,
+  AtomicSemaphore: 11,
 } as const;
 
 export type Kind = keyof typeof KINDS;

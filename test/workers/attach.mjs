@@ -1,9 +1,16 @@
 /** What the jobs have in common. */
 import { Arena, Semaphore } from 'taketurns';
 import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
-import { BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
+import { AtomicSemaphore, BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 
-const CLASSES = { Semaphore, TicketSemaphore, TwaSemaphore, BinarySemaphore, CountingSemaphore };
+const CLASSES = {
+  Semaphore,
+  TicketSemaphore,
+  TwaSemaphore,
+  BinarySemaphore,
+  CountingSemaphore,
+  AtomicSemaphore,
+};
 
 /** By arena, which is one object a thread however often its handle arrives. */
 const known = new Map();

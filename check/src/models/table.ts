@@ -8,6 +8,7 @@ import { answers } from './answers.js';
 import { interrupted } from './interrupted.js';
 import { names } from './names.js';
 import { p0514 } from './p0514.js';
+import { places } from './places.js';
 import { type Line, modelOf } from './program.js';
 import { tenants } from './tenants.js';
 import { tombstones } from './tombstones.js';
@@ -428,4 +429,5 @@ export const models: readonly Model[] = [
   ...tombstones,
   ...listings.map(modelOf),
   ...p0514,
+  ...places,
 ];

@@ -119,6 +119,7 @@ const OBJECT = words({
   O_INITIAL: 'initial',
   O_ROBUST: 'robust',
   O_COUNTER: 'counter',
+  O_PARKED: 'parked',
   O_LIFE: 'life',
   O_DIED: 'died',
   O_DEATHS: 'deaths',
