@@ -1,5 +1,5 @@
 /**
- * Installs the packed tarball in an empty project and uses it as a stranger would: both entries imported,
+ * Installs the packed tarball in an empty project and uses it as a stranger would: every entry imported,
  * the types checked under both module resolutions, and a worker that shares a semaphore.
  */
 import { spawnSync } from 'node:child_process';
@@ -34,10 +34,14 @@ try {
     join(project, 'use.ts'),
     `import { Semaphore, type SemaphoreHandle } from 'taketurns';
 import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import { AtomicSemaphore, atomicTryWait, BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 const pool: Semaphore = new Semaphore(2, { max: 2 });
 const handle: SemaphoreHandle = pool.handle;
 using held = Semaphore.from(handle).hold();
 export const free: number = pool.available - held.permits;
+new CountingSemaphore().signal(2, Notify.one);
+export const changed: boolean = atomicTryWait(new Float64Array(new SharedArrayBuffer(8)), 0, 1);
+export const third = [new BinarySemaphore(1), new AtomicSemaphore()];
 export const others = [new TicketSemaphore(1), new TwaSemaphore(1, { threshold: 0 })];
 `,
   );
@@ -70,6 +74,7 @@ export const others = [new TicketSemaphore(1), new TwaSemaphore(1, { threshold: 
     `import { isMainThread, Worker } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 import 'taketurns/algorithms';
+import 'taketurns/p0514';
 const pool = Semaphore.open('pool', 0);
 if (isMainThread) {
   new Worker(new URL(import.meta.url));

@@ -14,6 +14,9 @@ import { Doorbell, type Promises } from './doorbell.js';
 /** Milliseconds after which a thread that was terminated, and not asleep, has ended for sure. */
 const GRACE = 1000;
 
+/** In place of an attachment's number: another owner in this thread has given it to `hold`, and still lives. */
+export const HELD = 0;
+
 const attachments = new Map<bigint, Attachment>();
 /** The same by memory object, of which each message brings a new one. */
 const byMemory = new WeakMap<WebAssembly.Memory, Attachment>();
@@ -69,14 +72,14 @@ export class Attachment {
 
   /**
    * Stays attached to an object for as long as the owner lives or until `letGo`.
-   * @param number of an attachment that the core has just made, or of the one that is held already.
+   * @param number of an attachment that the core has just made; HELD if another owner holds it.
    */
   hold(owner: object, address: number, number: number): Shared {
     let entry = this.#shared.get(address);
     if (entry) {
       // One serves the thread, however many library objects it has.
       entry.count++;
-      if (entry.shared.number !== number) this.core.detach(number);
+      if (number !== HELD) this.core.detach(number);
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
       entry = { count: 1, shared: { number, robust, promises: this.doorbell.promises(robust) } };

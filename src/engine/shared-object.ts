@@ -3,7 +3,7 @@
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
 import { ArenaFullError, badType, checkInteger, DisposedError } from '../errors.js';
-import type { Attachment, Shared } from './attachment.js';
+import { type Attachment, HELD, type Shared } from './attachment.js';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
@@ -43,7 +43,7 @@ export interface Properties {
 export class Reference {
   readonly attachment: Attachment;
   readonly address: number;
-  readonly #number: number;
+  #number: number;
 
   /** The core has just attached the thread, under this number. */
   constructor(attachment: Attachment, number: number) {
@@ -52,9 +52,11 @@ export class Reference {
     this.#number = number;
   }
 
-  /** The thread stays attached for as long as the library object lives. */
+  /** The thread stays attached for as long as the library object lives: any of them, if there are several. */
   hold(owner: object): Shared {
-    return this.attachment.hold(owner, this.address, this.#number);
+    const number = this.#number;
+    this.#number = HELD;
+    return this.attachment.hold(owner, this.address, number);
   }
 
   letGo(owner: object): void {

@@ -17,6 +17,7 @@ describe('examples', () => {
   const says: Record<string, RegExp> = {
     'bounded-pool.mjs': /^(worker \d+ has a connection\n){6}$/,
     'main-thread.mjs': /^the worker has passed the turn on\n$/,
+    'p0514-locks.mjs': /^(\w+lock: counted to 8000\n){3}$/,
   };
 
   it('are all known here', () => {

@@ -74,6 +74,22 @@ describe('3: constructors', () => {
   });
 });
 
+describe('references', () => {
+  it('a thread has one, however many library objects it has', () => {
+    const semaphore = new CountingSemaphore();
+    const memory = new Memory(arenaOf(semaphore));
+    const { handle } = semaphore;
+    const references = () => memory.word(handle.address + at('O_LIFE')) & 0xffffff;
+    expect(references()).toBe(1);
+    const others = [0, 1, 2].map(() => CountingSemaphore.from(handle));
+    expect(references()).toBe(1);
+    for (const other of others) other.dispose();
+    expect(references()).toBe(1);
+    semaphore.dispose();
+    expect(memory.long(handle.address + at('O_LIFE')) >> 32n).toBe(BigInt(handle.generation + 1));
+  });
+});
+
 describe("4: the destructor's requirement", () => {
   it('whoever was unblocked before has what it waited for, though its wait has not returned', async () => {
     for (let i = 0; i < 200; i++) {

@@ -3,6 +3,7 @@
 //
 // Packages are imported only when a row is used, so a package that is missing or broken costs its own rows alone.
 
+import { Arena } from 'taketurns';
 import { JsBargingSemaphore } from './js-barging.js';
 import { JsTicketSemaphore } from './js-ticket.js';
 import { attachMultithreading, shareMultithreading } from './multithreading.js';
@@ -72,12 +73,85 @@ function library(name: string, load: () => Promise<LibraryClass>): ScriptRow {
   };
 }
 
+/** A row of taketurns/p0514. */
+function p0514(name: string, make: (module: typeof import('taketurns/p0514')) => P0514): ScriptRow {
+  const load = async (): Promise<P0514> => make(await import('taketurns/p0514'));
+  return {
+    kind: 'script',
+    name,
+    family: 'taketurns',
+    share: async () => (await load()).share(),
+    join: async (shared) => ({ semaphore: (await load()).join(shared as never) }),
+  };
+}
+
+interface P0514 {
+  share(): { shared: unknown; dispose?: () => void };
+  join(shared: never): Blocking;
+}
+
 function native(name: string, algorithm = name): NativeRow {
   return { kind: 'native', name, family: 'native', algorithm };
 }
 
 export const ROWS: readonly Row[] = [
   library('Semaphore', async () => (await import('taketurns')).Semaphore),
+  p0514('BinarySemaphore', ({ BinarySemaphore }) => ({
+    share: () => {
+      const semaphore = new BinarySemaphore(1);
+      return { shared: semaphore.handle, dispose: () => semaphore.dispose() };
+    },
+    join: (handle) => {
+      const semaphore = BinarySemaphore.from(handle);
+      return { acquire: () => semaphore.wait(), release: () => semaphore.signal() };
+    },
+  })),
+  p0514('CountingSemaphore', ({ CountingSemaphore }) => ({
+    share: () => {
+      const semaphore = new CountingSemaphore(1);
+      return { shared: semaphore.handle, dispose: () => semaphore.dispose() };
+    },
+    join: (handle) => {
+      const semaphore = CountingSemaphore.from(handle);
+      return { acquire: () => semaphore.wait(), release: () => semaphore.signal() };
+    },
+  })),
+  p0514('atomicWait lock', ({ atomicWait, atomicSignal }) => ({
+    share: () => ({
+      shared: { arena: Arena.default.handle, flag: new Int32Array(new SharedArrayBuffer(4)) },
+    }),
+    join: ({ arena: handle, flag }: { arena: Arena['handle']; flag: Int32Array }) => {
+      const options = { arena: Arena.from(handle) };
+      return {
+        acquire: () => {
+          while (Atomics.compareExchange(flag, 0, 0, 1) !== 0) atomicWait(flag, 0, 1, options);
+        },
+        release: () => {
+          Atomics.store(flag, 0, 0);
+          atomicSignal(flag, 0, 'all', options);
+        },
+      };
+    },
+  })),
+  p0514('AtomicSemaphore lock', ({ AtomicSemaphore }) => ({
+    share: () => {
+      const semaphore = new AtomicSemaphore();
+      const flag = new Int32Array(new SharedArrayBuffer(4));
+      return { shared: { handle: semaphore.handle, flag }, dispose: () => semaphore.dispose() };
+    },
+    join: ({ handle, flag }: { handle: never; flag: Int32Array }) => {
+      const semaphore = AtomicSemaphore.from(handle);
+      return {
+        acquire: () => {
+          while (Atomics.compareExchange(flag, 0, 0, 1) !== 0) semaphore.wait(flag, 0, 1);
+        },
+        release: () => {
+          Atomics.store(flag, 0, 0);
+          semaphore.signal(flag, 0);
+        },
+      };
+    },
+  })),
   library('TwaSemaphore', async () => (await import('taketurns/algorithms')).TwaSemaphore),
   library('TicketSemaphore', async () => (await import('taketurns/algorithms')).TicketSemaphore),
   {

@@ -187,6 +187,7 @@ export const places: readonly Model[] = [bucket, own].flatMap((place) => [
     ? [
         modelOf('simple_lock, 3x2', 'La Ua La Ua | La Ua La Ua | La Ua La Ua', place, { long: true }),
         modelOf('dispose', 'Wa | Wb | D', place),
+        modelOf('dispose by two', 'Wa | D | D', place),
         modelOf('dispose, and a lock', 'La Ua | La Ua | D', place),
         modelOf('dispose, for a time', 'Fa | Wa | D | Sa', place),
       ]

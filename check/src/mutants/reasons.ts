@@ -83,6 +83,25 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- A closed semaphore ---
   [
+    /^algorithms\/places\/closePlace: (load ticket, (zero|ones)|store grant, dropped)/,
+    'closeObject, compiled in from the core. An AtomicSemaphore has no tickets and no grant: who waits looks at its life.',
+  ],
+  [
+    /^algorithms\/places\/closePlace: cmpxchg life, loosened/,
+    'closeObject again. Two who dispose at once write the same; against who attaches and lets go, which only the core does, its own models tell it (semaphore/dispose).',
+  ],
+  [
+    /^algorithms\/places\/arriveAt: rmw parked, swapped/,
+    'The sequence is read before the waiter is counted. A signal in between may not move it, but its word was changed before, and the look, which comes after both, sees that.',
+  ],
+  [
+    /^algorithms\/places\/arriveAt: load counter\/sequence, (zero|ones)/,
+    'With another sequence than the true one the sleep ends at once: the waiter polls instead.',
+  ],
+  [/^algorithms\/places\/sleepAt: wait .*, dropped/, 'The waiter polls instead of sleeping.'],
+  [/^algorithms\/places\/(signalAt|closePlace): load parked, ones/, 'A notify where nobody sleeps.'],
+  [/^counter\/counted: load/, 'The value, for diagnostics; test/unit/p0514-semaphores.test.ts tells.'],
+  [
     /^semaphore\/dispose: rmw grant, dropped/,
     'The width of a tombstone is added to a grant that is closed: it says so with or without it.',
   ],

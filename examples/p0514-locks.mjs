@@ -1,0 +1,76 @@
+// The three locks of P0514R1, each around a counter that four threads raise together.
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
+import { AtomicSemaphore, atomicSignal, atomicWait, BinarySemaphore } from 'taketurns/p0514';
+
+/** A lock from a binary semaphore. */
+class SemLock {
+  constructor(handle) {
+    this.s = handle ? BinarySemaphore.from(handle) : new BinarySemaphore(1);
+  }
+  lock() {
+    this.s.wait();
+  }
+  unlock() {
+    this.s.signal();
+  }
+}
+
+/** A lock on a byte; waiters meet in the library's table. */
+class SimpleLock {
+  constructor(flag) {
+    this.b = flag;
+  }
+  lock() {
+    while (Atomics.compareExchange(this.b, 0, 0, 1) !== 0) atomicWait(this.b, 0, 1);
+  }
+  unlock() {
+    Atomics.store(this.b, 0, 0);
+    atomicSignal(this.b, 0);
+  }
+}
+
+/** The same, with a semaphore of its own: no stranger wakes its waiters. */
+class ImprovedSimpleLock {
+  constructor(flag, handle) {
+    this.b = flag;
+    this.s = handle ? AtomicSemaphore.from(handle) : new AtomicSemaphore();
+  }
+  lock() {
+    while (Atomics.compareExchange(this.b, 0, 0, 1) !== 0) this.s.wait(this.b, 0, 1);
+  }
+  unlock() {
+    Atomics.store(this.b, 0, 0);
+    this.s.signal(this.b, 0);
+  }
+}
+
+const THREADS = 4;
+const ROUNDS = 2000;
+
+if (isMainThread) {
+  const flags = [1, 2].map(() => new Uint8Array(new SharedArrayBuffer(1)));
+  const counters = new Int32Array(new SharedArrayBuffer(12));
+  const data = {
+    flags,
+    counters,
+    semaphore: new SemLock().s.handle,
+    own: new ImprovedSimpleLock(flags[1]).s.handle,
+  };
+  const workers = Array.from(
+    { length: THREADS },
+    () => new Worker(new URL(import.meta.url), { workerData: data }),
+  );
+  await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve))));
+  for (const [i, name] of ['semlock', 'simple_lock', 'improved_simple_lock'].entries())
+    console.log(`${name}: counted to ${counters[i]}`);
+} else {
+  const { flags, counters, semaphore, own } = workerData;
+  const locks = [new SemLock(semaphore), new SimpleLock(flags[0]), new ImprovedSimpleLock(flags[1], own)];
+  for (const [i, lock] of locks.entries()) {
+    for (let round = 0; round < ROUNDS; round++) {
+      lock.lock();
+      counters[i] = counters[i] + 1; // plain: only the lock keeps the others out
+      lock.unlock();
+    }
+  }
+}
