@@ -14,7 +14,7 @@
  * Invariant: waiting + permits handed on and not acquired = those who have counted themselves and are not through.
  * So each of them is, or will be, handed a permit of its own, and the queue (core/semaphore.ts) loses no wake-up:
  * it remembers a permit that is handed on before its waiter has taken a ticket. While nobody signals with `one` or
- * `none`, value > 0 means that nobody is counted as waiting, so that no one who comes later gets in first.
+ * `none`, value > 0 means that nobody is counted as waiting, so that no one who comes later finds one to take.
  *
  * Giving up: who can take itself out of `waiting` again holds nothing. If nobody is left there, a permit has been
  * handed to each, to the one that gives up too: it takes that, which is there or on its way. But having left its place

@@ -26,7 +26,9 @@ const MOST_POLLS = 1_000_000;
 const DONE = Promise.resolve();
 /** Milliseconds to wait for a permit that is on its way, before looking whether it still is. */
 const BRIEF = 1;
-const never = new Int32Array(new SharedArrayBuffer(4));
+const nap = (): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BRIEF);
+};
 const brief = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, BRIEF));
 
 /** Makes the shared object of a new semaphore. */
@@ -107,7 +109,8 @@ export abstract class CounterSemaphore<K extends Kind> {
 
   /**
    * Takes 1 from the value, blocking the thread while it is 0. Returns only with it. Waiters are served in the order
-   * in which they came; nobody overtakes them, unless signals of `one` or `none` leave a value beside sleepers.
+   * in which they joined the queue; nobody overtakes them there, unless signals of `one` or `none` leave a value
+   * beside sleepers.
    * @throws {TypeError} on a thread that may not block, such as a browser's main thread.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
@@ -130,7 +133,7 @@ export abstract class CounterSemaphore<K extends Kind> {
     try {
       this.#queue.acquire(1, patience);
     } catch (reason) {
-      for (let error = reason; !this.#refused(error, reason); Atomics.wait(never, 0, 0, BRIEF)) {
+      for (let error = reason; !this.#refused(error, reason); nap()) {
         const looked = this.#look();
         if (looked === true) return;
         error = looked;
