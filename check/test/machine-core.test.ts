@@ -239,7 +239,7 @@ class Sequence {
 
   #create(t: number) {
     const args = [
-      1 + this.#draw(KINDS),
+      this.#from([1, 2, 3, 9, 10]),
       this.#from(permits),
       this.#from(permits),
       this.#draw(3),
@@ -299,7 +299,7 @@ class Sequence {
     const number = (outcome: Outcome | 'stuck') => (typeof outcome === 'number' ? outcome : 0);
     const counted = this.#counted(t, s);
     const robust = counted !== 0 && this.#draw(10) > 0;
-    switch (this.#draw(35)) {
+    switch (this.#draw(38)) {
       case 0:
       case 1:
       case 2:
@@ -388,6 +388,15 @@ class Sequence {
         return this.#inspect(t, s);
       case 30:
         return this.#call(t, 'held', [this.#attachments.find((each) => each.t === t)?.number ?? 1]);
+      case 31:
+      case 32:
+      case 33:
+        if (this.#draw(3) === 0) return this.#call(t, 'countUp', [s, n, this.#draw(3)]);
+        return this.#call(
+          t,
+          this.#from(['countDown', 'tryCountDown', 'withdraw', 'counted', 'closeCounter']),
+          [s],
+        );
       default: {
         const run = this.#from(this.#runs.filter((each) => each.t === t));
         if (!run) return this.#arrive(t, s, n);
@@ -400,7 +409,7 @@ class Sequence {
 
   #algorithm(t: number): Outcome | 'stuck' {
     const s = this.#object();
-    switch (this.#draw(12)) {
+    switch (this.#draw(15)) {
       case 0:
         return this.#create(t);
       case 1:
@@ -413,6 +422,12 @@ class Sequence {
       case 6:
       case 7:
         return this.#call(t, 'twaAcquire', [s]);
+      case 8:
+        return this.#call(t, this.#from(['arriveAt', 'departFrom', 'signalAt']), [s + 40]);
+      case 9:
+        return this.#call(t, 'sleepAt', [s + 40, BigInt(this.#draw(2)), -1n]);
+      case 10:
+        return this.#call(t, this.#from(['closePlace', 'isDisposed']), [s]);
       default:
         return this.#call(t, this.#from(['ticketRelease', 'twaRelease', 'twaReleaseConservative']), [s]);
     }
