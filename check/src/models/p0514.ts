@@ -8,7 +8,7 @@
  * Checked beside what every scene checks of the queue: never more taken than was there and has been signalled; at
  * the end the value is what is left, and `waiting` those who sleep; whoever was handed something is through.
  */
-import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, constant, GRANT, QUEUED, REFUSED, TICKET } from '../scene/layout.js';
 import { acquire, acquireFor, call, releasing, supervise, tryAcquire } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LISTENING, LOCAL, PHASE, READY, RUNG } from '../scene/words.js';
@@ -175,9 +175,23 @@ function op(text: string, initial: number): Op[] {
   }
 }
 
+/** Of threads that died in their sleep nothing is left: who waits, and no more, is counted or has been handed something. */
+function checkDeaths(scene: Scene): void {
+  if (!scene.model.undead || !scene.dead(0)) return;
+  const { words } = scene.machine;
+  const s = (scene.semaphores[0] as number) >> 2;
+  const handed = words[s + (GRANT >> 2)] - words[s + (TICKET >> 2)];
+  const waiting = words[(counter(scene) + 4) >> 2];
+  if (waiting + handed !== 0)
+    throw new Violation(`nobody waits, but ${waiting} are counted, ${handed} handed`);
+}
+
 /** What must be true at the end, with nobody dead. */
 function check(scene: Scene, initial: number): void {
-  if (scene.model.deaths) return;
+  if (scene.model.deaths) {
+    checkDeaths(scene);
+    return;
+  }
   const { words } = scene.machine;
   const value = words[counter(scene) >> 2];
   const waiting = words[(counter(scene) + 4) >> 2];
@@ -190,7 +204,7 @@ function check(scene: Scene, initial: number): void {
   if (value !== left) throw new Violation(`the value is ${value}, and should be ${left}`);
 }
 
-interface Line extends Pick<Model, 'long' | 'mayWait' | 'deaths' | 'mortal'> {
+interface Line extends Pick<Model, 'long' | 'mayWait' | 'deaths' | 'mortal' | 'undead'> {
   readonly name: string;
   readonly program: string;
   readonly initial?: number;
@@ -266,6 +280,7 @@ const lines: readonly Line[] = [
   { name: 'signal, then dispose', program: 'W | S D' },
   { name: 'signal of 2, then dispose', program: 'W | W | S2 D' },
   { name: 'signal, then dispose, timed', program: 'F | W | S D' },
+  { name: 'die asleep', program: 'W | S | X', deaths: 1, mortal: [0], undead: true },
   { name: 'die', program: 'W | W | S S | X', deaths: 1, mortal: [0], long: true },
 ];
 
