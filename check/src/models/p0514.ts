@@ -249,7 +249,7 @@ function modelOf(line: Line): Model {
 const lines: readonly Line[] = [
   { name: 'a lock, 2x2', program: 'W S W S | W S W S', initial: 1, max: 1 },
   { name: 'a lock, 3x1', program: 'W S | W S | W S', initial: 1, max: 1, spin: 1 },
-  { name: 'a lock, 3x2', long: true, program: 'W S W S | W S W S | W S W S', initial: 1, max: 1 },
+  { name: 'a lock, 3x1 and 1 more', long: true, program: 'W S W S | W S | W S', initial: 1, max: 1 },
   { name: 'a lock of 2, 3x1', program: 'W S | W S | W S', initial: 2, buckets: 2 },
   { name: 'signal of 2', program: 'W | W | S2', buckets: 2 },
   { name: 'signal of 3', program: 'W W | W | S3', buckets: 2 },
