@@ -51,6 +51,7 @@ export let nameCapacity: u32 = 0;
 /** Entries for names, published or being written: one more for each thread than there are names. */
 export let draftCapacity: u32 = 0;
 export let threads: usize = 0;
+export let chains: usize = 0;
 export let buckets: usize = 0;
 export let bucketMask: u32 = 0;
 export let lines: usize = 0;
@@ -97,7 +98,8 @@ function place(
   objects = REGIONS;
   names = objects + (objectCount as usize) * OBJECT_SIZE;
   threads = names + (draftCapacity as usize) * NAME_SIZE;
-  buckets = threads + ((threadCount as usize) + 1) * THREAD_SIZE;
+  chains = threads + ((threadCount as usize) + 1) * THREAD_SIZE;
+  buckets = chains + (bucketCount as usize) * LINE;
   lines = buckets + (bucketCount as usize) * LINE;
   common = lines + (lineCapacity as usize) * LINE;
   elements = common + (commonCount as usize) * LINE;

@@ -8,6 +8,7 @@
  *     2048     objects    128 bytes each   semaphores of every kind
  *     ...      names      128 bytes each   one a name
  *     ...      threads     64 bytes each   the registry
+ *     ...      chains      64 bytes each   a second waiting array, of chains: the algorithms' (one line a bucket)
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
  *     ...      lines       64 bytes each   overflow of single buckets
  *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
@@ -78,6 +79,7 @@ export const O_KIND: usize = 16; // i32, one of KIND_*; only compared with what 
 export const O_MAX: usize = 20; // i32, most permits that may be available at once
 export const O_SPIN: usize = 24; // i32, polls before parking
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
+export const O_WAKE: usize = 28; // i32, one of WAKE_* (ChainSemaphore alone, in place of the threshold)
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no one who acquires
@@ -88,6 +90,7 @@ export const O_TIMEOUTS: usize = 80; // i32, requests given up
 export const KIND_SEMAPHORE: i32 = 1;
 export const KIND_TICKET_SEMAPHORE: i32 = 2;
 export const KIND_TWA_SEMAPHORE: i32 = 3;
+export const KIND_CHAIN_SEMAPHORE: i32 = 4;
 
 // Counters are compared by their difference, so it does not matter that requests of many permits may carry
 // them round. A disposed semaphore's grant lies so far below its ticket as no number of waiters could push it.
@@ -143,6 +146,19 @@ export const B_PARKED: usize = 8; // i32
 export const B_NEXT: usize = 12; // i32
 export const B_CELLS: usize = 16; // i32 each, to the end of the line
 
+// --- Chain: one line, of the algorithms alone ---------------------------------------------------------------
+//
+// | word     | from -> to          | who, how                                                              |
+// |----------|---------------------|-----------------------------------------------------------------------|
+// | head     | any -> element      | a waiter that pushes, exchange (chains.ts)                            |
+// |          | any -> 0            | who notifies, or recovers, exchange: takes the whole chain off        |
+// |          | element -> below it | the waiter that has just pushed it, cmpxchg                           |
+// | due head | the same            | push by cmpxchg; who notifies puts back who is not due (due-chains.ts) |
+// | due posts | p -> p+1           | who changes what waiters on the due head wait for, add                |
+export const C_HEAD: usize = 0; // i32, address of an element, 0 if nobody waits
+export const C_DUE_HEAD: usize = 4; // i32, the same
+export const C_DUE_POSTS: usize = 8; // i64
+
 // --- Wait element: one line -----------------------------------------------------------------------------
 //
 // state is epoch << 4 | s. A parked thread waits on its low 32 bits.
@@ -165,7 +181,9 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 // | MERGING          | ABANDONED, epoch+1 | the same, store                    | joined; without epoch+1 if not |
 // | RESERVED         | ATTACHED          | owner, store                        | no waiter: a reference (attachments.ts) |
 // | ATTACHED         | IDLE, epoch+1     | owner, store                        | the reference is let go (R6)  |
-// | any of a dead thread | IDLE, epoch+1 | reaper, store                       | reaping.ts                    |
+// | RESERVED         | LENT              | owner, store                        | no waiter of the core: the algorithms hold it (lent.ts) |
+// | LENT             | IDLE, epoch+1     | owner, store                        | at the thread's end           |
+// | any of a dead thread, but LENT | IDLE, epoch+1 | reaper, store             | reaping.ts                    |
 // | WAITING, GRANTED, AWAKE of a dead thread | ABANDONED | reaper, cmpxchg     | giving up in its name         |
 //
 // start and request are written only while RESERVED, start while AWAKE too. So whoever read (epoch, WAITING),
@@ -184,6 +202,31 @@ export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: after
 export const E_HELD: usize = 40; // i64, of an attachment: permits that the thread holds, if the object is robust
 export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
 
+// Of a LENT element, on which an algorithm waits:
+//
+// | word    | from -> to           | who, how                                                          |
+// |---------|----------------------|-------------------------------------------------------------------|
+// | gate    | any -> SHUT          | owner, store, while nobody else knows the element                 |
+// |         | SHUT -> PARKED       | owner, cmpxchg, before it sleeps on it                            |
+// |         | SHUT, PARKED -> open | the one thread that has it to wake, exchange                      |
+// | passed  | any                  | the same before that, exchange: the counter's value               |
+// | below   | any                  | owner, store before it pushes; of a due chain also who notifies   |
+// | counter, awaited | any         | owner, store before it pushes                                     |
+export const E_AWAITED: usize = 8; // i64, what the counter must pass
+export const E_COUNTER: usize = 32; // i32, address of that counter
+export const E_BELOW: usize = 36; // i32, address of the next element of the chain
+export const E_GATE: usize = 52; // i32: SHUT, PARKED, OPEN, or the address of the object whose counter was passed
+export const E_PASSED: usize = 56; // i64
+
+export const SHUT: u32 = 0;
+export const PARKED: u32 = 1;
+export const OPEN: u32 = 2;
+
+// How a ChainSemaphore wakes.
+export const WAKE_ALL: i32 = 0; // Listing 3: each woken waiter looks at grant
+export const WAKE_PASS: i32 = 1; // the grant is passed along the chain
+export const WAKE_DUE: i32 = 2; // who posts wakes only those whose turn has come
+
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;
 export const WIDTH_MASK: i64 = 0x7fffffff;
@@ -200,6 +243,7 @@ export const ABANDONED: i64 = 6;
 export const CLAIMED: i64 = 7;
 export const MERGING: i64 = 8;
 export const ATTACHED: i64 = 9;
+export const LENT: i64 = 10;
 export const STATE_MASK: i64 = 15;
 export const EPOCH: i64 = 16; // one step of the epoch
 

@@ -5,5 +5,8 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
+export { chainAcquire, chainDispose, chainRelease, chainReleaseConservative } from './chain-semaphore';
+export { recovery } from './chains';
+export { prepare, retire } from './lent';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
 export { twaAcquire, twaDispose, twaRelease, twaReleaseConservative } from './twa-semaphore';

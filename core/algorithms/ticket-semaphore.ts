@@ -33,9 +33,9 @@ export function ticketAcquire(s: usize): i32 {
   }
 }
 
-/** Gives a permit back, and wakes everybody if anybody waits. */
-export function ticketRelease(s: usize): void {
-  const grant = atomic.add<i64>(s, 1, GRANT);
+/** Gives n permits back in one step, and wakes everybody if anybody waits. */
+export function ticketRelease(s: usize, n: i32): void {
+  const grant = atomic.add<i64>(s, n, GRANT);
   if (atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
 }
 

@@ -79,27 +79,36 @@ export function twaAcquire(s: usize): i32 {
   }
 }
 
-/** SemaPost with its short-cut: no waiter, or none far away, and the array is left alone. */
-export function twaRelease(s: usize): void {
-  post(s, true);
+/** SemaPost of n permits with its short-cut: no waiter, or none far away, and the array is left alone. */
+export function twaRelease(s: usize, n: i32): void {
+  const grant = atomic.add<i64>(s, n, GRANT);
+  const waiting = atomic.load<i64>(s, TICKET) - grant;
+  // The old grant is compared: with old + n the last waiters' wake-up would be lost.
+  if (waiting > 0) post(s, grant, n, waiting);
 }
 
 /** SemaPostConservative: pokes the array each time. */
 export function twaReleaseConservative(s: usize): void {
-  post(s, false);
+  post(s, atomic.add<i64>(s, 1, GRANT), 1, i64.MAX_VALUE);
 }
 
-function post(s: usize, shortCut: bool): void {
-  const grant = atomic.add<i64>(s, 1, GRANT);
-  const ticket = atomic.load<i64>(s, TICKET);
-  // The old grant is compared: with old + 1 the last waiter's wake-up would be lost.
-  if (shortCut && ticket <= grant) return;
+/** Pokes the buckets of the n tickets that became due, where near waiters may be parked, and of the n that came near. */
+function post(s: usize, grant: i64, n: i64, waiting: i64): void {
   const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
   if (threshold > 0) {
-    const dueBucket = bucketOf(s, grant);
-    if (atomic.load<i32>(dueBucket, B_PARKED) > 0) poke(dueBucket);
+    const due = least(n, waiting);
+    for (let i: i64 = 0; i < due; i++) {
+      const bucket = bucketOf(s, grant + i);
+      if (atomic.load<i32>(bucket, B_PARKED) > 0) poke(bucket);
+    }
   }
-  if (!shortCut || ticket > grant + threshold) poke(bucketOf(s, grant + threshold));
+  const near = least(n, waiting - threshold);
+  for (let i: i64 = 0; i < near; i++) poke(bucketOf(s, grant + threshold + i));
+}
+
+/** How many tickets in a row to look at: those in a row go round all buckets, so that many steps meet each of them. */
+function least(n: i64, waiting: i64): i64 {
+  return min(min(n, waiting), (bucketMask as i64) + 1);
 }
 
 /** Disposes of it and pokes every bucket: whoever waits anywhere looks at its grant again. */

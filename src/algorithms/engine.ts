@@ -9,17 +9,25 @@ import { algorithmsBytes } from './algorithms-bytes.js';
 /** The exports of algorithms.wasm; see the docstrings in core/algorithms/. Addresses and answers are int32. */
 export interface Algorithms {
   adopt(thread: number): number;
+  prepare(): number;
+  retire(): void;
+  chainAcquire(address: number): number;
+  chainRelease(address: number, permits: number): void;
+  chainReleaseConservative(address: number): void;
+  chainDispose(address: number): void;
+  /** The way out that a waiter of a chain took last, 1 to 4: core/algorithms/chains.ts. */
+  readonly recovery: WebAssembly.Global<'i32'>;
   ticketAcquire(address: number): number;
-  ticketRelease(address: number): void;
+  ticketRelease(address: number, permits: number): void;
   ticketDispose(address: number): void;
   twaAcquire(address: number): number;
-  twaRelease(address: number): void;
+  twaRelease(address: number, permits: number): void;
   twaReleaseConservative(address: number): void;
   twaDispose(address: number): void;
 }
 
 /** What a thread must not call that may not block. */
-const BLOCKING = ['ticketAcquire', 'twaAcquire'] as const satisfies readonly (keyof Algorithms)[];
+const BLOCKING = ['chainAcquire', 'ticketAcquire', 'twaAcquire'] as const satisfies readonly (keyof Algorithms)[];
 
 const instantiate = embedded<Algorithms>(algorithmsBytes);
 const instances = new WeakMap<Attachment, Algorithms>();
@@ -27,11 +35,12 @@ const instances = new WeakMap<Attachment, Algorithms>();
 /** The calling thread's instance over the arena that it is attached to. */
 export function algorithmsOf(attachment: Attachment): Algorithms {
   const { core, memory, thread, mayBlock } = attachment;
-  let instance = instances.get(attachment);
-  if (instance) return instance;
-  instance = instantiate({ env: { memory }, core: { ticketTaken: core.ticketTaken } });
+  const known = instances.get(attachment);
+  if (known) return known;
+  const instance = instantiate({ env: { memory }, core: { ticketTaken: core.ticketTaken } });
   instance.adopt(thread);
   if (!mayBlock) for (const name of BLOCKING) instance[name] = refuseToBlock;
+  attachment.beforeEnd(() => instance.retire());
   instances.set(attachment, instance);
   return instance;
 }

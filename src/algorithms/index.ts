@@ -1,4 +1,5 @@
 /** The algorithms of the papers, each under its own name and as its listing has it. */
+export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';
 export { lastTicket } from './last-ticket.js';
 export {
   TicketSemaphore,

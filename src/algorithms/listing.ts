@@ -1,9 +1,9 @@
 /** What the semaphores of the papers' listings have in common besides their algorithm. */
 import type { Arena } from '../arena.js';
-import { ADMITTED, CLOSED_OBJECT } from '../engine/core.js';
+import { ADMITTED, CLOSED_OBJECT, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { DisposedError } from '../errors.js';
+import { arenaFull, type Handle, type Reference } from '../engine/shared-object.js';
+import { checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
 export interface ListingOptions {
@@ -55,6 +55,18 @@ export abstract class ListingSemaphore<K extends Kind> {
 
   /** @internal Closes the shared object for all threads, and wakes those who wait. */
   protected abstract close(): void;
+
+  /** @internal Sees to it that the thread can wait on a chain, before it can have to. */
+  protected prepare(): void {
+    if (this.algorithms.prepare()) return;
+    this.#letGo();
+    throw arenaFull('waiter', 'waiters');
+  }
+
+  /** @internal */
+  protected checkPermits(permits: number): void {
+    checkInteger(`${this.#kind}.release: permits`, permits, 1, LIMIT);
+  }
 
   /** @internal Throws unless the core has admitted the thread. */
   protected check(answer: number): void {

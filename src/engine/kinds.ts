@@ -3,6 +3,7 @@ export const KINDS = {
   Semaphore: 1,
   TicketSemaphore: 2,
   TwaSemaphore: 3,
+  ChainSemaphore: 4,
 } as const;
 
 export type Kind = keyof typeof KINDS;

@@ -188,7 +188,7 @@ function refusal(answer: number, what: string, kind: Kind): Error {
   }
 }
 
-function arenaFull(thing: string, option: string): ArenaFullError {
+export function arenaFull(thing: string, option: string): ArenaFullError {
   return new ArenaFullError(
     `the arena has no room for another ${thing}: dispose of some, or make it with more \`${option}\``,
   );

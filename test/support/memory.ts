@@ -21,6 +21,7 @@ export class Memory {
   readonly #words: Int32Array;
   readonly #longs: BigInt64Array;
   readonly #threads: number;
+  readonly #chains: number;
   readonly #lines: number;
   readonly #common: number;
   readonly #elements: number;
@@ -35,7 +36,8 @@ export class Memory {
     this.lineCapacity = Math.floor(elements / 8);
     const names = at('REGIONS') + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
     this.#threads = names + (this.word(at('H_NAMES')) + this.word(at('H_THREADS'))) * at('NAME_SIZE');
-    const buckets = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
+    this.#chains = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
+    const buckets = this.#chains + this.word(at('H_BUCKETS')) * at('LINE');
     this.#lines = buckets + this.word(at('H_BUCKETS')) * at('LINE');
     this.#common = this.#lines + this.lineCapacity * at('LINE');
     this.#elements = this.#common + (Math.floor(elements / 6) + 1) * at('LINE');

@@ -19,6 +19,7 @@ import {
   arrive,
   dispose,
   eventLoop,
+  type Listing,
   post,
   release,
   releaseOf,
@@ -42,7 +43,8 @@ export interface Line {
   /** Whether those of the overflow lines are taken too. */
   readonly fullLines?: boolean;
   /** Default: the library's Semaphore. */
-  readonly kind?: 'ticket' | 'twa' | 'conservative';
+  readonly kind?: keyof typeof LISTINGS;
+  /** Of a chain, how it wakes: WAKE_* of core/layout.ts. */
   readonly threshold?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
@@ -58,21 +60,38 @@ export interface Line {
 }
 
 const CELLS = (LINE - B_CELLS) / 4;
-const KINDS = {
-  ticket: constant('KIND_TICKET_SEMAPHORE'),
-  twa: constant('KIND_TWA_SEMAPHORE'),
-  conservative: constant('KIND_TWA_SEMAPHORE'),
-};
+/** The semaphores of the listings: their functions, and the thread's part in setting one up. */
+const LISTINGS = {
+  ticket: { kind: 'TICKET', acquire: 'ticketAcquire', release: 'ticketRelease', dispose: 'ticketDispose' },
+  twa: { kind: 'TWA', acquire: 'twaAcquire', release: 'twaRelease', dispose: 'twaDispose' },
+  conservative: {
+    kind: 'TWA',
+    acquire: 'twaAcquire',
+    release: 'twaReleaseConservative',
+    dispose: 'twaDispose',
+  },
+  chain: { kind: 'CHAIN', acquire: 'chainAcquire', release: 'chainRelease', dispose: 'chainDispose' },
+  'chain conservative': {
+    kind: 'CHAIN',
+    acquire: 'chainAcquire',
+    release: 'chainReleaseConservative',
+    dispose: 'chainDispose',
+  },
+} as const satisfies Record<string, Listing & { kind: string }>;
+
+/** Whether its waiters wait on elements that their threads have borrowed. */
+const borrows = (kind: Line['kind']): boolean => kind !== undefined && LISTINGS[kind].kind === 'CHAIN';
 
 function op(text: string, kind: Line['kind']): Op {
   const [, letter, count, second] = /^([ABWRVYatxdeDS])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
-    const which = kind === 'ticket' ? 'ticket' : 'twa';
-    if (letter === 'A') return acquireOf(which, semaphore);
-    if (letter === 'R' || letter === 'V') return releaseOf(kind, semaphore);
-    if (letter === 'D') return dispose(semaphore, `${which}Dispose`);
+    const listing = LISTINGS[kind];
+    if (letter === 'A') return acquireOf(listing, semaphore);
+    if (letter === 'R') return releaseOf(listing, semaphore);
+    if (letter === 'V') return releaseOf(listing, semaphore, n);
+    if (letter === 'D') return dispose(semaphore, listing.dispose);
     throw new Error(`a ${kind} semaphore has no ${text}`);
   }
   switch (letter) {
@@ -163,6 +182,7 @@ export function modelOf(line: Line): Model {
     end: (scene) => checkDisposed(scene, disposed),
     objects: (scene) => {
       for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0);
+      if (borrows(kind)) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
       for (const permits of line.permits) {
         scene.semaphore({
           permits,
@@ -170,7 +190,7 @@ export function modelOf(line: Line): Model {
           threshold: line.threshold ?? 0,
           first: line.first ?? 0n,
           robust: line.robust ?? false,
-          ...(kind === undefined ? {} : { kind: KINDS[kind] }),
+          ...(kind === undefined ? {} : { kind: constant(`KIND_${LISTINGS[kind].kind}_SEMAPHORE`) }),
         });
       }
       if (cells < CELLS) {

@@ -405,6 +405,19 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
         kind,
         threshold,
       },
+      ...(kind === 'conservative'
+        ? []
+        : [
+            { name: name('release of 2'), program: 'A | A | V2', permits: [0], kind, threshold },
+            {
+              name: name('release of 3'),
+              program: 'A | A | A | V3',
+              permits: [0],
+              kind,
+              threshold,
+              buckets: 2 as const,
+            },
+          ]),
       { name: name('dispose'), program: 'A R | A R | D', permits: [1], kind, threshold },
       { name: name('dispose of waiters'), program: 'A | A | D', permits: [0], kind, threshold },
       // Whoever is not due sleeps, even after a poke; and only who is due is sure to be poked.
@@ -413,6 +426,36 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
       { name: name('dispose, polling'), program: 'A R | A R | D', permits: [1], kind, threshold, spin: 3 },
     ];
   });
+});
+
+/** How chains wake, by WAKE_* of core/layout.ts. */
+const WAKES = ['all', 'pass', 'due'];
+
+const chains: Line[] = WAKES.flatMap((wake, threshold): Line[] => {
+  const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
+    name: `chain ${wake}: ${text}`,
+    program,
+    permits: [1],
+    kind: 'chain',
+    threshold,
+    ...more,
+  });
+  return [
+    line('3x1', 'A R | A R | A R'),
+    line('3x1 conservative', 'A R | A R | A R', { kind: 'chain conservative' }),
+    // With the conditions of three waiters in play it is too large.
+    ...(wake === 'due' ? [] : [line('3x2', three, { long: true })]),
+    line('2x2', 'A R A R | A R A R'),
+    line('3x1 wrap, polling', 'A R | A R | A R', { spin: 1, first: WRAP, buckets: 2 }),
+    line('two semaphores', "A R | A' R' | A R | A' R'", { permits: [1, 1], long: true }),
+    line('two semaphores, posted', "A | A' | V V'", { permits: [0, 0] }),
+    line('posted one by one', 'A | A | V | V', { permits: [0] }),
+    line('release of 2', 'A | A | V2', { permits: [0] }),
+    line('release of 2, 2 buckets', 'A | A | V2', { permits: [0], buckets: 2 }),
+    line('release of 3', 'A | A | A | V3', { permits: [0], long: true, buckets: 2 }),
+    line('dispose', 'A R | A R | D'),
+    line('dispose of waiters', 'A | A | D', { permits: [0] }),
+  ];
 });
 
 export const models: readonly Model[] = [
@@ -426,4 +469,5 @@ export const models: readonly Model[] = [
   ...dying.map(modelOf),
   ...tombstones,
   ...listings.map(modelOf),
+  ...chains.map(modelOf),
 ];

@@ -37,11 +37,15 @@ export const ABANDONED = constant('ABANDONED');
 export const CLAIMED = constant('CLAIMED');
 export const MERGING = constant('MERGING');
 export const ATTACHED = constant('ATTACHED');
+export const LENT = constant('LENT');
 export const QUEUED = constant('QUEUED');
 export const E_START = constant('E_START');
 export const E_REQUEST = constant('E_REQUEST');
 export const E_CELLS = constant('E_CELLS');
 export const E_END = constant('E_END');
+export const E_GATE = constant('E_GATE');
+export const C_HEAD = constant('C_HEAD');
+export const C_DUE_HEAD = constant('C_DUE_HEAD');
 export const E_HELD = constant('E_HELD');
 export const O_DEATHS = constant('O_DEATHS');
 export const O_TIMEOUTS = constant('O_TIMEOUTS');
@@ -68,6 +72,7 @@ export interface Regions {
   readonly objects: number;
   readonly names: number;
   readonly threads: number;
+  readonly chains: number;
   readonly buckets: number;
   readonly lines: number;
   readonly common: number;
@@ -86,6 +91,7 @@ const STATES = [
   'CLAIMED',
   'MERGING',
   'ATTACHED',
+  'LENT',
 ];
 const words = (names: Record<string, string>): Map<number, string> =>
   new Map(Object.entries(names).map(([name, text]) => [constant(name), text]));
@@ -131,14 +137,18 @@ const NAME = words({
 });
 const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell', T_HOST: 'host' });
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
+const CHAIN = words({ C_HEAD: 'head', C_DUE_HEAD: 'due head', C_DUE_POSTS: 'due posts' });
 const ELEMENT = words({
   E_STATE: 'state',
   E_START: 'start',
   E_REQUEST: 'request',
   E_CELLS: 'cells',
-  E_END: 'end',
+  E_END: 'end, counter',
   E_HELD: 'held',
   E_SINCE: 'since',
+  E_BELOW: 'below',
+  E_GATE: 'gate',
+  E_PASSED: 'passed',
 });
 
 /** What the word at this address is, for a reader of traces. */
@@ -152,6 +162,7 @@ export function nameOf(address: number, at: Regions): string {
   if (address >= at.common) return inLine('common', at.common, LINE, BUCKET);
   if (address >= at.lines) return inLine('line', at.lines, LINE, BUCKET);
   if (address >= at.buckets) return inLine('bucket', at.buckets, LINE, BUCKET);
+  if (address >= at.chains) return inLine('chain', at.chains, LINE, CHAIN);
   if (address >= at.threads) return inLine('thread', at.threads, THREAD_SIZE, THREAD);
   if (address >= at.names) return inLine('name', at.names, NAME_SIZE, NAME);
   if (address >= at.objects) return inLine('object', at.objects, OBJECT_SIZE, OBJECT);

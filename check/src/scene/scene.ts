@@ -24,6 +24,8 @@ import {
   ATTACHED,
   B_CELLS,
   B_PARKED,
+  C_DUE_HEAD,
+  C_HEAD,
   CLAIMED,
   COLLISIONS,
   DEAD_LIFE,
@@ -36,6 +38,7 @@ import {
   FREE,
   GRANT,
   IDLE,
+  LENT,
   LIFE_STATE,
   LINE,
   MERGING,
@@ -134,6 +137,8 @@ interface Globals {
   readonly dead: readonly string[];
   /** Unless this says that the call before was cut short. */
   readonly amidst?: string;
+  /** Says by which way a waiter got off a chain that it need not have pushed itself on: 1 to 4, else 0. */
+  readonly recovery?: string;
 }
 
 /** What the scene must know of a program's globals. */
@@ -144,7 +149,12 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
     dead: ['semaphore/releasing', 'semaphore/grantBefore', 'semaphore/grantLate'],
     amidst: 'semaphore/amidst',
   },
-  algorithms: { ticketTaken: 'algorithms/core/ticketTaken', spares: [], dead: [] },
+  algorithms: {
+    ticketTaken: 'algorithms/core/ticketTaken',
+    spares: [],
+    dead: ['algorithms/chains/recovery'],
+    recovery: 'algorithms/chains/recovery',
+  },
 };
 
 export interface SemaphoreOptions {
@@ -176,6 +186,9 @@ export class Scene {
   readonly #spareGlobals: readonly number[];
   readonly #dead: readonly number[];
   readonly #amidst: number;
+  readonly #recovery: number;
+  /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
+  readonly recoveries = [0, 0, 0, 0, 0];
 
   // Driver, ghosts and hashes, in one array so that saving is one copy.
   readonly state: Int32Array;
@@ -204,11 +217,12 @@ export class Scene {
       if (index < 0) throw new Error(`${model.program ?? 'core'}.wasm has no global ${name}`);
       return index;
     };
-    const { ticketTaken, spares, dead, amidst } = GLOBALS[model.program ?? 'core'];
+    const { ticketTaken, spares, dead, amidst, recovery } = GLOBALS[model.program ?? 'core'];
     this.#ticketGlobal = global(ticketTaken);
     this.#spareGlobals = spares.map(global);
     this.#dead = [...dead, ticketTaken, 'pause/pauseSink'].map(global);
     this.#amidst = amidst === undefined ? -1 : global(amidst);
+    this.#recovery = recovery === undefined ? -1 : global(recovery);
     const made = newMachine(program, this.threads, model.arena ?? {}, this.#kills);
     this.machine = made.machine;
     this.regions = made.regions;
@@ -836,6 +850,7 @@ export class Scene {
       const done = op.next(this, t);
       if (done === undefined) return;
       if (!done) continue;
+      if (this.#recovery >= 0) this.recoveries[m.get(t, this.#recovery)]++;
       this.set(t, OP, this.get(t, OP) + 1);
       this.set(t, PHASE, 0);
       this.set(t, RESULT, 0);
@@ -970,7 +985,7 @@ export class Scene {
     }
     for (let e = elements; e < end; e += ELEMENT_SIZE) {
       const state = words[e >> 2] & STATE_MASK;
-      if (state !== IDLE && state !== ABANDONED && state !== ATTACHED && !spares.has(e)) {
+      if (![IDLE, ABANDONED, ATTACHED, LENT].includes(state) && !spares.has(e)) {
         throw new Violation(
           `${nameOf(e, this.regions)} is ${this.value(e, 8)} at the end, and nobody's spare`,
         );
@@ -982,6 +997,12 @@ export class Scene {
         throw new Violation(
           `${nameOf(e, this.regions)} is ${this.value(e, 8)}, and names the cells ${cells}`,
         );
+    }
+    for (let line = this.regions.chains; line < buckets; line += LINE) {
+      for (const head of [C_HEAD, C_DUE_HEAD]) {
+        if (words[(line + head) >> 2] !== 0)
+          throw new Violation(`${nameOf(line + head, this.regions)} is not empty at the end`);
+      }
     }
     for (let line = buckets; line < elements; line += LINE) {
       for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
