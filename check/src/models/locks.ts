@@ -3,6 +3,7 @@
  *
  *     L  lock      U  unlock what was got     Y  tryLock     D  dispose
  *     H  lock what this thread holds: refused     X  unlock what it does not hold: refused
+ *     F  tryLock of what is free: granted         C  lock what was disposed of: refused, and tryLock likewise (c)
  *
  * Checked at every step: one holder at a time, and the order in which the kind promises to admit. At the end: the
  * lock is free, and says so. The ghosts stand in words of thread 0 that promises would have; there are none here.
@@ -14,6 +15,7 @@ import {
   ANSWER_NOT_HELD,
   constant,
   GRANT,
+  O_LIFE,
   O_OWNER,
   REFUSED,
   TICKET,
@@ -44,6 +46,9 @@ interface Line {
   readonly first?: bigint;
   readonly long?: boolean;
 }
+
+/** DISPOSED, with the reference of the thread that has made it (core/objects.ts). */
+const DISPOSED = (3 << 24) + 1;
 
 const digits = (list: number): number[] =>
   [...list.toString(16)].reverse().map((d) => Number.parseInt(d, 16));
@@ -116,8 +121,9 @@ function op(letter: string, kind: Kind): Op {
     };
   const exactly =
     (expected: number) =>
-    (answer: number, _: Scene, t: number): void => {
+    (answer: number, scene: Scene, t: number): void => {
       if (answer !== expected) throw new Violation(`thread ${t} is answered ${answer}, not ${expected}`);
+      if (answer === ANSWER_CLOSED) scene.set(0, QUEUE, without(scene.get(0, QUEUE), t + 1));
     };
   switch (letter) {
     case 'L':
@@ -128,6 +134,12 @@ function op(letter: string, kind: Kind): Op {
       return step('lock again', `${kind}Lock`, always, exactly(ANSWER_HELD));
     case 'X':
       return step('unlock, not held', `${kind}Unlock`, always, exactly(ANSWER_NOT_HELD));
+    case 'F':
+      return step('tryLock, free', `${kind}TryLock`, always, upTo());
+    case 'C':
+      return step('lock, disposed of', `${kind}Lock`, always, exactly(ANSWER_CLOSED));
+    case 'c':
+      return step('tryLock, disposed of', `${kind}TryLock`, always, exactly(ANSWER_CLOSED));
     case 'U': {
       const held = (scene: Scene, t: number): boolean => {
         const holds = scene.get(t, GOT) === 1;
@@ -150,8 +162,12 @@ function op(letter: string, kind: Kind): Op {
 
 function checkFree(scene: Scene, kind: Kind): void {
   const lock = [...scene.watched][0] as number;
+  if (closed(scene, lock) && word(scene, lock + O_LIFE) !== DISPOSED)
+    throw new Violation('the lock is closed, and has not been disposed of');
   if (scene.get(0, HOLDER) !== 0) return;
   if (word(scene, lock + O_OWNER) !== 0) throw new Violation('the lock is free, and has an owner');
+  if (kind === 'tts' && (word(scene, lock) & constant('THREAD_MASK')) !== 0)
+    throw new Violation('the lock is free, and its word has an owner');
   if (closed(scene, lock)) return;
   const free =
     kind === 'tts' ? word(scene, lock) === 0 : word(scene, lock + GRANT) - word(scene, lock + TICKET) === 1;
@@ -198,12 +214,15 @@ export const locks: readonly Model[] = (
 ).flatMap(({ name, ...kind }): Model[] =>
   [
     { name: '3x2', program: 'L U L U | L U L U | L U L U', long: true },
-    { name: '4x1', program: 'L U | L U | L U | L U', long: true },
+    ...(name === 'TwaLock 1' ? [] : [{ name: '4x1', program: 'L U | L U | L U | L U', long: true }]),
     { name: '3x1, polling', program: 'L U | L U | L U', spin: 1 },
     { name: 'try', program: 'L U | Y U Y U | L U' },
+    { name: 'free', program: 'F U F U' },
     { name: 'misuse', program: 'X L H U X | L U X' },
-    { name: 'dispose', program: 'L U | L U | D', spin: 1 },
-    { name: 'dispose by the owner', program: 'L D | L U | L U' },
+    { name: 'dispose', program: 'L U | L U | D C c', spin: 1 },
+    { name: 'dispose by the owner', program: 'L D C | L U | L U' },
+    { name: 'dispose of waiters', program: 'L | L | L | D' },
+    { name: 'disposed of by two', program: 'L U | D | D' },
     { name: 'dispose and try', program: 'L U | Y U Y U | D' },
     ...(kind.kind === 'tts' ? [] : [{ name: 'wrap', program: 'L U L U | L U L U', first: WRAP }]),
   ].map((line) => modelOf({ ...kind, ...line, name: `${name}: ${line.name}` })),
