@@ -8,5 +8,8 @@ export { attachedTo, create as createObject } from '../attachments';
 export { chainAcquire, chainDispose, chainRelease, chainReleaseConservative } from './chain-semaphore';
 export { recovery } from './chains';
 export { prepare, retire } from './lent';
+export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
+export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';
+export { twaLock, twaLockDispose, twaTryLock, twaUnlock } from './twa-lock';
 export { twaAcquire, twaDispose, twaRelease, twaReleaseConservative } from './twa-semaphore';

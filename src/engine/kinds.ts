@@ -4,6 +4,9 @@ export const KINDS = {
   TicketSemaphore: 2,
   TwaSemaphore: 3,
   ChainSemaphore: 4,
+  TtsLock: 21,
+  TicketLock: 22,
+  TwaLock: 23,
 } as const;
 
 export type Kind = keyof typeof KINDS;
