@@ -64,8 +64,6 @@ export let elementCapacity: u32 = 0;
 export let me: i32 = 0;
 /** Its record's life while it is. */
 export let myLife: i32 = 0;
-/** What the runtime calls this thread. */
-let myHost: i32 = 0;
 /** This thread's spare element. */
 export let spare: usize = 0;
 /** A further spare, at hand while async waiters come and go; 0 if none. */
@@ -171,14 +169,9 @@ export function doorbell(): usize {
   return threadRecord(me) + T_DOORBELL;
 }
 
-/** The calling thread's index in the registry. */
-export function self(): i32 {
-  return me;
-}
-
-/** The thread is about to sleep. */
-export function fallAsleep(): void {
-  atomic.store<i32>(threadRecord(me), myLife + (ASLEEP - ALIVE), T_LIFE);
+/** The thread is about to sleep. Whether nobody has declared it dead. */
+export function fallAsleep(): bool {
+  return atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (ASLEEP - ALIVE), T_LIFE) === myLife;
 }
 
 /** The thread has slept. Whether nobody has declared it dead. */
@@ -201,6 +194,11 @@ function isAlive(life: i32): bool {
   return (life & LIFE_STATE) === ALIVE || (life & LIFE_STATE) === ASLEEP;
 }
 
+/** Whether a thread sleeps in park. */
+export function isAsleep(thread: i32): bool {
+  return (lifeOf(thread) & LIFE_STATE) === ASLEEP;
+}
+
 /** What tells a thread from all others that have or had its index; 0 if none that is alive has it. */
 export function lifeIfAlive(thread: i32): i32 {
   const life = lifeOf(thread);
@@ -219,7 +217,6 @@ export function hostOf(thread: i32): i32 {
  */
 export function register(host: i32): i32 {
   const capacity = atomic.load<i32>(H_THREADS);
-  myHost = host;
   for (let i = 1; i <= capacity; i++) {
     const life = atomic.load<i32>(threadRecord(i), T_LIFE);
     if ((life & LIFE_STATE) !== FREE) continue;
@@ -239,11 +236,6 @@ export function register(host: i32): i32 {
   return ANSWER_FULL;
 }
 
-/** The same once more, under the same name: of a thread that goes on after its end. */
-export function registerAgain(): i32 {
-  return register(myHost);
-}
-
 function raise(from: i32, to: i32): i32 {
   return atomic.cmpxchg<i32>(USED_THREADS, from, to) === from ? to : atomic.load<i32>(USED_THREADS);
 }
@@ -257,8 +249,9 @@ export function unregister(): void {
   bury(me, false);
   spare = 0;
   second = 0;
+  // Before another thread has the record: the name would be taken for its own until it has stored that.
+  atomic.store<i32>(threadRecord(me), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
-  // Releases may still follow; whom they make due is never this thread.
   me = 0;
 }
 

@@ -118,10 +118,15 @@ export function tryAcquireRobust(s: usize, n: i32, attachment: i32): i32 {
 
 /** As release, of a robust semaphore: ANSWER_NOT_HELD when the thread holds fewer. */
 export function releaseRobust(s: usize, n: i32, attachment: i32): i32 {
-  if (attachment !== 0 && held(attachment) < n) return ANSWER_NOT_HELD;
+  if (held(attachment) < n) return ANSWER_NOT_HELD;
   const answer = release(s, n); // R7 begins
   hold(attachment, -n); // R7 ends
   return answer;
+}
+
+/** So many owners have died, and who was told could not be. */
+export function tellAgain(s: usize, deaths: i32): void {
+  atomic.add<i32>(s, deaths, O_DIED);
 }
 
 /** How many owners have died since somebody last asked: whoever acquires next learns of it. */

@@ -7,12 +7,12 @@ export {
   doorbell,
   hostOf,
   id,
+  isAsleep,
   lifeIfAlive,
   measure,
   mostThreads,
   open,
   register,
-  self,
   threadCount,
   unregister,
 } from './arena';
@@ -25,6 +25,7 @@ export {
   held,
   ownersDied,
   releaseRobust,
+  tellAgain,
   tryAcquireRobust,
 } from './attachments';
 export { giveUp, giveUpRun } from './giving-up';

@@ -39,17 +39,7 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
  */
-import {
-  bucketMask,
-  fallAsleep,
-  me,
-  objects,
-  registerAgain,
-  setSpare,
-  spare,
-  threadRecord,
-  wakeUp,
-} from './arena';
+import { bucketMask, fallAsleep, me, objects, setSpare, spare, threadRecord, wakeUp } from './arena';
 import { hold } from './attachments';
 import { elementAt, leaveCells, reserve, usedElements } from './elements';
 import { claim, passedTo } from './giving-up';
@@ -115,8 +105,6 @@ let owner: i64 = 0;
 export const NOTHING: i32 = 0;
 const PARKING: i32 = 1;
 const RELEASING: i32 = 2;
-/** Not registered any more: a handler of the thread's end that comes later may still call. */
-const ENDED: i32 = 3;
 export let amidst: i32 = NOTHING;
 /** While RELEASING: of what, and the old grant. */
 let releasing: usize = 0;
@@ -133,7 +121,7 @@ export function begin(thread: i32): void {
 /** Called when the thread gives up its record. */
 export function end(): void {
   if (amidst === RELEASING) recover();
-  amidst = ENDED;
+  amidst = NOTHING;
 }
 
 export function setLastTicket(ticket: i64): void {
@@ -143,7 +131,7 @@ export function setLastTicket(ticket: i64): void {
 /**
  * Brings the thread's own state into order after an interrupted call. An interrupted release is finished.
  * Of an interrupted acquire the element stays in the queue, as a killed thread's would, and the thread gets
- * another spare. A thread that has ended registers again. Whether it has a spare now.
+ * another spare. Whether it has a spare now.
  */
 export function recover(): bool {
   if (amidst === RELEASING) {
@@ -154,7 +142,7 @@ export function recover(): bool {
     const e = reserve();
     if (e === 0) return false;
     setSpare(e);
-  } else if (amidst === ENDED) return registerAgain() > 0;
+  }
   amidst = NOTHING;
   return true;
 }
@@ -269,7 +257,7 @@ function sleep(e: usize, nanoseconds: i64): i32 {
     if ((state & STATE_MASK) === GRANTED) return ADMITTED;
     if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
     if (slept && nanoseconds >= 0) return TIMED_OUT;
-    fallAsleep();
+    while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, FOREVER);
     atomic.wait<i32>(e + E_STATE, state as i32, nanoseconds); // D5
     while (!wakeUp()) atomic.wait<i32>(NEVER, 0, FOREVER);
     slept = true;

@@ -78,6 +78,14 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
+  // What is taken has an owner, and a cell that is taken is known (the caller of enter stores it at once).
+  {
+    name: 'R5, take',
+    fn: 'elements/reserve',
+    from: { kind: CMPXCHG, word: constant('E_STATE') },
+    to: [constant('E_REQUEST')],
+  },
+  { name: 'R5, enter', fn: 'waiting-array/enter', from: { kind: CMPXCHG, word: 0 }, to: [] },
   // The first store and the first exchange of life that these come to is that of the reference.
   {
     name: 'R6, create',

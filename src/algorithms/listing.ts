@@ -1,5 +1,6 @@
 /** What the semaphores of the papers' listings have in common besides their algorithm. */
 import type { Arena } from '../arena.js';
+import { ended } from '../engine/attachment.js';
 import { ADMITTED, CLOSED_OBJECT, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
 import { arenaFull, type Handle, type Reference } from '../engine/shared-object.js';
@@ -73,6 +74,11 @@ export abstract class ListingSemaphore<K extends Kind> {
     if (answer === ADMITTED) return;
     this.#letGo();
     throw new DisposedError();
+  }
+
+  /** @internal The thread ends. */
+  [ended](): void {
+    this.at = CLOSED_OBJECT;
   }
 
   #letGo(): void {

@@ -1,5 +1,7 @@
 /** What a lock is, and what the locks of the papers have in common besides their algorithm. */
+
 import type { Arena } from '../arena.js';
+import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
 import { checkProperties, find, type Handle, make, open, Reference } from '../engine/shared-object.js';
@@ -130,6 +132,11 @@ export abstract class SharedLock<K extends Kind> implements Lock {
     if (this.#at === CLOSED_OBJECT) return;
     this.#functions.dispose(this.#at);
     this.#letGo();
+  }
+
+  /** @internal The thread ends. */
+  [ended](): void {
+    this.#at = CLOSED_OBJECT;
   }
 
   #refuse(what: string, answer: number): never {

@@ -32,9 +32,6 @@ export const ABANDONED = 6;
 export const ATTACHED = 9;
 export const ASYNC = 0x1000;
 
-/** Of arrive, once the thread has ended: this is not the core's. */
-export const ANSWER_ENDED = -100;
-
 /** Address of the object that is disposed of for ever; who has let go of an object points here. */
 export const CLOSED_OBJECT = 512;
 /** Offset of the bytes in a drafted name, and how many there is room for. */
@@ -60,9 +57,9 @@ export interface Core {
   unregister(): void;
   doorbell(): number;
   threadCount(): number;
-  self(): number;
   mostThreads(): number;
   lifeIfAlive(thread: number): number;
+  isAsleep(thread: number): number;
   hostOf(thread: number): number;
   reap(thread: number, life: number, asleep: number): number;
   createObject(
@@ -83,6 +80,7 @@ export interface Core {
   detach(attachment: number): void;
   held(attachment: number): number;
   ownersDied(address: number): number;
+  tellAgain(address: number, deaths: number): void;
   draftName(): number;
   openName(
     draft: number,

@@ -131,6 +131,7 @@ export class Promises {
 
   /** The thread ends: what waits is given up in the core, and nobody will be told. */
   forget(): void {
+    for (let run = this.#head; run; run = run.next) run.waiting = 0;
     this.first = this.last = 0;
     this.#head = this.#tail = undefined;
   }

@@ -3,7 +3,7 @@
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
 import { ArenaFullError, badType, checkInteger, DisposedError } from '../errors.js';
-import type { Attachment, Shared } from './attachment.js';
+import type { Attachment, Owner, Shared } from './attachment.js';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
@@ -53,11 +53,11 @@ export class Reference {
   }
 
   /** The thread stays attached for as long as the library object lives. */
-  hold(owner: object): Shared {
+  hold(owner: Owner): Shared {
     return this.attachment.hold(owner, this.address, this.#number);
   }
 
-  letGo(owner: object): void {
+  letGo(owner: Owner): void {
     this.attachment.letGo(owner, this.address);
   }
 

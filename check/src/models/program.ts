@@ -7,7 +7,8 @@
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
  *     e  what the event loop does before it sleeps: the first promise is entered in the array
  *     D  dispose           '  behind a letter: on the second semaphore
- *     S  reap whoever dies
+ *     S  reap whoever dies               s  reap thread 0 if it is dead by now
+ *     E  the orderly end of the thread
  */
 
 import { B_CELLS, constant, LINE, O_LIFE } from '../scene/layout.js';
@@ -17,10 +18,12 @@ import {
   acquireFor,
   acquireOf,
   arrive,
+  call,
   dispose,
   eventLoop,
   type Listing,
   post,
+  reapNow,
   release,
   releaseOf,
   rest,
@@ -83,7 +86,7 @@ const LISTINGS = {
 const borrows = (kind: Line['kind']): boolean => kind !== undefined && LISTINGS[kind].kind === 'CHAIN';
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYatxdeDS])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYatxdeDSsE])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
@@ -121,6 +124,10 @@ function op(text: string, kind: Line['kind']): Op {
       return dispose(semaphore);
     case 'S':
       return supervise();
+    case 's':
+      return reapNow();
+    case 'E':
+      return call('unregister', () => []);
     default:
       throw new Error(`a program has no ${text}`);
   }

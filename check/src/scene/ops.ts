@@ -530,6 +530,19 @@ export function supervise(): Op {
   };
 }
 
+/** Reaps thread 0 if it is dead by now. */
+export function reapNow(): Op {
+  return {
+    text: 'reap now',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1 || !scene.dead(0)) return true;
+      scene.set(t, PHASE, 1);
+      scene.call(t, 'reap', 1, ALIVE, 0);
+      return false;
+    },
+  };
+}
+
 /** A call of one of the core's functions, whose answer the model looks at. */
 export function call(
   name: string,
