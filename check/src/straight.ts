@@ -169,6 +169,11 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
       return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
     }
   }
+  // The one exchange of 32 bits, that of a cell, expects 0.
+  if (exchange >= 0 && (op === EQZ || op === NOT_ZERO) && code[pc + A] === code[exchange + DST]) {
+    const branchesOnSuccess = (op === EQZ) === ((code[pc + META] & NEGATED) === 0);
+    return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
+  }
   if (op === OP_BRANCH) return [code[pc + IMM]];
   if (op === OP_BRANCH_TABLE) {
     return Array.from(code.subarray(code[pc + IMM], code[pc + IMM] + code[pc + META]));
@@ -177,6 +182,8 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
   return branches ? [code[pc + IMM], pc + STRIDE] : [pc + STRIDE];
 }
 
+const NOT_ZERO = 0x44;
+const EQZ = 0x45;
 const I64_EQ = 0x51;
 const I64_NE = 0x52;
 
