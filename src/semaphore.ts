@@ -239,7 +239,9 @@ export class Semaphore {
 
   #acquireFor(permits: number, timeout: number): void {
     if (timeout === 0) {
-      if (this.#try(permits) !== ADMITTED) throw timedOut(timeout);
+      const answer = this.#try(permits);
+      if (answer === REFUSED) throw timedOut(timeout);
+      this.#admitted(answer, permits);
       return;
     }
     const core = this.#core;
