@@ -8,7 +8,7 @@
  */
 import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
-import { ANSWER_ENDED, ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
+import { ADMITTED, ANSWER_ENDED, ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
 
 /** Milliseconds after which a thread that was terminated, and not asleep, has ended for sure. */
@@ -133,6 +133,9 @@ export class Attachment {
     // Handlers of the same event that come later may still acquire and release: the core registers the thread
     // again if it has to block. A promise would never be told.
     this.core.arrive = () => ANSWER_ENDED;
+    // What it held of robust objects has gone back. What it would take from now on could not.
+    this.core.releaseRobust = () => ADMITTED;
+    this.core.acquireRobust = this.core.tryAcquireRobust = refuseAtEnd;
   }
 }
 
@@ -150,4 +153,8 @@ export function refuseToBlock(): never {
   throw new TypeError(
     'this thread may not block (a browser forbids it on the main thread): use acquireAsync, holdAsync or tryAcquire',
   );
+}
+
+function refuseAtEnd(): never {
+  throw new Error('this thread has ended: what it takes of a robust semaphore could not go back');
 }
