@@ -246,6 +246,7 @@ function raise(from: i32, to: i32): i32 {
  */
 export function unregister(): void {
   end();
+  wakeUp(); // An exception may have ended its last sleep.
   bury(me, false);
   spare = 0;
   second = 0;

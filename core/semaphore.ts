@@ -139,6 +139,8 @@ export function recover(): bool {
     // Who called may have another semaphore in hand: promises of this one are found by the doorbell.
     ring(me);
   } else if (amidst === PARKING) {
+    // The exception may have ended its sleep.
+    wakeUp();
     const e = reserve();
     if (e === 0) return false;
     setSpare(e);
