@@ -27,7 +27,11 @@ export interface Algorithms {
 }
 
 /** What a thread must not call that may not block. */
-const BLOCKING = ['chainAcquire', 'ticketAcquire', 'twaAcquire'] as const satisfies readonly (keyof Algorithms)[];
+const BLOCKING = [
+  'chainAcquire',
+  'ticketAcquire',
+  'twaAcquire',
+] as const satisfies readonly (keyof Algorithms)[];
 
 const instantiate = embedded<Algorithms>(algorithmsBytes);
 const instances = new WeakMap<Attachment, Algorithms>();

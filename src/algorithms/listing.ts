@@ -1,5 +1,6 @@
 /** What the semaphores of the papers' listings have in common besides their algorithm. */
 import type { Arena } from '../arena.js';
+import type { Attachment } from '../engine/attachment.js';
 import { ADMITTED, CLOSED_OBJECT, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
 import { arenaFull, type Handle, type Reference } from '../engine/shared-object.js';
@@ -58,9 +59,12 @@ export abstract class ListingSemaphore<K extends Kind> {
 
   /** @internal Sees to it that the thread can wait on a chain, before it can have to. */
   protected prepare(): void {
-    if (this.algorithms.prepare()) return;
-    this.#letGo();
-    throw arenaFull('waiter', 'waiters');
+    try {
+      prepare(this.#reference.attachment);
+    } catch (error) {
+      this.#letGo();
+      throw error;
+    }
   }
 
   /** @internal */
@@ -80,4 +84,9 @@ export abstract class ListingSemaphore<K extends Kind> {
     this.at = CLOSED_OBJECT;
     this.#reference.letGo(this);
   }
+}
+
+/** The thread is to have a wait element at hand, as those need that wait on chains. */
+export function prepare(attachment: Attachment): void {
+  if (!algorithmsOf(attachment).prepare()) throw arenaFull('waiter', 'waiters');
 }
