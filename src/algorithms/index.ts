@@ -1,9 +1,33 @@
 /** The algorithms of the papers, each under its own name and as its listing has it. */
 export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';
+export {
+  ChannelSemaphore,
+  type ChannelSemaphoreHandle,
+  type ChannelSemaphoreOptions,
+} from './channel-semaphore.js';
 export { lastTicket } from './last-ticket.js';
+export {
+  LocationSemaphore,
+  type LocationSemaphoreHandle,
+  type LocationSemaphoreOptions,
+} from './location-semaphore.js';
 export {
   TicketSemaphore,
   type TicketSemaphoreHandle,
   type TicketSemaphoreOptions,
 } from './ticket-semaphore.js';
 export { TwaSemaphore, type TwaSemaphoreHandle, type TwaSemaphoreOptions } from './twa-semaphore.js';
+export {
+  addressSignal,
+  addressSignalPolite,
+  addressWaitUntil,
+  keyMonitor,
+  keySignal,
+  keySignalPolite,
+  keyWait,
+  keyWaitLazy,
+  locationWait,
+  locationWakeAll,
+  type WaitOptions,
+  type WakeOptions,
+} from './waiting.js';

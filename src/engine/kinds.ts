@@ -4,6 +4,10 @@ export const KINDS = {
   TicketSemaphore: 2,
   TwaSemaphore: 3,
   ChainSemaphore: 4,
+  ChannelSemaphore: 5,
+  LocationSemaphore: 6,
+  EventCount: 7,
+  Sequencer: 8,
 } as const;
 
 export type Kind = keyof typeof KINDS;
