@@ -5,12 +5,14 @@ export {
   type ChannelSemaphoreHandle,
   type ChannelSemaphoreOptions,
 } from './channel-semaphore.js';
+export { EventCount, type EventCountHandle, type EventCountOptions } from './event-count.js';
 export { lastTicket } from './last-ticket.js';
 export {
   LocationSemaphore,
   type LocationSemaphoreHandle,
   type LocationSemaphoreOptions,
 } from './location-semaphore.js';
+export { Sequencer, type SequencerHandle, type SequencerOptions } from './sequencer.js';
 export {
   TicketSemaphore,
   type TicketSemaphoreHandle,

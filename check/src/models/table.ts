@@ -5,6 +5,7 @@
 import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
+import { eventCounts } from './event-counts.js';
 import { interrupted } from './interrupted.js';
 import { names } from './names.js';
 import { type Line, modelOf } from './program.js';
@@ -457,4 +458,5 @@ export const models: readonly Model[] = [
   ...dying.map(modelOf),
   ...listings.map(modelOf),
   ...chains.map(modelOf),
+  ...eventCounts,
 ];
