@@ -90,6 +90,7 @@ export const O_MAX: usize = 20; // i32, most permits that may be available at on
 export const O_SPIN: usize = 24; // i32, polls before parking
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
 export const O_WAKE: usize = 28; // i32, one of WAKE_* (ChainSemaphore alone, in place of the threshold)
+export const O_LAZY: usize = 28; // i32, 1: it waits by keyWaitLazy (ChannelSemaphore alone, in the same place)
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
 export const O_OWNER: usize = 40; // i64, of a lock: queue node << 32 | thread, 0 if nobody holds it
@@ -102,6 +103,10 @@ export const KIND_SEMAPHORE: i32 = 1;
 export const KIND_TICKET_SEMAPHORE: i32 = 2;
 export const KIND_TWA_SEMAPHORE: i32 = 3;
 export const KIND_CHAIN_SEMAPHORE: i32 = 4;
+export const KIND_CHANNEL_SEMAPHORE: i32 = 5;
+export const KIND_LOCATION_SEMAPHORE: i32 = 6;
+export const KIND_EVENT_COUNT: i32 = 7;
+export const KIND_SEQUENCER: i32 = 8;
 export const KIND_TTS_LOCK: i32 = 21;
 export const KIND_TICKET_LOCK: i32 = 22;
 export const KIND_TWA_LOCK: i32 = 23;
@@ -169,9 +174,16 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 // |          | element -> below it | the waiter that has just pushed it, cmpxchg                           |
 // | due head | the same            | push by cmpxchg; who notifies puts back who is not due (due-chains.ts) |
 // | due posts | p -> p+1           | who changes what waiters on the due head wait for, add                |
+// | channel head | as head          | Listing 4 (channels.ts)                                               |
+// | sequence | q -> q+1            | who signals a channel, add                                            |
+// | location head | any -> element | Listing 5: a waiter, cmpxchg (locations.ts)                           |
+// |          | any -> 0            | who wakes all, or gets an element of its own off, exchange            |
 export const C_HEAD: usize = 0; // i32, address of an element, 0 if nobody waits
 export const C_DUE_HEAD: usize = 4; // i32, the same
 export const C_DUE_POSTS: usize = 8; // i64
+export const C_CHANNEL_HEAD: usize = 16; // i32
+export const C_LOCATION_HEAD: usize = 20; // i32
+export const C_SEQUENCE: usize = 24; // i64
 
 // --- Wait element: one line -----------------------------------------------------------------------------
 //

@@ -26,7 +26,7 @@
  * closed, so what it proves stays true, and when it proves nothing the waiter reads for itself.
  */
 import { bucketMask, chains } from '../arena';
-import { C_HEAD, E_PASSED, GRANT, LINE, OPEN } from '../layout';
+import { C_HEAD, E_BELOW, E_PASSED, GRANT, LINE, OPEN } from '../layout';
 import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut, unpark, unparkWith } from './parking';
 
@@ -51,8 +51,8 @@ function detach(chain: usize): usize {
   return atomic.xchg<u32>(chain, 0, C_HEAD) as usize;
 }
 
-/** Opens the first gate of a detached chain. With an object, its counter's value is passed on. */
-function wake(e: usize, about: usize, counter: i64): void {
+/** Opens the first gate of a detached chain, if there is one. With an object, its counter's value is passed on. */
+export function wake(e: usize, about: usize, counter: i64): void {
   if (e === 0) return;
   if (about) unparkWith(e, about, counter);
   else unpark(e, OPEN);
@@ -126,4 +126,28 @@ export function addressSignal(key: u32, about: usize, counter: i64): void {
 export function addressSignalPolite(key: u32, about: usize, counter: i64): void {
   const chain = chainOf(key);
   if (atomic.load<u32>(chain, C_HEAD) !== 0) wake(detach(chain), about, counter);
+}
+
+/**
+ * addressWaitUntil in three steps, for conditions that are a function of the user's: push, look at the condition,
+ * and then either leave or wait. This is the first; the element, for the other two.
+ */
+export function chainEnter(key: u32): usize {
+  const e = borrow();
+  atomic.store<u32>(e, push(chainOf(key), e) as u32, E_BELOW);
+  return e;
+}
+
+/** The condition is satisfied. */
+export function chainLeave(key: u32, e: usize): void {
+  recover(chainOf(key), e, atomic.load<u32>(e, E_BELOW) as usize, 0, 0);
+  giveBack(e);
+}
+
+/** It is not: waits for a signal, perhaps one meant for others. */
+export function chainAwait(e: usize, polls: i32): void {
+  const says = park(e, polls) as usize;
+  const passes = says !== OPEN;
+  wake(atomic.load<u32>(e, E_BELOW) as usize, passes ? says : 0, passes ? atomic.load<i64>(e, E_PASSED) : 0);
+  giveBack(e);
 }

@@ -6,8 +6,39 @@
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
 export { chainAcquire, chainDispose, chainRelease, chainReleaseConservative } from './chain-semaphore';
-export { recovery } from './chains';
-export { prepare, retire } from './lent';
+export {
+  addressSignal,
+  addressSignalPolite,
+  chainAwait,
+  chainEnter,
+  chainLeave,
+  chainOf,
+  recovery,
+} from './chains';
+export {
+  channelAcquire,
+  channelDispose,
+  channelRelease,
+  channelReleaseConservative,
+} from './channel-semaphore';
+export { keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy } from './channels';
+export {
+  eventAdvance,
+  eventAwait,
+  eventDispose,
+  eventRead,
+  sequencerDispose,
+  sequencerTicket,
+} from './event-count';
+export { prepare } from './lent';
+export {
+  locationAcquire,
+  locationDispose,
+  locationRelease,
+  locationReleaseConservative,
+} from './location-semaphore';
+export { locationWaitAt, locationWakeAllAt } from './locations';
+export { retire } from './retiring';
 export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
 export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';

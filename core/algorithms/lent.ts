@@ -48,8 +48,8 @@ export function giveBack(e: usize): void {
   else release(e);
 }
 
-/** The thread ends: what it has at hand goes back to the pool. */
-export function retire(): void {
+/** The thread ends, and has its elements on no chain: what it has at hand goes back to the pool. */
+export function surrender(): void {
   if (mine === 0) return;
   release(mine);
   mine = 0;

@@ -1,8 +1,9 @@
 /** ChainSemaphore: the public face of core/algorithms/chain-semaphore.ts. */
+import { attachmentOf } from '../arena.js';
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { checkChoice } from '../errors.js';
-import { type ListingOptions, ListingSemaphore } from './listing.js';
+import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
 
 export interface ChainSemaphoreOptions extends ListingOptions {
   /**
@@ -87,5 +88,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 function made(permits: number, options: ChainSemaphoreOptions): Reference {
   const properties = checkProperties(KIND, permits, options, DEFAULTS);
   const wake = checkChoice(`${KIND}: wake`, options.wake ?? 'pass', WAKES);
+  // Before the object is made, which nobody would be left to dispose of.
+  prepare(attachmentOf(options.arena));
   return make(KIND, { ...properties, threshold: WAKES.indexOf(wake) }, options.arena);
 }

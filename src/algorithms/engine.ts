@@ -15,6 +15,33 @@ export interface Algorithms {
   chainRelease(address: number, permits: number): void;
   chainReleaseConservative(address: number): void;
   chainDispose(address: number): void;
+  channelAcquire(address: number): number;
+  channelRelease(address: number, permits: number): void;
+  channelReleaseConservative(address: number): void;
+  channelDispose(address: number): void;
+  locationAcquire(address: number): number;
+  locationRelease(address: number, permits: number): void;
+  locationReleaseConservative(address: number): void;
+  locationDispose(address: number): void;
+  chainOf(key: number): number;
+  chainEnter(key: number): number;
+  chainLeave(key: number, element: number): void;
+  chainAwait(element: number, polls: number): void;
+  addressSignal(key: number, about: number, counter: bigint): void;
+  addressSignalPolite(key: number, about: number, counter: bigint): void;
+  keyMonitor(channel: number): bigint;
+  keyWait(channel: number, sequence: bigint, polls: number): void;
+  keyWaitLazy(channel: number, sequence: bigint, polls: number): bigint;
+  keySignal(channel: number): void;
+  keySignalPolite(channel: number): void;
+  locationWaitAt(key: number, polls: number): void;
+  locationWakeAllAt(key: number): void;
+  eventAdvance(address: number, n: number): void;
+  eventRead(address: number): bigint;
+  eventAwait(address: number, value: bigint): number;
+  eventDispose(address: number): void;
+  sequencerTicket(address: number): bigint;
+  sequencerDispose(address: number): void;
   /** The way out that a waiter of a chain took last, 1 to 4: core/algorithms/chains.ts. */
   readonly recovery: WebAssembly.Global<'i32'>;
   ticketAcquire(address: number): number;
@@ -41,8 +68,15 @@ export interface Algorithms {
 /** What a thread must not call that may not block. */
 const BLOCKING = [
   'chainAcquire',
+  'channelAcquire',
+  'locationAcquire',
   'ticketAcquire',
   'twaAcquire',
+  'chainEnter',
+  'keyWait',
+  'keyWaitLazy',
+  'locationWaitAt',
+  'eventAwait',
 ] as const satisfies readonly (keyof Algorithms)[];
 const LOCKING = ['ttsLock', 'ticketLock', 'twaLock'] as const satisfies readonly (keyof Algorithms)[];
 

@@ -1,7 +1,19 @@
 /** The algorithms of the papers, each under its own name and as its listing has it. */
 export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';
+export {
+  ChannelSemaphore,
+  type ChannelSemaphoreHandle,
+  type ChannelSemaphoreOptions,
+} from './channel-semaphore.js';
+export { EventCount, type EventCountHandle, type EventCountOptions } from './event-count.js';
 export { lastTicket } from './last-ticket.js';
+export {
+  LocationSemaphore,
+  type LocationSemaphoreHandle,
+  type LocationSemaphoreOptions,
+} from './location-semaphore.js';
 export type { Lock, LockOptions } from './lock.js';
+export { Sequencer, type SequencerHandle, type SequencerOptions } from './sequencer.js';
 export { TicketLock, type TicketLockHandle, type TicketLockOptions } from './ticket-lock.js';
 export {
   TicketSemaphore,
@@ -11,3 +23,17 @@ export {
 export { TtsLock, type TtsLockHandle, type TtsLockOptions } from './tts-lock.js';
 export { TwaLock, type TwaLockHandle, type TwaLockOptions } from './twa-lock.js';
 export { TwaSemaphore, type TwaSemaphoreHandle, type TwaSemaphoreOptions } from './twa-semaphore.js';
+export {
+  addressSignal,
+  addressSignalPolite,
+  addressWaitUntil,
+  keyMonitor,
+  keySignal,
+  keySignalPolite,
+  keyWait,
+  keyWaitLazy,
+  locationWait,
+  locationWakeAll,
+  type WaitOptions,
+  type WakeOptions,
+} from './waiting.js';

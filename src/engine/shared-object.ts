@@ -72,7 +72,7 @@ export class Reference {
   }
 }
 
-const MOST_POLLS = 1_000_000;
+export const MOST_POLLS = 1_000_000;
 const LAST_FIRST_TICKET = 2n ** 61n;
 
 /** What a user may say about a new object, checked. */
@@ -88,9 +88,10 @@ export function checkProperties(
   const firstTicket = options.firstTicket ?? 0n;
   const robust = options.robust ?? false;
   if (typeof robust !== 'boolean') throw badType(`${kind}: robust`, 'true or false', robust);
-  if (typeof firstTicket !== 'bigint') throw badType(`${kind}: firstTicket`, 'a bigint', firstTicket);
+  const first = kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket';
+  if (typeof firstTicket !== 'bigint') throw badType(`${kind}: ${first}`, 'a bigint', firstTicket);
   if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
-    throw new RangeError(`${kind}: firstTicket must be from 0n to 2n ** 61n, got ${firstTicket}n`);
+    throw new RangeError(`${kind}: ${first} must be from 0n to 2n ** 61n, got ${firstTicket}n`);
   }
   return {
     permits: checkInteger(`${kind}: permits`, permits, 0, max),

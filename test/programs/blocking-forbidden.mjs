@@ -6,7 +6,7 @@ Atomics.wait = () => {
   throw new TypeError('Atomics.wait cannot be called in this context');
 };
 const { Semaphore } = await import('taketurns');
-const { TicketSemaphore, TwaSemaphore, ...algorithms } = await import('taketurns/algorithms');
+const { ChainSemaphore, TicketSemaphore, TwaSemaphore, ...algorithms } = await import('taketurns/algorithms');
 
 const semaphore = new Semaphore(2);
 const empty = new Semaphore(0);
@@ -18,6 +18,7 @@ for (const [what, call] of Object.entries({
   hold: () => semaphore.hold(),
   'TicketSemaphore.acquire': () => new TicketSemaphore(0).acquire(),
   'TwaSemaphore.acquire': () => new TwaSemaphore(0).acquire(),
+  'ChainSemaphore.acquire': () => new ChainSemaphore(0).acquire(),
 })) {
   try {
     call();

@@ -19,6 +19,7 @@ describe('where Atomics.wait is forbidden', async () => {
     'hold',
     'TicketSemaphore.acquire',
     'TwaSemaphore.acquire',
+    'ChainSemaphore.acquire',
   ])('%s is a TypeError that names acquireAsync', (what) => {
     expect(errors[what]?.name).toBe('TypeError');
     expect(errors[what]?.message).toContain('may not block');

@@ -51,17 +51,17 @@ export interface AsyncRow {
 }
 
 interface LibraryClass {
-  new (permits: number): Blocking & { readonly handle: unknown; dispose(): void };
+  new (permits: number, options?: object): Blocking & { readonly handle: unknown; dispose(): void };
   from(handle: never): Blocking;
 }
 
-function library(name: string, load: () => Promise<LibraryClass>): ScriptRow {
+function library(name: string, load: () => Promise<LibraryClass>, options?: object): ScriptRow {
   return {
     kind: 'script',
     name,
     family: 'taketurns',
     share: async () => {
-      const semaphore = new (await load())(1);
+      const semaphore = new (await load())(1, options);
       return { shared: semaphore.handle, dispose: () => semaphore.dispose() };
     },
     join: async (handle) => {
@@ -80,6 +80,13 @@ export const ROWS: readonly Row[] = [
   library('Semaphore', async () => (await import('taketurns')).Semaphore),
   library('TwaSemaphore', async () => (await import('taketurns/algorithms')).TwaSemaphore),
   library('TicketSemaphore', async () => (await import('taketurns/algorithms')).TicketSemaphore),
+  library('ChainSemaphore', async () => (await import('taketurns/algorithms')).ChainSemaphore),
+  library('ChainSemaphore all', async () => (await import('taketurns/algorithms')).ChainSemaphore, {
+    wake: 'all',
+  }),
+  library('ChainSemaphore due', async () => (await import('taketurns/algorithms')).ChainSemaphore, {
+    wake: 'due',
+  }),
   {
     kind: 'script',
     name: 'js-ticket-notify-all',

@@ -11,7 +11,16 @@
  *     E  the orderly end of the thread
  */
 
-import { B_CELLS, constant, LINE, O_LIFE } from '../scene/layout.js';
+import {
+  B_CELLS,
+  C_LOCATION_HEAD,
+  constant,
+  ELEMENT_SIZE,
+  LENT,
+  LINE,
+  O_LIFE,
+  STATE_MASK,
+} from '../scene/layout.js';
 import {
   abort,
   acquire,
@@ -63,6 +72,10 @@ export interface Line {
 }
 
 const CELLS = (LINE - B_CELLS) / 4;
+function over(kind: 'CHAIN' | 'CHANNEL' | 'LOCATION', name: string, way = ''): Listing & { kind: string } {
+  return { kind, acquire: `${name}Acquire`, release: `${name}Release${way}`, dispose: `${name}Dispose` };
+}
+
 /** The semaphores of the listings: their functions, and the thread's part in setting one up. */
 const LISTINGS = {
   ticket: { kind: 'TICKET', acquire: 'ticketAcquire', release: 'ticketRelease', dispose: 'ticketDispose' },
@@ -73,17 +86,17 @@ const LISTINGS = {
     release: 'twaReleaseConservative',
     dispose: 'twaDispose',
   },
-  chain: { kind: 'CHAIN', acquire: 'chainAcquire', release: 'chainRelease', dispose: 'chainDispose' },
-  'chain conservative': {
-    kind: 'CHAIN',
-    acquire: 'chainAcquire',
-    release: 'chainReleaseConservative',
-    dispose: 'chainDispose',
-  },
+  chain: over('CHAIN', 'chain'),
+  'chain conservative': over('CHAIN', 'chain', 'Conservative'),
+  channel: over('CHANNEL', 'channel'),
+  'channel conservative': over('CHANNEL', 'channel', 'Conservative'),
+  location: over('LOCATION', 'location'),
+  'location conservative': over('LOCATION', 'location', 'Conservative'),
 } as const satisfies Record<string, Listing & { kind: string }>;
 
 /** Whether its waiters wait on elements that their threads have borrowed. */
-const borrows = (kind: Line['kind']): boolean => kind !== undefined && LISTINGS[kind].kind === 'CHAIN';
+const borrows = (kind: Line['kind']): boolean =>
+  kind !== undefined && ['CHAIN', 'CHANNEL', 'LOCATION'].includes(LISTINGS[kind].kind);
 
 function op(text: string, kind: Line['kind']): Op {
   const [, letter, count, second] = /^([ABWRVYatxdeDSsE])(\d*)('?)$/.exec(text) ?? [];
@@ -95,6 +108,7 @@ function op(text: string, kind: Line['kind']): Op {
     if (letter === 'R') return releaseOf(listing, semaphore);
     if (letter === 'V') return releaseOf(listing, semaphore, n);
     if (letter === 'D') return dispose(semaphore, listing.dispose);
+    if (letter === 'E') return call('retire', () => []);
     throw new Error(`a ${kind} semaphore has no ${text}`);
   }
   switch (letter) {
@@ -158,6 +172,18 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
   }
 }
 
+/** With every thread at its end, no element is lent, and none is on a chain. */
+function checkRetired(scene: Scene): void {
+  const { chains, buckets, elements, end } = scene.regions;
+  const word = (address: number): number => scene.machine.words[address >> 2];
+  for (let e = elements; e < end; e += ELEMENT_SIZE) {
+    if ((word(e) & STATE_MASK) === LENT) throw new Violation('an element is still lent');
+  }
+  for (let line = chains; line < buckets; line += LINE) {
+    if (word(line + C_LOCATION_HEAD) !== 0) throw new Violation('a location is not empty');
+  }
+}
+
 export function modelOf(line: Line): Model {
   const programs = line.program.split('|').map((text) =>
     text
@@ -186,7 +212,10 @@ export function modelOf(line: Line): Model {
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
     undead: line.undead ?? false,
     long: line.long ?? false,
-    end: (scene) => checkDisposed(scene, disposed),
+    end: (scene) => {
+      checkDisposed(scene, disposed);
+      if (programs.every((program) => program.at(-1)?.text === 'retire')) checkRetired(scene);
+    },
     objects: (scene) => {
       for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0);
       if (borrows(kind)) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');

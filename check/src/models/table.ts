@@ -5,6 +5,7 @@
 import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
+import { eventCounts } from './event-counts.js';
 import { interrupted } from './interrupted.js';
 import { locks } from './locks.js';
 import { names } from './names.js';
@@ -453,33 +454,42 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
   });
 });
 
-/** How chains wake, by WAKE_* of core/layout.ts. */
-const WAKES = ['all', 'pass', 'due'];
+/** The semaphores whose waiters stand on chains: name, kind, and WAKE_* or O_LAZY of core/layout.ts. */
+const ON_CHAINS = [
+  ['chain all', 'chain', 0],
+  ['chain pass', 'chain', 1],
+  ['chain due', 'chain', 2],
+  ['channel', 'channel', 0],
+  ['channel lazy', 'channel', 1],
+  ['location', 'location', 0],
+] as const;
 
-const chains: Line[] = WAKES.flatMap((wake, threshold): Line[] => {
+const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
   const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
-    name: `chain ${wake}: ${text}`,
+    name: `${name}: ${text}`,
     program,
     permits: [1],
-    kind: 'chain',
+    kind,
     threshold,
     ...more,
   });
   return [
     line('3x1', 'A R | A R | A R'),
-    line('3x1 conservative', 'A R | A R | A R', { kind: 'chain conservative' }),
+    line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
     // With the conditions of three waiters in play it is too large.
-    ...(wake === 'due' ? [] : [line('3x2', three, { long: true })]),
+    ...(name === 'chain due' ? [] : [line('3x2', three, { long: true })]),
     line('2x2', 'A R A R | A R A R'),
     line('3x1 wrap, polling', 'A R | A R | A R', { spin: 1, first: WRAP, buckets: 2 }),
     line('two semaphores', "A R | A' R' | A R | A' R'", { permits: [1, 1], long: true }),
     line('two semaphores, posted', "A | A' | V V'", { permits: [0, 0] }),
-    line('posted one by one', 'A | A | V | V', { permits: [0] }),
+    line('posted one by one', 'A | A | V | V', { permits: [0], long: true }),
     line('release of 2', 'A | A | V2', { permits: [0] }),
     line('release of 2, 2 buckets', 'A | A | V2', { permits: [0], buckets: 2 }),
     line('release of 3', 'A | A | A | V3', { permits: [0], long: true, buckets: 2 }),
     line('dispose', 'A R | A R | D'),
     line('dispose of waiters', 'A | A | D', { permits: [0] }),
+    line('the end of threads', 'A R E | A R E | A R E', { buckets: 2 }),
+    line('the end of threads, 1 bucket', 'A R E | A R E | A R E'),
   ];
 });
 
@@ -496,4 +506,5 @@ export const models: readonly Model[] = [
   ...listings.map(modelOf),
   ...chains.map(modelOf),
   ...locks,
+  ...eventCounts,
 ];

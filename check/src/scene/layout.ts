@@ -45,6 +45,8 @@ export const E_CELLS = constant('E_CELLS');
 export const E_END = constant('E_END');
 export const E_GATE = constant('E_GATE');
 export const C_HEAD = constant('C_HEAD');
+export const C_CHANNEL_HEAD = constant('C_CHANNEL_HEAD');
+export const C_LOCATION_HEAD = constant('C_LOCATION_HEAD');
 export const C_DUE_HEAD = constant('C_DUE_HEAD');
 export const E_HELD = constant('E_HELD');
 export const O_DEATHS = constant('O_DEATHS');
@@ -141,7 +143,14 @@ const NAME = words({
 });
 const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell', T_HOST: 'host' });
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
-const CHAIN = words({ C_HEAD: 'head', C_DUE_HEAD: 'due head', C_DUE_POSTS: 'due posts' });
+const CHAIN = words({
+  C_HEAD: 'head',
+  C_DUE_HEAD: 'due head',
+  C_DUE_POSTS: 'due posts',
+  C_CHANNEL_HEAD: 'channel head',
+  C_LOCATION_HEAD: 'location head',
+  C_SEQUENCE: 'sequence',
+});
 const ELEMENT = words({
   E_STATE: 'state',
   E_START: 'start',

@@ -24,6 +24,7 @@ import {
   ATTACHED,
   B_CELLS,
   B_PARKED,
+  C_CHANNEL_HEAD,
   C_DUE_HEAD,
   C_HEAD,
   CLAIMED,
@@ -1016,7 +1017,7 @@ export class Scene {
         );
     }
     for (let line = this.regions.chains; line < buckets; line += LINE) {
-      for (const head of [C_HEAD, C_DUE_HEAD]) {
+      for (const head of [C_HEAD, C_DUE_HEAD, C_CHANNEL_HEAD]) {
         if (words[(line + head) >> 2] !== 0)
           throw new Violation(`${nameOf(line + head, this.regions)} is not empty at the end`);
       }
