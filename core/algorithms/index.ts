@@ -5,6 +5,19 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
+export {
+  capacitorArrive,
+  capacitorArriveInLanes,
+  capacitorAwait,
+  capacitorDepart,
+  capacitorDepartFromLanes,
+  capacitorDisown,
+  capacitorDispose,
+  capacitorIsIdle,
+  capacitorOpenLane,
+  capacitorOwn,
+  capacitorTryArrive,
+} from './capacitor';
 export { chainAcquire, chainDispose, chainRelease, chainReleaseConservative } from './chain-semaphore';
 export {
   addressSignal,
@@ -38,6 +51,7 @@ export {
   locationReleaseConservative,
 } from './location-semaphore';
 export { locationWaitAt, locationWakeAllAt } from './locations';
+export { holds } from './ownership';
 export { retire } from './retiring';
 export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';

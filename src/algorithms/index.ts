@@ -1,4 +1,7 @@
 /** The algorithms of the papers, each under its own name and as its listing has it. */
+
+export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
+export { CapacitorLock, type CapacitorLockHandle, type CapacitorLockOptions } from './capacitor-lock.js';
 export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';
 export {
   ChannelSemaphore,

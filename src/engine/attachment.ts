@@ -98,7 +98,7 @@ export class Attachment {
       entry = { count: 1, shared: { number, robust, promises: this.doorbell.promises(robust) } };
       this.#shared.set(address, entry);
     }
-    const ref = new WeakRef(owner);
+    const ref = this.#refs.get(owner) ?? new WeakRef(owner);
     this.#owners.add(ref);
     this.#refs.set(owner, ref);
     this.#collected.register(owner, { address, ref }, owner);

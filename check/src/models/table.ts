@@ -5,6 +5,7 @@
 import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
+import { capacitors } from './capacitors.js';
 import { eventCounts } from './event-counts.js';
 import { interrupted } from './interrupted.js';
 import { locks } from './locks.js';
@@ -507,4 +508,5 @@ export const models: readonly Model[] = [
   ...chains.map(modelOf),
   ...locks,
   ...eventCounts,
+  ...capacitors,
 ];
