@@ -8,11 +8,13 @@
  */
 import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
-import { ADMITTED, ANSWER_ENDED, ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
+import { ADMITTED, ANSWER_ENDED, ANSWER_FULL, type Core, instantiate, REAPED } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
 
-/** Milliseconds after which a thread that was terminated, and not asleep, has ended for sure. */
+// Where a worker may go on for a while after its end was told: milliseconds until it has ended for sure, and between
+// two looks at it until then. It may even attach meanwhile.
 const GRACE = 1000;
+const LOOK = 20;
 
 const attachments = new Map<bigint, Attachment>();
 /** The same by memory object, of which each message brings a new one. */
@@ -113,14 +115,13 @@ export class Attachment {
     return this.core.reap(thread, life, 0) === REAPED;
   }
 
-  /** Reaps the thread that the runtime has called so, if it is attached: at once, or when it is surely gone. */
-  reapHost(name: number): void {
+  /** Reaps the thread that the runtime has called so, if it is attached: when it sleeps, or is surely gone. */
+  reapHost(name: number, left = host.exitIsDeath ? 0 : GRACE): void {
     for (let i = this.core.mostThreads(); i > 0; i--) {
       const life = this.core.lifeIfAlive(i);
-      if (life === 0 || this.core.hostOf(i) !== name) continue;
-      if (this.core.reap(i, life, Number(!host.exitIsDeath)) !== STILL_AWAKE) continue;
-      setTimeout(() => this.core.reap(i, life, 0), GRACE);
+      if (life !== 0 && this.core.hostOf(i) === name) this.core.reap(i, life, Number(left > 0));
     }
+    if (left > 0) setTimeout(() => this.reapHost(name, left - LOOK), LOOK);
   }
 
   #end(): void {

@@ -21,7 +21,6 @@ export const ANSWER_OBJECTS_FULL = -9;
 export const ANSWER_NOT_HELD = -10;
 export const QUEUED = 3;
 export const REAPED = 1;
-export const STILL_AWAKE = 2;
 
 // States of wait elements, and in an owner: promises wait, not the thread itself.
 export const IDLE = 0;
