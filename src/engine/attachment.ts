@@ -11,8 +11,10 @@ import { ArenaFullError } from '../errors.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
 
-/** Milliseconds after which a thread that was terminated, and not asleep, is taken to have ended. */
+// Where a worker may go on for a while after its end was told: milliseconds until it is taken to have ended, and
+// between two looks at it until then. It may even attach meanwhile.
 const GRACE = 1000;
+const LOOK = 20;
 
 /** Called on a library object at the end of the thread: it must not use the shared object any more. */
 export const ended = Symbol('ended');
@@ -132,18 +134,19 @@ export class Attachment {
     return this.core.reap(thread, life, 0) === REAPED;
   }
 
-  /** The same of one that was terminated: at once, or when it has surely ended. */
-  reapTerminated(thread: number, life: number): void {
-    if (this.core.reap(thread, life, Number(!host.exitIsDeath)) !== STILL_AWAKE) return;
-    setTimeout(() => this.core.reap(thread, life, 0), GRACE);
+  /** The same of one that was terminated: when it sleeps, or has surely ended. */
+  reapTerminated(thread: number, life: number, left = host.exitIsDeath ? 0 : GRACE): void {
+    if (this.core.reap(thread, life, Number(left > 0)) !== STILL_AWAKE) return;
+    setTimeout(() => this.reapTerminated(thread, life, left - LOOK), LOOK);
   }
 
   /** The same of the thread that the runtime has called so, if it is attached. */
-  reapHost(name: number): void {
+  reapHost(name: number, left = host.exitIsDeath ? 0 : GRACE): void {
     for (let i = this.core.mostThreads(); i > 0; i--) {
       const life = this.core.lifeIfAlive(i);
-      if (life !== 0 && this.core.hostOf(i) === name) this.reapTerminated(i, life);
+      if (life !== 0 && this.core.hostOf(i) === name) this.core.reap(i, life, Number(left > 0));
     }
+    if (left > 0) setTimeout(() => this.reapHost(name, left - LOOK), LOOK);
   }
 
   /** Has this done when the thread ends, while it is still in the registry. */
