@@ -58,6 +58,13 @@ export class Memory {
     Atomics.add(this.#longs, (semaphore.handle.address + at('GRANT')) >> 3, BigInt(permits));
   }
 
+  /** One word of each chain, by its name in the layout. */
+  chainWords(name: string): number[] {
+    return Array.from({ length: this.word(at('H_BUCKETS')) }, (_, i) =>
+      this.word(this.#chains + i * at('LINE') + at(name)),
+    );
+  }
+
   /** Private overflow lines given to buckets so far. */
   get usedLines(): number {
     return this.word(at('USED_LINES'));

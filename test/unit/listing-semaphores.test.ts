@@ -1,6 +1,13 @@
 /** The semaphores of Listings 3 to 5 in one thread; with others they are in stress/listings.test.ts. */
 import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
-import { ChainSemaphore, lastTicket, TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  lastTicket,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { Member } from '../support/team.js';
@@ -10,6 +17,9 @@ const kinds = [
   ['ChainSemaphore, all', ChainSemaphore, { wake: 'all' }],
   ['ChainSemaphore, pass', ChainSemaphore, { wake: 'pass' }],
   ['ChainSemaphore, due', ChainSemaphore, { wake: 'due' }],
+  ['ChannelSemaphore', ChannelSemaphore, {}],
+  ['ChannelSemaphore, lazy', ChannelSemaphore, { lazy: true }],
+  ['LocationSemaphore', LocationSemaphore, {}],
 ] as const;
 
 describe.each(kinds)('%s', (_, Kind, options) => {
@@ -106,6 +116,8 @@ describe.each([
   ['TicketSemaphore', TicketSemaphore],
   ['TwaSemaphore', TwaSemaphore],
   ['ChainSemaphore', ChainSemaphore],
+  ['ChannelSemaphore', ChannelSemaphore],
+  ['LocationSemaphore', LocationSemaphore],
 ] as const)('%s.release', (name, Kind) => {
   it('gives back many in one step', () => {
     const semaphore = new Kind(0);
@@ -142,4 +154,10 @@ describe('ChainSemaphore: wake', () => {
       `ChainSemaphore: wake must be "all" or "pass" or "due", got ${shown}`,
     );
   });
+});
+
+it.each([0, 'true', null])('ChannelSemaphore: lazy is not %s', (lazy) => {
+  expect(() => new ChannelSemaphore(1, { lazy: lazy as never })).toThrow(
+    'ChannelSemaphore: lazy must be true or false, got ',
+  );
 });

@@ -1,8 +1,25 @@
 /** What the jobs have in common. */
 import { Arena, Semaphore } from 'taketurns';
-import { ChainSemaphore, TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  EventCount,
+  LocationSemaphore,
+  Sequencer,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 
-const CLASSES = { Semaphore, TicketSemaphore, TwaSemaphore, ChainSemaphore };
+const CLASSES = {
+  Semaphore,
+  TicketSemaphore,
+  TwaSemaphore,
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  EventCount,
+  Sequencer,
+};
 
 /** By arena, which is one object a thread however often its handle arrives. */
 const known = new Map();

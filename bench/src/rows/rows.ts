@@ -87,6 +87,11 @@ export const ROWS: readonly Row[] = [
   library('ChainSemaphore due', async () => (await import('taketurns/algorithms')).ChainSemaphore, {
     wake: 'due',
   }),
+  library('ChannelSemaphore', async () => (await import('taketurns/algorithms')).ChannelSemaphore),
+  library('ChannelSemaphore lazy', async () => (await import('taketurns/algorithms')).ChannelSemaphore, {
+    lazy: true,
+  }),
+  library('LocationSemaphore', async () => (await import('taketurns/algorithms')).LocationSemaphore),
   {
     kind: 'script',
     name: 'js-ticket-notify-all',
