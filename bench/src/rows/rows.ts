@@ -12,7 +12,8 @@ export type Family = 'taketurns' | 'JavaScript' | 'npm' | 'native';
 /** What the hot loop calls. */
 export interface Blocking {
   acquire(): void;
-  release(): void;
+  /** More than one permit at a time: the library's own alone. */
+  release(permits?: number): void;
 }
 
 /** One thread's hold on a shared semaphore. */
