@@ -1,3 +1,4 @@
+export type { Policy } from '../engine/shared-object.js';
 /** The algorithms of the papers, each under its own name and as its listing has it. */
 export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';
 export {

@@ -135,6 +135,14 @@ describe.each(kinds.filter(([name]) => !name.startsWith('T')))('%s, post as in t
   });
 });
 
+describe.each(kinds)('%s, by each policy', (_, make) => {
+  it.each(['spin', 'yield', 'park'] as const)('%s', async (policy) => {
+    const semaphore = make(1, { arena: new Arena(sizes), policy });
+    // Who spins keeps others from running where there are few processors.
+    await contest(crowd.slice(0, 2), { semaphore, permits: 1, ways, rounds: policy === 'spin' ? 100 : 400 });
+  });
+});
+
 describe.each(kinds)('%s, releasing many at once', (_, make) => {
   it.each([1, 2, 64])('wakes all whose turn has come (%i slots)', async (slots) => {
     const arena = new Arena({ ...sizes, slots });

@@ -403,6 +403,7 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
           ]),
       { name: name('dispose'), program: 'A R | A R | D', permits: [1], kind, threshold },
       { name: name('dispose of waiters'), program: 'A | A | D', permits: [0], kind, threshold },
+      { name: name('3x1 yielding'), program: 'A R | A R | A R', permits: [1], kind, threshold, spin: -2 },
       { name: name('dispose, polling'), program: 'A R | A R | D', permits: [1], kind, threshold, spin: 3 },
     ];
   });
@@ -434,6 +435,7 @@ const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
     ...(name === 'chain due' ? [] : [line('3x2', three, { long: true })]),
     line('2x2', 'A R A R | A R A R'),
     line('3x1 wrap, polling', 'A R | A R | A R', { spin: 1, first: WRAP, buckets: 2 }),
+    line('3x1 yielding', 'A R | A R | A R', { spin: -1 }),
     line('two semaphores', "A R | A' R' | A R | A' R'", { permits: [1, 1], long: true }),
     line('two semaphores, posted', "A | A' | V V'", { permits: [0, 0] }),
     line('posted one by one', 'A | A | V | V', { permits: [0], long: true }),
