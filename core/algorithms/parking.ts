@@ -12,7 +12,7 @@
  * and be asleep on the same word in a wait of its own: that notify wakes it in vain, and it looks at the gate again.
  */
 import { E_GATE, E_PASSED, PARKED, SHUT } from '../layout';
-import { pause } from '../pause';
+import { relax } from './relax';
 
 /** Shuts the gate, before the element becomes known to others. */
 export function shut(e: usize): void {
@@ -25,15 +25,13 @@ export function saysOpen(e: usize): u32 {
   return gate > PARKED ? gate : 0;
 }
 
-/** Waits for the gate to open: polls so many times, and sleeps then. What it says. */
+/** Waits for the gate to open: stays awake for so many turns (relax.ts), and sleeps then. What it says. */
 export function park(e: usize, polls: i32): u32 {
   while (true) {
     const gate = atomic.load<u32>(e, E_GATE);
     if (gate > PARKED) return gate;
-    if (polls > 0) {
-      polls--;
-      pause();
-    } else if (gate === PARKED || atomic.cmpxchg<u32>(e, SHUT, PARKED, E_GATE) === SHUT) {
+    if (polls !== 0) polls = relax(polls);
+    else if (gate === PARKED || atomic.cmpxchg<u32>(e, SHUT, PARKED, E_GATE) === SHUT) {
       atomic.wait<u32>(e + E_GATE, PARKED, -1);
     }
   }

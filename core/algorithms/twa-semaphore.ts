@@ -28,9 +28,9 @@ import {
   TICKET,
 } from '../layout';
 import { closeObject } from '../objects';
-import { pause } from '../pause';
 import { bucketOf } from '../waiting-array';
 import { setLastTicket } from './core';
+import { relax } from './relax';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
 export function twaAcquire(s: usize): i32 {
@@ -51,15 +51,11 @@ export function twaAcquire(s: usize): i32 {
       wasFar = false;
       polls = budget;
     }
-    if (polls > 0) {
-      polls--;
-      pause();
+    if (polls !== 0) {
+      polls = relax(polls);
       // Far from the turn the bucket is polled and grant left alone.
       if (wasFar) {
-        while (polls > 0 && atomic.load<i64>(bucket, B_SEQUENCE) === sequence) {
-          polls--;
-          pause();
-        }
+        while (polls !== 0 && atomic.load<i64>(bucket, B_SEQUENCE) === sequence) polls = relax(polls);
         const now = atomic.load<i64>(bucket, B_SEQUENCE);
         if (now !== sequence) {
           sequence = now;

@@ -1,3 +1,4 @@
+export type { Policy } from '../engine/shared-object.js';
 /** The algorithms of the papers, each under its own name and as its listing has it. */
 
 export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';

@@ -3,12 +3,17 @@ import type { Arena } from '../arena.js';
 import { type Attachment, ended } from '../engine/attachment.js';
 import { ADMITTED, CLOSED_OBJECT, type Core, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
-import { arenaFull, type Handle, type Reference } from '../engine/shared-object.js';
+import { arenaFull, type Handle, type Policy, type Reference } from '../engine/shared-object.js';
 import { checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
 export interface ListingOptions {
-  /** How often a waiter polls before it parks, 0 (no spinning) to 1,000,000. */
+  /**
+   * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks; `'park'` polls never;
+   * `'spin'` polls for minutes before it parks; `'yield'` does too, but gives the processor away at each turn.
+   */
+  readonly policy?: Policy;
+  /** How often a waiter polls before it parks, 0 to 1,000,000: with the policy `'spin-then-park'` alone. */
   readonly spin?: number;
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;

@@ -2,7 +2,7 @@
  * Making, finding and letting go of shared objects, the same for every kind.
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
-import { ArenaFullError, badType, checkInteger, DisposedError } from '../errors.js';
+import { ArenaFullError, badType, checkChoice, checkInteger, DisposedError } from '../errors.js';
 import type { Attachment, Owner, Shared } from './attachment.js';
 import {
   ANSWER_CLOSED,
@@ -75,11 +75,33 @@ export class Reference {
 export const MOST_POLLS = 1_000_000;
 const LAST_FIRST_TICKET = 2n ** 61n;
 
+/** How a thread waits for its turn. */
+export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
+
+const POLICIES = ['spin', 'yield', 'park', 'spin-then-park'] as const;
+
+/** The turns to spend awake, as core/algorithms/relax.ts has them. */
+function budget(kind: Kind, policy: Policy | undefined, spin: number | undefined, most: number): number {
+  const choice = checkChoice(`${kind}: policy`, policy ?? 'spin-then-park', POLICIES);
+  if (choice === 'spin-then-park') return checkInteger(`${kind}: spin`, spin ?? most, 0, MOST_POLLS);
+  if (spin !== undefined) {
+    throw new RangeError(`${kind}: spin is the budget of the policy "spin-then-park", not of "${choice}"`);
+  }
+  return { spin: LIMIT, yield: -LIMIT, park: 0 }[choice];
+}
+
 /** What a user may say about a new object, checked. */
 export function checkProperties(
   kind: Kind,
   permits: unknown,
-  options: { max?: number; spin?: number; threshold?: number; robust?: boolean; firstTicket?: bigint },
+  options: {
+    max?: number;
+    spin?: number;
+    policy?: Policy;
+    threshold?: number;
+    robust?: boolean;
+    firstTicket?: bigint;
+  },
   defaults: { spin: number; threshold?: number },
 ): Properties {
   if (typeof options !== 'object' || options === null)
@@ -96,7 +118,7 @@ export function checkProperties(
   return {
     permits: checkInteger(`${kind}: permits`, permits, 0, max),
     max,
-    spin: checkInteger(`${kind}: spin`, options.spin ?? defaults.spin, 0, MOST_POLLS),
+    spin: budget(kind, options.policy, options.spin, defaults.spin),
     threshold: checkInteger(`${kind}: threshold`, options.threshold ?? defaults.threshold ?? 0, 0, LIMIT),
     robust,
     firstTicket,

@@ -6,7 +6,9 @@ Atomics.wait = () => {
   throw new TypeError('Atomics.wait cannot be called in this context');
 };
 const { Semaphore } = await import('taketurns');
-const { ChainSemaphore, TicketSemaphore, TwaSemaphore, ...algorithms } = await import('taketurns/algorithms');
+const algorithms = await import('taketurns/algorithms');
+const { ChainSemaphore, ChannelSemaphore, EventCount, LocationSemaphore, TicketSemaphore, TwaSemaphore } =
+  algorithms;
 
 const semaphore = new Semaphore(2);
 const empty = new Semaphore(0);
@@ -19,6 +21,13 @@ for (const [what, call] of Object.entries({
   'TicketSemaphore.acquire': () => new TicketSemaphore(0).acquire(),
   'TwaSemaphore.acquire': () => new TwaSemaphore(0).acquire(),
   'ChainSemaphore.acquire': () => new ChainSemaphore(0).acquire(),
+  'ChannelSemaphore.acquire': () => new ChannelSemaphore(0).acquire(),
+  'LocationSemaphore.acquire': () => new LocationSemaphore(0).acquire(),
+  'EventCount.await': () => new EventCount().await(1n),
+  addressWaitUntil: () => algorithms.addressWaitUntil(1, () => false),
+  keyWait: () => algorithms.keyWait(1, 0n),
+  keyWaitLazy: () => algorithms.keyWaitLazy(1, 0n),
+  locationWait: () => algorithms.locationWait(1),
 })) {
   try {
     call();

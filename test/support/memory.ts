@@ -82,6 +82,13 @@ export class Memory {
     return (mixed + ticket * 17) & (this.word(at('H_BUCKETS')) - 1);
   }
 
+  /** One word of each chain, by its name in the layout. */
+  chainWords(name: string): number[] {
+    return Array.from({ length: this.word(at('H_BUCKETS')) }, (_, i) =>
+      this.word(this.#chains + i * at('LINE') + at(name)),
+    );
+  }
+
   /** Private overflow lines given to buckets so far. */
   get usedLines(): number {
     return this.word(at('USED_LINES'));

@@ -20,6 +20,13 @@ describe('where Atomics.wait is forbidden', async () => {
     'TicketSemaphore.acquire',
     'TwaSemaphore.acquire',
     'ChainSemaphore.acquire',
+    'ChannelSemaphore.acquire',
+    'LocationSemaphore.acquire',
+    'EventCount.await',
+    'addressWaitUntil',
+    'keyWait',
+    'keyWaitLazy',
+    'locationWait',
   ])('%s is a TypeError that names acquireAsync', (what) => {
     expect(errors[what]?.name).toBe('TypeError');
     expect(errors[what]?.message).toContain('may not block');

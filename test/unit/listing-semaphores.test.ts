@@ -1,6 +1,13 @@
 /** The semaphores of Listings 3 to 5 in one thread; with others they are in stress/listings.test.ts. */
 import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
-import { ChainSemaphore, lastTicket, TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  lastTicket,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { Member } from '../support/team.js';
@@ -10,6 +17,9 @@ const kinds = [
   ['ChainSemaphore, all', ChainSemaphore, { wake: 'all' }],
   ['ChainSemaphore, pass', ChainSemaphore, { wake: 'pass' }],
   ['ChainSemaphore, due', ChainSemaphore, { wake: 'due' }],
+  ['ChannelSemaphore', ChannelSemaphore, {}],
+  ['ChannelSemaphore, lazy', ChannelSemaphore, { lazy: true }],
+  ['LocationSemaphore', LocationSemaphore, {}],
 ] as const;
 
 describe.each(kinds)('%s', (_, Kind, options) => {
@@ -106,6 +116,8 @@ describe.each([
   ['TicketSemaphore', TicketSemaphore],
   ['TwaSemaphore', TwaSemaphore],
   ['ChainSemaphore', ChainSemaphore],
+  ['ChannelSemaphore', ChannelSemaphore],
+  ['LocationSemaphore', LocationSemaphore],
 ] as const)('%s.release', (name, Kind) => {
   it('gives back many in one step', () => {
     const semaphore = new Kind(0);
@@ -130,6 +142,40 @@ describe.each([
   });
 });
 
+describe.each([TicketSemaphore, TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore])(
+  '%o: policy',
+  (Kind) => {
+    it.each([
+      ['spin', 2 ** 31 - 1],
+      ['yield', 1 - 2 ** 31],
+      ['park', 0],
+      ['spin-then-park', 100],
+    ] as const)('%s is a budget of turns', (policy, turns) => {
+      const arena = new Arena();
+      const semaphore = new Kind(1, { arena, policy });
+      expect(new Memory(arena).word(semaphore.handle.address + at('O_SPIN'))).toBe(turns);
+      semaphore.acquire();
+      semaphore.release();
+      expect(() => new Kind(1, { policy, spin: -1 })).toThrow(RangeError);
+    });
+
+    it('has a number of polls in one of them alone', () => {
+      const arena = new Arena();
+      const semaphore = new Kind(1, { arena, policy: 'spin-then-park', spin: 7 });
+      expect(new Memory(arena).word(semaphore.handle.address + at('O_SPIN'))).toBe(7);
+      expect(() => new Kind(1, { policy: 'park', spin: 7 })).toThrow(
+        `${Kind.name}: spin is the budget of the policy "spin-then-park", not of "park"`,
+      );
+    });
+
+    it.each(['', 'sleep', 1])('is not %o', (policy) => {
+      expect(() => new Kind(1, { policy: policy as never })).toThrow(
+        `${Kind.name}: policy must be "spin" or "yield" or "park" or "spin-then-park", got `,
+      );
+    });
+  },
+);
+
 describe('ChainSemaphore: wake', () => {
   it.each([
     ['some', RangeError, '"some"'],
@@ -142,4 +188,10 @@ describe('ChainSemaphore: wake', () => {
       `ChainSemaphore: wake must be "all" or "pass" or "due", got ${shown}`,
     );
   });
+});
+
+it.each([0, 'true', null])('ChannelSemaphore: lazy is not %s', (lazy) => {
+  expect(() => new ChannelSemaphore(1, { lazy: lazy as never })).toThrow(
+    'ChannelSemaphore: lazy must be true or false, got ',
+  );
 });

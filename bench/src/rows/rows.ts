@@ -12,7 +12,8 @@ export type Family = 'taketurns' | 'JavaScript' | 'npm' | 'native';
 /** What the hot loop calls. */
 export interface Blocking {
   acquire(): void;
-  release(): void;
+  /** More than one permit at a time: the library's own alone. */
+  release(permits?: number): void;
 }
 
 /** One thread's hold on a shared semaphore. */
@@ -87,6 +88,11 @@ export const ROWS: readonly Row[] = [
   library('ChainSemaphore due', async () => (await import('taketurns/algorithms')).ChainSemaphore, {
     wake: 'due',
   }),
+  library('ChannelSemaphore', async () => (await import('taketurns/algorithms')).ChannelSemaphore),
+  library('ChannelSemaphore lazy', async () => (await import('taketurns/algorithms')).ChannelSemaphore, {
+    lazy: true,
+  }),
+  library('LocationSemaphore', async () => (await import('taketurns/algorithms')).LocationSemaphore),
   {
     kind: 'script',
     name: 'js-ticket-notify-all',

@@ -450,6 +450,7 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
       // Whoever is not due sleeps, even after a poke; and only who is due is sure to be poked.
       { name: name('left waiting'), program: 'A | A | V', permits: [0], kind, threshold, mayWait: true },
       { name: name('4 buckets'), program: 'A | A | V V', permits: [0], kind, threshold, buckets: 4 },
+      { name: name('3x1 yielding'), program: 'A R | A R | A R', permits: [1], kind, threshold, spin: -2 },
       { name: name('dispose, polling'), program: 'A R | A R | D', permits: [1], kind, threshold, spin: 3 },
     ];
   });
@@ -481,6 +482,7 @@ const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
     ...(name === 'chain due' ? [] : [line('3x2', three, { long: true })]),
     line('2x2', 'A R A R | A R A R'),
     line('3x1 wrap, polling', 'A R | A R | A R', { spin: 1, first: WRAP, buckets: 2 }),
+    line('3x1 yielding', 'A R | A R | A R', { spin: -1 }),
     line('two semaphores', "A R | A' R' | A R | A' R'", { permits: [1, 1], long: true }),
     line('two semaphores, posted', "A | A' | V V'", { permits: [0, 0] }),
     line('posted one by one', 'A | A | V | V', { permits: [0], long: true }),
