@@ -5,6 +5,7 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
+export { closeObject } from '../objects';
 export {
   capacitorArrive,
   capacitorArriveInLanes,
@@ -18,7 +19,12 @@ export {
   capacitorOwn,
   capacitorTryArrive,
 } from './capacitor';
+export { clhLock, clhTryLock, clhUnlock } from './clh-lock';
+export { lifoLock, lifoTryLock, lifoUnlock } from './lifo-lock';
+export { mcsLock, mcsTryLock, mcsUnlock } from './mcs-lock';
+export { neverPark, returnNodes } from './nodes';
 export { holds } from './ownership';
+export { recipLock, recipTryLock, recipUnlock } from './reciprocating-lock';
 export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
 export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';

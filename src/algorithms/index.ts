@@ -1,8 +1,16 @@
 /** The algorithms of the papers, each under its own name and as its listing has it. */
 export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 export { CapacitorLock, type CapacitorLockHandle, type CapacitorLockOptions } from './capacitor-lock.js';
+export { ClhLock, type ClhLockHandle, type ClhLockOptions } from './clh-lock.js';
 export { lastTicket } from './last-ticket.js';
+export { LifoLock, type LifoLockHandle, type LifoLockOptions } from './lifo-lock.js';
 export type { Lock, LockOptions } from './lock.js';
+export { McsLock, type McsLockHandle, type McsLockOptions } from './mcs-lock.js';
+export {
+  ReciprocatingLock,
+  type ReciprocatingLockHandle,
+  type ReciprocatingLockOptions,
+} from './reciprocating-lock.js';
 export { TicketLock, type TicketLockHandle, type TicketLockOptions } from './ticket-lock.js';
 export {
   TicketSemaphore,

@@ -37,6 +37,7 @@ export class Attachment {
   /** Whether the engine lets this thread block: a browser's main thread may not. */
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
+  readonly #endings: (() => void)[] = [];
   readonly #shared = new Map<number, { count: number; readonly shared: Shared }>();
   readonly #collected = new FinalizationRegistry<number>((address) => this.#drop(address));
 
@@ -123,7 +124,13 @@ export class Attachment {
     }
   }
 
+  /** Calls a function when the thread ends in an orderly way, before it gives up its place in the registry. */
+  beforeEnd(ending: () => void): void {
+    this.#endings.push(ending);
+  }
+
   #end(): void {
+    for (const ending of this.#endings) ending();
     for (const { shared } of this.#shared.values()) {
       shared.robust = 0;
       shared.promises.forget();

@@ -37,6 +37,7 @@ export const ABANDONED = constant('ABANDONED');
 export const CLAIMED = constant('CLAIMED');
 export const MERGING = constant('MERGING');
 export const ATTACHED = constant('ATTACHED');
+export const LENT = constant('LENT');
 export const QUEUED = constant('QUEUED');
 export const E_START = constant('E_START');
 export const E_REQUEST = constant('E_REQUEST');
@@ -89,6 +90,7 @@ const STATES = [
   'CLAIMED',
   'MERGING',
   'ATTACHED',
+  'LENT',
 ];
 const words = (names: Record<string, string>): Map<number, string> =>
   new Map(Object.entries(names).map(([name, text]) => [constant(name), text]));

@@ -36,6 +36,7 @@ import {
   FREE,
   GRANT,
   IDLE,
+  LENT,
   LIFE_STATE,
   LINE,
   MERGING,
@@ -697,6 +698,11 @@ export class Scene {
 
   // --- For traces ----------------------------------------------------------------------------------------
 
+  /** A global of a thread's instance. */
+  global(t: number, name: string): number {
+    return this.machine.get(t, globalIndex(this.program, name));
+  }
+
   /** What a choice would do now. */
   describe(choice: number): { thread: number; where: string; what: string } {
     const t = Math.floor(choice / CHOICES);
@@ -818,7 +824,9 @@ export class Scene {
     }
     const e = Math.floor((address - elements) / ELEMENT_SIZE);
     const isState = (address - elements) % ELEMENT_SIZE === 0;
-    if (store && !this.#inherits(this.#elementOwner(e), t)) {
+    // A queue node goes from thread to thread, as its lock says.
+    const lent = (m.words[(elements + e * ELEMENT_SIZE) >> 2] & STATE_MASK) === LENT;
+    if (store && !lent && !this.#inherits(this.#elementOwner(e), t)) {
       throw new Violation(`thread ${t} stores to ${nameOf(address, this.regions)}, which is not its own`);
     }
     const word = address >> 2;
@@ -987,7 +995,7 @@ export class Scene {
     }
     for (let e = elements; e < end; e += ELEMENT_SIZE) {
       const state = words[e >> 2] & STATE_MASK;
-      if (state !== IDLE && state !== ABANDONED && state !== ATTACHED && !spares.has(e)) {
+      if (state !== IDLE && state !== ABANDONED && state !== ATTACHED && state !== LENT && !spares.has(e)) {
         throw new Violation(
           `${nameOf(e, this.regions)} is ${this.value(e, 8)} at the end, and nobody's spare`,
         );
