@@ -56,6 +56,13 @@ export class Memory {
     Atomics.add(this.#longs, (semaphore.handle.address + at('GRANT')) >> 3, BigInt(permits));
   }
 
+  /** The addresses of the elements in a state. */
+  elementsIn(state: number): number[] {
+    return this.elements.flatMap((element, i) =>
+      element.state === state ? [this.#elements + i * at('ELEMENT_SIZE')] : [],
+    );
+  }
+
   /** The number of the bucket that the semaphore's next ticket belongs to, as core/waiting-array.ts has it. */
   nextBucket({ handle: { address } }: { readonly handle: { readonly address: number } }): number {
     const mixed = Math.imul(address / at('OBJECT_SIZE'), 0x9e3779b1) >>> 16;
