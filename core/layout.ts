@@ -79,6 +79,7 @@ export const REGIONS: usize = 2048;
 // |--------|---------------------------------------|-------------------------------------------------------|
 // | ticket | a TtsLock's threads: word             | see tts-lock.ts                                       |
 // |        | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's                                     |
+// |        | of the other locks: tail, top or arrivals, an address | see their files                       |
 // | grant  | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's; of every kind: closed if below 0   |
 // | owner  | who has just got the lock             | store, its number and its queue node                  |
 // |        | the same before it gives it back      | store 0                                               |
@@ -113,6 +114,10 @@ export const KIND_SEQUENCER: i32 = 8;
 export const KIND_TTS_LOCK: i32 = 21;
 export const KIND_TICKET_LOCK: i32 = 22;
 export const KIND_TWA_LOCK: i32 = 23;
+export const KIND_MCS_LOCK: i32 = 24;
+export const KIND_CLH_LOCK: i32 = 25;
+export const KIND_LIFO_LOCK: i32 = 26;
+export const KIND_RECIPROCATING_LOCK: i32 = 27;
 export const KIND_CAPACITOR: i32 = 28;
 
 // Counters are compared by their difference, so it does not matter that requests of many permits may carry
@@ -211,8 +216,8 @@ export const C_SEQUENCE: usize = 24; // i64
 // | MERGING          | ABANDONED, epoch+1 | the same, store                    | joined; without epoch+1 if not |
 // | RESERVED         | ATTACHED          | owner, store                        | no waiter: a reference (attachments.ts) |
 // | ATTACHED         | IDLE, epoch+1     | owner, store                        | the reference is let go (R6)  |
-// | RESERVED         | LENT              | owner, store                        | no waiter of the core: the algorithms hold it (lent.ts) |
-// | LENT             | IDLE, epoch+1     | owner, store                        | at the thread's end           |
+// | RESERVED         | LENT              | owner, store                        | no waiter of the core: the algorithms hold it (lent.ts, nodes.ts) |
+// | LENT             | IDLE, epoch+1     | who has it in its pool, store       | no more needed, or at the thread's end |
 // | any of a dead thread, but LENT | IDLE, epoch+1 | reaper, store             | reaping.ts                    |
 // | WAITING, GRANTED, AWAKE of a dead thread | ABANDONED | reaper, cmpxchg     | giving up in its name         |
 //
@@ -276,6 +281,12 @@ export const ATTACHED: i64 = 9;
 export const LENT: i64 = 10;
 export const STATE_MASK: i64 = 15;
 export const EPOCH: i64 = 16; // one step of the epoch
+
+// Of a queue node (algorithms/nodes.ts), which has other words than a waiter: i32 each.
+export const Q_GATE: usize = 8; // 0, 1 if somebody is parked on it, else what opened it
+export const Q_NEXT: usize = 12; // a node
+export const Q_END: usize = 32; // a node
+export const Q_LINK: usize = 36; // the next node of the thread's pool
 
 /** In an owner: its promise waits, not the thread itself. */
 export const ASYNC: i32 = 0x1000;

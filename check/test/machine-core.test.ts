@@ -413,8 +413,39 @@ class Sequence {
     return this.#call(t, name, args);
   }
 
+  /** Which kind of lock the first object is taken for. */
+  #first = -1;
+
+  /** Locks: of one kind on each object, so that its first word means one thing. */
+  #lock(t: number, s: number): Outcome | 'stuck' {
+    if (this.#first < 0) this.#first = this.#draw(LOCKS.length);
+    const kind = LOCKS[((s >>> 7) + this.#first) % LOCKS.length] as string;
+    const capacitor = ['Arrive', 'ArriveInLanes', 'Await', 'Depart', 'Depart', 'DepartFromLanes', 'Dispose'];
+    const more = ['Disown', 'IsIdle', 'OpenLane', 'Own', 'TryArrive'];
+    if (kind === 'capacitor') {
+      const name = this.#from([...capacitor, ...more]) as string;
+      const args = { ArriveInLanes: [3], OpenLane: [s, 1, 3], Own: [1] }[name] ?? [];
+      return this.#call(t, `capacitor${name}`, [s, ...args]);
+    }
+    switch (this.#draw(24)) {
+      case 0:
+        return this.#call(
+          t,
+          this.#from(['closeObject', 'ttsDispose', 'ticketLockDispose', 'twaLockDispose']),
+          [s],
+        );
+      case 1:
+        return this.#call(t, this.#from(['neverPark', 'returnNodes']), []);
+      case 2:
+        return this.#call(t, 'holds', [s]);
+      default:
+        return this.#call(t, `${kind}${this.#from(['Lock', 'Lock', 'TryLock', 'Unlock', 'Unlock'])}`, [s]);
+    }
+  }
+
   #algorithm(t: number): Outcome | 'stuck' {
     const s = this.#object();
+    if (this.#draw(3) > 0) return this.#lock(t, s);
     switch (this.#draw(18)) {
       case 12:
       case 13:
@@ -443,8 +474,11 @@ class Sequence {
   }
 }
 
+const LOCKS = ['tts', 'ticket', 'twa', 'mcs', 'clh', 'lifo', 'recip', 'capacitor', 'capacitor'];
+
 describe.each([
   ['core', 10_000, 0.07],
+  // Handing over in a queue takes a waiter, which a sequence of calls run one by one cannot have.
   ['algorithms', 3000, 0.3],
 ] as const)('%s on the machine and on the engine', (name, sequences, most) => {
   const loaded = load(name);

@@ -5,6 +5,7 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
+export { closeObject } from '../objects';
 export {
   capacitorArrive,
   capacitorArriveInLanes,
@@ -35,6 +36,7 @@ export {
   channelReleaseConservative,
 } from './channel-semaphore';
 export { keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy } from './channels';
+export { clhLock, clhTryLock, clhUnlock } from './clh-lock';
 export {
   eventAdvance,
   eventAwait,
@@ -44,6 +46,7 @@ export {
   sequencerTicket,
 } from './event-count';
 export { prepare } from './lent';
+export { lifoLock, lifoTryLock, lifoUnlock } from './lifo-lock';
 export {
   locationAcquire,
   locationDispose,
@@ -51,7 +54,10 @@ export {
   locationReleaseConservative,
 } from './location-semaphore';
 export { locationWaitAt, locationWakeAllAt } from './locations';
+export { mcsLock, mcsTryLock, mcsUnlock } from './mcs-lock';
+export { neverPark, returnNodes } from './nodes';
 export { holds } from './ownership';
+export { recipLock, recipTryLock, recipUnlock } from './reciprocating-lock';
 export { retire } from './retiring';
 export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';

@@ -22,3 +22,9 @@ export function own(lock: usize, node: usize = 0): void {
 export function disown(lock: usize): void {
   atomic.store<i64>(lock, 0, O_OWNER);
 }
+
+/** The queue node with which the calling thread holds the lock; 0 if it does not hold it. */
+export function nodeOf(lock: usize): usize {
+  const owner = atomic.load<i64>(lock, O_OWNER);
+  return (owner as i32) === me ? ((owner >> 32) as usize) : 0;
+}

@@ -2,7 +2,11 @@
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../engine/core.js';
 import { badType, DisposedError } from '../errors.js';
 import { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
+import { ClhLock } from './clh-lock.js';
+import { LifoLock } from './lifo-lock.js';
 import type { Lock } from './lock.js';
+import { McsLock } from './mcs-lock.js';
+import { ReciprocatingLock } from './reciprocating-lock.js';
 import { TicketLock } from './ticket-lock.js';
 import { TtsLock } from './tts-lock.js';
 import { TwaLock } from './twa-lock.js';
@@ -48,7 +52,15 @@ class Found {
 const KIND = 'CapacitorLock';
 const BYPASS = 10;
 /** The library's locks, whose handles say how to attach to them. */
-const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = { TtsLock, TicketLock, TwaLock };
+const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = {
+  TtsLock,
+  TicketLock,
+  TwaLock,
+  McsLock,
+  ClhLock,
+  LifoLock,
+  ReciprocatingLock,
+};
 
 /**
  * Makes any lock fair: a thread arrives at the capacitor, takes the inner lock, and departs when it has given that

@@ -63,6 +63,22 @@ export interface Algorithms {
   twaTryLock(address: number): number;
   twaUnlock(address: number): number;
   twaLockDispose(address: number): void;
+  mcsLock(address: number): number;
+  mcsTryLock(address: number): number;
+  mcsUnlock(address: number): number;
+  clhLock(address: number): number;
+  clhTryLock(address: number): number;
+  clhUnlock(address: number): number;
+  lifoLock(address: number): number;
+  lifoTryLock(address: number): number;
+  lifoUnlock(address: number): number;
+  recipLock(address: number): number;
+  recipTryLock(address: number): number;
+  recipUnlock(address: number): number;
+  /** Disposes of an object whose waiters need not be woken for that. */
+  closeObject(address: number): number;
+  neverPark(): void;
+  returnNodes(): void;
   holds(address: number): number;
   capacitorArrive(address: number): number;
   capacitorTryArrive(address: number): number;
@@ -94,6 +110,10 @@ const LOCKING = [
   'ttsLock',
   'ticketLock',
   'twaLock',
+  'mcsLock',
+  'clhLock',
+  'lifoLock',
+  'recipLock',
   'capacitorArrive',
   'capacitorArriveInLanes',
 ] as const satisfies readonly (keyof Algorithms)[];
@@ -108,7 +128,9 @@ export function algorithmsOf(attachment: Attachment): Algorithms {
   if (known) return known;
   const instance = instantiate({ env: { memory }, core: { ticketTaken: core.ticketTaken } });
   instance.adopt(thread);
+  attachment.beforeEnd(instance.returnNodes);
   if (!mayBlock) {
+    instance.neverPark();
     for (const name of BLOCKING) instance[name] = refuseToBlock;
     for (const name of LOCKING) instance[name] = refuseToLock;
   }

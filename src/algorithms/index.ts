@@ -9,14 +9,22 @@ export {
   type ChannelSemaphoreHandle,
   type ChannelSemaphoreOptions,
 } from './channel-semaphore.js';
+export { ClhLock, type ClhLockHandle, type ClhLockOptions } from './clh-lock.js';
 export { EventCount, type EventCountHandle, type EventCountOptions } from './event-count.js';
 export { lastTicket } from './last-ticket.js';
+export { LifoLock, type LifoLockHandle, type LifoLockOptions } from './lifo-lock.js';
 export {
   LocationSemaphore,
   type LocationSemaphoreHandle,
   type LocationSemaphoreOptions,
 } from './location-semaphore.js';
 export type { Lock, LockOptions } from './lock.js';
+export { McsLock, type McsLockHandle, type McsLockOptions } from './mcs-lock.js';
+export {
+  ReciprocatingLock,
+  type ReciprocatingLockHandle,
+  type ReciprocatingLockOptions,
+} from './reciprocating-lock.js';
 export { Sequencer, type SequencerHandle, type SequencerOptions } from './sequencer.js';
 export { TicketLock, type TicketLockHandle, type TicketLockOptions } from './ticket-lock.js';
 export {

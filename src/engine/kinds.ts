@@ -11,6 +11,10 @@ export const KINDS = {
   TtsLock: 21,
   TicketLock: 22,
   TwaLock: 23,
+  McsLock: 24,
+  ClhLock: 25,
+  LifoLock: 26,
+  ReciprocatingLock: 27,
   Capacitor: 28,
 } as const;
 

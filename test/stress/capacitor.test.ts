@@ -1,7 +1,8 @@
 /** Capacitors around locks, by crowds of real threads. */
 import { Arena } from 'taketurns';
-import { CapacitorLock, type CapacitorLockOptions, TicketLock, TtsLock, TwaLock } from 'taketurns/algorithms';
+import { CapacitorLock, type CapacitorLockOptions, LifoLock, TtsLock } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { LOCKS } from '../support/locks.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { team, together } from '../support/team.js';
@@ -85,7 +86,7 @@ describe.each(forms)('a capacitor of %o', (options) => {
   });
 });
 
-describe.each([TtsLock, TicketLock, TwaLock])('around a %o', (Inner) => {
+describe.each(LOCKS)('around a $kind', ({ Class: Inner }) => {
   it.each([
     { fraction: 0.5 },
     { fraction: 0.9, lanes: 2 },
@@ -97,6 +98,16 @@ describe.each([TtsLock, TicketLock, TwaLock])('around a %o', (Inner) => {
     await contest(lock, CROWD, 250, {});
     await contest(lock, 3, 500, { trying: true, think: 500 });
     expect(lock.tryLock()).toBe(true);
+  });
+});
+
+describe('around a LifoLock', () => {
+  it.each([1, 3, 10])('bypass %i: nobody is overtaken more often', async (bypass) => {
+    const arena = new Arena(sizes);
+    const lock = new CapacitorLock(new LifoLock({ arena }), { arena, bypass });
+    const tickets = new BigInt64Array(new SharedArrayBuffer(8 * CROWD * 250));
+    await contest(lock, CROWD, 250, { tickets });
+    expect(mostPassed(tickets)).toBeLessThan(bypass);
   });
 });
 

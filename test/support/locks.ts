@@ -1,5 +1,13 @@
 /** The locks of the papers, and what their tests must know of each. */
-import { TicketLock, TtsLock, TwaLock } from 'taketurns/algorithms';
+import {
+  ClhLock,
+  LifoLock,
+  McsLock,
+  ReciprocatingLock,
+  TicketLock,
+  TtsLock,
+  TwaLock,
+} from 'taketurns/algorithms';
 
 /** In which order those are admitted who come while the lock is held; undefined: any. */
 type Order = 'first come' | 'last come' | undefined;
@@ -18,4 +26,9 @@ export const LOCKS: readonly LockKind[] = [
   kind(TtsLock, undefined),
   kind(TicketLock, 'first come'),
   kind(TwaLock, 'first come'),
+  kind(McsLock, 'first come'),
+  kind(ClhLock, 'first come'),
+  kind(LifoLock, 'last come'),
+  // While one thread holds it, one segment builds up.
+  kind(ReciprocatingLock, 'last come'),
 ];

@@ -1,10 +1,11 @@
 /** The locks of the papers in one thread and with one other; crowds are in stress/locks.test.ts. */
-import { Arena, ArenaFullError, DisposedError } from 'taketurns';
+import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
 import { TicketSemaphore, TwaLock } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { LOCKS } from '../support/locks.js';
 import { at, Memory } from '../support/memory.js';
-import { type Member, team } from '../support/team.js';
+import { Member, team } from '../support/team.js';
+import { turn, until } from '../support/until.js';
 
 const crowd = team(1);
 const member = () => crowd[0] as Member;
@@ -136,6 +137,47 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
     next.unlock();
   });
 });
+
+describe.each(LOCKS.filter(({ kind }) => ['McsLock', 'ClhLock', 'ReciprocatingLock'].includes(kind)))(
+  'the queue nodes of a $kind',
+  ({ kind, Class }) => {
+    it("run out with an error, come back, and are the arena's again when the thread ends", async () => {
+      const arena = new Arena({ objects: 8, threads: 4, waiters: 8 });
+      const memory = new Memory(arena);
+      const locks = Array.from({ length: 7 }, () => new Class({ arena }));
+      // Each of these promises has an element of its own.
+      const empty = new Semaphore(0, { arena });
+      const abort = new AbortController();
+      const waits: Promise<unknown>[] = [];
+      let full = false;
+      while (!full) {
+        const wait = empty.acquireAsync(1, { signal: abort.signal });
+        wait.catch((error) => {
+          full ||= error instanceof ArenaFullError;
+        });
+        waits.push(wait);
+        await turn();
+      }
+      for (const lock of locks) {
+        expect(() => lock.lock()).toThrow(ArenaFullError);
+        expect(() => lock.tryLock()).toThrow(`${kind}.tryLock: the arena has no room for another waiter`);
+      }
+      abort.abort();
+      await Promise.allSettled(waits);
+      for (const lock of locks) lock.lock();
+      expect(memory.elementsIn(at('LENT')).length).toBe(locks.length);
+      for (const lock of locks) lock.unlock();
+      const kept = memory.elementsIn(at('LENT')).length;
+      expect(kept).toBe(5);
+      const leaver = new Member();
+      const { handle } = locks[0] as (typeof locks)[number];
+      await leaver.run('pass-lock', { handle });
+      expect(memory.elementsIn(at('LENT')).length).toBe(kept + 1);
+      await leaver.leave();
+      await until(() => memory.elementsIn(at('LENT')).length === kept, 'the node is given back');
+    });
+  },
+);
 
 describe('TwaLock', () => {
   it('refuses a bad threshold', () => {

@@ -712,6 +712,11 @@ export class Scene {
 
   // --- For traces ----------------------------------------------------------------------------------------
 
+  /** A global of a thread's instance. */
+  global(t: number, name: string): number {
+    return this.machine.get(t, globalIndex(this.program, name));
+  }
+
   /** What a choice would do now. */
   describe(choice: number): { thread: number; where: string; what: string } {
     const t = Math.floor(choice / CHOICES);
@@ -833,7 +838,9 @@ export class Scene {
     }
     const e = Math.floor((address - elements) / ELEMENT_SIZE);
     const isState = (address - elements) % ELEMENT_SIZE === 0;
-    if (store && !this.#inherits(this.#elementOwner(e), t)) {
+    // A queue node goes from thread to thread, as its lock says.
+    const lent = (m.words[(elements + e * ELEMENT_SIZE) >> 2] & STATE_MASK) === LENT;
+    if (store && !lent && !this.#inherits(this.#elementOwner(e), t)) {
       throw new Violation(`thread ${t} stores to ${nameOf(address, this.regions)}, which is not its own`);
     }
     const word = address >> 2;
