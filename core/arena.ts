@@ -13,6 +13,7 @@ import {
   ALIVE,
   ANSWER_FULL,
   ASLEEP,
+  CLOSED_COUNTER,
   CLOSED_DISTANCE,
   CLOSED_OBJECT,
   ELEMENT_SIZE,
@@ -32,6 +33,7 @@ import {
   LINE,
   MAGIC,
   NAME_SIZE,
+  O_COUNTER,
   OBJECT_SIZE,
   REGIONS,
   T_DOORBELL,
@@ -133,6 +135,7 @@ export function create(
   atomic.store<u32>(H_ELEMENTS, elementCount);
   atomic.store<u32>(H_END, end as u32);
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
+  atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER, O_COUNTER);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);
 }

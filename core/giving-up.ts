@@ -23,6 +23,7 @@
  * with a ticket taken back and still queued, a tombstone passed and never counted, or one half merged.
  */
 import { second, setSecond, setSpare, spare } from './arena';
+import { forsake } from './counter';
 import { elementAt, indexOf, keep, leaveCells, release as releaseElement, reserve } from './elements';
 import {
   ABANDONED,
@@ -142,6 +143,7 @@ export function giveUpFor(e: usize): void {
     if (atomic.cmpxchg<i64>(s, end, start, TICKET) === end) {
       leaveCells(e); // after cmpxchg R2
       releaseElement(e); // R2 ends
+      forsake(s, end - start);
       return;
     }
     // The tombstone of a run is found under the run's last ticket, and of what was not entered yet, at all.
@@ -151,6 +153,7 @@ export function giveUpFor(e: usize): void {
     const tombstone = (state & ~STATE_MASK) + ABANDONED;
     if (atomic.cmpxchg<i64>(e, state, tombstone, E_STATE) === state) break; // D3 write
   }
+  forsake(s, end - start);
   handOn(s, e, start);
 }
 

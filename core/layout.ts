@@ -69,7 +69,11 @@ export const REGIONS: usize = 2048;
 // | life   | every thread that attaches or lets go   | cmpxchg; see objects.ts                           |
 // | died   | a reaper that gives back what a dead owner held | add 1                                     |
 // |        | whoever learns of it                    | exchange for 0                                    |
+// | sequence, parked of an AtomicSemaphore | as of a bucket | algorithms/places.ts                      |
 // | deaths, timeouts | a reaper; a waiter that gives up | add 1, never read but for diagnostics          |
+// | counter | countDown, countUp, withdraw           | cmpxchg; see counter.ts                           |
+// |         | who gives up for a dead thread         | sub ONE_WAITING                                   |
+// |         | dispose, whoever does it               | cmpxchg, CLOSED_COUNTER more                      |
 //
 // A live grant never falls.
 //
@@ -97,6 +101,10 @@ export const O_LAZY: usize = 28; // i32, 1: it waits by keyWaitLazy (ChannelSema
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
 export const O_OWNER: usize = 40; // i64, of a lock: queue node << 32 | thread, 0 if nobody holds it
+export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
+export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
+export const O_PLACE: usize = 40; // of an AtomicSemaphore: two words as a bucket's, sequence and parked
+export const O_PARKED: usize = 48; // i32
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no one who acquires
 export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
 export const O_DEATHS: usize = 76; // i32, owners that died
@@ -111,6 +119,9 @@ export const KIND_CHANNEL_SEMAPHORE: i32 = 5;
 export const KIND_LOCATION_SEMAPHORE: i32 = 6;
 export const KIND_EVENT_COUNT: i32 = 7;
 export const KIND_SEQUENCER: i32 = 8;
+export const KIND_BINARY_SEMAPHORE: i32 = 9;
+export const KIND_COUNTING_SEMAPHORE: i32 = 10;
+export const KIND_ATOMIC_SEMAPHORE: i32 = 11;
 export const KIND_TTS_LOCK: i32 = 21;
 export const KIND_TICKET_LOCK: i32 = 22;
 export const KIND_TWA_LOCK: i32 = 23;
@@ -119,6 +130,15 @@ export const KIND_CLH_LOCK: i32 = 25;
 export const KIND_LIFO_LOCK: i32 = 26;
 export const KIND_RECIPROCATING_LOCK: i32 = 27;
 export const KIND_CAPACITOR: i32 = 28;
+
+export const WAITING_SHIFT: i64 = 32;
+export const ONE_WAITING: i64 = 0x100000000;
+export const VALUE_MASK: i64 = 0xffffffff;
+export const CLOSED_COUNTER: i64 = -0x4000000000000000;
+export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
+export const NOTIFY_ALL: i32 = 0;
+export const NOTIFY_ONE: i32 = 1;
+export const NOTIFY_NONE: i32 = 2;
 
 // Counters are compared by their difference, so it does not matter that requests of many permits may carry
 // them round. A disposed semaphore's grant lies so far below its ticket as no number of waiters could push it.
@@ -164,8 +184,8 @@ export const LIFE_EPOCH: i32 = 4;
 //
 // | word     | from -> to       | who, how                                                                 |
 // |----------|------------------|--------------------------------------------------------------------------|
-// | sequence | q -> q+1         | a poster of a TwaSemaphore, add (Listing 2's UpdateSequence)             |
-// | parked   | p -> p+1, p-1    | a TwaSemaphore's waiter around its wait, add                             |
+// | sequence | q -> q+1         | a poster of a TwaSemaphore (Listing 2's UpdateSequence), atomicSignal: add |
+// | parked   | p -> p+1, p-1    | a TwaSemaphore's waiter around its wait, atomicWait: add                 |
 // | next     | 0 -> line        | a waiter that found the line full, cmpxchg, once and for ever            |
 // | cell     | 0 -> element + 1 | a Semaphore's waiter, cmpxchg                                            |
 // |          | element + 1 -> 0 | whoever holds the element, store                                         |

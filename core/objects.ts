@@ -23,12 +23,14 @@
  * The generation makes an old handle fail to attach instead of finding a stranger.
  */
 import { me, objectCapacity, objects } from './arena';
+import { isCounter } from './counter';
 import {
   ANSWER_CLOSED,
   ANSWER_STALE,
   ANSWER_WRONG_KIND,
   CLOSED_DISTANCE,
   GRANT,
+  O_COUNTER,
   O_DEATHS,
   O_DEPARTED,
   O_DIED,
@@ -36,7 +38,7 @@ import {
   O_KIND,
   O_LIFE,
   O_MAX,
-  O_OWNER,
+  O_PARKED,
   O_ROBUST,
   O_SPIN,
   O_THRESHOLD,
@@ -90,14 +92,17 @@ export function createObject(
   const o = allocate();
   if (o === 0) return 0;
   atomic.store<i64>(o, first, TICKET);
-  atomic.store<i64>(o, first + (permits as i64), GRANT);
+  const counter = isCounter(kind);
+  atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
+  // The owner of a lock, and the sequence of an AtomicSemaphore, in the same place.
+  atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
+  atomic.store<i32>(o, 0, O_PARKED);
   atomic.store<i32>(o, kind, O_KIND);
   atomic.store<i32>(o, limit, O_MAX);
   atomic.store<i32>(o, spin, O_SPIN);
   atomic.store<i32>(o, threshold, O_THRESHOLD);
   atomic.store<i32>(o, permits, O_INITIAL);
   atomic.store<i32>(o, robust, O_ROBUST);
-  atomic.store<i64>(o, 0, O_OWNER);
   atomic.store<i32>(o, 0, O_DIED);
   atomic.store<i32>(o, 0, O_DEATHS);
   atomic.store<i32>(o, 0, O_TIMEOUTS);

@@ -74,7 +74,7 @@ export const straightRuns: readonly StraightRun[] = [
   { name: 'R4', fn: 'giving-up/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
   {
     name: 'R2, giveUpFor',
-    fn: 'reaping/bury',
+    fn: 'giving-up/giveUpFor',
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },

@@ -389,6 +389,17 @@ class Sequence {
       case 30:
         if (this.#draw(4) === 0) return this.#call(t, 'tellAgain', [s, this.#draw(3)]);
         return this.#call(t, 'held', [this.#attachments.find((each) => each.t === t)?.number ?? 1]);
+      case 31: {
+        const count = this.#from([
+          'countDown',
+          'tryCountDown',
+          'countUp',
+          'counted',
+          'withdraw',
+          'closeCounter',
+        ]);
+        return this.#call(t, count, count === 'countUp' ? [s, n, this.#draw(3)] : [s]);
+      }
       default: {
         const run = this.#from(this.#runs.filter((each) => each.t === t));
         if (!run) return this.#arrive(t, s, n);

@@ -5,7 +5,7 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
-export { closeObject } from '../objects';
+export { closeObject, isDisposed } from '../objects';
 export {
   capacitorArrive,
   capacitorArriveInLanes,
@@ -57,6 +57,7 @@ export { locationWaitAt, locationWakeAllAt } from './locations';
 export { mcsLock, mcsTryLock, mcsUnlock } from './mcs-lock';
 export { neverPark, returnNodes } from './nodes';
 export { holds } from './ownership';
+export { arriveAt, closePlace, departFrom, placeOf, signalAt, sleepAt } from './places';
 export { recipLock, recipTryLock, recipUnlock } from './reciprocating-lock';
 export { retire } from './retiring';
 export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';

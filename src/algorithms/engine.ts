@@ -91,6 +91,12 @@ export interface Algorithms {
   capacitorOwn(address: number, arrived: number): void;
   capacitorDisown(address: number): number;
   capacitorDispose(address: number): void;
+  placeOf(key: number): number;
+  arriveAt(place: number): bigint;
+  sleepAt(place: number, sequence: bigint, nanoseconds: bigint): void;
+  departFrom(place: number): void;
+  signalAt(place: number): void;
+  closePlace(address: number): void;
 }
 
 /** What a thread must not call that may not block. */

@@ -87,14 +87,14 @@ export class Attachment {
 
   /**
    * Stays attached to an object for as long as the owner lives or until `letGo`.
-   * @param number of an attachment that the core has just made.
+   * @param number of an attachment that the core has just made, or of the one that is held already.
    */
   hold(owner: Owner, address: number, number: number): Shared {
     let entry = this.#shared.get(address);
     if (entry) {
       // One serves the thread, however many library objects it has.
       entry.count++;
-      this.core.detach(number);
+      if (entry.shared.number !== number) this.core.detach(number);
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
       entry = { count: 1, shared: { number, robust, promises: this.doorbell.promises(robust) } };

@@ -35,6 +35,8 @@ export const ASYNC = 0x1000;
 
 /** Address of the object that is disposed of for ever; who has let go of an object points here. */
 export const CLOSED_OBJECT = 512;
+/** Offset of the place in an AtomicSemaphore's object. */
+export const O_PLACE = 40;
 /** Offset of the bytes in a drafted name, and how many there is room for. */
 export const NAME_BYTES = 20;
 export const NAME_ROOM = 108;
@@ -110,6 +112,12 @@ export interface Core {
   releaseRobust(address: number, n: number, attachment: number): number;
   finishRelease(address: number, n: number, released: number, run: number, attachment: number): number;
   exceeds(address: number, n: number): number;
+  countDown(address: number): number;
+  tryCountDown(address: number): number;
+  countUp(address: number, n: number, notify: number): number;
+  withdraw(address: number): number;
+  closeCounter(address: number): void;
+  counted(address: number): number;
   available(address: number): number;
   waiting(address: number): number;
   balance(address: number): bigint;

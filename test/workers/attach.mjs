@@ -1,8 +1,9 @@
 /** What the jobs have in common. */
 import { Arena, Semaphore } from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
+import { AtomicSemaphore, BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 
-const CLASSES = { Semaphore, ...algorithms };
+const CLASSES = { Semaphore, ...algorithms, AtomicSemaphore, BinarySemaphore, CountingSemaphore };
 
 /** By arena, which is one object a thread however often its handle arrives. */
 const known = new Map();

@@ -10,6 +10,8 @@ import { eventCounts } from './event-counts.js';
 import { interrupted } from './interrupted.js';
 import { locks } from './locks.js';
 import { names } from './names.js';
+import { p0514 } from './p0514.js';
+import { places } from './places.js';
 import { type Line, modelOf } from './program.js';
 import { tenants } from './tenants.js';
 import { tombstones } from './tombstones.js';
@@ -511,4 +513,6 @@ export const models: readonly Model[] = [
   ...locks,
   ...eventCounts,
   ...capacitors,
+  ...p0514,
+  ...places,
 ];

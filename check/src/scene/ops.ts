@@ -169,7 +169,7 @@ const SETTLING = LOCAL + 2; // 0 not, 1 in settle, 2 giving up runs of a closed 
 const ANSWER = LOCAL + 3; // of arrive
 
 /** One release; true when it is done. */
-function releasing(scene: Scene, t: number, width: number, semaphore: number, own: boolean): boolean {
+export function releasing(scene: Scene, t: number, width: number, semaphore: number, own: boolean): boolean {
   const at = scene.semaphores[semaphore];
   const robust = own ? scene.robust(t, semaphore) : 0;
   const answer = scene.result(t);

@@ -128,6 +128,8 @@ const REAPED_ASLEEP = 2;
 
 const HOST_LOAD = 1;
 const HOST_WAIT = 2;
+const HOST_STORE = 3;
+const HOST_CMPXCHG = 4;
 
 const MOST_SEMAPHORES = 2;
 const MOST_ELEMENTS = 24;
@@ -342,6 +344,20 @@ export class Scene {
     this.set(t, HOST_ADDRESS, address);
   }
 
+  hostStore(t: number, address: number, value: number): void {
+    this.set(t, HOST, HOST_STORE);
+    this.set(t, HOST_ADDRESS, address);
+    this.set(t, HOST_VALUE, value);
+  }
+
+  /** What was there is the result. */
+  hostCmpxchg(t: number, address: number, expected: number, value: number): void {
+    this.set(t, HOST, HOST_CMPXCHG);
+    this.set(t, HOST_ADDRESS, address);
+    this.set(t, HOST_VALUE, expected);
+    this.set(t, RESULT, value);
+  }
+
   hostWait(t: number, address: number, expected: number): void {
     this.set(t, HOST, HOST_WAIT);
     this.set(t, HOST_ADDRESS, address);
@@ -547,8 +563,10 @@ export class Scene {
    * else -1: waiting and notifying concern other threads too.
    */
   pendingWord(t: number): number {
-    if (this.machine.status(t) !== PENDING)
-      return this.get(t, HOST) === HOST_LOAD ? this.get(t, HOST_ADDRESS) >>> 3 : -1;
+    if (this.machine.status(t) !== PENDING) {
+      const host = this.get(t, HOST);
+      return host !== 0 && host !== HOST_WAIT ? this.get(t, HOST_ADDRESS) >>> 3 : -1;
+    }
     return this.machine.pendingKind(t) < WAIT ? this.machine.pendingAddress(t) >>> 3 : -1;
   }
 
@@ -572,7 +590,9 @@ export class Scene {
   }
 
   pendingIsWrite(t: number): boolean {
-    return this.machine.status(t) === PENDING && this.machine.pendingIsWrite(t);
+    return this.machine.status(t) === PENDING
+      ? this.machine.pendingIsWrite(t)
+      : this.get(t, HOST) >= HOST_STORE;
   }
 
   /** Performs a choice. Throws a Violation if it breaks what is promised. */
@@ -727,9 +747,15 @@ export class Scene {
     if (this.machine.status(t) !== PENDING) {
       const address = this.get(t, HOST_ADDRESS);
       const name = nameOf(address, this.regions);
-      return this.get(t, HOST) === HOST_LOAD
-        ? { thread: t, where, what: `load ${name} = ${this.machine.words[address >> 2]}` }
-        : { thread: t, where, what: `wait ${name} == ${this.get(t, HOST_VALUE)}` };
+      const now = this.machine.words[address >> 2];
+      const value = this.get(t, HOST_VALUE);
+      const what = [
+        `load ${name} = ${now}`,
+        `wait ${name} == ${value}`,
+        `store ${name}: ${value}`,
+        `cmpxchg ${name}: ${now}`,
+      ][this.get(t, HOST) - 1] as string;
+      return { thread: t, where, what };
     }
     const { kind: access, op, address, bytes, plain } = this.machine.describe(t);
     return {
@@ -861,8 +887,14 @@ export class Scene {
     this.set(t, HOST, 0);
     this.set(t, HOST_ADDRESS, 0);
     this.set(t, HOST_VALUE, 0);
-    if (kind === HOST_LOAD) this.set(t, RESULT, this.machine.hostLoad32(address));
-    else this.machine.hostWait(t, address, value);
+    if (kind === HOST_WAIT) {
+      this.machine.hostWait(t, address, value);
+      return;
+    }
+    const old = this.machine.hostLoad32(address);
+    if (kind === HOST_STORE) this.machine.hostStore32(address, value);
+    else if (kind === HOST_CMPXCHG && old === value) this.machine.hostStore32(address, this.get(t, RESULT));
+    this.set(t, RESULT, old);
   }
 
   /** Goes on with the program of a thread that has nothing under way. */

@@ -1,6 +1,8 @@
-/** Calls one method; returns what it returns, if that can be sent. */
-import { attach } from '../attach.mjs';
+/** Calls a method of a shared object, notes down when it has come back, and sends back what it has answered. */
+import { attach, note } from '../attach.mjs';
 
-export default async function call({ handle, method, args = [] }) {
-  await attach(handle)[method](...args);
+export default async function call({ handle, method, args = [], log, entry }) {
+  const answer = await attach(handle)[method](...args);
+  if (log) note(log, entry);
+  return answer;
 }

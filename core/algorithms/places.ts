@@ -1,0 +1,55 @@
+/**
+ * Places: where threads wait for a change of a word that this module cannot see, since it lies in other memory.
+ *
+ *     place      sequence | parked               a bucket of the waiting array, or an AtomicSemaphore's own
+ *     wait       arrive: parked += 1, q = sequence  ►  look at the word  ►  sleep while sequence == q  ►  depart
+ *     signal     the word has been changed  ►  if parked > 0: sequence += 1, wake all
+ *
+ * The look is between two calls, in JavaScript (src/p0514/words.ts). Whoever is woken looks again: several words may
+ * share a place, and all who are there are woken, since waking one could wake a stranger.
+ *
+ * Why nobody sleeps through a signal: the waiter writes parked, then reads the word; the signaller has written the
+ * word, then reads parked. So the waiter sees the change, or the signaller sees the waiter and moves the sequence
+ * after the change. If it moves before the waiter reads it, the waiter's look, which is later, sees the change; if
+ * after, the sleep finds another sequence than q, or is ended by the notify.
+ *
+ * Source: the buckets of Dice and Kogan, Listing 2, for the atomic_wait and atomic_signal of P0514R1.
+ */
+import { bucketMask, buckets } from '../arena';
+import { B_PARKED, B_SEQUENCE, LINE, O_PLACE } from '../layout';
+import { closeObject } from '../objects';
+
+const SPREAD: u32 = 0x9e3779b1;
+
+/** The bucket of a key. */
+export function placeOf(key: u32): usize {
+  return buckets + ((((key * SPREAD) >> 16) & bucketMask) as usize) * LINE;
+}
+
+/** Comes to a place. Its sequence: to be called before the look at the word. */
+export function arriveAt(place: usize): i64 {
+  atomic.add<i32>(place, 1, B_PARKED);
+  return atomic.load<i64>(place, B_SEQUENCE);
+}
+
+/** Blocks until a signal has come since the sequence was read, or for so many nanoseconds (below 0: for ever). */
+export function sleepAt(place: usize, sequence: i64, nanoseconds: i64): void {
+  atomic.wait<i64>(place + B_SEQUENCE, sequence, nanoseconds);
+}
+
+/** Leaves the place. */
+export function departFrom(place: usize): void {
+  atomic.sub<i32>(place, 1, B_PARKED);
+}
+
+/** Wakes all who are at the place. The word must have been changed before. */
+export function signalAt(place: usize): void {
+  if (atomic.load<i32>(place, B_PARKED) === 0) return;
+  atomic.add<i64>(place, 1, B_SEQUENCE);
+  atomic.notify(place + B_SEQUENCE, -1);
+}
+
+/** Closes an AtomicSemaphore, and wakes all who wait at it: they look, and find it so. */
+export function closePlace(s: usize): void {
+  if (closeObject(s)) signalAt(s + O_PLACE);
+}

@@ -1,0 +1,215 @@
+import type { Arena } from '../arena.js';
+import { ended } from '../engine/attachment.js';
+import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../engine/core.js';
+import { find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { badType, DisposedError } from '../errors.js';
+import { checkDuration } from './deadline.js';
+import { Notify, notifyNumber } from './notify.js';
+import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
+
+export type AtomicSemaphoreHandle = Handle<'AtomicSemaphore'>;
+
+export interface AtomicSemaphoreOptions {
+  /** Where it lives. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+const KIND = 'AtomicSemaphore';
+
+/** The one place of an AtomicSemaphore. */
+class OwnPlace extends Places {
+  readonly #reference: Reference;
+  /** Whether it has been disposed of, as far as this thread has noticed. */
+  closed = false;
+
+  constructor(reference: Reference) {
+    super(reference.attachment);
+    this.#reference = reference;
+  }
+
+  placeOf(): number {
+    if (this.closed) throw new DisposedError();
+    return this.#reference.address + O_PLACE;
+  }
+
+  checkOpen(): void {
+    const { attachment, address } = this.#reference;
+    if (attachment.core.isDisposed(address)) throw new DisposedError();
+  }
+
+  close(): void {
+    this.algorithms.closePlace(this.#reference.address);
+  }
+}
+
+function makeIt(options: AtomicSemaphoreOptions): Reference {
+  if (typeof options !== 'object' || options === null)
+    throw badType(`${KIND}: options`, 'an object', options);
+  const fixed = { permits: 0, max: LIMIT, spin: 0, threshold: 0, robust: false, firstTicket: 0n };
+  return make(KIND, fixed, options.arena);
+}
+
+/**
+ * P0514R1's `atomic_semaphore`: where threads wait for a change of words, apart from all who wait elsewhere. It is a
+ * semaphore in name only: the state is the word's. One serves as many words as you like; those wake each other's
+ * waiters, which look and sleep again. An array of them is a table of your own.
+ *
+ * Source: Giroux, P0514R1, 32.10. C++20 has nothing like it.
+ */
+export class AtomicSemaphore {
+  readonly #reference: Reference;
+  readonly #places: OwnPlace;
+  #waiting = 0;
+  #at: number;
+
+  /**
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options?: AtomicSemaphoreOptions);
+  constructor(options: AtomicSemaphoreOptions | Reference = {}) {
+    const reference = options instanceof Reference ? options : makeIt(options);
+    reference.hold(this);
+    this.#reference = reference;
+    this.#at = reference.address;
+    this.#places = new OwnPlace(reference);
+  }
+
+  /**
+   * Attaches to the semaphore of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of an AtomicSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  static from(handle: AtomicSemaphoreHandle): AtomicSemaphore {
+    return new AtomicSemaphore(find(KIND, handle) as never);
+  }
+
+  /**
+   * What to send to another thread, for `from` there.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  get handle(): AtomicSemaphoreHandle {
+    if (this.#places.closed) throw new DisposedError();
+    return this.#reference.handle(KIND);
+  }
+
+  /**
+   * As `atomicSignal`, for those who wait at this semaphore; `all` and `one` do the same. On a disposed semaphore it
+   * does nothing.
+   * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
+   */
+  signal(array: WaitableArray, index: number, notify: Notify = Notify.all): void {
+    notifyNumber(`${KIND}.signal`, notify);
+    const key = keyOf(`${KIND}.signal`, array, index);
+    if (notify !== Notify.none && !this.#places.closed) this.#places.signal(key);
+  }
+
+  /**
+   * As `atomicWait`, at this semaphore.
+   * @throws {RangeError | TypeError} as `atomicWait`.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   */
+  wait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): void {
+    const word = new Word(`${KIND}.wait`, array, index, old);
+    this.#watch(() => this.#places.wait(word));
+  }
+
+  /** As `atomicTryWait`. */
+  tryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
+    return new Word(`${KIND}.tryWait`, array, index, old).changed;
+  }
+
+  /** As `wait`, for so many milliseconds at most. Whether the word has been seen changed. */
+  tryWaitFor<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, ms: number): boolean {
+    const what = `${KIND}.tryWaitFor`;
+    const word = new Word(what, array, index, old);
+    const time = checkDuration(what, ms);
+    return this.#watch(() => this.#places.wait(word, time));
+  }
+
+  /** As `wait`, until a point of the system's clock, in milliseconds since 1970. */
+  tryWaitUntil<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, epochMs: number): boolean {
+    const what = `${KIND}.tryWaitUntil`;
+    const word = new Word(what, array, index, old);
+    return this.#watch(() => waitUntil(this.#places, what, word, epochMs));
+  }
+
+  /** As `wait`, without blocking the thread: a promise. The process stays alive until it is settled. */
+  async waitAsync<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): Promise<void> {
+    const word = new Word(`${KIND}.waitAsync`, array, index, old);
+    await this.#watchAsync(() => this.#places.waitAsync(word));
+  }
+
+  /** As `tryWaitFor`, without blocking the thread: a promise. */
+  async tryWaitForAsync<A extends WaitableArray>(
+    array: A,
+    index: number,
+    old: ValueOf<A>,
+    ms: number,
+  ): Promise<boolean> {
+    const what = `${KIND}.tryWaitForAsync`;
+    const word = new Word(what, array, index, old);
+    const time = checkDuration(what, ms);
+    return this.#watchAsync(() => this.#places.waitAsync(word, time));
+  }
+
+  /** As `tryWaitUntil`, without blocking the thread: a promise. */
+  async tryWaitUntilAsync<A extends WaitableArray>(
+    array: A,
+    index: number,
+    old: ValueOf<A>,
+    epochMs: number,
+  ): Promise<boolean> {
+    const what = `${KIND}.tryWaitUntilAsync`;
+    const word = new Word(what, array, index, old);
+    return this.#watchAsync(() => waitUntilAsync(this.#places, what, word, epochMs));
+  }
+
+  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError, unless the word has changed. */
+  dispose(): void {
+    if (this.#places.closed) return;
+    this.#places.close();
+    this.#places.closed = true;
+    this.#letGo();
+  }
+
+  #watch<T>(wait: () => T): T {
+    try {
+      return wait();
+    } catch (error) {
+      this.#heard(error);
+      throw error;
+    }
+  }
+
+  async #watchAsync<T>(wait: () => Promise<T>): Promise<T> {
+    this.#waiting++;
+    try {
+      return await wait();
+    } catch (error) {
+      this.#heard(error);
+      throw error;
+    } finally {
+      this.#waiting--;
+      if (this.#places.closed) this.#letGo();
+    }
+  }
+
+  #heard(error: unknown): void {
+    if (!(error instanceof DisposedError)) return;
+    this.#places.closed = true;
+    this.#letGo();
+  }
+
+  /** @internal The thread ends. */
+  [ended](): void {
+    this.#at = CLOSED_OBJECT;
+  }
+
+  /** Lets go of the shared object when no promise of this thread waits there any more. */
+  #letGo(): void {
+    if (this.#waiting > 0 || this.#at === CLOSED_OBJECT) return;
+    this.#at = CLOSED_OBJECT;
+    this.#reference.letGo(this);
+  }
+}

@@ -1,0 +1,139 @@
+/** The free functions of P0514R1: a table of places that the library owns, which is the arena's waiting array. */
+import { type Arena, attachmentOf } from '../arena.js';
+import type { Attachment } from '../engine/attachment.js';
+import { checkDuration } from './deadline.js';
+import { Notify, notifyNumber } from './notify.js';
+import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
+
+export interface AtomicWaitOptions {
+  /** Whose waiting array is used; waiters and signallers must name the same. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+class Table extends Places {
+  placeOf(key: number): number {
+    return this.algorithms.placeOf(key | 0);
+  }
+
+  checkOpen(): void {}
+}
+
+const tables = new WeakMap<Attachment, Table>();
+
+function tableOf({ arena }: AtomicWaitOptions = {}): Table {
+  const attachment = attachmentOf(arena);
+  let table = tables.get(attachment);
+  if (table === undefined) {
+    table = new Table(attachment);
+    tables.set(attachment, table);
+  }
+  return table;
+}
+
+/**
+ * Blocks the thread until a word is another than `old`, and somebody has signalled that. It returns only when the
+ * word has been seen changed: a word that changes and changes back in between may be missed (P0514R1, 3).
+ *
+ * The memory need not belong to the arena, and every width will do; the memory must be shared. The word must be
+ * changed by `Atomics`. Who waits is found by its place in the buffer, in units of 8 bytes: words of different
+ * buffers at the same place, and words whose places fall into one of the arena's `slots`, wake each other's
+ * waiters, which look and sleep again. An `AtomicSemaphore` has no such neighbours.
+ * @param array a typed array of integers, or of floats, which are compared by their bits.
+ * @param index of the word, 0 to `array.length - 1`.
+ * @param old a value that the array can hold.
+ * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
+ * @throws {TypeError} on a thread that may not block, if it would have to.
+ */
+export function atomicWait<A extends WaitableArray>(
+  array: A,
+  index: number,
+  old: ValueOf<A>,
+  options?: AtomicWaitOptions,
+): void {
+  tableOf(options).wait(new Word('atomicWait', array, index, old));
+}
+
+/** Whether a word is another than `old`. Never blocks. Arguments and errors as of `atomicWait`. */
+export function atomicTryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
+  return new Word('atomicTryWait', array, index, old).changed;
+}
+
+/**
+ * As `atomicWait`, for a time at most.
+ * @param ms milliseconds, 0 (as `atomicTryWait`) to 2,147,483,647, or Infinity.
+ * @returns whether the word has been seen changed; false not before the time is over.
+ */
+export function atomicTryWaitFor<A extends WaitableArray>(
+  array: A,
+  index: number,
+  old: ValueOf<A>,
+  ms: number,
+  options?: AtomicWaitOptions,
+): boolean {
+  const word = new Word('atomicTryWaitFor', array, index, old);
+  return tableOf(options).wait(word, checkDuration('atomicTryWaitFor', ms));
+}
+
+/** As `atomicTryWaitFor`, until a point of the system's clock: `epochMs` in milliseconds since 1970. */
+export function atomicTryWaitUntil<A extends WaitableArray>(
+  array: A,
+  index: number,
+  old: ValueOf<A>,
+  epochMs: number,
+  options?: AtomicWaitOptions,
+): boolean {
+  const what = 'atomicTryWaitUntil';
+  return waitUntil(tableOf(options), what, new Word(what, array, index, old), epochMs);
+}
+
+/** As `atomicWait`, without blocking the thread: a promise. The process stays alive until it is fulfilled. */
+export async function atomicWaitAsync<A extends WaitableArray>(
+  array: A,
+  index: number,
+  old: ValueOf<A>,
+  options?: AtomicWaitOptions,
+): Promise<void> {
+  await tableOf(options).waitAsync(new Word('atomicWaitAsync', array, index, old));
+}
+
+/** As `atomicTryWaitFor`, without blocking the thread: a promise. */
+export async function atomicTryWaitForAsync<A extends WaitableArray>(
+  array: A,
+  index: number,
+  old: ValueOf<A>,
+  ms: number,
+  options?: AtomicWaitOptions,
+): Promise<boolean> {
+  const word = new Word('atomicTryWaitForAsync', array, index, old);
+  return tableOf(options).waitAsync(word, checkDuration('atomicTryWaitForAsync', ms));
+}
+
+/** As `atomicTryWaitUntil`, without blocking the thread: a promise. */
+export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
+  array: A,
+  index: number,
+  old: ValueOf<A>,
+  epochMs: number,
+  options?: AtomicWaitOptions,
+): Promise<boolean> {
+  const what = 'atomicTryWaitUntilAsync';
+  return waitUntilAsync(tableOf(options), what, new Word(what, array, index, old), epochMs);
+}
+
+/**
+ * Unblocks who waits for a change of the word, which must have been changed before. Never blocks; without waiters it
+ * is a load.
+ * @param notify `all` (the default) and `one` do the same: several words may share a place, and to wake one who is
+ * there could wake a stranger, so all are woken. `none` does nothing.
+ * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
+ */
+export function atomicSignal(
+  array: WaitableArray,
+  index: number,
+  notify: Notify = Notify.all,
+  options?: AtomicWaitOptions,
+): void {
+  notifyNumber('atomicSignal', notify);
+  const key = keyOf('atomicSignal', array, index);
+  if (notify !== Notify.none) tableOf(options).signal(key);
+}

@@ -1,0 +1,47 @@
+import { find, type Handle, Reference } from '../engine/shared-object.js';
+import { Notify } from './notify.js';
+import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
+
+export type BinarySemaphoreHandle = Handle<'BinarySemaphore'>;
+
+const KIND = 'BinarySemaphore';
+const MAX = 1;
+
+/**
+ * P0514R1's `binary_semaphore`: available (1) or unavailable (0). A lock without an owner: any thread may signal.
+ *
+ * Source: Giroux, P0514R1, 32.10. C++20 has it as `std::binary_semaphore`.
+ */
+export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
+  /** Its greatest value. */
+  static readonly max = MAX;
+
+  /**
+   * @param desired 1 if it is available at first, 0 (the default) if not.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(desired?: number, options?: SemaphoreOptions);
+  constructor(desired: number | Reference = 0, options: SemaphoreOptions = {}) {
+    super(KIND, MAX, desired instanceof Reference ? desired : makeCounter(KIND, desired, MAX, options));
+  }
+
+  /**
+   * Attaches to the semaphore of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a BinarySemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  static from(handle: BinarySemaphoreHandle): BinarySemaphore {
+    return new BinarySemaphore(find(KIND, handle) as never);
+  }
+
+  /**
+   * Makes it available, and unblocks (default: all, of whom one takes it). Never blocks. On a disposed semaphore it
+   * does nothing.
+   * @throws {RangeError} if it is available already; then nothing has changed.
+   * @throws {TypeError} for a bad `notify`.
+   */
+  signal(notify: Notify = Notify.all): void {
+    this.raise(1, notify);
+  }
+}

@@ -1,0 +1,305 @@
+/**
+ * What BinarySemaphore and CountingSemaphore have in common, which is all but their names: the public face of
+ * core/counter.ts, where the algorithm is.
+ *
+ * A wait that finds the value 0 goes on in the queue of a Semaphore over the same shared object.
+ */
+import type { Arena } from '../arena.js';
+import { ended } from '../engine/attachment.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, type Core, LIMIT } from '../engine/core.js';
+import type { Kind } from '../engine/kinds.js';
+import { type Handle, make, type Reference } from '../engine/shared-object.js';
+import { badInteger, badType, checkInteger, DisposedError, TimeoutError } from '../errors.js';
+import type { Patience } from '../patience.js';
+import { Semaphore } from '../semaphore.js';
+import { checkDuration, LONGEST, mayNotBlock, untilThen } from './deadline.js';
+import { type Notify, notifyNumber } from './notify.js';
+
+export interface SemaphoreOptions {
+  /** Where it lives. Default: `Arena.default`. */
+  readonly arena?: Arena;
+  /** How often a waiter that is next looks before it parks, 0 to 1,000,000. Default 200. */
+  readonly spin?: number;
+}
+
+const SPIN = 200;
+const MOST_POLLS = 1_000_000;
+const DONE = Promise.resolve();
+/** Milliseconds to wait for a permit that is on its way, before looking whether it still is. */
+const BRIEF = 1;
+const never = new Int32Array(new SharedArrayBuffer(4));
+const brief = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, BRIEF));
+
+/** Makes the shared object of a new semaphore. */
+export function makeCounter(kind: Kind, desired: unknown, max: number, options: SemaphoreOptions): Reference {
+  if (typeof options !== 'object' || options === null)
+    throw badType(`${kind}: options`, 'an object', options);
+  const properties = {
+    permits: checkInteger(`${kind}: desired`, desired, 0, max),
+    max: LIMIT,
+    spin: checkInteger(`${kind}: spin`, options.spin ?? SPIN, 0, MOST_POLLS),
+    threshold: max,
+    robust: false,
+    firstTicket: 0n,
+  };
+  return make(kind, properties, options.arena);
+}
+
+export abstract class CounterSemaphore<K extends Kind> {
+  readonly #kind: K;
+  readonly #reference: Reference;
+  readonly #core: Core;
+  readonly #queue: Semaphore;
+  readonly #max: number;
+  /** Address of the shared object; of the closed one, once this knows that it has been disposed of. */
+  #at = 0;
+  /** Promises that still wait, and may have to look at the shared object. */
+  #pending = 0;
+  #hasLetGo = false;
+
+  /** @internal */
+  protected constructor(kind: K, max: number, reference: Reference) {
+    this.#kind = kind;
+    this.#max = max;
+    this.#reference = reference;
+    this.#core = reference.attachment.core;
+    this.#queue = new Semaphore(reference as never);
+    // For itself too: the queue lets go as soon as it finds itself closed.
+    reference.hold(this);
+    this.#at = reference.address;
+  }
+
+  /**
+   * What to send to another thread, for `from` there.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  get handle(): Handle<K> {
+    if (this.disposed) throw new DisposedError();
+    return this.#reference.handle(this.#kind);
+  }
+
+  /** The value now; 0 once it has been disposed of. Racy by nature: for diagnostics (P0514R1 has nothing like it). */
+  get value(): number {
+    return this.#core.counted(this.#at);
+  }
+
+  /** Whether it has been disposed of, as far as this object has noticed. */
+  get disposed(): boolean {
+    return this.#at === CLOSED_OBJECT;
+  }
+
+  /** @internal Adds `count` to the value, and unblocks. */
+  protected raise(count: number, notify: Notify): void {
+    const number = notify === 'all' ? 0 : notifyNumber(`${this.#kind}.signal`, notify);
+    if (count !== 1 && !this.#valid(count))
+      throw badInteger(`${this.#kind}.signal: count`, count, 1, this.#max, ' (its max)');
+    const handed = this.#core.countUp(this.#at, count, number);
+    if (handed > 0) this.#queue.release(handed);
+    else if (handed === ANSWER_OVER_MAX)
+      throw new RangeError(
+        `${this.#kind}.signal: ${count} more would make the value greater than ${this.#max} (its max); it is ` +
+          `${this.value}. Nothing was signalled`,
+      );
+  }
+
+  #valid(count: number): boolean {
+    return typeof count === 'number' && (count | 0) === count && count >= 1 && count <= this.#max;
+  }
+
+  /**
+   * Takes 1 from the value, blocking the thread while it is 0. Returns only with it. Waiters are served in the order
+   * in which they came; nobody overtakes them, unless signals of `one` or `none` leave a value beside sleepers.
+   * @throws {TypeError} on a thread that may not block, such as a browser's main thread.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   */
+  wait(): void {
+    this.#mayBlock();
+    const answer = this.#core.countDown(this.#at);
+    if (answer !== 0) this.#queueUp(answer);
+  }
+
+  #mayBlock(): void {
+    if (!this.#reference.attachment.mayBlock) throw mayNotBlock();
+  }
+
+  /**
+   * Goes on where countDown has answered that it has not taken anything. Throws the queue's error if it must, a
+   * TimeoutError when the patience has ended.
+   */
+  #queueUp(answer: number, patience?: Patience): void {
+    if (answer === ANSWER_CLOSED) throw this.#closed();
+    try {
+      this.#queue.acquire(1, patience);
+    } catch (reason) {
+      for (let error = reason; !this.#refused(error, reason); Atomics.wait(never, 0, 0, BRIEF)) {
+        const looked = this.#look();
+        if (looked === true) return;
+        error = looked;
+      }
+    }
+  }
+
+  /** Whether the permit has come that was on its way; or the error of a closed queue. */
+  #look(): unknown {
+    try {
+      return this.#queue.tryAcquire();
+    } catch (error) {
+      return error;
+    }
+  }
+
+  /**
+   * The queue has not admitted a waiter, which gives up for a reason. True: it is through all the same, since the
+   * queue is closed, and it had been handed a permit. False: it has been handed one that is there, or on its way, or
+   * that somebody took who came later, and who then is counted as waiting: it must look again. Throws if it is out.
+   */
+  #refused(error: unknown, reason: unknown): boolean {
+    const isOut = this.#core.withdraw(this.#reference.address) !== ADMITTED;
+    const isClosed = error instanceof DisposedError;
+    if (isClosed) this.#letGo();
+    if (isOut) throw isClosed ? error : reason;
+    return isClosed;
+  }
+
+  /**
+   * Takes 1 from the value if it is not 0. Never blocks, and fails only when the value is 0.
+   * @returns whether it took it.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  tryWait(): boolean {
+    const answer = this.#core.tryCountDown(this.#at);
+    if (answer === ANSWER_CLOSED) throw this.#closed();
+    return answer === ADMITTED;
+  }
+
+  /**
+   * As `wait`, for a time at most.
+   * @param ms milliseconds, 0 (as `tryWait`) to 2,147,483,647, or Infinity.
+   * @returns whether it took 1 from the value; false not before the time is over.
+   * @throws {RangeError | TypeError} for a bad time.
+   * @throws {TypeError} on a thread that may not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   */
+  tryWaitFor(ms: number): boolean {
+    return this.#waitFor(checkDuration(`${this.#kind}.tryWaitFor`, ms));
+  }
+
+  #waitFor(timeout: number): boolean {
+    if (timeout === 0) return this.tryWait();
+    this.#mayBlock();
+    const answer = this.#core.countDown(this.#at);
+    if (answer === ADMITTED) return true;
+    try {
+      this.#queueUp(answer, { timeout });
+      return true;
+    } catch (error) {
+      if (error instanceof TimeoutError) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * As `wait`, until a point of the system's clock at most.
+   * @param epochMs milliseconds since 1970, as `Date.now()` has them. A point that has passed: as `tryWait`.
+   * @returns whether it took 1 from the value; false not before that time, by the clock as it was at the call.
+   * @throws as `tryWaitFor`.
+   */
+  tryWaitUntil(epochMs: number): boolean {
+    while (true) {
+      const left = untilThen(`${this.#kind}.tryWaitUntil`, epochMs);
+      if (this.#waitFor(left)) return true;
+      if (left < LONGEST) return false;
+    }
+  }
+
+  /**
+   * As `wait`, without blocking the thread: the promise is fulfilled when 1 has been taken. In one line with blocked
+   * threads. The process stays alive until then.
+   * @returns a promise; it rejects with DisposedError if the semaphore has been or is being disposed of, and with
+   * ArenaFullError if the arena has no room for another waiter.
+   */
+  waitAsync(): Promise<void> {
+    const answer = this.#core.countDown(this.#at);
+    return answer === ADMITTED ? DONE : this.#queueUpAsync(answer);
+  }
+
+  async #queueUpAsync(answer: number, patience?: Patience): Promise<void> {
+    if (answer === ANSWER_CLOSED) throw this.#closed();
+    this.#pending++;
+    try {
+      await this.#queue.acquireAsync(1, patience);
+    } catch (reason) {
+      // For want of room, or in a thread that ends, it could not queue again; so it looks.
+      for (let error = reason; !this.#refused(error, reason); await brief()) {
+        const looked = this.#look();
+        if (looked === true) return;
+        error = looked;
+      }
+    } finally {
+      this.#pending--;
+      if (this.disposed) this.#letGo();
+    }
+  }
+
+  /**
+   * As `tryWaitFor`, without blocking the thread.
+   * @returns a promise of whether it took 1 from the value. It rejects for a bad time, and as that of `waitAsync`.
+   */
+  async tryWaitForAsync(ms: number): Promise<boolean> {
+    return this.#waitForAsync(checkDuration(`${this.#kind}.tryWaitForAsync`, ms));
+  }
+
+  async #waitForAsync(timeout: number): Promise<boolean> {
+    if (timeout === 0) return this.tryWait();
+    const answer = this.#core.countDown(this.#at);
+    if (answer === ADMITTED) return true;
+    try {
+      await this.#queueUpAsync(answer, { timeout });
+      return true;
+    } catch (error) {
+      if (error instanceof TimeoutError) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * As `tryWaitUntil`, without blocking the thread.
+   * @returns as `tryWaitForAsync`.
+   */
+  async tryWaitUntilAsync(epochMs: number): Promise<boolean> {
+    while (true) {
+      const left = untilThen(`${this.#kind}.tryWaitUntilAsync`, epochMs);
+      if (await this.#waitForAsync(left)) return true;
+      if (left < LONGEST) return false;
+    }
+  }
+
+  /**
+   * Closes it in every thread: whoever waits, now or later, gets a DisposedError; whoever has been unblocked by then
+   * has what it waited for, even if its wait has not returned yet. Its memory is used again once every thread has
+   * let go of it.
+   */
+  dispose(): void {
+    if (this.disposed) return;
+    this.#core.closeCounter(this.#at);
+    this.#letGo();
+  }
+
+  #closed(): DisposedError {
+    this.#letGo();
+    return new DisposedError();
+  }
+
+  /** @internal The thread ends. */
+  [ended](): void {
+    this.#at = CLOSED_OBJECT;
+  }
+
+  #letGo(): void {
+    this.#at = CLOSED_OBJECT;
+    this.#queue.dispose();
+    if (this.#pending > 0 || this.#hasLetGo) return;
+    this.#hasLetGo = true;
+    this.#reference.letGo(this);
+  }
+}

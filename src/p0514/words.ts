@@ -1,0 +1,215 @@
+/**
+ * A word of a typed array over shared memory, that threads wait to see change: which one it is, what it is compared
+ * with, and the wait itself around the calls of core/algorithms/places.ts, since only JavaScript can look at it.
+ */
+import { host } from '#host';
+import { type Algorithms, algorithmsOf } from '../algorithms/engine.js';
+import type { Attachment } from '../engine/attachment.js';
+import { canWaitAsync } from '../engine/doorbell.js';
+import { badInteger, badType } from '../errors.js';
+import { LONGEST, mayNotBlock, untilThen } from './deadline.js';
+
+/** An array whose words can be waited on: of integers, or of floats, which are compared by their bits. */
+export type WaitableArray =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | Float32Array
+  | Float64Array;
+
+/** What a word of the array holds. */
+export type ValueOf<A extends WaitableArray> = A extends BigInt64Array | BigUint64Array ? bigint : number;
+
+type Integers = Exclude<WaitableArray, Uint8ClampedArray | Float32Array | Float64Array>;
+type Maker<A> = new (buffer: ArrayBufferLike, offset?: number, length?: number) => A;
+
+/** By the name of an array's class: one word of it, and the same as Atomics can load it. */
+const kinds: Record<string, { word: WaitableArray; bits: Integers; load: Maker<Integers> }> = {};
+
+function kind(make: Maker<WaitableArray>, load: Maker<Integers>): void {
+  const buffer = new ArrayBuffer(8);
+  kinds[make.name] = { word: new make(buffer, 0, 1), bits: new load(buffer, 0, 1), load };
+}
+for (const make of [Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array])
+  kind(make, make);
+for (const make of [BigInt64Array, BigUint64Array]) kind(make, make);
+kind(Uint8ClampedArray, Uint8Array);
+kind(Float32Array, Int32Array);
+kind(Float64Array, BigInt64Array);
+
+/** Of arrays that Atomics cannot load: the same memory as integers. */
+const views = new WeakMap<WaitableArray, Integers>();
+
+/**
+ * 64-bit words that lie below each other have one key: a signal through an array of another width finds the waiter.
+ * The key is the place in the buffer alone. Nothing tells one buffer from another in every thread.
+ */
+const KEY_BYTES = 8;
+
+export function keyOf(what: string, array: WaitableArray, index: number): number {
+  const name = (array as { [Symbol.toStringTag]?: string } | null | undefined)?.[Symbol.toStringTag];
+  if (name === undefined || kinds[name] === undefined || !ArrayBuffer.isView(array))
+    throw badType(`${what}: array`, 'a typed array of integers or floats', array);
+  if (!(array.buffer instanceof SharedArrayBuffer))
+    throw new TypeError(`${what}: array must be over shared memory: no other thread could change its words`);
+  if (!Number.isInteger(index) || index < 0 || index >= array.length)
+    throw badInteger(`${what}: index`, index, 0, array.length - 1);
+  return Math.floor((array.byteOffset + index * array.BYTES_PER_ELEMENT) / KEY_BYTES);
+}
+
+/** A word and the value that it is waited to change from. */
+export class Word {
+  readonly key: number;
+  readonly #array: Integers;
+  readonly #index: number;
+  readonly #old: number | bigint;
+
+  constructor(what: string, array: WaitableArray, index: number, old: number | bigint) {
+    this.key = keyOf(what, array, index);
+    const { word, bits, load } = kinds[array[Symbol.toStringTag]] as (typeof kinds)[string];
+    const big = typeof word[0] === 'bigint';
+    if (typeof old !== (big ? 'bigint' : 'number'))
+      throw badType(`${what}: old`, big ? 'a bigint' : 'a number', old);
+    word[0] = old as never;
+    if (word[0] !== old && !(Number.isNaN(old) && Number.isNaN(word[0])))
+      throw new RangeError(
+        `${what}: old must be a value that a ${array[Symbol.toStringTag]} can hold, got ${old}`,
+      );
+    this.#old = bits[0] as number | bigint;
+    this.#index = index;
+    if (word === bits || array instanceof load) this.#array = array as Integers;
+    else {
+      let view = views.get(array);
+      if (view === undefined) {
+        view = new load(array.buffer, array.byteOffset, array.length);
+        views.set(array, view);
+      }
+      this.#array = view;
+    }
+  }
+
+  /** Whether it is another than it was. */
+  get changed(): boolean {
+    return Atomics.load(this.#array as Int32Array, this.#index) !== this.#old;
+  }
+}
+
+/** How often a waiter looks before it goes to its place. */
+const LOOKS = 50;
+
+/** Where the thread waits through promises; at its end it is there no more. */
+const pending = new Set<() => void>();
+let endIsHeard = false;
+
+/** Where threads wait for words to change. */
+export abstract class Places {
+  readonly #attachment: Attachment;
+  /** @internal */
+  protected readonly algorithms: Algorithms;
+
+  constructor(attachment: Attachment) {
+    this.#attachment = attachment;
+    this.algorithms = algorithmsOf(attachment);
+  }
+
+  /** The place of a key; throws if there is none any more. */
+  abstract placeOf(key: number): number;
+
+  /** Throws if who waits must not wait any longer. */
+  abstract checkOpen(): void;
+
+  /** Whether the word has changed; false when that has not come within the time. */
+  wait(word: Word, milliseconds = Infinity): boolean {
+    const place = this.placeOf(word.key);
+    if (word.changed) return true;
+    if (milliseconds <= 0) return false;
+    if (!this.#attachment.mayBlock) throw mayNotBlock();
+    for (let looks = LOOKS; looks > 0; looks--) if (word.changed) return true;
+    const end = performance.now() + milliseconds;
+    while (true) {
+      const sequence = this.algorithms.arriveAt(place);
+      try {
+        if (word.changed) return true;
+        this.checkOpen();
+        const left = end - performance.now();
+        if (left <= 0) return false;
+        this.algorithms.sleepAt(place, sequence, left === Infinity ? -1n : BigInt(Math.ceil(left * 1e6)));
+      } finally {
+        this.algorithms.departFrom(place);
+      }
+    }
+  }
+
+  /** The same without blocking the thread. The process stays alive meanwhile. */
+  async waitAsync(word: Word, milliseconds = Infinity): Promise<boolean> {
+    const place = this.placeOf(word.key);
+    if (word.changed) return true;
+    if (milliseconds <= 0) return false;
+    if (!canWaitAsync)
+      throw new Error('this engine has no Atomics.waitAsync: use the blocking form, in a worker');
+    const sequences = new BigInt64Array(this.#attachment.memory.buffer);
+    const end = performance.now() + milliseconds;
+    const depart = (): void => this.algorithms.departFrom(place);
+    hearEnd();
+    host.keepAlive(true);
+    pending.add(depart);
+    try {
+      while (true) {
+        const sequence = this.algorithms.arriveAt(place);
+        try {
+          if (word.changed) return true;
+          this.checkOpen();
+          const left = end - performance.now();
+          if (left <= 0) return false;
+          await Atomics.waitAsync(sequences, place >> 3, sequence, left).value;
+        } finally {
+          depart();
+        }
+      }
+    } finally {
+      pending.delete(depart);
+      host.keepAlive(false);
+    }
+  }
+
+  /** Wakes who waits for a change of a word with this key. */
+  signal(key: number): void {
+    this.algorithms.signalAt(this.placeOf(key));
+  }
+}
+
+function hearEnd(): void {
+  if (endIsHeard) return;
+  endIsHeard = true;
+  host.onExit(() => {
+    for (const depart of pending) depart();
+  });
+}
+
+/** Waits, in pieces that a timer can be set to, until a point of the system's clock. */
+export function waitUntil(places: Places, what: string, word: Word, epochMs: number): boolean {
+  while (true) {
+    const left = untilThen(what, epochMs);
+    if (places.wait(word, left)) return true;
+    if (left < LONGEST) return false;
+  }
+}
+
+export async function waitUntilAsync(
+  places: Places,
+  what: string,
+  word: Word,
+  epochMs: number,
+): Promise<boolean> {
+  while (true) {
+    const left = untilThen(what, epochMs);
+    if (await places.waitAsync(word, left)) return true;
+    if (left < LONGEST) return false;
+  }
+}

@@ -1,0 +1,358 @@
+/** The clauses of P0514R1, 32.10.1, that are about binary_semaphore and counting_semaphore: each by its number. */
+import { Arena, DisposedError } from 'taketurns';
+import { BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
+import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
+import { watch } from '../support/settled.js';
+import { Member, team, together } from '../support/team.js';
+import { turn, until } from '../support/until.js';
+
+const crowd = team(4);
+const [first, second, third] = [0, 1, 2].map((i) => () => crowd[i] as NonNullable<(typeof crowd)[0]>);
+const arenaOf = (semaphore: { handle: { arena: Parameters<typeof Arena.from>[0] } }) =>
+  Arena.from(semaphore.handle.arena);
+
+/** Waits until so many are counted as waiting, and those who block sleep. */
+async function waiting(semaphore: BinarySemaphore | CountingSemaphore, count: number): Promise<void> {
+  const { address } = semaphore.handle;
+  const memory = new Memory(arenaOf(semaphore));
+  await until(
+    () => memory.long(address + at('O_COUNTER')) >> 32n === BigInt(count),
+    `${count} are counted as waiting`,
+  );
+  await until(
+    () =>
+      memory.long(address + at('TICKET')) - memory.long(address + at('GRANT')) === BigInt(count) &&
+      memory.standing.length === count,
+    `${count} stand in the queue`,
+  );
+}
+
+describe('1, 2: count_type and max', () => {
+  it('max is 1, and the largest int32', () => {
+    expect(BinarySemaphore.max).toBe(1);
+    expect(CountingSemaphore.max).toBe(2 ** 31 - 1);
+  });
+
+  it('a greater value is a RangeError, where the paper leaves it undefined, and nothing has changed', () => {
+    const binary = new BinarySemaphore(1);
+    expect(() => binary.signal()).toThrow(
+      /BinarySemaphore.signal: 1 more .* greater than 1 \(its max\); it is 1/,
+    );
+    expect(binary.value).toBe(1);
+    const counting = new CountingSemaphore(CountingSemaphore.max - 1);
+    expect(() => counting.signal(2)).toThrow(RangeError);
+    counting.signal();
+    expect(counting.value).toBe(CountingSemaphore.max);
+    expect(() => counting.signal(1, Notify.none)).toThrow(RangeError);
+    expect(counting.tryWait()).toBe(true);
+  });
+});
+
+describe('3: constructors', () => {
+  it('begin at 0, or as desired', () => {
+    expect(new BinarySemaphore().value).toBe(0);
+    expect(new BinarySemaphore(1).value).toBe(1);
+    expect(new CountingSemaphore().value).toBe(0);
+    expect(new CountingSemaphore(CountingSemaphore.max).value).toBe(CountingSemaphore.max);
+  });
+
+  it('refuse what is out of range', () => {
+    expect(() => new BinarySemaphore(2)).toThrow(
+      'BinarySemaphore: desired must be an integer from 0 to 1, got 2',
+    );
+    expect(() => new CountingSemaphore(-1)).toThrow(RangeError);
+    expect(() => new CountingSemaphore('1' as never)).toThrow(TypeError);
+    expect(() => new CountingSemaphore(1, { spin: -1 })).toThrow(RangeError);
+    expect(() => new CountingSemaphore(1, null as never)).toThrow(TypeError);
+  });
+
+  it('a handle is of its own kind', () => {
+    const binary = new BinarySemaphore();
+    expect(BinarySemaphore.from(binary.handle).tryWait()).toBe(false);
+    expect(() => CountingSemaphore.from(binary.handle as never)).toThrow(/of a BinarySemaphore/);
+  });
+});
+
+describe("4: the destructor's requirement", () => {
+  it('whoever was unblocked before has what it waited for, though its wait has not returned', async () => {
+    for (let i = 0; i < 200; i++) {
+      const semaphore = new BinarySemaphore(0, { spin: i % 2 ? 0 : 200 });
+      const { address } = semaphore.handle;
+      const memory = new Memory(arenaOf(semaphore));
+      const wait = first().run('call', { handle: semaphore.handle, method: 'wait' });
+      // Only counted: it may not have come to the queue yet.
+      await until(() => memory.long(address + at('O_COUNTER')) >> 32n === 1n, 'it waits');
+      semaphore.signal();
+      semaphore.dispose();
+      await wait;
+    }
+  });
+
+  it('promises likewise', async () => {
+    const semaphore = new CountingSemaphore();
+    const waits = [semaphore.waitAsync(), semaphore.waitAsync()];
+    semaphore.signal(2);
+    semaphore.dispose();
+    await Promise.all(waits);
+  });
+
+  it('whoever still waits, where the paper forbids it, gets a DisposedError', async () => {
+    const semaphore = new CountingSemaphore();
+    const { handle } = semaphore;
+    const waits = [
+      watch(first().run('call', { handle, method: 'wait' }), 0),
+      watch(second().run('call', { handle, method: 'tryWaitFor', args: [1e6] }), 1),
+      watch(third().run('call', { handle, method: 'waitAsync' }), 2),
+    ];
+    await waiting(semaphore, 3);
+    const own = watch(semaphore.tryWaitForAsync(1e6), 3);
+    semaphore.dispose();
+    semaphore.dispose();
+    await until(() => [...waits, own].every((wait) => wait.state === 'rejected'), 'all are told');
+    for (const { error } of [...waits, own]) expect(error).toMatchObject({ name: 'DisposedError' });
+    expect(() => semaphore.wait()).toThrow(DisposedError);
+    expect(() => semaphore.tryWait()).toThrow(DisposedError);
+    await expect(semaphore.waitAsync()).rejects.toThrow(DisposedError);
+    await expect(semaphore.tryWaitForAsync(5)).rejects.toThrow(DisposedError);
+    expect(() => semaphore.handle).toThrow(DisposedError);
+    semaphore.signal();
+    expect(semaphore.value).toBe(0);
+    // Every thread has let go: the memory can be used again.
+    const life = () => new Memory(Arena.from(handle.arena)).long(handle.address + at('O_LIFE')) >> 32n;
+    await until(() => life() === BigInt(handle.generation + 1), 'all have let go');
+  });
+});
+
+describe('7.1: signal adds', () => {
+  it('1, or the count', () => {
+    const semaphore = new CountingSemaphore(1);
+    semaphore.signal();
+    semaphore.signal(3);
+    semaphore.signal(2, Notify.one);
+    expect(semaphore.value).toBe(7);
+  });
+
+  it('a bad count or notify is an error', () => {
+    const semaphore = new CountingSemaphore();
+    for (const count of [0, -1, 1.5, 2 ** 31]) expect(() => semaphore.signal(count)).toThrow(RangeError);
+    expect(() => semaphore.signal('2' as never)).toThrow(TypeError);
+    expect(() => semaphore.signal(1, 'some' as never)).toThrow(/notify must be Notify.all/);
+    expect(() => new BinarySemaphore().signal(1 as never)).toThrow(TypeError);
+    expect(semaphore.value).toBe(0);
+  });
+});
+
+describe('7.2: signal all', () => {
+  it('unblocks as many as the value suffices for, in the order in which they came', async () => {
+    const semaphore = new CountingSemaphore();
+    const { handle } = semaphore;
+    const log = new Int32Array(new SharedArrayBuffer(4 * 4));
+    const waits = [];
+    for (let entry = 0; entry < 3; entry++) {
+      waits.push(
+        watch(crowd[entry]?.run('call', { handle, method: 'wait', log, entry }) as Promise<void>, entry),
+      );
+      await waiting(semaphore, entry + 1);
+    }
+    semaphore.signal(2);
+    await until(() => Atomics.load(log, 0) === 2, 'two are through');
+    await waiting(semaphore, 1);
+    expect([...log.subarray(1, 3)].sort()).toEqual([0, 1]);
+    semaphore.signal();
+    await until(() => waits.every(({ state }) => state === 'fulfilled'), 'the third is');
+    expect(semaphore.value).toBe(0);
+  });
+});
+
+describe('7.3: signal one', () => {
+  it('unblocks one, though the value would suffice for two; the rest is there for whoever comes', async () => {
+    const semaphore = new CountingSemaphore();
+    const { handle } = semaphore;
+    const waits = crowd
+      .slice(0, 2)
+      .map((member, i) => watch(member.run('call', { handle, method: 'wait' }), i));
+    await waiting(semaphore, 2);
+    semaphore.signal(2, Notify.one);
+    await until(() => waits.some(({ state }) => state === 'fulfilled'), 'one is through');
+    await waiting(semaphore, 1);
+    expect(semaphore.value).toBe(1);
+    expect(semaphore.tryWait()).toBe(true);
+    semaphore.signal(1, Notify.one);
+    await until(() => waits.every(({ state }) => state === 'fulfilled'), 'both are');
+  });
+});
+
+describe('7: signal none', () => {
+  it('unblocks nobody; a later signal unblocks for both', async () => {
+    const semaphore = new CountingSemaphore();
+    const { handle } = semaphore;
+    const waits = crowd
+      .slice(0, 2)
+      .map((member, i) => watch(member.run('call', { handle, method: 'wait' }), i));
+    await waiting(semaphore, 2);
+    semaphore.signal(1, Notify.none);
+    await waiting(semaphore, 2);
+    expect(semaphore.value).toBe(1);
+    semaphore.signal();
+    await until(() => waits.every(({ state }) => state === 'fulfilled'), 'both are through');
+    expect(semaphore.value).toBe(0);
+  });
+
+  it('what it adds is there for whoever tries', () => {
+    const semaphore = new BinarySemaphore();
+    semaphore.signal(Notify.none);
+    expect(semaphore.tryWait()).toBe(true);
+    semaphore.signal(Notify.none);
+    semaphore.wait();
+    expect(semaphore.value).toBe(0);
+  });
+});
+
+describe('8: signal without notify', () => {
+  it('is signal all', async () => {
+    const semaphore = new CountingSemaphore();
+    const waits = [semaphore.waitAsync(), semaphore.waitAsync()];
+    semaphore.signal(2);
+    await Promise.all(waits);
+  });
+});
+
+describe('12, 13: try_wait', () => {
+  it('takes 1 and tells so, unless the value is 0', () => {
+    const semaphore = new CountingSemaphore(2);
+    expect([semaphore.tryWait(), semaphore.tryWait(), semaphore.tryWait()]).toEqual([true, true, false]);
+    expect(semaphore.value).toBe(0);
+  });
+});
+
+describe('18.1: a wait that finds the value above 0', () => {
+  it('returns at once, however it waits', async () => {
+    const semaphore = new CountingSemaphore(6);
+    semaphore.wait();
+    expect(semaphore.tryWaitFor(0)).toBe(true);
+    expect(semaphore.tryWaitUntil(0)).toBe(true);
+    await semaphore.waitAsync();
+    expect(await semaphore.tryWaitForAsync(5)).toBe(true);
+    expect(await semaphore.tryWaitUntilAsync(Number.POSITIVE_INFINITY)).toBe(true);
+    expect(semaphore.value).toBe(0);
+  });
+});
+
+describe('18.2: a spurious return', () => {
+  it('is for timed waits alone: a wait that is woken for nothing goes on waiting', async () => {
+    const semaphore = new BinarySemaphore(0, { spin: 0 });
+    const { handle } = semaphore;
+    const wait = watch(first().run('call', { handle, method: 'wait' }), 0);
+    await waiting(semaphore, 1);
+    // Whatever the thread may sleep on in the arena.
+    const words = new Int32Array(handle.arena.memory.buffer);
+    let woken = 0;
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < words.length; i++) if (words[i] !== 0) woken += Atomics.notify(words, i);
+      await turn();
+      await waiting(semaphore, 1);
+    }
+    expect(woken).toBeGreaterThan(0);
+    expect(wait.state).toBe('pending');
+    semaphore.signal();
+    await until(() => wait.state === 'fulfilled', 'it is through');
+  });
+
+  it('false is not said before the time is over', async () => {
+    const semaphore = new BinarySemaphore();
+    const begun = performance.now();
+    expect(semaphore.tryWaitFor(20)).toBe(false);
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(19);
+    const then = Date.now() + 20;
+    expect(await semaphore.tryWaitUntilAsync(then)).toBe(false);
+    expect(Date.now()).toBeGreaterThanOrEqual(then - 1);
+  });
+});
+
+describe('19: timed waits', () => {
+  it('that give up leave nothing behind', async () => {
+    const semaphore = new CountingSemaphore();
+    expect(semaphore.tryWaitFor(0)).toBe(false);
+    expect(semaphore.tryWaitFor(1)).toBe(false);
+    expect(semaphore.tryWaitUntil(Date.now() + 1)).toBe(false);
+    expect(semaphore.tryWaitUntil(Date.now() - 1000)).toBe(false);
+    expect(await semaphore.tryWaitForAsync(1)).toBe(false);
+    expect(await semaphore.tryWaitForAsync(0)).toBe(false);
+    expect(await semaphore.tryWaitUntilAsync(Date.now() + 2)).toBe(false);
+    semaphore.signal();
+    expect(semaphore.value).toBe(1);
+    expect(semaphore.tryWait()).toBe(true);
+    expect(new Memory(arenaOf(semaphore)).standing).toEqual([]);
+  });
+
+  it('return true when they are unblocked', async () => {
+    const semaphore = new CountingSemaphore();
+    const { handle } = semaphore;
+    const timed = ['tryWaitFor', 'tryWaitForAsync'].map((method, i) =>
+      (crowd[i] as NonNullable<(typeof crowd)[0]>).run<boolean>('call', { handle, method, args: [1e6] }),
+    );
+    await waiting(semaphore, 2);
+    semaphore.signal(2);
+    expect(await Promise.all(timed)).toEqual([true, true]);
+  });
+
+  it('refuse what is no time', async () => {
+    const semaphore = new BinarySemaphore(1);
+    for (const ms of [-1, Number.NaN, 2 ** 31]) {
+      expect(() => semaphore.tryWaitFor(ms)).toThrow(/tryWaitFor: ms must be/);
+      await expect(semaphore.tryWaitForAsync(ms)).rejects.toThrow(RangeError);
+    }
+    expect(() => semaphore.tryWaitFor('1' as never)).toThrow(TypeError);
+    expect(() => semaphore.tryWaitUntil(Number.NaN)).toThrow(RangeError);
+    expect(() => semaphore.tryWaitUntil(new Date() as never)).toThrow(TypeError);
+    await expect(semaphore.tryWaitUntilAsync(Number.NaN)).rejects.toThrow(RangeError);
+    expect(semaphore.value).toBe(1);
+  });
+});
+
+describe('threads that end', () => {
+  it.each(['wait', 'waitAsync'])(
+    'in %s are counted no more: a signal is for those who are there',
+    async (way) => {
+      const semaphore = new CountingSemaphore();
+      const { handle } = semaphore;
+      const memory = new Memory(arenaOf(semaphore));
+      const member = new Member();
+      arenaOf(semaphore).watch(member.worker);
+      member.run('call', { handle, method: way });
+      await waiting(semaphore, 1);
+      await member.kill();
+      await until(() => memory.long(handle.address + at('O_COUNTER')) === 0n, 'it is counted no more');
+      semaphore.signal();
+      expect(semaphore.value).toBe(1);
+    },
+  );
+});
+
+describe.each([
+  ['BinarySemaphore', () => new BinarySemaphore(1), 1],
+  ['CountingSemaphore', () => new CountingSemaphore(3), 3],
+  ['BinarySemaphore, not polling', () => new BinarySemaphore(1, { spin: 0 }), 1],
+] as const)('%s, by a crowd', (_, make, permits) => {
+  it.each([
+    ['wait', ['wait']],
+    ['every way', ['wait', 'tryWait', 'tryWaitFor', 'tryWaitUntil', 'waitAsync', 'tryWaitForAsync']],
+  ])('%s: never more inside than there may be, and the value is whole again', async (_way, ways) => {
+    const semaphore = make();
+    const rounds = 400;
+    const shared = new Int32Array(new SharedArrayBuffer(4));
+    const scores = await together<{ taken: number; tooMany: number }>(crowd, 'lock-with', {
+      handle: semaphore.handle,
+      shared,
+      ways,
+      rounds,
+      permits,
+    });
+    expect(scores).toEqual(crowd.map(() => ({ taken: rounds, tooMany: 0 })));
+    expect(semaphore.value).toBe(permits);
+    expect(new Memory(arenaOf(semaphore)).long(semaphore.handle.address + at('O_COUNTER'))).toBe(
+      BigInt(permits),
+    );
+  });
+});

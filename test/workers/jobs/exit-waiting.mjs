@@ -1,0 +1,7 @@
+/** Ends the worker while a promise of its waits for a word. */
+import { attach } from '../attach.mjs';
+
+export default async function exitWaiting({ array, handle }) {
+  attach(handle).waitAsync(array, 0, 0);
+  process.exit();
+}
