@@ -69,7 +69,9 @@ describe('report', () => {
     const found = new Map(targets(madeUp()).map((target) => [target.what, target]));
     const value = (what: string) => found.get(what)?.found.get('Semaphore');
     expect(value('uncontended pair / sem_t')).toBeCloseTo(1 / numberOf('sem_t'));
-    expect(value('throughput at 64 threads / js-ticket-notify-all')).toBeCloseTo(1 / numberOf('js-ticket-notify-all'));
+    expect(value('throughput at 64 threads / js-ticket-notify-all')).toBeCloseTo(
+      1 / numberOf('js-ticket-notify-all'),
+    );
     expect(value('admissions out of ticket order, any thread count')).toBe(0);
     expect(value('await acquire + release, queued / the better of async-mutex, async-sema')).toBeCloseTo(0.5);
     const fifteen = found.get('throughput at 64 threads / js-ticket-notify-all');
