@@ -311,7 +311,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
 
   it('at the very moment of being granted: a permit is there again, or in its grave', async () => {
     for (const robust of [true, false]) {
-      for (const i of upTo(12)) {
+      for (const i of upTo(6)) {
         const semaphore = taken(1, { arena, robust });
         const dying = recruit(arena);
         await park(semaphore, dying);
