@@ -311,7 +311,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
 
   it('at the very moment of being granted: a permit is there again, or in its grave', async () => {
     for (const robust of [true, false]) {
-      for (const i of upTo(12)) {
+      for (const i of upTo(6)) {
         const semaphore = taken(1, { arena, robust });
         const dying = recruit(arena);
         await park(semaphore, dying);
@@ -467,7 +467,10 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     semaphore.dispose();
   });
 
-  it('of a dispose: it is finished', async () => {
+  it.each([
+    ['before it has closed the semaphore', false],
+    ['before it has told anybody', true],
+  ])('of a dispose, %s: it is finished', async (_, isClosed) => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const life = semaphore.handle.address + at('O_LIFE');
     const dying = recruit(arena);
@@ -478,6 +481,8 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     // Live, with three references; disposed of, with as many.
     expect(memory.long(life) & 0xffffffffn).toBe(0x2000003n);
     memory.write(life, memory.long(life) + 0x1000000n);
+    const closed = memory.long(semaphore.handle.address + TICKET) + BigInt(at('CLOSED_DISTANCE'));
+    if (isClosed) memory.write(semaphore.handle.address + GRANT, closed);
     await dying.kill();
     expect((await failure(() => entered)).name).toBe('DisposedError');
     await until(() => here.state === 'rejected', 'the promise is told');

@@ -136,7 +136,9 @@ async function meet() {
 }
 
 const pause = () => new Promise((resolve) => setImmediate(resolve));
-while (!hasStopped(board)) {
+
+/** Some request or other. */
+async function act() {
   const what = draw();
   // While it blocks it holds nothing, nor can be given anything in promises: or two might wait for each other.
   if (what < 0.45) await use(upTo(kinds.length), true);
@@ -154,5 +156,9 @@ while (!hasStopped(board)) {
   }
   await pause();
 }
-for (const semaphore of semaphores) semaphore.onOwnerDied = undefined;
-process.exit(0);
+
+// Not at the top: Node 20 crashes when a worker is terminated as it begins a module that awaits.
+(async () => {
+  while (!hasStopped(board)) await act();
+  process.exit(0);
+})();
