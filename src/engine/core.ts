@@ -19,7 +19,9 @@ export const ANSWER_MISMATCH = -7;
 export const ANSWER_NAMES_FULL = -8;
 export const ANSWER_OBJECTS_FULL = -9;
 export const ANSWER_NOT_HELD = -10;
+export const ANSWER_OWNED = -11;
 export const QUEUED = 3;
+export const ELDEST = 8;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
 
@@ -129,6 +131,17 @@ export interface Core {
   timeouts(address: number): number;
   usedElements(): number;
   dispose(address: number): void;
+  lock(address: number): number;
+  tryLock(address: number): number;
+  queue(address: number, attachment: number): number;
+  compete(address: number, nanoseconds: bigint, attachment: number): number;
+  forgo(address: number, attachment: number): void;
+  reserveLock(address: number, attachment: number): number;
+  unlock(address: number): number;
+  wakeEldest(address: number): void;
+  mutexDispose(address: number): void;
+  ownerOf(address: number): number;
+  waitersOf(address: number): number;
   /** The ticket that the thread took last; the algorithms' instance writes it too. */
   readonly ticketTaken: WebAssembly.Global<'i64'>;
 }

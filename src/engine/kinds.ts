@@ -3,6 +3,7 @@ export const KINDS = {
   Semaphore: 1,
   TicketSemaphore: 2,
   TwaSemaphore: 3,
+  Mutex: 20,
 } as const;
 
 export type Kind = keyof typeof KINDS;
