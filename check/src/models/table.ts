@@ -6,6 +6,7 @@ import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
 import { interrupted } from './interrupted.js';
+import { mutexes } from './mutex.js';
 import { names } from './names.js';
 import { type Line, modelOf } from './program.js';
 import { tenants } from './tenants.js';
@@ -404,4 +405,5 @@ export const models: readonly Model[] = [
   ...givingUp.map(modelOf),
   ...dying.map(modelOf),
   ...listings.map(modelOf),
+  ...mutexes,
 ];
