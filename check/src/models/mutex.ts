@@ -7,15 +7,7 @@
  * What is checked besides what a scene checks: the lock goes from nobody to the thread that takes it, and back by
  * its owner alone; and from when it has taken its ticket a waiter is overtaken no more often than the bound says.
  */
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  constant,
-  QUEUED,
-  REFUSED,
-  TICKET,
-  TIMED_OUT,
-} from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
 import { dispose, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, TAKEN } from '../scene/words.js';
@@ -280,25 +272,36 @@ function modelOf(line: Line): Model {
   };
 }
 
-const three = 'L U L U | L U L U | L U L U';
 /** Where the count of overtakings, which has 29 bits, wraps soon. */
 const WRAP = 2 ** 29 - 1;
 
 const lines: Line[] = [
   { name: '2x2', program: 'L U L U | L U L U', bypass: 1 },
   { name: '2x2, forgetful', program: 'L U L U | L U L U', bypass: 1, forgets: true },
-  { name: '3x1', program: 'L U | L U | L U', bypass: 1 },
-  { name: '3x1, first come first served', program: 'L U | L U | L U', bypass: 0 },
-  { name: '3x1 polling', program: 'L U | L U | L U', bypass: 1, spin: 1 },
-  { name: '2x3', program: 'L U L U L U | L U L U L U', bypass: 2 },
-  { name: '2x3 wrap', program: 'L U L U L U | L U L U L U', bypass: 2, count: WRAP },
-  { name: '3x2', long: true, program: three, bypass: 1 },
-  { name: '3x2, 2 buckets', long: true, program: three, bypass: 2, buckets: 2 },
-  { name: '3x2, first come first served', long: true, program: three, bypass: 0, buckets: 2 },
+  { name: '3x1', program: 'L U | L U | L U', bypass: 1, long: true },
+  { name: '3x1, first come first served', program: 'L U | L U | L U', bypass: 0, long: true },
+  { name: '3x1 polling', program: 'L U | L U | L U', bypass: 1, spin: 1, long: true },
+  { name: '2x3', program: 'L U L U L U | L U L U L U', bypass: 2, forgets: true, long: true },
+  {
+    name: '2x3 wrap',
+    program: 'L U L U L U | L U L U L U',
+    bypass: 2,
+    count: WRAP,
+    forgets: true,
+    long: true,
+  },
+  { name: '3, one twice', program: 'L U L U | L U | L U', bypass: 1, forgets: true, long: true },
+  {
+    name: '3, one twice, 2 buckets',
+    program: 'L U L U | L U | L U',
+    bypass: 2,
+    buckets: 2,
+    forgets: true,
+    long: true,
+  },
   { name: 'overtaken', program: 'L U | L U L U L U', bypass: 1 },
-  { name: 'overtaken by two', program: 'L U | L U L U | L U L U', bypass: 1, long: true },
-  { name: 'try', program: 'L U | T U T U | L U', bypass: 1 },
-  { name: 'time-out', program: 'B U | L U | B U', bypass: 1 },
+  { name: 'try', program: 'L U | T U T U | L U', bypass: 1, long: true },
+  { name: 'time-out', program: 'B U | L U | B U', bypass: 1, long: true },
   { name: 'time-outs', program: 'B U | B U | B U', bypass: 1, long: true },
   { name: 'time-out, again', program: 'B U B U | L U L U', bypass: 1 },
   { name: 'dispose', program: 'L U | L U | D', bypass: 1 },
