@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { models } from './models/table.js';
-import { mutantsOf, nameOf, type Site } from './mutants/mutate.js';
+import { type Mutant, mutantsOf, namer, sites } from './mutants/mutate.js';
 import { perform } from './mutants/pool.js';
 import { reasons } from './mutants/reasons.js';
 import { type Finding, report, summary } from './mutants/report.js';
-import type { Measure, Verdict } from './mutants/trial.js';
+import { type Measure, measureSetUp, type Verdict, wordsIn } from './mutants/trial.js';
 import type { Job } from './mutants/worker.js';
-import { PROGRAMS, type ProgramName } from './programs.js';
+import { loadProgram, PROGRAMS, type ProgramName } from './programs.js';
 
 interface Options {
   readonly only?: string;
@@ -26,21 +26,21 @@ const options = new Command('mutants')
   .description('Changes each access of the built modules in turn, and searches the models that come to it.')
   .option('--only <text>', 'only mutants whose name contains this')
   .addOption(new Option('--program <name>', 'only mutants of this module').choices(PROGRAMS))
-  .option('--states <number>', 'leave out models of more states', Number, 1_000_000)
+  .option('--states <number>', 'leave out models of more states', Number, 150_000)
   .option('--write <file>', 'write the report there')
   .parse()
   .opts<Options>();
 
 const progress = (what: string, of: number) => (count: number) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${count} of ${of} ${what}`);
+  const text = `${count} of ${of} ${what}`;
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+  else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
-const small = models.filter(
-  ({ long, program = 'core' }) => long !== true && program === (options.program ?? program),
-);
+const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
 const measures = (
   await perform<Measure>(
-    small.map(({ name }) => ({ measure: name })),
-    progress('models', small.length),
+    chosen.map(({ name }) => ({ measure: name, states: options.states })),
+    progress('models', chosen.length),
   )
 )
   .filter(({ states }) => states <= options.states)
@@ -48,13 +48,15 @@ const measures = (
 
 const measuresOn = (program: ProgramName): Measure[] => measures.filter((one) => one.program === program);
 
-const wordOf =
-  (program: ProgramName) =>
-  ({ offset }: Site): string =>
-    [...new Set(measuresOn(program).flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
+const names = new Map(
+  PROGRAMS.map((program): [ProgramName, (mutant: Mutant) => string] => {
+    const seen = [measureSetUp(program), ...measuresOn(program)];
+    return [program, namer(sites(loadProgram(program)), wordsIn(seen))];
+  }),
+);
 
 const named = PROGRAMS.flatMap(mutantsOf)
-  .map((mutant, index) => ({ mutant, index, name: nameOf(mutant, wordOf(mutant.program)) }))
+  .map((mutant, index) => ({ mutant, index, name: names.get(mutant.program)?.(mutant) ?? '' }))
   .filter(({ mutant: { program } }) => program === (options.program ?? program))
   .filter(({ name }) => name.includes(options.only ?? ''));
 const jobs = named.map(({ mutant, index }): Job => {
@@ -74,7 +76,7 @@ const findings = named.map(({ mutant, name }, i): Finding => {
   if (pattern !== undefined) used.add(pattern);
   return { name, fn: mutant.site.fn, change: mutant.change, verdict, reason };
 });
-if (options.write !== undefined) writeFileSync(options.write, report(findings));
+if (options.write !== undefined) writeFileSync(options.write, report(findings, options.states));
 const unexplained = findings.filter(
   ({ verdict, reason }) => verdict.outcome === 'survives' && reason === undefined,
 );

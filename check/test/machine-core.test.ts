@@ -23,7 +23,9 @@ import {
   type Value,
 } from './machine-support.js';
 
+const REAPED = 1;
 const REFUSED = 2;
+const QUEUED = 3;
 const THREADS = 3;
 const NAME_BYTES = 20;
 const KINDS = 3;
@@ -45,7 +47,7 @@ const strays = [0, 4, 60, 512, 2052, PAGE - 4, PAGE, -8];
 
 interface Thread {
   readonly real: Record<string, (...args: Value[]) => Value | undefined>;
-  /** What acquire and release have answered last, by semaphore; park and finishRelease take it. */
+  /** What acquire and release have answered last, by semaphore; enqueue and finishRelease take it. */
   acquired: number;
   released: number;
 }
@@ -58,6 +60,13 @@ interface Run {
   left: number;
 }
 
+/** That a thread is attached to a semaphore. */
+interface Attachment {
+  readonly t: number;
+  readonly s: number;
+  readonly number: number;
+}
+
 /** One sequence: draws calls, and makes each on both sides. */
 class Sequence {
   readonly #loaded: Loaded;
@@ -66,6 +75,8 @@ class Sequence {
   readonly #draw: Draw;
   readonly #threads: Thread[];
   readonly #objects: number[] = [];
+  readonly #robust = new Set<number>();
+  #attachments: Attachment[] = [];
   /** The runs of promises that are not settled. */
   #runs: Run[] = [];
   readonly #drafts: number[] = [];
@@ -101,9 +112,9 @@ class Sequence {
     this.#call(0, 'measure', sizes);
     if (this.#draw(20)) this.#call(0, 'create', [BigInt(this.#draw(99)), ...sizes]);
     for (let t = 0; t < THREADS; t++) {
-      if (algorithms) this.#call(t, 'adopt', [t]);
+      if (algorithms) this.#call(t, 'adopt', [t + 1]);
       else this.#call(t, 'open', []);
-      if (!algorithms && this.#draw(10)) this.#call(t, 'register', []);
+      if (!algorithms && this.#draw(10)) this.#call(t, 'register', [t + 1]);
     }
     this.#create(0);
     let traps = 0;
@@ -154,6 +165,43 @@ class Sequence {
     return this.#runs.filter((run) => run.t === t && run.s === s);
   }
 
+  /** Where the thread counts its permits: nowhere if the semaphore is not robust, and seldom elsewhere than it should. */
+  #counted(t: number, s: number): number {
+    if (this.#draw(200) === 0) return 1 + this.#draw(8);
+    if (!this.#robust.has(s)) return 0;
+    return this.#attachments.find((each) => each.t === t && each.s === s)?.number ?? 0;
+  }
+
+  /** What an attempt to attach was answered: the semaphore, too, of one that succeeded. */
+  #attached(t: number, number: Outcome | 'stuck', robust?: boolean) {
+    if (typeof number !== 'number' || number <= 0) return number;
+    const s = this.#call(t, 'attachedTo', [number]);
+    if (typeof s !== 'number') return s;
+    this.#attachments.push({ t, s, number });
+    if (!this.#objects.includes(s)) this.#objects.push(s);
+    if (robust === true) this.#robust.add(s);
+    else if (robust === false) this.#robust.delete(s);
+    return number;
+  }
+
+  /** The thread, reaped or at its end, has nothing any more, and mostly begins anew. */
+  #forget(t: number): Outcome | 'stuck' {
+    this.#runs = this.#runs.filter((run) => run.t !== t);
+    this.#attachments = this.#attachments.filter((each) => each.t !== t);
+    return this.#draw(8) ? this.#call(t, 'register', [t + 1]) : 0;
+  }
+
+  /** Reaps a thread, mostly another. */
+  #reap(t: number) {
+    const u = this.#draw(20) ? (t + 1 + this.#draw(THREADS - 1)) % THREADS : t;
+    const index = this.#call(u, 'self', []);
+    if (typeof index !== 'number') return index;
+    const life = this.#call(t, 'lifeIfAlive', [index]);
+    if (typeof life !== 'number') return life;
+    const outcome = this.#call(t, 'reap', [index, life + (this.#draw(8) ? 0 : 4), this.#draw(2)]);
+    return outcome === REAPED ? this.#forget(u) : outcome;
+  }
+
   /** So many of a run have been settled. */
   #settled(run: Run | undefined, count: number): void {
     if (!run) return;
@@ -163,14 +211,14 @@ class Sequence {
 
   #finishRelease(t: number, s: number, n: number, released: number) {
     const [run] = this.#runsOf(t, s);
-    const outcome = this.#call(t, 'finishRelease', [s, n, released, run?.number ?? 0]);
+    const outcome = this.#call(t, 'finishRelease', [s, n, released, run?.number ?? 0, this.#counted(t, s)]);
     if (typeof outcome === 'number') this.#settled(run, outcome);
     return outcome;
   }
 
   #arrive(t: number, s: number, n: number) {
     const last = this.#runsOf(t, s).at(-1);
-    const outcome = this.#call(t, 'arrive', [s, n, last?.number ?? 0]);
+    const outcome = this.#call(t, 'arrive', [s, n, last?.number ?? 0, this.#counted(t, s)]);
     if (typeof outcome !== 'number' || outcome <= 0) return outcome;
     if (last && outcome === last.number) last.left++;
     else this.#runs.push({ t, s, number: outcome, left: 1 });
@@ -180,13 +228,13 @@ class Sequence {
   #settle(t: number, s: number) {
     const [run] = this.#runsOf(t, s);
     if (!run) return this.#arrive(t, s, 1);
-    const outcome = this.#call(t, 'settle', [run.number]);
+    const outcome = this.#call(t, 'settle', [run.number, this.#counted(t, s)]);
     if (outcome === -1) {
       this.#settled(run, run.left);
       return this.#call(t, 'dropRun', [run.number]);
     }
     if (typeof outcome === 'number') this.#settled(run, outcome);
-    return outcome === 0 ? this.#call(t, 'enterRun', [run.number]) : outcome;
+    return outcome === 0 ? this.#call(t, 'enterRun', [run.number, this.#draw(9)]) : outcome;
   }
 
   #create(t: number) {
@@ -197,9 +245,9 @@ class Sequence {
       this.#draw(3),
       this.#draw(3),
     ];
-    const address = this.#call(t, 'createObject', [...args, this.#from(firsts)]);
-    if (typeof address === 'number' && address > 0) this.#objects.push(address);
-    return address;
+    const robust = this.#draw(2);
+    const made = this.#call(t, 'createObject', [...args, robust, this.#from(firsts)]);
+    return this.#attached(t, made, robust === 1);
   }
 
   /** A name is written by the host, before openName. */
@@ -223,9 +271,25 @@ class Sequence {
     }
     const count = this.#from(permits);
     const kind = 1 + this.#draw(KINDS);
-    const address = this.#call(t, 'openName', [draft, length, kind, count, this.#from([count, 2]), 1, 1]);
-    if (typeof address === 'number' && address > 0) this.#objects.push(address);
-    return address;
+    const max = this.#from([count, 2]);
+    const robust = this.#draw(5) === 0;
+    const args = [draft, length, kind, count, max, 1, 1, Number(robust)];
+    return this.#attached(t, this.#call(t, 'openName', args), robust);
+  }
+
+  #inspect(t: number, s: number) {
+    const e = this.#draw(8);
+    const [name, ...args] = this.#from<readonly [string, ...number[]]>([
+      ...['balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
+      ...['collisions', 'liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map(
+        (name) => [name] as const,
+      ),
+      ...['Held', 'Object', 'Owner', 'Since', 'State', 'Waiting'].map(
+        (word) => [`element${word}`, e] as const,
+      ),
+      ['elementWidth', e, this.#draw(2)],
+    ]);
+    return this.#call(t, name, args);
   }
 
   #any(t: number): Outcome | 'stuck' {
@@ -233,25 +297,35 @@ class Sequence {
     const s = this.#object();
     const n = this.#from(counts);
     const number = (outcome: Outcome | 'stuck') => (typeof outcome === 'number' ? outcome : 0);
-    switch (this.#draw(31)) {
+    const counted = this.#counted(t, s);
+    const robust = counted !== 0 && this.#draw(10) > 0;
+    switch (this.#draw(35)) {
       case 0:
       case 1:
       case 2:
       case 3: {
-        const outcome = this.#call(t, 'acquire', [s, n]);
+        const outcome = robust
+          ? this.#call(t, 'acquireRobust', [s, n, counted])
+          : this.#call(t, 'acquire', [s, n]);
         thread.acquired = number(outcome);
-        // Mostly park follows, as it should, if only to find that it would block.
+        // Mostly enqueue follows, and then park, as they should, if only to find that it would block.
         if (this.#draw(4) === 0 || outcome === 'trap') return outcome;
-        const parked = this.#call(t, 'parkFor', [s, n, thread.acquired, -1n]);
-        return parked === 'stuck' && this.#draw(3) ? this.#call(t, 'giveUp', [s]) : parked;
+        const enqueued = this.#call(t, 'enqueue', [s, n, thread.acquired, counted]);
+        if (enqueued !== QUEUED || this.#draw(8) === 0) return enqueued;
+        const parked = this.#call(t, 'parkFor', [-1n, this.#draw(9), counted]);
+        return parked === 'stuck' && this.#draw(3) ? this.#call(t, 'giveUp', [s, counted]) : parked;
       }
       case 4:
-        return this.#call(t, 'park', [s, n, thread.acquired]);
+        return this.#draw(2)
+          ? this.#call(t, 'enqueue', [s, n, thread.acquired, counted])
+          : this.#call(t, 'park', [this.#draw(9), counted]);
       case 5:
       case 6:
       case 7:
       case 8: {
-        const outcome = this.#call(t, 'release', [s, n]);
+        const outcome = robust
+          ? this.#call(t, 'releaseRobust', [s, n, counted])
+          : this.#call(t, 'release', [s, n]);
         thread.released = number(outcome);
         if (outcome === 'trap' || !thread.released || !this.#draw(6)) return outcome;
         return this.#finishRelease(t, s, n, thread.released);
@@ -260,7 +334,9 @@ class Sequence {
         return this.#finishRelease(t, s, n, thread.released);
       case 10:
       case 11:
-        return this.#call(t, 'tryAcquire', [s, n]);
+        return robust
+          ? this.#call(t, 'tryAcquireRobust', [s, n, counted])
+          : this.#call(t, 'tryAcquire', [s, n]);
       case 12:
       case 13:
       case 14:
@@ -274,26 +350,44 @@ class Sequence {
         const generation = this.#call(t, 'generation', [s]);
         if (generation === 'trap') return generation;
         const stale = number(generation) + Math.max(this.#draw(5) - 3, 0);
-        return this.#call(t, 'attachObject', [s, stale, 1 + this.#draw(KINDS)]);
+        return this.#attached(t, this.#call(t, 'attach', [s, stale, 1 + this.#draw(KINDS)]));
       }
-      case 19:
-        return this.#call(t, 'detachObject', [s]);
+      case 19: {
+        const attachment = this.#from(this.#attachments.filter((each) => each.t === t));
+        if (!attachment) return this.#call(t, 'self', []);
+        this.#attachments = this.#attachments.filter((each) => each !== attachment);
+        return this.#call(t, 'detach', [attachment.number]);
+      }
       case 20:
         return this.#draw(3) ? this.#call(t, 'waiting', [s]) : this.#call(t, 'dispose', [s]);
       case 21:
         return this.#call(t, this.#from(['exceeds', 'tryAcquire']), [s, n]);
       case 22:
-        return this.#call(t, this.#from(['available', 'waiting', 'maxOf', 'generation']), [s]);
+        return this.#call(
+          t,
+          this.#from(['available', 'waiting', 'maxOf', 'generation', 'isRobust', 'isDisposed', 'ownersDied']),
+          [s],
+        );
       case 23:
-        return this.#call(t, this.#from(['threadCount', 'id', 'doorbell', 'open']), []);
+        return this.#draw(3)
+          ? this.#call(t, this.#from(['threadCount', 'mostThreads', 'id', 'doorbell', 'open']), [])
+          : this.#call(t, this.#from(['hostOf', 'lifeIfAlive']), [this.#draw(THREADS + 1)]);
       case 24:
         return this.#create(t);
       case 25:
-        return this.#draw(8) ? this.#name(t) : this.#call(t, this.#from(['unregister', 'register']), []);
+        if (this.#draw(8)) return this.#name(t);
+        if (this.#draw(2)) return this.#call(t, 'register', [t + 1]);
+        return this.#call(t, 'unregister', []) === 'trap' ? 'trap' : this.#forget(t);
       case 26:
         return this.#drafts.length ? this.#open(t) : this.#call(t, 'draftName', []);
       case 27:
-        return this.#call(t, 'giveUp', [s]);
+        return this.#call(t, 'giveUp', [s, counted]);
+      case 28:
+        return this.#reap(t);
+      case 29:
+        return this.#inspect(t, s);
+      case 30:
+        return this.#call(t, 'held', [this.#attachments.find((each) => each.t === t)?.number ?? 1]);
       default: {
         const run = this.#from(this.#runs.filter((each) => each.t === t));
         if (!run) return this.#arrive(t, s, n);
@@ -345,7 +439,7 @@ describe.each([
       calls += made.calls;
       traps += made.traps;
     }
-  });
+  }, 60_000);
 
   it('agree in all sequences, of which some trap', () => {
     expect(calls).toBeGreaterThan(10 * sequences);

@@ -301,6 +301,9 @@ describe('undo', () => {
   );
   const index = (name: string) => core.exports.get(name) as number;
 
+  /** A word for each thread: whether its request is enqueued, so that park must follow. In the machine, to be undone. */
+  const ENQUEUED = 16352;
+
   /** Three threads that acquire and release, as the library has them do. */
   class Team {
     readonly machine = new Machine(core, {
@@ -315,12 +318,13 @@ describe('undo', () => {
 
     constructor(seed: number) {
       this.#draw = draws(seed);
-      this.#finish(0, 'create', 7, 0, 2, 2, 4, 1 + this.#draw(2), 8);
+      this.#finish(0, 'create', 7, 0, 2, 2, 4, 1 + this.#draw(2), 9);
       for (let t = 0; t < 3; t++) {
         this.#finish(t, 'open');
-        this.#finish(t, 'register');
+        this.#finish(t, 'register', 0);
       }
-      this.#object = this.#finish(0, 'createObject', 1, this.#draw(3), 9, this.#draw(3), 1, -1, 0);
+      const made = this.#finish(0, 'createObject', 1, this.#draw(3), 9, this.#draw(3), 1, 0, -1, 0);
+      this.#object = this.#finish(0, 'attachedTo', made);
       this.machine.forget();
     }
 
@@ -343,11 +347,18 @@ describe('undo', () => {
       else if (status === IDLE) {
         const answer = machine.resultLo(t);
         const choice = this.#draw(6);
-        if (answer === 3) machine.call(t, index('park'), s, n, answer);
-        else if (answer === 4) machine.call(t, index('finishRelease'), s, n, answer, 0);
+        const enqueued = (machine.words[(ENQUEUED + 4 * t) >> 2] as number) !== 0;
+        if (answer === 3) {
+          machine.hostStore32(ENQUEUED + 4 * t, enqueued ? 0 : 1);
+          if (enqueued) machine.call(t, index('park'), 0, 0);
+          else machine.call(t, index('enqueue'), s, n, answer, 0);
+          return;
+        }
+        if (enqueued) machine.hostStore32(ENQUEUED + 4 * t, 0);
+        if (answer === 4) machine.call(t, index('finishRelease'), s, n, answer, 0, 0);
         else if (choice < 2) machine.call(t, index('acquire'), s, n);
         else if (choice < 4) machine.call(t, index('release'), s, n);
-        else if (choice === 4) machine.call(t, index('arrive'), s, n, 0);
+        else if (choice === 4) machine.call(t, index('arrive'), s, n, 0, 0);
         else if (this.#draw(2)) machine.hostAdd32(16380, 1);
         else machine.hostWait(t, 16376, 0);
       }
@@ -420,7 +431,9 @@ describe('undo', () => {
     const release = (t: number) => {
       machine.call(t, index('acquire'), 2048, 9);
       while (machine.status(t) === PENDING) machine.step(t);
-      machine.call(t, index('park'), 2048, 9, machine.resultLo(t));
+      machine.call(t, index('enqueue'), 2048, 9, machine.resultLo(t), 0);
+      while (machine.status(t) === PENDING) machine.step(t);
+      machine.call(t, index('park'), 0, 0);
       while (machine.status(t) === PENDING) machine.step(t);
     };
     release(1);

@@ -4,9 +4,10 @@
  */
 import { describe, expect, it } from 'vitest';
 import { models } from '../src/models/table.js';
-import { mutantsOf, sites } from '../src/mutants/mutate.js';
+import { mutants, mutantsOf, namer, sites } from '../src/mutants/mutate.js';
 import { Patch } from '../src/mutants/patch.js';
-import { loadProgram, PROGRAMS } from '../src/programs.js';
+import { measure, wordsIn } from '../src/mutants/trial.js';
+import { loadProgram, PROGRAMS, programOf } from '../src/programs.js';
 import { type Model, Scene } from '../src/scene/scene.js';
 import { search } from '../src/search/search.js';
 import { render } from '../src/search/trace.js';
@@ -21,37 +22,46 @@ function modelOf(name: string): Model {
   return model;
 }
 
-/** The mutant of this access; its kind is given too, so that it is not mistaken when the core changes. */
-function mutant(access: string, change: string): Program {
-  const found = all.find(
-    (m) => `${m.site.fn} ${m.site.index} ${m.site.kind}` === access && m.change === change,
-  );
-  if (found === undefined) throw new Error(`there is no ${access}: ${change}`);
+/** The mutant of this name, as the report would call it if it knew the words of this model alone. */
+function mutant(name: string, model: Model): Program {
+  const program = programOf(model);
+  const nameOf = namer(sites(program), wordsIn([measure(program, model)]));
+  const found = mutants(program).find((one) => nameOf(one) === name);
+  if (found === undefined) throw new Error(`no mutant is called ${name}`);
   return found.make();
 }
 
 describe('seeded faults', () => {
   it.each([
-    ['the look at grant after entering a cell', 'semaphore/parkFor 9 load', 'zero', '2x2'],
-    ['a notify', 'semaphore/wakeDue 18 notify', 'dropped', '2x2'],
+    ['the look at grant after entering a cell', 'semaphore/enqueue: load grant, zero', '2x2'],
+    ['a notify', 'semaphore/wakeDue: notify state, dropped', '2x2'],
     [
       'one notified of all who sleep on a word',
-      'algorithms/ticket-semaphore/ticketRelease 3 notify',
-      'one',
+      'algorithms/ticket-semaphore/ticketRelease: notify grant, one',
       'ticket: 4x1',
     ],
-    ['the comparison when a grant is given', 'semaphore/wakeDue 16 cmpxchg', 'loosened', '1x3'],
-    ['the epoch', 'semaphore/parkFor 16 load', 'zero', '1x3'],
-    ['grant before ticket', 'semaphore/release 1 rmw', 'swapped', '2x2'],
-    ['the comparison of a wait', 'semaphore/parkFor 11 wait', 'loosened', '2x2'],
-  ])('%s', (_, access, change, name) => {
-    const program = mutant(access, change);
-    const model = modelOf(name);
+    ['the comparison when a grant is given', 'semaphore/wakeDue: cmpxchg state, loosened', '1x3'],
+    ['the epoch', 'semaphore/enqueue: load state, zero', '1x3'],
+    ['grant before ticket', 'semaphore/release: rmw grant, swapped with load ticket', '2x2'],
+    ['the comparison of a wait', 'semaphore/parkFor: wait state, loosened', '2x2'],
+    [
+      'a tombstone that is passed while it is half joined',
+      'giving-up/merge: store state #1, dropped',
+      'tombstones: half joined and passed',
+    ],
+    [
+      'the epoch of a tombstone',
+      'giving-up/passOn: load state, ones',
+      'tenants: given up when due, from epoch 0',
+    ],
+  ])('%s', (_, name, modelName) => {
+    const model = modelOf(modelName);
+    const program = mutant(name, model);
     const { violation } = search(() => new Scene(program, model));
     expect(violation).toBeDefined();
     const trace = render(new Scene(program, model), violation?.schedule ?? []);
     expect(trace).toContain(`=> ${violation?.message}`);
-    expect(trace).toContain(access.split(' ')[0]);
+    expect(trace).toContain(name.split(':')[0]);
   });
 });
 

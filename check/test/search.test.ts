@@ -43,7 +43,7 @@ function faulty(
 }
 
 /** A word of an object that is always 0. */
-const NOTHING = constant('O_LIFE') + 8;
+const NOTHING = constant('O_TIMEOUTS') + 8;
 const readsNothing = (image: Int32Array, pc: number): void => {
   image[pc + IMM] = NOTHING;
 };
@@ -56,7 +56,7 @@ const plants = [
   {
     fault: 'the look at grant after entering dropped',
     in: '3x1',
-    program: faulty('semaphore/parkFor', LOAD, readsNothing, GRANT),
+    program: faulty('semaphore/enqueue', LOAD, readsNothing, GRANT),
   },
   {
     fault: 'the wake-up dropped',

@@ -1,7 +1,7 @@
 /** Dispose while others wait, come and go: everybody is told, and nobody is left behind. */
 import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-import { at, Memory } from '../support/memory.js';
+import { Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { team, together } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -54,9 +54,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
   it('leaves nothing behind', async () => {
     const memory = new Memory(arena);
     await until(() => memory.cells === 0, 'no cell is taken');
-    expect(memory.elements.filter(({ state }) => state !== at('IDLE') && state !== at('RESERVED'))).toEqual(
-      [],
-    );
+    expect(memory.standing).toEqual([]);
   });
 
   it('tells threads that are just coming and going', async () => {

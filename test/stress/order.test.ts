@@ -189,12 +189,18 @@ it('an overflowing bucket loses nobody', async () => {
 });
 
 it('neither does a bucket whose overflow lines have run out', async () => {
-  // 2 buckets, and heavy waiters entered in both: so many that the private lines run out. Of one semaphore's
-  // promises here only the first is entered, so there are many semaphores.
-  const arena = new Arena({ objects: 200, names: 1, threads: 8, waiters: 200, slots: 2 });
+  // Heavy waiters, all entered in the same two buckets, and in other two in the next round: so many that the private
+  // lines run out. Of one semaphore's promises here only the first is entered, so there are many semaphores.
+  const arena = new Arena({ objects: 200, names: 1, threads: 8, waiters: 200, slots: 16 });
   const PROMISES = 190;
   const memory = new Memory(arena);
   const semaphores = upTo(PROMISES + 4).map(() => new Semaphore(0, { arena, spin: 0 }));
+  for (const semaphore of semaphores) {
+    while (memory.nextBucket(semaphore) !== 0) {
+      semaphore.release();
+      semaphore.acquire();
+    }
+  }
   let most = 0;
   for (const round of upTo(4)) {
     const log: number[] = [];
@@ -218,7 +224,7 @@ it('neither does a bucket whose overflow lines have run out', async () => {
     await until(() => log.length === PROMISES, `all are in, in round ${round}`);
     expect(log.toSorted((a, b) => a - b)).toEqual(upTo(PROMISES));
     expect(memory.cells).toBe(0);
-    // The next round begins one bucket further on.
+    // The next round begins five buckets further on.
     for (const semaphore of semaphores) {
       semaphore.release();
       semaphore.acquire();

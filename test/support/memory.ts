@@ -35,7 +35,7 @@ export class Memory {
     this.lineCapacity = Math.floor(elements / 8);
     const names = at('REGIONS') + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
     this.#threads = names + (this.word(at('H_NAMES')) + this.word(at('H_THREADS'))) * at('NAME_SIZE');
-    const buckets = this.#threads + this.word(at('H_THREADS')) * at('THREAD_SIZE');
+    const buckets = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
     this.#lines = buckets + this.word(at('H_BUCKETS')) * at('LINE');
     this.#common = this.#lines + this.lineCapacity * at('LINE');
     this.#elements = this.#common + (Math.floor(elements / 6) + 1) * at('LINE');
@@ -54,6 +54,13 @@ export class Memory {
   /** What a release does first. One whose thread is then set aside for a while has done no more. */
   beginRelease(semaphore: { readonly handle: { readonly address: number } }, permits: number): void {
     Atomics.add(this.#longs, (semaphore.handle.address + at('GRANT')) >> 3, BigInt(permits));
+  }
+
+  /** The number of the bucket that the semaphore's next ticket belongs to, as core/waiting-array.ts has it. */
+  nextBucket({ handle: { address } }: { readonly handle: { readonly address: number } }): number {
+    const mixed = Math.imul(address / at('OBJECT_SIZE'), 0x9e3779b1) >>> 16;
+    const ticket = Number(BigInt.asUintN(16, this.long(address + at('TICKET'))));
+    return (mixed + ticket * 17) & (this.word(at('H_BUCKETS')) - 1);
   }
 
   /** Private overflow lines given to buckets so far. */
@@ -94,5 +101,11 @@ export class Memory {
       const state = this.long(this.#elements + i * at('ELEMENT_SIZE') + at('E_STATE'));
       return { epoch: state / BigInt(at('EPOCH')), state: Number(state) % at('EPOCH') };
     });
+  }
+
+  /** The states of those elements that stand for a waiter, a run of promises or a tombstone. */
+  get standing(): number[] {
+    const others = ['IDLE', 'RESERVED', 'ATTACHED'].map(at);
+    return this.elements.map(({ state }) => state).filter((state) => !others.includes(state));
   }
 }

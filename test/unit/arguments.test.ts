@@ -210,7 +210,7 @@ describe('making an arena', () => {
   it.each([
     ['objects', 1, 2 ** 20],
     ['names', 1, 2 ** 20],
-    ['threads', 1, 2 ** 12],
+    ['threads', 1, 2 ** 12 - 1],
     ['waiters', 8, 2 ** 22],
     ['slots', 1, 2 ** 16],
   ] as const)('refuses a bad number of %s', (option, least, most) => {

@@ -12,13 +12,6 @@ const crowd = team(1);
 const member = () => crowd[0] as Member;
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-/** The states of all elements but spare and free ones. */
-function states(memory: Memory): number[] {
-  return memory.elements
-    .map(({ state }) => state)
-    .filter((state) => state !== at('IDLE') && state !== at('RESERVED'));
-}
-
 describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
   const arena = new Arena({ slots });
   const memory = new Memory(arena);
@@ -27,26 +20,26 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     const semaphore = new Semaphore(0, { arena });
     const log: number[] = [];
     for (const i of upTo(100)) watch(semaphore.acquireAsync(permits), i, log);
-    expect(states(memory)).toEqual([at('AWAKE')]);
+    expect(memory.standing).toEqual([at('AWAKE')]);
     expect(memory.cells).toBe(0);
     await turn();
-    expect(states(memory)).toEqual([at('WAITING')]);
+    expect(memory.standing).toEqual([at('WAITING')]);
     // A heavy one is entered under its first ticket too, if that belongs to another bucket.
     expect(memory.cells).toBe(permits > 1 && slots > 2 ? 2 : 1);
     // What this thread settles takes it out of the array, until the thread can sleep.
     semaphore.release(10 * permits + permits - 1);
     await reactions();
     expect(log).toEqual(upTo(10));
-    expect(states(memory)).toEqual([at('AWAKE')]);
+    expect(memory.standing).toEqual([at('AWAKE')]);
     expect(memory.cells).toBe(0);
     for (const i of upTo(50)) watch(semaphore.acquireAsync(permits), 100 + i, log);
     await turn();
-    expect(states(memory)).toEqual([at('WAITING')]);
+    expect(memory.standing).toEqual([at('WAITING')]);
     await member().run('release', { handle: semaphore.handle, times: 70 * permits });
     semaphore.release(70 * permits);
     await until(() => log.length === 150, 'all are in');
     expect(log).toEqual(upTo(150));
-    expect(states(memory)).toEqual([]);
+    expect(memory.standing).toEqual([]);
     expect(memory.cells).toBe(0);
     semaphore.dispose();
   });
@@ -56,11 +49,11 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     const log: number[] = [];
     for (const [i, permits] of [1, 1, 2, 2, 1, 3, 3, 3].entries())
       watch(semaphore.acquireAsync(permits), i, log);
-    expect(states(memory)).toHaveLength(4);
+    expect(memory.standing).toHaveLength(4);
     expect(semaphore.waiting).toBe(8);
     await turn();
     // Only the first run is entered.
-    expect(states(memory).toSorted()).toEqual([at('WAITING'), at('AWAKE'), at('AWAKE'), at('AWAKE')]);
+    expect(memory.standing.toSorted()).toEqual([at('WAITING'), at('AWAKE'), at('AWAKE'), at('AWAKE')]);
     expect(memory.cells).toBe(1);
     semaphore.release(5);
     await reactions();
@@ -70,7 +63,7 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     expect(semaphore.waiting).toBe(1);
     semaphore.dispose();
     expect(memory.cells).toBe(0);
-    expect(states(memory)).toEqual([]);
+    expect(memory.standing).toEqual([]);
   });
 
   it('ends where another thread takes a ticket', async () => {
@@ -86,7 +79,7 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     await until(() => semaphore.waiting === 3, 'the worker stands in line');
     mine('c');
     mine('d');
-    expect(states(memory)).toHaveLength(3);
+    expect(memory.standing).toHaveLength(3);
     semaphore.release(2);
     await reactions();
     expect(log).toEqual(['a', 'b']);
@@ -118,12 +111,12 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
   it.each([1, 2, 5])('that is just being entered sees a grant of its %i permits', (permits) => {
     const { core } = attachmentOf(arena as never);
     const semaphore = new Semaphore(0, { arena });
-    const run = core.arrive(semaphore.handle.address, permits, 0);
-    expect(core.settle(run)).toBe(0);
+    const run = core.arrive(semaphore.handle.address, permits, 0, 0);
+    expect(core.settle(run, 0)).toBe(0);
     // The release looks for waiters now, and finds none.
     memory.beginRelease(semaphore, permits);
-    expect(core.enterRun(run)).toBe(1);
-    expect(core.settle(run)).toBe(1);
+    expect(core.enterRun(run, 0)).toBe(1);
+    expect(core.settle(run, 0)).toBe(1);
     expect(memory.cells).toBe(0);
     semaphore.dispose();
   });
@@ -135,9 +128,9 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     const told = new Int32Array(new SharedArrayBuffer(4));
     member().run('dispose', { handle, told });
     expect(Atomics.wait(told, 0, 0, 20_000)).not.toBe('timed-out');
-    expect(states(memory)).toEqual([at('AWAKE'), at('AWAKE')]);
+    expect(memory.standing).toEqual([at('AWAKE'), at('AWAKE')]);
     await until(() => settlings.every(({ state }) => state === 'rejected'), 'all are told');
-    expect(states(memory)).toEqual([]);
+    expect(memory.standing).toEqual([]);
   });
 
   it('is counted by other threads, entered or not', async () => {

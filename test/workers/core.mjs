@@ -1,5 +1,6 @@
 /** A core of this thread's own over the arena of a handle, registered as one thread more. */
 import { readFileSync } from 'node:fs';
+import { threadId } from 'node:worker_threads';
 
 let module;
 const cores = new Map();
@@ -10,7 +11,7 @@ export function coreOf(handle) {
   if (!cores.has(id)) {
     module ??= new WebAssembly.Module(readFileSync(new URL('../../build/core.wasm', import.meta.url)));
     const core = new WebAssembly.Instance(module, { env: { memory } }).exports;
-    if (!core.open() || core.register() < 0) throw new Error('no place in the arena');
+    if (!core.open() || core.register(threadId + 1) < 0) throw new Error('no place in the arena');
     cores.set(id, core);
   }
   return cores.get(id);

@@ -2,9 +2,10 @@
  * Models of calls that were cut short: acquire or release has answered that a second call must follow, and an
  * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
  */
+import { constant, ELEMENT_SIZE } from '../scene/layout.js';
 import { acquire, arrive, call, eventLoop, post, release } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
-import { GOT, PHASE } from '../scene/words.js';
+import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 
 /** acquire without park: the ticket is lost. */
 const cutAcquire = (): Op => call('acquire', (scene) => [scene.semaphores[0], 1]);
@@ -20,6 +21,17 @@ const cutRelease = (): Op => ({
     if (held) scene.set(t, GOT, scene.get(t, GOT) - 1);
     scene.call(t, 'release', scene.semaphores[0], 1);
     return false;
+  },
+});
+
+/** Entering the first run, which ends before it stands in a cell. */
+const cutRest = (): Op => ({
+  text: 'enterRun, cut short',
+  next(scene, t) {
+    if (scene.get(t, QUEUE) === 0) return true;
+    const e = scene.regions.elements + (scene.get(t, PROMISES) - 1) * ELEMENT_SIZE;
+    scene.machine.hostStore32(e, scene.machine.hostLoad32(e) + constant('WAITING') - constant('AWAKE'));
+    return true;
   },
 });
 
@@ -121,6 +133,11 @@ export const interrupted: readonly Model[] = [
       }
     },
     objects: semaphores(0, 0),
+  },
+  {
+    name: 'entering a promise cut short',
+    programs: [[arrive(), cutRest(), eventLoop()], [post()]],
+    objects: semaphores(0),
   },
   {
     name: 'after the end',

@@ -3,8 +3,9 @@
  *
  *     B1 acquire(1) with a time-out      W1 the same, but it waits once more when woken for no reason
  *     A2 acquire(2)        R  release what was got     V2 release(2) of permits that nobody held
- *     t1 acquireAsync(1, { signal })     x  abort the first of those
+ *     t1 acquireAsync(1, { signal })     x2 abort the second of those
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
+ *     e  what the event loop does before it sleeps: the first promise is entered in the array
  *     D  dispose           '  behind a letter: on the second semaphore
  *     S  reap whoever dies
  */
@@ -21,6 +22,7 @@ import {
   post,
   release,
   releaseOf,
+  rest,
   supervise,
   tryAcquire,
 } from '../scene/ops.js';
@@ -51,6 +53,8 @@ export interface Line {
   readonly robust?: boolean;
   /** Elements beyond one for each thread. */
   readonly extra?: number;
+  /** How many objects lie before the semaphores, so that these are not the first. */
+  readonly before?: number;
 }
 
 const CELLS = (LINE - B_CELLS) / 4;
@@ -61,7 +65,7 @@ const KINDS = {
 };
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYatxdDS])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYatxdeDS])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
@@ -89,9 +93,11 @@ function op(text: string, kind: Line['kind']): Op {
     case 't':
       return arrive(n, true);
     case 'x':
-      return abort();
+      return abort(n);
     case 'd':
       return eventLoop();
+    case 'e':
+      return rest();
     case 'D':
       return dispose(semaphore);
     case 'S':
@@ -137,7 +143,7 @@ export function modelOf(line: Line): Model {
   // Who gives up leaves an element behind, and takes another.
   const givers = (line.program.match(/[BW]/g) ?? []).length;
   const elements = programs.length + promises + (line.extra ?? givers);
-  const { cells = CELLS, kind } = line;
+  const { before = 0, cells = CELLS, kind } = line;
   const disposed = new Set((line.program.match(/D'?/g) ?? []).map((text) => text.length - 1));
   return {
     name: line.name,
@@ -146,7 +152,7 @@ export function modelOf(line: Line): Model {
     arena: {
       buckets: line.buckets ?? 1,
       elements: elements + (cells < CELLS ? 1 : 0),
-      objects: line.permits.length,
+      objects: line.permits.length + before,
       // What a dead thread was attached to is looked after.
       attached: line.program.includes('S') ? programs.length : 1,
     },
@@ -156,6 +162,7 @@ export function modelOf(line: Line): Model {
     long: line.long ?? false,
     end: (scene) => checkDisposed(scene, disposed),
     objects: (scene) => {
+      for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0);
       for (const permits of line.permits) {
         scene.semaphore({
           permits,

@@ -10,6 +10,7 @@ import { mutexes } from './mutex.js';
 import { names } from './names.js';
 import { type Line, modelOf } from './program.js';
 import { tenants } from './tenants.js';
+import { tombstones } from './tombstones.js';
 
 const three = 'A R A R | A R A R | A R A R';
 const mixed = 'A R A2 R | A2 R A R | A R A R';
@@ -73,6 +74,16 @@ const semaphore: Line[] = [
   { name: '2x2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },
   { name: '2x2 polling', program: 'A R A R | A R A R', permits: [1], spin: 1, first: -4n },
   { name: '1x3', program: 'A A A | V V V', permits: [0] },
+  { name: 'heavy waiter', program: 'A2 | V2', permits: [0], buckets: 4 },
+  {
+    name: 'two in overflow lines',
+    program: 'A2 | A',
+    permits: [0],
+    buckets: 4,
+    cells: 0,
+    extra: 13,
+    mayWait: true,
+  },
   { name: 'try of 2', program: 'A R | Y R Y R', permits: [1], first: -4n },
   { name: 'dispose of 2', program: 'A R | D', permits: [0], first: -(2n ** 62n) },
   { name: 'overflow of 2', program: 'A | A | V2', permits: [0], cells: 0, extra: 8 },
@@ -326,7 +337,14 @@ const dying: Line[] = [
     mortal: [0, 1],
     robust: true,
   },
-  { name: 'die: dispose', program: 'A R | A R | D | S', permits: [1], mortal: [0, 1, 2], mayWait: true },
+  {
+    name: 'die: dispose',
+    long: true,
+    program: 'A R | A R | D | S',
+    permits: [1],
+    mortal: [0, 1, 2],
+    mayWait: true,
+  },
   {
     name: 'die: dispose, timed',
     program: 'A R | B R | D | S',
@@ -390,6 +408,9 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
       },
       { name: name('dispose'), program: 'A R | A R | D', permits: [1], kind, threshold },
       { name: name('dispose of waiters'), program: 'A | A | D', permits: [0], kind, threshold },
+      // Whoever is not due sleeps, even after a poke; and only who is due is sure to be poked.
+      { name: name('left waiting'), program: 'A | A | V', permits: [0], kind, threshold, mayWait: true },
+      { name: name('4 buckets'), program: 'A | A | V V', permits: [0], kind, threshold, buckets: 4 },
       { name: name('dispose, polling'), program: 'A R | A R | D', permits: [1], kind, threshold, spin: 3 },
     ];
   });
@@ -404,6 +425,7 @@ export const models: readonly Model[] = [
   ...semaphore.map(modelOf),
   ...givingUp.map(modelOf),
   ...dying.map(modelOf),
+  ...tombstones,
   ...listings.map(modelOf),
   ...mutexes,
 ];

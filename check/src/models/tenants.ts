@@ -7,8 +7,8 @@
  * pool, by a thread that ends, of a run whose front was settled. The elements begin in epoch 0 or 1, so that
  * an epoch which is the same each time is that of the first wait.
  */
-import { constant, ELEMENT_SIZE } from '../scene/layout.js';
-import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
+import { ABANDONED, constant, E_REQUEST, ELEMENT_SIZE, OBJECT_SIZE, STATE_MASK } from '../scene/layout.js';
+import { acquire, acquireFor, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 
@@ -24,8 +24,31 @@ function beginIn(scene: Scene, epoch: number): void {
 
 const rejoin = (): Op[] => [call('unregister', () => []), call('register', () => [0])];
 
-/** Queues a promise on the second semaphore, and leaves it there. */
-const leave = (width: number): Op => call('arrive', (scene) => [scene.semaphores[1], width, 0, 0]);
+/** Queues a promise on the second semaphore by default, and leaves it there. */
+const leave = (width: number, semaphore = 1): Op =>
+  call('arrive', (scene) => [scene.semaphores[semaphore], width, 0, 0]);
+
+/** Queues a promise that may give up: it has a run of its own. */
+const joinAlone = (semaphore = 0, word = RUN): Op =>
+  call(
+    'arrive',
+    (scene) => [scene.semaphores[semaphore], 1, 0, 0],
+    (run, scene, t) => scene.set(t, word, run),
+  );
+
+/** A call for the run that is kept in this word, unless its promise was admitted at once. */
+function forRun(
+  name: string,
+  word: number,
+  more: readonly number[],
+  then: (answer: number, scene: Scene, t: number) => void,
+): Op {
+  const made = call(name, (scene, t) => [scene.get(t, word), ...more], then);
+  return { text: name, next: (scene, t) => scene.get(t, word) <= 0 || made.next(scene, t) };
+}
+
+const giveUp = (word = RUN): Op => forRun('giveUpRun', word, [], () => {});
+const rest = (): Op => forRun('enterRun', RUN, [0], () => {});
 
 const join = (): Op =>
   call(
@@ -53,6 +76,10 @@ const settle = (): Op =>
     (scene, t) => [scene.get(t, RUN), 0],
     (count, scene, t) => scene.set(t, GOT, count),
   );
+
+/** Someone gives up on the second semaphore, where nothing is ever due: the tombstone stays. */
+const tombstone = [joinAlone(1), leave(1), giveUp()];
+const queued = [joinAlone(), leave(1, 0), giveUp()];
 
 const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
   { name: 'kept', programs: [[arrive(), eventLoop(), arrive(2), acquire()], [post()]] },
@@ -83,6 +110,17 @@ const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
     mayWait: false,
     leaves: true,
   },
+  { name: 'its ticket taken back', programs: [[acquireFor(), acquire(1, 1)], [post()]], leaves: true },
+  {
+    name: 'the ticket of its run taken back',
+    programs: [[joinAlone(), rest(), giveUp(), leave(1), acquire(1, 1)], [post()]],
+    leaves: true,
+  },
+  {
+    name: 'given up when due',
+    programs: [[...queued, leave(1), acquire(1, 1)], [post()]],
+    leaves: true,
+  },
   {
     name: 'given back when closed',
     programs: [
@@ -92,6 +130,46 @@ const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
     leaves: true,
   },
 ];
+
+/**
+ * A poster of the first semaphore, or of both its tickets, has read the first tombstone and is slow; that goes,
+ * and its element becomes a tombstone of the second semaphore.
+ */
+const graves: readonly (readonly [name: string, own: readonly Op[], posted: number])[] = [
+  ['by its giver, as a poster', [...queued, post(), leave(1), ...tombstone], 1],
+  ['by its giver, as who disposes', [...queued, dispose(), leave(1), ...tombstone], 1],
+  [
+    'by being joined',
+    [joinAlone(), joinAlone(0, GOT), leave(1, 0), giveUp(GOT), giveUp(), leave(1), leave(1), ...tombstone],
+    2,
+  ],
+];
+
+const gone = graves.flatMap(([name, own, posted]) =>
+  [0, 1].map(
+    (epoch): Model => ({
+      name: `tenants: a tombstone that went ${name}, from epoch ${epoch}`,
+      programs: [own, [post(posted)]],
+      arena: { buckets: 1, elements: 12 },
+      mayWait: true,
+      leaves: true,
+      objects: (scene) => {
+        scene.semaphore({ permits: 0 });
+        scene.semaphore({ permits: 0 });
+        beginIn(scene, epoch);
+      },
+      end: ({ machine: { words }, regions: { elements, end, objects }, semaphores }) => {
+        const second = (semaphores[1] as number) - objects;
+        let found = 0;
+        for (let e = elements; e < end; e += ELEMENT_SIZE) {
+          const object = words[(e + E_REQUEST) >> 2] >>> 31;
+          if ((words[e >> 2] & STATE_MASK) === ABANDONED && object * OBJECT_SIZE === second) found++;
+        }
+        if (found !== 1) throw new Violation(`${found} tombstones of the second semaphore are there, not 1`);
+      },
+    }),
+  ),
+);
 
 /** The element was in the cell that a stranger has now, and its owner is admitted before entering it in another. */
 const cell = (name: string, end: Op): Model => ({
@@ -122,4 +200,4 @@ export const tenants: readonly Model[] = cases
       }),
     ),
   )
-  .concat(cell('closed', dispose()), cell('settled', post()));
+  .concat(gone, cell('closed', dispose()), cell('settled', post()));

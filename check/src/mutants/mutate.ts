@@ -98,11 +98,24 @@ export function mutantsOf(program: ProgramName): (Mutant & { program: ProgramNam
     .map((mutant) => ({ ...mutant, program }));
 }
 
-/** A mutant's name, with what is known of the words that its accesses go to. */
-export function nameOf({ site, change, other }: Mutant, wordOf: (site: Site) => string): string {
-  const text = (s: Site): string => `${s.kind} ${wordOf(s)}`.trim();
-  const tail = other === undefined ? '' : ` with ${text(other)}`;
-  return `${site.fn} ${site.index}, ${text(site)}: ${change}${tail}`;
+/**
+ * Names of mutants: function, kind of access and the words it goes to, change. Where several accesses of a
+ * function are alike in these, a number says which; so a name outlives most changes of the code around it.
+ */
+export function namer(all: readonly Site[], wordOf: (site: Site) => string): (mutant: Mutant) => string {
+  const alike = new Map<string, number[]>();
+  const text = ({ kind }: Site, word: string): string => `${kind} ${word}`.trim();
+  for (const site of all) {
+    const key = `${site.fn}: ${text(site, wordOf(site))}`;
+    alike.set(key, [...(alike.get(key) ?? []), site.pc]);
+  }
+  const access = (site: Site): string => {
+    const own = text(site, wordOf(site));
+    const pcs = alike.get(`${site.fn}: ${own}`) ?? [];
+    return pcs.length > 1 ? `${own} #${pcs.indexOf(site.pc) + 1}` : own;
+  };
+  return ({ site, change, other }) =>
+    `${site.fn}: ${access(site)}, ${change}${other === undefined ? '' : ` with ${access(other)}`}`;
 }
 
 type Change = readonly [name: string, alter: (patch: Patch, pc: number, program: Program) => Patch];

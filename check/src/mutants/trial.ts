@@ -4,9 +4,10 @@
  */
 
 import { PENDING } from '../machine/machine.js';
-import type { ProgramName } from '../programs.js';
-import { nameOf } from '../scene/layout.js';
+import { loadProgram, type ProgramName } from '../programs.js';
+import { nameOf, type Regions } from '../scene/layout.js';
 import { type Model, Scene } from '../scene/scene.js';
+import { newMachine } from '../scene/set-up.js';
 import { CHOICES, STEP } from '../scene/words.js';
 import { search } from '../search/search.js';
 import type { Program } from '../wasm/code.js';
@@ -15,6 +16,7 @@ import type { Program } from '../wasm/code.js';
 export interface Measure {
   readonly model: string;
   readonly program: ProgramName;
+  /** Infinity if there are more than were to be counted. */
   readonly states: number;
   /** Of each access that it performs, by its place in the file: the kinds of words that it goes to. */
   readonly words: ReadonlyMap<number, ReadonlySet<string>>;
@@ -40,34 +42,57 @@ class Watched extends Scene {
     const t = Math.floor(choice / CHOICES);
     if (choice % CHOICES === STEP && this.machine.status(t) === PENDING) {
       const { offset, address } = this.machine.describe(t);
-      const words = this.words.get(offset) ?? new Set();
-      this.words.set(offset, words.add(fieldAt(address, this)));
+      add(this.words, offset, fieldAt(address, this.regions));
     }
     super.apply(choice);
   }
 }
 
+function add(words: Map<number, Set<string>>, offset: number, word: string): void {
+  words.set(offset, (words.get(offset) ?? new Set()).add(word));
+}
+
 /** The name of a word, without which object or line it is of. */
-function fieldAt(address: number, { regions }: Scene): string {
-  const [, field = ''] = /^(?:\D+\d+\.)?(.*?)\d*$/.exec(nameOf(address, regions)) ?? [];
+function fieldAt(address: number, regions: Regions): string {
+  const [, field = ''] = /^(?:\w+\.)?(.*?)\d*$/.exec(nameOf(address, regions)) ?? [];
   return field.startsWith('+') ? 'bytes' : field;
 }
 
-export function measure(program: Program, model: Model): Measure {
+export function measure(program: Program, model: Model, most = Infinity): Measure {
   const scenes: Watched[] = [];
-  const { states, exhaustive, violation } = search(() => {
-    const scene = new Watched(program, model);
-    scenes.push(scene);
-    return scene;
-  });
-  if (!exhaustive)
-    throw new Error(`${model.name} does not hold for the program itself: ${violation?.message}`);
+  const { states, exhaustive, violation } = search(
+    () => {
+      const scene = new Watched(program, model);
+      scenes.push(scene);
+      return scene;
+    },
+    { states: most },
+  );
+  if (violation !== undefined)
+    throw new Error(`${model.name} does not hold for the program itself: ${violation.message}`);
   return {
     model: model.name,
     program: model.program ?? 'core',
-    states,
+    states: exhaustive ? states : Infinity,
     words: scenes[0]?.words ?? new Map(),
   };
+}
+
+/** The accesses of the set-up of every model, as those of a model. */
+export function measureSetUp(program: ProgramName): Measure {
+  const seen: { offset: number; address: number }[] = [];
+  const { regions } = newMachine(loadProgram(program), 1, {}, false, (machine, t) =>
+    seen.push(machine.describe(t)),
+  );
+  const words = new Map<number, Set<string>>();
+  for (const { offset, address } of seen) add(words, offset, fieldAt(address, regions));
+  return { model: 'set-up', program, states: 0, words };
+}
+
+/** What accesses go to, by what was seen in models: 'state', or 'grant/ticket'. */
+export function wordsIn(measures: readonly Measure[]): (site: { readonly offset: number }) => string {
+  return ({ offset }) =>
+    [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
 }
 
 export function tryMutant(program: Program, candidates: readonly [model: Model, states: number][]): Verdict {

@@ -7,7 +7,7 @@ import { mutantsOf } from './mutate.js';
 import { type Measure, measure, tryMutant, type Verdict } from './trial.js';
 
 export type Job =
-  | { readonly measure: string }
+  | { readonly measure: string; readonly states: number }
   | { readonly mutant: number; readonly candidates: readonly (readonly [name: string, states: number])[] };
 export type Answer = Measure | Verdict;
 
@@ -22,7 +22,7 @@ function modelOf(name: string): Model {
 function perform(job: Job): Answer {
   if ('measure' in job) {
     const model = modelOf(job.measure);
-    return measure(programOf(model), model);
+    return measure(programOf(model), model, job.states);
   }
   const mutant = all[job.mutant];
   if (mutant === undefined) throw new Error(`there is no mutant ${job.mutant}`);

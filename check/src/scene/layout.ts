@@ -40,6 +40,7 @@ export const ATTACHED = constant('ATTACHED');
 export const QUEUED = constant('QUEUED');
 export const E_START = constant('E_START');
 export const E_REQUEST = constant('E_REQUEST');
+export const E_CELLS = constant('E_CELLS');
 export const E_END = constant('E_END');
 export const E_HELD = constant('E_HELD');
 export const O_DEATHS = constant('O_DEATHS');
@@ -89,6 +90,15 @@ const STATES = [
 const words = (names: Record<string, string>): Map<number, string> =>
   new Map(Object.entries(names).map(([name, text]) => [constant(name), text]));
 const HEADER = words({
+  H_MAGIC: 'magic',
+  H_VERSION: 'version',
+  H_ID: 'id',
+  H_OBJECTS: 'size of objects',
+  H_NAMES: 'size of names',
+  H_THREADS: 'size of threads',
+  H_BUCKETS: 'size of buckets',
+  H_ELEMENTS: 'size of elements',
+  H_END: 'end of the arena',
   USED_ELEMENTS: 'elements used',
   USED_LINES: 'lines used',
   USED_OBJECTS: 'objects used',

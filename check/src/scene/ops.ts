@@ -353,16 +353,19 @@ function queued(scene: Scene, t: number, run: number, width: number): true {
   return true;
 }
 
-/** The signal of the first promise that has one fires, if that promise waits. */
-export function abort(): Op {
+/** The signal of the first promise that has one fires, or of the nth, if that promise waits. */
+export function abort(n = 1): Op {
   return {
-    text: 'abort',
+    text: n === 1 ? 'abort' : `abort ${n}`,
     next(scene, t) {
       const phase = scene.get(t, PHASE);
       scene.set(t, PHASE, phase + 1);
-      let at = PROMISES;
       const end = PROMISES + 4 * scene.get(t, QUEUE);
-      while (at < end && scene.get(t, at + 1) < ALONE) at += 4;
+      let at = PROMISES - 4;
+      for (let left = n; left > 0 && at < end; ) {
+        at += 4;
+        if (at < end && scene.get(t, at + 1) >= ALONE) left--;
+      }
       if (phase === 0) {
         if (at === end) return true;
         scene.call(t, 'giveUpRun', scene.get(t, at));
@@ -375,6 +378,19 @@ export function abort(): Op {
       } else if (settling(scene, t)) return false;
       restSoon(scene, t);
       return true;
+    },
+  };
+}
+
+/** What a thread does before it can sleep, of which nothing is due: its first run is entered. */
+export function rest(): Op {
+  return {
+    text: 'rest',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      scene.call(t, 'enterRun', firstRun(scene, t), 0);
+      return false;
     },
   };
 }

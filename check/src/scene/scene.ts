@@ -28,6 +28,7 @@ import {
   COLLISIONS,
   constant,
   DEAD_LIFE,
+  E_CELLS,
   E_END,
   E_HELD,
   E_REQUEST,
@@ -658,8 +659,12 @@ export class Scene {
         this.machine.words[(address + TICKET) >> 2],
         this.machine.words[(address + TICKET + 4) >> 2],
       );
-      if (this.closed(s)) continue;
-      const expected = this.made(s) - this.held(s) - waiting[s] - this.#tombstones(s);
+      const tombstones = this.#tombstones(s);
+      if (this.closed(s)) {
+        if (tombstones > 0) throw new Violation('a closed semaphore has a tombstone, which nobody can pass');
+        continue;
+      }
+      const expected = this.made(s) - this.held(s) - waiting[s] - tombstones;
       if (free !== expected) {
         throw new Violation(
           `permits are not conserved: grant - ticket is ${free}, and should be ${expected}`,
@@ -979,7 +984,10 @@ export class Scene {
     return width;
   }
 
-  /** With nobody waiting: every element is idle or a spare, every cell is empty, nobody counts as parked. */
+  /**
+   * With nobody waiting: every element is idle or a spare, or a tombstone; cells name tombstones alone, and
+   * these their cells: who had an element that names another's would clear that. Nobody counts as parked.
+   */
   #checkElements(): void {
     let waiting = false;
     this.waiters(() => {
@@ -1000,6 +1008,13 @@ export class Scene {
           `${nameOf(e, this.regions)} is ${this.value(e, 8)} at the end, and nobody's spare`,
         );
       }
+      const number = (e - elements) / ELEMENT_SIZE + 1;
+      const cells = [words[(e + E_CELLS) >> 2], words[(e + E_CELLS + 4) >> 2]].filter((cell) => cell !== 0);
+      const stands = cells.length > 0 && cells.every((cell) => words[cell >> 2] === number);
+      if (stands !== (state === ABANDONED) || (!stands && cells.length > 0))
+        throw new Violation(
+          `${nameOf(e, this.regions)} is ${this.value(e, 8)}, and names the cells ${cells}`,
+        );
     }
     for (let line = buckets; line < elements; line += LINE) {
       for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {

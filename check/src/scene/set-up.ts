@@ -21,11 +21,13 @@ export function finish(machine: Machine, t: number, step = (): void => machine.s
   }
 }
 
+/** `note` is called before each access. */
 export function newMachine(
   program: Program,
   threads: number,
   sizes: ArenaSizes,
   kills: boolean,
+  note: (machine: Machine, t: number) => void = () => {},
 ): { machine: Machine; regions: Regions } {
   const { objects = 2, names = 1, buckets = 2, elements = 8 } = sizes;
   const machine = new Machine(program, { bytes: PAGE, threads, kills });
@@ -35,7 +37,10 @@ export function newMachine(
     const index = program.exports.get(name);
     if (index === undefined) throw new Error(`the program exports no ${name}`);
     machine.call(t, index, ...args);
-    finish(machine, t);
+    finish(machine, t, () => {
+      note(machine, t);
+      machine.step(t);
+    });
     return machine.resultLo(t);
   };
   const end = call(0, 'measure', objects, names, threads, buckets, pool);

@@ -26,5 +26,5 @@ export const TAKEN = 14; // the ticket that the thread took last: low, high
 export const LOCAL = 16; // five words for ops
 export const MARKED = 21; // terminated in its sleep, in which it is left; see scene.ts
 export const PROMISES = 22; // four words each: run, width, ticket (low, high)
-export const MOST_PROMISES = 3;
+export const MOST_PROMISES = 4;
 export const WORDS = PROMISES + 4 * MOST_PROMISES;

@@ -5,6 +5,7 @@
  */
 import { coreOf } from '../core.mjs';
 
+const QUEUED = 3;
 const TIMED_OUT = 6;
 const ANSWER_FULL = -2;
 
@@ -12,11 +13,12 @@ export default function giveUpWhenTold({ handle, permits, told }) {
   const core = coreOf(handle);
   const { address } = handle;
   const queued = core.acquire(address, permits);
-  let answer = core.parkFor(address, permits, queued, 0n);
+  let answer = core.enqueue(address, permits, queued, 0);
+  if (answer === QUEUED) answer = core.parkFor(0n, 0, 0);
   Atomics.store(told, 1, 1);
   Atomics.wait(told, 0, 0);
-  if (answer === TIMED_OUT) answer = core.giveUp(address);
+  if (answer === TIMED_OUT) answer = core.giveUp(address, 0);
   Atomics.store(told, 2, answer);
-  if (answer === ANSWER_FULL) answer = core.park(address, permits, TIMED_OUT);
+  if (answer === ANSWER_FULL) answer = core.park(0, 0);
   return [queued, answer];
 }

@@ -1,6 +1,7 @@
 /** The two halves of acquire, and between them what another thread might have done without a trace. */
 import { coreOf } from '../core.mjs';
 
+const QUEUED = 3;
 const GRANT = 8;
 const CLOSED_GRANT = -(2n ** 62n);
 
@@ -11,5 +12,7 @@ export default function queueThenPark({ handle, permits, between }) {
   const queued = core.acquire(handle.address, permits);
   if (between.grant) Atomics.add(words, grant, BigInt(between.grant));
   if (between.close) Atomics.store(words, grant, CLOSED_GRANT);
-  return [queued, core.park(handle.address, permits, queued)];
+  let answer = core.enqueue(handle.address, permits, queued, 0);
+  if (answer === QUEUED) answer = core.park(0, 0);
+  return [queued, answer];
 }
