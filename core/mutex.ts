@@ -338,8 +338,8 @@ function withoutEldest(w: i64): i64 {
 function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
   const free = withoutEldest(w) & ~M_DIED;
   if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return false; // R8 begins
-  const grant = atomic.add<i64>(m, 1, GRANT);
-  hold(attachment, -1); // R8 ends
+  hold(attachment, -1);
+  const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
   releasing(m, grant);
   guess = free;
   if (movesLimit) setLimit(m, w);
@@ -369,8 +369,8 @@ export function forgo(m: usize, attachment: i32): void {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
     if (atomic.cmpxchg<i64>(m, w, withoutEldest(w), M_WORD) !== w) continue; // R8 begins
-    const grant = atomic.add<i64>(m, 1, GRANT);
-    hold(attachment, -1); // R8 ends
+    hold(attachment, -1);
+    const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
     releasing(m, grant);
     handOn(m, grant);
     return;
@@ -406,8 +406,8 @@ export function giveUpMutex(m: usize, thread: i32, e: usize): void {
       const w = atomic.load<i64>(m, M_WORD);
       if (atomic.cmpxchg<i64>(m, w, withoutEldest(w), M_WORD) === w) break; // R8 begins
     }
-    const grant = atomic.add<i64>(m, 1, GRANT);
-    atomic.store<i64>(e, 0, E_HELD); // R8 ends
+    atomic.store<i64>(e, 0, E_HELD);
+    const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
     const ahead = grant - atomic.load<i64>(m, TICKET);
     if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
   }

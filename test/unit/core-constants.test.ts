@@ -174,7 +174,9 @@ describe('the straight runs of the compiled core', () => {
   });
 
   it('runs/arrive does neither once it has its ticket', () => {
-    const [, straight] = body('runs/arrive').split('i64.atomic.rmw.add');
+    // Of a mutex the first add counts the waiter; the second takes the ticket.
+    const [, ...parts] = body('runs/arrive').split('i64.atomic.rmw.add');
+    const straight = parts.join();
     expect(straight).toContain('i64.atomic.store');
     expect(straight).not.toMatch(/\b(call|call_indirect|loop)\b/);
   });
