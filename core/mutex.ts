@@ -39,7 +39,7 @@
  * lock and unlock first exchange what this thread saw last, without a load: an uncontended pair is two locked
  * instructions, and who is no owner is found out by the same.
  */
-import { fallAsleep, me, spare, threadRecord, wakeUp } from './arena';
+import { fallAsleep, me, objects, spare, threadRecord, wakeUp } from './arena';
 import { hold } from './attachments';
 import {
   ADMITTED,
@@ -51,7 +51,9 @@ import {
   CLOSED_BELOW,
   CONTENDED,
   E_HELD,
+  E_REQUEST,
   E_START,
+  E_STATE,
   ELDEST,
   GRANT,
   KIND_MUTEX,
@@ -74,16 +76,20 @@ import {
   O_KIND,
   O_MAX,
   O_SPIN,
+  OBJECT_SHIFT,
+  OBJECT_SIZE,
+  OWNER_SHIFT,
   QUEUED,
   REFUSED,
+  RESERVED,
   T_WAKE,
   THREAD_MASK,
   TICKET,
   TIMED_OUT,
+  WAITING,
 } from './layout';
 import { pause } from './pause';
 import {
-  acquire,
   amidst,
   becomeEldest,
   dispose,
@@ -95,6 +101,7 @@ import {
   releasing,
   ring,
   settled,
+  standInLine,
   wakeDue,
 } from './semaphore';
 
@@ -248,17 +255,26 @@ export function queue(m: usize, attachment: i32): i32 {
     if (answer !== REFUSED) return answer;
   }
   const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
-  const taken = acquire(m, 1); // R8 ends with R1
-  if (taken === ADMITTED) hold(attachment, 1); // or here
   base = overtakings(before);
   first = (before & M_WAITERS) === 0;
   dozed = false;
-  if (taken === ADMITTED) {
+  const start = atomic.add<i64>(m, 1, TICKET); // R1 begins. D1 write
+  const ahead = atomic.load<i64>(m, GRANT) - start - 1; // D1 read
+  if (ahead >= 0) {
+    hold(attachment, 1); // R8 ends
     becomeEldest(m, attachment);
     return ELDEST;
   }
-  if (taken !== QUEUED) return taken;
-  const start = atomic.load<i64>(spare, E_START);
+  if (ahead < CLOSED_BELOW) {
+    atomic.sub<i64>(m, 1, TICKET);
+    return ANSWER_CLOSED;
+  }
+  // As acquire does, which would be a call.
+  const object = ((m - objects) / OBJECT_SIZE) as i64;
+  atomic.store<i64>(spare, start, E_START);
+  atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | 1, E_REQUEST);
+  atomic.store<i64>(spare, atomic.load<i64>(spare, E_STATE) + (WAITING - RESERVED), E_STATE); // R1 and R8 end
+  standInLine();
   const due = enterUntilDue(m, spare, start, start + 1);
   if (due === QUEUED) return QUEUED;
   leave(due, attachment);

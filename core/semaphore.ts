@@ -242,6 +242,11 @@ export function leave(answer: i32, attachment: i32): void {
   if (answer === ADMITTED && isMutex(s)) becomeEldest(s, attachment);
 }
 
+/** The spare stands in the queue. */
+export function standInLine(): void {
+  amidst = PARKING;
+}
+
 /** What R1 does, where it could not be done in R1. */
 function queueSpare(s: usize, start: i64, width: i64): void {
   const object = ((s - objects) / OBJECT_SIZE) as i64;
