@@ -31,6 +31,7 @@ import {
   LIFE_EPOCH,
   LIFE_STATE,
   LINE,
+  M_CLOSED,
   MAGIC,
   NAME_SIZE,
   O_COUNTER,
@@ -135,7 +136,8 @@ export function create(
   atomic.store<u32>(H_ELEMENTS, elementCount);
   atomic.store<u32>(H_END, end as u32);
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
-  atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER, O_COUNTER);
+  // One word for kinds that tell by different bits of it that they are closed.
+  atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER | M_CLOSED, O_COUNTER);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);
 }

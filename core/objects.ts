@@ -94,7 +94,8 @@ export function createObject(
   atomic.store<i64>(o, first, TICKET);
   const counter = isCounter(kind);
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
-  // The owner of a lock, and the sequence of an AtomicSemaphore, in the same place.
+  // The owner of a lock, the word of a mutex and the sequence of an AtomicSemaphore are in the same place; the limit
+  // of a mutex in that of parked.
   atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
   atomic.store<i32>(o, 0, O_PARKED);
   atomic.store<i32>(o, kind, O_KIND);

@@ -66,6 +66,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
+import { giveUpMutex, isMutex, mutexDispose } from './mutex';
 import { freeDrafts } from './names';
 import { freeUnfinished, isDisposed } from './objects';
 import { amidst, dispose, moveOn, NOTHING, objectOf, recover, ring, tell, wakeDue } from './semaphore';
@@ -131,7 +132,7 @@ export function bury(thread: i32, killed: bool): void {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const is = stateIf(e, thread);
-    if (is === ATTACHED) giveBack(e);
+    if (is === ATTACHED) giveBack(e, thread);
     else if (is === RESERVED) {
       leaveCells(e);
       releaseElement(e);
@@ -161,17 +162,22 @@ function giveUpAll(thread: i32): void {
 }
 
 /** Gives back what an attachment holds, and lets go. */
-function giveBack(e: usize): void {
+function giveBack(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   const held = atomic.load<i64>(e, E_HELD);
-  if (held !== 0) {
+  const isOfMutex = isMutex(s);
+  if (isOfMutex) giveUpMutex(s, thread, e);
+  else if (held !== 0) {
     atomic.add<i32>(s, 1, O_DEATHS); // R7 begins
     atomic.add<i32>(s, 1, O_DIED);
     atomic.store<i64>(e, 0, E_HELD);
     wakeDue(s, atomic.add<i64>(s, held, GRANT), held); // R7 ends with the add
   }
   // It may have died in dispose. The algorithms of the papers wake their waiters in ways of their own.
-  if (isDisposed(s) && atomic.load<i32>(s, O_KIND) === KIND_SEMAPHORE) dispose(s);
+  if (isDisposed(s)) {
+    if (isOfMutex) mutexDispose(s);
+    else if (atomic.load<i32>(s, O_KIND) === KIND_SEMAPHORE) dispose(s);
+  }
   detach((indexOf(e) + 1) as i32);
 }
 

@@ -51,6 +51,25 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: RMW, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
+  // acquire has become part of queue. E_STATE lies where TICKET does, so that these runs end before it.
+  {
+    name: 'R1, queue',
+    fn: 'mutex/queue',
+    from: { kind: RMW, word: constant('TICKET') },
+    to: [constant('E_STATE'), constant('E_HELD')],
+  },
+  ...['mutex/queue', 'runs/arrive'].map((fn) => ({
+    name: `R8, ${fn}`,
+    fn,
+    from: { kind: RMW, word: constant('M_WORD') },
+    to: [constant('E_REQUEST'), constant('E_HELD')],
+  })),
+  ...['mutex/take', 'mutex/forgo', 'reaping/bury'].map((fn) => ({
+    name: `R8, ${fn}`,
+    fn,
+    from: { kind: CMPXCHG, word: constant('M_WORD') },
+    to: [constant('GRANT')],
+  })),
   // The first exchange of these two is the one of the ticket.
   {
     name: 'R2, giveUp',
@@ -105,12 +124,9 @@ export const straightRuns: readonly StraightRun[] = [
       ['attachments/tryAcquireRobust', CMPXCHG, 'TICKET', 'E_HELD'],
       ['attachments/releaseRobust', RMW, 'GRANT', 'E_HELD'],
       ['semaphore/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
-      ['semaphore/enqueue', STORE, 'E_HELD', 'E_STATE'],
-      ['semaphore/parkFor', STORE, 'E_HELD', 'E_STATE'],
-      ['giving-up/giveUp', STORE, 'E_HELD', 'E_STATE'],
+      ['semaphore/leave', STORE, 'E_HELD', 'E_STATE'],
       ['runs/drop', STORE, 'E_HELD', 'E_STATE'],
       ['runs/settle', STORE, 'E_HELD', 'E_START'],
-      ['reaping/bury', RMW, 'O_DEATHS', 'GRANT'],
     ] as const
   ).map(([fn, kind, from, to]) => ({
     name: `R7, ${fn}`,
@@ -118,6 +134,13 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind, word: constant(from) },
     to: [constant(to)],
   })),
+  // What a dead thread held of a semaphore goes back to grant, and of a mutex to its word.
+  {
+    name: 'R7 and R8, owners, reaping/bury',
+    fn: 'reaping/bury',
+    from: { kind: RMW, word: constant('O_DEATHS') },
+    to: [constant('GRANT'), constant('M_WORD')],
+  },
 ];
 
 /** What breaks the run: where in the file, and what; nothing if it is straight. Throws if it is not there. */

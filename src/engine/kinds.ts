@@ -11,6 +11,7 @@ export const KINDS = {
   BinarySemaphore: 9,
   CountingSemaphore: 10,
   AtomicSemaphore: 11,
+  Mutex: 20,
   TtsLock: 21,
   TicketLock: 22,
   TwaLock: 23,

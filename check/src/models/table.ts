@@ -9,6 +9,7 @@ import { capacitors } from './capacitors.js';
 import { eventCounts } from './event-counts.js';
 import { interrupted } from './interrupted.js';
 import { locks } from './locks.js';
+import { mutexes } from './mutex.js';
 import { names } from './names.js';
 import { p0514 } from './p0514.js';
 import { places } from './places.js';
@@ -515,4 +516,5 @@ export const models: readonly Model[] = [
   ...capacitors,
   ...p0514,
   ...places,
+  ...mutexes,
 ];
