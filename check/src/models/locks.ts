@@ -122,7 +122,8 @@ function moved(scene: Scene, t: number, before: number, kind: Kind): void {
   const { order } = KINDS[kind];
   if (order === 'none' || after === before) return;
   if (order === 'first come') {
-    if (after !== 0) push(scene, QUEUE, t + 1);
+    // 0 is the end of a queue, and of a count of tickets only where its low half comes round.
+    if (after !== 0 || kind === 'ticket' || kind === 'twa') push(scene, QUEUE, t + 1);
   } else if (order === 'last come') {
     if (after > 1 && word(scene, after + Q_NEXT) === before) push(scene, QUEUE, t + 1);
     else if (before > 1) {
