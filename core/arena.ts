@@ -31,6 +31,7 @@ import {
   LIFE_EPOCH,
   LIFE_STATE,
   LINE,
+  M_CLOSED,
   MAGIC,
   NAME_SIZE,
   O_COUNTER,
@@ -53,6 +54,7 @@ export let nameCapacity: u32 = 0;
 /** Entries for names, published or being written: one more for each thread than there are names. */
 export let draftCapacity: u32 = 0;
 export let threads: usize = 0;
+export let chains: usize = 0;
 export let buckets: usize = 0;
 export let bucketMask: u32 = 0;
 export let lines: usize = 0;
@@ -65,8 +67,6 @@ export let elementCapacity: u32 = 0;
 export let me: i32 = 0;
 /** Its record's life while it is. */
 export let myLife: i32 = 0;
-/** What the runtime calls this thread. */
-let myHost: i32 = 0;
 /** This thread's spare element. */
 export let spare: usize = 0;
 /** A further spare, at hand while async waiters come and go; 0 if none. */
@@ -99,7 +99,8 @@ function place(
   objects = REGIONS;
   names = objects + (objectCount as usize) * OBJECT_SIZE;
   threads = names + (draftCapacity as usize) * NAME_SIZE;
-  buckets = threads + ((threadCount as usize) + 1) * THREAD_SIZE;
+  chains = threads + ((threadCount as usize) + 1) * THREAD_SIZE;
+  buckets = chains + (bucketCount as usize) * LINE;
   lines = buckets + (bucketCount as usize) * LINE;
   common = lines + (lineCapacity as usize) * LINE;
   elements = common + (commonCount as usize) * LINE;
@@ -135,7 +136,8 @@ export function create(
   atomic.store<u32>(H_ELEMENTS, elementCount);
   atomic.store<u32>(H_END, end as u32);
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
-  atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER, O_COUNTER);
+  // One word for kinds that tell by different bits of it that they are closed.
+  atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER | M_CLOSED, O_COUNTER);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);
 }
@@ -172,14 +174,9 @@ export function doorbell(): usize {
   return threadRecord(me) + T_DOORBELL;
 }
 
-/** The calling thread's index in the registry. */
-export function self(): i32 {
-  return me;
-}
-
-/** The thread is about to sleep. */
-export function fallAsleep(): void {
-  atomic.store<i32>(threadRecord(me), myLife + (ASLEEP - ALIVE), T_LIFE);
+/** The thread is about to sleep. Whether nobody has declared it dead. */
+export function fallAsleep(): bool {
+  return atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (ASLEEP - ALIVE), T_LIFE) === myLife;
 }
 
 /** The thread has slept. Whether nobody has declared it dead. */
@@ -202,6 +199,11 @@ function isAlive(life: i32): bool {
   return (life & LIFE_STATE) === ALIVE || (life & LIFE_STATE) === ASLEEP;
 }
 
+/** Whether a thread sleeps in park. */
+export function isAsleep(thread: i32): bool {
+  return (lifeOf(thread) & LIFE_STATE) === ASLEEP;
+}
+
 /** What tells a thread from all others that have or had its index; 0 if none that is alive has it. */
 export function lifeIfAlive(thread: i32): i32 {
   const life = lifeOf(thread);
@@ -220,7 +222,6 @@ export function hostOf(thread: i32): i32 {
  */
 export function register(host: i32): i32 {
   const capacity = atomic.load<i32>(H_THREADS);
-  myHost = host;
   for (let i = 1; i <= capacity; i++) {
     const life = atomic.load<i32>(threadRecord(i), T_LIFE);
     if ((life & LIFE_STATE) !== FREE) continue;
@@ -240,11 +241,6 @@ export function register(host: i32): i32 {
   return ANSWER_FULL;
 }
 
-/** The same once more, under the same name: of a thread that goes on after its end. */
-export function registerAgain(): i32 {
-  return register(myHost);
-}
-
 function raise(from: i32, to: i32): i32 {
   return atomic.cmpxchg<i32>(USED_THREADS, from, to) === from ? to : atomic.load<i32>(USED_THREADS);
 }
@@ -255,11 +251,13 @@ function raise(from: i32, to: i32): i32 {
  */
 export function unregister(): void {
   end();
+  wakeUp(); // An exception may have ended its last sleep.
   bury(me, false);
   spare = 0;
   second = 0;
+  // Before another thread has the record: the name would be taken for its own until it has stored that.
+  atomic.store<i32>(threadRecord(me), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
-  // Releases may still follow; whom they make due is never this thread.
   me = 0;
 }
 

@@ -29,6 +29,7 @@ import {
   OWNER_SHIFT,
   RESERVED,
 } from './layout';
+import { isMutex, isOwner } from './mutex';
 import { attachObject, createObject, detachObject } from './objects';
 import { acquire, objectOf, release, tryAcquire } from './semaphore';
 
@@ -97,8 +98,10 @@ export function hold(attachment: i32, permits: i64): void {
   atomic.store<i64>(e, atomic.load<i64>(e, E_HELD) + permits, E_HELD);
 }
 
-/** Permits of a robust object that the thread holds. */
+/** Permits of a robust object that the thread holds; of a mutex, whether it is the owner. */
 export function held(attachment: i32): i32 {
+  const o = attachedTo(attachment);
+  if (isMutex(o)) return isOwner(o) as i32;
   return atomic.load<i64>(recordOf(attachment), E_HELD) as i32;
 }
 
@@ -118,10 +121,15 @@ export function tryAcquireRobust(s: usize, n: i32, attachment: i32): i32 {
 
 /** As release, of a robust semaphore: ANSWER_NOT_HELD when the thread holds fewer. */
 export function releaseRobust(s: usize, n: i32, attachment: i32): i32 {
-  if (attachment !== 0 && held(attachment) < n) return ANSWER_NOT_HELD;
+  if (held(attachment) < n) return ANSWER_NOT_HELD;
   const answer = release(s, n); // R7 begins
   hold(attachment, -n); // R7 ends
   return answer;
+}
+
+/** So many owners have died, and who was told could not be. */
+export function tellAgain(s: usize, deaths: i32): void {
+  atomic.add<i32>(s, deaths, O_DIED);
 }
 
 /** How many owners have died since somebody last asked: whoever acquires next learns of it. */

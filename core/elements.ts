@@ -3,7 +3,8 @@
  *
  * Taking one is a cmpxchg IDLE -> RESERVED on the element itself, giving it back is a store of IDLE with
  * the next epoch. There is no free list: nothing to be torn by a thread that dies, and no ABA. A hint,
- * private to the thread, points at where a free one is likely: at the element given back last.
+ * private to the thread, points at where a free one is likely: at the element given back last. Between taking one and
+ * naming its owner there is no call and no loop (R5), as between taking a cell and noting which (enterBoth).
  *
  * Some elements from the hint on are tried; then the pool is drawn out by one; only when it is full are
  * all of them tried, once. So the usual cost is constant, and exhaustion is told when a whole pass found none.

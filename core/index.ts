@@ -7,12 +7,12 @@ export {
   doorbell,
   hostOf,
   id,
+  isAsleep,
   lifeIfAlive,
   measure,
   mostThreads,
   open,
   register,
-  self,
   threadCount,
   unregister,
 } from './arena';
@@ -25,6 +25,7 @@ export {
   held,
   ownersDied,
   releaseRobust,
+  tellAgain,
   tryAcquireRobust,
 } from './attachments';
 export { closeCounter, countDown, counted, countUp, tryCountDown, withdraw } from './counter';
@@ -47,6 +48,19 @@ export {
   timeouts,
   usedElements,
 } from './inspect';
+export {
+  compete,
+  forgo,
+  lock,
+  mutexDispose,
+  ownerOf,
+  queue,
+  reserveLock,
+  tryLock,
+  unlock,
+  waitersOf,
+  wakeEldest,
+} from './mutex';
 export { draftName, openName } from './names';
 export { generation, isDisposed, isRobust, maxOf } from './objects';
 export { reap } from './reaping';

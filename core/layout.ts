@@ -8,6 +8,7 @@
  *     2048     objects    128 bytes each   semaphores of every kind
  *     ...      names      128 bytes each   one a name
  *     ...      threads     64 bytes each   the registry
+ *     ...      chains      64 bytes each   a second waiting array, of chains: the algorithms' (one line a bucket)
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
  *     ...      lines       64 bytes each   overflow of single buckets
  *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
@@ -75,6 +76,19 @@ export const REGIONS: usize = 2048;
 // |         | dispose, whoever does it               | cmpxchg, CLOSED_COUNTER more                      |
 //
 // A live grant never falls.
+//
+// Locks and capacitors (algorithms/):
+//
+// | word   | changed by                            | how                                                   |
+// |--------|---------------------------------------|-------------------------------------------------------|
+// | ticket | a TtsLock's threads: word             | see tts-lock.ts                                       |
+// |        | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's                                     |
+// |        | of the other locks: tail, top or arrivals, an address | see their files                       |
+// | grant  | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's; of every kind: closed if below 0   |
+// | owner  | who has just got the lock             | store, its number and its queue node                  |
+// |        | the same before it gives it back      | store 0                                               |
+// | departed | who leaves a capacitor              | add 1                                                 |
+// |        | the last of a platoon                 | store 0                                               |
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
@@ -82,9 +96,12 @@ export const O_KIND: usize = 16; // i32, one of KIND_*; only compared with what 
 export const O_MAX: usize = 20; // i32, most permits that may be available at once
 export const O_SPIN: usize = 24; // i32, polls before parking
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
-export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
+export const O_WAKE: usize = 28; // i32, one of WAKE_* (ChainSemaphore alone, in place of the threshold)
+export const O_LAZY: usize = 28; // i32, 1: it waits by keyWaitLazy (ChannelSemaphore alone, in the same place)
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
+export const O_OWNER: usize = 40; // i64, of a lock: queue node << 32 | thread, 0 if nobody holds it
+export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
 export const O_PLACE: usize = 40; // of an AtomicSemaphore: two words as a bucket's, sequence and parked
 export const O_PARKED: usize = 48; // i32
@@ -92,13 +109,50 @@ export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs 
 export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests given up
+export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
+
+// A Mutex has a queue with one permit, so ticket and grant are as above; the other words of it, see mutex.ts:
+//
+// | word   | changed by                             | how                                                   |
+// |--------|----------------------------------------|-------------------------------------------------------|
+// | word   | everybody                              | the table in mutex.ts                                 |
+// | limit  | the eldest, before it competes; whoever has been the eldest and holds the lock now | store     |
+// | eldest | the eldest, before it sleeps           | store                                                 |
+// | spin, max, threshold | create                   | polls of the eldest, bypass bound, turn               |
+export const M_WORD: usize = 40; // i64
+export const M_LIMIT: usize = 48; // i32, what the count of overtakings in word may not pass
+export const M_ELDEST: usize = 52; // i32, who sleeps as the eldest: thread, and ASYNC for a promise of it
+
+export const M_OWNER: i64 = 0xfff; // the thread that holds the lock; 0: it is free
+export const M_RESERVED: i64 = 0x1000; // nobody but the eldest may take it
+export const M_SLEEPING: i64 = 0x2000; // the eldest sleeps, or is about to
+export const M_CLOSED: i64 = 0x4000; // disposed of
+export const M_DIED: i64 = 0x8000; // an owner has died since; whoever takes it next learns of it
+export const M_WAITER: i64 = 0x10000; // one of those who wait
+export const M_WAITERS: i64 = 0x7ffff * M_WAITER;
+export const M_COUNT_SHIFT: i64 = 35; // above: how often somebody who waited was overtaken, modulo 2^29
+export const M_OVERTAKING: i64 = 1 << 35;
 
 export const KIND_SEMAPHORE: i32 = 1;
 export const KIND_TICKET_SEMAPHORE: i32 = 2;
 export const KIND_TWA_SEMAPHORE: i32 = 3;
+export const KIND_CHAIN_SEMAPHORE: i32 = 4;
+export const KIND_CHANNEL_SEMAPHORE: i32 = 5;
+export const KIND_LOCATION_SEMAPHORE: i32 = 6;
+export const KIND_EVENT_COUNT: i32 = 7;
+export const KIND_SEQUENCER: i32 = 8;
 export const KIND_BINARY_SEMAPHORE: i32 = 9;
 export const KIND_COUNTING_SEMAPHORE: i32 = 10;
 export const KIND_ATOMIC_SEMAPHORE: i32 = 11;
+export const KIND_MUTEX: i32 = 20;
+export const KIND_TTS_LOCK: i32 = 21;
+export const KIND_TICKET_LOCK: i32 = 22;
+export const KIND_TWA_LOCK: i32 = 23;
+export const KIND_MCS_LOCK: i32 = 24;
+export const KIND_CLH_LOCK: i32 = 25;
+export const KIND_LIFO_LOCK: i32 = 26;
+export const KIND_RECIPROCATING_LOCK: i32 = 27;
+export const KIND_CAPACITOR: i32 = 28;
 
 export const WAITING_SHIFT: i64 = 32;
 export const ONE_WAITING: i64 = 0x100000000;
@@ -132,14 +186,17 @@ export const N_BYTES: usize = 20;
 // |          | ASLEEP -> ALIVE       | the same when it wakes, cmpxchg; if it fails it sleeps for ever     |
 // |          | ALIVE, ASLEEP -> DEAD | whoever knows that it has ended without that, cmpxchg               |
 // |          | DEAD -> FREE, epoch+1 | the reaper, when nothing is left in its name, cmpxchg               |
+// | wake     | any -> 0, 1           | the thread itself before it sleeps as the eldest of a mutex; who wakes it |
 // | host     | any                   | the thread that registers, store                                    |
 // | doorbell | d -> d+1              | whoever grants to or closes an async waiter of the thread, add      |
 //
 // life is epoch << 2 | state: with ALIVE, a number that tells a thread from all that have had its record before.
+// wake is the thread's alone to sleep on, as the eldest of a mutex.
 // The first record stays unused: 0 is nobody.
 export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
+export const T_WAKE: usize = 12; // i32
 export const T_HOST: usize = 8; // i32, what the runtime calls the thread, and 1 more; 0 if it has no name for it
 
 export const LIFE_STATE: i32 = 3;
@@ -163,6 +220,26 @@ export const B_PARKED: usize = 8; // i32
 export const B_NEXT: usize = 12; // i32
 export const B_CELLS: usize = 16; // i32 each, to the end of the line
 
+// --- Chain: one line, of the algorithms alone ---------------------------------------------------------------
+//
+// | word     | from -> to          | who, how                                                              |
+// |----------|---------------------|-----------------------------------------------------------------------|
+// | head     | any -> element      | a waiter that pushes, exchange (chains.ts)                            |
+// |          | any -> 0            | who notifies, or recovers, exchange: takes the whole chain off        |
+// |          | element -> below it | the waiter that has just pushed it, cmpxchg                           |
+// | due head | the same            | push by cmpxchg; who notifies puts back who is not due (due-chains.ts) |
+// | due posts | p -> p+1           | who changes what waiters on the due head wait for, add                |
+// | channel head | as head          | Listing 4 (channels.ts)                                               |
+// | sequence | q -> q+1            | who signals a channel, add                                            |
+// | location head | any -> element | Listing 5: a waiter, cmpxchg (locations.ts)                           |
+// |          | any -> 0            | who wakes all, or gets an element of its own off, exchange            |
+export const C_HEAD: usize = 0; // i32, address of an element, 0 if nobody waits
+export const C_DUE_HEAD: usize = 4; // i32, the same
+export const C_DUE_POSTS: usize = 8; // i64
+export const C_CHANNEL_HEAD: usize = 16; // i32
+export const C_LOCATION_HEAD: usize = 20; // i32
+export const C_SEQUENCE: usize = 24; // i64
+
 // --- Wait element: one line -----------------------------------------------------------------------------
 //
 // state is epoch << 4 | s. A parked thread waits on its low 32 bits.
@@ -185,7 +262,9 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 // | MERGING          | ABANDONED, epoch+1 | the same, store                    | joined; without epoch+1 if not |
 // | RESERVED         | ATTACHED          | owner, store                        | no waiter: a reference (attachments.ts) |
 // | ATTACHED         | IDLE, epoch+1     | owner, store                        | the reference is let go (R6)  |
-// | any of a dead thread | IDLE, epoch+1 | reaper, store                       | reaping.ts                    |
+// | RESERVED         | LENT              | owner, store                        | no waiter of the core: the algorithms hold it (lent.ts, nodes.ts) |
+// | LENT             | IDLE, epoch+1     | who has it in its pool, store       | no more needed, or at the thread's end |
+// | any of a dead thread, but LENT | IDLE, epoch+1 | reaper, store             | reaping.ts                    |
 // | WAITING, GRANTED, AWAKE of a dead thread | ABANDONED | reaper, cmpxchg     | giving up in its name         |
 //
 // start and request are written only while RESERVED, start while AWAKE too. So whoever read (epoch, WAITING),
@@ -204,6 +283,31 @@ export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: after
 export const E_HELD: usize = 40; // i64, of an attachment: permits that the thread holds, if the object is robust
 export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
 
+// Of a LENT element, on which an algorithm waits:
+//
+// | word    | from -> to           | who, how                                                          |
+// |---------|----------------------|-------------------------------------------------------------------|
+// | gate    | any -> SHUT          | owner, store, while nobody else knows the element                 |
+// |         | SHUT -> PARKED       | owner, cmpxchg, before it sleeps on it                            |
+// |         | SHUT, PARKED -> open | the one thread that has it to wake, exchange                      |
+// | passed  | any                  | the same before that, exchange: the counter's value               |
+// | below   | any                  | owner, store before it pushes; of a due chain also who notifies   |
+// | counter, awaited | any         | owner, store before it pushes                                     |
+export const E_AWAITED: usize = 8; // i64, what the counter must pass
+export const E_COUNTER: usize = 32; // i32, address of that counter
+export const E_BELOW: usize = 36; // i32, address of the next element of the chain
+export const E_GATE: usize = 52; // i32: SHUT, PARKED, OPEN, or the address of the object whose counter was passed
+export const E_PASSED: usize = 56; // i64
+
+export const SHUT: u32 = 0;
+export const PARKED: u32 = 1;
+export const OPEN: u32 = 2;
+
+// How a ChainSemaphore wakes.
+export const WAKE_ALL: i32 = 0; // Listing 3: each woken waiter looks at grant
+export const WAKE_PASS: i32 = 1; // the grant is passed along the chain
+export const WAKE_DUE: i32 = 2; // who posts wakes only those whose turn has come
+
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;
 export const WIDTH_MASK: i64 = 0x7fffffff;
@@ -220,8 +324,15 @@ export const ABANDONED: i64 = 6;
 export const CLAIMED: i64 = 7;
 export const MERGING: i64 = 8;
 export const ATTACHED: i64 = 9;
+export const LENT: i64 = 10;
 export const STATE_MASK: i64 = 15;
 export const EPOCH: i64 = 16; // one step of the epoch
+
+// Of a queue node (algorithms/nodes.ts), which has other words than a waiter: i32 each.
+export const Q_GATE: usize = 8; // 0, 1 if somebody is parked on it, else what opened it
+export const Q_NEXT: usize = 12; // a node
+export const Q_END: usize = 32; // a node
+export const Q_LINK: usize = 36; // the next node of the thread's pool
 
 /** In an owner: its promise waits, not the thread itself. */
 export const ASYNC: i32 = 0x1000;
@@ -233,6 +344,8 @@ export const REFUSED: i32 = 2; // tryAcquire: not now
 export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
+export const ELDEST: i32 = 8; // queue: compete must follow
+export const CONTENDED: i32 = 7; // lock: queue must follow
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, after a call that was cut short
 export const GONE: i32 = 0; // reap: not alive any more
 export const REAPED: i32 = 1; // reap: dead from now on
@@ -246,4 +359,5 @@ export const ANSWER_NOT_FOUND: i32 = -6;
 export const ANSWER_MISMATCH: i32 = -7;
 export const ANSWER_NAMES_FULL: i32 = -8;
 export const ANSWER_OBJECTS_FULL: i32 = -9; // create and openName: no room for another object
-export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer
+export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer; unlock: it does not hold the lock
+export const ANSWER_HELD: i32 = -11; // lock: the thread holds the lock already

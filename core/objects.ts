@@ -32,6 +32,7 @@ import {
   GRANT,
   O_COUNTER,
   O_DEATHS,
+  O_DEPARTED,
   O_DIED,
   O_INITIAL,
   O_KIND,
@@ -93,6 +94,8 @@ export function createObject(
   atomic.store<i64>(o, first, TICKET);
   const counter = isCounter(kind);
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
+  // The owner of a lock, the word of a mutex and the sequence of an AtomicSemaphore are in the same place; the limit
+  // of a mutex in that of parked.
   atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
   atomic.store<i32>(o, 0, O_PARKED);
   atomic.store<i32>(o, kind, O_KIND);
@@ -104,6 +107,7 @@ export function createObject(
   atomic.store<i32>(o, 0, O_DIED);
   atomic.store<i32>(o, 0, O_DEATHS);
   atomic.store<i32>(o, 0, O_TIMEOUTS);
+  atomic.store<i32>(o, 0, O_DEPARTED);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }

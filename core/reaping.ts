@@ -47,21 +47,26 @@ import {
   GONE,
   GRANT,
   GRANTED,
+  IDLE,
+  KIND_SEMAPHORE,
   LIFE_EPOCH,
   LIFE_STATE,
   O_DEATHS,
   O_DIED,
+  O_KIND,
   OWNER_SHIFT,
   REAPED,
   REAPER,
   RESERVED,
   STATE_MASK,
   STILL_AWAKE,
+  T_HOST,
   T_LIFE,
   THREAD_MASK,
   WAITING,
   WIDTH_MASK,
 } from './layout';
+import { giveUpMutex, isMutex, mutexDispose } from './mutex';
 import { freeDrafts } from './names';
 import { freeUnfinished, isDisposed } from './objects';
 import { amidst, dispose, moveOn, NOTHING, objectOf, recover, ring, tell, wakeDue } from './semaphore';
@@ -105,6 +110,8 @@ function myself(): i64 {
 /** Becomes the one who reaps, if nobody does, or who does is dead. */
 function takeTurn(): bool {
   const reaper = atomic.load<i64>(REAPER); // D8 read
+  // Its own turn, if that was cut short by an exception that the thread survived.
+  if (reaper === myself()) return true;
   if (reaper !== 0 && lifeOf((reaper >> 32) as i32) === (reaper as i32)) return false;
   return atomic.cmpxchg<i64>(REAPER, reaper, myself()) === reaper;
 }
@@ -112,6 +119,8 @@ function takeTurn(): bool {
 function finish(thread: i32): void {
   bury(thread, true);
   const life = lifeOf(thread);
+  // Before another thread has the record: the name would be taken for its own until it has stored that.
+  atomic.store<i32>(threadRecord(thread), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(thread), life, life + (FREE - DEAD) + LIFE_EPOCH, T_LIFE);
 }
 
@@ -123,7 +132,7 @@ export function bury(thread: i32, killed: bool): void {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const is = stateIf(e, thread);
-    if (is === ATTACHED) giveBack(e);
+    if (is === ATTACHED) giveBack(e, thread);
     else if (is === RESERVED) {
       leaveCells(e);
       releaseElement(e);
@@ -133,10 +142,15 @@ export function bury(thread: i32, killed: bool): void {
   freeDrafts(thread);
 }
 
-/** The state of an element of this thread; IDLE if it is another's. */
+/**
+ * The state of an element of this thread; IDLE if it is another's. The state is read first: a thread that is dead or
+ * ends takes no element any more, so what is its own by then was so before. The other way round the element could
+ * be a tombstone of the thread at the first look, and a live thread's at the second.
+ */
 function stateIf(e: usize, thread: i32): i64 {
+  const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
   const who = (atomic.load<i64>(e, E_REQUEST) >> OWNER_SHIFT) as i32;
-  return (who & THREAD_MASK) === thread ? atomic.load<i64>(e, E_STATE) & STATE_MASK : 0;
+  return (who & THREAD_MASK) === thread ? state : IDLE;
 }
 
 function giveUpAll(thread: i32): void {
@@ -148,18 +162,21 @@ function giveUpAll(thread: i32): void {
 }
 
 /** Gives back what an attachment holds, and lets go. */
-function giveBack(e: usize): void {
+function giveBack(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   const held = atomic.load<i64>(e, E_HELD);
-  if (held !== 0) {
+  const isOfMutex = isMutex(s);
+  if (isOfMutex) giveUpMutex(s, thread, e);
+  else if (held !== 0) {
     atomic.add<i32>(s, 1, O_DEATHS); // R7 begins
     atomic.add<i32>(s, 1, O_DIED);
     atomic.store<i64>(e, 0, E_HELD);
     wakeDue(s, atomic.add<i64>(s, held, GRANT), held); // R7 ends with the add
   }
+  // It may have died in dispose. The algorithms of the papers wake their waiters in ways of their own.
   if (isDisposed(s)) {
-    // It may have died in dispose.
-    dispose(s);
+    if (isOfMutex) mutexDispose(s);
+    else if (atomic.load<i32>(s, O_KIND) === KIND_SEMAPHORE) dispose(s);
   }
   detach((indexOf(e) + 1) as i32);
 }

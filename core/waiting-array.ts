@@ -23,10 +23,14 @@ const MULTIPLIER: u32 = 17;
 /** Spreads semaphores, which lie next to one another, over the array (Fibonacci hashing). */
 const SPREAD: u32 = 0x9e3779b1;
 
-export function bucketOf(semaphore: usize, ticket: i64): usize {
+/** The hash: its low bits, as many as there are bits of an index, say which bucket. */
+export function keyOf(semaphore: usize, ticket: i64): u32 {
   const mixed = (((semaphore / OBJECT_SIZE) as u32) * SPREAD) >> 16;
-  const index = (mixed + (ticket as u32) * MULTIPLIER) & bucketMask;
-  return buckets + (index as usize) * LINE;
+  return mixed + (ticket as u32) * MULTIPLIER;
+}
+
+export function bucketOf(semaphore: usize, ticket: i64): usize {
+  return buckets + ((keyOf(semaphore, ticket) & bucketMask) as usize) * LINE;
 }
 
 /** Enters an element in the bucket of the ticket. Returns the address of the cell. */

@@ -35,6 +35,8 @@ export interface ArenaHandle {
 /** A plain, structured-cloneable value that stands for a thread of an arena, until that ends. */
 export interface ThreadHandle {
   readonly kind: 'Thread';
+  /** Which arena it is a thread of. */
+  readonly arena: bigint;
   readonly thread: number;
   readonly life: number;
 }
@@ -142,7 +144,7 @@ export class Arena {
 
   /** The calling thread: what another one needs to `reap` it, should it die. */
   get thread(): ThreadHandle {
-    return { kind: 'Thread', ...this.#attachment.identity };
+    return { kind: 'Thread', arena: this.#attachment.id, ...this.#attachment.identity };
   }
 
   /**
@@ -166,11 +168,14 @@ export class Arena {
     }
     if (!('terminate' in worker) || typeof worker.terminate !== 'function')
       throw badType('Arena.watch: worker', 'a worker', worker);
-    const dying = checkThread('Arena.watch: thread (which a worker of the web needs)', thread);
+    const { thread: index, life } = this.#check(
+      'Arena.watch: thread (which a worker of the web needs)',
+      thread,
+    );
     const terminate = worker.terminate;
     worker.terminate = (): unknown => {
       const ended = terminate.call(worker);
-      this.reap(dying);
+      this.#attachment.reapTerminated(index, life);
       return ended;
     };
   }
@@ -186,21 +191,22 @@ export class Arena {
    * @throws {Error} if it is the calling thread.
    */
   reap(thread: ThreadHandle): boolean {
-    const { thread: index, life } = checkThread('Arena.reap: thread', thread);
+    const { thread: index, life } = this.#check('Arena.reap: thread', thread);
     const own = this.#attachment.identity;
     if (index === own.thread && life === own.life)
       throw new Error('Arena.reap: a thread cannot declare itself dead');
     return this.#attachment.reap(index, life);
   }
-}
 
-function checkThread(what: string, thread: unknown): ThreadHandle {
-  const handle = thread as ThreadHandle | null | undefined;
-  if (typeof handle !== 'object' || handle?.kind !== 'Thread')
-    throw badType(what, 'the handle of a thread (arena.thread)', thread);
-  checkInteger(`${what}.thread`, handle.thread, 1, 4095);
-  checkInteger(`${what}.life`, handle.life, 1, 0x7fffffff);
-  return handle;
+  #check(what: string, thread: unknown): ThreadHandle {
+    const handle = thread as ThreadHandle | null | undefined;
+    if (typeof handle !== 'object' || handle?.kind !== 'Thread')
+      throw badType(what, 'the handle of a thread (arena.thread)', thread);
+    if (handle.arena !== this.#attachment.id) throw new TypeError(`${what} is of another arena`);
+    checkInteger(`${what}.thread`, handle.thread, 1, this.#attachment.core.mostThreads());
+    checkInteger(`${what}.life`, handle.life, 1, 0x7fffffff);
+    return handle;
+  }
 }
 
 function create(options: ArenaOptions): Attachment {

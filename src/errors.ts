@@ -44,3 +44,10 @@ export function checkInteger(what: string, value: unknown, min: number, max: num
 export function badType(what: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${what} must be ${expected}, got ${show(value)}`);
 }
+
+/** Checks an argument that is one of some words. */
+export function checkChoice<T extends string>(what: string, value: unknown, choices: readonly T[]): T {
+  if (choices.includes(value as T)) return value as T;
+  const Kind = typeof value === 'string' ? RangeError : TypeError;
+  throw new Kind(`${what} must be ${choices.map(show).join(' or ')}, got ${show(value)}`);
+}

@@ -7,11 +7,10 @@
  * is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
-import type { Shared } from './engine/attachment.js';
+import { ended, type Shared } from './engine/attachment.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
-  ANSWER_ENDED,
   ANSWER_FULL,
   ANSWER_NOT_HELD,
   ANSWER_OVER_MAX,
@@ -23,7 +22,15 @@ import {
   TIMED_OUT,
 } from './engine/core.js';
 import { canWaitAsync, closed, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
-import { checkProperties, find, type Handle, make, open, Reference } from './engine/shared-object.js';
+import {
+  checkProperties,
+  find,
+  type Handle,
+  make,
+  open,
+  type Properties,
+  Reference,
+} from './engine/shared-object.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
 import { HeldPermits } from './held-permits.js';
 import { checkPatience, type Patience, timedOut, watch } from './patience.js';
@@ -50,6 +57,8 @@ export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
 const DEFAULTS = { spin: 200 };
+/** Admitted to a robust semaphore, of whose dead owners the thread must hear: beside the core's answers. */
+const HEAR = 1;
 /** What acquireAsync answers when there was nothing to wait for. */
 const DONE = Promise.resolve();
 
@@ -58,7 +67,7 @@ const DONE = Promise.resolve();
  *
  * Requests are admitted in the order in which they took their ticket, blocked threads and promises in one
  * queue. A request for n permits gets them all at once, in its turn; lighter requests behind it wait.
- * Whoever holds a permit may release it, in any thread.
+ * Any thread may release; of a robust semaphore, only the thread that holds the permits.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2; the way of waiting
  * and waking is this library's own.
@@ -95,9 +104,7 @@ export class Semaphore {
   constructor(permits: number, options?: SemaphoreOptions);
   constructor(permits: number | Reference, options: SemaphoreOptions = {}) {
     const reference =
-      permits instanceof Reference
-        ? permits
-        : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena);
+      permits instanceof Reference ? permits : make(KIND, properties(permits, options), options.arena);
     const shared = reference.hold(this);
     this.#shared = shared;
     this.#promises = shared.promises;
@@ -107,7 +114,7 @@ export class Semaphore {
     this.#at = reference.address;
     this.#max = core.maxOf(reference.address);
     this.#robust = shared.robust !== 0;
-    this.#acquire = this.#robust ? (at, n) => this.#acquireRobust(at, n) : core.acquire;
+    this.#acquire = this.#robust ? (at, n) => core.acquireRobust(at, n, shared.robust) || HEAR : core.acquire;
     const release: Core['release'] = this.#robust
       ? (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, shared.robust))
       : core.release;
@@ -129,7 +136,7 @@ export class Semaphore {
    * disposed of. However many threads open a name at once, they get one semaphore. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
    * @param permits available at first. Without it the semaphore must exist.
-   * @throws {RangeError} if it exists with other permits or another max.
+   * @throws {RangeError} if it exists with other permits or another max, or one of the two is robust.
    * @throws {Error} if it does not exist and no permits are given.
    */
   static open(
@@ -137,8 +144,8 @@ export class Semaphore {
     permits?: number,
     options: Omit<SemaphoreOptions, 'firstTicket'> = {},
   ): Semaphore {
-    const properties = permits === undefined ? undefined : checkProperties(KIND, permits, options, DEFAULTS);
-    return new Semaphore(open(KIND, name, properties, options.arena) as never);
+    const wanted = permits === undefined ? undefined : properties(permits, options);
+    return new Semaphore(open(KIND, name, wanted, options.arena) as never);
   }
 
   /** What to send to another thread, for `Semaphore.from` there. */
@@ -205,14 +212,12 @@ export class Semaphore {
     }
   }
 
-  #acquireRobust(at: number, permits: number): number {
-    const answer = this.#core.acquireRobust(at, permits, this.#shared.robust);
-    if (answer === ADMITTED) this.#hear(permits);
-    return answer;
-  }
-
   #park(acquired: number, permits: number): void {
     const { robust } = this.#shared;
+    if (acquired === HEAR) {
+      this.#hear(permits);
+      return;
+    }
     let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
     if (answer === QUEUED) answer = this.#core.park(Date.now() | 0, robust);
     this.#admitted(answer, permits);
@@ -226,20 +231,31 @@ export class Semaphore {
   /** Whether owners of the robust semaphore have died since somebody last learnt of it. The thread has just acquired. */
   #hear(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
+    if (deaths > 0) this.#tell(deaths, permits);
+    // After the callback, which may acquire and release itself.
     this.#ownerDied = deaths > 0;
-    if (deaths === 0) return false;
+    return this.#ownerDied;
+  }
+
+  #tell(deaths: number, permits: number): void {
+    const at = this.#at;
     try {
       this.onOwnerDied?.(deaths);
     } catch (error) {
-      this.release(permits);
+      // Nobody has repaired anything: the next to acquire is to be told.
+      this.#core.tellAgain(at, deaths);
+      try {
+        this.release(permits);
+      } catch {
+        // The callback has done that itself.
+      }
       throw error;
     }
-    return true;
   }
 
   #acquireFor(permits: number, timeout: number): void {
     if (timeout === 0) {
-      if (this.#try(permits) !== ADMITTED) throw timedOut(timeout);
+      if (!this.tryAcquire(permits)) throw timedOut(timeout);
       return;
     }
     const core = this.#core;
@@ -247,8 +263,7 @@ export class Semaphore {
     const { robust } = this.#shared;
     const begun = performance.now();
     const acquired = this.#acquire(at, permits);
-    if (acquired === ADMITTED) return;
-    let answer = core.enqueue(at, permits, acquired, robust);
+    let answer = acquired === HEAR ? ADMITTED : core.enqueue(at, permits, acquired, robust);
     const now = Date.now() | 0;
     let left = timeout;
     while (answer === QUEUED && left > 0) {
@@ -301,12 +316,19 @@ export class Semaphore {
    * another waiter (then nothing was queued).
    */
   acquireAsync(permits = 1, patience?: Patience): Promise<void> {
+    const acquired = this.#queue(permits, patience);
+    if (!this.#robust) return acquired;
+    return acquired.then(() => {
+      this.#hear(permits);
+    });
+  }
+
+  #queue(permits: number, patience: Patience | undefined): Promise<void> {
     if (permits !== 1 && !this.#valid(permits)) {
       return Promise.reject(this.#bad('acquireAsync', permits));
     }
     if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
-    const acquired = patience === undefined ? this.#arrive(permits) : this.#arriveFor(permits, patience);
-    return this.#robust ? (acquired.then(() => this.#hear(permits)) as Promise<never>) : acquired;
+    return patience === undefined ? this.#arrive(permits) : this.#arriveFor(permits, patience);
   }
 
   #arrive(permits: number): Promise<void> {
@@ -339,17 +361,15 @@ export class Semaphore {
     if (answer === ADMITTED) return DONE;
     if (answer === TIMED_OUT) return Promise.reject(timedOut(0));
     if (answer === ANSWER_CLOSED) return Promise.reject(this.#closed());
-    if (answer === ANSWER_ENDED)
-      return Promise.reject(new Error('this thread has ended: its promises cannot be told'));
     return Promise.reject(noRoom());
   }
 
   /**
    * Gives permits back and wakes every waiter whose turn has come. Any thread may, whether it took them or
-   * not. Never blocks. On a disposed semaphore it does nothing.
+   * not, unless the semaphore is robust. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
    * @throws {RangeError | TypeError} for a bad number, or if more than `max` would be available; then
-   * nothing has changed. (Two threads that both release too much at the same instant may both pass.)
+   * nothing has changed; or if the semaphore is robust and this thread holds fewer. (Two threads that both release too much at the same instant may both pass.)
    */
   release(permits = 1): void {
     if (permits !== 1 && !this.#valid(permits)) throw this.#bad('release', permits);
@@ -376,8 +396,8 @@ export class Semaphore {
 
   /** `acquireAsync`, with a guard: `await using held = await semaphore.holdAsync()`. */
   async holdAsync(permits = 1, patience?: Patience): Promise<HeldPermits> {
-    const ownerDied = (await this.acquireAsync(permits, patience)) as boolean | undefined;
-    return new HeldPermits(this, permits, ownerDied === true);
+    await this.#queue(permits, patience);
+    return new HeldPermits(this, permits, this.#robust && this.#hear(permits));
   }
 
   /**
@@ -395,6 +415,11 @@ export class Semaphore {
     this.#at = CLOSED_OBJECT;
     this.#promises.settle();
     this.#reference.letGo(this);
+  }
+
+  /** @internal The thread ends. */
+  [ended](): void {
+    this.#at = CLOSED_OBJECT;
   }
 
   /** @internal A promise of this object has been told. */
@@ -428,6 +453,16 @@ export class Semaphore {
         `${this.available} are. Nothing was released`,
     );
   }
+}
+
+function properties(permits: number, options: SemaphoreOptions): Properties {
+  const checked = checkProperties(KIND, permits, options, DEFAULTS);
+  if (checked.robust && permits === 0) {
+    throw new RangeError(
+      `${KIND}: permits must be at least 1 of a robust semaphore, got 0: only who holds permits can release any`,
+    );
+  }
+  return checked;
 }
 
 function noRoom(): ArenaFullError {

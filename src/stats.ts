@@ -33,7 +33,7 @@ export interface ArenaStats {
   readonly elements: { readonly used: number; readonly capacity: number };
   /** Objects in use, of how many. */
   readonly objects: { readonly used: number; readonly capacity: number };
-  /** Threads that were attached to an object and hold permits of it, as far as the object is robust. */
+  /** How many threads hold permits of a robust object, summed over the robust objects. */
   readonly holders: number;
 }
 
@@ -103,12 +103,14 @@ function look(core: Core, object?: number): Look {
     } else if (state === WAITING || state === AWAKE || (owner & ASYNC && state > IDLE + 1 && state < AWAKE)) {
       const requests = core.elementWaiting(i);
       if (requests === 0) continue;
+      // Before a thread sleeps, and before a promise is entered in the array, the time there is of an earlier wait.
+      const isAsleep = owner & ASYNC ? state !== AWAKE : core.isAsleep(thread) !== 0;
       waiters.push({
         thread,
         isPromise: (owner & ASYNC) !== 0,
         requests,
         width: Number(core.elementWidth(i, 0)),
-        since: state === AWAKE ? 0 : (now - core.elementSince(i)) >>> 0,
+        since: isAsleep ? Math.max(0, (now - core.elementSince(i)) | 0) : 0,
       });
     }
   }

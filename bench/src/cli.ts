@@ -17,7 +17,7 @@ import {
   readThreads,
   readWarmUp,
 } from './options.js';
-import { asyncs, type Progress, pairs, semabench } from './plan.js';
+import { asyncs, type Progress, pairs, releases, semabench } from './plan.js';
 import { tables } from './report/tables.js';
 import type { Results } from './results.js';
 import { ROWS } from './rows/rows.js';
@@ -130,6 +130,7 @@ async function run(options: Options): Promise<void> {
   await semabench(options, native, results, showProgress);
   if (options.pairs) {
     await pairs(options, native, results, showProgress);
+    if (rows.some(({ family }) => family === 'taketurns')) await releases(options, results, showProgress);
     if (rows.some(({ name }) => name === 'Semaphore')) await asyncs(options, results, showProgress);
   }
   note('');

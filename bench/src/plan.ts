@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type NativeBinary, type NativeRun, nativePair, nativeSemabench } from './native.js';
 import type { Options } from './options.js';
 import { runJson } from './program.js';
-import { counted, type Results } from './results.js';
+import { counted, type ReleaseTiming, type Results } from './results.js';
 import { ASYNC_ROWS, FLOOR, NATIVE_FLOOR, type Row } from './rows/rows.js';
 import { Host } from './semabench/client.js';
 
@@ -135,6 +135,26 @@ export async function asyncs(options: Options, results: Results, progress: Progr
     }));
     await inTurn(options.runs, timed, results, `promises, ${shape}`, progress, (row, round, nanoseconds) =>
       results.asyncs.push({ row, shape, round, nanoseconds }),
+    );
+  }
+}
+
+/** release(64) and 64 times release(), of the rows that have both. */
+export async function releases(options: Options, results: Results, progress: Progress): Promise<void> {
+  const seconds = Math.min(options.seconds / 2, 0.5);
+  const found: ReleaseTiming[] = [];
+  results.releases = found;
+  for (const shape of ['one step', 'loop'] as const) {
+    const timed = options.rows
+      .filter(({ family }) => family === 'taketurns')
+      .map(({ name }) => ({ row: name, time: () => scriptTiming(shape, name, seconds) }));
+    await inTurn(
+      options.runs,
+      timed,
+      results,
+      `release of 64, ${shape}`,
+      progress,
+      (row, round, nanoseconds) => found.push({ row, shape, round, nanoseconds }),
     );
   }
 }

@@ -42,6 +42,11 @@ export interface Skipped {
   why: string;
 }
 
+/** The release of 64 permits: in one step, or by the papers' loop of posts. */
+export interface ReleaseTiming extends Timing {
+  shape: 'one step' | 'loop';
+}
+
 export interface Results {
   environment: Record<string, string | number>;
   options: Record<string, unknown>;
@@ -50,6 +55,8 @@ export interface Results {
   probes: Probe[];
   pairs: Timing[];
   asyncs: AsyncTiming[];
+  /** Of releases of many permits; results of older versions have none. */
+  releases?: ReleaseTiming[];
   skipped: Skipped[];
 }
 

@@ -12,6 +12,9 @@ import { walk } from './search/walk.js';
 import { breaks, straightRuns } from './straight.js';
 import type { Report } from './worker.js';
 
+/** What a waiter does that has pushed itself on a chain and need not wait: core/algorithms/chains.ts. */
+const WAYS = ['undone', 'detached', 'open', 'flushed'];
+
 interface Options {
   readonly short?: boolean;
   readonly model?: string;
@@ -70,10 +73,21 @@ function one(model: Model): number {
       ? search(make, { reduce: options.reduce, milliseconds: options.seconds * 1000 })
       : walked(make());
   console.log(row(model, result).join('  '));
+  const ways = recoveries([result]);
+  if (ways.some((count) => count > 0)) console.log(told(ways));
   if (result.violation === undefined) return result.exhaustive || options.walks !== undefined ? 0 : 1;
   result = shorten(make, result);
   console.log(render(make(), result.violation?.schedule ?? []));
   return 1;
+}
+
+/** How often the searches have seen each of them. */
+function recoveries(results: readonly SearchResult[]): number[] {
+  return WAYS.map((_, i) => results.reduce((sum, result) => sum + (result.recoveries?.[i + 1] ?? 0), 0));
+}
+
+function told(counts: readonly number[]): string {
+  return `ways off a chain: ${WAYS.map((way, i) => `${way} ${counts[i]?.toLocaleString('en')}`).join(', ')}`;
 }
 
 function walked(scene: Scene): SearchResult {
@@ -155,9 +169,12 @@ async function all(): Promise<number> {
     console.log(render(make(), shorten(make, result).violation?.schedule ?? []));
   }
   console.log(`${queue.length - failed} models exhausted without a finding, ${failed} not`);
+  const ways = recoveries([...reports.values()]);
+  const missed = ways.filter((count) => count === 0).length;
+  console.log(told(ways));
   const broken = straightRuns.flatMap((run) => breaks(loadProgram('core'), run));
   console.log(
     broken.length === 0 ? `straight: ${straightRuns.map(({ name }) => name).join('; ')}` : broken.join('\n'),
   );
-  return failed + broken.length > 0 ? 1 : 0;
+  return failed + broken.length + missed > 0 ? 1 : 0;
 }

@@ -51,6 +51,25 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: RMW, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
+  // acquire has become part of queue. E_STATE lies where TICKET does, so that these runs end before it.
+  {
+    name: 'R1, queue',
+    fn: 'mutex/queue',
+    from: { kind: RMW, word: constant('TICKET') },
+    to: [constant('E_STATE'), constant('E_HELD')],
+  },
+  ...['mutex/queue', 'runs/arrive'].map((fn) => ({
+    name: `R8, ${fn}`,
+    fn,
+    from: { kind: RMW, word: constant('M_WORD') },
+    to: [constant('E_REQUEST'), constant('E_HELD')],
+  })),
+  ...['mutex/take', 'mutex/forgo', 'reaping/bury'].map((fn) => ({
+    name: `R8, ${fn}`,
+    fn,
+    from: { kind: CMPXCHG, word: constant('M_WORD') },
+    to: [constant('GRANT')],
+  })),
   // The first exchange of these two is the one of the ticket.
   {
     name: 'R2, giveUp',
@@ -78,6 +97,14 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
+  // What is taken has an owner, and a cell that is taken is known (the caller of enter stores it at once).
+  {
+    name: 'R5, take',
+    fn: 'elements/reserve',
+    from: { kind: CMPXCHG, word: constant('E_STATE') },
+    to: [constant('E_REQUEST')],
+  },
+  { name: 'R5, enter', fn: 'waiting-array/enter', from: { kind: CMPXCHG, word: 0 }, to: [] },
   // The first store and the first exchange of life that these come to is that of the reference.
   {
     name: 'R6, create',
@@ -97,12 +124,9 @@ export const straightRuns: readonly StraightRun[] = [
       ['attachments/tryAcquireRobust', CMPXCHG, 'TICKET', 'E_HELD'],
       ['attachments/releaseRobust', RMW, 'GRANT', 'E_HELD'],
       ['semaphore/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
-      ['semaphore/enqueue', STORE, 'E_HELD', 'E_STATE'],
-      ['semaphore/parkFor', STORE, 'E_HELD', 'E_STATE'],
-      ['giving-up/giveUp', STORE, 'E_HELD', 'E_STATE'],
+      ['semaphore/leave', STORE, 'E_HELD', 'E_STATE'],
       ['runs/drop', STORE, 'E_HELD', 'E_STATE'],
       ['runs/settle', STORE, 'E_HELD', 'E_START'],
-      ['reaping/bury', RMW, 'O_DEATHS', 'GRANT'],
     ] as const
   ).map(([fn, kind, from, to]) => ({
     name: `R7, ${fn}`,
@@ -110,6 +134,13 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind, word: constant(from) },
     to: [constant(to)],
   })),
+  // What a dead thread held of a semaphore goes back to grant, and of a mutex to its word.
+  {
+    name: 'R7 and R8, owners, reaping/bury',
+    fn: 'reaping/bury',
+    from: { kind: RMW, word: constant('O_DEATHS') },
+    to: [constant('GRANT'), constant('M_WORD')],
+  },
 ];
 
 /** What breaks the run: where in the file, and what; nothing if it is straight. Throws if it is not there. */
@@ -161,6 +192,11 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
       return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
     }
   }
+  // The one exchange of 32 bits, that of a cell, expects 0.
+  if (exchange >= 0 && (op === EQZ || op === NOT_ZERO) && code[pc + A] === code[exchange + DST]) {
+    const branchesOnSuccess = (op === EQZ) === ((code[pc + META] & NEGATED) === 0);
+    return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
+  }
   if (op === OP_BRANCH) return [code[pc + IMM]];
   if (op === OP_BRANCH_TABLE) {
     return Array.from(code.subarray(code[pc + IMM], code[pc + IMM] + code[pc + META]));
@@ -169,6 +205,8 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
   return branches ? [code[pc + IMM], pc + STRIDE] : [pc + STRIDE];
 }
 
+const NOT_ZERO = 0x44;
+const EQZ = 0x45;
 const I64_EQ = 0x51;
 const I64_NE = 0x52;
 

@@ -5,7 +5,63 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
-export { isDisposed } from '../objects';
+export { closeObject, isDisposed } from '../objects';
+export {
+  capacitorArrive,
+  capacitorArriveInLanes,
+  capacitorAwait,
+  capacitorDepart,
+  capacitorDepartFromLanes,
+  capacitorDisown,
+  capacitorDispose,
+  capacitorIsIdle,
+  capacitorOpenLane,
+  capacitorOwn,
+  capacitorTryArrive,
+} from './capacitor';
+export { chainAcquire, chainDispose, chainRelease, chainReleaseConservative } from './chain-semaphore';
+export {
+  addressSignal,
+  addressSignalPolite,
+  chainAwait,
+  chainEnter,
+  chainLeave,
+  chainOf,
+  recovery,
+} from './chains';
+export {
+  channelAcquire,
+  channelDispose,
+  channelRelease,
+  channelReleaseConservative,
+} from './channel-semaphore';
+export { keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy } from './channels';
+export { clhLock, clhTryLock, clhUnlock } from './clh-lock';
+export {
+  eventAdvance,
+  eventAwait,
+  eventDispose,
+  eventRead,
+  sequencerDispose,
+  sequencerTicket,
+} from './event-count';
+export { prepare } from './lent';
+export { lifoLock, lifoTryLock, lifoUnlock } from './lifo-lock';
+export {
+  locationAcquire,
+  locationDispose,
+  locationRelease,
+  locationReleaseConservative,
+} from './location-semaphore';
+export { locationWaitAt, locationWakeAllAt } from './locations';
+export { mcsLock, mcsTryLock, mcsUnlock } from './mcs-lock';
+export { neverPark, returnNodes } from './nodes';
+export { holds } from './ownership';
 export { arriveAt, closePlace, departFrom, placeOf, signalAt, sleepAt } from './places';
+export { recipLock, recipTryLock, recipUnlock } from './reciprocating-lock';
+export { retire } from './retiring';
+export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
+export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';
+export { twaLock, twaLockDispose, twaTryLock, twaUnlock } from './twa-lock';
 export { twaAcquire, twaDispose, twaRelease, twaReleaseConservative } from './twa-semaphore';

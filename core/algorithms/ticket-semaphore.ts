@@ -10,8 +10,8 @@
  */
 import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../layout';
 import { closeObject } from '../objects';
-import { pause } from '../pause';
 import { setLastTicket } from './core';
+import { relax } from './relax';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
 export function ticketAcquire(s: usize): i32 {
@@ -23,19 +23,21 @@ export function ticketAcquire(s: usize): i32 {
   while (true) {
     if (grant > ticket) return ADMITTED;
     if (grant < 0) return ANSWER_CLOSED;
-    if (polls > 0) {
-      polls--;
-      pause();
-    } else {
-      atomic.wait<i64>(s + GRANT, grant, -1);
-    }
+    if (polls !== 0) polls = relax(polls);
+    else atomic.wait<i64>(s + GRANT, grant, -1);
     grant = atomic.load<i64>(s, GRANT);
   }
 }
 
-/** Gives a permit back, and wakes everybody if anybody waits. */
-export function ticketRelease(s: usize): void {
-  const grant = atomic.add<i64>(s, 1, GRANT);
+/** Gives n permits back in one step, and wakes everybody if anybody waits. */
+export function ticketRelease(s: usize, n: i32): void {
+  const grant = atomic.add<i64>(s, n, GRANT);
+  if (atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
+}
+
+/** Gives n permits back in one step. */
+export function ticketReleaseMany(s: usize, n: i64): void {
+  const grant = atomic.add<i64>(s, n, GRANT);
   if (atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
 }
 

@@ -28,9 +28,9 @@ import {
   TICKET,
 } from '../layout';
 import { closeObject } from '../objects';
-import { pause } from '../pause';
 import { bucketOf } from '../waiting-array';
 import { setLastTicket } from './core';
+import { relax } from './relax';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
 export function twaAcquire(s: usize): i32 {
@@ -51,15 +51,11 @@ export function twaAcquire(s: usize): i32 {
       wasFar = false;
       polls = budget;
     }
-    if (polls > 0) {
-      polls--;
-      pause();
+    if (polls !== 0) {
+      polls = relax(polls);
       // Far from the turn the bucket is polled and grant left alone.
       if (wasFar) {
-        while (polls > 0 && atomic.load<i64>(bucket, B_SEQUENCE) === sequence) {
-          polls--;
-          pause();
-        }
+        while (polls !== 0 && atomic.load<i64>(bucket, B_SEQUENCE) === sequence) polls = relax(polls);
         const now = atomic.load<i64>(bucket, B_SEQUENCE);
         if (now !== sequence) {
           sequence = now;
@@ -79,27 +75,57 @@ export function twaAcquire(s: usize): i32 {
   }
 }
 
-/** SemaPost with its short-cut: no waiter, or none far away, and the array is left alone. */
-export function twaRelease(s: usize): void {
-  post(s, true);
+/** SemaPost of n permits with its short-cut: no waiter, or none far away, and the array is left alone. */
+export function twaRelease(s: usize, n: i32): void {
+  const grant = atomic.add<i64>(s, n, GRANT);
+  const waiting = atomic.load<i64>(s, TICKET) - grant;
+  // The old grant is compared: with old + n the last waiters' wake-up would be lost.
+  if (waiting > 0) post(s, grant, n, waiting);
 }
 
 /** SemaPostConservative: pokes the array each time. */
 export function twaReleaseConservative(s: usize): void {
-  post(s, false);
+  post(s, atomic.add<i64>(s, 1, GRANT), 1, i64.MAX_VALUE);
 }
 
-function post(s: usize, shortCut: bool): void {
-  const grant = atomic.add<i64>(s, 1, GRANT);
-  const ticket = atomic.load<i64>(s, TICKET);
-  // The old grant is compared: with old + 1 the last waiter's wake-up would be lost.
-  if (shortCut && ticket <= grant) return;
+/** Pokes the buckets of the n tickets that became due, where near waiters may be parked, and of the n that came near. */
+function post(s: usize, grant: i64, n: i64, waiting: i64): void {
   const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
   if (threshold > 0) {
-    const dueBucket = bucketOf(s, grant);
-    if (atomic.load<i32>(dueBucket, B_PARKED) > 0) poke(dueBucket);
+    const due = least(n, waiting);
+    for (let i: i64 = 0; i < due; i++) {
+      const bucket = bucketOf(s, grant + i);
+      if (atomic.load<i32>(bucket, B_PARKED) > 0) poke(bucket);
+    }
   }
-  if (!shortCut || ticket > grant + threshold) poke(bucketOf(s, grant + threshold));
+  const near = least(n, waiting - threshold);
+  for (let i: i64 = 0; i < near; i++) poke(bucketOf(s, grant + threshold + i));
+}
+
+/** How many tickets in a row to look at: those in a row go round all buckets, so that many steps meet each of them. */
+function least(n: i64, waiting: i64): i64 {
+  return min(min(n, waiting), (bucketMask as i64) + 1);
+}
+
+/**
+ * Gives n permits back in one step (SemaPostMulti). Of those who become due or near, who was far is poked, as by
+ * SemaPost; who was near already and is due now, only if somebody is parked there.
+ */
+export function twaReleaseMany(s: usize, n: i64): void {
+  const grant = atomic.add<i64>(s, n, GRANT);
+  const waiting = atomic.load<i64>(s, TICKET) - grant;
+  const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
+  pokeRow(s, grant, min(waiting, min(n, threshold)), true);
+  pokeRow(s, grant + threshold, min(waiting - threshold, n), false);
+}
+
+/** Pokes the buckets of so many tickets in a row, each bucket once. */
+function pokeRow(s: usize, first: i64, count: i64, onlyParked: bool): void {
+  const most = min(count, (bucketMask as i64) + 1);
+  for (let i: i64 = 0; i < most; i++) {
+    const bucket = bucketOf(s, first + i);
+    if (!onlyParked || atomic.load<i32>(bucket, B_PARKED) > 0) poke(bucket);
+  }
 }
 
 /** Disposes of it and pokes every bucket: whoever waits anywhere looks at its grant again. */

@@ -2,20 +2,95 @@
  * The compiled algorithms of the papers: a module of their own, which only who imports them carries. A thread has
  * one instance of it for each arena, beside that of the core, made when it first needs one.
  */
-import { type Attachment, refuseToBlock } from '../engine/attachment.js';
+import { type Attachment, refuseToBlock, refuseToLock } from '../engine/attachment.js';
 import { embedded } from '../engine/embedded.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
 /** The exports of algorithms.wasm; see the docstrings in core/algorithms/. Addresses and answers are int32. */
 export interface Algorithms {
   adopt(thread: number): number;
+  prepare(): number;
+  retire(): void;
+  chainAcquire(address: number): number;
+  chainRelease(address: number, permits: number): void;
+  chainReleaseConservative(address: number): void;
+  chainDispose(address: number): void;
+  channelAcquire(address: number): number;
+  channelRelease(address: number, permits: number): void;
+  channelReleaseConservative(address: number): void;
+  channelDispose(address: number): void;
+  locationAcquire(address: number): number;
+  locationRelease(address: number, permits: number): void;
+  locationReleaseConservative(address: number): void;
+  locationDispose(address: number): void;
+  chainOf(key: number): number;
+  chainEnter(key: number): number;
+  chainLeave(key: number, element: number): void;
+  chainAwait(element: number, polls: number): void;
+  addressSignal(key: number, about: number, counter: bigint): void;
+  addressSignalPolite(key: number, about: number, counter: bigint): void;
+  keyMonitor(channel: number): bigint;
+  keyWait(channel: number, sequence: bigint, polls: number): void;
+  keyWaitLazy(channel: number, sequence: bigint, polls: number): bigint;
+  keySignal(channel: number): void;
+  keySignalPolite(channel: number): void;
+  locationWaitAt(key: number, polls: number): void;
+  locationWakeAllAt(key: number): void;
+  eventAdvance(address: number, n: number): void;
+  eventRead(address: number): bigint;
+  eventAwait(address: number, value: bigint): number;
+  eventDispose(address: number): void;
+  sequencerTicket(address: number): bigint;
+  sequencerDispose(address: number): void;
+  /** The way out that a waiter of a chain took last, 1 to 4: core/algorithms/chains.ts. */
+  readonly recovery: WebAssembly.Global<'i32'>;
   ticketAcquire(address: number): number;
-  ticketRelease(address: number): void;
+  ticketRelease(address: number, permits: number): void;
   ticketDispose(address: number): void;
   twaAcquire(address: number): number;
-  twaRelease(address: number): void;
+  twaRelease(address: number, permits: number): void;
   twaReleaseConservative(address: number): void;
   twaDispose(address: number): void;
+  ttsLock(address: number): number;
+  ttsTryLock(address: number): number;
+  ttsUnlock(address: number): number;
+  ttsDispose(address: number): void;
+  ticketLock(address: number): number;
+  ticketTryLock(address: number): number;
+  ticketUnlock(address: number): number;
+  ticketLockDispose(address: number): void;
+  twaLock(address: number): number;
+  twaTryLock(address: number): number;
+  twaUnlock(address: number): number;
+  twaLockDispose(address: number): void;
+  mcsLock(address: number): number;
+  mcsTryLock(address: number): number;
+  mcsUnlock(address: number): number;
+  clhLock(address: number): number;
+  clhTryLock(address: number): number;
+  clhUnlock(address: number): number;
+  lifoLock(address: number): number;
+  lifoTryLock(address: number): number;
+  lifoUnlock(address: number): number;
+  recipLock(address: number): number;
+  recipTryLock(address: number): number;
+  recipUnlock(address: number): number;
+  /** Disposes of an object whose waiters need not be woken for that. */
+  closeObject(address: number): number;
+  neverPark(): void;
+  returnNodes(): void;
+  holds(address: number): number;
+  capacitorArrive(address: number): number;
+  capacitorTryArrive(address: number): number;
+  capacitorArriveInLanes(address: number, lanes: number): number;
+  capacitorAwait(lane: number): number;
+  capacitorDepart(address: number): number;
+  capacitorDepartFromLanes(address: number): number;
+  capacitorOpenLane(address: number, lane: number, index: number, lanes: number): void;
+  capacitorIsIdle(address: number): number;
+  capacitorOwn(address: number, arrived: number): void;
+  capacitorDisown(address: number): number;
+  capacitorDispose(address: number): void;
   placeOf(key: number): number;
   arriveAt(place: number): bigint;
   sleepAt(place: number, sequence: bigint, nanoseconds: bigint): void;
@@ -25,7 +100,29 @@ export interface Algorithms {
 }
 
 /** What a thread must not call that may not block. */
-const BLOCKING = ['ticketAcquire', 'twaAcquire'] as const satisfies readonly (keyof Algorithms)[];
+const BLOCKING = [
+  'chainAcquire',
+  'channelAcquire',
+  'locationAcquire',
+  'ticketAcquire',
+  'twaAcquire',
+  'chainEnter',
+  'keyWait',
+  'keyWaitLazy',
+  'locationWaitAt',
+  'eventAwait',
+] as const satisfies readonly (keyof Algorithms)[];
+const LOCKING = [
+  'ttsLock',
+  'ticketLock',
+  'twaLock',
+  'mcsLock',
+  'clhLock',
+  'lifoLock',
+  'recipLock',
+  'capacitorArrive',
+  'capacitorArriveInLanes',
+] as const satisfies readonly (keyof Algorithms)[];
 
 const instantiate = embedded<Algorithms>(algorithmsBytes);
 const instances = new WeakMap<Attachment, Algorithms>();
@@ -33,11 +130,17 @@ const instances = new WeakMap<Attachment, Algorithms>();
 /** The calling thread's instance over the arena that it is attached to. */
 export function algorithmsOf(attachment: Attachment): Algorithms {
   const { core, memory, thread, mayBlock } = attachment;
-  let instance = instances.get(attachment);
-  if (instance) return instance;
-  instance = instantiate({ env: { memory }, core: { ticketTaken: core.ticketTaken } });
+  const known = instances.get(attachment);
+  if (known) return known;
+  const instance = instantiate({ env: { memory }, core: { ticketTaken: core.ticketTaken } });
   instance.adopt(thread);
-  if (!mayBlock) for (const name of BLOCKING) instance[name] = refuseToBlock;
+  attachment.beforeEnd(instance.returnNodes);
+  if (!mayBlock) {
+    instance.neverPark();
+    for (const name of BLOCKING) instance[name] = refuseToBlock;
+    for (const name of LOCKING) instance[name] = refuseToLock;
+  }
+  attachment.beforeEnd(() => instance.retire());
   instances.set(attachment, instance);
   return instance;
 }

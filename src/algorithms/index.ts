@@ -1,8 +1,51 @@
+export type { Policy } from '../engine/shared-object.js';
 /** The algorithms of the papers, each under its own name and as its listing has it. */
+
+export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
+export { CapacitorLock, type CapacitorLockHandle, type CapacitorLockOptions } from './capacitor-lock.js';
+export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';
+export {
+  ChannelSemaphore,
+  type ChannelSemaphoreHandle,
+  type ChannelSemaphoreOptions,
+} from './channel-semaphore.js';
+export { ClhLock, type ClhLockHandle, type ClhLockOptions } from './clh-lock.js';
+export { EventCount, type EventCountHandle, type EventCountOptions } from './event-count.js';
 export { lastTicket } from './last-ticket.js';
+export { LifoLock, type LifoLockHandle, type LifoLockOptions } from './lifo-lock.js';
+export {
+  LocationSemaphore,
+  type LocationSemaphoreHandle,
+  type LocationSemaphoreOptions,
+} from './location-semaphore.js';
+export type { Lock, LockOptions } from './lock.js';
+export { McsLock, type McsLockHandle, type McsLockOptions } from './mcs-lock.js';
+export {
+  ReciprocatingLock,
+  type ReciprocatingLockHandle,
+  type ReciprocatingLockOptions,
+} from './reciprocating-lock.js';
+export { Sequencer, type SequencerHandle, type SequencerOptions } from './sequencer.js';
+export { TicketLock, type TicketLockHandle, type TicketLockOptions } from './ticket-lock.js';
 export {
   TicketSemaphore,
   type TicketSemaphoreHandle,
   type TicketSemaphoreOptions,
 } from './ticket-semaphore.js';
+export { TtsLock, type TtsLockHandle, type TtsLockOptions } from './tts-lock.js';
+export { TwaLock, type TwaLockHandle, type TwaLockOptions } from './twa-lock.js';
 export { TwaSemaphore, type TwaSemaphoreHandle, type TwaSemaphoreOptions } from './twa-semaphore.js';
+export {
+  addressSignal,
+  addressSignalPolite,
+  addressWaitUntil,
+  keyMonitor,
+  keySignal,
+  keySignalPolite,
+  keyWait,
+  keyWaitLazy,
+  locationWait,
+  locationWakeAll,
+  type WaitOptions,
+  type WakeOptions,
+} from './waiting.js';

@@ -1,13 +1,19 @@
 /** What the semaphores of the papers' listings have in common besides their algorithm. */
 import type { Arena } from '../arena.js';
-import { ADMITTED, CLOSED_OBJECT } from '../engine/core.js';
+import { type Attachment, ended } from '../engine/attachment.js';
+import { ADMITTED, CLOSED_OBJECT, type Core, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { DisposedError } from '../errors.js';
+import { arenaFull, type Handle, type Policy, type Reference } from '../engine/shared-object.js';
+import { checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
 export interface ListingOptions {
-  /** How often a waiter polls before it parks, 0 (no spinning) to 1,000,000. */
+  /**
+   * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks; `'park'` polls never;
+   * `'spin'` polls for minutes before it parks; `'yield'` does too, but gives the processor away at each turn.
+   */
+  readonly policy?: Policy;
+  /** How often a waiter polls before it parks, 0 to 1,000,000: with the policy `'spin-then-park'` alone. */
   readonly spin?: number;
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
@@ -15,7 +21,8 @@ export interface ListingOptions {
   readonly firstTicket?: bigint;
 }
 
-export abstract class ListingSemaphore<K extends Kind> {
+/** A shared object of one of the papers' algorithms, as this thread knows it. */
+export abstract class ListingObject<K extends Kind> {
   readonly #kind: K;
   readonly #reference: Reference;
   /** @internal */
@@ -34,16 +41,11 @@ export abstract class ListingSemaphore<K extends Kind> {
 
   /**
    * What to send to another thread, for `from` there.
-   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {DisposedError} if it has been disposed of.
    */
   get handle(): Handle<K> {
-    if (this.at === CLOSED_OBJECT) throw new DisposedError();
+    if (this.at === CLOSED_OBJECT) throw new DisposedError(`the ${this.#kind} has been disposed of`);
     return this.#reference.handle(this.#kind);
-  }
-
-  /** Permits free now. Racy by nature: for diagnostics. */
-  get available(): number {
-    return this.#reference.attachment.core.available(this.at);
   }
 
   /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. */
@@ -56,11 +58,25 @@ export abstract class ListingSemaphore<K extends Kind> {
   /** @internal Closes the shared object for all threads, and wakes those who wait. */
   protected abstract close(): void;
 
-  /** @internal Throws unless the core has admitted the thread. */
-  protected check(answer: number): void {
-    if (answer === ADMITTED) return;
+  /** @internal It has been found closed. */
+  protected disposed(): never {
     this.#letGo();
-    throw new DisposedError();
+    throw new DisposedError(`the ${this.#kind} has been disposed of`);
+  }
+
+  /** @internal Sees to it that the thread can wait on a chain, before it can have to. */
+  protected prepare(): void {
+    try {
+      prepare(this.#reference.attachment);
+    } catch (error) {
+      this.#letGo();
+      throw error;
+    }
+  }
+
+  /** @internal The thread ends. */
+  [ended](): void {
+    this.at = CLOSED_OBJECT;
   }
 
   #letGo(): void {
@@ -68,4 +84,36 @@ export abstract class ListingSemaphore<K extends Kind> {
     this.at = CLOSED_OBJECT;
     this.#reference.letGo(this);
   }
+}
+
+export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> {
+  readonly #kind: K;
+  readonly #core: Core;
+
+  /** @internal */
+  protected constructor(kind: K, reference: Reference) {
+    super(kind, reference);
+    this.#kind = kind;
+    this.#core = reference.attachment.core;
+  }
+
+  /** Permits free now. Racy by nature: for diagnostics. */
+  get available(): number {
+    return this.#core.available(this.at);
+  }
+
+  /** @internal */
+  protected checkPermits(permits: number): void {
+    checkInteger(`${this.#kind}.release: permits`, permits, 1, LIMIT);
+  }
+
+  /** @internal Throws unless the core has admitted the thread. */
+  protected check(answer: number): void {
+    if (answer !== ADMITTED) this.disposed();
+  }
+}
+
+/** The thread is to have a wait element at hand, as those need that wait on chains. */
+export function prepare(attachment: Attachment): void {
+  if (!algorithmsOf(attachment).prepare()) throw arenaFull('waiter', 'waiters');
 }

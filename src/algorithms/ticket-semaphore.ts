@@ -51,9 +51,15 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
     if (answer !== ADMITTED) this.check(answer);
   }
 
-  /** SemaPost: gives a permit back. Never blocks. As in the listing, nothing bounds the number of permits. */
-  release(): void {
-    this.algorithms.ticketRelease(this.at);
+  /**
+   * SemaPost, of so many permits in one step. Never
+   * blocks. As in the listing, nothing bounds the number of permits.
+   * @param permits 1 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number.
+   */
+  release(permits = 1): void {
+    if (permits !== 1) this.checkPermits(permits);
+    this.algorithms.ticketRelease(this.at, permits);
   }
 
   /** @internal */

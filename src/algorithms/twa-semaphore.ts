@@ -59,11 +59,14 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost with its short-cut: leaves the waiting array alone when nobody waits far away. Never blocks.
-   * As in the listing, nothing bounds the number of permits.
+   * SemaPost, of so many permits in one step, with its short-cut: leaves the waiting array alone when nobody waits far away. Never
+   * blocks. As in the listing, nothing bounds the number of permits.
+   * @param permits 1 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number.
    */
-  release(): void {
-    this.algorithms.twaRelease(this.at);
+  release(permits = 1): void {
+    if (permits !== 1) this.checkPermits(permits);
+    this.algorithms.twaRelease(this.at, permits);
   }
 
   /** SemaPostConservative: the same without the short-cut, so that each post touches the waiting array. */

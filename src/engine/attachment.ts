@@ -8,11 +8,20 @@
  */
 import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
-import { ANSWER_ENDED, ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
+import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
 
-/** Milliseconds after which a thread that was terminated, and not asleep, has ended for sure. */
+// Where a worker may go on for a while after its end was told: milliseconds until it is taken to have ended, and
+// between two looks at it until then. It may even attach meanwhile.
 const GRACE = 1000;
+const LOOK = 20;
+
+/** Called on a library object at the end of the thread: it must not use the shared object any more. */
+export const ended = Symbol('ended');
+
+export interface Owner {
+  [ended](): void;
+}
 
 /** In place of an attachment's number: another owner in this thread has given it to `hold`, and still lives. */
 export const HELD = 0;
@@ -25,8 +34,8 @@ const byMemory = new WeakMap<WebAssembly.Memory, Attachment>();
 export interface Shared {
   /** The number of the attachment in the core. */
   readonly number: number;
-  /** The same if the object is robust, so that the permits held are counted there; else 0, and at the thread's end. */
-  robust: number;
+  /** The same if the object is robust, so that the permits held are counted there; else 0. */
+  readonly robust: number;
   /** Where promises of this thread wait on the object. */
   readonly promises: Promises;
 }
@@ -40,8 +49,17 @@ export class Attachment {
   /** Whether the engine lets this thread block: a browser's main thread may not. */
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
+  readonly #endings: (() => void)[] = [];
   readonly #shared = new Map<number, { count: number; readonly shared: Shared }>();
-  readonly #collected = new FinalizationRegistry<number>((address) => this.#drop(address));
+  /** The library objects that hold something. */
+  readonly #owners = new Set<WeakRef<Owner>>();
+  readonly #refs = new WeakMap<Owner, WeakRef<Owner>>();
+  readonly #collected = new FinalizationRegistry<{ address: number; ref: WeakRef<Owner> }>(
+    ({ address, ref }) => {
+      this.#owners.delete(ref);
+      this.#drop(address);
+    },
+  );
 
   private constructor(memory: WebAssembly.Memory, core: Core) {
     this.memory = memory;
@@ -54,7 +72,7 @@ export class Attachment {
       );
     }
     this.doorbell = new Doorbell(core, memory);
-    if (!this.mayBlock) core.acquire = refuseToBlock;
+    if (!this.mayBlock) core.acquire = core.acquireRobust = refuseToBlock;
     host.onExit(() => this.#end());
   }
 
@@ -74,7 +92,7 @@ export class Attachment {
    * Stays attached to an object for as long as the owner lives or until `letGo`.
    * @param number of an attachment that the core has just made; HELD if another owner holds it.
    */
-  hold(owner: object, address: number, number: number): Shared {
+  hold(owner: Owner, address: number, number: number): Shared {
     let entry = this.#shared.get(address);
     if (entry) {
       // One serves the thread, however many library objects it has.
@@ -85,13 +103,17 @@ export class Attachment {
       entry = { count: 1, shared: { number, robust, promises: this.doorbell.promises(robust) } };
       this.#shared.set(address, entry);
     }
-    this.#collected.register(owner, address, owner);
+    const ref = this.#refs.get(owner) ?? new WeakRef(owner);
+    this.#owners.add(ref);
+    this.#refs.set(owner, ref);
+    this.#collected.register(owner, { address, ref }, owner);
     return entry.shared;
   }
 
   /** Ends what `hold` began. */
-  letGo(owner: object, address: number): void {
+  letGo(owner: Owner, address: number): void {
     this.#collected.unregister(owner);
+    this.#owners.delete(this.#refs.get(owner) as WeakRef<Owner>);
     this.#drop(address);
   }
 
@@ -107,35 +129,43 @@ export class Attachment {
 
   /** What tells this thread from all others that have or had its index. */
   get identity(): { readonly thread: number; readonly life: number } {
-    const thread = this.core.self();
-    return { thread, life: this.core.lifeIfAlive(thread) };
+    return { thread: this.thread, life: this.core.lifeIfAlive(this.thread) };
   }
 
-  /** Reaps a thread that was registered with this life. Whether it was alive until now. */
+  /** Reaps a thread that was registered with this life, and runs no more. Whether it was alive until now. */
   reap(thread: number, life: number): boolean {
     return this.core.reap(thread, life, 0) === REAPED;
   }
 
-  /** Reaps the thread that the runtime has called so, if it is attached: at once, or when it is surely gone. */
-  reapHost(name: number): void {
+  /** The same of one that was terminated: when it sleeps, or has surely ended. */
+  reapTerminated(thread: number, life: number, left = host.exitIsDeath ? 0 : GRACE): void {
+    if (this.core.reap(thread, life, Number(left > 0)) !== STILL_AWAKE) return;
+    setTimeout(() => this.reapTerminated(thread, life, left - LOOK), LOOK);
+  }
+
+  /** The same of the thread that the runtime has called so, if it is attached. */
+  reapHost(name: number, left = host.exitIsDeath ? 0 : GRACE): void {
     for (let i = this.core.mostThreads(); i > 0; i--) {
       const life = this.core.lifeIfAlive(i);
-      if (life === 0 || this.core.hostOf(i) !== name) continue;
-      if (this.core.reap(i, life, Number(!host.exitIsDeath)) !== STILL_AWAKE) continue;
-      setTimeout(() => this.core.reap(i, life, 0), GRACE);
+      if (life !== 0 && this.core.hostOf(i) === name) this.core.reap(i, life, Number(left > 0));
     }
+    if (left > 0) setTimeout(() => this.reapHost(name, left - LOOK), LOOK);
+  }
+
+  /** Has this done when the thread ends, while it is still in the registry. */
+  beforeEnd(ending: () => void): void {
+    this.#endings.push(ending);
   }
 
   #end(): void {
-    for (const { shared } of this.#shared.values()) {
-      shared.robust = 0;
-      shared.promises.forget();
-    }
+    for (const ending of this.#endings) ending();
+    for (const { shared } of this.#shared.values()) shared.promises.forget();
+    for (const ref of this.#owners) ref.deref()?.[ended]();
+    this.#owners.clear();
     this.#shared.clear();
-    this.core.unregister();
-    // Handlers of the same event that come later may still acquire and release: the core registers the thread
-    // again if it has to block. A promise would never be told.
-    this.core.arrive = () => ANSWER_ENDED;
+    const { core } = this;
+    core.unregister();
+    core.createObject = core.attach = core.draftName = core.reap = refuseAfterEnd;
   }
 }
 
@@ -148,9 +178,20 @@ function mayBlock(): boolean {
   }
 }
 
+function refuseAfterEnd(): never {
+  throw new Error('this thread has ended: it is attached to the arena no more');
+}
+
 /** Stands in for what would block. */
 export function refuseToBlock(): never {
-  throw new TypeError(
-    'this thread may not block (a browser forbids it on the main thread): use acquireAsync, holdAsync or tryAcquire',
-  );
+  refuse('acquireAsync, holdAsync or tryAcquire');
+}
+
+/** The same, of a lock. */
+export function refuseToLock(): never {
+  refuse('tryLock');
+}
+
+function refuse(instead: string): never {
+  throw new TypeError(`this thread may not block (a browser forbids it on the main thread): use ${instead}`);
 }

@@ -19,7 +19,10 @@ export const ANSWER_MISMATCH = -7;
 export const ANSWER_NAMES_FULL = -8;
 export const ANSWER_OBJECTS_FULL = -9;
 export const ANSWER_NOT_HELD = -10;
+export const ANSWER_HELD = -11;
 export const QUEUED = 3;
+export const MORE = 4;
+export const ELDEST = 8;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
 
@@ -30,9 +33,6 @@ export const AWAKE = 5;
 export const ABANDONED = 6;
 export const ATTACHED = 9;
 export const ASYNC = 0x1000;
-
-/** Of arrive, once the thread has ended: this is not the core's. */
-export const ANSWER_ENDED = -100;
 
 /** Address of the object that is disposed of for ever; who has let go of an object points here. */
 export const CLOSED_OBJECT = 512;
@@ -61,9 +61,9 @@ export interface Core {
   unregister(): void;
   doorbell(): number;
   threadCount(): number;
-  self(): number;
   mostThreads(): number;
   lifeIfAlive(thread: number): number;
+  isAsleep(thread: number): number;
   hostOf(thread: number): number;
   reap(thread: number, life: number, asleep: number): number;
   createObject(
@@ -84,6 +84,7 @@ export interface Core {
   detach(attachment: number): void;
   held(attachment: number): number;
   ownersDied(address: number): number;
+  tellAgain(address: number, deaths: number): void;
   draftName(): number;
   openName(
     draft: number,
@@ -137,6 +138,17 @@ export interface Core {
   timeouts(address: number): number;
   usedElements(): number;
   dispose(address: number): void;
+  lock(address: number): number;
+  tryLock(address: number): number;
+  queue(address: number, attachment: number): number;
+  compete(address: number, nanoseconds: bigint, attachment: number): number;
+  forgo(address: number, attachment: number): void;
+  reserveLock(address: number, attachment: number): number;
+  unlock(address: number): number;
+  wakeEldest(address: number): void;
+  mutexDispose(address: number): void;
+  ownerOf(address: number): number;
+  waitersOf(address: number): number;
   /** The ticket that the thread took last; the algorithms' instance writes it too. */
   readonly ticketTaken: WebAssembly.Global<'i64'>;
 }

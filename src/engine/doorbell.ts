@@ -131,6 +131,7 @@ export class Promises {
 
   /** The thread ends: what waits is given up in the core, and nobody will be told. */
   forget(): void {
+    for (let run = this.#head; run; run = run.next) run.waiting = 0;
     this.first = this.last = 0;
     this.#head = this.#tail = undefined;
   }
@@ -229,12 +230,17 @@ export class Promises {
   }
 }
 
+/** What looks after its promises whenever the doorbell has rung. */
+interface Resting {
+  rest(): void;
+}
+
 export class Doorbell {
   readonly #core: Core;
   readonly #words: Int32Array;
   readonly #index: number;
   /** Those with waiters. */
-  readonly #waiting = new Set<Promises>();
+  readonly #waiting = new Set<Resting>();
   #listening = false;
   #restDue = false;
   #keepsAlive = false;
@@ -255,13 +261,13 @@ export class Doorbell {
   }
 
   /** @internal The first promise waits. */
-  waitFor(promises: Promises): void {
+  waitFor(promises: Resting): void {
     this.#waiting.add(promises);
     this.restSoon();
   }
 
   /** @internal The last promise has been settled. */
-  done(promises: Promises): void {
+  done(promises: Resting): void {
     this.#waiting.delete(promises);
     if (!this.busy) this.#keepAlive(false);
   }

@@ -3,9 +3,23 @@ export const KINDS = {
   Semaphore: 1,
   TicketSemaphore: 2,
   TwaSemaphore: 3,
+  ChainSemaphore: 4,
+  ChannelSemaphore: 5,
+  LocationSemaphore: 6,
+  EventCount: 7,
+  Sequencer: 8,
   BinarySemaphore: 9,
   CountingSemaphore: 10,
   AtomicSemaphore: 11,
+  Mutex: 20,
+  TtsLock: 21,
+  TicketLock: 22,
+  TwaLock: 23,
+  McsLock: 24,
+  ClhLock: 25,
+  LifoLock: 26,
+  ReciprocatingLock: 27,
+  Capacitor: 28,
 } as const;
 
 export type Kind = keyof typeof KINDS;

@@ -2,8 +2,8 @@
  * Making, finding and letting go of shared objects, the same for every kind.
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
-import { ArenaFullError, badType, checkInteger, DisposedError } from '../errors.js';
-import { type Attachment, HELD, type Shared } from './attachment.js';
+import { ArenaFullError, badType, checkChoice, checkInteger, DisposedError } from '../errors.js';
+import { type Attachment, HELD, type Owner, type Shared } from './attachment.js';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
@@ -53,13 +53,13 @@ export class Reference {
   }
 
   /** The thread stays attached for as long as the library object lives: any of them, if there are several. */
-  hold(owner: object): Shared {
+  hold(owner: Owner): Shared {
     const number = this.#number;
     this.#number = HELD;
     return this.attachment.hold(owner, this.address, number);
   }
 
-  letGo(owner: object): void {
+  letGo(owner: Owner): void {
     this.attachment.letGo(owner, this.address);
   }
 
@@ -74,14 +74,36 @@ export class Reference {
   }
 }
 
-const MOST_POLLS = 1_000_000;
+export const MOST_POLLS = 1_000_000;
 const LAST_FIRST_TICKET = 2n ** 61n;
+
+/** How a thread waits for its turn. */
+export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
+
+const POLICIES = ['spin', 'yield', 'park', 'spin-then-park'] as const;
+
+/** The turns to spend awake, as core/algorithms/relax.ts has them. */
+function budget(kind: Kind, policy: Policy | undefined, spin: number | undefined, most: number): number {
+  const choice = checkChoice(`${kind}: policy`, policy ?? 'spin-then-park', POLICIES);
+  if (choice === 'spin-then-park') return checkInteger(`${kind}: spin`, spin ?? most, 0, MOST_POLLS);
+  if (spin !== undefined) {
+    throw new RangeError(`${kind}: spin is the budget of the policy "spin-then-park", not of "${choice}"`);
+  }
+  return { spin: LIMIT, yield: -LIMIT, park: 0 }[choice];
+}
 
 /** What a user may say about a new object, checked. */
 export function checkProperties(
   kind: Kind,
   permits: unknown,
-  options: { max?: number; spin?: number; threshold?: number; robust?: boolean; firstTicket?: bigint },
+  options: {
+    max?: number;
+    spin?: number;
+    policy?: Policy;
+    threshold?: number;
+    robust?: boolean;
+    firstTicket?: bigint;
+  },
   defaults: { spin: number; threshold?: number },
 ): Properties {
   if (typeof options !== 'object' || options === null)
@@ -90,14 +112,15 @@ export function checkProperties(
   const firstTicket = options.firstTicket ?? 0n;
   const robust = options.robust ?? false;
   if (typeof robust !== 'boolean') throw badType(`${kind}: robust`, 'true or false', robust);
-  if (typeof firstTicket !== 'bigint') throw badType(`${kind}: firstTicket`, 'a bigint', firstTicket);
+  const first = kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket';
+  if (typeof firstTicket !== 'bigint') throw badType(`${kind}: ${first}`, 'a bigint', firstTicket);
   if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
-    throw new RangeError(`${kind}: firstTicket must be from 0n to 2n ** 61n, got ${firstTicket}n`);
+    throw new RangeError(`${kind}: ${first} must be from 0n to 2n ** 61n, got ${firstTicket}n`);
   }
   return {
     permits: checkInteger(`${kind}: permits`, permits, 0, max),
     max,
-    spin: checkInteger(`${kind}: spin`, options.spin ?? defaults.spin, 0, MOST_POLLS),
+    spin: budget(kind, options.policy, options.spin, defaults.spin),
     threshold: checkInteger(`${kind}: threshold`, options.threshold ?? defaults.threshold ?? 0, 0, LIMIT),
     robust,
     firstTicket,
@@ -190,7 +213,7 @@ function refusal(answer: number, what: string, kind: Kind): Error {
   }
 }
 
-function arenaFull(thing: string, option: string): ArenaFullError {
+export function arenaFull(thing: string, option: string): ArenaFullError {
   return new ArenaFullError(
     `the arena has no room for another ${thing}: dispose of some, or make it with more \`${option}\``,
   );

@@ -14,11 +14,19 @@ let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
 const exits: (() => void)[] = [];
 
+function end(): void {
+  for (const exit of exits) exit();
+}
+
+function beLast(): void {
+  process.off('exit', end);
+  process.on('exit', end);
+}
+
 export const host: Host = {
   isMainThread,
   threadName: threadId + 1,
-  // In Deno a thread that sleeps in Atomics.wait is not stopped, nor is one in a loop of wasm stopped at once; in Bun
-  // not either.
+  // In Deno a thread that sleeps in Atomics.wait is not stopped, nor is one in a loop of wasm at once; in Bun neither.
   exitIsDeath: !('Deno' in globalThis || 'Bun' in globalThis),
   inherited: () => getEnvironmentData(KEY),
   bequeath: (value) => setEnvironmentData(KEY, value as never),
@@ -35,8 +43,10 @@ export const host: Host = {
   },
   onExit(run) {
     if (exits.length === 0) {
-      process.on('exit', () => {
-        for (const exit of exits) exit();
+      process.on('exit', end);
+      // The handlers of others may still use the library, so that ours must be the last.
+      process.on('newListener', (event, listener) => {
+        if (event === 'exit' && listener !== end) queueMicrotask(beLast);
       });
     }
     exits.push(run);

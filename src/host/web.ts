@@ -14,7 +14,8 @@ function open(): MessageChannel {
 export const host: Host = {
   isMainThread: typeof document !== 'undefined',
   threadName: 0,
-  exitIsDeath: true,
+  // terminate does not wait for the thread to stop.
+  exitIsDeath: false,
   inherited: () => undefined,
   bequeath: () => {},
   keepAlive: () => {},

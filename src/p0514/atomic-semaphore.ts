@@ -1,4 +1,5 @@
 import type { Arena } from '../arena.js';
+import { ended } from '../engine/attachment.js';
 import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../engine/core.js';
 import { find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { badType, DisposedError } from '../errors.js';
@@ -198,6 +199,11 @@ export class AtomicSemaphore {
     if (!(error instanceof DisposedError)) return;
     this.#places.closed = true;
     this.#letGo();
+  }
+
+  /** @internal The thread ends. */
+  [ended](): void {
+    this.#at = CLOSED_OBJECT;
   }
 
   /** Lets go of the shared object when no promise of this thread waits there any more. */

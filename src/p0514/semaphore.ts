@@ -5,6 +5,7 @@
  * A wait that finds the value 0 goes on in the queue of a Semaphore over the same shared object.
  */
 import type { Arena } from '../arena.js';
+import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, type Core, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
 import { type Handle, make, type Reference } from '../engine/shared-object.js';
@@ -290,6 +291,11 @@ export abstract class CounterSemaphore<K extends Kind> {
   #closed(): DisposedError {
     this.#letGo();
     return new DisposedError();
+  }
+
+  /** @internal The thread ends. */
+  [ended](): void {
+    this.#at = CLOSED_OBJECT;
   }
 
   #letGo(): void {

@@ -6,7 +6,9 @@ Atomics.wait = () => {
   throw new TypeError('Atomics.wait cannot be called in this context');
 };
 const { Semaphore } = await import('taketurns');
-const { TicketSemaphore, TwaSemaphore } = await import('taketurns/algorithms');
+const algorithms = await import('taketurns/algorithms');
+const { ChainSemaphore, ChannelSemaphore, EventCount, LocationSemaphore, TicketSemaphore, TwaSemaphore } =
+  algorithms;
 
 const semaphore = new Semaphore(2);
 const empty = new Semaphore(0);
@@ -18,11 +20,30 @@ for (const [what, call] of Object.entries({
   hold: () => semaphore.hold(),
   'TicketSemaphore.acquire': () => new TicketSemaphore(0).acquire(),
   'TwaSemaphore.acquire': () => new TwaSemaphore(0).acquire(),
+  'ChainSemaphore.acquire': () => new ChainSemaphore(0).acquire(),
+  'ChannelSemaphore.acquire': () => new ChannelSemaphore(0).acquire(),
+  'LocationSemaphore.acquire': () => new LocationSemaphore(0).acquire(),
+  'EventCount.await': () => new EventCount().await(1n),
+  addressWaitUntil: () => algorithms.addressWaitUntil(1, () => false),
+  keyWait: () => algorithms.keyWait(1, 0n),
+  keyWaitLazy: () => algorithms.keyWaitLazy(1, 0n),
+  locationWait: () => algorithms.locationWait(1),
 })) {
   try {
     call();
   } catch ({ name, message }) {
     errors[what] = { name, message };
+  }
+}
+
+const locks = {};
+for (const [kind, Lock] of Object.entries(algorithms)) {
+  if (!kind.endsWith('Lock') || kind === 'CapacitorLock') continue;
+  const lock = new Lock();
+  try {
+    lock.lock();
+  } catch ({ name, message }) {
+    locks[kind] = { name, message, tried: [lock.tryLock(), lock.tryLock()] };
   }
 }
 
@@ -56,4 +77,4 @@ const late = semaphore.acquireAsync(2).then(() => semaphore.acquireAsync());
 await undefined;
 setImmediate(() => semaphore.dispose());
 works.disposed = await late.catch((error) => error.name);
-console.log(JSON.stringify({ errors, works }));
+console.log(JSON.stringify({ errors, locks, works }));

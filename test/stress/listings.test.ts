@@ -1,6 +1,12 @@
 /** The semaphores of the papers' listings, by crowds of real threads. */
 import { Arena } from 'taketurns';
-import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { contest } from '../support/contest.js';
 import { at, Memory } from '../support/memory.js';
@@ -13,7 +19,7 @@ const crowd = team(CROWD);
 const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
 const ways = ['acquire'] as const;
 
-type Listing = TicketSemaphore | TwaSemaphore;
+type Listing = TicketSemaphore | TwaSemaphore | ChainSemaphore | ChannelSemaphore | LocationSemaphore;
 type Options = ConstructorParameters<typeof TwaSemaphore>[1];
 type Make = (permits: number, options: Options) => Listing;
 
@@ -26,6 +32,21 @@ const kinds: [string, Make][] = [
         (permits, options) => new TwaSemaphore(permits, { ...options, threshold }),
       ] as [string, Make],
   ),
+  ...(['all', 'pass', 'due'] as const).map(
+    (wake) =>
+      [
+        `ChainSemaphore, waking ${wake}`,
+        (permits, options) => new ChainSemaphore(permits, { ...options, wake }),
+      ] as [string, Make],
+  ),
+  ...[false, true].map(
+    (lazy) =>
+      [
+        `ChannelSemaphore${lazy ? ', lazy' : ''}`,
+        (permits, options) => new ChannelSemaphore(permits, { ...options, lazy }),
+      ] as [string, Make],
+  ),
+  ['LocationSemaphore', (permits, options) => new LocationSemaphore(permits, options)],
 ];
 
 describe.each(kinds)('%s', (_, make) => {
@@ -102,6 +123,42 @@ describe.each([0, 1, 2])('TwaSemaphore, conservative post, threshold %i', (thres
       rounds: 800,
       think: 500,
     });
+  });
+});
+
+describe.each(kinds.filter(([name]) => !name.startsWith('T')))('%s, post as in the listing', (_, make) => {
+  it.each([0, 100])('polling %i times', async (spin) => {
+    const semaphore = make(1, { arena: new Arena({ ...sizes, slots: 2 }), spin });
+    const rest = { semaphore, permits: 1, ways, giving: 'conservative' } as const;
+    await contest(crowd, { ...rest, rounds: 200 });
+    await contest(crowd.slice(0, 3), { ...rest, rounds: 800, think: 500 });
+  });
+});
+
+describe.each(kinds)('%s, by each policy', (_, make) => {
+  it.each(['spin', 'yield', 'park'] as const)('%s', async (policy) => {
+    const semaphore = make(1, { arena: new Arena(sizes), policy });
+    // Who spins keeps others from running where there are few processors.
+    await contest(crowd.slice(0, 2), { semaphore, permits: 1, ways, rounds: policy === 'spin' ? 100 : 400 });
+  });
+});
+
+describe.each(kinds)('%s, releasing many at once', (_, make) => {
+  it.each([1, 2, 64])('wakes all whose turn has come (%i slots)', async (slots) => {
+    const arena = new Arena({ ...sizes, slots });
+    const memory = new Memory(arena);
+    const semaphore = make(0, { arena, spin: 0 });
+    const { handle } = semaphore;
+    for (let round = 0; round < 20; round++) {
+      const waits = crowd.map((member) => watch(member.run('enter', { handle }), round));
+      const queue = BigInt((round + 1) * CROWD);
+      await until(() => memory.long(handle.address + at('TICKET')) === queue, 'all have a ticket');
+      semaphore.release(5);
+      await until(() => waits.filter((wait) => wait.state !== 'pending').length === 5, '5 are in');
+      semaphore.release(CROWD - 5);
+      await until(() => waits.every((wait) => wait.state !== 'pending'), 'all are in');
+    }
+    expect(semaphore.available).toBe(0);
   });
 });
 

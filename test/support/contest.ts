@@ -1,13 +1,25 @@
 /** A crowd that acquires and releases, with every admission counted: test/workers/jobs/contend.mjs. */
 import { Arena, type Semaphore } from 'taketurns';
-import type { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import type {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { expect } from 'vitest';
 import { at, Memory } from './memory.js';
 import { type Member, together } from './team.js';
 import { until } from './until.js';
 
 export interface Contest {
-  readonly semaphore: Semaphore | TicketSemaphore | TwaSemaphore;
+  readonly semaphore:
+    | Semaphore
+    | TicketSemaphore
+    | TwaSemaphore
+    | ChainSemaphore
+    | ChannelSemaphore
+    | LocationSemaphore;
   /** Permits that were made. */
   readonly permits: number;
   /** Lightest and heaviest request. One permit each, if missing. */

@@ -21,6 +21,7 @@ export class Memory {
   readonly #words: Int32Array;
   readonly #longs: BigInt64Array;
   readonly #threads: number;
+  readonly #chains: number;
   readonly #lines: number;
   readonly #common: number;
   readonly #elements: number;
@@ -35,7 +36,8 @@ export class Memory {
     this.lineCapacity = Math.floor(elements / 8);
     const names = at('REGIONS') + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
     this.#threads = names + (this.word(at('H_NAMES')) + this.word(at('H_THREADS'))) * at('NAME_SIZE');
-    const buckets = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
+    this.#chains = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
+    const buckets = this.#chains + this.word(at('H_BUCKETS')) * at('LINE');
     this.#lines = buckets + this.word(at('H_BUCKETS')) * at('LINE');
     this.#common = this.#lines + this.lineCapacity * at('LINE');
     this.#elements = this.#common + (Math.floor(elements / 6) + 1) * at('LINE');
@@ -56,11 +58,35 @@ export class Memory {
     Atomics.add(this.#longs, (semaphore.handle.address + at('GRANT')) >> 3, BigInt(permits));
   }
 
+  /** Writes a word of 8 bytes: what a thread was in the middle of when it died. */
+  write(address: number, value: bigint): void {
+    Atomics.store(this.#longs, address >> 3, BigInt.asIntN(64, value));
+  }
+
+  /** The address of a thread's record. */
+  record(thread: number): number {
+    return this.#threads + thread * at('THREAD_SIZE');
+  }
+
+  /** The addresses of the elements in a state. */
+  elementsIn(state: number): number[] {
+    return this.elements.flatMap((element, i) =>
+      element.state === state ? [this.#elements + i * at('ELEMENT_SIZE')] : [],
+    );
+  }
+
   /** The number of the bucket that the semaphore's next ticket belongs to, as core/waiting-array.ts has it. */
   nextBucket({ handle: { address } }: { readonly handle: { readonly address: number } }): number {
     const mixed = Math.imul(address / at('OBJECT_SIZE'), 0x9e3779b1) >>> 16;
     const ticket = Number(BigInt.asUintN(16, this.long(address + at('TICKET'))));
     return (mixed + ticket * 17) & (this.word(at('H_BUCKETS')) - 1);
+  }
+
+  /** One word of each chain, by its name in the layout. */
+  chainWords(name: string): number[] {
+    return Array.from({ length: this.word(at('H_BUCKETS')) }, (_, i) =>
+      this.word(this.#chains + i * at('LINE') + at(name)),
+    );
   }
 
   /** Private overflow lines given to buckets so far. */
@@ -92,14 +118,16 @@ export class Memory {
   }
 
   doorbell(thread: number): number {
-    return this.word(this.#threads + thread * at('THREAD_SIZE') + at('T_DOORBELL'));
+    return this.word(this.record(thread) + at('T_DOORBELL'));
   }
 
-  /** Epoch and bare state of every wait element that was ever in use. */
-  get elements(): { epoch: bigint; state: number }[] {
+  /** Epoch and bare state of every wait element that was ever in use, and whose it is: 0 if nobody's. */
+  get elements(): { epoch: bigint; state: number; owner: number }[] {
     return Array.from({ length: this.word(at('USED_ELEMENTS')) }, (_, i) => {
-      const state = this.long(this.#elements + i * at('ELEMENT_SIZE') + at('E_STATE'));
-      return { epoch: state / BigInt(at('EPOCH')), state: Number(state) % at('EPOCH') };
+      const element = this.#elements + i * at('ELEMENT_SIZE');
+      const state = this.long(element + at('E_STATE'));
+      const owner = Number(BigInt.asUintN(64, this.long(element + at('E_REQUEST'))) >> 51n) % at('ASYNC');
+      return { epoch: state / BigInt(at('EPOCH')), state: Number(state) % at('EPOCH'), owner };
     });
   }
 

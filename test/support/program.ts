@@ -11,14 +11,18 @@ export interface Outcome {
 
 const DEADLINE = 20_000;
 
-export function runProgram(name: string): Promise<Outcome> {
+export function runProgram(
+  name: string,
+  args: readonly unknown[] = [],
+  deadline = DEADLINE,
+): Promise<Outcome> {
   const file = fileURLToPath(new URL(`../programs/${name}.mjs`, import.meta.url));
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [file], {
+    const child = spawn(process.execPath, [file, ...args.map(String)], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NODE_OPTIONS: '' },
     });
-    const timer = setTimeout(() => child.kill('SIGKILL'), DEADLINE);
+    const timer = setTimeout(() => child.kill('SIGKILL'), deadline);
     let [out, err] = ['', ''];
     child.stdout.on('data', (data) => {
       out += data;

@@ -1,13 +1,26 @@
 /** Room in an arena: exhaustion is told, and what is disposed of is used again. */
 import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
-import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 
 describe('objects', () => {
   it('run out with an error, and come back with dispose', () => {
     const arena = new Arena({ objects: 4 });
     const all = Array.from({ length: 4 }, (_, i) => new Semaphore(i, { arena }));
-    for (const make of [Semaphore, TicketSemaphore, TwaSemaphore]) {
+    for (const make of [
+      Semaphore,
+      TicketSemaphore,
+      TwaSemaphore,
+      ChainSemaphore,
+      ChannelSemaphore,
+      LocationSemaphore,
+    ]) {
       expect(() => new make(1, { arena })).toThrow(ArenaFullError);
       expect(() => new make(1, { arena })).toThrow(/no room for another object.*`objects`/);
     }

@@ -1,6 +1,12 @@
 /** Bad input: an error that names the argument, its range and what was given; and nothing has changed. */
 import { Arena, Semaphore } from 'taketurns';
-import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 
 const MOST = 2 ** 31 - 1;
@@ -138,7 +144,14 @@ describe('making a semaphore', () => {
 
   it.each(notPermits)('refuses %s permits', (value, shown, Kind) => {
     if (Object.is(value, -0)) return;
-    for (const make of [Semaphore, TicketSemaphore, TwaSemaphore]) {
+    for (const make of [
+      Semaphore,
+      TicketSemaphore,
+      TwaSemaphore,
+      ChainSemaphore,
+      ChannelSemaphore,
+      LocationSemaphore,
+    ]) {
       expect(() => new make(value as never)).toThrow(Kind);
       expect(() => new make(value as never)).toThrow(
         `${make.name}: permits must be an integer from 0 to ${MOST}, got ${shown}`,
@@ -170,7 +183,14 @@ describe('making a semaphore', () => {
 
   it.each([-1, 1_000_001, 0.5, Number.NaN, '10', 10n])('refuses to spin %s times', (spin) => {
     const Kind = typeof spin === 'number' ? RangeError : TypeError;
-    for (const make of [Semaphore, TicketSemaphore, TwaSemaphore]) {
+    for (const make of [
+      Semaphore,
+      TicketSemaphore,
+      TwaSemaphore,
+      ChainSemaphore,
+      ChannelSemaphore,
+      LocationSemaphore,
+    ]) {
       expect(() => new make(0, { spin: spin as never })).toThrow(Kind);
       expect(() => new make(0, { spin: spin as never })).toThrow(
         `${make.name}: spin must be an integer from 0 to 1000000, got `,
@@ -185,7 +205,14 @@ describe('making a semaphore', () => {
   });
 
   it('refuses a first ticket that is none', () => {
-    for (const make of [Semaphore, TicketSemaphore, TwaSemaphore]) {
+    for (const make of [
+      Semaphore,
+      TicketSemaphore,
+      TwaSemaphore,
+      ChainSemaphore,
+      ChannelSemaphore,
+      LocationSemaphore,
+    ]) {
       for (const firstTicket of [-1n, 2n ** 61n + 1n]) {
         expect(() => new make(0, { firstTicket })).toThrow(
           new RangeError(`${make.name}: firstTicket must be from 0n to 2n ** 61n, got ${firstTicket}n`),

@@ -81,7 +81,7 @@ describe('KINDS', () => {
 
 const memory = { module: 'env', name: 'memory', kind: 'memory' };
 describe.each([
-  { name: 'core', limit: 14336, file: 'engine/core-bytes.js', imports: [memory] },
+  { name: 'core', limit: 18432, file: 'engine/core-bytes.js', imports: [memory] },
   {
     name: 'algorithms',
     limit: 16384,
@@ -174,7 +174,9 @@ describe('the straight runs of the compiled core', () => {
   });
 
   it('runs/arrive does neither once it has its ticket', () => {
-    const [, straight] = body('runs/arrive').split('i64.atomic.rmw.add');
+    // Of a mutex the first add counts the waiter; the second takes the ticket.
+    const [, ...parts] = body('runs/arrive').split('i64.atomic.rmw.add');
+    const straight = parts.join();
     expect(straight).toContain('i64.atomic.store');
     expect(straight).not.toMatch(/\b(call|call_indirect|loop)\b/);
   });

@@ -15,6 +15,7 @@ function run(file: string): string {
 
 describe('examples', () => {
   const says: Record<string, RegExp> = {
+    'bounded-buffer.mjs': /^the items put in add up to 10100, and those taken out to 10100\n$/,
     'bounded-pool.mjs': /^(worker \d+ has a connection\n){6}$/,
     'main-thread.mjs': /^the worker has passed the turn on\n$/,
     'p0514-locks.mjs': /^(\w+lock: counted to 8000\n){3}$/,

@@ -1,13 +1,19 @@
 /** Handles: how threads come to share a semaphore, and what is no handle. */
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { Arena, DisposedError, Semaphore } from 'taketurns';
-import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { Member, team } from '../support/team.js';
 
 const crowd = team(1);
 const member = () => crowd[0] as Member;
-const kinds = [Semaphore, TicketSemaphore, TwaSemaphore];
+const kinds = [Semaphore, TicketSemaphore, TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore];
 
 describe('a handle', () => {
   it.each(kinds)('of a %o stands for the same shared object, cloned or not', (Kind) => {

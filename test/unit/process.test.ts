@@ -11,6 +11,21 @@ describe('a process', () => {
     expect(await runProgram('release-on-exit')).toEqual({ code: 0, out: '1 available\n', err: '' });
   });
 
+  it('can do no harm in one that runs after the end', async () => {
+    const { out } = await runProgram('after-the-end');
+    expect(out.trim().split('\n').sort()).toEqual(
+      [
+        'release: nothing',
+        'abort: nothing',
+        'acquire: DisposedError, the semaphore has been disposed of',
+        'open: Error, this thread has ended: it is attached to the arena no more',
+        'make: Error, this thread has ended: it is attached to the arena no more',
+        '2 of 2, 0 of 0, 0 waiting',
+        '0 elements more, 1 thread',
+      ].sort(),
+    );
+  });
+
   it('may wait for a permit in an exit handler', async () => {
     expect(await runProgram('acquire-on-exit')).toEqual({ code: 0, out: 'exit 0, 1 available\n', err: '' });
   });

@@ -1,24 +1,18 @@
 /** What the jobs have in common. */
 import { Arena, Semaphore } from 'taketurns';
-import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import * as algorithms from 'taketurns/algorithms';
 import { AtomicSemaphore, BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 
-const CLASSES = {
-  Semaphore,
-  TicketSemaphore,
-  TwaSemaphore,
-  BinarySemaphore,
-  CountingSemaphore,
-  AtomicSemaphore,
-};
+const CLASSES = { Semaphore, ...algorithms, AtomicSemaphore, BinarySemaphore, CountingSemaphore };
 
 /** By arena, which is one object a thread however often its handle arrives. */
 const known = new Map();
 
 /** The library object for a handle. One for each shared object, which this thread then keeps. */
 export function attach(handle) {
-  const arena = Arena.from(handle.arena);
-  const key = `${handle.kind} ${handle.address} ${handle.generation}`;
+  const { arena: where, address, generation } = handle.capacitor ?? handle;
+  const arena = Arena.from(where);
+  const key = `${handle.kind} ${address} ${generation}`;
   if (!known.has(arena)) known.set(arena, new Map());
   const objects = known.get(arena);
   if (!objects.has(key)) objects.set(key, CLASSES[handle.kind].from(handle));

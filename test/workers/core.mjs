@@ -16,3 +16,10 @@ export function coreOf(handle) {
   }
   return cores.get(id);
 }
+
+/** The same, attached to the semaphore. */
+export function attached(handle) {
+  const core = coreOf(handle);
+  if (core.attach(handle.address, handle.generation, 1) < 0) throw new Error('it cannot be attached to');
+  return core;
+}

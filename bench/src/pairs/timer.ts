@@ -3,6 +3,8 @@
 //
 //   timer.js pair ROW SECONDS          blocking pair, no contention; ROW may be `floor`
 //   timer.js uncontended ROW SECONDS   await acquire(), release()
+//   timer.js 'one step' ROW SECONDS     release(64), nobody waiting
+//   timer.js loop ROW SECONDS           64 times release() instead
 //   timer.js queued ROW SECONDS        1,000 callers wait while the permit is held, then all are served
 
 import { readFileSync } from 'node:fs';
@@ -30,7 +32,7 @@ async function time(seconds: number, perBurst: number, burst: () => void | Promi
 
 const PAIRS = 20_000;
 
-async function pair(name: string, seconds: number): Promise<number> {
+async function pair(_: string, name: string, seconds: number): Promise<number> {
   if (name === FLOOR) {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
     const bytes = readFileSync(new URL('../../build/floor.wasm', import.meta.url));
@@ -48,6 +50,23 @@ async function pair(name: string, seconds: number): Promise<number> {
       semaphore.acquire();
       semaphore.release();
     }
+  });
+}
+
+const MANY = 64;
+const RELEASES = 1000;
+
+/** A fresh semaphore for each burst, so that its permits stay far below any limit. */
+async function releases(shape: string, name: string, seconds: number): Promise<number> {
+  const row = scriptRow(name);
+  return time(seconds, RELEASES, async () => {
+    const { shared, dispose } = await row.share();
+    const { semaphore } = await row.join(shared);
+    for (let i = 0; i < RELEASES; i++) {
+      if (shape === 'one step') semaphore.release(MANY);
+      else for (let k = 0; k < MANY; k++) semaphore.release();
+    }
+    dispose?.();
   });
 }
 
@@ -79,8 +98,8 @@ async function promises(shape: string, name: string, seconds: number): Promise<n
 
 const [shape = '', row = '', seconds = ''] = process.argv.slice(2);
 try {
-  const nanoseconds =
-    shape === 'pair' ? await pair(row, Number(seconds)) : await promises(shape, row, Number(seconds));
+  const measure = { pair, 'one step': releases, loop: releases }[shape] ?? promises;
+  const nanoseconds = await measure(shape, row, Number(seconds));
   console.log(JSON.stringify({ nanoseconds }));
   process.exit();
 } catch (error) {

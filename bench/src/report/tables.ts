@@ -12,6 +12,7 @@ export function tables(results: Results): string {
     ...semabenchTables(results),
     ...(results.pairs.length > 0 ? [pairTable(results)] : []),
     ...(results.asyncs.length > 0 ? [asyncTable(results)] : []),
+    ...(results.releases?.length ? [releaseTable(results)] : []),
     ...targetTable(results),
     ...skippedLines(results),
   ];
@@ -79,6 +80,19 @@ function asyncTable(results: Results): string {
     table.push([row, ...columns]);
   }
   return `await acquire + release in one thread, nanoseconds\n${table.toString()}`;
+}
+
+function releaseTable({ releases = [] }: Results): string {
+  const table = makeTable(['row', 'one step', 'min–max', 'loop of posts', 'min–max']);
+  const oneStep = byRow(releases.filter(({ shape }) => shape === 'one step'));
+  const loop = byRow(releases.filter(({ shape }) => shape === 'loop'));
+  for (const row of new Set([...oneStep.keys(), ...loop.keys()])) {
+    const columns = [oneStep.get(row), loop.get(row)].flatMap((found) =>
+      found ? [fixed(found.median), `${fixed(found.min)}–${fixed(found.max)}`] : ['', ''],
+    );
+    table.push([row, ...columns]);
+  }
+  return `release of 64 permits, nobody waiting, nanoseconds\n${table.toString()}`;
 }
 
 function targetTable(results: Results): string[] {

@@ -13,7 +13,8 @@ export type Family = 'taketurns' | 'JavaScript' | 'npm' | 'native';
 /** What the hot loop calls. */
 export interface Blocking {
   acquire(): void;
-  release(): void;
+  /** More than one permit at a time: the library's own alone. */
+  release(permits?: number): void;
 }
 
 /** One thread's hold on a shared semaphore. */
@@ -52,17 +53,17 @@ export interface AsyncRow {
 }
 
 interface LibraryClass {
-  new (permits: number): Blocking & { readonly handle: unknown; dispose(): void };
+  new (permits: number, options?: object): Blocking & { readonly handle: unknown; dispose(): void };
   from(handle: never): Blocking;
 }
 
-function library(name: string, load: () => Promise<LibraryClass>): ScriptRow {
+function library(name: string, load: () => Promise<LibraryClass>, options?: object): ScriptRow {
   return {
     kind: 'script',
     name,
     family: 'taketurns',
     share: async () => {
-      const semaphore = new (await load())(1);
+      const semaphore = new (await load())(1, options);
       return { shared: semaphore.handle, dispose: () => semaphore.dispose() };
     },
     join: async (handle) => {
@@ -154,6 +155,18 @@ export const ROWS: readonly Row[] = [
   })),
   library('TwaSemaphore', async () => (await import('taketurns/algorithms')).TwaSemaphore),
   library('TicketSemaphore', async () => (await import('taketurns/algorithms')).TicketSemaphore),
+  library('ChainSemaphore', async () => (await import('taketurns/algorithms')).ChainSemaphore),
+  library('ChainSemaphore all', async () => (await import('taketurns/algorithms')).ChainSemaphore, {
+    wake: 'all',
+  }),
+  library('ChainSemaphore due', async () => (await import('taketurns/algorithms')).ChainSemaphore, {
+    wake: 'due',
+  }),
+  library('ChannelSemaphore', async () => (await import('taketurns/algorithms')).ChannelSemaphore),
+  library('ChannelSemaphore lazy', async () => (await import('taketurns/algorithms')).ChannelSemaphore, {
+    lazy: true,
+  }),
+  library('LocationSemaphore', async () => (await import('taketurns/algorithms')).LocationSemaphore),
   {
     kind: 'script',
     name: 'js-ticket-notify-all',

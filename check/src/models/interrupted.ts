@@ -139,10 +139,4 @@ export const interrupted: readonly Model[] = [
     programs: [[arrive(), cutRest(), eventLoop()], [post()]],
     objects: semaphores(0),
   },
-  {
-    name: 'after the end',
-    programs: [[call('unregister', () => []), acquire(), release()], [post()]],
-    arena: { elements: 3 },
-    objects: semaphores(0),
-  },
 ];

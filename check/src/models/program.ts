@@ -7,19 +7,32 @@
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
  *     e  what the event loop does before it sleeps: the first promise is entered in the array
  *     D  dispose           '  behind a letter: on the second semaphore
- *     S  reap whoever dies
+ *     S  reap whoever dies               s  reap thread 0 if it is dead by now
+ *     E  the orderly end of the thread
  */
 
-import { B_CELLS, constant, LINE, O_LIFE } from '../scene/layout.js';
+import {
+  B_CELLS,
+  C_LOCATION_HEAD,
+  constant,
+  ELEMENT_SIZE,
+  LENT,
+  LINE,
+  O_LIFE,
+  STATE_MASK,
+} from '../scene/layout.js';
 import {
   abort,
   acquire,
   acquireFor,
   acquireOf,
   arrive,
+  call,
   dispose,
   eventLoop,
+  type Listing,
   post,
+  reapNow,
   release,
   releaseOf,
   rest,
@@ -42,7 +55,8 @@ export interface Line {
   /** Whether those of the overflow lines are taken too. */
   readonly fullLines?: boolean;
   /** Default: the library's Semaphore. */
-  readonly kind?: 'ticket' | 'twa' | 'conservative';
+  readonly kind?: keyof typeof LISTINGS;
+  /** Of a chain, how it wakes: WAKE_* of core/layout.ts. */
   readonly threshold?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
@@ -58,21 +72,43 @@ export interface Line {
 }
 
 const CELLS = (LINE - B_CELLS) / 4;
-const KINDS = {
-  ticket: constant('KIND_TICKET_SEMAPHORE'),
-  twa: constant('KIND_TWA_SEMAPHORE'),
-  conservative: constant('KIND_TWA_SEMAPHORE'),
-};
+function over(kind: 'CHAIN' | 'CHANNEL' | 'LOCATION', name: string, way = ''): Listing & { kind: string } {
+  return { kind, acquire: `${name}Acquire`, release: `${name}Release${way}`, dispose: `${name}Dispose` };
+}
+
+/** The semaphores of the listings: their functions, and the thread's part in setting one up. */
+const LISTINGS = {
+  ticket: { kind: 'TICKET', acquire: 'ticketAcquire', release: 'ticketRelease', dispose: 'ticketDispose' },
+  twa: { kind: 'TWA', acquire: 'twaAcquire', release: 'twaRelease', dispose: 'twaDispose' },
+  conservative: {
+    kind: 'TWA',
+    acquire: 'twaAcquire',
+    release: 'twaReleaseConservative',
+    dispose: 'twaDispose',
+  },
+  chain: over('CHAIN', 'chain'),
+  'chain conservative': over('CHAIN', 'chain', 'Conservative'),
+  channel: over('CHANNEL', 'channel'),
+  'channel conservative': over('CHANNEL', 'channel', 'Conservative'),
+  location: over('LOCATION', 'location'),
+  'location conservative': over('LOCATION', 'location', 'Conservative'),
+} as const satisfies Record<string, Listing & { kind: string }>;
+
+/** Whether its waiters wait on elements that their threads have borrowed. */
+const borrows = (kind: Line['kind']): boolean =>
+  kind !== undefined && ['CHAIN', 'CHANNEL', 'LOCATION'].includes(LISTINGS[kind].kind);
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYatxdeDS])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYatxdeDSsE])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
-    const which = kind === 'ticket' ? 'ticket' : 'twa';
-    if (letter === 'A') return acquireOf(which, semaphore);
-    if (letter === 'R' || letter === 'V') return releaseOf(kind, semaphore);
-    if (letter === 'D') return dispose(semaphore, `${which}Dispose`);
+    const listing = LISTINGS[kind];
+    if (letter === 'A') return acquireOf(listing, semaphore);
+    if (letter === 'R') return releaseOf(listing, semaphore);
+    if (letter === 'V') return releaseOf(listing, semaphore, n);
+    if (letter === 'D') return dispose(semaphore, listing.dispose);
+    if (letter === 'E') return call('retire', () => []);
     throw new Error(`a ${kind} semaphore has no ${text}`);
   }
   switch (letter) {
@@ -102,6 +138,10 @@ function op(text: string, kind: Line['kind']): Op {
       return dispose(semaphore);
     case 'S':
       return supervise();
+    case 's':
+      return reapNow();
+    case 'E':
+      return call('unregister', () => []);
     default:
       throw new Error(`a program has no ${text}`);
   }
@@ -129,6 +169,18 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
     if (references < attached && life === LIVE + references && !scene.closed(s)) continue;
     if (life !== DISPOSED + references || !scene.closed(s))
       throw new Violation(`the life of a disposed object ends as 0x${life.toString(16)}`);
+  }
+}
+
+/** With every thread at its end, no element is lent, and none is on a chain. */
+function checkRetired(scene: Scene): void {
+  const { chains, buckets, elements, end } = scene.regions;
+  const word = (address: number): number => scene.machine.words[address >> 2];
+  for (let e = elements; e < end; e += ELEMENT_SIZE) {
+    if ((word(e) & STATE_MASK) === LENT) throw new Violation('an element is still lent');
+  }
+  for (let line = chains; line < buckets; line += LINE) {
+    if (word(line + C_LOCATION_HEAD) !== 0) throw new Violation('a location is not empty');
   }
 }
 
@@ -160,9 +212,13 @@ export function modelOf(line: Line): Model {
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
     undead: line.undead ?? false,
     long: line.long ?? false,
-    end: (scene) => checkDisposed(scene, disposed),
+    end: (scene) => {
+      checkDisposed(scene, disposed);
+      if (programs.every((program) => program.at(-1)?.text === 'retire')) checkRetired(scene);
+    },
     objects: (scene) => {
       for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0);
+      if (borrows(kind)) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
       for (const permits of line.permits) {
         scene.semaphore({
           permits,
@@ -170,7 +226,7 @@ export function modelOf(line: Line): Model {
           threshold: line.threshold ?? 0,
           first: line.first ?? 0n,
           robust: line.robust ?? false,
-          ...(kind === undefined ? {} : { kind: KINDS[kind] }),
+          ...(kind === undefined ? {} : { kind: constant(`KIND_${LISTINGS[kind].kind}_SEMAPHORE`) }),
         });
       }
       if (cells < CELLS) {

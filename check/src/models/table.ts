@@ -5,7 +5,11 @@
 import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
+import { capacitors } from './capacitors.js';
+import { eventCounts } from './event-counts.js';
 import { interrupted } from './interrupted.js';
+import { locks } from './locks.js';
+import { mutexes } from './mutex.js';
 import { names } from './names.js';
 import { p0514 } from './p0514.js';
 import { places } from './places.js';
@@ -300,6 +304,30 @@ const dying: Line[] = [
     deaths: 2,
     mayWait: true,
   },
+  {
+    name: 'die: a tombstone taken again',
+    long: true,
+    program: 'B | A | V a1 d | S',
+    permits: [0],
+    mortal: [0],
+    mayWait: true,
+  },
+  { name: 'die: in an orderly way', long: true, program: 'B E | A | V a1 d', permits: [0], mayWait: true },
+  {
+    name: 'die: who reaps has a promise',
+    program: 'A R | a1 e s d | S',
+    permits: [1],
+    mortal: [0],
+    robust: true,
+  },
+  {
+    name: 'die: a giver, who reaps has a promise',
+    program: 'B2 R | a1 e s d | S',
+    permits: [1],
+    buckets: 2,
+    mortal: [0],
+    robust: true,
+  },
   { name: 'die: try', program: 'A R | Y R | S', permits: [1], mortal: [0, 1], robust: true },
   {
     name: 'die: an element used again',
@@ -407,14 +435,68 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
         kind,
         threshold,
       },
+      ...(kind === 'conservative'
+        ? []
+        : [
+            { name: name('release of 2'), program: 'A | A | V2', permits: [0], kind, threshold },
+            {
+              name: name('release of 3'),
+              program: 'A | A | A | V3',
+              permits: [0],
+              kind,
+              threshold,
+              buckets: 2 as const,
+            },
+          ]),
       { name: name('dispose'), program: 'A R | A R | D', permits: [1], kind, threshold },
       { name: name('dispose of waiters'), program: 'A | A | D', permits: [0], kind, threshold },
       // Whoever is not due sleeps, even after a poke; and only who is due is sure to be poked.
       { name: name('left waiting'), program: 'A | A | V', permits: [0], kind, threshold, mayWait: true },
       { name: name('4 buckets'), program: 'A | A | V V', permits: [0], kind, threshold, buckets: 4 },
+      { name: name('3x1 yielding'), program: 'A R | A R | A R', permits: [1], kind, threshold, spin: -2 },
       { name: name('dispose, polling'), program: 'A R | A R | D', permits: [1], kind, threshold, spin: 3 },
     ];
   });
+});
+
+/** The semaphores whose waiters stand on chains: name, kind, and WAKE_* or O_LAZY of core/layout.ts. */
+const ON_CHAINS = [
+  ['chain all', 'chain', 0],
+  ['chain pass', 'chain', 1],
+  ['chain due', 'chain', 2],
+  ['channel', 'channel', 0],
+  ['channel lazy', 'channel', 1],
+  ['location', 'location', 0],
+] as const;
+
+const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
+  const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
+    name: `${name}: ${text}`,
+    program,
+    permits: [1],
+    kind,
+    threshold,
+    ...more,
+  });
+  return [
+    line('3x1', 'A R | A R | A R'),
+    line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
+    // With the conditions of three waiters in play it is too large.
+    ...(name === 'chain due' ? [] : [line('3x2', three, { long: true })]),
+    line('2x2', 'A R A R | A R A R'),
+    line('3x1 wrap, polling', 'A R | A R | A R', { spin: 1, first: WRAP, buckets: 2 }),
+    line('3x1 yielding', 'A R | A R | A R', { spin: -1 }),
+    line('two semaphores', "A R | A' R' | A R | A' R'", { permits: [1, 1], long: true }),
+    line('two semaphores, posted', "A | A' | V V'", { permits: [0, 0] }),
+    line('posted one by one', 'A | A | V | V', { permits: [0], long: true }),
+    line('release of 2', 'A | A | V2', { permits: [0] }),
+    line('release of 2, 2 buckets', 'A | A | V2', { permits: [0], buckets: 2 }),
+    line('release of 3', 'A | A | A | V3', { permits: [0], long: true, buckets: 2 }),
+    line('dispose', 'A R | A R | D'),
+    line('dispose of waiters', 'A | A | D', { permits: [0] }),
+    line('the end of threads', 'A R E | A R E | A R E', { buckets: 2 }),
+    line('the end of threads, 1 bucket', 'A R E | A R E | A R E'),
+  ];
 });
 
 export const models: readonly Model[] = [
@@ -428,6 +510,11 @@ export const models: readonly Model[] = [
   ...dying.map(modelOf),
   ...tombstones,
   ...listings.map(modelOf),
+  ...chains.map(modelOf),
+  ...locks,
+  ...eventCounts,
+  ...capacitors,
   ...p0514,
   ...places,
+  ...mutexes,
 ];

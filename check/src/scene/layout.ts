@@ -37,11 +37,17 @@ export const ABANDONED = constant('ABANDONED');
 export const CLAIMED = constant('CLAIMED');
 export const MERGING = constant('MERGING');
 export const ATTACHED = constant('ATTACHED');
+export const LENT = constant('LENT');
 export const QUEUED = constant('QUEUED');
 export const E_START = constant('E_START');
 export const E_REQUEST = constant('E_REQUEST');
 export const E_CELLS = constant('E_CELLS');
 export const E_END = constant('E_END');
+export const E_GATE = constant('E_GATE');
+export const C_HEAD = constant('C_HEAD');
+export const C_CHANNEL_HEAD = constant('C_CHANNEL_HEAD');
+export const C_LOCATION_HEAD = constant('C_LOCATION_HEAD');
+export const C_DUE_HEAD = constant('C_DUE_HEAD');
 export const E_HELD = constant('E_HELD');
 export const O_DEATHS = constant('O_DEATHS');
 export const O_TIMEOUTS = constant('O_TIMEOUTS');
@@ -61,6 +67,9 @@ export const PUBLISHED_NAMES = constant('PUBLISHED_NAMES');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
 export const REFUSED = constant('REFUSED');
+export const O_OWNER = constant('O_OWNER');
+export const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
+export const ANSWER_HELD = constant('ANSWER_HELD');
 export const ANSWER_CLOSED = constant('ANSWER_CLOSED');
 
 /** First bytes of the regions of an arena. */
@@ -68,6 +77,7 @@ export interface Regions {
   readonly objects: number;
   readonly names: number;
   readonly threads: number;
+  readonly chains: number;
   readonly buckets: number;
   readonly lines: number;
   readonly common: number;
@@ -86,6 +96,7 @@ const STATES = [
   'CLAIMED',
   'MERGING',
   'ATTACHED',
+  'LENT',
 ];
 const words = (names: Record<string, string>): Map<number, string> =>
   new Map(Object.entries(names).map(([name, text]) => [constant(name), text]));
@@ -118,12 +129,13 @@ const OBJECT = words({
   O_THRESHOLD: 'threshold',
   O_INITIAL: 'initial',
   O_ROBUST: 'robust',
-  O_COUNTER: 'counter',
+  O_COUNTER: 'counter/owner',
   O_PARKED: 'parked',
   O_LIFE: 'life',
   O_DIED: 'died',
   O_DEATHS: 'deaths',
   O_TIMEOUTS: 'timeouts',
+  O_DEPARTED: 'departed',
 });
 const NAME = words({
   N_TARGET: 'target',
@@ -133,14 +145,25 @@ const NAME = words({
 });
 const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell', T_HOST: 'host' });
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
+const CHAIN = words({
+  C_HEAD: 'head',
+  C_DUE_HEAD: 'due head',
+  C_DUE_POSTS: 'due posts',
+  C_CHANNEL_HEAD: 'channel head',
+  C_LOCATION_HEAD: 'location head',
+  C_SEQUENCE: 'sequence',
+});
 const ELEMENT = words({
   E_STATE: 'state',
   E_START: 'start',
   E_REQUEST: 'request',
   E_CELLS: 'cells',
-  E_END: 'end',
+  E_END: 'end, counter',
   E_HELD: 'held',
   E_SINCE: 'since',
+  E_BELOW: 'below',
+  E_GATE: 'gate',
+  E_PASSED: 'passed',
 });
 
 /** What the word at this address is, for a reader of traces. */
@@ -154,6 +177,7 @@ export function nameOf(address: number, at: Regions): string {
   if (address >= at.common) return inLine('common', at.common, LINE, BUCKET);
   if (address >= at.lines) return inLine('line', at.lines, LINE, BUCKET);
   if (address >= at.buckets) return inLine('bucket', at.buckets, LINE, BUCKET);
+  if (address >= at.chains) return inLine('chain', at.chains, LINE, CHAIN);
   if (address >= at.threads) return inLine('thread', at.threads, THREAD_SIZE, THREAD);
   if (address >= at.names) return inLine('name', at.names, NAME_SIZE, NAME);
   if (address >= at.objects) return inLine('object', at.objects, OBJECT_SIZE, OBJECT);

@@ -530,6 +530,19 @@ export function supervise(): Op {
   };
 }
 
+/** Reaps thread 0 if it is dead by now. */
+export function reapNow(): Op {
+  return {
+    text: 'reap now',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1 || !scene.dead(0)) return true;
+      scene.set(t, PHASE, 1);
+      scene.call(t, 'reap', 1, ALIVE, 0);
+      return false;
+    },
+  };
+}
+
 /** A call of one of the core's functions, whose answer the model looks at. */
 export function call(
   name: string,
@@ -550,16 +563,23 @@ export function call(
   };
 }
 
-/** The semaphores of the listings: `acquire` blocks, one permit at a time. */
-export function acquireOf(kind: 'ticket' | 'twa', semaphore = 0): Waiting {
+/** The functions of a semaphore of the listings. */
+export interface Listing {
+  readonly acquire: string;
+  readonly release: string;
+  readonly dispose: string;
+}
+
+/** `acquire` of a listing's semaphore: blocks, one permit at a time. */
+export function acquireOf({ acquire: name }: Listing, semaphore = 0): Waiting {
   return {
-    text: `${kind} acquire`,
+    text: name,
     semaphore,
     width: 1,
     next(scene, t) {
       if (scene.get(t, PHASE) === 0) {
         scene.set(t, PHASE, 1);
-        scene.call(t, `${kind}Acquire`, scene.semaphores[semaphore]);
+        scene.call(t, name, scene.semaphores[semaphore]);
         return false;
       }
       if (scene.result(t) !== ADMITTED) return expectClosed(scene, t, scene.result(t), semaphore);
@@ -569,17 +589,19 @@ export function acquireOf(kind: 'ticket' | 'twa', semaphore = 0): Waiting {
   };
 }
 
-export function releaseOf(kind: 'ticket' | 'twa' | 'conservative', semaphore = 0): Op {
-  const name = { ticket: 'ticketRelease', twa: 'twaRelease', conservative: 'twaReleaseConservative' }[kind];
+/** Its release: of what was got, one permit, or of so many that nobody held. */
+export function releaseOf({ release: name }: Listing, semaphore = 0, posted = 0): Op {
   return {
-    text: `${kind} release`,
+    text: posted === 0 ? name : `${name}(${posted})`,
     next(scene, t) {
       if (scene.get(t, PHASE) === 1) return true;
       scene.set(t, PHASE, 1);
-      const got = scene.get(t, GOT + semaphore);
-      scene.releasing(t, semaphore, 1, got > 0);
+      const got = posted === 0 ? scene.get(t, GOT + semaphore) : 0;
+      const width = posted === 0 ? 1 : posted;
+      scene.releasing(t, semaphore, width, got > 0);
       if (got > 0) scene.set(t, GOT + semaphore, got - 1);
-      scene.call(t, name, scene.semaphores[semaphore]);
+      if (name.endsWith('Conservative')) scene.call(t, name, scene.semaphores[semaphore]);
+      else scene.call(t, name, scene.semaphores[semaphore], width);
       return false;
     },
   };

@@ -24,8 +24,12 @@ import {
   ATTACHED,
   B_CELLS,
   B_PARKED,
+  C_CHANNEL_HEAD,
+  C_DUE_HEAD,
+  C_HEAD,
   CLAIMED,
   COLLISIONS,
+  constant,
   DEAD_LIFE,
   E_CELLS,
   E_END,
@@ -36,6 +40,7 @@ import {
   FREE,
   GRANT,
   IDLE,
+  LENT,
   LIFE_STATE,
   LINE,
   MERGING,
@@ -99,10 +104,16 @@ export interface Model {
   readonly undead?: boolean;
   /** Whether permits or elements are left behind on purpose, so that the end says nothing about them. */
   readonly leaves?: boolean;
+  /** For the ops of a mutex: each unlock makes its thread forget what it has guessed. */
+  readonly forgets?: boolean;
   /** Whether it takes more than a few seconds. */
   readonly long?: boolean;
+  /** A check of the model's own after a write to an object; what its low word was before. */
+  readonly wrote?: (scene: Scene, t: number, address: number, before: number) => void;
   /** A check of the model's own in every end state. */
   readonly end?: (scene: Scene) => void;
+  /** Told of each write to a word of `watched`: what stood in its low half before. */
+  readonly written?: (scene: Scene, t: number, address: number, before: number) => void;
 }
 
 // Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
@@ -115,6 +126,11 @@ const COUNTS_END = PUBLISHED_NAMES;
 
 /** A grant this far behind has been closed. */
 const CLOSED = 2 ** 60;
+
+const O_KIND = constant('O_KIND');
+const MUTEX = constant('KIND_MUTEX');
+const M_WORD = constant('M_WORD');
+const M_OWNER = constant('M_OWNER');
 
 // Of a thread that was terminated in its sleep.
 const TERMINATED = 1;
@@ -136,6 +152,8 @@ interface Globals {
   readonly dead: readonly string[];
   /** Unless this says that the call before was cut short. */
   readonly amidst?: string;
+  /** Says by which way a waiter got off a chain that it need not have pushed itself on: 1 to 4, else 0. */
+  readonly recovery?: string;
 }
 
 /** What the scene must know of a program's globals. */
@@ -143,10 +161,24 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
   core: {
     ticketTaken: 'semaphore/ticketTaken',
     spares: ['arena/spare', 'arena/second'],
-    dead: ['semaphore/releasing', 'semaphore/grantBefore', 'semaphore/grantLate'],
+    dead: [
+      'semaphore/released',
+      'semaphore/grantBefore',
+      'semaphore/grantLate',
+      'semaphore/mutex',
+      'semaphore/attached',
+      'mutex/base',
+      'mutex/first',
+      'mutex/dozed',
+    ],
     amidst: 'semaphore/amidst',
   },
-  algorithms: { ticketTaken: 'algorithms/core/ticketTaken', spares: [], dead: [] },
+  algorithms: {
+    ticketTaken: 'algorithms/core/ticketTaken',
+    spares: [],
+    dead: ['algorithms/chains/recovery'],
+    recovery: 'algorithms/chains/recovery',
+  },
 };
 
 export interface SemaphoreOptions {
@@ -169,6 +201,8 @@ export class Scene {
   filler = 0;
   /** Addresses of the model's semaphores. */
   readonly semaphores: number[] = [];
+  /** Words whose writes the model is told of. */
+  readonly watched = new Set<number>();
   /** Of each semaphore: the attachments of the threads. */
   readonly #attachments: number[][] = [];
   readonly #robust: boolean[] = [];
@@ -178,6 +212,9 @@ export class Scene {
   readonly #spareGlobals: readonly number[];
   readonly #dead: readonly number[];
   readonly #amidst: number;
+  readonly #recovery: number;
+  /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
+  readonly recoveries = [0, 0, 0, 0, 0];
 
   // Driver, ghosts and hashes, in one array so that saving is one copy.
   readonly state: Int32Array;
@@ -206,11 +243,12 @@ export class Scene {
       if (index < 0) throw new Error(`${model.program ?? 'core'}.wasm has no global ${name}`);
       return index;
     };
-    const { ticketTaken, spares, dead, amidst } = GLOBALS[model.program ?? 'core'];
+    const { ticketTaken, spares, dead, amidst, recovery } = GLOBALS[model.program ?? 'core'];
     this.#ticketGlobal = global(ticketTaken);
     this.#spareGlobals = spares.map(global);
     this.#dead = [...dead, ticketTaken, 'pause/pauseSink'].map(global);
     this.#amidst = amidst === undefined ? -1 : global(amidst);
+    this.#recovery = recovery === undefined ? -1 : global(recovery);
     const made = newMachine(program, this.threads, model.arena ?? {}, this.#kills);
     this.machine = made.machine;
     this.regions = made.regions;
@@ -264,6 +302,15 @@ export class Scene {
     return address;
   }
 
+  /** Makes an object of another kind, of which the model keeps its own ghosts. */
+  object(kind: number, spin: number, threshold: number, permits = 1, first = 0n): number {
+    const lo = Number(BigInt.asIntN(32, first));
+    const hi = Number(BigInt.asIntN(32, first >> 32n));
+    const attachment = this.callNow(0, 'createObject', kind, permits, permits, spin, threshold, 0, lo, hi);
+    if (attachment < 0) throw new Error(`${this.model.name}: no room for an object`);
+    return this.callNow(0, 'attachedTo', attachment);
+  }
+
   /** Where permits of a robust semaphore are counted that the thread holds; 0 for another. */
   robust(t: number, semaphore: number): number {
     return this.#robust[semaphore] ? this.attachment(t, semaphore) : 0;
@@ -296,6 +343,11 @@ export class Scene {
 
   call(t: number, name: string, ...args: number[]): void {
     this.machine.call(t, this.#function(name), ...args);
+  }
+
+  /** Sets a global of one thread to 0. */
+  clear(t: number, name: string): void {
+    this.machine.set(t, globalIndex(this.program, name), 0, 0);
   }
 
   result(t: number): number {
@@ -471,6 +523,11 @@ export class Scene {
     for (let s = 0; s < this.semaphores.length; s++) {
       const attachment = this.robust(t, s);
       if (attachment === 0) continue;
+      if (this.#wordOf(this.semaphores[s] + O_KIND) === MUTEX) {
+        if ((this.#wordOf(this.semaphores[s] + M_WORD) & M_OWNER) !== t + 1) continue;
+        this.state[this.#ghosts + 3 * MOST_SEMAPHORES + s] = this.#deaths(s) + 1;
+        continue;
+      }
       let holds = this.get(t, GOT + s);
       if (giving >> 9 && ((giving >> 8) & 1) === s) holds += giving & 0xff;
       if (s === 0) for (let list = this.get(t, READY); list !== 0; list >>>= 4) holds += list & 15;
@@ -581,7 +638,11 @@ export class Scene {
         if (m.pendingIsPlain(t)) this.#plain(t);
         this.#give(t);
         others = m.pendingKind(t) === NOTIFY;
+        const address = m.pendingAddress(t);
+        const told = m.pendingIsWrite(t) && this.watched.has(address);
+        const before = m.words[address >> 2];
         this.#step(t);
+        if (told) this.model.written?.(this, t, address, before);
       } else this.#host(t);
     } else if (kind === TIME_OUT) {
       m.timeOut(t);
@@ -700,6 +761,11 @@ export class Scene {
 
   // --- For traces ----------------------------------------------------------------------------------------
 
+  /** A global of a thread's instance. */
+  global(t: number, name: string): number {
+    return this.machine.get(t, globalIndex(this.program, name));
+  }
+
   /** What a choice would do now. */
   describe(choice: number): { thread: number; where: string; what: string } {
     const t = Math.floor(choice / CHOICES);
@@ -793,7 +859,10 @@ export class Scene {
     const lo = m.words[address >> 2];
     const hi = m.words[(address >> 2) + 1];
     m.step(t);
-    if (semaphore < 0) return;
+    if (semaphore < 0) {
+      this.model.wrote?.(this, t, address, lo);
+      return;
+    }
     if (address === this.semaphores[semaphore] + GRANT) {
       if (kind !== STORE || this.#difference(address, lo, hi) > -CLOSED) return;
       this.#touched = true;
@@ -801,6 +870,7 @@ export class Scene {
     } else if ((kind === RMW || kind === CMPXCHG) && this.#difference(address, lo, hi) > 0) {
       this.set(t, TAKEN, lo);
       this.set(t, TAKEN + 1, hi);
+      this.model.wrote?.(this, t, address, lo);
     }
   }
 
@@ -827,7 +897,9 @@ export class Scene {
     }
     const e = Math.floor((address - elements) / ELEMENT_SIZE);
     const isState = (address - elements) % ELEMENT_SIZE === 0;
-    if (store && !this.#inherits(this.#elementOwner(e), t)) {
+    // A queue node goes from thread to thread, as its lock says.
+    const lent = (m.words[(elements + e * ELEMENT_SIZE) >> 2] & STATE_MASK) === LENT;
+    if (store && !lent && !this.#inherits(this.#elementOwner(e), t)) {
       throw new Violation(`thread ${t} stores to ${nameOf(address, this.regions)}, which is not its own`);
     }
     const word = address >> 2;
@@ -868,6 +940,7 @@ export class Scene {
       const done = op.next(this, t);
       if (done === undefined) return;
       if (!done) continue;
+      if (this.#recovery >= 0) this.recoveries[m.get(t, this.#recovery)]++;
       this.set(t, OP, this.get(t, OP) + 1);
       this.set(t, PHASE, 0);
       this.set(t, RESULT, 0);
@@ -1002,7 +1075,7 @@ export class Scene {
     }
     for (let e = elements; e < end; e += ELEMENT_SIZE) {
       const state = words[e >> 2] & STATE_MASK;
-      if (state !== IDLE && state !== ABANDONED && state !== ATTACHED && !spares.has(e)) {
+      if (![IDLE, ABANDONED, ATTACHED, LENT].includes(state) && !spares.has(e)) {
         throw new Violation(
           `${nameOf(e, this.regions)} is ${this.value(e, 8)} at the end, and nobody's spare`,
         );
@@ -1014,6 +1087,12 @@ export class Scene {
         throw new Violation(
           `${nameOf(e, this.regions)} is ${this.value(e, 8)}, and names the cells ${cells}`,
         );
+    }
+    for (let line = this.regions.chains; line < buckets; line += LINE) {
+      for (const head of [C_HEAD, C_DUE_HEAD, C_CHANNEL_HEAD]) {
+        if (words[(line + head) >> 2] !== 0)
+          throw new Violation(`${nameOf(line + head, this.regions)} is not empty at the end`);
+      }
     }
     for (let line = buckets; line < elements; line += LINE) {
       for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {

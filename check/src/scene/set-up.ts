@@ -67,6 +67,8 @@ export function regionsOf(machine: Machine, program: Program, end: number): Regi
     objects: base('objects'),
     names: base('names'),
     threads: base('threads'),
+    // As many as there are buckets, before them.
+    chains: 2 * base('buckets') - base('lines'),
     buckets: base('buckets'),
     lines: base('lines'),
     common: base('common'),

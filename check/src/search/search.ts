@@ -48,6 +48,8 @@ export interface SearchResult {
   /** Whether every state was visited. */
   readonly exhaustive: boolean;
   readonly violation?: Finding;
+  /** How many steps ended a wait that had to get off a chain, by the way it took: 1 to 4 by index. */
+  readonly recoveries?: readonly number[];
 }
 
 /** Which words several threads access, one of them writing: by number of 8-byte word. */
@@ -98,6 +100,7 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
     sharing.shared[(address + TICKET) >>> 3] = 1;
     sharing.shared[(address + GRANT) >>> 3] = 1;
   }
+  for (const address of scene.watched) sharing.shared[address >>> 3] = 1;
   const root = scene.machine.mark();
   scene.save(0);
   for (let seed = 1; ; seed++) {
@@ -125,6 +128,7 @@ function pass(
   const machine = scene.machine;
   const table = new StateTable();
   const bounded = preemptions !== Infinity;
+  scene.recoveries.fill(0);
 
   // The stack, a frame a state on the path.
   let d = -1;
@@ -154,6 +158,7 @@ function pass(
     steps,
     seconds: (performance.now() - start) / 1000,
     exhaustive: exhaustive && !bounded,
+    recoveries: [...scene.recoveries],
     ...(message === undefined
       ? {}
       : { violation: { message, schedule: taken.slice(0, taken[d] < 0 ? d : d + 1) } }),

@@ -207,7 +207,8 @@ class Simulation {
         return false;
       case INSIDE:
         this.#phases[t] = RELEASING;
-        return call(release);
+        // Those of the listings acquire one permit at a time, and release as many as they are told.
+        return permits.length === 0 ? call(release, 1) : call(release);
       default:
         if (answer !== ADMITTED) return call(finishRelease, answer, NO_RUN, NOT_ROBUST);
         this.#phases[t] = OUTSIDE;

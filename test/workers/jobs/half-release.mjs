@@ -1,6 +1,6 @@
-/** The first half of a release; other-half.mjs is the rest. */
-import { coreOf } from '../core.mjs';
+/** The first half of a release, of a thread that is attached; other-half.mjs is the rest. */
+import { attached } from '../core.mjs';
 
 export default function halfRelease({ handle, permits }) {
-  return coreOf(handle).release(handle.address, permits);
+  return attached(handle).release(handle.address, permits);
 }

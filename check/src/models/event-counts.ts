@@ -1,0 +1,98 @@
+/**
+ * Event counts and sequencers, which hold no permits: a program in a line as in program.ts, with
+ *
+ *     A3 await(3)      V2 advance(2)      T ticket()      M await(the ticket that T took)      D dispose
+ *
+ * Whoever returns from await must find the count at its value, or closed; at the end nobody sleeps.
+ */
+import { ADMITTED, ANSWER_CLOSED, C_HEAD, constant, GRANT, LINE, TICKET } from '../scene/layout.js';
+import { call, dispose } from '../scene/ops.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { GOT } from '../scene/words.js';
+
+const EVENT_COUNT = constant('KIND_EVENT_COUNT');
+
+function expectReached(answer: number, scene: Scene, value: number): void {
+  if (scene.closed(0)) {
+    if (answer !== ADMITTED && answer !== ANSWER_CLOSED) throw new Violation(`await is answered ${answer}`);
+    return;
+  }
+  if (answer !== ADMITTED) throw new Violation(`await is answered ${answer}`);
+  if (scene.grantMinus(0, value, 0) < 0) throw new Violation(`await(${value}) returns too early`);
+}
+
+function op(word: string): Op {
+  const n = Number(word.slice(1) || 1);
+  const at = (scene: Scene): number => scene.semaphores[0];
+  switch (word[0]) {
+    case 'A':
+      return call(
+        'eventAwait',
+        (scene) => [at(scene), n, 0],
+        (answer, scene) => expectReached(answer, scene, n),
+      );
+    case 'V':
+      return call('eventAdvance', (scene) => [at(scene), n]);
+    case 'T':
+      return call(
+        'sequencerTicket',
+        (scene) => [scene.semaphores[1]],
+        (ticket, scene, t) => scene.set(t, GOT, ticket + 1),
+      );
+    case 'M':
+      return call(
+        'eventAwait',
+        (scene, t) => [at(scene), scene.get(t, GOT) - 1, 0],
+        (answer, scene, t) => {
+          const ticket = scene.get(t, GOT) - 1;
+          expectReached(answer, scene, ticket);
+          // Between await and advance it is alone: nobody else has advanced.
+          if (scene.grantMinus(0, ticket, 0) !== 0) throw new Violation(`two have ticket ${ticket}`);
+          scene.set(t, GOT, 0);
+        },
+      );
+    default:
+      return dispose(0, 'eventDispose');
+  }
+}
+
+function model(name: string, program: string, more: { buckets?: number; long?: boolean } = {}): Model {
+  const programs = program.split('|').map((text) => text.trim().split(/\s+/).map(op));
+  return {
+    name: `event count: ${name}`,
+    program: 'algorithms',
+    programs,
+    arena: { buckets: more.buckets ?? 1, elements: programs.length },
+    long: more.long ?? false,
+    leaves: true,
+    objects: (scene) => {
+      for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
+      scene.semaphore({ permits: 0, kind: EVENT_COUNT });
+      scene.semaphore({ permits: 0, kind: constant('KIND_SEQUENCER') });
+    },
+    end: (scene) => {
+      const { words } = scene.machine;
+      for (let chain = scene.regions.chains; chain < scene.regions.buckets; chain += LINE) {
+        if (words[(chain + C_HEAD) >> 2] !== 0) throw new Violation('a chain is not empty at the end');
+      }
+      const advanced = [...program.matchAll(/V(\d*)/g)].reduce((sum, [, n]) => sum + Number(n || 1), 0);
+      if (!scene.closed(0) && words[(scene.semaphores[0] + GRANT) >> 2] !== advanced)
+        throw new Violation(`the count is not ${advanced}`);
+      const tickets = (program.match(/T/g) ?? []).length;
+      if (words[(scene.semaphores[1] + TICKET) >> 2] !== tickets)
+        throw new Violation(`not ${tickets} tickets`);
+    },
+  };
+}
+
+export const eventCounts: readonly Model[] = [
+  model('two await one value', 'A1 | A1 | V1'),
+  model('two values', 'A1 | A2 | V1 V1'),
+  model('two values in one step', 'A1 | A2 | V2', { buckets: 2 }),
+  model('a value passed over', 'A2 A3 | A1 | V3'),
+  model('two advance', 'A2 | A1 | V1 | V1', { long: true }),
+  model('in turn', 'A1 V1 A3 | V1 A2 V1', { buckets: 2 }),
+  model('mutual exclusion by a sequencer', 'T M V1 | T M V1 | T M V1', { long: true }),
+  model('dispose', 'A1 | A2 | D'),
+  model('dispose and advance', 'A1 | V1 | D'),
+];

@@ -1,0 +1,401 @@
+/**
+ * Models of the locks of the papers.
+ *
+ *     L  lock      U  unlock what was got     Y  tryLock     D  dispose
+ *     H  lock what this thread holds: refused     X  unlock what it does not hold: refused
+ *     F  tryLock of what is free: granted         C  lock what was disposed of: refused, and tryLock likewise (c)
+ *     N  lock, which may be refused for want of a queue node
+ *
+ * Checked at every step: one holder at a time, and the order in which the kind promises to admit. A thread has come
+ * when its access to the lock's first word says so; it is admitted when it writes itself into owner, which only a
+ * TtsLock has not. At the end: the lock is free, and says so, and every queue node is in one pool, and clean. The
+ * ghosts stand in words of thread 0 that promises would have; there are none here.
+ */
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  ANSWER_HELD,
+  ANSWER_NOT_HELD,
+  constant,
+  E_REQUEST,
+  ELEMENT_SIZE,
+  GRANT,
+  LENT,
+  O_LIFE,
+  O_OWNER,
+  REFUSED,
+  STATE_MASK,
+  TICKET,
+} from '../scene/layout.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { GOT, PHASE, PROMISES } from '../scene/words.js';
+
+type Kind = 'tts' | 'ticket' | 'twa' | 'mcs' | 'clh' | 'lifo' | 'recip';
+type Order = 'none' | 'first come' | 'last come' | 'reciprocating';
+
+/** Who holds the lock: thread + 1. */
+const HOLDER = PROMISES;
+/** Who waits, in the order of arrival: a digit of 4 bits each, thread + 1, the first lowest. */
+const QUEUE = PROMISES + 1;
+/** Who is to be admitted next, if that has been decided: thread + 1. */
+const CHOSEN = PROMISES + 2;
+/** Of a ReciprocatingLock: the present segment, in the order of arrival. QUEUE has those who came after. */
+const SEGMENT = PROMISES + 3;
+/** How often thread b has overtaken thread a since that came: two bits for each pair. */
+const PASSED = PROMISES + 4;
+
+const KINDS: Record<Kind, { readonly number: number; readonly dispose: string; readonly order: Order }> = {
+  tts: { number: constant('KIND_TTS_LOCK'), dispose: 'ttsDispose', order: 'none' },
+  ticket: { number: constant('KIND_TICKET_LOCK'), dispose: 'ticketLockDispose', order: 'first come' },
+  twa: { number: constant('KIND_TWA_LOCK'), dispose: 'twaLockDispose', order: 'first come' },
+  mcs: { number: constant('KIND_MCS_LOCK'), dispose: 'closeObject', order: 'first come' },
+  clh: { number: constant('KIND_CLH_LOCK'), dispose: 'closeObject', order: 'first come' },
+  lifo: { number: constant('KIND_LIFO_LOCK'), dispose: 'closeObject', order: 'last come' },
+  recip: { number: constant('KIND_RECIPROCATING_LOCK'), dispose: 'closeObject', order: 'reciprocating' },
+};
+const Q_GATE = constant('Q_GATE');
+const Q_NEXT = constant('Q_NEXT');
+const Q_END = constant('Q_END');
+const Q_LINK = constant('Q_LINK');
+/** The bits of E_REQUEST's high half below the owner. */
+const OWNER_SHIFT = constant('OWNER_SHIFT') - 32;
+const THREAD_MASK = constant('THREAD_MASK');
+/** In a ReciprocatingLock's arrivals. */
+const EMPTY = 2;
+
+const ticketed = (kind: Kind): boolean => kind === 'ticket' || kind === 'twa';
+const withNodes = (kind: Kind): boolean => kind !== 'tts' && !ticketed(kind);
+
+interface Line {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly program: string;
+  readonly spin?: number;
+  readonly threshold?: number;
+  readonly buckets?: 1 | 2;
+  readonly first?: bigint;
+  readonly long?: boolean;
+  /** Whether each thread has a queue node at hand at first. Default true. */
+  readonly warm?: boolean;
+  /** Elements for queue nodes. Default: two a thread. */
+  readonly elements?: number;
+}
+
+/** DISPOSED, with the reference of the thread that has made it (core/objects.ts). */
+const DISPOSED = (3 << 24) + 1;
+
+export const digits = (list: number): number[] =>
+  [...list.toString(16)].reverse().map((d) => Number.parseInt(d, 16));
+export const without = (list: number, who: number): number =>
+  digits(list)
+    .filter((d) => d !== who && d !== 0)
+    .reduceRight((sum, d) => sum * 16 + d, 0);
+
+export function word(scene: Scene, address: number): number {
+  return scene.machine.words[address >> 2];
+}
+
+export function closed(scene: Scene, lock: number): boolean {
+  return word(scene, lock + GRANT + 4) < 0;
+}
+
+function lockOf(scene: Scene): number {
+  return ([...scene.watched][0] as number) - TICKET;
+}
+
+/** The thread + 1 whose node it is. Nodes of a ClhLock change hands, and are not asked. */
+function threadOf(scene: Scene, node: number): number {
+  return (word(scene, node + E_REQUEST + 4) >>> OWNER_SHIFT) & THREAD_MASK;
+}
+
+function push(scene: Scene, list: number, who: number): void {
+  const queue = scene.get(0, list);
+  scene.set(0, list, queue + who * 16 ** digits(queue).filter((d) => d !== 0).length);
+}
+
+const last = (list: number): number => digits(list).at(-1) ?? 0;
+
+/** A write to the lock's first word. */
+function moved(scene: Scene, t: number, before: number, kind: Kind): void {
+  const after = word(scene, lockOf(scene) + TICKET);
+  const { order } = KINDS[kind];
+  if (order === 'none' || after === before) return;
+  if (order === 'first come') {
+    // 0 is the end of a queue, and of a count of tickets only where its low half comes round.
+    if (after !== 0 || kind === 'ticket' || kind === 'twa') push(scene, QUEUE, t + 1);
+  } else if (order === 'last come') {
+    if (after > 1 && word(scene, after + Q_NEXT) === before) push(scene, QUEUE, t + 1);
+    else if (before > 1) {
+      const chosen = threadOf(scene, before);
+      if (last(scene.get(0, QUEUE)) !== chosen)
+        throw new Violation(`thread ${chosen - 1} is chosen, and another came after it`);
+      scene.set(0, QUEUE, without(scene.get(0, QUEUE), chosen));
+      scene.set(0, CHOSEN, chosen);
+    }
+  } else if (after === EMPTY) {
+    if (scene.get(0, SEGMENT) !== 0) throw new Violation('a segment is begun before the last is at its end');
+    scene.set(0, SEGMENT, scene.get(0, QUEUE));
+    scene.set(0, QUEUE, 0);
+  } else if (before !== 0 && after !== 0) push(scene, QUEUE, t + 1);
+}
+
+/** Thread t gets the lock. */
+function admitted(scene: Scene, t: number, kind: Kind): void {
+  const holder = scene.get(0, HOLDER);
+  if (holder !== 0) throw new Violation(`threads ${holder - 1} and ${t} both hold the lock`);
+  scene.set(0, HOLDER, t + 1);
+  const queue = scene.get(0, QUEUE);
+  switch (KINDS[kind].order) {
+    case 'first come':
+      if ((queue & 15) !== t + 1)
+        throw new Violation(`thread ${t} is admitted, and ${(queue & 15) - 1} came before it`);
+      scene.set(0, QUEUE, without(queue, t + 1));
+      break;
+    case 'last come': {
+      const chosen = scene.get(0, CHOSEN);
+      if (chosen !== 0 && chosen !== t + 1)
+        throw new Violation(`thread ${t} is admitted, and ${chosen - 1} was chosen`);
+      scene.set(0, CHOSEN, 0);
+      break;
+    }
+    case 'reciprocating': {
+      const segment = scene.get(0, SEGMENT);
+      if (segment !== 0 && last(segment) !== t + 1)
+        throw new Violation(`thread ${t} is admitted, and it is the turn of ${last(segment) - 1}`);
+      if (digits(queue).includes(t + 1)) throw new Violation(`thread ${t} is admitted before its segment`);
+      overtakes(scene, t);
+      scene.set(0, SEGMENT, without(segment, t + 1));
+    }
+  }
+}
+
+/** Counts thread t in with those whom it has overtaken in its segment: those who came before it. */
+function overtakes(scene: Scene, t: number): void {
+  let passed = scene.get(0, PASSED);
+  for (const who of digits(scene.get(0, SEGMENT))) {
+    if (who === t + 1 || who === 0) break;
+    const at = 8 * (who - 1) + 2 * t;
+    if (((passed >>> at) & 3) === 1)
+      throw new Violation(`thread ${who - 1} is overtaken twice by thread ${t}`);
+    passed += 1 << at;
+  }
+  scene.set(0, PASSED, passed & ~(0xff << (8 * t)));
+}
+
+function freed(scene: Scene): void {
+  scene.set(0, HOLDER, 0);
+}
+
+/** A call on the lock, whose answer is looked at. */
+function step(
+  text: string,
+  name: string,
+  before: (scene: Scene, t: number) => boolean,
+  then: (answer: number, scene: Scene, t: number) => void,
+): Op {
+  return {
+    text,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        if (!before(scene, t)) return true;
+        scene.set(t, PHASE, 1);
+        scene.call(t, name, lockOf(scene));
+        return false;
+      }
+      then(scene.result(t), scene, t);
+      return true;
+    },
+  };
+}
+
+const always = (): boolean => true;
+
+function op(letter: string, kind: Kind): Op {
+  const upTo =
+    (...refusals: number[]) =>
+    (answer: number, scene: Scene, t: number): void => {
+      if (answer === ADMITTED) {
+        if (kind === 'tts') admitted(scene, t, kind);
+        if (scene.get(0, HOLDER) !== t + 1) throw new Violation(`thread ${t} is told that it holds the lock`);
+        scene.set(t, GOT, 1);
+        return;
+      }
+      if (!refusals.includes(answer)) throw new Violation(`thread ${t} is answered ${answer}`);
+      if (answer !== ANSWER_CLOSED) return;
+      if (!closed(scene, lockOf(scene))) throw new Violation(`thread ${t} is told that the lock is closed`);
+      scene.set(0, QUEUE, without(scene.get(0, QUEUE), t + 1));
+    };
+  const exactly =
+    (expected: number) =>
+    (answer: number, scene: Scene, t: number): void => {
+      if (answer !== expected) throw new Violation(`thread ${t} is answered ${answer}, not ${expected}`);
+      if (answer === ANSWER_CLOSED) scene.set(0, QUEUE, without(scene.get(0, QUEUE), t + 1));
+    };
+  switch (letter) {
+    case 'L':
+      return step('lock', `${kind}Lock`, always, upTo(ANSWER_CLOSED));
+    case 'N':
+      return step('lock', `${kind}Lock`, always, upTo(ANSWER_FULL));
+    case 'Y':
+      return step('tryLock', `${kind}TryLock`, always, upTo(REFUSED, ANSWER_CLOSED));
+    case 'H':
+      return step('lock again', `${kind}Lock`, always, exactly(ANSWER_HELD));
+    case 'X':
+      return step('unlock, not held', `${kind}Unlock`, always, exactly(ANSWER_NOT_HELD));
+    case 'F':
+      return step('tryLock, free', `${kind}TryLock`, always, upTo());
+    case 'C':
+      return step('lock, disposed of', `${kind}Lock`, always, exactly(ANSWER_CLOSED));
+    case 'c':
+      return step('tryLock, disposed of', `${kind}TryLock`, always, exactly(ANSWER_CLOSED));
+    case 'U': {
+      const held = (scene: Scene, t: number): boolean => {
+        const holds = scene.get(t, GOT) === 1;
+        scene.set(t, GOT, 0);
+        if (holds && kind === 'tts') freed(scene);
+        return holds;
+      };
+      return step('unlock', `${kind}Unlock`, held, exactly(ADMITTED));
+    }
+    case 'D':
+      return disposing(kind);
+    default:
+      throw new Error(`a lock's program has no ${letter}`);
+  }
+}
+
+/** A queue lock's owner gives it back after it has closed it; the others do that in one call. */
+function disposing(kind: Kind): Op {
+  return {
+    text: 'dispose',
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      const held = scene.get(t, GOT) === 1;
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) {
+        if (held && kind === 'tts') freed(scene);
+        scene.call(t, KINDS[kind].dispose, lockOf(scene));
+        return false;
+      }
+      scene.set(t, GOT, 0);
+      if (phase === 2 || !withNodes(kind)) return true;
+      scene.call(t, `${kind}Unlock`, lockOf(scene));
+      return false;
+    },
+  };
+}
+
+function checkFree(scene: Scene, kind: Kind): void {
+  const lock = lockOf(scene);
+  checkNodes(scene);
+  if (closed(scene, lock) && word(scene, lock + O_LIFE) !== DISPOSED)
+    throw new Violation('the lock is closed, and has not been disposed of');
+  if (scene.get(0, HOLDER) !== 0) return;
+  if (word(scene, lock + O_OWNER) !== 0) throw new Violation('the lock is free, and has an owner');
+  if (kind === 'tts' && (word(scene, lock) & constant('THREAD_MASK')) !== 0)
+    throw new Violation('the lock is free, and its word has an owner');
+  if (closed(scene, lock)) return;
+  const free = !ticketed(kind)
+    ? word(scene, lock) === 0
+    : word(scene, lock + GRANT) - word(scene, lock + TICKET) === 1;
+  if (!free) throw new Violation('nobody holds the lock at the end, and it is not free');
+}
+
+/** Every node is in the pool of one thread, and clean. */
+function checkNodes(scene: Scene): void {
+  const pooled = new Set<number>();
+  const put = (node: number): void => {
+    if (pooled.has(node)) throw new Violation('a queue node is in two pools');
+    pooled.add(node);
+    for (const at of [Q_GATE, Q_NEXT, Q_END]) {
+      if (word(scene, node + at) !== 0) throw new Violation('a queue node comes back, and is not clean');
+    }
+  };
+  for (let t = 0; t < scene.threads; t++) {
+    const spare = scene.global(t, 'algorithms/nodes/spare');
+    if (spare !== 0) put(spare);
+    for (let n = scene.global(t, 'algorithms/nodes/more'); n !== 0; n = word(scene, n + Q_LINK)) put(n);
+  }
+  if (scene.get(0, HOLDER) !== 0) return;
+  const { elements, end } = scene.regions;
+  for (let e = elements; e < end; e += ELEMENT_SIZE) {
+    if ((word(scene, e) & STATE_MASK) === LENT && !pooled.has(e)) throw new Violation('a queue node is lost');
+  }
+}
+
+function modelOf(line: Line): Model {
+  const { kind } = line;
+  const programs = line.program.split('|').map((text) =>
+    text
+      .trim()
+      .split(/\s+/)
+      .map((letter) => op(letter, kind)),
+  );
+  return {
+    name: line.name,
+    program: 'algorithms',
+    programs,
+    arena: {
+      buckets: line.buckets ?? 1,
+      elements: line.elements ?? (withNodes(kind) ? 2 * programs.length : 1),
+      objects: 1,
+    },
+    long: line.long ?? false,
+    objects: (scene) => {
+      const { number } = KINDS[kind];
+      const lock = scene.object(number, line.spin ?? 0, line.threshold ?? 0, 1, line.first);
+      if (withNodes(kind) && line.warm !== false) {
+        for (let t = 0; t < programs.length; t++)
+          for (const what of ['Lock', 'Unlock']) scene.callNow(t, `${kind}${what}`, lock);
+      }
+      scene.watched.add(lock + TICKET);
+      scene.watched.add(lock + O_OWNER);
+    },
+    written: (scene, t, address, before) => {
+      if (address === lockOf(scene) + TICKET) moved(scene, t, before, kind);
+      else if (word(scene, address) === 0) freed(scene);
+      else admitted(scene, t, kind);
+    },
+    end: (scene) => checkFree(scene, kind),
+  };
+}
+
+const WRAP = 2n ** 32n - 2n;
+
+export const locks: readonly Model[] = (
+  [
+    { kind: 'tts', name: 'TtsLock' },
+    { kind: 'ticket', name: 'TicketLock' },
+    { kind: 'twa', name: 'TwaLock 0', threshold: 0 },
+    { kind: 'twa', name: 'TwaLock 1', threshold: 1 },
+    { kind: 'mcs', name: 'McsLock' },
+    { kind: 'clh', name: 'ClhLock' },
+    { kind: 'lifo', name: 'LifoLock' },
+    { kind: 'recip', name: 'ReciprocatingLock' },
+  ] as const
+).flatMap(({ name, ...kind }): Model[] =>
+  [
+    { name: '3x2', program: 'L U L U | L U L U | L U L U', long: true },
+    ...(name === 'TwaLock 1' || name === 'LifoLock'
+      ? []
+      : [{ name: '4x1', program: 'L U | L U | L U | L U', long: true }]),
+    { name: '3x1, polling', program: 'L U | L U | L U', spin: 1 },
+    { name: 'try', program: 'L U | Y U Y U | L U' },
+    { name: 'free', program: 'F U F U' },
+    { name: 'misuse', program: 'X L H U X | L U X' },
+    { name: 'dispose', program: 'L U | L U | D C c', spin: 1 },
+    { name: 'dispose by the owner', program: 'L D C | L U | L U' },
+    // The queue locks tell who waits when their owner unlocks.
+    { name: 'dispose of waiters', program: withNodes(kind.kind) ? 'L U | L U | L U | D' : 'L | L | L | D' },
+    ...(withNodes(kind.kind)
+      ? [
+          { name: 'no nodes at hand', program: 'L U | L U | L U', warm: false },
+          { name: 'few nodes', program: 'N U N U | N U | N U', warm: false, elements: 2 },
+        ]
+      : []),
+    { name: 'disposed of by two', program: 'L U | D | D' },
+    { name: 'dispose and try', program: 'L U | Y U Y U | D' },
+    ...(!ticketed(kind.kind) ? [] : [{ name: 'wrap', program: 'L U L U | L U L U', first: WRAP }]),
+  ].map((line) => modelOf({ ...kind, ...line, name: `${name}: ${line.name}` })),
+);

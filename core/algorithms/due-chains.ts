@@ -1,0 +1,80 @@
+/**
+ * Waiting chains on which who notifies evaluates the waiters' conditions, and wakes only those whose turn has come:
+ * the refinement that Dice and Kogan name beside Listing 3.
+ *
+ *     due head ──► E3 ──► E2 ──► E1 ──► 0      each element says what it waits for: a counter, and a value to pass
+ *
+ * A notifier detaches the chain, walks it, opens the gates of those that are due, and pushes the others back in one
+ * piece. So elements hold their own links, and push is a cmpxchg that may have to be tried again. A waiter that is
+ * woken knows that its turn has come, and reads nothing; the gate says whether by a grant or because of a closure.
+ *
+ * Why nobody sleeps for ever. While a notifier has the chain, others that notify may find it empty, though they have
+ * made one of its elements due. Each adds to `due posts` before it looks. The notifier reads that count before it
+ * evaluates, and again when it has pushed back what was left; if it has changed it begins anew. So either it sees
+ * the count, or the other sees the elements. A waiter pushes, then looks at its counter; if it is due it notifies as
+ * if it had posted, and then its own gate is open, or will be opened by whoever has the element: that one evaluates
+ * after it, by a counter that has passed already.
+ */
+import { C_DUE_HEAD, C_DUE_POSTS, E_AWAITED, E_BELOW, E_COUNTER, GRANT, OPEN } from '../layout';
+import { chainOf, satisfied } from './chains';
+import { borrow, giveBack } from './lent';
+import { park, shut, unpark } from './parking';
+
+/** What a gate says whose counter is closed. */
+const CLOSED: u32 = OPEN + 1;
+
+/** Waits until the counter of the object has passed `value`, or is closed. Whether it has passed. */
+export function dueWait(key: u32, object: usize, value: i64, polls: i32): bool {
+  const chain = chainOf(key);
+  const e = borrow();
+  shut(e);
+  atomic.store<u32>(e, (object + GRANT) as u32, E_COUNTER);
+  atomic.store<i64>(e, value, E_AWAITED);
+  let top = atomic.load<u32>(chain, C_DUE_HEAD);
+  while (true) {
+    atomic.store<u32>(e, top, E_BELOW);
+    const found = atomic.cmpxchg<u32>(chain, top, e as u32, C_DUE_HEAD);
+    if (found === top) break;
+    top = found;
+  }
+  if (satisfied(atomic.load<i64>(object, GRANT), value)) wakeDue(chain);
+  const says = park(e, polls);
+  giveBack(e);
+  return says === OPEN;
+}
+
+/** Tells the waiters under the key that a counter has changed. */
+export function dueSignal(key: u32): void {
+  const chain = chainOf(key);
+  atomic.add<i64>(chain, 1, C_DUE_POSTS);
+  if (atomic.load<u32>(chain, C_DUE_HEAD) !== 0) wakeDue(chain);
+}
+
+function wakeDue(chain: usize): void {
+  while (true) {
+    const posts = atomic.load<i64>(chain, C_DUE_POSTS);
+    let e = atomic.xchg<u32>(chain, 0, C_DUE_HEAD) as usize;
+    let first: usize = 0;
+    let last: usize = 0;
+    while (e) {
+      const below = atomic.load<u32>(e, E_BELOW) as usize;
+      const counter = atomic.load<i64>(atomic.load<u32>(e, E_COUNTER) as usize);
+      if (satisfied(counter, atomic.load<i64>(e, E_AWAITED))) unpark(e, counter < 0 ? CLOSED : OPEN);
+      else {
+        if (last) atomic.xchg<u32>(last, e as u32, E_BELOW);
+        else first = e;
+        last = e;
+      }
+      e = below;
+    }
+    if (first === 0) return;
+    let top = atomic.load<u32>(chain, C_DUE_HEAD);
+    while (true) {
+      atomic.xchg<u32>(last, top, E_BELOW);
+      const found = atomic.cmpxchg<u32>(chain, top, first as u32, C_DUE_HEAD);
+      if (found === top) break;
+      top = found;
+    }
+    if (atomic.load<i64>(chain, C_DUE_POSTS) === posts) return;
+  }
+}

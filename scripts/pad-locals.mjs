@@ -1,0 +1,63 @@
+/**
+ * Works around a fault of V8's baseline compiler (seen in Node 20.20, x64): memory.atomic.wait32 and wait64 widen
+ * their address on the operand stack, and so overwrite four bytes of the slot before it. That is the function's last
+ * local if nothing else is on the stack: after the wait an i32 is 0 there, and an i64 has lost a half.
+ *
+ * So each function with such an instruction gets one more local of 64 bits that nobody uses, behind all others.
+ */
+const CODE = 10;
+const I64 = 0x7e;
+/** The prefix of the atomic instructions, and those two. */
+const ATOMIC = 0xfe;
+const WAITS = [0x01, 0x02];
+
+/** The module with that local, where it is needed. */
+export function padLocals(bytes) {
+  let at = 8;
+  const out = [...bytes.subarray(0, at)];
+  const number = () => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++];
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const id = bytes[at++];
+    const size = number();
+    const end = at + size;
+    if (id !== CODE) {
+      out.push(id, ...leb(size), ...bytes.subarray(at, end));
+    } else {
+      const functions = number();
+      const section = leb(functions);
+      for (let f = 0; f < functions; f++) {
+        const bodyEnd = number() + at;
+        const waits = bytes
+          .subarray(at, bodyEnd)
+          .some((byte, i) => byte === ATOMIC && WAITS.includes(bytes[at + i + 1]));
+        const body = [];
+        if (waits) {
+          const groups = number();
+          body.push(...leb(groups + 1));
+          for (let g = 0; g < groups; g++) body.push(...leb(number()), bytes[at++]);
+          body.push(1, I64);
+        }
+        body.push(...bytes.subarray(at, bodyEnd));
+        section.push(...leb(body.length), ...body);
+        at = bodyEnd;
+      }
+      out.push(id, ...leb(section.length), ...section);
+    }
+    at = end;
+  }
+  return Uint8Array.from(out);
+}
+
+function leb(value) {
+  const bytes = [];
+  for (; value > 0x7f; value >>>= 7) bytes.push((value & 0x7f) | 0x80);
+  bytes.push(value);
+  return bytes;
+}

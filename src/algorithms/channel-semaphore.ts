@@ -1,0 +1,87 @@
+/** ChannelSemaphore: the public face of core/algorithms/channel-semaphore.ts. */
+import { attachmentOf } from '../arena.js';
+import { ADMITTED } from '../engine/core.js';
+import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { badType } from '../errors.js';
+import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
+
+export interface ChannelSemaphoreOptions extends ListingOptions {
+  /** Whether waiters wait by `keyWaitLazy`, which spares them reading the channel's sequence first. Default false. */
+  readonly lazy?: boolean;
+}
+
+export type ChannelSemaphoreHandle = Handle<'ChannelSemaphore'>;
+
+const KIND = 'ChannelSemaphore';
+const DEFAULTS = { spin: 100 };
+
+/**
+ * The semaphore over channels: first come, first served; each bucket of a waiting array holds a sequence number that
+ * stands in for the conditions waited for there, and a stack of waiters. A waiter polls a word of its own `spin`
+ * times (default 100) and then parks on it.
+ *
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4. A thread that uses it takes one of
+ * the arena's `waiters`, and keeps it until it ends.
+ */
+export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
+  /**
+   * @param permits available at first, 0 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
+   */
+  constructor(permits: number, options?: ChannelSemaphoreOptions);
+  constructor(permits: number | Reference, options: ChannelSemaphoreOptions = {}) {
+    super(KIND, permits instanceof Reference ? permits : made(permits, options));
+    this.prepare();
+  }
+
+  /**
+   * Attaches to the semaphore of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a ChannelSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   */
+  static from(handle: ChannelSemaphoreHandle): ChannelSemaphore {
+    return new ChannelSemaphore(find(KIND, handle) as never);
+  }
+
+  /**
+   * SemaTake: takes a permit, blocking the thread until it is its turn.
+   * @throws {TypeError} on a thread that may not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   */
+  acquire(): void {
+    const answer = this.algorithms.channelAcquire(this.at);
+    if (answer !== ADMITTED) this.check(answer);
+  }
+
+  /**
+   * SemaPost, of so many permits in one step, and with the short-cut of Listing 2: without waiters it touches no
+   * channel. Never blocks. As in the listing, nothing bounds the number of permits.
+   * @param permits 1 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number.
+   */
+  release(permits = 1): void {
+    if (permits !== 1) this.checkPermits(permits);
+    this.algorithms.channelRelease(this.at, permits);
+  }
+
+  /** SemaPost as the listing has it: one permit, and its channel is signalled whether anybody waits or not. */
+  releaseConservative(): void {
+    this.algorithms.channelReleaseConservative(this.at);
+  }
+
+  /** @internal */
+  protected override close(): void {
+    this.algorithms.channelDispose(this.at);
+  }
+}
+
+function made(permits: number, options: ChannelSemaphoreOptions): Reference {
+  const properties = checkProperties(KIND, permits, options, DEFAULTS);
+  const { lazy = false } = options;
+  if (typeof lazy !== 'boolean') throw badType(`${KIND}: lazy`, 'true or false', lazy);
+  // Before the object is made, which nobody would be left to dispose of.
+  prepare(attachmentOf(options.arena));
+  return make(KIND, { ...properties, threshold: Number(lazy) }, options.arena);
+}

@@ -1,0 +1,52 @@
+/** ClhLock: the public face of core/algorithms/clh-lock.ts. */
+import type { Handle, Reference } from '../engine/shared-object.js';
+import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+
+export type ClhLockOptions = LockOptions;
+export type ClhLockHandle = Handle<'ClhLock'>;
+
+const KIND = 'ClhLock';
+
+/**
+ * The queue lock of Craig, Landin and Hagersten: first come, first served, each waiter on a word that is the one
+ * before it. It polls that `spin` times (default 100) and then parks on it; an unlock wakes the next alone.
+ *
+ * Source: Craig; Landin and Hagersten. Here spinning ends in parking, and a free lock keeps no queue node.
+ *
+ * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
+ */
+export class ClhLock extends SharedLock<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options?: ClhLockOptions);
+  constructor(made?: Reference | ClhLockOptions) {
+    super(KIND, lockObject(KIND, made), (a) => ({
+      lock: a.clhLock,
+      tryLock: a.clhTryLock,
+      unlock: a.clhUnlock,
+      dispose: (at) => {
+        // Who waits is told by the owner's unlock, one after the other.
+        if (a.closeObject(at)) a.clhUnlock(at);
+      },
+    }));
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a ClhLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  static from(handle: ClhLockHandle): ClhLock {
+    return new ClhLock(foundLock(KIND, handle));
+  }
+
+  /**
+   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8.
+   */
+  static open(name: string, options?: ClhLockOptions): ClhLock {
+    return new ClhLock(openLock(KIND, name, options));
+  }
+}

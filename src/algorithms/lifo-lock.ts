@@ -1,0 +1,52 @@
+/** LifoLock: the public face of core/algorithms/lifo-lock.ts. */
+import type { Handle, Reference } from '../engine/shared-object.js';
+import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+
+export type LifoLockOptions = LockOptions;
+export type LifoLockHandle = Handle<'LifoLock'>;
+
+const KIND = 'LifoLock';
+
+/**
+ * Last come, first served: not fair at all, an adversary for measurements and for a `CapacitorLock`. A waiter polls a
+ * word of its own `spin` times (default 100) and then parks on it; an unlock wakes the last who came.
+ *
+ * Source: Dice, Capacitors, an inner lock. Here spinning ends in parking.
+ *
+ * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
+ */
+export class LifoLock extends SharedLock<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options?: LifoLockOptions);
+  constructor(made?: Reference | LifoLockOptions) {
+    super(KIND, lockObject(KIND, made), (a) => ({
+      lock: a.lifoLock,
+      tryLock: a.lifoTryLock,
+      unlock: a.lifoUnlock,
+      dispose: (at) => {
+        // Who waits is told by the owner's unlock, one after the other.
+        if (a.closeObject(at)) a.lifoUnlock(at);
+      },
+    }));
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a LifoLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  static from(handle: LifoLockHandle): LifoLock {
+    return new LifoLock(foundLock(KIND, handle));
+  }
+
+  /**
+   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8.
+   */
+  static open(name: string, options?: LifoLockOptions): LifoLock {
+    return new LifoLock(openLock(KIND, name, options));
+  }
+}

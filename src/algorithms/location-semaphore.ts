@@ -1,0 +1,80 @@
+/** LocationSemaphore: the public face of core/algorithms/location-semaphore.ts. */
+import { attachmentOf } from '../arena.js';
+import { ADMITTED } from '../engine/core.js';
+import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
+
+export type LocationSemaphoreOptions = ListingOptions;
+export type LocationSemaphoreHandle = Handle<'LocationSemaphore'>;
+
+const KIND = 'LocationSemaphore';
+const DEFAULTS = { spin: 100 };
+
+/**
+ * The semaphore over locations: first come, first served; waiters call `locationWait` in a loop around the look at
+ * grant, and may leave their wait element behind when they are admitted. A waiter polls a word of its own `spin`
+ * times (default 100) and then parks on it.
+ *
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5. A thread that uses it takes one of
+ * the arena's `waiters`, and keeps it until it ends.
+ */
+export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
+  /**
+   * @param permits available at first, 0 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
+   */
+  constructor(permits: number, options?: LocationSemaphoreOptions);
+  constructor(permits: number | Reference, options: LocationSemaphoreOptions = {}) {
+    super(KIND, permits instanceof Reference ? permits : made(permits, options));
+    this.prepare();
+  }
+
+  /**
+   * Attaches to the semaphore of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a LocationSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   */
+  static from(handle: LocationSemaphoreHandle): LocationSemaphore {
+    return new LocationSemaphore(find(KIND, handle) as never);
+  }
+
+  /**
+   * SemaTake: takes a permit, blocking the thread until it is its turn.
+   * @throws {TypeError} on a thread that may not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   */
+  acquire(): void {
+    const answer = this.algorithms.locationAcquire(this.at);
+    if (answer !== ADMITTED) this.check(answer);
+  }
+
+  /**
+   * SemaPost, of so many permits in one step, and with the short-cut of Listing 2: without waiters it touches no
+   * location. Never blocks. As in the listing, nothing bounds the number of permits.
+   * @param permits 1 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number.
+   */
+  release(permits = 1): void {
+    if (permits !== 1) this.checkPermits(permits);
+    this.algorithms.locationRelease(this.at, permits);
+  }
+
+  /** SemaPost as the listing has it: one permit, and its location is woken whether anybody waits or not. */
+  releaseConservative(): void {
+    this.algorithms.locationReleaseConservative(this.at);
+  }
+
+  /** @internal */
+  protected override close(): void {
+    this.algorithms.locationDispose(this.at);
+  }
+}
+
+function made(permits: number, options: LocationSemaphoreOptions): Reference {
+  const properties = checkProperties(KIND, permits, options, DEFAULTS);
+  // Before the object is made, which nobody would be left to dispose of.
+  prepare(attachmentOf(options.arena));
+  return make(KIND, properties, options.arena);
+}

@@ -1,0 +1,52 @@
+/** McsLock: the public face of core/algorithms/mcs-lock.ts. */
+import type { Handle, Reference } from '../engine/shared-object.js';
+import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+
+export type McsLockOptions = LockOptions;
+export type McsLockHandle = Handle<'McsLock'>;
+
+const KIND = 'McsLock';
+
+/**
+ * The queue lock of Mellor-Crummey and Scott: first come, first served, each waiter on a word of its own. It polls
+ * that `spin` times (default 100) and then parks on it; an unlock wakes the next alone.
+ *
+ * Source: Mellor-Crummey and Scott; in Dice, Capacitors, an inner lock. Here spinning ends in parking.
+ *
+ * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
+ */
+export class McsLock extends SharedLock<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options?: McsLockOptions);
+  constructor(made?: Reference | McsLockOptions) {
+    super(KIND, lockObject(KIND, made), (a) => ({
+      lock: a.mcsLock,
+      tryLock: a.mcsTryLock,
+      unlock: a.mcsUnlock,
+      dispose: (at) => {
+        // Who waits is told by the owner's unlock, one after the other.
+        if (a.closeObject(at)) a.mcsUnlock(at);
+      },
+    }));
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a McsLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  static from(handle: McsLockHandle): McsLock {
+    return new McsLock(foundLock(KIND, handle));
+  }
+
+  /**
+   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8.
+   */
+  static open(name: string, options?: McsLockOptions): McsLock {
+    return new McsLock(openLock(KIND, name, options));
+  }
+}

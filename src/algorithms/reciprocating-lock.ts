@@ -1,0 +1,53 @@
+/** ReciprocatingLock: the public face of core/algorithms/reciprocating-lock.ts. */
+import type { Handle, Reference } from '../engine/shared-object.js';
+import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+
+export type ReciprocatingLockOptions = LockOptions;
+export type ReciprocatingLockHandle = Handle<'ReciprocatingLock'>;
+
+const KIND = 'ReciprocatingLock';
+
+/**
+ * The Reciprocating Lock: those who wait are served in segments, each from the last who came to the first. Whoever
+ * comes while a thread waits overtakes it at most once. A waiter polls a word of its own `spin` times (default 100)
+ * and then parks on it; an unlock wakes one. An unlock that hands over touches no word that others come to.
+ *
+ * Source: Dice and Kogan, Reciprocating Locks; in Dice, Capacitors, an inner lock. Here spinning ends in parking.
+ *
+ * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
+ */
+export class ReciprocatingLock extends SharedLock<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options?: ReciprocatingLockOptions);
+  constructor(made?: Reference | ReciprocatingLockOptions) {
+    super(KIND, lockObject(KIND, made), (a) => ({
+      lock: a.recipLock,
+      tryLock: a.recipTryLock,
+      unlock: a.recipUnlock,
+      dispose: (at) => {
+        // Who waits is told by the owner's unlock, one after the other.
+        if (a.closeObject(at)) a.recipUnlock(at);
+      },
+    }));
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a ReciprocatingLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  static from(handle: ReciprocatingLockHandle): ReciprocatingLock {
+    return new ReciprocatingLock(foundLock(KIND, handle));
+  }
+
+  /**
+   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8.
+   */
+  static open(name: string, options?: ReciprocatingLockOptions): ReciprocatingLock {
+    return new ReciprocatingLock(openLock(KIND, name, options));
+  }
+}

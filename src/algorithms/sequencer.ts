@@ -1,0 +1,54 @@
+/** Sequencer: the public face of core/algorithms/event-count.ts. */
+import type { Arena } from '../arena.js';
+import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { ListingObject } from './listing.js';
+
+export interface SequencerOptions {
+  /** The first ticket, 0n to 2n ** 61n. Default 0n. */
+  readonly first?: bigint;
+  /** Where it lives. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+export type SequencerHandle = Handle<'Sequencer'>;
+
+const KIND = 'Sequencer';
+
+/**
+ * A sequencer: hands out numbers one after the other, each to one caller, and so puts the callers in an order.
+ *
+ * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers.
+ */
+export class Sequencer extends ListingObject<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options?: SequencerOptions);
+  constructor(from: SequencerOptions | Reference = {}) {
+    super(KIND, from instanceof Reference ? from : made(from));
+  }
+
+  /**
+   * Attaches to the sequencer of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a Sequencer.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  static from(handle: SequencerHandle): Sequencer {
+    return new Sequencer(find(KIND, handle) as never);
+  }
+
+  /** The next number, which nobody else gets. Never blocks. */
+  ticket(): bigint {
+    return this.algorithms.sequencerTicket(this.at);
+  }
+
+  /** @internal */
+  protected override close(): void {
+    this.algorithms.sequencerDispose(this.at);
+  }
+}
+
+function made({ first = 0n, arena }: SequencerOptions): Reference {
+  return make(KIND, checkProperties(KIND, 0, { firstTicket: first, spin: 0 }, { spin: 0 }), arena);
+}

@@ -1,0 +1,146 @@
+/**
+ * The papers' calls to wait and to wake by a key, for conditions of one's own: Listings 3, 4 and 5 of Dice and Kogan,
+ * Semaphores Augmented with a Waiting Array. See core/algorithms/chains.ts, channels.ts and locations.ts.
+ *
+ * All threads must mean the same by a key in the same arena. Different keys may share a bucket, so a wake-up may be
+ * one meant for others. Who wakes must change the condition first, so that others see the change (Atomics).
+ */
+import { type Arena, attachmentOf } from '../arena.js';
+import { MOST_POLLS } from '../engine/shared-object.js';
+import { badType, checkInteger } from '../errors.js';
+import { type Algorithms, algorithmsOf } from './engine.js';
+import { prepare } from './listing.js';
+
+export interface WakeOptions {
+  /** Whose waiting array is used. Default: `Arena.default`. */
+  readonly arena?: Arena;
+}
+
+export interface WaitOptions extends WakeOptions {
+  /** How often a waiter polls before it parks, 0 to 1,000,000. Default 100. */
+  readonly spin?: number;
+}
+
+const MOST_KEY = 2 ** 32 - 1;
+
+function engine(what: string, key: number, { arena }: WakeOptions): Algorithms {
+  checkInteger(`${what}: key`, key, 0, MOST_KEY);
+  return algorithmsOf(attachmentOf(arena));
+}
+
+function waiter(what: string, key: number, options: WaitOptions): { algorithms: Algorithms; spin: number } {
+  const algorithms = engine(what, key, options);
+  const spin = checkInteger(`${what}: spin`, options.spin ?? 100, 0, MOST_POLLS);
+  prepare(attachmentOf(options.arena));
+  return { algorithms, spin };
+}
+
+/**
+ * AddressWaitUntil of Listing 3: blocks the thread until `satisfied` returns true, which is called again after each
+ * `addressSignal` of the key. It may itself wait; if it throws, so does this.
+ * @param key 0 to 2 ** 32 - 1.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that may not block.
+ * @throws {ArenaFullError} if the arena has no room for another waiter.
+ */
+export function addressWaitUntil(key: number, satisfied: () => boolean, options: WaitOptions = {}): void {
+  if (typeof satisfied !== 'function') throw badType('addressWaitUntil: satisfied', 'a function', satisfied);
+  const { algorithms, spin } = waiter('addressWaitUntil', key, options);
+  while (!satisfied()) {
+    const element = algorithms.chainEnter(key);
+    let done = true;
+    try {
+      done = satisfied();
+    } finally {
+      // If the condition throws as well, the thread must get off the chain.
+      if (done) algorithms.chainLeave(key, element);
+    }
+    if (done) return;
+    algorithms.chainAwait(element, spin);
+  }
+}
+
+/**
+ * AddressSignal of Listing 3: wakes those who wait for the key. Never blocks.
+ * @param key 0 to 2 ** 32 - 1.
+ * @throws {RangeError | TypeError} for an argument out of its range.
+ */
+export function addressSignal(key: number, options: WakeOptions = {}): void {
+  engine('addressSignal', key, options).addressSignal(key, 0, 0n);
+}
+
+/** AddressSignalPolite of Listing 3: the same, but where nobody waits nothing is written. */
+export function addressSignalPolite(key: number, options: WakeOptions = {}): void {
+  engine('addressSignalPolite', key, options).addressSignalPolite(key, 0, 0n);
+}
+
+/**
+ * KeyMonitor of Listing 4: the sequence of the key's channel now. Look at the condition after it, and then call
+ * `keyWait` with it. Never blocks.
+ * @param key 0 to 2 ** 32 - 1.
+ * @throws {RangeError | TypeError} for an argument out of its range.
+ */
+export function keyMonitor(key: number, options: WakeOptions = {}): bigint {
+  const algorithms = engine('keyMonitor', key, options);
+  return algorithms.keyMonitor(algorithms.chainOf(key));
+}
+
+/**
+ * KeyWait of Listing 4: blocks the thread until the sequence of the key's channel is another than this, that is
+ * until a `keySignal` after the `keyMonitor` that returned it.
+ * @param key 0 to 2 ** 32 - 1.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that may not block.
+ * @throws {ArenaFullError} if the arena has no room for another waiter.
+ */
+export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}): void {
+  if (typeof sequence !== 'bigint') throw badType('keyWait: sequence', 'a bigint', sequence);
+  const { algorithms, spin } = waiter('keyWait', key, options);
+  algorithms.keyWait(algorithms.chainOf(key), sequence, spin);
+}
+
+/**
+ * KeyWaitLazy of Listing 4: as `keyWait`, but it may return early, and returns the sequence to wait with next. To be
+ * called in a loop around the condition, the first time with -1n, which only learns the sequence.
+ */
+export function keyWaitLazy(key: number, sequence: bigint, options: WaitOptions = {}): bigint {
+  if (typeof sequence !== 'bigint') throw badType('keyWaitLazy: sequence', 'a bigint', sequence);
+  const { algorithms, spin } = waiter('keyWaitLazy', key, options);
+  return algorithms.keyWaitLazy(algorithms.chainOf(key), sequence, spin);
+}
+
+/**
+ * KeySignal of Listing 4: moves the sequence of the key's channel, and wakes those who wait. Never blocks.
+ * @param key 0 to 2 ** 32 - 1.
+ * @throws {RangeError | TypeError} for an argument out of its range.
+ */
+export function keySignal(key: number, options: WakeOptions = {}): void {
+  const algorithms = engine('keySignal', key, options);
+  algorithms.keySignal(algorithms.chainOf(key));
+}
+
+/** KeySignalPolite of Listing 4: the same, but where nobody waits only the sequence is written. */
+export function keySignalPolite(key: number, options: WakeOptions = {}): void {
+  const algorithms = engine('keySignalPolite', key, options);
+  algorithms.keySignalPolite(algorithms.chainOf(key));
+}
+
+/**
+ * LocationWait of Listing 5, to be called in a loop around the condition: `while (!condition()) locationWait(key)`.
+ * It returns at once the first time, with the thread announced; the next time it blocks until a `locationWakeAll` of
+ * the key since then. The loop may be left at any moment.
+ * @param key 0 to 2 ** 32 - 1.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that may not block.
+ * @throws {ArenaFullError} if the arena has no room for another waiter.
+ */
+export function locationWait(key: number, options: WaitOptions = {}): void {
+  const { algorithms, spin } = waiter('locationWait', key, options);
+  algorithms.locationWaitAt(key, spin);
+}
+
+/**
+ * LocationWakeAll of Listing 5: wakes all who wait for the key. Never blocks.
+ * @param key 0 to 2 ** 32 - 1.
+ * @throws {RangeError | TypeError} for an argument out of its range.
+ */
+export function locationWakeAll(key: number, options: WakeOptions = {}): void {
+  engine('locationWakeAll', key, options).locationWakeAllAt(key);
+}

@@ -1,0 +1,116 @@
+/** What the threads of chaos.mjs have in common: the semaphores, and shared words in which they note and count. */
+import { Arena } from 'taketurns';
+
+export const SLOTS = 16;
+
+export const kinds = [
+  { name: 'a lock', permits: 1, least: 1, most: 1, robust: true },
+  { name: 'heavy', permits: 7, least: 4, most: 7, robust: true },
+  { name: 'heavy and light', permits: 7, least: 1, most: 7, robust: true },
+  { name: 'not robust', permits: 7, least: 1, most: 3, robust: false },
+];
+export const PLAIN = 3;
+
+/** Whether a worker whose end is told runs no more. Elsewhere it may go on for a moment, and note things. */
+export const isEndExact = !('Deno' in globalThis || 'Bun' in globalThis);
+
+/** What a worker throws that ends itself so. */
+export const ON_PURPOSE = 'on purpose';
+
+const names = ['admitted', 'refused', 'timedOut', 'aborted', 'halfWritten', 'told', 'disposed'];
+const faults = ['out of turn', 'out of order', 'more held than there are'];
+
+export function makeBoard() {
+  const shared = (bytes) => new SharedArrayBuffer(bytes);
+  return {
+    /** Word 0: 1 tells everybody to stop. Then the counts, the faults, and the longest wait. */
+    words: new Int32Array(shared(4 * (2 + names.length + faults.length))),
+    /** Of each semaphore, four bits a slot: permits that the worker there holds now. In one word, to be added up at once. */
+    held: new BigUint64Array(shared(8 * kinds.length)),
+    /** Of each semaphore, where the tickets of the latest admission ended. */
+    last: new BigInt64Array(shared(8 * kinds.length)),
+    /** Of each slot, permits of the one that is not robust that the worker asks for or holds. */
+    asked: new Int32Array(shared(4 * SLOTS)),
+  };
+}
+
+export const hasStopped = ({ words }) => Atomics.load(words, 0) === 1;
+export const stop = ({ words }) => Atomics.store(words, 0, 1);
+export const count = ({ words }, name, n = 1) => Atomics.add(words, 1 + names.indexOf(name), n);
+export const countsOf = ({ words }) => Object.fromEntries(names.map((name, i) => [name, words[1 + i]]));
+export const faultsOf = ({ words }) =>
+  Object.fromEntries(faults.map((name, i) => [name, words[1 + names.length + i]]));
+
+const fault = ({ words }, name) => Atomics.add(words, 1 + names.length + faults.indexOf(name), 1);
+
+/** A request that may wait for ever has been admitted, after so long, and so many permits went to others ahead of it. */
+export function noteWait({ words }, milliseconds, ahead) {
+  const at = words.length - 1;
+  const entry = (Math.min(Math.round(milliseconds), 0x7fff) << 16) | Math.min(ahead, 0xffff);
+  for (let most = Atomics.load(words, at); most < entry; most = Atomics.load(words, at))
+    Atomics.compareExchange(words, at, most, entry);
+}
+
+export function longestWait({ words }) {
+  const entry = words[words.length - 1];
+  return { milliseconds: entry >>> 16, permitsAhead: entry & 0xffff };
+}
+
+/** grant of a semaphore: how many permits have been given out or passed on, from ticket 0 on. */
+export function grantOf({ handle }) {
+  return Atomics.load(new BigInt64Array(handle.arena.memory.buffer), (handle.address >> 3) + 1);
+}
+
+const shift = (slot) => BigInt(4 * slot);
+
+function total(held) {
+  let sum = 0;
+  for (let rest = held; rest > 0n; rest >>= 4n) sum += Number(rest & 15n);
+  return sum;
+}
+
+/**
+ * A request for n permits from this ticket on has been admitted. Nobody is admitted before all permits up to its last
+ * ticket have been given out, so nobody behind overtakes; and of requests that exclude each other, each begins where
+ * the last one ended, or behind it.
+ */
+export function noteAdmission(board, semaphore, i, n, ticket, slot) {
+  const { permits, least } = kinds[i];
+  count(board, 'admitted');
+  if (slot !== undefined) {
+    const before = Atomics.add(board.held, i, BigInt(n) << shift(slot));
+    if (isEndExact && total(before) + n > permits) fault(board, 'more held than there are');
+  }
+  const end = ticket + BigInt(n);
+  if (grantOf(semaphore) < end) fault(board, 'out of turn');
+  if (least * 2 > permits && Atomics.exchange(board.last, i, end) > ticket) fault(board, 'out of order');
+}
+
+/** The permits are just going back. */
+export function noteRelease(board, i, n, slot) {
+  Atomics.sub(board.held, i, BigInt(n) << shift(slot));
+}
+
+/**
+ * The worker of a slot has ended: nobody holds what it held. Gives back what is not robust, and returns how many
+ * permits of that it asked for or held beyond what it had noted.
+ */
+export function clear(board, slot, plain) {
+  const mine = 15n << shift(slot);
+  const noted = kinds.map((_, i) => Number((Atomics.and(board.held, i, ~mine) & mine) >> shift(slot)));
+  if (noted[PLAIN] > 0) plain.release(noted[PLAIN]);
+  return Atomics.exchange(board.asked, slot, 0) - noted[PLAIN];
+}
+
+/** A stream of numbers from 0 to 1, another one for each seed. */
+export function random(seed) {
+  let x = (seed * 2654435761 + 12345) >>> 0 || 1;
+  return () => {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    return (x >>> 0) / 2 ** 32;
+  };
+}
+
+export const arenaOf = ({ handle }) => Arena.from(handle.arena);

@@ -1,0 +1,69 @@
+/** The calls by key, and event counts, by crowds of real threads. */
+import { Arena } from 'taketurns';
+import { EventCount, Sequencer } from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+import { watch } from '../support/settled.js';
+import { team, together } from '../support/team.js';
+import { until } from '../support/until.js';
+
+const CROWD = 6;
+const crowd = team(CROWD);
+
+describe.each(['address', 'key', 'lazy', 'location'])('waiting by %s', (way) => {
+  describe.each([1, 4])('with %i slots', (slots) => {
+    it.each([0, 100])('passes turns round, polling %i times', async (spin) => {
+      const arena = new Arena({ slots });
+      const turns = new Int32Array(new SharedArrayBuffer(4 * CROWD));
+      // Two go round at a time, so that there is a race at each place.
+      turns[0] = 1;
+      turns[3] = 1;
+      const rounds = 400;
+      await together(crowd, 'by-key', { arena: arena.handle, way, turns, rounds, spin });
+      expect([...turns].reduce((sum, count) => sum + count)).toBe(CROWD * rounds + 2);
+    });
+  });
+});
+
+describe.each([1, 2, 5])('a ring of %i slots, of event counts and sequencers', (slots) => {
+  it.each([
+    [0, 1],
+    [0, 64],
+    [100, 64],
+  ])('loses nothing (polling %i times, %i buckets)', async (spin, buckets) => {
+    const arena = new Arena({ slots: buckets });
+    const each = 300;
+    const ring = new Int32Array(new SharedArrayBuffer(4 * slots)).fill(-1);
+    const seen = new Int32Array(new SharedArrayBuffer(4 * each * (CROWD / 2)));
+    const put = new EventCount({ arena, spin });
+    const taken = new EventCount({ arena, spin });
+    await together(crowd, 'put-and-take', {
+      put: put.handle,
+      taken: taken.handle,
+      putters: new Sequencer({ arena }).handle,
+      takers: new Sequencer({ arena }).handle,
+      ring,
+      seen,
+      each,
+    });
+    expect(seen.every((count) => count === 1)).toBe(true);
+    expect(put.read()).toBe(BigInt(seen.length));
+    expect(taken.read()).toBe(BigInt(seen.length));
+  });
+});
+
+it('a disposed event count tells whoever awaits it', async () => {
+  const count = new EventCount({ spin: 0 });
+  const waits = crowd.map((member, i) =>
+    watch(member.run('await-value', { handle: count.handle, value: BigInt(i + 1) }), i),
+  );
+  await until(() => waits.every((wait) => wait.state === 'pending'), 'all have been asked');
+  count.advance(2);
+  await until(() => waits.slice(0, 2).every((wait) => wait.state !== 'pending'), 'two have come');
+  count.dispose();
+  await until(() => waits.every((wait) => wait.state !== 'pending'), 'all have been told');
+  expect(waits.map(({ error }) => (error as Error | undefined)?.name)).toEqual([
+    undefined,
+    undefined,
+    ...Array.from({ length: CROWD - 2 }, () => 'DisposedError'),
+  ]);
+});

@@ -1,0 +1,142 @@
+/** What an arena and a semaphore tell of themselves: `stats` and `inspect`. */
+import { threadId } from 'node:worker_threads';
+import { Arena, DisposedError, Semaphore, TimeoutError } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { type Member, team } from '../support/team.js';
+import { until } from '../support/until.js';
+
+const crowd = team(2);
+const [member, other] = [() => crowd[0] as Member, () => crowd[1] as Member];
+const block = (thread: Member, { handle }: Semaphore, permits: number) =>
+  thread.run('enter', { handle, permits: [permits] });
+
+describe('inspect', () => {
+  it('is a plain object, which says what a fresh semaphore is', () => {
+    const semaphore = new Semaphore(3, { max: 5, arena: new Arena() });
+    expect(semaphore.inspect()).toStrictEqual({
+      permits: 3,
+      max: 5,
+      available: 3,
+      out: 0,
+      waiting: 0,
+      longestWait: 0,
+      abandoned: 0,
+      timeouts: 0,
+      robust: false,
+      ownerDeaths: 0,
+      holders: [],
+    });
+  });
+
+  it('counts what is out, whoever took it, and goes below 0 with what was made', () => {
+    const semaphore = new Semaphore(3, { arena: new Arena() });
+    semaphore.acquire(2);
+    expect(semaphore.inspect()).toMatchObject({ out: 2, available: 1 });
+    semaphore.release(3);
+    expect(semaphore.inspect()).toMatchObject({ out: -1, available: 4 });
+  });
+
+  it('counts blocked threads and promises, and tells the longest wait', async () => {
+    const semaphore = new Semaphore(1, { arena: new Arena() });
+    semaphore.acquire();
+    const blocked = block(member(), semaphore, 2);
+    await until(() => semaphore.inspect().waiting === 1 && semaphore.inspect().longestWait >= 20);
+    const promises = [semaphore.acquireAsync(), semaphore.acquireAsync()];
+    expect(semaphore.inspect()).toMatchObject({ waiting: 3, out: 1, available: 0 });
+    semaphore.release(4);
+    await Promise.all([blocked, ...promises]);
+    expect(semaphore.inspect()).toMatchObject({ waiting: 0, longestWait: 0, out: 1 });
+  });
+
+  it('counts time-outs and aborts, and tickets given up in the middle of the queue', async () => {
+    const semaphore = new Semaphore(0, { arena: new Arena() });
+    expect(() => semaphore.acquire(1, { timeout: 1 })).toThrow(TimeoutError);
+    expect(semaphore.inspect()).toMatchObject({ timeouts: 1, abandoned: 0 });
+    const first = semaphore.acquireAsync();
+    const controller = new AbortController();
+    const given = semaphore.acquireAsync(4, { signal: controller.signal });
+    const last = semaphore.acquireAsync();
+    controller.abort();
+    await expect(given).rejects.toThrow();
+    expect(semaphore.inspect()).toMatchObject({ timeouts: 2, abandoned: 4, waiting: 2, out: 0 });
+    semaphore.release(2);
+    await Promise.all([first, last]);
+    expect(semaphore.inspect()).toMatchObject({ abandoned: 0, waiting: 0, out: 0 });
+  });
+
+  it('names those who hold permits of a robust semaphore', () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(3, { robust: true, arena });
+    semaphore.acquire(2);
+    const { thread } = arena.thread;
+    expect(semaphore.inspect()).toMatchObject({ robust: true, out: 2, holders: [{ thread, permits: 2 }] });
+    semaphore.release(2);
+    expect(semaphore.inspect().holders).toEqual([]);
+  });
+
+  it('looks at its own waiters alone', async () => {
+    const arena = new Arena();
+    const [one, two] = [new Semaphore(0, { arena }), new Semaphore(0, { arena })];
+    const promise = one.acquireAsync();
+    expect(two.inspect()).toMatchObject({ waiting: 0 });
+    one.release();
+    await promise;
+  });
+
+  it('throws when it is disposed of', () => {
+    const semaphore = new Semaphore(1, { arena: new Arena() });
+    semaphore.dispose();
+    expect(() => semaphore.inspect()).toThrow(DisposedError);
+  });
+});
+
+describe('stats', () => {
+  it('names the threads, who is blocked, and for how long', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const { thread } = arena.thread;
+    expect(arena.stats().threads).toEqual([{ thread, threadId, blocked: false, waiting: 0, longestWait: 0 }]);
+    const waits = [block(member(), semaphore, 1), block(other(), semaphore, 1)];
+    await until(() => arena.stats().threads.filter(({ longestWait }) => longestWait >= 10).length === 2);
+    const { threads, waiting, longestWait } = arena.stats();
+    const workers = threads.filter(({ blocked }) => blocked);
+    expect(workers.map((worker) => worker.threadId).sort()).toEqual(
+      crowd.map(({ worker }) => worker.threadId).sort(),
+    );
+    expect(waiting).toBe(2);
+    expect(longestWait).toBe(Math.max(...threads.map((each) => each.longestWait)));
+    const promise = semaphore.acquireAsync();
+    expect(arena.stats().threads.find((each) => each.thread === thread)).toMatchObject({
+      blocked: false,
+      waiting: 1,
+    });
+    semaphore.release(3);
+    await Promise.all([...waits, promise]);
+    expect(arena.stats()).toMatchObject({ waiting: 0, longestWait: 0 });
+  });
+
+  it('counts elements and objects in use', () => {
+    const arena = new Arena({ objects: 7, threads: 3, waiters: 11 });
+    const before = arena.stats();
+    expect(before.objects).toEqual({ used: 0, capacity: 7 });
+    expect(before.elements.capacity).toBe(11 + 2 * 3 + 2 * 7);
+    const semaphore = new Semaphore(0, { arena });
+    // The attachment takes one.
+    expect(arena.stats()).toMatchObject({
+      objects: { used: 1 },
+      elements: { used: before.elements.used + 1 },
+    });
+    semaphore.dispose();
+    expect(arena.stats()).toMatchObject({ objects: { used: 0 }, elements: { used: before.elements.used } });
+  });
+
+  it('counts who came to a bucket where another stood', async () => {
+    const arena = new Arena({ slots: 1 });
+    const semaphore = new Semaphore(0, { arena });
+    const waits = [block(member(), semaphore, 1), block(other(), semaphore, 1)];
+    await until(() => arena.stats().threads.filter(({ blocked }) => blocked).length === 2);
+    await until(() => arena.stats().collisions === 1);
+    semaphore.release(2);
+    await Promise.all(waits);
+  });
+});

@@ -1,0 +1,197 @@
+/** The semaphores of Listings 3 to 5 in one thread; with others they are in stress/listings.test.ts. */
+import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  lastTicket,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
+import { Member } from '../support/team.js';
+import { until } from '../support/until.js';
+
+const kinds = [
+  ['ChainSemaphore, all', ChainSemaphore, { wake: 'all' }],
+  ['ChainSemaphore, pass', ChainSemaphore, { wake: 'pass' }],
+  ['ChainSemaphore, due', ChainSemaphore, { wake: 'due' }],
+  ['ChannelSemaphore', ChannelSemaphore, {}],
+  ['ChannelSemaphore, lazy', ChannelSemaphore, { lazy: true }],
+  ['LocationSemaphore', LocationSemaphore, {}],
+] as const;
+
+describe.each(kinds)('%s', (_, Kind, options) => {
+  it('counts', () => {
+    const semaphore = new Kind(2, options);
+    expect(semaphore.available).toBe(2);
+    expect(semaphore.acquire()).toBeUndefined();
+    semaphore.acquire();
+    expect(semaphore.available).toBe(0);
+    expect(semaphore.release()).toBeUndefined();
+    expect(semaphore.releaseConservative()).toBeUndefined();
+    semaphore.release();
+    expect(semaphore.available).toBe(3);
+    semaphore.release(5);
+    expect(semaphore.available).toBe(8);
+  });
+
+  it.each([0n, 2n ** 32n - 2n, 2n ** 53n - 2n, 2n ** 61n])(
+    'hands out tickets one by one from %i on',
+    (firstTicket) => {
+      const semaphore = new Kind(1, { ...options, firstTicket, spin: 0, arena: new Arena({ slots: 2 }) });
+      const { arena } = semaphore.handle;
+      for (let i = 0n; i < 5n; i++) {
+        semaphore.acquire();
+        expect(lastTicket(Arena.from(arena))).toBe(firstTicket + i);
+        if (i % 2n) semaphore.release();
+        else semaphore.releaseConservative();
+      }
+      expect(semaphore.available).toBe(1);
+    },
+  );
+
+  it('is closed by dispose, for every library object of it', () => {
+    const semaphore = new Kind(2, options);
+    const same = Kind.from(semaphore.handle as never);
+    semaphore.dispose();
+    semaphore.dispose();
+    expect(() => semaphore.acquire()).toThrow(DisposedError);
+    expect(() => semaphore.handle).toThrow(DisposedError);
+    expect(() => same.acquire()).toThrow(DisposedError);
+    expect(same.available).toBe(0);
+    semaphore.release();
+    same.releaseConservative();
+    expect(() => same.acquire()).toThrow(DisposedError);
+  });
+
+  it('needs an element for its thread, and says so when it is made', async () => {
+    const arena = new Arena({ waiters: 8, threads: 1, objects: 2 });
+    const hog = new Semaphore(0, { arena });
+    // Two that ask alike would share an element.
+    const asked = Array.from({ length: 20 }, (_, i) => hog.acquireAsync(1 + (i % 2)).catch(() => {}));
+    const refusals: string[] = [];
+    const make = () => {
+      try {
+        return new Kind(1, { ...options, arena });
+      } catch (error) {
+        expect(error).toBeInstanceOf(ArenaFullError);
+        refusals.push((error as Error).message);
+        return undefined;
+      }
+    };
+    let semaphore = make();
+    for (let i = 0; !semaphore && i < 20; i++, semaphore = make()) {
+      hog.release();
+      await new Promise(setImmediate);
+    }
+    expect(refusals[0]).toMatch(/no room for another waiter.*`waiters`/);
+    expect(refusals.at(-1)).toMatch(/no room for another attachment.*`waiters`/);
+    semaphore?.acquire();
+    semaphore?.release();
+    expect(semaphore?.available).toBe(1);
+    hog.dispose();
+    await Promise.all(asked);
+  });
+
+  it('gives the element back at the end of the thread', async () => {
+    const arena = new Arena();
+    const semaphore = new Kind(0, { ...options, arena, spin: 0 });
+    const memory = new Memory(arena);
+    const lent = () => memory.elements.filter(({ state }) => state === at('LENT')).length;
+    expect(lent()).toBe(1);
+    const member = new Member();
+    const entered = member.run('enter', { handle: semaphore.handle });
+    await until(() => semaphore.available < 0 || memory.long(semaphore.handle.address) === 1n, 'it waits');
+    expect(lent()).toBe(2);
+    semaphore.release();
+    await entered;
+    await member.leave();
+    expect(lent()).toBe(1);
+  });
+});
+
+describe.each([
+  ['TicketSemaphore', TicketSemaphore],
+  ['TwaSemaphore', TwaSemaphore],
+  ['ChainSemaphore', ChainSemaphore],
+  ['ChannelSemaphore', ChannelSemaphore],
+  ['LocationSemaphore', LocationSemaphore],
+] as const)('%s.release', (name, Kind) => {
+  it('gives back many in one step', () => {
+    const semaphore = new Kind(0);
+    semaphore.release(2 ** 31 - 1);
+    expect(semaphore.available).toBe(2 ** 31 - 1);
+  });
+
+  it.each([
+    [0, '0', RangeError],
+    [-1, '-1', RangeError],
+    [1.5, '1.5', RangeError],
+    [2 ** 31, '2147483648', RangeError],
+    ['2', '"2"', TypeError],
+    [null, 'null', TypeError],
+  ])('refuses %s', (value, shown, Failure) => {
+    const semaphore = new Kind(1);
+    expect(() => semaphore.release(value as never)).toThrow(Failure);
+    expect(() => semaphore.release(value as never)).toThrow(
+      `${name}.release: permits must be an integer from 1 to ${2 ** 31 - 1}, got ${shown}`,
+    );
+    expect(semaphore.available).toBe(1);
+  });
+});
+
+describe.each([TicketSemaphore, TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore])(
+  '%o: policy',
+  (Kind) => {
+    it.each([
+      ['spin', 2 ** 31 - 1],
+      ['yield', 1 - 2 ** 31],
+      ['park', 0],
+      ['spin-then-park', 100],
+    ] as const)('%s is a budget of turns', (policy, turns) => {
+      const arena = new Arena();
+      const semaphore = new Kind(1, { arena, policy });
+      expect(new Memory(arena).word(semaphore.handle.address + at('O_SPIN'))).toBe(turns);
+      semaphore.acquire();
+      semaphore.release();
+      expect(() => new Kind(1, { policy, spin: -1 })).toThrow(RangeError);
+    });
+
+    it('has a number of polls in one of them alone', () => {
+      const arena = new Arena();
+      const semaphore = new Kind(1, { arena, policy: 'spin-then-park', spin: 7 });
+      expect(new Memory(arena).word(semaphore.handle.address + at('O_SPIN'))).toBe(7);
+      expect(() => new Kind(1, { policy: 'park', spin: 7 })).toThrow(
+        `${Kind.name}: spin is the budget of the policy "spin-then-park", not of "park"`,
+      );
+    });
+
+    it.each(['', 'sleep', 1])('is not %o', (policy) => {
+      expect(() => new Kind(1, { policy: policy as never })).toThrow(
+        `${Kind.name}: policy must be "spin" or "yield" or "park" or "spin-then-park", got `,
+      );
+    });
+  },
+);
+
+describe('ChainSemaphore: wake', () => {
+  it.each([
+    ['some', RangeError, '"some"'],
+    ['', RangeError, '""'],
+    [1, TypeError, '1'],
+    [true, TypeError, 'true'],
+  ])('is not %s', (wake, Failure, shown) => {
+    expect(() => new ChainSemaphore(1, { wake: wake as never })).toThrow(Failure);
+    expect(() => new ChainSemaphore(1, { wake: wake as never })).toThrow(
+      `ChainSemaphore: wake must be "all" or "pass" or "due", got ${shown}`,
+    );
+  });
+});
+
+it.each([0, 'true', null])('ChannelSemaphore: lazy is not %s', (lazy) => {
+  expect(() => new ChannelSemaphore(1, { lazy: lazy as never })).toThrow(
+    'ChannelSemaphore: lazy must be true or false, got ',
+  );
+});

@@ -1,0 +1,10 @@
+/** Acquires with a guard and keeps it; returns whether it is told of a dead owner. */
+import { attach } from '../attach.mjs';
+
+const guards = [];
+
+export default async function holdAndTell({ handle, args = [], how = 'hold' }) {
+  const guard = await attach(handle)[how](...args);
+  guards.push(guard);
+  return guard.ownerDied;
+}

@@ -1,0 +1,16 @@
+/** Acquires and releases without a pause until it is killed; word `index` of `laps` counts. */
+import { attach, random } from '../attach.mjs';
+
+export default async function hot({ handle, most, ways, laps, index }) {
+  const semaphore = attach(handle);
+  const draw = random(index + 1);
+  for (let i = 0; ; i++) {
+    const n = 1 + Math.floor(draw() * most);
+    const way = ways[i % ways.length];
+    if (way === 'acquireAsync') await semaphore.acquireAsync(n);
+    else if (way === 'acquire') semaphore.acquire(n);
+    else if (!semaphore.tryAcquire(n)) continue;
+    Atomics.add(laps, index, 1);
+    semaphore.release(n);
+  }
+}

@@ -1,0 +1,13 @@
+/** Is interrupted in its sleep by a time-out of the engine, and goes on. */
+import { runInThisContext } from 'node:vm';
+import { attach } from '../attach.mjs';
+
+export default function interrupt({ handle }) {
+  globalThis.interrupted = attach(handle);
+  try {
+    runInThisContext('interrupted.acquire()', { timeout: 20 });
+  } catch (error) {
+    return error.code;
+  }
+  return 'not interrupted';
+}

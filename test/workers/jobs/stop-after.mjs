@@ -1,0 +1,13 @@
+/**
+ * A blocking request, of which the thread does no more than the first steps: `acquire`, or `enqueue` as well. Then it
+ * sees nothing of what comes. Word 0 of `told` says that it has come so far.
+ */
+import { attached } from '../core.mjs';
+
+export default function stopAfter({ handle, permits, step, told }) {
+  const core = attached(handle);
+  const queued = core.acquire(handle.address, permits);
+  if (step === 'enqueue') core.enqueue(handle.address, permits, queued, 0);
+  Atomics.store(told, 0, 1);
+  Atomics.wait(told, 1, 0);
+}
