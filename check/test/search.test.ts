@@ -56,7 +56,7 @@ const plants = [
   {
     fault: 'the look at grant after entering dropped',
     in: '3x1',
-    program: faulty('semaphore/enqueue', LOAD, readsNothing, GRANT),
+    program: faulty('semaphore/enterUntilDue', LOAD, readsNothing, GRANT),
   },
   {
     fault: 'the wake-up dropped',
