@@ -33,7 +33,7 @@ function mutant(name: string, model: Model): Program {
 
 describe('seeded faults', () => {
   it.each([
-    ['the look at grant after entering a cell', 'semaphore/enqueue: load grant, zero', '2x2'],
+    ['the look at grant after entering a cell', 'semaphore/enterUntilDue: load grant, zero', '2x2'],
     ['a notify', 'semaphore/wakeDue: notify state, dropped', '2x2'],
     [
       'one notified of all who sleep on a word',
@@ -41,7 +41,7 @@ describe('seeded faults', () => {
       'ticket: 4x1',
     ],
     ['the comparison when a grant is given', 'semaphore/wakeDue: cmpxchg state, loosened', '1x3'],
-    ['the epoch', 'semaphore/enqueue: load state, zero', '1x3'],
+    ['the epoch', 'semaphore/leave: load state, zero', '1x3'],
     ['grant before ticket', 'semaphore/release: rmw grant, swapped with load ticket', '2x2'],
     ['the comparison of a wait', 'semaphore/parkFor: wait state, loosened', '2x2'],
     [
