@@ -328,6 +328,28 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
     expect(memory.cells).toBe(0);
   });
 
+  it.each(['asleep', 'enqueue', 'acquire', 'promise'] as const)(
+    'at its end (%s) leaves no trace',
+    async (step) => {
+      const semaphore = taken(1, { arena });
+      const front = watch(semaphore.acquireAsync(), 0);
+      await turn();
+      const ticket = memory.long(semaphore.handle.address + TICKET);
+      const dying = recruit(arena);
+      if (step === 'asleep') await park(semaphore, dying, 3);
+      else if (step === 'promise') await promise(semaphore, dying, 3, 3);
+      else await stop(semaphore, dying, step, 3);
+      expect(memory.long(semaphore.handle.address + TICKET)).toBeGreaterThan(ticket);
+      await dying.kill();
+      expect(memory.long(semaphore.handle.address + TICKET)).toBe(ticket);
+      expect(memory.standing).toEqual([at('WAITING')]);
+      semaphore.release();
+      await reactions();
+      expect(front.state).toBe('fulfilled');
+      semaphore.dispose();
+    },
+  );
+
   it('with a time-out is like one without', async () => {
     const semaphore = taken(1, { arena });
     const dying = recruit(arena);
@@ -1050,9 +1072,15 @@ describe('a robust semaphore', () => {
     await turn();
     // Of threads that wait, and have nothing.
     expect(held(semaphore)).toEqual([6]);
-    semaphore.release(6);
+    // The thread, and the first of the two promises that stand in one run.
+    semaphore.release(3);
     await entered;
-    await until(() => held(semaphore).length === 3, 'all are in');
+    await until(() => held(semaphore).length === 3, 'two are in');
+    expect(held(semaphore).toSorted()).toEqual([1, 2, 3]);
+    expect(semaphore.waiting).toBe(2);
+    semaphore.release(3);
+    await until(() => semaphore.inspect().out === 6 && semaphore.waiting === 0, 'all are in');
+    await threadOf(semaphore, other());
     expect(held(semaphore).toSorted()).toEqual([2, 2, 2]);
     expect(here.state).toBe('fulfilled');
     await member().run('release', { handle, permits: [2] });
