@@ -481,9 +481,11 @@ const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
   return [
     line('3x1', 'A R | A R | A R'),
     line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
-    // With the conditions of three waiters in play it is too large.
-    ...(name === 'chain due' ? [] : [line('3x2', three, { long: true })]),
+    // With the conditions of three waiters in play, or a sequence that each release moves, it is too large.
+    ...(name === 'chain due' || kind === 'channel' ? [] : [line('3x2', three, { long: true })]),
     line('2x2', 'A R A R | A R A R'),
+    line('2x2 2 buckets', 'A R A R | A R A R', { buckets: 2 }),
+    line('2 wait twice, 2 buckets', 'A A | A A | V2 V2', { buckets: 2, permits: [0] }),
     line('3x1 wrap, polling', 'A R | A R | A R', { spin: 1, first: WRAP, buckets: 2 }),
     line('3x1 yielding', 'A R | A R | A R', { spin: -1 }),
     line('two semaphores', "A R | A' R' | A R | A' R'", { permits: [1, 1], long: true }),
