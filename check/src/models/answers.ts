@@ -31,15 +31,15 @@ const FIRST = -4n;
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
 
 /** A call that is to be answered so. */
-const asks = (
+export const asks = (
   name: string,
   args: (scene: Scene, t: number) => number[],
   expected: number | ((scene: Scene) => number),
 ): Op =>
-  call(name, args, (answer, scene) => {
+  call(name, args, (answer, scene, t) => {
     const right = typeof expected === 'number' ? expected : expected(scene);
     if (answer !== right)
-      throw new Violation(`${name}(${args(scene, 0)}) is answered ${answer}, not ${right}`);
+      throw new Violation(`${name}(${args(scene, t)}) is answered ${answer}, not ${right}`);
   });
 
 /** A model in which nobody can die either, but what its threads leave behind is not looked at. */
@@ -53,7 +53,7 @@ function expectTickets(scene: Scene, expected: number): void {
   if (ticket !== expected) throw new Violation(`${ticket} tickets are taken, of which ${expected} rightly`);
 }
 
-const ofFirst =
+export const ofFirst =
   (...more: number[]) =>
   (scene: Scene): number[] => [scene.semaphores[0], ...more];
 

@@ -7,6 +7,7 @@ import { allocator } from './allocator.js';
 import { answers } from './answers.js';
 import { capacitors } from './capacitors.js';
 import { eventCounts } from './event-counts.js';
+import { inspections } from './inspect.js';
 import { interrupted } from './interrupted.js';
 import { locks } from './locks.js';
 import { mutexes } from './mutex.js';
@@ -505,6 +506,7 @@ export const models: readonly Model[] = [
   ...allocator,
   ...names,
   ...answers,
+  ...inspections,
   ...interrupted,
   ...tenants,
   ...semaphore.map(modelOf),

@@ -54,6 +54,20 @@ export function summary(findings: readonly Finding[]): string {
   );
 }
 
+/** By the mutant's name, the model that told it, as a report says, or several one after the other. */
+export function tellers(text: string): Map<string, string> {
+  const rows = text
+    .split('\n## Told\n')
+    .slice(1)
+    .flatMap((section) => (section.split('\n#')[0] as string).split('\n').slice(3));
+  const cells = (line: string): string[] =>
+    line
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll('\\|', '|'))
+      .slice(1, 3);
+  return new Map(rows.map(cells).filter((row): row is [string, string] => row.length === 2));
+}
+
 export function report(findings: readonly Finding[], states: number): string {
   const survivors = findings.filter(({ verdict }) => verdict.outcome === 'survives');
   const others = findings.filter(({ verdict }) => verdict.outcome !== 'survives');

@@ -104,6 +104,8 @@ export interface Model {
   readonly undead?: boolean;
   /** Whether permits or elements are left behind on purpose, so that the end says nothing about them. */
   readonly leaves?: boolean;
+  /** Whether the counts that only diagnostics read are kept, and belong to the states. */
+  readonly counts?: boolean;
   /** For the ops of a mutex: each unlock makes its thread forget what it has guessed. */
   readonly forgets?: boolean;
   /** Whether it takes more than a few seconds. */
@@ -603,6 +605,7 @@ export class Scene {
   silent(t: number): boolean {
     const { machine } = this;
     return (
+      this.model.counts !== true &&
       machine.status(t) === PENDING &&
       machine.pendingKind(t) === RMW &&
       this.#counts(machine.pendingAddress(t))

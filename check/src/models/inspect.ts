@@ -1,0 +1,244 @@
+/**
+ * Models of what diagnostics read and count: each answer of core/inspect.ts, and of what else is only asked for. The
+ * values are such as neither an empty word nor a full one would give.
+ */
+import { PARKED } from '../machine/status.js';
+import { COLLISIONS, constant, ELEMENT_SIZE, O_DEATHS, O_TIMEOUTS, QUEUED } from '../scene/layout.js';
+import { abort, arrive, call, dispose, post } from '../scene/ops.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { GOT, PROMISES } from '../scene/words.js';
+import { asks, ofFirst } from './answers.js';
+import { type Line, modelOf } from './program.js';
+
+const ASYNC = constant('ASYNC');
+const E_SINCE = constant('E_SINCE');
+const KIND = constant('KIND_SEMAPHORE');
+const FIRST = 16n;
+/** When a waiter goes to sleep, as it says. */
+const NOW = 77;
+
+/** The element of the first promise of the thread that still waits, or of one after it. */
+const first =
+  (...more: number[]) =>
+  (scene: Scene, t: number): number[] => [scene.get(t, PROMISES) - 1, ...more];
+
+const enter = (now: number): Op => call('enterRun', (scene, t) => [scene.get(t, PROMISES), now]);
+
+/** Keeps the element of the first promise, for when that waits no more. */
+const note = (): Op => ({
+  text: 'note',
+  next(scene, t) {
+    scene.set(t, GOT + 1, scene.get(t, PROMISES) - 1);
+    return true;
+  },
+});
+const noted =
+  (...more: number[]) =>
+  (scene: Scene, t: number): number[] => [scene.get(t, GOT + 1), ...more];
+
+const reads: readonly Model[] = [
+  {
+    name: 'inspect: a run',
+    programs: [
+      [
+        arrive(2),
+        arrive(2),
+        asks('elementState', first(), constant('AWAKE')),
+        // ASYNC is the sign.
+        asks('elementOwner', first(), 1 - ASYNC),
+        asks('elementObject', first(), ({ semaphores }) => semaphores[0] as number),
+        asks('elementWaiting', first(), 2),
+        asks('elementWidth', first(0), 2),
+        asks('elementSince', first(), 0),
+        enter(NOW),
+        asks('elementSince', first(), NOW),
+        asks('elementState', first(), constant('WAITING')),
+        asks('balance', ofFirst(), -4),
+        asks('waiting', ofFirst(), 2),
+        post(2),
+        asks('elementWaiting', first(), 1),
+        asks('elementWidth', first(0), 2),
+        asks('balance', ofFirst(), -2),
+        note(),
+        call('dispose', ofFirst()),
+        asks('elementWaiting', noted(), 0),
+      ],
+    ],
+    arena: { objects: 2 },
+    leaves: true,
+    objects: (scene) => {
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.semaphore({ permits: 0, first: FIRST });
+    },
+  },
+  {
+    name: 'inspect: a tombstone',
+    programs: [
+      [
+        arrive(3, true),
+        arrive(),
+        note(),
+        abort(),
+        asks('elementState', noted(), constant('ABANDONED')),
+        asks('elementWidth', noted(1), 3),
+        asks('elementWaiting', noted(), 1),
+        asks('waiting', ofFirst(), 1),
+      ],
+    ],
+    mayWait: true,
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0, first: FIRST });
+    },
+  },
+  {
+    name: 'inspect: a thread that waits',
+    programs: [
+      [
+        {
+          text: 'sees it waiting',
+          next(scene, t) {
+            scene.set(t, GOT + 1, scene.machine.status(1) === PARKED ? 1 : 0);
+            return true;
+          },
+        },
+        call(
+          'elementWaiting',
+          (scene) => [(scene.spare(1) - scene.regions.elements) / ELEMENT_SIZE],
+          (answer, scene, t) => {
+            // Nobody but this thread can wake it.
+            if (scene.get(t, GOT + 1) === 1 && answer !== 1)
+              throw new Violation(`thread 1 waits, and ${answer} are counted`);
+          },
+        ),
+        post(),
+        call('elementWaiting', () => [0], (answer) => {
+          if (answer !== 0) throw new Violation(`a spare is said to wait`);
+        }),
+      ],
+      [
+        call('acquire', ofFirst(1)),
+        call('enqueue', ofFirst(1, QUEUED, 0), (answer, scene, t) => scene.set(t, GOT + 1, answer)),
+        {
+          text: 'park',
+          next(scene, t) {
+            if (scene.get(t, GOT + 1) !== QUEUED) return true;
+            scene.set(t, GOT + 1, 0);
+            scene.call(t, 'park', NOW, 0);
+            return false;
+          },
+        },
+      ],
+    ],
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+    },
+  },
+  {
+    name: 'inspect: since when a thread waits',
+    programs: [
+      [
+        call('acquire', ofFirst(1)),
+        call('enqueue', ofFirst(1, QUEUED, 0)),
+        call('park', () => [NOW, 0]),
+      ],
+    ],
+    mayWait: true,
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+    },
+    end: (scene) => {
+      const since = scene.machine.words[(scene.spare(0) + E_SINCE) >> 2];
+      if (since !== NOW) throw new Violation(`it says that it sleeps since ${since}`);
+    },
+  },
+  {
+    name: 'inspect: an object',
+    programs: [
+      [
+        asks('initial', ofFirst(), 2),
+        asks('balance', ofFirst(), 2),
+        asks('isRobust', ofFirst(), 1),
+        asks('timeouts', ofFirst(), 5),
+        asks('deaths', ofFirst(), 6),
+        asks('ownersDied', ofFirst(), 7),
+        asks('ownersDied', ofFirst(), 0),
+        call('tellAgain', ofFirst(3)),
+        asks('ownersDied', ofFirst(), 3),
+        call('tryAcquireRobust', (scene) => [...ofFirst(1)(scene), scene.attachment(0, 0)]),
+        asks('elementHeld', (scene) => [scene.attachment(0, 0) - 1], 1),
+        asks('held', (scene) => [scene.attachment(0, 0)], 1),
+        asks('liveObjects', () => [], 2),
+        dispose(),
+        asks('liveObjects', () => [], 1),
+      ],
+    ],
+    arena: { objects: 3 },
+    leaves: true,
+    objects: (scene) => {
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      const address = scene.semaphore({ permits: 2, first: FIRST, robust: true });
+      scene.machine.hostStore32(address + O_TIMEOUTS, 5);
+      scene.machine.hostStore32(address + O_DEATHS, 6);
+      scene.machine.hostStore32(address + constant('O_DIED'), 7);
+    },
+  },
+  {
+    name: 'inspect: the arena',
+    programs: [
+      [
+        asks('collisions', () => [], 5),
+        asks('mostThreads', () => [], 2),
+        asks('lifeIfAlive', () => [2], 1),
+        asks('lifeIfAlive', () => [3], 0),
+        asks('isAsleep', () => [2], 0),
+        asks('hostOf', () => [2], 2),
+        asks('hostOf', () => [3], 0),
+        // Two spares, and an attachment.
+        asks('usedElements', () => [], 3),
+      ],
+      [],
+    ],
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+      scene.machine.hostStore32(COLLISIONS, 5);
+    },
+  },
+];
+
+const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2] as number;
+
+/** What is counted at the end: of the semaphore, requests given up; of the arena, collisions. */
+function counting(
+  line: Pick<Line, 'name' | 'program'> & Partial<Line>,
+  timeouts: (scene: Scene) => number,
+  collisions?: number,
+): Model {
+  const model = modelOf({ permits: [0], mayWait: true, first: FIRST, ...line, name: `counts: ${line.name}` });
+  return {
+    ...model,
+    counts: true,
+    end: (scene) => {
+      const counted = word(scene, (scene.semaphores[0] as number) + O_TIMEOUTS);
+      if (counted !== timeouts(scene))
+        throw new Violation(`${counted} requests are said to be given up, not ${timeouts(scene)}`);
+      if (collisions !== undefined && word(scene, COLLISIONS) !== collisions)
+        throw new Violation(`${word(scene, COLLISIONS)} collisions are counted, not ${collisions}`);
+      model.end?.(scene);
+    },
+  };
+}
+
+/** Whether the first thread, which wants one permit, has come to its end without it. */
+const gaveUp = (scene: Scene): number => Number(scene.finished(0) && scene.get(0, GOT) === 0);
+
+const counts: readonly Model[] = [
+  counting({ name: 'the last in line gives up', program: 'B' }, gaveUp),
+  counting({ name: 'a thread leaves a tombstone', program: 'B | a1', buckets: 2 }, gaveUp),
+  counting({ name: 'the last promise in line gives up', program: 't1 x' }, () => 1),
+  counting({ name: 'two in a bucket', program: 't1 a1 x e' }, () => 1, 1),
+];
+
+export const inspections: readonly Model[] = [...reads, ...counts];
