@@ -8,6 +8,10 @@ import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
 
 const N_BYTES = constant('N_BYTES');
+const N_USED = constant('N_USED');
+const NAME_SIZE = constant('NAME_SIZE');
+/** Of an entry: it is nobody's draft any more (core/names.ts). */
+const PUBLISHED = -1;
 const OBJECT_SIZE = constant('OBJECT_SIZE');
 const O_LIFE = constant('O_LIFE');
 const KIND = constant('KIND_SEMAPHORE');
@@ -45,12 +49,13 @@ interface Opening {
   readonly permits?: number;
   readonly max?: number;
   readonly kind?: number;
+  readonly robust?: number;
   /** What it answers, if not an address; undefined for either. */
   readonly answer?: number | undefined;
 }
 
 /** Opens a name: the host writes its bytes into the draft before the core is called again. */
-function open(name: number, { permits = 1, max = MAX, kind = KIND, answer }: Opening = {}): Op {
+function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, answer }: Opening = {}): Op {
   const bytes = Buffer.from(`${NAMES[name]}\0\0\0`);
   return {
     text: `open ${name}`,
@@ -66,7 +71,7 @@ function open(name: number, { permits = 1, max = MAX, kind = KIND, answer }: Ope
         if (draft === 0) throw new Violation(`thread ${t} finds no place for a name`);
         for (let i = 0; i + 4 <= bytes.length; i += 4)
           scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
-        scene.call(t, 'openName', draft, bytes.length - 3, kind, permits, max, 0, 0, 0);
+        scene.call(t, 'openName', draft, bytes.length - 3, kind, permits, max, 0, 0, robust);
         return false;
       }
       opened(scene, t, name, scene.result(t), answer);
@@ -124,6 +129,10 @@ function whole(scene: Scene): void {
     scene.model.programs.some((_, t) => scene.get(t, slot(name)) !== 0),
   );
   const places = word(scene, constant('PUBLISHED_NAMES'));
+  for (let entry = scene.regions.names; entry < scene.regions.threads; entry += NAME_SIZE) {
+    const used = word(scene, entry + N_USED);
+    if (used !== 0 && used !== PUBLISHED) throw new Violation(`a draft is left to ${used}`);
+  }
   if (places !== opened.length) throw new Violation(`${places} places are taken by ${opened.length} names`);
   const { objects, names } = scene.regions;
   for (let address = objects; address + OBJECT_SIZE <= names; address += OBJECT_SIZE) {
@@ -169,6 +178,17 @@ export const names: readonly Model[] = [
     ],
     arena: { names: 1, objects: 1 },
     end: whole,
+  },
+  {
+    name: 'names, robust',
+    programs: [
+      [
+        open(0, { robust: 1 }),
+        open(0, { robust: 1 }),
+        open(0, { answer: constant('ANSWER_MISMATCH') }),
+      ],
+    ],
+    arena: { names: 1, objects: 1 },
   },
   {
     name: 'names',

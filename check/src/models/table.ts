@@ -6,6 +6,7 @@ import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
 import { capacitors } from './capacitors.js';
+import { corpses } from './corpses.js';
 import { eventCounts } from './event-counts.js';
 import { inspections } from './inspect.js';
 import { interrupted } from './interrupted.js';
@@ -411,6 +412,20 @@ const dying: Line[] = [
   },
 ];
 
+/** What a thread holds of a robust semaphore is recorded, and added to what it had. */
+const robust: Line[] = [
+  { name: 'robust: 2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },
+  { name: 'robust: try of 2 below 0', program: 'A R | Y R Y R', permits: [1], first: -4n },
+  { name: 'robust: acquires again', program: 'A A R | V', permits: [1] },
+  { name: 'robust: acquires again, in time', program: 'A B R | V', permits: [1] },
+  { name: 'robust: tries again', program: 'A Y R', permits: [2] },
+  { name: 'robust: a promise behind its own', program: 'A a1 d R', permits: [2] },
+  { name: 'robust: a promise that waits behind its own', program: 'A a1 d R | V', permits: [1] },
+  { name: 'robust: promises behind its own', program: 'A a1 a1 d R | V', permits: [1] },
+  { name: 'robust: promises behind its own, posted at once', program: 'A a1 a1 d R | V2', permits: [1] },
+  { name: 'robust: dispose', program: 'A R | A R | D', permits: [1] },
+].map((line) => ({ ...line, robust: true }));
+
 const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((kind) => {
   const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
   return thresholds.flatMap((threshold): Line[] => {
@@ -511,7 +526,9 @@ export const models: readonly Model[] = [
   ...tenants,
   ...semaphore.map(modelOf),
   ...givingUp.map(modelOf),
+  ...robust.map(modelOf),
   ...dying.map(modelOf),
+  ...corpses,
   ...tombstones,
   ...listings.map(modelOf),
   ...chains.map(modelOf),

@@ -8,6 +8,7 @@ import {
   ALIVE,
   ANSWER_CLOSED,
   ANSWER_FULL,
+  constant,
   QUEUED,
   REFUSED,
   STILL_AWAKE,
@@ -27,6 +28,8 @@ import {
   RESULT,
   RUNG,
 } from './words.js';
+
+const NEVER = constant('NEVER');
 
 /** An op that waits for permits: the scene can tell what a sleeper waits for. */
 interface Waiting extends Op {
@@ -527,6 +530,28 @@ export function supervise(): Op {
       }
       return scene.allDead ? true : undefined;
     },
+  };
+}
+
+/** Sleeps until it is killed. */
+export function awaitDeath(): Op {
+  return {
+    text: 'await death',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      scene.hostWait(t, NEVER, 0);
+      return false;
+    },
+  };
+}
+
+/** Goes on when thread 0 is dead. */
+export function mourn(): Op {
+  return {
+    text: 'mourn',
+    supervises: true,
+    next: (scene) => (scene.dead(0) ? true : undefined),
   };
 }
 

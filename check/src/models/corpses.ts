@@ -1,0 +1,94 @@
+/**
+ * Small models of reaping (core/reaping.ts): the first thread does something alone and falls asleep, and is killed
+ * there, so that each state in which a thread can leave the arena costs some hundred states; then somebody reaps it,
+ * while others go on, or is killed in turn wherever that can be.
+ */
+import { type Model } from '../scene/scene.js';
+import { type Line, modelOf } from './program.js';
+
+type Case = Pick<Line, 'name' | 'program'> & Partial<Line>;
+
+/** Killed in its sleep, and reaped. */
+const alone: readonly Case[] = [
+  { name: 'a holder', program: 'A Z | S', permits: [1] },
+  { name: 'a holder of two objects', program: "A A' Z | S", permits: [1, 1] },
+  { name: 'a holder of one of two objects', program: "A' Z | S", permits: [1, 1], before: 1 },
+  { name: 'a holder of several', program: 'A A Y Z | S', permits: [3] },
+  { name: 'who has given back', program: 'A R Z | S', permits: [1] },
+  { name: 'a waiter', program: 'A | S' },
+  { name: 'a heavy waiter', program: 'A3 | S', buckets: 4 },
+  { name: 'a waiter with its second spare', program: 'a1 x A | S' },
+  { name: 'promises', program: 'a1 a1 Z | S' },
+  { name: 'promises that are entered', program: 'a1 a1 e Z | S' },
+  { name: 'heavy promises that are entered', program: 'a2 a2 e Z | S', buckets: 4 },
+  { name: 'promises of other widths', program: 'a1 a2 a1 Z | S', buckets: 2 },
+  { name: 'a promise that is due', program: 'a1 d | V | S', robust: false },
+  { name: 'promises of which one is due', program: 'a1 a1 d | V | S', robust: false },
+  { name: 'a promise that is closed', program: 'a1 e Z | D | S' },
+  { name: 'who has disposed', program: 'D Z | S' },
+  { name: 'who has disposed of its promises', program: 'a1 a1 D Z | S' },
+  { name: 'who has left a tombstone', program: 't1 a1 x Z | S' },
+  { name: 'who has left tombstones', program: 't2 t1 a1 x2 x Z | S', buckets: 4 },
+  { name: 'a giver that waits', program: 't1 a1 x A d | V3 | S' },
+];
+
+/** And others beside. */
+const beside: readonly Case[] = [
+  { name: 'a holder, before a waiter', program: 'A Z | A R | S', permits: [1] },
+  { name: 'a holder, before a promise', program: 'A Z | a1 d | S', permits: [1] },
+  { name: 'a holder, before a promise of who reaps', program: 'A Z | a1 e s d | S', permits: [1] },
+  { name: 'a holder, before a newcomer', program: 'A Z | w A R | S', permits: [1] },
+  { name: 'a holder of two, before a newcomer', program: 'A2 Z | w A2 R | S', permits: [2], buckets: 2 },
+  { name: 'a waiter, before a newcomer', program: 'A | w a1 V e d | S', robust: false },
+  { name: 'a heavy waiter, before a newcomer', program: 'A2 | w a1 V e d | S', robust: false, buckets: 2 },
+  { name: 'promises, before a newcomer', program: 'a1 a1 Z | w a1 V e d | S', robust: false },
+  { name: 'who has left a tombstone, before a newcomer', program: 't1 a1 x Z | w a1 V e d | S', robust: false },
+  { name: 'a waiter, then one who gives up', program: 'A | w t1 a1 x V d | S', robust: false },
+  { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },
+  { name: 'a waiter, while another disposes', program: 'A | D | S' },
+];
+
+/** Killed, and who reaps it is killed too, wherever that may be; a third goes on. */
+const twice: readonly Case[] = [
+  { name: 'a holder', program: 'A Z | S | S', permits: [1] },
+  { name: 'a waiter', program: 'A | S | S' },
+  { name: 'promises', program: 'a1 e Z | S | S' },
+  { name: 'a tombstone', program: 't1 a1 x Z | S | S' },
+  { name: 'who has disposed', program: 'a1 e D Z | S | S' },
+];
+
+/** Killed wherever that can be, and reaped. */
+const anywhere: readonly Case[] = [
+  { name: 'acquire, release', program: 'A R | S', permits: [1] },
+  { name: 'acquire again', program: 'A A R | S', permits: [2] },
+  { name: 'promises', program: 'a1 a1 V2 d | S', robust: false },
+  { name: 'a promise', program: 'a1 e V d | S', robust: false },
+  { name: 'heavy promises', program: 'a2 a2 e V2 V2 d | S', buckets: 4, robust: false },
+  { name: 'give up, in time', program: 'B | S' },
+  { name: 'give up, a promise', program: 't1 a1 x V d | S', robust: false },
+  { name: 'give up, two', program: 't1 t1 a1 x x d | S V3' },
+  { name: 'give up, two, the other way', program: 't1 t1 a1 x2 x d | S V3', buckets: 2 },
+  { name: 'give up, the last', program: 't1 x t2 x | S', buckets: 4 },
+  { name: 'dispose', program: 'a1 D d | S' },
+  { name: 'dispose with tombstones', program: 't1 a1 x D d | S' },
+  { name: 'the end', program: 'B E | S' },
+];
+
+const model = (kind: string, line: Case, more: Partial<Line>): Model =>
+  modelOf({
+    permits: [0],
+    first: 16n,
+    robust: true,
+    mayWait: true,
+    mortal: [0],
+    ...line,
+    ...more,
+    name: `${kind}: ${line.name}`,
+  });
+
+export const corpses: readonly Model[] = [
+  ...alone.map((line) => model('killed asleep', line, { asleep: [0] })),
+  ...beside.map((line) => model('killed asleep', line, { asleep: [0] })),
+  ...twice.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),
+  ...anywhere.map((line) => model('killed', line, {})),
+];
