@@ -42,8 +42,8 @@ const beside: readonly Case[] = [
   { name: 'a waiter, before a newcomer', program: 'A | w a1 V e d | S', robust: false },
   { name: 'a heavy waiter, before a newcomer', program: 'A2 | w a1 V e d | S', robust: false, buckets: 2 },
   { name: 'promises, before a newcomer', program: 'a1 a1 Z | w a1 V e d | S', robust: false },
-  { name: 'who has left a tombstone, before a newcomer', program: 't1 a1 x Z | w a1 V e d | S', robust: false },
-  { name: 'a waiter, then one who gives up', program: 'A | w t1 a1 x V d | S', robust: false },
+  { name: 'who has left a tombstone, before a newcomer', program: 't1 a1 x Z | w A | S V2' },
+  { name: 'a waiter, then one who gives up', program: 'A | w B | S' },
   { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },
   { name: 'a waiter, while another disposes', program: 'A | D | S' },
 ];

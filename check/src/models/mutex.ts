@@ -2,15 +2,16 @@
  * Models of the mutex. Programs as text, one thread between bars:
  *
  *     L lock     B lock with a time-out     T tryLock     U unlock what was locked     D dispose     S reap whoever dies
- *     a lockAsync, up to when it has the lock
+ *     a lockAsync     g the same, but it gives up when it would have to wait, in line or as the eldest
+ *     Z sleep until it is killed     w wait until thread 0 is dead
  *
  * What is checked besides what a scene checks: the lock goes from nobody to the thread that takes it, and back by
  * its owner alone; and from when it has taken its ticket a waiter is overtaken no more often than the bound says.
  */
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
-import { dispose, supervise } from '../scene/ops.js';
+import { awaitDeath, dispose, mourn, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
-import { GOT, PHASE, PROMISES, TAKEN } from '../scene/words.js';
+import { GOT, LOCAL, PHASE, PROMISES, RESULT, TAKEN } from '../scene/words.js';
 
 const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
@@ -41,7 +42,10 @@ interface Line {
   readonly count?: number;
   readonly long?: boolean;
   readonly mortal?: readonly number[];
+  readonly asleep?: readonly number[];
+  readonly deaths?: number;
   readonly undead?: boolean;
+  readonly mayWait?: boolean;
   readonly extra?: number;
   readonly forgets?: boolean;
 }
@@ -65,8 +69,12 @@ function has(scene: Scene, t: number): true {
 }
 
 function expectClosed(scene: Scene, t: number): true {
-  if (scene.result(t) !== ANSWER_CLOSED || !scene.closed(0))
-    throw new Violation(`thread ${t} is answered ${scene.result(t)}`);
+  if (scene.result(t) !== ANSWER_CLOSED) throw new Violation(`thread ${t} is answered ${scene.result(t)}`);
+  return isClosed(scene, t);
+}
+
+function isClosed(scene: Scene, t: number): true {
+  if (!scene.closed(0)) throw new Violation(`thread ${t} is told that the mutex is closed`);
   scene.set(t, WAITS, 0);
   scene.set(t, OVERTAKEN, 0);
   return true;
@@ -78,7 +86,7 @@ const queued = 2;
 const parked = 3;
 const competes = 4;
 const givesUp = 5;
-const forgoes = 6;
+const forgoes = 11;
 
 /** `lock()`; with a time-out every sleep may run out, and then it gives up. */
 function lock(timed: boolean): Op {
@@ -121,6 +129,91 @@ function lock(timed: boolean): Op {
         case givesUp:
           if (answer === ADMITTED) return compete();
           return answer === REFUSED || expectClosed(scene, t);
+        default:
+          return true;
+      }
+    },
+  };
+}
+
+// Phases of lockAsync.
+const arrived = 2;
+const looks = 3;
+const settles = 4;
+const enters = 5;
+const sleeps = 6;
+const leaves = 7;
+const rung = 8;
+const reserves = 9;
+const dozes = 10;
+
+const RUN = LOCAL;
+const BELL = LOCAL + 1;
+
+/** `lockAsync()`, one at a time: in line as a promise, then the eldest, which reserves the lock. */
+function lockAsync(givesUp: boolean): Op {
+  return {
+    text: givesUp ? 'lockAsync(signal)' : 'lockAsync',
+    next(scene, t) {
+      const m = mutex(scene);
+      const attachment = scene.attachment(t, 0);
+      const run = scene.get(t, RUN);
+      const answer = scene.result(t);
+      const go = (phase: number, name: string, ...args: number[]): false => {
+        scene.set(t, PHASE, phase);
+        scene.call(t, name, ...args);
+        return false;
+      };
+      const load = (phase: number): false => {
+        scene.set(t, PHASE, phase);
+        scene.hostLoad(t, scene.doorbell(t));
+        return false;
+      };
+      const sleep = (phase: number): false => {
+        scene.set(t, PHASE, phase);
+        scene.hostWait(t, scene.doorbell(t), scene.get(t, BELL));
+        return false;
+      };
+      const listen = (phase: number, name: string, ...args: number[]): false => {
+        scene.set(t, BELL, scene.get(t, RESULT));
+        return go(phase, name, ...args);
+      };
+      switch (scene.get(t, PHASE)) {
+        case begin:
+          return go(tried, 'lock', m);
+        case tried:
+          if (scene.get(t, RUN) === 0 && answer === CONTENDED) {
+            scene.set(t, RUN, -1);
+            return go(tried, 'tryLock', m);
+          }
+          if (answer === ADMITTED) return has(scene, t);
+          if (answer !== REFUSED) return expectClosed(scene, t);
+          return go(arrived, 'arrive', m, 1, 0, attachment);
+        case arrived:
+          scene.set(t, RUN, answer);
+          if (answer === ADMITTED) return load(rung);
+          return answer > 0 ? load(looks) : expectClosed(scene, t);
+        case looks:
+          return listen(settles, 'settle', run, attachment);
+        case settles:
+          if (answer === 1) return load(rung);
+          if (answer < 0) return go(leaves, 'dropRun', run);
+          return go(enters, 'enterRun', run, 0);
+        case enters:
+          if (answer !== 0) return load(looks);
+          return givesUp ? go(sleeps, 'giveUpRun', run) : sleep(sleeps);
+        case sleeps:
+          return (givesUp && answer === REFUSED) || load(looks);
+        case leaves:
+          return isClosed(scene, t);
+        case rung:
+          return listen(reserves, 'reserveLock', m, attachment);
+        case reserves:
+          if (answer === ADMITTED) return has(scene, t);
+          if (answer !== REFUSED) return expectClosed(scene, t);
+          return givesUp ? go(forgoes, 'forgo', m, attachment) : sleep(dozes);
+        case dozes:
+          return load(rung);
         default:
           return true;
       }
@@ -178,6 +271,14 @@ function op(letter: string): Op {
       return lock(false);
     case 'B':
       return lock(true);
+    case 'a':
+      return lockAsync(false);
+    case 'g':
+      return lockAsync(true);
+    case 'Z':
+      return awaitDeath();
+    case 'w':
+      return mourn();
     case 'T':
       return tryLock();
     case 'U':
@@ -241,7 +342,8 @@ function checkWord(scene: Scene): void {
 
 function modelOf(line: Line): Model {
   const programs = line.program.split('|').map((text) => text.trim().split(/\s+/).map(op));
-  const givers = (line.program.match(/B/g) ?? []).length;
+  // Who gives up leaves an element behind, and takes another; a promise has one, and its thread a second spare.
+  const givers = (line.program.match(/[Bag]/g) ?? []).length;
   return {
     name: `mutex: ${line.name}`,
     programs,
@@ -250,7 +352,9 @@ function modelOf(line: Line): Model {
       elements: programs.length + (line.extra ?? givers),
       attached: programs.length,
     },
-    ...(line.mortal === undefined ? {} : { deaths: 1, mortal: line.mortal }),
+    ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
+    ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
+    mayWait: line.mayWait ?? false,
     undead: line.undead ?? false,
     long: line.long ?? false,
     forgets: line.forgets ?? false,
@@ -313,4 +417,40 @@ const lines: Line[] = [
   { name: 'die, timed', program: 'B U | L U | S', bypass: 1, mortal: [0, 1] },
 ];
 
-export const mutexes: readonly Model[] = lines.map(modelOf);
+/** Few states each. */
+const small: Line[] = [
+  { name: 'alone', program: 'L U T U L U a U g U', bypass: 1 },
+  { name: 'alone, forgetful', program: 'L U T U L U', bypass: 1, forgets: true },
+  { name: 'alone, disposed of', program: 'L D U', bypass: 1 },
+  { name: '2x1', program: 'L U | L U', bypass: 1 },
+  { name: '2x1, first come first served', program: 'L U | L U', bypass: 0 },
+  { name: '2x1 polling', program: 'L U | L U', bypass: 1, spin: 1 },
+  { name: '2x1 wrap', program: 'L U | L U', bypass: 1, count: WRAP },
+  { name: '2, one tries', program: 'L U | T U T U', bypass: 1 },
+  { name: '2, one in time', program: 'L U | B U', bypass: 1 },
+  { name: '2 in time', program: 'B U | B U', bypass: 1 },
+  { name: '2, disposed of', program: 'L U | L D', bypass: 1 },
+  { name: '2, a promise', program: 'L U | a U', bypass: 1 },
+  { name: '2 promises', program: 'a U | a U', bypass: 1 },
+  { name: '2 promises, first come first served', program: 'a U | a U', bypass: 0 },
+  { name: '2, a promise gives up', program: 'L U | g U', bypass: 1 },
+  { name: '2, a promise disposed of', program: 'L D | a U', bypass: 1 },
+  { name: 'killed asleep, the owner', program: 'L Z | S', bypass: 1, mortal: [0], asleep: [0] },
+  { name: 'killed asleep, before a newcomer', program: 'L Z | w L U | S', bypass: 1, mortal: [0], asleep: [0] },
+  { name: 'killed asleep, before a waiter', program: 'L Z | L U | S', bypass: 1, mortal: [0], asleep: [0] },
+  { name: 'killed asleep, before a promise', program: 'L Z | a U | S', bypass: 1, mortal: [0], asleep: [0] },
+  { name: 'killed asleep, a waiter', program: 'L U | L U | S', bypass: 1, mortal: [0], asleep: [0] },
+  { name: 'killed asleep, a promise', program: 'a U | L U | S', bypass: 1, mortal: [0], asleep: [0] },
+  { name: 'killed asleep, who has disposed', program: 'L D Z | S', bypass: 1, mortal: [0], asleep: [0] },
+  {
+    name: 'killed asleep, and who reaps it',
+    program: 'L Z | S | S',
+    bypass: 1,
+    mortal: [0, 1],
+    asleep: [0],
+    deaths: 2,
+  },
+  { name: 'killed, alone', program: 'L U T U a U | S', bypass: 1, mortal: [0] },
+];
+
+export const mutexes: readonly Model[] = [...small, ...lines].map(modelOf);

@@ -537,6 +537,7 @@ export function supervise(): Op {
 export function awaitDeath(): Op {
   return {
     text: 'await death',
+    supervises: true,
     next(scene, t) {
       if (scene.get(t, PHASE) === 1) return true;
       scene.set(t, PHASE, 1);
