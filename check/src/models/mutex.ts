@@ -45,7 +45,6 @@ interface Line {
   readonly asleep?: readonly number[];
   readonly deaths?: number;
   readonly undead?: boolean;
-  readonly mayWait?: boolean;
   readonly extra?: number;
   readonly forgets?: boolean;
 }
@@ -354,7 +353,6 @@ function modelOf(line: Line): Model {
     },
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
     ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
-    mayWait: line.mayWait ?? false,
     undead: line.undead ?? false,
     long: line.long ?? false,
     forgets: line.forgets ?? false,
@@ -414,6 +412,8 @@ const lines: Line[] = [
   { name: 'die, any', program: 'L U | L U | S', bypass: 1, mortal: [0, 1] },
   { name: 'die, of three', program: 'L U | L U | L U | S', bypass: 1, mortal: [0], long: true },
   { name: 'die, overtaking', program: 'L U L U | L U L U | S', bypass: 1, mortal: [0], long: true },
+  { name: 'die, before a promise', program: 'L U | a U | S', bypass: 1, mortal: [0] },
+  { name: 'die, a promise', program: 'a U | a U | S', bypass: 1, mortal: [0, 1] },
   { name: 'die, timed', program: 'B U | L U | S', bypass: 1, mortal: [0, 1] },
 ];
 
@@ -437,8 +437,6 @@ const small: Line[] = [
   { name: '2, a promise disposed of', program: 'L D | a U', bypass: 1 },
   { name: 'killed asleep, the owner', program: 'L Z | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, before a newcomer', program: 'L Z | w L U | S', bypass: 1, mortal: [0], asleep: [0] },
-  { name: 'killed asleep, before a waiter', program: 'L Z | L U | S', bypass: 1, mortal: [0], asleep: [0] },
-  { name: 'killed asleep, before a promise', program: 'L Z | a U | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, a waiter', program: 'L U | L U | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, a promise', program: 'a U | L U | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, who has disposed', program: 'L D Z | S', bypass: 1, mortal: [0], asleep: [0] },
