@@ -80,6 +80,7 @@ const model = (kind: string, line: Case, more: Partial<Line>): Model =>
     first: 16n,
     robust: true,
     mayWait: true,
+    aged: true,
     mortal: [0],
     ...line,
     ...more,

@@ -46,6 +46,7 @@ interface Line {
   readonly deaths?: number;
   readonly undead?: boolean;
   readonly extra?: number;
+  readonly aged?: boolean;
   readonly forgets?: boolean;
 }
 
@@ -356,6 +357,7 @@ function modelOf(line: Line): Model {
     undead: line.undead ?? false,
     long: line.long ?? false,
     forgets: line.forgets ?? false,
+    aged: line.aged ?? false,
     wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bypass),
     end: checkWord,
     objects: (scene) => {
@@ -432,6 +434,7 @@ const small: Line[] = [
   { name: '2, disposed of', program: 'L U | L D', bypass: 1 },
   { name: '2, a promise', program: 'L U | a U', bypass: 1 },
   { name: '2 promises', program: 'a U | a U', bypass: 1 },
+  { name: '2, of elements used before', program: 'a U L U | B U', bypass: 1, aged: true },
   { name: '2 promises, first come first served', program: 'a U | a U', bypass: 0 },
   { name: '2, a promise gives up', program: 'L U | g U', bypass: 1 },
   { name: '2, a promise disposed of', program: 'L D | a U', bypass: 1 },

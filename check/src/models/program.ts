@@ -63,6 +63,7 @@ export interface Line {
   readonly threshold?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
+  readonly aged?: boolean;
   /** Threads of which one may be killed, or so many. */
   readonly mortal?: readonly number[];
   readonly deaths?: number;
@@ -222,6 +223,7 @@ export function modelOf(line: Line): Model {
     ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
     undead: line.undead ?? false,
     long: line.long ?? false,
+    aged: line.aged ?? false,
     end: (scene) => {
       checkDisposed(scene, disposed);
       if (programs.every((program) => program.at(-1)?.text === 'retire')) checkRetired(scene);

@@ -423,7 +423,8 @@ const robust: Line[] = [
   { name: 'robust: a promise that waits behind its own', program: 'A a1 d R | V', permits: [1] },
   { name: 'robust: promises behind its own', program: 'A a1 a1 d R | V', permits: [1] },
   { name: 'robust: promises behind its own, posted at once', program: 'A a1 a1 d R | V2', permits: [1] },
-  { name: 'robust: dispose', program: 'A R | A R | D', permits: [1] },
+  { name: 'robust: dispose', program: 'A R | D', permits: [0] },
+  { name: 'robust: elements used before', program: 'A a1 B R d | V2', permits: [1], aged: true },
 ].map((line) => ({ ...line, robust: true }));
 
 const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((kind) => {

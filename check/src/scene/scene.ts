@@ -101,6 +101,8 @@ export interface Model {
   /** Deaths at most, and of which threads (default: of all). */
   readonly deaths?: number;
   readonly mortal?: readonly number[];
+  /** Whether every element of the arena has been used a few times before, as after some time. */
+  readonly aged?: boolean;
   /** Those of them that die only in their sleep, so that where they die is given. */
   readonly asleep?: readonly number[];
   /** Whether threads die only in their sleep, stay there, and may still be woken: and run on, if before they are reaped. */
@@ -136,6 +138,10 @@ const CLOSED = 2 ** 60;
 const BUILDING = 1;
 const REFERENCES = 0xffffff;
 const AWAKE = constant('AWAKE');
+const EPOCH = constant('EPOCH');
+const USED_ELEMENTS = constant('USED_ELEMENTS');
+/** An epoch that no value which is always the same would give. */
+const AGE = 3;
 const T_HOST = constant('T_HOST');
 const O_DIED = constant('O_DIED');
 const O_KIND = constant('O_KIND');
@@ -274,11 +280,19 @@ export class Scene {
       this.#setElementOwner((this.spare(t) - this.regions.elements) / ELEMENT_SIZE, t + 1);
     }
     model.objects?.(this);
+    if (model.aged) this.#age();
     for (let t = 0; t < this.threads; t++) {
       this.#forget(t);
       this.#advance(t);
     }
     this.rehash();
+  }
+
+  #age(): void {
+    const { elements, end } = this.regions;
+    for (let e = elements; e < end; e += ELEMENT_SIZE)
+      this.machine.hostStore32(e, this.machine.hostLoad32(e) + AGE * EPOCH);
+    this.machine.hostStore32(USED_ELEMENTS, (end - elements) / ELEMENT_SIZE);
   }
 
   // --- For models and ops --------------------------------------------------------------------------------
