@@ -1,6 +1,6 @@
 /** Models of the pool of elements, of the objects and of the registry. */
 import { ANSWER_CLOSED, constant, STATE_MASK } from '../scene/layout.js';
-import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
+import { acquire, arrive, call, dispose, eventLoop, post, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 
@@ -18,7 +18,7 @@ const create = (mayFail = false): Op =>
       if (attachment < 0 && !mayFail) throw new Violation(`thread ${t} finds no room for an object`);
       const address = attachment < 0 ? 0 : scene.objectOf(attachment);
       for (let u = 0; u < scene.threads; u++) {
-        if (address !== 0 && scene.get(u, MINE) === address) {
+        if (address !== 0 && !scene.dead(u) && scene.get(u, MINE) === address) {
           throw new Violation(`threads ${t} and ${u} have both been given the object at ${address}`);
         }
       }
@@ -133,6 +133,13 @@ export const allocator: readonly Model[] = [
     long: true,
     programs: [[create(), ...drop()], [create(), ...drop(), create()], [create()]],
     arena: { objects: 4 },
+    deaths: 1,
+    mortal: [0],
+  },
+  {
+    name: 'objects, a thread is killed and reaped',
+    programs: [[create(), ...drop(), create()], [supervise(), create(true), ...drop()]],
+    arena: { objects: 2 },
     deaths: 1,
     mortal: [0],
   },

@@ -3,7 +3,7 @@
  * made goes back; places for names are not lost.
  */
 import { ADMITTED, constant } from '../scene/layout.js';
-import { call } from '../scene/ops.js';
+import { call, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
 
@@ -120,6 +120,14 @@ const drop = (name = 0): Op[] => [
   }),
 ];
 
+/** No entry is drafted by anybody any more. */
+function noDrafts(scene: Scene): void {
+  for (let entry = scene.regions.names; entry < scene.regions.threads; entry += NAME_SIZE) {
+    const used = word(scene, entry + N_USED);
+    if (used !== 0 && used !== PUBLISHED) throw new Violation(`a draft is left to ${used}`);
+  }
+}
+
 /**
  * Every object that is live is open by one name, as often as it says; nothing else is in use, and no place is
  * lost.
@@ -129,10 +137,7 @@ function whole(scene: Scene): void {
     scene.model.programs.some((_, t) => scene.get(t, slot(name)) !== 0),
   );
   const places = word(scene, constant('PUBLISHED_NAMES'));
-  for (let entry = scene.regions.names; entry < scene.regions.threads; entry += NAME_SIZE) {
-    const used = word(scene, entry + N_USED);
-    if (used !== 0 && used !== PUBLISHED) throw new Violation(`a draft is left to ${used}`);
-  }
+  noDrafts(scene);
   if (places !== opened.length) throw new Violation(`${places} places are taken by ${opened.length} names`);
   const { objects, names } = scene.regions;
   for (let address = objects; address + OBJECT_SIZE <= names; address += OBJECT_SIZE) {
@@ -204,6 +209,17 @@ export const names: readonly Model[] = [
     programs: [[open(0)], [open(0, { permits: -1, answer: constant('ANSWER_NOT_FOUND') })]],
     arena: { names: 1, objects: 1 },
     end: whole,
+  },
+  {
+    name: 'names, a thread is killed',
+    programs: [
+      [open(0), open(0, { max: MAX + 1, answer: constant('ANSWER_MISMATCH') })],
+      [supervise(), open(0), open(1, { answer: FULL })],
+    ],
+    arena: { names: 1, objects: 3, attached: 2 },
+    deaths: 1,
+    mortal: [0],
+    end: noDrafts,
   },
   {
     name: 'names of three',

@@ -928,6 +928,11 @@ export class Scene {
     const lo = m.words[address >> 2];
     const hi = m.words[(address >> 2) + 1];
     m.step(t);
+    if ((address - this.regions.objects) % OBJECT_SIZE === O_LIFE && address < this.regions.names) {
+      const freed = m.words[address >> 2] >>> 24 === 0 && lo >>> 24 !== 0;
+      if (((m.words[(address >> 2) + 1] - hi) | 0) !== Number(freed))
+        throw new Violation(`the generation of ${nameOf(address, this.regions)} was ${hi}`);
+    }
     if (semaphore < 0) {
       this.model.wrote?.(this, t, address, lo);
       return;
