@@ -22,10 +22,8 @@ interface Options {
 
 const LAST = new URL('../../docs/mutants.md', import.meta.url).pathname;
 
-/**
- * So many of the smallest models are tried with every mutant: of what only the set-up comes to, they are all.
- */
-const ALWAYS = 15;
+/** Of what the set-up comes to, the models of so few states are tried too. */
+const SMALL = 500;
 
 const options = new Command('mutants')
   .description('Changes each access of the built modules in turn, and searches the models that come to it.')
@@ -57,9 +55,10 @@ const measures = (
 
 const measuresOn = (program: ProgramName): Measure[] => measures.filter((one) => one.program === program);
 
+const setUps = new Map(PROGRAMS.map((program) => [program, measureSetUp(program)]));
 const names = new Map(
   PROGRAMS.map((program): [ProgramName, (mutant: Mutant) => string] => {
-    const seen = [measureSetUp(program), ...measuresOn(program)];
+    const seen = [setUps.get(program) as Measure, ...measuresOn(program)];
     return [program, namer(sites(loadProgram(program)), wordsIn(seen))];
   }),
 );
@@ -69,8 +68,10 @@ const named = PROGRAMS.flatMap(mutantsOf)
   .filter(({ mutant: { program } }) => program === (options.program ?? program))
   .filter(({ name }) => name.includes(options.only ?? '') && !(options.again && told.has(name)));
 const jobs = named.map(({ mutant, index, name }): Job => {
+  const { offset } = mutant.site;
+  const ofSetUp = setUps.get(mutant.program)?.words.has(offset) ?? false;
   const candidates = measuresOn(mutant.program).filter(
-    ({ words }, i) => i < ALWAYS || words.has(mutant.site.offset),
+    ({ words, states }) => words.has(offset) || (states <= SMALL && ofSetUp),
   );
   const before = told.get(name);
   const first = candidates.filter(({ model }) => model === before);

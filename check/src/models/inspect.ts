@@ -3,16 +3,28 @@
  * values are such as neither an empty word nor a full one would give.
  */
 import { PARKED } from '../machine/status.js';
-import { COLLISIONS, constant, ELEMENT_SIZE, O_DEATHS, O_TIMEOUTS, QUEUED } from '../scene/layout.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  COLLISIONS,
+  constant,
+  ELEMENT_SIZE,
+  O_DEATHS,
+  O_TIMEOUTS,
+  QUEUED,
+  REFUSED,
+} from '../scene/layout.js';
 import { abort, arrive, call, dispose, post } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, PROMISES } from '../scene/words.js';
-import { asks, ofFirst } from './answers.js';
+import { asks, mine, ofFirst } from './answers.js';
 import { type Line, modelOf } from './program.js';
 
 const ASYNC = constant('ASYNC');
 const E_SINCE = constant('E_SINCE');
 const KIND = constant('KIND_SEMAPHORE');
+const MUTEX = constant('KIND_MUTEX');
+const CONTENDED = constant('CONTENDED');
 const FIRST = 16n;
 /** When a waiter goes to sleep, as it says. */
 const NOW = 77;
@@ -111,6 +123,14 @@ const reads: readonly Model[] = [
               throw new Violation(`thread 1 waits, and ${answer} are counted`);
           },
         ),
+        call(
+          'isAsleep',
+          () => [2],
+          (answer, scene, t) => {
+            if (scene.get(t, GOT + 1) === 1 && answer !== 1)
+              throw new Violation('thread 1 sleeps, and is said not to');
+          },
+        ),
         post(),
         call('elementWaiting', () => [0], (answer) => {
           if (answer !== 0) throw new Violation(`a spare is said to wait`);
@@ -158,6 +178,11 @@ const reads: readonly Model[] = [
     name: 'inspect: an object',
     programs: [
       [
+        asks(
+          'attachedTo',
+          (scene) => [scene.attachment(0, 0)],
+          ({ semaphores }) => semaphores[0] as number,
+        ),
         asks('initial', ofFirst(), 2),
         asks('balance', ofFirst(), 2),
         asks('isRobust', ofFirst(), 1),
@@ -178,11 +203,59 @@ const reads: readonly Model[] = [
     arena: { objects: 3 },
     leaves: true,
     objects: (scene) => {
-      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.callNow(0, 'createObject', MUTEX, 1, 1, 0, 0, 1, 0, 0);
       const address = scene.semaphore({ permits: 2, first: FIRST, robust: true });
       scene.machine.hostStore32(address + O_TIMEOUTS, 5);
       scene.machine.hostStore32(address + O_DEATHS, 6);
       scene.machine.hostStore32(address + constant('O_DIED'), 7);
+    },
+  },
+  {
+    name: 'inspect: a mutex',
+    programs: [
+      [
+        asks('ownerOf', ofFirst(), 0),
+        asks('waitersOf', ofFirst(), 0),
+        asks('held', mine, 0),
+        asks('unlock', ofFirst(), constant('ANSWER_NOT_HELD')),
+        asks('lock', ofFirst(), ADMITTED),
+        asks('ownerOf', ofFirst(), 1),
+        asks('held', mine, 1),
+        asks('lock', ofFirst(), CONTENDED),
+        asks('queue', (scene) => [...ofFirst()(scene), ...mine(scene)], constant('ANSWER_HELD')),
+        asks('tryLock', ofFirst(), REFUSED),
+        asks('arrive', (scene) => [...ofFirst(1, 0)(scene), ...mine(scene)], ADMITTED),
+        asks('reserveLock', (scene) => [...ofFirst()(scene), ...mine(scene)], REFUSED),
+        asks('waitersOf', ofFirst(), 1),
+        asks('arrive', (scene) => [...ofFirst(1, 0)(scene), ...mine(scene)], 1),
+        asks('waitersOf', ofFirst(), 2),
+        asks('elementWaiting', () => [0], 1),
+        asks('ownerOf', ofFirst(), 1),
+        call('mutexDispose', ofFirst()),
+        asks('lock', ofFirst(), CONTENDED),
+        asks('tryLock', ofFirst(), ANSWER_CLOSED),
+      ],
+    ],
+    leaves: true,
+    objects: (scene) => {
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.semaphore({ permits: 1, kind: MUTEX, first: FIRST, robust: true });
+    },
+  },
+  {
+    name: 'inspect: a counter',
+    programs: [
+      [
+        asks('counted', ofFirst(), 3),
+        asks('countDown', ofFirst(), ADMITTED),
+        asks('counted', ofFirst(), 2),
+        call('closeCounter', ofFirst()),
+        asks('counted', ofFirst(), 0),
+      ],
+    ],
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 3, kind: constant('KIND_COUNTING_SEMAPHORE') });
     },
   },
   {

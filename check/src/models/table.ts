@@ -106,6 +106,7 @@ const semaphore: Line[] = [
   { name: 'lines of 2', program: 'A | A | V2', permits: [0], cells: 0, fullLines: true, extra: 12 },
   { name: 'promise behind a waiter', program: 'A | a1 d | V V', permits: [0], buckets: 2 },
   { name: 'heavy run', program: 'a2 a2 d | V2', permits: [0], buckets: 2 },
+  { name: 'heavy run, 4 buckets', program: 'a2 a2 d | V2 V2', permits: [0], buckets: 4 },
   { name: 'promises dispose', program: 'a2 a1 d | D', permits: [0], buckets: 2 },
 ];
 
@@ -251,6 +252,10 @@ const dying: Line[] = [
     robust: true,
   },
   { name: 'die: a poster', program: 'A | V | S', permits: [0], mortal: [1], mayWait: true },
+  { name: 'die: a poster, of a promise', program: 'a1 d | V | S', permits: [0], mortal: [1], mayWait: true },
+  { name: 'die: who disposes', program: 'A | D | S', permits: [0], mortal: [1], mayWait: true },
+  { name: 'die: who disposes, of a promise', program: 'a1 d | D | S', permits: [0], mortal: [1], mayWait: true },
+  { name: 'die: undead, and posted', program: 'A | V | S', permits: [0], mortal: [0], undead: true, mayWait: true },
   { name: 'die: a poster of 2', program: 'A | A | V2 | S', permits: [0], mortal: [2], mayWait: true },
   {
     name: 'die: a giver',

@@ -139,6 +139,7 @@ const BUILDING = 1;
 const REFERENCES = 0xffffff;
 const AWAKE = constant('AWAKE');
 const EPOCH = constant('EPOCH');
+const E_SINCE = constant('E_SINCE');
 const USED_ELEMENTS = constant('USED_ELEMENTS');
 /** An epoch that no value which is always the same would give. */
 const AGE = 3;
@@ -290,8 +291,12 @@ export class Scene {
 
   #age(): void {
     const { elements, end } = this.regions;
-    for (let e = elements; e < end; e += ELEMENT_SIZE)
-      this.machine.hostStore32(e, this.machine.hostLoad32(e) + AGE * EPOCH);
+    for (let e = elements; e < end; e += ELEMENT_SIZE) {
+      const state = this.machine.hostLoad32(e);
+      this.machine.hostStore32(e, state + AGE * EPOCH);
+      if (state !== IDLE && state !== RESERVED) continue;
+      for (const word of [E_START, E_END, E_HELD, E_SINCE]) this.machine.hostStore32(e + word, AGE);
+    }
     this.machine.hostStore32(USED_ELEMENTS, (end - elements) / ELEMENT_SIZE);
   }
 
