@@ -147,14 +147,15 @@ export function recover(): bool {
     wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
     // Who called may have another semaphore in hand: promises of this one are found by the doorbell.
     ring(me);
-  } else if (amidst === COMPETING) {
-    forgo(mutex, attached);
-  } else if (amidst === PARKING) {
+  } else {
     // The exception may have ended its sleep.
     wakeUp();
-    const e = reserve();
-    if (e === 0) return false;
-    setSpare(e);
+    if (amidst === COMPETING) forgo(mutex, attached);
+    else {
+      const e = reserve();
+      if (e === 0) return false;
+      setSpare(e);
+    }
   }
   amidst = NOTHING;
   return true;

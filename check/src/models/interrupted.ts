@@ -2,25 +2,13 @@
  * Models of calls that were cut short: acquire or release has answered that a second call must follow, and an
  * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
  */
-import { constant, ELEMENT_SIZE, FREE, LIFE_STATE, THREAD_SIZE } from '../scene/layout.js';
-import { acquire, arrive, call, eventLoop, post, release } from '../scene/ops.js';
+import { constant, ELEMENT_SIZE, FREE, LIFE_STATE } from '../scene/layout.js';
+import { acquire, arrive, asleep, call, eventLoop, post, recordOf, release } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 
 /** acquire without park: the ticket is lost. */
 const cutAcquire = (): Op => call('acquire', (scene) => [scene.semaphores[0], 1]);
-
-const record = (scene: Scene, t: number): number => scene.regions.threads + (t + 1) * THREAD_SIZE;
-
-/** An exception has ended its sleep, as the record still says. */
-const asleep = (): Op => ({
-  text: 'asleep',
-  next(scene, t) {
-    const life = record(scene, t);
-    scene.machine.hostStore32(life, (scene.machine.hostLoad32(life) & ~LIFE_STATE) | constant('ASLEEP'));
-    return true;
-  },
-});
 
 /** release without finishRelease, of what the thread holds or of a permit that nobody held. */
 const cutRelease = (): Op => ({
@@ -77,7 +65,7 @@ export const interrupted: readonly Model[] = [
     ...LOSES,
     objects: semaphores(0),
     end: (scene) => {
-      if (scene.finished(0) && (scene.machine.words[record(scene, 0) >> 2] & LIFE_STATE) !== FREE)
+      if (scene.finished(0) && (scene.machine.words[recordOf(scene, 0) >> 2] & LIFE_STATE) !== FREE)
         throw new Violation('a thread has ended, and its record is not free');
     },
   },

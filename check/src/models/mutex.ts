@@ -3,13 +3,14 @@
  *
  *     L lock     B lock with a time-out     T tryLock     U unlock what was locked     D dispose     S reap whoever dies
  *     a lockAsync     g the same, but it gives up when it would have to wait, in line or as the eldest
+ *     c lock that is cut short in its sleep as the eldest
  *     Z sleep until it is killed     w wait until thread 0 is dead
  *
  * What is checked besides what a scene checks: the lock goes from nobody to the thread that takes it, and back by
  * its owner alone; and from when it has taken its ticket a waiter is overtaken no more often than the bound says.
  */
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
-import { awaitDeath, dispose, mourn, supervise } from '../scene/ops.js';
+import { asleep, awaitDeath, dispose, mourn, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES, RESULT, TAKEN } from '../scene/words.js';
 
@@ -221,6 +222,25 @@ function lockAsync(givesUp: boolean): Op {
   };
 }
 
+/** `lock()`, which an exception ends in its sleep as the eldest: when its thread locks again, it has given up. */
+function cutLock(): Op {
+  const rest = asleep();
+  return {
+    text: 'lock, cut short',
+    next(scene, t) {
+      const m = mutex(scene);
+      const answer = scene.result(t);
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) scene.call(t, 'lock', m);
+      else if (answer === ADMITTED) return has(scene, t);
+      else if (phase === 1) scene.call(t, 'queue', m, scene.attachment(t, 0));
+      else return rest.next(scene, t) as boolean;
+      return false;
+    },
+  };
+}
+
 function tryLock(): Op {
   return {
     text: 'tryLock',
@@ -271,6 +291,8 @@ function op(letter: string): Op {
       return lock(false);
     case 'B':
       return lock(true);
+    case 'c':
+      return cutLock();
     case 'a':
       return lockAsync(false);
     case 'g':
@@ -428,6 +450,7 @@ const small: Line[] = [
   { name: '2x1, first come first served', program: 'L U | L U', bypass: 0 },
   { name: '2x1 polling', program: 'L U | L U', bypass: 1, spin: 1 },
   { name: '2x1 wrap', program: 'L U | L U', bypass: 1, count: WRAP },
+  { name: 'cut short', program: 'c U L U | T U T U', bypass: 1 },
   { name: '2, one tries', program: 'L U | T U T U', bypass: 1 },
   { name: '2, one in time', program: 'L U | B U', bypass: 1 },
   { name: '2 in time', program: 'B U | B U', bypass: 1 },

@@ -9,9 +9,11 @@ import {
   ANSWER_CLOSED,
   ANSWER_FULL,
   constant,
+  LIFE_STATE,
   QUEUED,
   REFUSED,
   STILL_AWAKE,
+  THREAD_SIZE,
   TIMED_OUT,
 } from './layout.js';
 import { type Op, type Scene, Violation } from './scene.js';
@@ -532,6 +534,19 @@ export function supervise(): Op {
     },
   };
 }
+
+export const recordOf = (scene: Scene, t: number): number => scene.regions.threads + (t + 1) * THREAD_SIZE;
+
+/** An exception has ended the call that it was in, in its sleep: the record still says so. */
+export const asleep = (): Op => ({
+  text: 'asleep',
+  next(scene, t) {
+    if (scene.global(t, 'semaphore/amidst') === 0) return true;
+    const life = recordOf(scene, t);
+    scene.machine.hostStore32(life, (scene.machine.hostLoad32(life) & ~LIFE_STATE) | constant('ASLEEP'));
+    return true;
+  },
+});
 
 /** Sleeps until it is killed. */
 export function awaitDeath(): Op {
