@@ -91,6 +91,17 @@ function registered(index: number, scene: Scene, t: number): void {
   scene.set(t, MINE, index);
 }
 
+/** What a runtime calls a thread that none is called at first. */
+const HOST = 9;
+
+/** The second thread, which has just registered, has its name, wherever that is. */
+function hosted(scene: Scene): void {
+  const { threads } = scene.regions;
+  const record = threads + scene.global(1, 'arena/me') * constant('THREAD_SIZE');
+  const host = word(scene, record + constant('T_HOST'));
+  if (host !== HOST) throw new Violation(`the host of a thread that is registered is ${host}`);
+}
+
 /** As in an arena that no thread has come to yet. */
 function empty(scene: Scene): void {
   for (let t = 0; t < scene.threads; t++) scene.callNow(t, 'unregister');
@@ -162,6 +173,23 @@ export const allocator: readonly Model[] = [
     programs: [rejoin(), rejoin(), rejoin()],
     arena: { elements: 3, objects: 0 },
     end: apart,
+  },
+  {
+    name: 'registry, hosts',
+    programs: [[call('unregister', () => [])], [call('unregister', () => []), call('register', () => [HOST])]],
+    arena: { elements: 2, objects: 0 },
+    end: hosted,
+  },
+  {
+    name: 'registry, hosts of the dead',
+    programs: [[], [call('unregister', () => []), call('register', () => [HOST])], [supervise()]],
+    arena: { elements: 3, objects: 0 },
+    deaths: 1,
+    mortal: [0],
+    // The record of the dead thread may be another's by then.
+    leaves: true,
+    objects: (scene) => scene.kill(0),
+    end: hosted,
   },
   {
     name: 'registry, a thread is killed',

@@ -4,11 +4,14 @@
  *     L lock     B lock with a time-out     T tryLock     U unlock what was locked     D dispose     S reap whoever dies
  *     a lockAsync     g the same, but it gives up when it would have to wait, in line or as the eldest
  *     c lock that is cut short in its sleep as the eldest
+ *     C lock, of a thread that is the eldest already
+ *     O unlock and lock, which must succeed while thread 1 dozes as the eldest
  *     Z sleep until it is killed     w wait until thread 0 is dead
  *
  * What is checked besides what a scene checks: the lock goes from nobody to the thread that takes it, and back by
  * its owner alone; and from when it has taken its ticket a waiter is overtaken no more often than the bound says.
  */
+import { PARKED } from '../machine/status.js';
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
 import { asleep, awaitDeath, dispose, mourn, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
@@ -16,6 +19,7 @@ import { GOT, LOCAL, PHASE, PROMISES, RESULT, TAKEN } from '../scene/words.js';
 
 const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
+const M_LIMIT = constant('M_LIMIT');
 const M_DIED = constant('M_DIED');
 const M_CLOSED = constant('M_CLOSED');
 /** What can change of the number of waiters in a model. */
@@ -48,6 +52,14 @@ interface Line {
   readonly undead?: boolean;
   readonly extra?: number;
   readonly aged?: boolean;
+  /** The thread that begins with the lock. */
+  readonly locked?: number;
+  /** Whether that has unlocked before the others start. */
+  readonly free?: boolean;
+  /** The thread that begins as the eldest; it is dead if any may be killed. */
+  readonly eldest?: number;
+  /** What is left of a turn at the end, if anybody has waited. */
+  readonly turn?: number;
   readonly forgets?: boolean;
 }
 
@@ -90,7 +102,7 @@ const givesUp = 5;
 const forgoes = 11;
 
 /** `lock()`; with a time-out every sleep may run out, and then it gives up. */
-function lock(timed: boolean): Op {
+function lock(timed: boolean, isEldest = false): Op {
   return {
     text: timed ? 'lock(timeout)' : 'lock',
     next(scene, t) {
@@ -106,7 +118,7 @@ function lock(timed: boolean): Op {
       const answer = scene.result(t);
       switch (scene.get(t, PHASE)) {
         case begin:
-          return go(tried, 'lock');
+          return isEldest ? compete() : go(tried, 'lock');
         case tried:
           if (answer === ADMITTED) return has(scene, t);
           if (answer !== CONTENDED) throw new Violation(`lock is answered ${answer}`);
@@ -233,10 +245,47 @@ function cutLock(): Op {
       const phase = scene.get(t, PHASE);
       scene.set(t, PHASE, phase + 1);
       if (phase === 0) scene.call(t, 'lock', m);
-      else if (answer === ADMITTED) return has(scene, t);
+      else if (answer === ADMITTED && phase < 3) return has(scene, t);
       else if (phase === 1) scene.call(t, 'queue', m, scene.attachment(t, 0));
+      else if (answer === QUEUED) scene.call(t, 'park', 0, scene.attachment(t, 0));
       else return rest.next(scene, t) as boolean;
       return false;
+    },
+  };
+}
+
+/**
+ * Unlocks and locks at once, while another sleeps as the eldest, which was told nothing: so often as the limit says
+ * that must succeed, and then not.
+ */
+function overtake(): Op {
+  const eldest = (scene: Scene): boolean => scene.machine.status(1) === PARKED && dozes(scene);
+  const dozes = (scene: Scene): boolean =>
+    (scene.machine.words[(mutex(scene) + M_WORD) >> 2] & constant('M_RESERVED')) === 0;
+  return {
+    text: 'overtake',
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) {
+        scene.set(t, LOCAL, Number(eldest(scene)));
+        scene.set(t, HAS, 0);
+        scene.call(t, 'unlock', mutex(scene));
+        return false;
+      }
+      if (phase === 1) {
+        scene.call(t, 'lock', mutex(scene));
+        return false;
+      }
+      if (phase === 2) {
+        const watched = scene.get(t, LOCAL) === 1 && eldest(scene);
+        if (watched && scene.result(t) !== ADMITTED)
+          throw new Violation('the lock is refused to one who may overtake');
+        if (scene.result(t) === ADMITTED) return has(scene, t);
+        scene.call(t, 'wakeEldest', mutex(scene));
+        return false;
+      }
+      return true;
     },
   };
 }
@@ -291,6 +340,10 @@ function op(letter: string): Op {
       return lock(false);
     case 'B':
       return lock(true);
+    case 'C':
+      return lock(false, true);
+    case 'O':
+      return overtake();
     case 'c':
       return cutLock();
     case 'a':
@@ -362,8 +415,17 @@ function checkWord(scene: Scene): void {
     throw new Violation(`the word ends as 0x${(low >>> 0).toString(16)}`);
 }
 
+/** Whoever has waited leaves a turn behind to the next. */
+function checkLimit(scene: Scene, turn: number): void {
+  const m = mutex(scene);
+  const word = (address: number): number => scene.machine.words[address >> 2] as number;
+  const left = word(m + M_LIMIT) - (word(m + M_WORD + 4) >> COUNT_BIT);
+  if (word(m + TICKET) !== 0 && left !== turn)
+    throw new Violation(`${left} overtakings are left of the last turn, not ${turn}`);
+}
+
 function modelOf(line: Line): Model {
-  const programs = line.program.split('|').map((text) => text.trim().split(/\s+/).map(op));
+  const programs = line.program.split('|').map((text) => text.split(/\s+/).filter(Boolean).map(op));
   // Who gives up leaves an element behind, and takes another; a promise has one, and its thread a second spare.
   const givers = (line.program.match(/[Bag]/g) ?? []).length;
   return {
@@ -381,7 +443,10 @@ function modelOf(line: Line): Model {
     forgets: line.forgets ?? false,
     aged: line.aged ?? false,
     wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bypass),
-    end: checkWord,
+    end: (scene) => {
+      checkWord(scene);
+      if (line.turn !== undefined) checkLimit(scene, line.turn);
+    },
     objects: (scene) => {
       const m = scene.semaphore({
         permits: 1,
@@ -390,9 +455,20 @@ function modelOf(line: Line): Model {
         spin: line.spin ?? 0,
         robust: true,
       });
+      if (line.locked !== undefined) {
+        scene.callNow(line.locked, 'lock', m);
+        if (!line.free) scene.set(line.locked, HAS, 1);
+      }
+      if (line.eldest !== undefined) {
+        scene.callNow(line.eldest, 'lock', m);
+        scene.callNow(line.eldest, 'queue', m, scene.attachment(line.eldest, 0));
+        if (line.free) scene.callNow(line.locked ?? 0, 'unlock', m);
+        if (line.mortal !== undefined) scene.kill(line.eldest);
+        else scene.set(line.eldest, WAITS, 1);
+      }
       if (line.count !== undefined) {
         scene.machine.hostStore32(m + M_WORD + 4, line.count << COUNT_BIT);
-        scene.machine.hostStore32(m + constant('M_LIMIT'), line.count);
+        scene.machine.hostStore32(m + M_LIMIT, line.count);
       }
     },
   };
@@ -400,6 +476,8 @@ function modelOf(line: Line): Model {
 
 /** Where the count of overtakings, which has 29 bits, wraps soon. */
 const WRAP = 2 ** 29 - 1;
+
+const FAR = 2 ** 29 - 5;
 
 const lines: Line[] = [
   { name: '2x2', program: 'L U L U | L U L U', bypass: 1 },
@@ -451,6 +529,7 @@ const small: Line[] = [
   { name: '2x1 polling', program: 'L U | L U', bypass: 1, spin: 1 },
   { name: '2x1 wrap', program: 'L U | L U', bypass: 1, count: WRAP },
   { name: 'cut short', program: 'c U L U | T U T U', bypass: 1 },
+  { name: 'cut short behind another', program: 'c U L U | L U', bypass: 1 },
   { name: '2, one tries', program: 'L U | T U T U', bypass: 1 },
   { name: '2, one in time', program: 'L U | B U', bypass: 1 },
   { name: '2 in time', program: 'B U | B U', bypass: 1 },
@@ -461,6 +540,29 @@ const small: Line[] = [
   { name: '2 promises, first come first served', program: 'a U | a U', bypass: 0 },
   { name: '2, a promise gives up', program: 'L U | g U', bypass: 1 },
   { name: '2, a promise disposed of', program: 'L D | a U', bypass: 1 },
+  { name: '2x1, a turn of 2', program: 'L U | L U', bypass: 256, turn: 2 },
+  { name: '2x1, a turn of 2, wrap', program: 'L U | L U', bypass: 256, turn: 2, count: WRAP },
+  { name: 'overtakes', program: 'O O U | L U', bypass: 512, locked: 0 },
+  { name: 'overtakes, forgetful', program: 'O O U | L U', bypass: 512, locked: 0, forgets: true },
+  { name: '2x1, far below 0', program: 'L U | L U', bypass: 0, count: FAR },
+  { name: '2, one tries, far below 0', program: 'L U | T U T U', bypass: 0, count: FAR },
+  { name: '2x1, overtaken, far below 0', program: 'L U | L U L U', bypass: 0, count: FAR, forgets: true },
+  ...[
+    { name: 'one behind the eldest', program: 'C U | L U' },
+    { name: 'one behind the eldest, 2 buckets', program: 'C U | L U', buckets: 2 as const },
+    { name: 'a promise behind the eldest', program: 'C U | a U' },
+    { name: 'one in time behind the eldest', program: 'C U | B U' },
+    { name: 'a promise that gives up behind the eldest', program: 'C U | g U' },
+    { name: 'one behind the eldest, which disposes', program: 'C D | L U' },
+    { name: 'one behind the eldest, which is cut short', program: 'C U | c U L U' },
+  ].map((line) => ({ ...line, bypass: 0, locked: 1, free: true, eldest: 0 })),
+  { name: '1 waits, 1 tries', program: 'U | L U | T U', bypass: 1, locked: 0 },
+  { name: 'die, who disposes', program: 'D | L U | S', bypass: 1, mortal: [0] },
+  { name: 'die, who disposes, of a promise', program: 'D | a U | S', bypass: 1, mortal: [0] },
+  { name: 'a dead eldest', program: '| U | S', bypass: 1, locked: 1, eldest: 0, mortal: [0] },
+  { name: 'a dead eldest before a newcomer', program: '| L U | S', bypass: 0, locked: 1, free: true, eldest: 0, mortal: [0] },
+  { name: 'a dead eldest before a promise', program: '| a U | S', bypass: 0, locked: 1, free: true, eldest: 0, mortal: [0] },
+  { name: 'a dead eldest, and who reaps it', program: '| U | S | S', bypass: 1, locked: 1, eldest: 0, mortal: [0, 2], deaths: 2 },
   { name: 'killed asleep, the owner', program: 'L Z | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, before a newcomer', program: 'L Z | w L U | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, a waiter', program: 'L U | L U | S', bypass: 1, mortal: [0], asleep: [0] },

@@ -256,6 +256,7 @@ const dying: Line[] = [
   { name: 'die: who disposes', program: 'A | D | S', permits: [0], mortal: [1], mayWait: true },
   { name: 'die: who disposes, of a promise', program: 'a1 d | D | S', permits: [0], mortal: [1], mayWait: true },
   { name: 'die: undead, and posted', program: 'A | V | S', permits: [0], mortal: [0], undead: true, mayWait: true },
+  { name: 'die: a poster, of the second object', program: 'A | V | S', permits: [0], mortal: [1], mayWait: true, before: 1 },
   { name: 'die: a poster of 2', program: 'A | A | V2 | S', permits: [0], mortal: [2], mayWait: true },
   {
     name: 'die: a giver',

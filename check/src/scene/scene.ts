@@ -384,6 +384,11 @@ export class Scene {
     return this.machine.resultLo(t);
   }
 
+  /** Kills a thread before the others start. */
+  kill(t: number): void {
+    this.#die(t);
+  }
+
   get(t: number, word: number): number {
     return this.state[t * WORDS + word];
   }
@@ -802,6 +807,8 @@ export class Scene {
           `${nameOf(o, this.regions)} has ${life & REFERENCES} references, and ${records} records of them`,
         );
       const s = this.semaphores.indexOf(o);
+      if (this.#wordOf(o + O_KIND) === MUTEX && held !== 0)
+        throw new Violation(`${held} are said to be the eldest at the end`);
       if (s < 0 || !this.#robust[s] || this.#wordOf(o + O_KIND) === MUTEX) continue;
       if (held !== this.held(s))
         throw new Violation(`${this.held(s)} permits are held, and ${held} recorded`);
