@@ -19,6 +19,7 @@ import { GOT, LOCAL, PHASE, PROMISES, RESULT, TAKEN } from '../scene/words.js';
 
 const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
+const O_DIED = constant('O_DIED');
 const M_LIMIT = constant('M_LIMIT');
 const M_DIED = constant('M_DIED');
 const M_CLOSED = constant('M_CLOSED');
@@ -47,6 +48,8 @@ interface Line {
   readonly count?: number;
   readonly long?: boolean;
   readonly mortal?: readonly number[];
+  /** Whether whoever locks asks, but by the fast way, whether owners have died. */
+  readonly learns?: boolean;
   readonly asleep?: readonly number[];
   readonly deaths?: number;
   readonly undead?: boolean;
@@ -69,6 +72,15 @@ function mutex(scene: Scene): number {
 
 function ownerOf(scene: Scene): number {
   return scene.machine.words[(mutex(scene) + M_WORD) >> 2] & M_OWNER;
+}
+
+/** Whoever has not locked by the fast way asks whether owners have died; true if it need not. */
+function asks(scene: Scene, t: number): boolean {
+  has(scene, t);
+  if (scene.model.learns !== true) return true;
+  scene.set(t, PHASE, asked);
+  scene.call(t, 'ownersDied', mutex(scene));
+  return false;
 }
 
 function has(scene: Scene, t: number): true {
@@ -100,6 +112,7 @@ const parked = 3;
 const competes = 4;
 const givesUp = 5;
 const forgoes = 11;
+const asked = 12;
 
 /** `lock()`; with a time-out every sleep may run out, and then it gives up. */
 function lock(timed: boolean, isEldest = false): Op {
@@ -124,7 +137,7 @@ function lock(timed: boolean, isEldest = false): Op {
           if (answer !== CONTENDED) throw new Violation(`lock is answered ${answer}`);
           return go(queued, 'queue', attachment);
         case queued:
-          if (answer === ADMITTED) return has(scene, t);
+          if (answer === ADMITTED) return asks(scene, t);
           if (answer === ELDEST) return compete();
           if (answer !== QUEUED) return expectClosed(scene, t);
           scene.set(t, PHASE, parked);
@@ -136,7 +149,7 @@ function lock(timed: boolean, isEldest = false): Op {
           if (answer === TIMED_OUT) return go(givesUp, 'giveUp', attachment);
           return expectClosed(scene, t);
         case competes:
-          if (answer === ADMITTED) return has(scene, t);
+          if (answer === ADMITTED) return asks(scene, t);
           if (answer === TIMED_OUT) return go(forgoes, 'forgo', attachment);
           return expectClosed(scene, t);
         case givesUp:
@@ -299,7 +312,8 @@ function tryLock(): Op {
         scene.call(t, 'tryLock', mutex(scene));
         return false;
       }
-      if (scene.result(t) === ADMITTED) return has(scene, t);
+      if (scene.get(t, PHASE) === asked) return true;
+      if (scene.result(t) === ADMITTED) return asks(scene, t);
       return scene.result(t) === REFUSED || expectClosed(scene, t);
     },
   };
@@ -424,6 +438,13 @@ function checkLimit(scene: Scene, turn: number): void {
     throw new Violation(`${left} overtakings are left of the last turn, not ${turn}`);
 }
 
+/** Who took the mark of a death off the word has learnt of all. */
+function checkLearnt(scene: Scene): void {
+  const word = (offset: number): number => scene.machine.words[(mutex(scene) + offset) >> 2] as number;
+  if ((word(M_WORD) & M_DIED) === 0 && word(O_DIED) !== 0)
+    throw new Violation(`nobody learns that ${word(O_DIED)} owners have died`);
+}
+
 function modelOf(line: Line): Model {
   const programs = line.program.split('|').map((text) => text.split(/\s+/).filter(Boolean).map(op));
   // Who gives up leaves an element behind, and takes another; a promise has one, and its thread a second spare.
@@ -441,10 +462,12 @@ function modelOf(line: Line): Model {
     undead: line.undead ?? false,
     long: line.long ?? false,
     forgets: line.forgets ?? false,
+    learns: line.learns ?? false,
     aged: line.aged ?? false,
     wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bypass),
     end: (scene) => {
       checkWord(scene);
+      if (line.learns) checkLearnt(scene);
       if (line.turn !== undefined) checkLimit(scene, line.turn);
     },
     objects: (scene) => {
@@ -576,6 +599,8 @@ const small: Line[] = [
     asleep: [0],
     deaths: 2,
   },
+  { name: 'learns of a death', program: 'L U | L U | S', bypass: 1, mortal: [0], learns: true },
+  { name: 'a newcomer learns of a death', program: 'L Z | w T U L U | S', bypass: 1, mortal: [0], asleep: [0], learns: true },
   { name: 'killed, alone', program: 'L U T U a U | S', bypass: 1, mortal: [0] },
 ];
 
