@@ -93,7 +93,7 @@ const findings = named.map(({ mutant, name }, i): Finding => {
   if (pattern !== undefined) used.add(pattern);
   return { name, fn: mutant.site.fn, change: mutant.change, verdict, reason };
 });
-if (options.write !== undefined) writeFileSync(options.write, report(findings, options.states));
+if (options.write !== undefined) writeFileSync(options.write, report(findings, options.states, options.budget));
 const unexplained = findings.filter(
   ({ verdict, reason }) => verdict.outcome === 'survives' && reason === undefined,
 );

@@ -380,6 +380,12 @@ export const locks: readonly Model[] = (
     ...(name === 'TwaLock 1' || name === 'LifoLock'
       ? []
       : [{ name: '4x1', program: 'L U | L U | L U | L U', long: true }]),
+    { name: '2x1', program: 'L U | L U' },
+    { name: '2x1, 2 buckets, polling', program: 'L U | L U', buckets: 2 as const, spin: 2 },
+    { name: '2x1 and try', program: 'L U | Y U' },
+    { name: '2x1, and disposed of', program: 'L U | L U D' },
+    { name: '2x2', program: 'L U L U | L U L U' },
+    { name: '3x1', program: 'L U | L U | L U' },
     { name: '3x1, polling', program: 'L U | L U | L U', spin: 1 },
     { name: 'try', program: 'L U | Y U Y U | L U' },
     { name: 'free', program: 'F U F U' },
@@ -390,6 +396,7 @@ export const locks: readonly Model[] = (
     { name: 'dispose of waiters', program: withNodes(kind.kind) ? 'L U | L U | L U | D' : 'L | L | L | D' },
     ...(withNodes(kind.kind)
       ? [
+          { name: 'no nodes at hand, 2', program: 'L U | L U', warm: false },
           { name: 'no nodes at hand', program: 'L U | L U | L U', warm: false },
           { name: 'few nodes', program: 'N U N U | N U | N U', warm: false, elements: 2 },
         ]

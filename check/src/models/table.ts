@@ -438,6 +438,9 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
   return thresholds.flatMap((threshold): Line[] => {
     const name = (text: string): string => `${kind}${kind === 'ticket' ? '' : ` ${threshold}`}: ${text}`;
     return [
+      { name: name('2x1'), program: 'A R | A R', permits: [1], kind, threshold },
+      { name: name('2x1 polling'), program: 'A R | A R', permits: [1], kind, threshold, spin: 2 },
+      { name: name('dispose of a waiter'), program: 'A | D', permits: [0], kind, threshold },
       { name: name('3x2'), long: true, program: three, permits: [1], kind, threshold },
       { name: name('3x2 2 permits'), long: true, program: three, permits: [2], kind, threshold, buckets: 2 },
       { name: name('4x1'), long: true, program: 'A R | A R | A R | A R', permits: [1], kind, threshold },
@@ -502,6 +505,13 @@ const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
     ...more,
   });
   return [
+    line('2x1', 'A R | A R'),
+    line('2x1 conservative', 'A R | A R', { kind: `${kind} conservative` }),
+    line('2x1 polling', 'A R | A R', { spin: 2, first: WRAP }),
+    line('dispose of a waiter', 'A | D', { permits: [0] }),
+    line('left waiting', 'A | A | V', { permits: [0], mayWait: true }),
+    line('posted, 4 buckets', 'A | A | V2', { permits: [0], buckets: 4 }),
+    line('the end of two threads', 'A R E | A R E'),
     line('3x1', 'A R | A R | A R'),
     line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
     // With the conditions of three waiters in play, or a sequence that each release moves, it is too large.
