@@ -13,7 +13,7 @@
  */
 import { PARKED } from '../machine/status.js';
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
-import { asleep, awaitDeath, dispose, mourn, supervise } from '../scene/ops.js';
+import { asleep, awaitDeath, call, dispose, mourn, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES, RESULT, TAKEN } from '../scene/words.js';
 
@@ -59,8 +59,10 @@ interface Line {
   readonly locked?: number;
   /** Whether that has unlocked before the others start. */
   readonly free?: boolean;
-  /** The thread that begins as the eldest; it is dead if any may be killed. */
+  /** The thread that begins as the eldest. */
   readonly eldest?: number;
+  /** Whether that is dead. */
+  readonly dead?: boolean;
   /** What is left of a turn at the end, if anybody has waited. */
   readonly turn?: number;
   readonly forgets?: boolean;
@@ -279,6 +281,10 @@ function overtake(): Op {
     text: 'overtake',
     next(scene, t) {
       const phase = scene.get(t, PHASE);
+      if (phase === 0 && scene.machine.status(1) !== PARKED && !scene.finished(1)) {
+        scene.hostLoad(t, mutex(scene));
+        return false;
+      }
       scene.set(t, PHASE, phase + 1);
       if (phase === 0) {
         scene.set(t, LOCAL, Number(eldest(scene)));
@@ -486,7 +492,7 @@ function modelOf(line: Line): Model {
         scene.callNow(line.eldest, 'lock', m);
         scene.callNow(line.eldest, 'queue', m, scene.attachment(line.eldest, 0));
         if (line.free) scene.callNow(line.locked ?? 0, 'unlock', m);
-        if (line.mortal !== undefined) scene.kill(line.eldest);
+        if (line.dead) scene.kill(line.eldest);
         else scene.set(line.eldest, WAITS, 1);
       }
       if (line.count !== undefined) {
@@ -565,8 +571,8 @@ const small: Line[] = [
   { name: '2, a promise disposed of', program: 'L D | a U', bypass: 1 },
   { name: '2x1, a turn of 2', program: 'L U | L U', bypass: 256, turn: 2 },
   { name: '2x1, a turn of 2, wrap', program: 'L U | L U', bypass: 256, turn: 2, count: WRAP },
-  { name: 'overtakes', program: 'O O U | L U', bypass: 512, locked: 0 },
-  { name: 'overtakes, forgetful', program: 'O O U | L U', bypass: 512, locked: 0, forgets: true },
+  { name: 'overtakes', program: 'O O U | L U', bypass: 512, locked: 0, count: 5 },
+  { name: 'overtakes, forgetful', program: 'O O U | L U', bypass: 512, locked: 0, count: FAR, forgets: true },
   { name: '2x1, far below 0', program: 'L U | L U', bypass: 0, count: FAR },
   { name: '2, one tries, far below 0', program: 'L U | T U T U', bypass: 0, count: FAR },
   { name: '2x1, overtaken, far below 0', program: 'L U | L U L U', bypass: 0, count: FAR, forgets: true },
@@ -582,10 +588,12 @@ const small: Line[] = [
   { name: '1 waits, 1 tries', program: 'U | L U | T U', bypass: 1, locked: 0 },
   { name: 'die, who disposes', program: 'D | L U | S', bypass: 1, mortal: [0] },
   { name: 'die, who disposes, of a promise', program: 'D | a U | S', bypass: 1, mortal: [0] },
-  { name: 'a dead eldest', program: '| U | S', bypass: 1, locked: 1, eldest: 0, mortal: [0] },
-  { name: 'a dead eldest before a newcomer', program: '| L U | S', bypass: 0, locked: 1, free: true, eldest: 0, mortal: [0] },
-  { name: 'a dead eldest before a promise', program: '| a U | S', bypass: 0, locked: 1, free: true, eldest: 0, mortal: [0] },
-  { name: 'a dead eldest, and who reaps it', program: '| U | S | S', bypass: 1, locked: 1, eldest: 0, mortal: [0, 2], deaths: 2 },
+  { name: 'die, the owner disposes', program: 'D | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },
+  { name: 'die, the owner, before the eldest', program: 'U | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },
+  { name: 'a dead eldest', program: '| U | S', bypass: 1, locked: 1, eldest: 0, dead: true, mortal: [0] },
+  { name: 'a dead eldest before a newcomer', program: '| L U | S', bypass: 0, locked: 1, free: true, eldest: 0, dead: true, mortal: [0] },
+  { name: 'a dead eldest before a promise', program: '| a U | S', bypass: 0, locked: 1, free: true, eldest: 0, dead: true, mortal: [0] },
+  { name: 'a dead eldest, and who reaps it', program: '| U | S | S', bypass: 1, locked: 1, eldest: 0, dead: true, mortal: [0, 2], deaths: 2 },
   { name: 'killed asleep, the owner', program: 'L Z | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, before a newcomer', program: 'L Z | w L U | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, a waiter', program: 'L U | L U | S', bypass: 1, mortal: [0], asleep: [0] },
@@ -604,4 +612,54 @@ const small: Line[] = [
   { name: 'killed, alone', program: 'L U T U a U | S', bypass: 1, mortal: [0] },
 ];
 
-export const mutexes: readonly Model[] = [...small, ...lines].map(modelOf);
+/**
+ * Thread 0 has the lock, thread 1 is the eldest, thread 2 is the next in line, and behind it, if that is said, stand
+ * promises of thread 3. What is done here leaves so many who wait.
+ */
+function inLine(
+  name: string,
+  {
+    promises = 0,
+    dead = false,
+    by = 3,
+    done,
+    left,
+  }: { promises?: number; dead?: boolean; by?: 2 | 3; done: Op; left: number },
+): Model {
+  return {
+    name: `mutex: in line, ${name}`,
+    programs: [[], [], by === 2 ? [done] : [], by === 3 ? [done] : []],
+    arena: { buckets: 2, elements: 10, attached: 4 },
+    ...(dead ? { deaths: 1, mortal: [2] } : {}),
+    leaves: true,
+    objects: (scene) => {
+      const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
+      for (const t of [0, 1, 2]) {
+        if (scene.callNow(t, 'lock', m) === ADMITTED) continue;
+        scene.callNow(t, 'queue', m, scene.attachment(t, 0));
+      }
+      for (let i = 0; i < promises; i++)
+        scene.set(3, GOT + i, scene.callNow(3, 'arrive', m, 1, 0, scene.attachment(3, 0)));
+      if (dead) scene.kill(2);
+    },
+    end: (scene) => {
+      const word = scene.machine.words[(mutex(scene) + M_WORD) >> 2] as number;
+      const waiters = Math.floor(word / constant('M_WAITER'));
+      if (waiters !== left) throw new Violation(`${waiters} are said to wait, not ${left}`);
+    },
+  };
+}
+
+const gives = (): Op => call('giveUp', (scene, t) => [mutex(scene), scene.attachment(t, 0)]);
+const promiseGives = (): Op => call('giveUpRun', (scene) => [scene.get(3, GOT)]);
+
+const ofLine: readonly Model[] = [
+  inLine('the last gives up', { by: 2, done: gives(), left: 1 }),
+  inLine('one gives up', { promises: 1, by: 2, done: gives(), left: 2 }),
+  inLine('the last promise gives up', { promises: 1, done: promiseGives(), left: 2 }),
+  inLine('a promise gives up', { promises: 2, done: promiseGives(), left: 3 }),
+  inLine('the last is dead', { dead: true, done: supervise(), left: 1 }),
+  inLine('one is dead', { promises: 1, dead: true, done: supervise(), left: 2 }),
+];
+
+export const mutexes: readonly Model[] = [...[...small, ...lines].map(modelOf), ...ofLine];
