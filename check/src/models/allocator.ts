@@ -155,6 +155,25 @@ export const allocator: readonly Model[] = [
     mortal: [0],
   },
   {
+    name: 'objects, two at once',
+    programs: [[create()], [create()]],
+    arena: { objects: 2 },
+  },
+  {
+    name: 'objects, two at once, where others were',
+    programs: [[create()], [create()]],
+    arena: { objects: 2 },
+    objects: (scene) => scene.machine.hostStore32(constant('USED_OBJECTS'), 2),
+  },
+  {
+    name: 'references, two at once',
+    programs: [attach(), attach()],
+    arena: { objects: 1 },
+    objects: (scene) => {
+      scene.semaphore({ permits: 1 });
+    },
+  },
+  {
     name: 'references',
     programs: [[dispose(), call('detach', (scene) => [scene.attachment(0, 0)])], attach(), attach()],
     arena: { objects: 1 },
@@ -202,6 +221,18 @@ export const allocator: readonly Model[] = [
     name: 'first registrations',
     programs: [0, 1, 2].map(() => [call('register', () => [0], registered)]),
     arena: { elements: 3, objects: 0 },
+    objects: empty,
+    end: (scene) => {
+      apart(scene);
+      const used = word(scene, constant('USED_THREADS'));
+      if (used !== scene.threads)
+        throw new Violation(`${used} records are said to be in use, not ${scene.threads}`);
+    },
+  },
+  {
+    name: 'first registrations of two',
+    programs: [0, 1].map(() => [call('register', () => [0], registered)]),
+    arena: { elements: 2, objects: 0 },
     objects: empty,
     end: (scene) => {
       apart(scene);

@@ -177,6 +177,8 @@ export const answers: readonly Model[] = [
             const is = word(scene, address + constant(name));
             if (is !== value) throw new Violation(`${name} of an object that is made is ${is}, not ${value}`);
           }
+          const held = scene.regions.elements + (attachment - 1) * constant('ELEMENT_SIZE') + constant('E_HELD');
+          if (word(scene, held) !== 0) throw new Violation('who makes an object is said to hold something');
           const life = address + constant('O_LIFE');
           if (word(scene, life) >>> 24 !== 2 || word(scene, life + 4) !== GENERATION)
             throw new Violation('an object is made of another generation');

@@ -3,8 +3,12 @@
  * there, so that each state in which a thread can leave the arena costs some hundred states; then somebody reaps it,
  * while others go on, or is killed in turn wherever that can be.
  */
-import { type Model } from '../scene/scene.js';
+import { constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
+import { supervise } from '../scene/ops.js';
+import { type Model, Violation } from '../scene/scene.js';
 import { type Line, modelOf } from './program.js';
+
+const WAITING = constant('WAITING');
 
 type Case = Pick<Line, 'name' | 'program'> & Partial<Line>;
 
@@ -25,6 +29,7 @@ const alone: readonly Case[] = [
   { name: 'a promise that is due', program: 'a1 d | V | S', robust: false },
   { name: 'promises of which one is due', program: 'a1 a1 d | V | S', robust: false },
   { name: 'a promise that is closed', program: 'a1 e Z | D | S' },
+  { name: 'heavy promises that are closed', program: 'a2 a2 e D Z | S', buckets: 4 },
   { name: 'who has disposed', program: 'D Z | S' },
   { name: 'who has disposed of its promises', program: 'a1 a1 D Z | S' },
   { name: 'who has left a tombstone', program: 't1 a1 x Z | S' },
@@ -37,6 +42,7 @@ const beside: readonly Case[] = [
   { name: 'a holder, before a waiter', program: 'A Z | A R | S', permits: [1] },
   { name: 'a holder, before a promise', program: 'A Z | a1 d | S', permits: [1] },
   { name: 'a holder, before a promise of who reaps', program: 'A Z | a1 e s d | S', permits: [1] },
+  { name: 'a holder, before a promise of who comes to reap', program: 'A Z | w a1 e s d', permits: [1] },
   { name: 'a holder, before a newcomer', program: 'A Z | w A R | S', permits: [1] },
   { name: 'a holder of two, before a newcomer', program: 'A2 Z | w A2 R | S', permits: [2], buckets: 2 },
   { name: 'a waiter, before a newcomer', program: 'A | w a1 V e d | S', robust: false },
@@ -59,6 +65,28 @@ const twice: readonly Case[] = [
   { name: 'who has disposed', program: 'a1 e D Z | S | S' },
 ];
 
+/** A waiter's turn has come, and it has not been told: by somebody to whose object the dead thread had let go. */
+const stranger: Model = {
+  name: 'killed: who has let go of the object',
+  programs: [[], [], [supervise()]],
+  arena: { objects: 1, elements: 4, attached: 3 },
+  deaths: 1,
+  mortal: [0],
+  leaves: true,
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 0 });
+    scene.callNow(1, 'acquire', s, 1);
+    scene.callNow(1, 'enqueue', s, 1, QUEUED, 0);
+    scene.callNow(0, 'detach', scene.attachment(0, 0));
+    scene.machine.hostStore32(s + GRANT, 1);
+    scene.kill(0);
+  },
+  end: (scene) => {
+    if (((scene.machine.words[scene.spare(1) >> 2] as number) & STATE_MASK) !== WAITING)
+      throw new Violation('who reaps sees to what is not its business');
+  },
+};
+
 /** Killed wherever that can be, and reaped. */
 const anywhere: readonly Case[] = [
   { name: 'acquire, release', program: 'A R | S', permits: [1] },
@@ -76,6 +104,11 @@ const anywhere: readonly Case[] = [
   { name: 'the end', program: 'B E | S' },
 ];
 
+/** The same, while others enter cells. */
+const meanwhile: readonly Case[] = [
+  { name: 'promises, while another enters one', program: 'a1 e Z | S | a1 e S', robust: false },
+];
+
 const model = (kind: string, line: Case, more: Partial<Line>): Model =>
   modelOf({
     permits: [0],
@@ -90,8 +123,10 @@ const model = (kind: string, line: Case, more: Partial<Line>): Model =>
   });
 
 export const corpses: readonly Model[] = [
+  stranger,
   ...alone.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...beside.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...twice.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),
+  ...meanwhile.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),
   ...anywhere.map((line) => model('killed', line, {})),
 ];

@@ -83,6 +83,26 @@ const reads: readonly Model[] = [
       scene.semaphore({ permits: 0, first: FIRST });
     },
   },
+  ...[FIRST, FIRST + 1n].map(
+    (from): Model => ({
+      name: `inspect: a run, granted in part, from ${from}`,
+      programs: [
+        [
+          arrive(3),
+          arrive(3),
+          note(),
+          asks('elementWaiting', noted(), 2),
+          post(1),
+          asks('elementWaiting', noted(), 2),
+        ],
+      ],
+      mayWait: true,
+      leaves: true,
+      objects: (scene) => {
+        scene.semaphore({ permits: 0, first: from });
+      },
+    }),
+  ),
   {
     name: 'inspect: a tombstone',
     programs: [
@@ -110,6 +130,10 @@ const reads: readonly Model[] = [
         {
           text: 'sees it waiting',
           next(scene, t) {
+            if (scene.machine.status(1) !== PARKED && !scene.finished(1)) {
+              scene.hostLoad(t, scene.semaphores[0] as number);
+              return false;
+            }
             scene.set(t, GOT + 1, scene.machine.status(1) === PARKED ? 1 : 0);
             return true;
           },

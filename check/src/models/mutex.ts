@@ -571,6 +571,16 @@ const small: Line[] = [
   { name: '2, a promise disposed of', program: 'L D | a U', bypass: 1 },
   { name: '2x1, a turn of 2', program: 'L U | L U', bypass: 256, turn: 2 },
   { name: '2x1, a turn of 2, wrap', program: 'L U | L U', bypass: 256, turn: 2, count: WRAP },
+  { name: '2, a turn of 2', program: 'L U L U | L U', bypass: 256, turn: 2 },
+  {
+    name: 'killed asleep, undead',
+    program: 'C U | U | S',
+    bypass: 1,
+    locked: 1,
+    eldest: 0,
+    mortal: [0],
+    undead: true,
+  },
   { name: 'overtakes', program: 'O O U | L U', bypass: 512, locked: 0, count: 5 },
   { name: 'overtakes, forgetful', program: 'O O U | L U', bypass: 512, locked: 0, count: FAR, forgets: true },
   { name: '2x1, far below 0', program: 'L U | L U', bypass: 0, count: FAR },
@@ -581,6 +591,7 @@ const small: Line[] = [
     { name: 'one behind the eldest, 2 buckets', program: 'C U | L U', buckets: 2 as const },
     { name: 'a promise behind the eldest', program: 'C U | a U' },
     { name: 'one in time behind the eldest', program: 'C U | B U' },
+    { name: 'one in time behind the eldest, of elements used before', program: 'C U | B U', aged: true },
     { name: 'a promise that gives up behind the eldest', program: 'C U | g U' },
     { name: 'one behind the eldest, which disposes', program: 'C D | L U' },
     { name: 'one behind the eldest, which is cut short', program: 'C U | c U L U' },
@@ -653,7 +664,33 @@ function inLine(
 const gives = (): Op => call('giveUp', (scene, t) => [mutex(scene), scene.attachment(t, 0)]);
 const promiseGives = (): Op => call('giveUpRun', (scene) => [scene.get(3, GOT)]);
 
+const closedInLine: Model = {
+  name: 'mutex: in line, closed while it is held',
+  programs: [[], [
+    call('lock', (scene) => [mutex(scene)]),
+    call(
+      'queue',
+      (scene, t) => [mutex(scene), scene.attachment(t, 0)],
+      (answer) => {
+        if (answer !== ANSWER_CLOSED) throw new Violation(`queue is answered ${answer}`);
+      },
+    ),
+  ]],
+  arena: { attached: 2 },
+  leaves: true,
+  objects: (scene) => {
+    const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
+    scene.callNow(0, 'lock', m);
+    scene.callNow(0, 'mutexDispose', m);
+  },
+  end: (scene) => {
+    const tickets = scene.machine.words[(mutex(scene) + TICKET) >> 2];
+    if (tickets !== 0) throw new Violation(`${tickets} tickets of a closed mutex are taken`);
+  },
+};
+
 const ofLine: readonly Model[] = [
+  closedInLine,
   inLine('the last gives up', { by: 2, done: gives(), left: 1 }),
   inLine('one gives up', { promises: 1, by: 2, done: gives(), left: 2 }),
   inLine('the last promise gives up', { promises: 1, done: promiseGives(), left: 2 }),

@@ -8,6 +8,8 @@ import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
 
 const N_BYTES = constant('N_BYTES');
+const NAME_HEADS = constant('NAME_HEADS');
+const N_NEXT = constant('N_NEXT');
 const N_USED = constant('N_USED');
 const NAME_SIZE = constant('NAME_SIZE');
 /** Of an entry: it is nobody's draft any more (core/names.ts). */
@@ -120,11 +122,15 @@ const drop = (name = 0): Op[] => [
   }),
 ];
 
-/** No entry is drafted by anybody any more. */
+/** No entry is drafted by anybody any more, and who has a name finds it. */
 function noDrafts(scene: Scene): void {
+  const found = new Set<number>();
+  for (let head = NAME_HEADS; head < scene.regions.objects; head += 4)
+    for (let entry = word(scene, head); entry !== 0; entry = word(scene, entry + N_NEXT)) found.add(entry);
   for (let entry = scene.regions.names; entry < scene.regions.threads; entry += NAME_SIZE) {
     const used = word(scene, entry + N_USED);
     if (used !== 0 && used !== PUBLISHED) throw new Violation(`a draft is left to ${used}`);
+    if (used === PUBLISHED && !found.has(entry)) throw new Violation('a name is published, and in no list');
   }
 }
 
@@ -182,6 +188,19 @@ export const names: readonly Model[] = [
       ],
     ],
     arena: { names: 1, objects: 1 },
+    end: whole,
+  },
+  {
+    name: 'names, two in a list',
+    programs: [[open(0), open(1), open(0), open(1), open(0, { permits: -1 })]],
+    arena: { names: 2, objects: 2 },
+    leaves: true,
+    end: noDrafts,
+  },
+  {
+    name: 'names, two at once in a list',
+    programs: [[open(0)], [open(1)]],
+    arena: { names: 2, objects: 2 },
     end: whole,
   },
   {

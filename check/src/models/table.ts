@@ -80,6 +80,9 @@ const semaphore: Line[] = [
   { name: 'promise dispose', program: 'a1 d | A R | D', permits: [1] },
   { name: '2x2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },
   { name: '2x2 polling', program: 'A R A R | A R A R', permits: [1], spin: 1, first: -4n },
+  { name: '2x1 polling below 0', program: 'A R | A R', permits: [1], spin: 1, first: -4n },
+  { name: 'promises in overflow lines', program: 'a1 e V2 d | a1 d', permits: [0], cells: 0, extra: 8 },
+  { name: 'runs, a cell that is taken again', program: 'a1 a1 e V V d | a1 e d', permits: [0], mayWait: true },
   { name: '1x3', program: 'A A A | V V V', permits: [0] },
   { name: 'heavy waiter', program: 'A2 | V2', permits: [0], buckets: 4 },
   {
