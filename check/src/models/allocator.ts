@@ -155,6 +155,11 @@ export const allocator: readonly Model[] = [
     mortal: [0],
   },
   {
+    name: 'objects, two and one',
+    programs: [[create(), create()], [create()]],
+    arena: { objects: 3 },
+  },
+  {
     name: 'objects, two at once',
     programs: [[create()], [create()]],
     arena: { objects: 2 },

@@ -4,7 +4,7 @@
  * while others go on, or is killed in turn wherever that can be.
  */
 import { constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
-import { supervise } from '../scene/ops.js';
+import { arrive, eventLoop, listen, reapNow, rest, supervise } from '../scene/ops.js';
 import { type Model, Violation } from '../scene/scene.js';
 import { type Line, modelOf } from './program.js';
 
@@ -29,7 +29,7 @@ const alone: readonly Case[] = [
   { name: 'a promise that is due', program: 'a1 d | V | S', robust: false },
   { name: 'promises of which one is due', program: 'a1 a1 d | V | S', robust: false },
   { name: 'a promise that is closed', program: 'a1 e Z | D | S' },
-  { name: 'heavy promises that are closed', program: 'a2 a2 e D Z | S', buckets: 4 },
+  { name: 'heavy promises that are closed', program: 'a2 a2 e Z | D | S', buckets: 4 },
   { name: 'who has disposed', program: 'D Z | S' },
   { name: 'who has disposed of its promises', program: 'a1 a1 D Z | S' },
   { name: 'who has left a tombstone', program: 't1 a1 x Z | S' },
@@ -87,6 +87,43 @@ const stranger: Model = {
   },
 };
 
+/** What thread 0 has held comes to a promise of who reaps it, which rests already: it must be rung for. */
+const ownPromise: Model = {
+  name: 'killed: a holder, before a promise that is entered of who reaps',
+  programs: [
+    [],
+    [
+      arrive(),
+      rest(),
+      reapNow(),
+      {
+        text: 'rung for',
+        next(scene, t) {
+          if (scene.machine.words[scene.doorbell(t) >> 2] === 0)
+            throw new Violation('a promise is due, and its thread is not rung for');
+          return true;
+        },
+      },
+      eventLoop(),
+    ],
+    [listen(1)],
+  ],
+  arena: { objects: 1, elements: 5, attached: 3 },
+  deaths: 1,
+  mortal: [0],
+  mayWait: true,
+  leaves: true,
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 1, robust: true });
+    scene.callNow(0, 'acquireRobust', s, 1, scene.attachment(0, 0));
+    scene.kill(0);
+  },
+  end: (scene) => {
+    if (scene.machine.words[scene.doorbell(1) >> 2] !== 0 && !scene.finished(2))
+      throw new Violation('a doorbell is rung, and whoever listens is not told');
+  },
+};
+
 /** Killed wherever that can be, and reaped. */
 const anywhere: readonly Case[] = [
   { name: 'acquire, release', program: 'A R | S', permits: [1] },
@@ -124,6 +161,7 @@ const model = (kind: string, line: Case, more: Partial<Line>): Model =>
 
 export const corpses: readonly Model[] = [
   stranger,
+  ownPromise,
   ...alone.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...beside.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...twice.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),

@@ -3,7 +3,7 @@
  * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
  */
 import { constant, ELEMENT_SIZE, FREE, LIFE_STATE } from '../scene/layout.js';
-import { acquire, arrive, asleep, call, eventLoop, post, recordOf, release } from '../scene/ops.js';
+import { acquire, arrive, asleep, call, eventLoop, listen, post, recordOf, release } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 
@@ -127,18 +127,7 @@ export const interrupted: readonly Model[] = [
         eventLoop(),
       ],
       [acquire(1, 1)],
-      // Stands for the first thread's waitAsync.
-      [
-        {
-          text: 'listen',
-          next(scene, t) {
-            if (scene.get(t, PHASE) === 1) return true;
-            scene.set(t, PHASE, 1);
-            scene.hostWait(t, scene.doorbell(0), 0);
-            return false;
-          },
-        },
-      ],
+      [listen(0)],
     ],
     mayWait: true,
     end: (scene) => {

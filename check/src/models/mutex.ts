@@ -588,6 +588,7 @@ const small: Line[] = [
   { name: '2x1, overtaken, far below 0', program: 'L U | L U L U', bypass: 0, count: FAR, forgets: true },
   ...[
     { name: 'one behind the eldest', program: 'C U | L U' },
+    { name: 'one behind the eldest, of elements used before', program: 'C U | L U', aged: true },
     { name: 'one behind the eldest, 2 buckets', program: 'C U | L U', buckets: 2 as const },
     { name: 'a promise behind the eldest', program: 'C U | a U' },
     { name: 'one in time behind the eldest', program: 'C U | B U' },
@@ -600,6 +601,7 @@ const small: Line[] = [
   { name: 'die, who disposes', program: 'D | L U | S', bypass: 1, mortal: [0] },
   { name: 'die, who disposes, of a promise', program: 'D | a U | S', bypass: 1, mortal: [0] },
   { name: 'die, the owner disposes', program: 'D | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },
+  { name: 'die, another disposes', program: 'D | U | C U | S', bypass: 1, locked: 1, eldest: 2, mortal: [0] },
   { name: 'die, the owner, before the eldest', program: 'U | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },
   { name: 'a dead eldest', program: '| U | S', bypass: 1, locked: 1, eldest: 0, dead: true, mortal: [0] },
   { name: 'a dead eldest before a newcomer', program: '| L U | S', bypass: 0, locked: 1, free: true, eldest: 0, dead: true, mortal: [0] },

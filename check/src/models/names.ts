@@ -191,6 +191,11 @@ export const names: readonly Model[] = [
     end: whole,
   },
   {
+    name: 'drafts, two and one',
+    programs: [[call('draftName', () => []), call('draftName', () => [])], [call('draftName', () => [])]],
+    arena: { names: 1, objects: 1 },
+  },
+  {
     name: 'names, two in a list',
     programs: [[open(0), open(1), open(0), open(1), open(0, { permits: -1 })]],
     arena: { names: 2, objects: 2 },

@@ -173,6 +173,9 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
   const attached = scene.model.arena?.attached ?? 1;
   let references = attached;
   for (let t = 0; t < attached; t++) if (scene.dead(t)) references--;
+  for (const s of scene.semaphores.keys()) {
+    if (!semaphores.has(s) && scene.closed(s)) throw new Violation('a semaphore is closed, and nobody has done that');
+  }
   for (const s of semaphores) {
     const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];
     // Who was to dispose of it may have died before, but not in the middle.

@@ -548,6 +548,19 @@ export const asleep = (): Op => ({
   },
 });
 
+/** Stands for the waitAsync of another thread, whose doorbell has not rung yet. */
+export function listen(of: number): Op {
+  return {
+    text: 'listen',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      scene.hostWait(t, scene.doorbell(of), 0);
+      return false;
+    },
+  };
+}
+
 /** Sleeps until it is killed. */
 export function awaitDeath(): Op {
   return {
