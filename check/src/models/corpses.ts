@@ -4,8 +4,9 @@
  * while others go on, or is killed in turn wherever that can be.
  */
 import { constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
-import { arrive, eventLoop, listen, reapNow, rest, supervise } from '../scene/ops.js';
+import { arrive, call, eventLoop, listen, reapNow, rest, supervise } from '../scene/ops.js';
 import { type Model, Violation } from '../scene/scene.js';
+import { GOT } from '../scene/words.js';
 import { type Line, modelOf } from './program.js';
 
 const WAITING = constant('WAITING');
@@ -141,10 +142,23 @@ const anywhere: readonly Case[] = [
   { name: 'the end', program: 'B E | S' },
 ];
 
-/** The same, while others enter cells. */
-const meanwhile: readonly Case[] = [
-  { name: 'promises, while another enters one', program: 'a1 e Z | S | a1 e S', robust: false },
-];
+/** A promise of thread 0 that was entered, with one of thread 2 behind it, which enters while that is given up twice. */
+const meanwhile: Model = {
+  name: 'reaped twice: a promise, while another enters its cell',
+  programs: [[], [supervise()], [call('enterRun', (scene, t) => [scene.get(t, GOT), 0])], [supervise()]],
+  arena: { objects: 1, elements: 8, buckets: 1, attached: 4 },
+  deaths: 2,
+  mortal: [0, 1],
+  mayWait: true,
+  leaves: true,
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 0 });
+    const [first, second] = [0, 2].map((t) => scene.callNow(t, 'arrive', s, 1, 0, 0)) as [number, number];
+    scene.callNow(0, 'enterRun', first, 0);
+    scene.set(2, GOT, second);
+    scene.kill(0);
+  },
+};
 
 const model = (kind: string, line: Case, more: Partial<Line>): Model =>
   modelOf({
@@ -165,6 +179,6 @@ export const corpses: readonly Model[] = [
   ...alone.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...beside.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...twice.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),
-  ...meanwhile.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),
+  meanwhile,
   ...anywhere.map((line) => model('killed', line, {})),
 ];

@@ -12,7 +12,7 @@
  * its owner alone; and from when it has taken its ticket a waiter is overtaken no more often than the bound says.
  */
 import { PARKED } from '../machine/status.js';
-import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, constant, O_LIFE, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
 import { asleep, awaitDeath, call, dispose, mourn, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES, RESULT, TAKEN } from '../scene/words.js';
@@ -20,6 +20,8 @@ import { GOT, LOCAL, PHASE, PROMISES, RESULT, TAKEN } from '../scene/words.js';
 const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
 const O_DIED = constant('O_DIED');
+/** Of an object's life (core/objects.ts). */
+const DISPOSED = 3;
 const M_LIMIT = constant('M_LIMIT');
 const M_DIED = constant('M_DIED');
 const M_CLOSED = constant('M_CLOSED');
@@ -63,6 +65,8 @@ interface Line {
   readonly eldest?: number;
   /** Whether that is dead. */
   readonly dead?: boolean;
+  /** The thread that must be told that the mutex is closed, if it is, though the owner never unlocks. */
+  readonly told?: number;
   /** What is left of a turn at the end, if anybody has waited. */
   readonly turn?: number;
   readonly forgets?: boolean;
@@ -451,6 +455,11 @@ function checkLearnt(scene: Scene): void {
     throw new Violation(`nobody learns that ${word(O_DIED)} owners have died`);
 }
 
+function checkTold(scene: Scene, who: number): void {
+  const state = (scene.machine.words[(mutex(scene) + O_LIFE) >> 2] as number) >>> 24;
+  if (state === DISPOSED && !scene.finished(who)) throw new Violation(`thread ${who} is not told`);
+}
+
 function modelOf(line: Line): Model {
   const programs = line.program.split('|').map((text) => text.split(/\s+/).filter(Boolean).map(op));
   // Who gives up leaves an element behind, and takes another; a promise has one, and its thread a second spare.
@@ -465,14 +474,17 @@ function modelOf(line: Line): Model {
     },
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
     ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
+    mayWait: line.told !== undefined,
     undead: line.undead ?? false,
+    leaves: line.told !== undefined,
     long: line.long ?? false,
     forgets: line.forgets ?? false,
     learns: line.learns ?? false,
     aged: line.aged ?? false,
     wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bypass),
     end: (scene) => {
-      checkWord(scene);
+      if (line.told === undefined) checkWord(scene);
+      else checkTold(scene, line.told);
       if (line.learns) checkLearnt(scene);
       if (line.turn !== undefined) checkLimit(scene, line.turn);
     },
@@ -601,6 +613,8 @@ const small: Line[] = [
   { name: 'die, who disposes', program: 'D | L U | S', bypass: 1, mortal: [0] },
   { name: 'die, who disposes, of a promise', program: 'D | a U | S', bypass: 1, mortal: [0] },
   { name: 'die, the owner disposes', program: 'D | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },
+  { name: 'die, who disposes while it is held', program: 'D | | C U | S', bypass: 1, locked: 1, eldest: 2, mortal: [0], told: 2 },
+  { name: 'die, who disposes while it is held, of a promise', program: 'D | | a U | S', bypass: 1, locked: 1, mortal: [0], told: 2 },
   { name: 'die, another disposes', program: 'D | U | C U | S', bypass: 1, locked: 1, eldest: 2, mortal: [0] },
   { name: 'die, the owner, before the eldest', program: 'U | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },
   { name: 'a dead eldest', program: '| U | S', bypass: 1, locked: 1, eldest: 0, dead: true, mortal: [0] },

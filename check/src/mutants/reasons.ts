@@ -80,6 +80,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^reaping\/sweep: (rmw doorbell #2|notify doorbell\/state #2), dropped/,
     'A thread cannot be stopped between the exchange that grants or closes and the notify, as both are compiled: no call and no loop lies between. So whoever is to be told has been; it is there in case that changes.',
   ],
+  [
+    /^reaping\/bury: load kind #2, (zero|ones)/,
+    'Whoever waits has been told by the sweep, since grant is closed with life: no call and no loop lies between. dispose finds nobody then.',
+  ],
   // --- A thread that is declared dead ---
   [
     /^(semaphore\/recover: cmpxchg life|arena\/unregister: cmpxchg life #[12]), loosened/,
