@@ -8,6 +8,8 @@ import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
 
 const N_BYTES = constant('N_BYTES');
+const MISMATCH = constant('ANSWER_MISMATCH');
+const FULL = constant('ANSWER_NAMES_FULL');
 const NAME_HEADS = constant('NAME_HEADS');
 const N_NEXT = constant('N_NEXT');
 const N_USED = constant('N_USED');
@@ -80,6 +82,16 @@ function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, a
       return true;
     },
   };
+}
+
+/** Opens a name for thread 0, before the threads start. */
+function openNow(scene: Scene, name: number): void {
+  const bytes = Buffer.from(`${NAMES[name]}\0\0\0`);
+  const draft = scene.callNow(0, 'draftName');
+  for (let i = 0; i + 4 <= bytes.length; i += 4)
+    scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
+  const answer = scene.callNow(0, 'openName', draft, bytes.length - 3, KIND, 1, MAX, 0, 0, 0);
+  opened(scene, 0, name, answer, undefined);
 }
 
 function opened(scene: Scene, t: number, name: number, answer: number, expected: number | undefined): void {
@@ -164,7 +176,7 @@ function whole(scene: Scene): void {
   }
 }
 
-const FULL = constant('ANSWER_NAMES_FULL');
+
 
 export const names: readonly Model[] = [
   {
@@ -197,15 +209,38 @@ export const names: readonly Model[] = [
   },
   {
     name: 'names, two in a list',
-    programs: [[open(0), open(1), open(0), open(1), open(0, { permits: -1 })]],
+    programs: [
+      [open(0), open(1), open(0), open(1), open(0, { permits: -1 }), open(1, { max: MAX + 1, answer: MISMATCH })],
+    ],
     arena: { names: 2, objects: 2 },
-    leaves: true,
+    aged: true,
     end: noDrafts,
   },
   {
     name: 'names, two at once in a list',
     programs: [[open(0)], [open(1)]],
     arena: { names: 2, objects: 2 },
+    end: whole,
+  },
+  {
+    name: 'names, another is put before the one that is looked for',
+    programs: [[open(0)], [open(1)]],
+    arena: { names: 2, objects: 2 },
+    objects: (scene) => openNow(scene, 1),
+    end: noDrafts,
+  },
+  {
+    name: 'names, two mismatches',
+    programs: [[open(0, { max: MAX + 1, answer: MISMATCH })], [open(0, { max: MAX + 1, answer: MISMATCH })]],
+    arena: { names: 1, objects: 1 },
+    objects: (scene) => openNow(scene, 0),
+    end: noDrafts,
+  },
+  {
+    name: 'names, of elements used before',
+    programs: [[open(0)], [open(0)]],
+    arena: { names: 2, objects: 2 },
+    aged: true,
     end: whole,
   },
   {

@@ -84,6 +84,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^reaping\/bury: load kind #2, (zero|ones)/,
     'Whoever waits has been told by the sweep, since grant is closed with life: no call and no loop lies between. dispose finds nobody then.',
   ],
+  [
+    /^reaping\/bury: (load objects used, zero|load life #3, (zero|ones)|store, dropped)/,
+    'Objects that a dead thread has not come to finish. As compiled no call and no loop lies between BUILDING and LIVE, so no thread can be stopped there; it is there in case that changes.',
+  ],
   // --- A thread that is declared dead ---
   [
     /^(semaphore\/recover: cmpxchg life|arena\/unregister: cmpxchg life #[12]), loosened/,
@@ -157,11 +161,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It reserves the lock before it sleeps the next time, by the same flags as it says that it sleeps.',
   ],
   [
-    /^(mutex\/(wakeEldest|mutexDispose): cmpxchg counter\/owner|reaping\/bury: cmpxchg (counter\/owner #2)), dropped/,
+    /^(mutex\/(wakeEldest|mutexDispose): cmpxchg counter\/owner|reaping\/bury: cmpxchg counter\/owner #[23]), dropped/,
     'SLEEPING stays set: the next who unlocks wakes it once more, in vain.',
   ],
   [
-    /^mutex\/mutexDispose: cmpxchg counter\/owner, loosened/,
+    /^(mutex\/mutexDispose: cmpxchg counter\/owner|reaping\/bury: cmpxchg counter\/owner #3), loosened/,
     'The word is closed by then: nobody takes the lock, the eldest reads CLOSED, which stays, and who waits in line is told by its element.',
   ],
   // --- A closed semaphore ---

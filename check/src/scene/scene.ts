@@ -1009,6 +1009,9 @@ export class Scene {
   #checkEpoch(element: number, before: number, after: number, store: boolean): void {
     const [was, is] = [before & STATE_MASK, after & STATE_MASK];
     const moved = (after >>> 4) - (before >>> 4);
+    const request = (element + E_REQUEST) >> 2;
+    if (is === IDLE && (this.machine.words[request] | this.machine.words[request + 1]) !== 0)
+      throw new Violation(`${nameOf(element, this.regions)} is given back, and says whose it is`);
     const ends = is === IDLE || (is === RESERVED && store) || (is === AWAKE && was !== RESERVED);
     if (moved !== 1 && (ends || moved !== 0))
       throw new Violation(
