@@ -29,8 +29,8 @@ const options = new Command('mutants')
   .description('Changes each access of the built modules in turn, and searches the models that come to it.')
   .option('--only <text>', 'only mutants whose name contains this')
   .addOption(new Option('--program <name>', 'only mutants of this module').choices(PROGRAMS))
-  .option('--states <number>', 'leave out models of more states', Number, 150_000)
-  .option('--budget <number>', 'try no further models when those tried have so many states', Number, 4_000_000)
+  .option('--states <number>', 'leave out models of more states', Number, 110_000)
+  .option('--budget <number>', 'try no further models when those tried have so many states', Number, 400_000)
   .option('--last <file>', 'a report: what told a mutant then is tried first', LAST)
   .option('--again', 'only mutants that nothing has told, as that report says', false)
   .option('--write <file>', 'write the report there')
@@ -42,8 +42,12 @@ const progress = (what: string, of: number) => (count: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
   else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
-const told = existsSync(options.last) ? tellers(readFileSync(options.last, 'utf8')) : new Map<string, string>();
-const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
+const told = existsSync(options.last)
+  ? tellers(readFileSync(options.last, 'utf8'))
+  : new Map<string, string>();
+const chosen = models.filter(
+  ({ program = 'core', long }) => !long && program === (options.program ?? program),
+);
 const measures = (
   await perform<Measure>(
     chosen.map(({ name }) => ({ measure: name, states: options.states })),
@@ -93,7 +97,8 @@ const findings = named.map(({ mutant, name }, i): Finding => {
   if (pattern !== undefined) used.add(pattern);
   return { name, fn: mutant.site.fn, change: mutant.change, verdict, reason };
 });
-if (options.write !== undefined) writeFileSync(options.write, report(findings, options.states, options.budget));
+if (options.write !== undefined)
+  writeFileSync(options.write, report(findings, options.states, options.budget));
 const unexplained = findings.filter(
   ({ verdict, reason }) => verdict.outcome === 'survives' && reason === undefined,
 );

@@ -149,7 +149,10 @@ export const allocator: readonly Model[] = [
   },
   {
     name: 'objects, a thread is killed and reaped',
-    programs: [[create(), ...drop(), create()], [supervise(), create(true), ...drop()]],
+    programs: [
+      [create(), ...drop(), create()],
+      [supervise(), create(true), ...drop()],
+    ],
     arena: { objects: 2 },
     deaths: 1,
     mortal: [0],
@@ -200,7 +203,10 @@ export const allocator: readonly Model[] = [
   },
   {
     name: 'registry, hosts',
-    programs: [[call('unregister', () => [])], [call('unregister', () => []), call('register', () => [HOST])]],
+    programs: [
+      [call('unregister', () => [])],
+      [call('unregister', () => []), call('register', () => [HOST])],
+    ],
     arena: { elements: 2, objects: 0 },
     end: hosted,
   },

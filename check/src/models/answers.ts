@@ -169,28 +169,46 @@ export const answers: readonly Model[] = [
     name: 'an object where another was',
     programs: [
       [
-        call('createObject', () => [KIND, 2, 3, 5, 6, 1, -4, -1], (attachment, scene) => {
-          const address = scene.objectOf(attachment);
-          if (address !== scene.regions.objects + OBJECT_SIZE)
-            throw new Violation(`an object is made at ${address}`);
-          for (const [name, value] of Object.entries(MADE)) {
-            const is = word(scene, address + constant(name));
-            if (is !== value) throw new Violation(`${name} of an object that is made is ${is}, not ${value}`);
-          }
-          const held = scene.regions.elements + (attachment - 1) * constant('ELEMENT_SIZE') + constant('E_HELD');
-          if (word(scene, held) !== 0) throw new Violation('who makes an object is said to hold something');
-          const life = address + constant('O_LIFE');
-          if (word(scene, life) >>> 24 !== 2 || word(scene, life + 4) !== GENERATION)
-            throw new Violation('an object is made of another generation');
-        }),
+        call(
+          'createObject',
+          () => [KIND, 2, 3, 5, 6, 1, -4, -1],
+          (attachment, scene) => {
+            const address = scene.objectOf(attachment);
+            if (address !== scene.regions.objects + OBJECT_SIZE)
+              throw new Violation(`an object is made at ${address}`);
+            for (const [name, value] of Object.entries(MADE)) {
+              const is = word(scene, address + constant(name));
+              if (is !== value)
+                throw new Violation(`${name} of an object that is made is ${is}, not ${value}`);
+            }
+            const held =
+              scene.regions.elements + (attachment - 1) * constant('ELEMENT_SIZE') + constant('E_HELD');
+            if (word(scene, held) !== 0) throw new Violation('who makes an object is said to hold something');
+            const life = address + constant('O_LIFE');
+            if (word(scene, life) >>> 24 !== 2 || word(scene, life + 4) !== GENERATION)
+              throw new Violation('an object is made of another generation');
+          },
+        ),
         asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], constant('ANSWER_OBJECTS_FULL')),
-        asks('attach', ({ regions }) => [regions.objects + OBJECT_SIZE, GENERATION, KIND + 1], constant('ANSWER_WRONG_KIND')),
-        call('attach', ({ regions }) => [regions.objects + OBJECT_SIZE, GENERATION, KIND], (answer, scene, t) => {
-          if (answer <= 0) throw new Violation(`attaching is answered ${answer}`);
-          scene.set(t, GOT + 1, answer);
-        }),
+        asks(
+          'attach',
+          ({ regions }) => [regions.objects + OBJECT_SIZE, GENERATION, KIND + 1],
+          constant('ANSWER_WRONG_KIND'),
+        ),
+        call(
+          'attach',
+          ({ regions }) => [regions.objects + OBJECT_SIZE, GENERATION, KIND],
+          (answer, scene, t) => {
+            if (answer <= 0) throw new Violation(`attaching is answered ${answer}`);
+            scene.set(t, GOT + 1, answer);
+          },
+        ),
         asks('held', (scene, t) => [scene.get(t, GOT + 1)], 0),
-        asks('attachedTo', (scene, t) => [scene.get(t, GOT + 1)], ({ regions }) => regions.objects + OBJECT_SIZE),
+        asks(
+          'attachedTo',
+          (scene, t) => [scene.get(t, GOT + 1)],
+          ({ regions }) => regions.objects + OBJECT_SIZE,
+        ),
         call('detach', (scene, t) => [scene.get(t, GOT + 1)]),
       ],
     ],

@@ -290,7 +290,13 @@ export const capacitors: readonly Model[] = (
       (threshold) =>
         [
           { name: `twa ${threshold}: 2x1, B = 1`, program: 'L U | L U', bypass: 1, threshold },
-          { name: `twa ${threshold}: 2x1, B = 2, 2 buckets`, program: 'L U | L U', bypass: 2, threshold, buckets: 2 },
+          {
+            name: `twa ${threshold}: 2x1, B = 2, 2 buckets`,
+            program: 'L U | L U',
+            bypass: 2,
+            threshold,
+            buckets: 2,
+          },
           { name: `twa ${threshold}: 3x1, B = 1`, program: 'L U | L U | L U', bypass: 1, threshold },
           {
             name: `twa ${threshold}: 3x1 and 1, B = 2`,

@@ -50,7 +50,11 @@ const beside: readonly Case[] = [
   { name: 'a heavy waiter, before a newcomer', program: 'A2 | w a1 V e d | S', robust: false, buckets: 2 },
   { name: 'promises, before a newcomer', program: 'a1 a1 Z | w a1 V e d | S', robust: false },
   { name: 'promises that are entered, before a newcomer', program: 'a1 a1 e Z | w A | S V3' },
-  { name: 'heavy promises that are entered, before a newcomer', program: 'a2 a2 e Z | w A | S V5', buckets: 4 },
+  {
+    name: 'heavy promises that are entered, before a newcomer',
+    program: 'a2 a2 e Z | w A | S V5',
+    buckets: 4,
+  },
   { name: 'who has left a tombstone, before a newcomer', program: 't1 a1 x Z | w A | S V2' },
   { name: 'a waiter, then one who gives up', program: 'A | w B | S' },
   { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },

@@ -156,9 +156,13 @@ const reads: readonly Model[] = [
           },
         ),
         post(),
-        call('elementWaiting', () => [0], (answer) => {
-          if (answer !== 0) throw new Violation(`a spare is said to wait`);
-        }),
+        call(
+          'elementWaiting',
+          () => [0],
+          (answer) => {
+            if (answer !== 0) throw new Violation(`a spare is said to wait`);
+          },
+        ),
       ],
       [
         call('acquire', ofFirst(1)),
@@ -182,11 +186,7 @@ const reads: readonly Model[] = [
   {
     name: 'inspect: since when a thread waits',
     programs: [
-      [
-        call('acquire', ofFirst(1)),
-        call('enqueue', ofFirst(1, QUEUED, 0)),
-        call('park', () => [NOW, 0]),
-      ],
+      [call('acquire', ofFirst(1)), call('enqueue', ofFirst(1, QUEUED, 0)), call('park', () => [NOW, 0])],
     ],
     mayWait: true,
     leaves: true,

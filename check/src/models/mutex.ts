@@ -12,7 +12,16 @@
  * its owner alone; and from when it has taken its ticket a waiter is overtaken no more often than the bound says.
  */
 import { PARKED } from '../machine/status.js';
-import { ADMITTED, ANSWER_CLOSED, constant, O_LIFE, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  constant,
+  O_LIFE,
+  QUEUED,
+  REFUSED,
+  TICKET,
+  TIMED_OUT,
+} from '../scene/layout.js';
 import { asleep, awaitDeath, call, dispose, mourn, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES, RESULT, TAKEN } from '../scene/words.js';
@@ -278,8 +287,8 @@ function cutLock(): Op {
  * that must succeed, and then not.
  */
 function overtake(): Op {
-  const eldest = (scene: Scene): boolean => scene.machine.status(1) === PARKED && dozes(scene);
-  const dozes = (scene: Scene): boolean =>
+  const eldest = (scene: Scene): boolean =>
+    scene.machine.status(1) === PARKED &&
     (scene.machine.words[(mutex(scene) + M_WORD) >> 2] & constant('M_RESERVED')) === 0;
   return {
     text: 'overtake',
@@ -613,16 +622,71 @@ const small: Line[] = [
   { name: 'die, who disposes', program: 'D | L U | S', bypass: 1, mortal: [0] },
   { name: 'die, who disposes, of a promise', program: 'D | a U | S', bypass: 1, mortal: [0] },
   { name: 'die, the owner disposes', program: 'D | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },
-  { name: 'die, who disposes while it is held', program: 'D | | C U | S', bypass: 1, locked: 1, eldest: 2, mortal: [0], told: 2 },
-  { name: 'die, who disposes while it is held, of a promise', program: 'D | | a U | S', bypass: 1, locked: 1, mortal: [0], told: 2 },
+  {
+    name: 'die, who disposes while it is held',
+    program: 'D | | C U | S',
+    bypass: 1,
+    locked: 1,
+    eldest: 2,
+    mortal: [0],
+    told: 2,
+  },
+  {
+    name: 'die, who disposes while it is held, of a promise',
+    program: 'D | | a U | S',
+    bypass: 1,
+    locked: 1,
+    mortal: [0],
+    told: 2,
+  },
   { name: 'die, another disposes', program: 'D | U | C U | S', bypass: 1, locked: 1, eldest: 2, mortal: [0] },
-  { name: 'die, the owner, before the eldest', program: 'U | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },
+  {
+    name: 'die, the owner, before the eldest',
+    program: 'U | C U | S',
+    bypass: 1,
+    locked: 0,
+    eldest: 1,
+    mortal: [0],
+  },
   { name: 'a dead eldest', program: '| U | S', bypass: 1, locked: 1, eldest: 0, dead: true, mortal: [0] },
-  { name: 'a dead eldest before a newcomer', program: '| L U | S', bypass: 0, locked: 1, free: true, eldest: 0, dead: true, mortal: [0] },
-  { name: 'a dead eldest before a promise', program: '| a U | S', bypass: 0, locked: 1, free: true, eldest: 0, dead: true, mortal: [0] },
-  { name: 'a dead eldest, and who reaps it', program: '| U | S | S', bypass: 1, locked: 1, eldest: 0, dead: true, mortal: [0, 2], deaths: 2 },
+  {
+    name: 'a dead eldest before a newcomer',
+    program: '| L U | S',
+    bypass: 0,
+    locked: 1,
+    free: true,
+    eldest: 0,
+    dead: true,
+    mortal: [0],
+  },
+  {
+    name: 'a dead eldest before a promise',
+    program: '| a U | S',
+    bypass: 0,
+    locked: 1,
+    free: true,
+    eldest: 0,
+    dead: true,
+    mortal: [0],
+  },
+  {
+    name: 'a dead eldest, and who reaps it',
+    program: '| U | S | S',
+    bypass: 1,
+    locked: 1,
+    eldest: 0,
+    dead: true,
+    mortal: [0, 2],
+    deaths: 2,
+  },
   { name: 'killed asleep, the owner', program: 'L Z | S', bypass: 1, mortal: [0], asleep: [0] },
-  { name: 'killed asleep, before a newcomer', program: 'L Z | w L U | S', bypass: 1, mortal: [0], asleep: [0] },
+  {
+    name: 'killed asleep, before a newcomer',
+    program: 'L Z | w L U | S',
+    bypass: 1,
+    mortal: [0],
+    asleep: [0],
+  },
   { name: 'killed asleep, a waiter', program: 'L U | L U | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, a promise', program: 'a U | L U | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, who has disposed', program: 'L D Z | S', bypass: 1, mortal: [0], asleep: [0] },
@@ -635,7 +699,14 @@ const small: Line[] = [
     deaths: 2,
   },
   { name: 'learns of a death', program: 'L U | L U | S', bypass: 1, mortal: [0], learns: true },
-  { name: 'a newcomer learns of a death', program: 'L Z | w T U L U | S', bypass: 1, mortal: [0], asleep: [0], learns: true },
+  {
+    name: 'a newcomer learns of a death',
+    program: 'L Z | w T U L U | S',
+    bypass: 1,
+    mortal: [0],
+    asleep: [0],
+    learns: true,
+  },
   { name: 'killed, alone', program: 'L U T U a U | S', bypass: 1, mortal: [0] },
 ];
 
@@ -682,16 +753,19 @@ const promiseGives = (): Op => call('giveUpRun', (scene) => [scene.get(3, GOT)])
 
 const closedInLine: Model = {
   name: 'mutex: in line, closed while it is held',
-  programs: [[], [
-    call('lock', (scene) => [mutex(scene)]),
-    call(
-      'queue',
-      (scene, t) => [mutex(scene), scene.attachment(t, 0)],
-      (answer) => {
-        if (answer !== ANSWER_CLOSED) throw new Violation(`queue is answered ${answer}`);
-      },
-    ),
-  ]],
+  programs: [
+    [],
+    [
+      call('lock', (scene) => [mutex(scene)]),
+      call(
+        'queue',
+        (scene, t) => [mutex(scene), scene.attachment(t, 0)],
+        (answer) => {
+          if (answer !== ANSWER_CLOSED) throw new Violation(`queue is answered ${answer}`);
+        },
+      ),
+    ],
+  ],
   arena: { attached: 2 },
   leaves: true,
   objects: (scene) => {

@@ -176,8 +176,6 @@ function whole(scene: Scene): void {
   }
 }
 
-
-
 export const names: readonly Model[] = [
   {
     name: 'names, one thread',
@@ -210,7 +208,14 @@ export const names: readonly Model[] = [
   {
     name: 'names, two in a list',
     programs: [
-      [open(0), open(1), open(0), open(1), open(0, { permits: -1 }), open(1, { max: MAX + 1, answer: MISMATCH })],
+      [
+        open(0),
+        open(1),
+        open(0),
+        open(1),
+        open(0, { permits: -1 }),
+        open(1, { max: MAX + 1, answer: MISMATCH }),
+      ],
     ],
     arena: { names: 2, objects: 2 },
     aged: true,
@@ -246,11 +251,7 @@ export const names: readonly Model[] = [
   {
     name: 'names, robust',
     programs: [
-      [
-        open(0, { robust: 1 }),
-        open(0, { robust: 1 }),
-        open(0, { answer: constant('ANSWER_MISMATCH') }),
-      ],
+      [open(0, { robust: 1 }), open(0, { robust: 1 }), open(0, { answer: constant('ANSWER_MISMATCH') })],
     ],
     arena: { names: 1, objects: 1 },
   },

@@ -174,7 +174,8 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
   let references = attached;
   for (let t = 0; t < attached; t++) if (scene.dead(t)) references--;
   for (const s of scene.semaphores.keys()) {
-    if (!semaphores.has(s) && scene.closed(s)) throw new Violation('a semaphore is closed, and nobody has done that');
+    if (!semaphores.has(s) && scene.closed(s))
+      throw new Violation('a semaphore is closed, and nobody has done that');
   }
   for (const s of semaphores) {
     const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];

@@ -68,10 +68,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^reaping\/reap: cmpxchg (life #2|reaper #2), loosened/,
     'The record is DEAD, or REAPER says that this thread reaps: nobody else changes that, unless this thread is dead itself, and then it does nothing.',
   ],
-  [
-    /^mutex\/queue: load held, zero/,
-    'A thread is the eldest once at most, and held is 0 before.',
-  ],
+  [/^mutex\/queue: load held, zero/, 'A thread is the eldest once at most, and held is 0 before.'],
   [
     /^giving-up\/giveUpFor: store state #2, swapped with load kind/,
     'The kind of an object never changes, and the reference of the dead thread keeps it.',
@@ -134,10 +131,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^giving-up\/giveUp(Run|For)?: cmpxchg state, loosened/,
     'Between the load and the exchange only GRANTED or CLOSED can come, and nobody but the owner acts on these. It gives up all the same; grant was moved before either, so it finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
-  [
-    /^attachments\/ownersDied: load died, ones/,
-    'The load only saves an exchange: of 0 for 0.',
-  ],
+  [/^attachments\/ownersDied: load died, ones/, 'The load only saves an exchange: of 0 for 0.'],
   [
     /^mutex\/queue: load grant, (zero|ones)/,
     'Tickets of a mutex are not below 0, so the thread stands in line at first. There grant is read again.',
