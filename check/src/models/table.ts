@@ -540,6 +540,7 @@ const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
     line('left waiting', 'A | A | V', { permits: [0], mayWait: true }),
     line('posted, 4 buckets', 'A | A | V2', { permits: [0], buckets: 4 }),
     line('the end of two threads', 'A R E | A R E'),
+    line('elements used before', 'A R E | A R', { aged: true }),
     line('3x1', 'A R | A R | A R'),
     line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
     // With the conditions of three waiters in play, or a sequence that each release moves, it is too large.

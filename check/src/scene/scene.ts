@@ -141,10 +141,11 @@ const BUILDING = 1;
 const REFERENCES = 0xffffff;
 const AWAKE = constant('AWAKE');
 const EPOCH = constant('EPOCH');
-const E_SINCE = constant('E_SINCE');
 const USED_ELEMENTS = constant('USED_ELEMENTS');
 /** An epoch that no value which is always the same would give. */
 const AGE = 3;
+/** What of an element is as it was when it is nobody's, or a spare; all else is whatever it has been last. */
+const KEPT = new Set([constant('E_STATE'), E_REQUEST, E_CELLS]);
 const T_HOST = constant('T_HOST');
 const O_DIED = constant('O_DIED');
 const O_KIND = constant('O_KIND');
@@ -297,7 +298,8 @@ export class Scene {
       const state = this.machine.hostLoad32(e);
       this.machine.hostStore32(e, state + AGE * EPOCH);
       if (state !== IDLE && state !== RESERVED) continue;
-      for (const word of [E_START, E_END, E_HELD, E_SINCE]) this.machine.hostStore32(e + word, AGE);
+      for (let at = e; at < e + ELEMENT_SIZE; at += 4)
+        if (!KEPT.has((at - e) & ~7)) this.machine.hostStore32(at, AGE);
     }
     this.machine.hostStore32(USED_ELEMENTS, (end - elements) / ELEMENT_SIZE);
   }
