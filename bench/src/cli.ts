@@ -1,9 +1,10 @@
-// The command line: `taketurns bench semaphores`.
+// The command line: `taketurns bench semaphores` and `taketurns bench locks`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
+import { BENCHMARKS, type Benchmark } from './benchmarks.js';
 import { environment } from './environment.js';
 import { buildNative, type NativeBinary } from './native.js';
 import {
@@ -17,10 +18,10 @@ import {
   readThreads,
   readWarmUp,
 } from './options.js';
-import { asyncs, type Progress, pairs, semabench } from './plan.js';
+import { asyncs, contention, type Progress, pairs } from './plan.js';
 import { tables } from './report/tables.js';
 import type { Results } from './results.js';
-import { ROWS } from './rows/rows.js';
+import type { Row } from './rows/row.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 
@@ -32,7 +33,7 @@ interface Given {
   seconds?: number;
   runs?: number;
   warmUp?: number;
-  rows?: typeof ROWS;
+  rows?: Row[];
   native: boolean;
   pairs: boolean;
   quick?: boolean;
@@ -44,56 +45,65 @@ interface Given {
 const program = new Command('taketurns')
   .description('benchmarks of fair semaphores and locks')
   .showHelpAfterError('(--help tells what is allowed)');
-program
-  .command('bench')
-  .description('measure')
-  .command('semaphores')
-  .description('semabench: throughput and fairness of semaphores with one permit, beside native ones')
-  .option('--threads <counts>', `thread counts, 1 to ${MOST_THREADS} (default: ${FULL.threads})`, readThreads)
-  .option(
-    '--seconds <seconds>',
-    `length of an interval, at least ${LEAST_SECONDS} (default: ${FULL.seconds})`,
-    readSeconds,
-  )
-  .option('--runs <runs>', `intervals per row and thread count (default: ${FULL.runs})`, readRuns)
-  .option(
-    '--warm-up <ms>',
-    `milliseconds of warm-up for each thread new to a row in JavaScript (default: ${FULL.warmUp})`,
-    readWarmUp,
-  )
-  .option('--rows <names>', 'only these rows (default: all; see --list)', readRows)
-  .option('--list', 'print the names of the rows and do nothing else')
-  .option(
-    '--json <file>',
-    'write everything measured here (default: bench/results/semaphores.json)',
-    readFile,
-  )
-  .option('--svg <file>', 'draw the figure here (default: bench/results/semaphores.svg)', readFile)
-  .addOption(
-    new Option(
-      '--quick',
-      `a short form: threads ${QUICK.threads}, ${QUICK.runs} runs of ${QUICK.seconds} s each`,
-    ),
-  )
-  .option('--no-native', 'leave out the rows in C++')
-  .option('--no-pairs', 'leave out the tables on one thread')
-  .action(semaphores);
+const bench = program.command('bench').description('measure');
+for (const benchmark of Object.values(BENCHMARKS)) {
+  bench
+    .command(benchmark.name)
+    .description(benchmark.summary)
+    .option(
+      '--threads <counts>',
+      `thread counts, 1 to ${MOST_THREADS} (default: ${FULL.threads})`,
+      readThreads,
+    )
+    .option(
+      '--seconds <seconds>',
+      `length of an interval, at least ${LEAST_SECONDS} (default: ${FULL.seconds})`,
+      readSeconds,
+    )
+    .option('--runs <runs>', `intervals per row and thread count (default: ${FULL.runs})`, readRuns)
+    .option(
+      '--warm-up <ms>',
+      `milliseconds of warm-up for each thread new to a row in JavaScript (default: ${FULL.warmUp})`,
+      readWarmUp,
+    )
+    .option('--rows <names>', 'only these rows (default: all; see --list)', (text: string) =>
+      readRows(benchmark.rows, text),
+    )
+    .option('--list', 'print the names of the rows and do nothing else')
+    .option(
+      '--json <file>',
+      `write everything measured here (default: bench/results/${benchmark.name}.json)`,
+      readFile,
+    )
+    .option('--svg <file>', `draw the figure here (default: bench/results/${benchmark.name}.svg)`, readFile)
+    .addOption(
+      new Option(
+        '--quick',
+        `a short form: threads ${QUICK.threads}, ${QUICK.runs} runs of ${QUICK.seconds} s each`,
+      ),
+    )
+    .option('--no-native', 'leave out the rows in C++')
+    .option('--no-pairs', 'leave out the tables on one thread')
+    .action((given: Given) => act(benchmark, given));
+}
 
-async function semaphores(given: Given): Promise<void> {
+async function act(benchmark: Benchmark, given: Given): Promise<void> {
+  const { name, rows: all } = benchmark;
   if (given.list) {
-    const width = Math.max(...ROWS.map(({ name }) => name.length));
-    for (const { name, family } of ROWS) console.log(`${name.padEnd(width)}  ${family}`);
+    const width = Math.max(...all.map((row) => row.name.length));
+    for (const row of all) console.log(`${row.name.padEnd(width)}  ${row.family}`);
     return;
   }
   const short = given.quick === true;
   const options: Options = {
     ...(short ? QUICK : FULL),
-    rows: (given.rows ?? ROWS).filter(({ kind }) => given.native || kind === 'script'),
+    benchmark,
+    rows: (given.rows ?? all).filter(({ kind }) => given.native || kind === 'script'),
     native: given.native,
     pairs: given.pairs,
     quick: short,
-    json: given.json ?? `${RESULTS}semaphores.json`,
-    svg: given.svg ?? `${RESULTS}semaphores.svg`,
+    json: given.json ?? `${RESULTS}${name}.json`,
+    svg: given.svg ?? `${RESULTS}${name}.svg`,
     ...(given.threads && { threads: given.threads }),
     ...(given.seconds && { seconds: given.seconds }),
     ...(given.runs && { runs: given.runs }),
@@ -112,11 +122,17 @@ async function run(options: Options): Promise<void> {
   const wantsNative = options.rows.some(({ kind }) => kind === 'native');
   if (wantsNative) note('building the native rows');
   const native: NativeBinary = wantsNative ? buildNative() : { missing: 'not asked for' };
-  const { rows, json, svg, ...told } = options;
+  const { benchmark, rows, json, svg, ...told } = options;
   const results: Results = {
+    benchmark: benchmark.name,
     environment: environment('compiler' in native ? native.compiler : 'none'),
     options: { ...told, rows: rows.map(({ name }) => name) },
-    rows: rows.map(({ name, family }) => ({ name, family })),
+    rows: rows.map(({ name, family, lock, only }) => ({
+      name,
+      family,
+      ...(lock && { lock }),
+      ...(only && { only }),
+    })),
     runs: [],
     probes: [],
     pairs: [],
@@ -127,10 +143,11 @@ async function run(options: Options): Promise<void> {
     results.skipped.push({ row: 'native rows', at: 'build', why: native.missing });
   }
 
-  await semabench(options, native, results, showProgress);
+  await contention(options, native, results, showProgress);
   if (options.pairs) {
     await pairs(options, native, results, showProgress);
-    if (rows.some(({ name }) => name === 'Semaphore')) await asyncs(options, results, showProgress);
+    if (rows.some(({ name }) => name === benchmark.asyncRows[0]?.name))
+      await asyncs(options, results, showProgress);
   }
   note('');
 
@@ -139,9 +156,12 @@ async function run(options: Options): Promise<void> {
   console.log(`\neverything measured: ${relative('.', json)}`);
   if (results.runs.length > 0) {
     // The plotting libraries take a while to load, and nothing before needs them.
-    const { figure } = await import('./report/figure.js');
-    writeFileSync(svg, await figure(results));
-    console.log(`figure:              ${relative('.', svg)}`);
+    const { figures } = await import('./report/figures.js');
+    for (const [suffix, drawn] of await figures(results)) {
+      const file = svg.replace(/(\.svg)?$/, `${suffix}$1`);
+      writeFileSync(file, drawn);
+      console.log(`figure:              ${relative('.', file)}`);
+    }
   } else {
     console.log('no figure: no row could be run');
     process.exitCode = 1;

@@ -4,7 +4,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { ROWS, type Row } from './rows/rows.js';
+import type { Benchmark } from './benchmarks.js';
+import type { Row } from './rows/row.js';
 
 /** Each thread of a script row is a worker of some 9 MB. */
 export const MOST_THREADS = 512;
@@ -13,6 +14,7 @@ export const MOST_SECONDS = 600;
 export const MOST_RUNS = 1000;
 
 export interface Options {
+  benchmark: Benchmark;
   threads: number[];
   seconds: number;
   /** Milliseconds that the loop runs before the interval, for each thread that is new to the row. */
@@ -51,14 +53,14 @@ export function readThreads(text: string): number[] {
 }
 
 /** Row names, separated by commas; returned in the order of declaration, each once. */
-export function readRows(text: string): Row[] {
+export function readRows(all: readonly Row[], text: string): Row[] {
   const names = text.split(',').map((part) => part.trim());
-  const unknown = names.find((name) => !ROWS.some((row) => row.name === name));
+  const unknown = names.find((name) => !all.some((row) => row.name === name));
   if (unknown !== undefined) {
-    const allowed = ROWS.map((row) => row.name).join(', ');
+    const allowed = all.map((row) => row.name).join(', ');
     throw new InvalidArgumentError(`No row is called '${unknown}'. Allowed: ${allowed}.`);
   }
-  return ROWS.filter((row) => names.includes(row.name));
+  return all.filter((row) => names.includes(row.name));
 }
 
 /** A file that can be written; found out before the benchmark runs, not after. */

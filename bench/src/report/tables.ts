@@ -1,15 +1,16 @@
 // The tables that the benchmark prints.
 
 import Table from 'cli-table3';
+import { BENCHMARKS } from '../benchmarks.js';
 import { cells, counted, medianOf, type Results, type Timing, threadCounts } from '../results.js';
-import { FLOOR } from '../rows/rows.js';
+import { FLOOR } from '../rows/row.js';
 import { type Spread, spread } from '../statistics.js';
 import { met, targets } from './targets.js';
 
 /** All tables that the run has figures for, each under its heading. */
 export function tables(results: Results): string {
   const parts = [
-    ...semabenchTables(results),
+    ...contentionTables(results),
     ...(results.pairs.length > 0 ? [pairTable(results)] : []),
     ...(results.asyncs.length > 0 ? [asyncTable(results)] : []),
     ...targetTable(results),
@@ -18,7 +19,7 @@ export function tables(results: Results): string {
   return parts.join('\n\n');
 }
 
-function semabenchTables(results: Results): string[] {
+function contentionTables(results: Results): string[] {
   const measured = cells(results);
   return threadCounts(results).map((threads) => {
     const table = makeTable([
@@ -48,7 +49,7 @@ function semabenchTables(results: Results): string[] {
         cpuSeconds.median.toFixed(2),
       ]);
     }
-    return `semabench, ${counted(threads)}\n${table.toString()}`;
+    return `${BENCHMARKS[results.benchmark].workload}, ${counted(threads)}\n${table.toString()}`;
   });
 }
 
@@ -65,7 +66,7 @@ function pairTable(results: Results): string {
       ratio(median / floor),
     ]);
   }
-  return `acquire + release, uncontended, nanoseconds\n${table.toString()}`;
+  return `${BENCHMARKS[results.benchmark].calls}, uncontended, nanoseconds\n${table.toString()}`;
 }
 
 function asyncTable(results: Results): string {
@@ -78,7 +79,7 @@ function asyncTable(results: Results): string {
     );
     table.push([row, ...columns]);
   }
-  return `await acquire + release in one thread, nanoseconds\n${table.toString()}`;
+  return `${BENCHMARKS[results.benchmark].asyncCalls} in one thread, nanoseconds\n${table.toString()}`;
 }
 
 function targetTable(results: Results): string[] {

@@ -2,7 +2,7 @@
 // same run, so a slow or busy machine spoils both alike.
 
 import { type Cell, cells, medianOf, type Results } from '../results.js';
-import { FLOOR } from '../rows/rows.js';
+import { FLOOR } from '../rows/row.js';
 
 export interface Target {
   what: string;

@@ -5,12 +5,14 @@
 // there is time for that, so that rows cannot disturb each other, and keeps one host where there is not.
 
 import { SHARE_ENV, Worker } from 'node:worker_threads';
+import { type Benchmark, scriptRow } from '../benchmarks.js';
 import { MT_BYTES, mtSeed } from '../mt19937.js';
-import { scriptRow } from '../rows/rows.js';
 import {
   ADMISSIONS,
   ADMITTED,
+  BANDS,
   BEGIN,
+  BYPASSES,
   COUNTED,
   clock,
   END,
@@ -28,6 +30,7 @@ import {
 import type { ThreadOrder, ThreadReply } from './thread.js';
 
 export interface HostOrder {
+  benchmark: Benchmark['name'];
   row: string;
   loop: 'measure' | 'probe';
   threads: number;
@@ -45,6 +48,8 @@ export interface HostResult {
   admissions: number;
   longestWaitMs: number;
   largestBypass: number;
+  /** Admissions by the band that their bypass fell into. */
+  bypasses: number[];
   /** Undefined where the row has no tickets. */
   outOfOrder?: number;
 }
@@ -63,10 +68,11 @@ const WARM_MS = 30;
 const seasoned = new Map<string, number>();
 const workers: Worker[] = [];
 
-async function run({ row: name, loop, threads, seconds, warmUp }: HostOrder): Promise<HostResult> {
+async function run(order: HostOrder): Promise<HostResult> {
+  const { benchmark, row: name, loop, threads, seconds, warmUp } = order;
   while (workers.length < threads)
     workers.push(new Worker(new URL('./thread.js', import.meta.url), { env: SHARE_ENV }));
-  const row = scriptRow(name);
+  const row = scriptRow(benchmark, name);
   const { shared, dispose } = await row.share();
   const board = makeBoard(threads);
   const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
@@ -76,8 +82,8 @@ async function run({ row: name, loop, threads, seconds, warmUp }: HostOrder): Pr
   const crew = workers.slice(0, threads);
   const ready = crew.map((worker) => answer(worker, 'ready'));
   crew.forEach((worker, thread) => {
-    const order: ThreadOrder = { row: name, loop, thread, threads, shared, board: board.memory, common };
-    worker.postMessage(order);
+    const told = { benchmark, row: name, loop, thread, threads, shared, board: board.memory, common };
+    worker.postMessage(told satisfies ThreadOrder);
   });
   await within(Promise.all(ready), 'the threads did not start');
   const done = Promise.all(crew.map((worker) => answer(worker, 'done')));
@@ -121,6 +127,7 @@ async function run({ row: name, loop, threads, seconds, warmUp }: HostOrder): Pr
     admissions: sum(column(ADMISSIONS)),
     longestWaitMs: Math.max(...column(LONGEST_WAIT)),
     largestBypass: Math.max(...column(LARGEST_BYPASS)),
+    bypasses: Array.from({ length: BANDS }, (_, band) => sum(column(BYPASSES + band))),
     ...(Number.isNaN(outOfOrder) ? {} : { outOfOrder }),
   };
 }
