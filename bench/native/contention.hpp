@@ -1,5 +1,6 @@
-// The semabench of Dice and Kogan's paper with one permit: acquire, one step of a shared mt19937, release, one
-// step of a private one, and so on until told to stop.
+// Threads that contend for one permit: acquire, one step of a shared mt19937, release, and so on until told to stop.
+// In the semabench of Dice and Kogan's paper each also takes one step of a private mt19937 after its release; in
+// their MutexBench it does nothing there.
 //
 // The interval opens once every thread has been admitted, so none of them runs alone into the count, and only
 // iterations that begin and end inside it count. A thread leaves the loop only after its release, so those
@@ -20,22 +21,22 @@
 #include "probe.hpp"
 #include "semaphore.hpp"
 
-struct SemabenchResult {
+struct ContentionResult {
   double seconds = 0;
   double cpuSeconds = 0;
   std::vector<std::uint64_t> iterations;
   std::optional<double> longestWaitMs;
-  std::optional<std::uint64_t> largestBypass;
+  std::optional<Bypasses> bypasses;
   std::optional<std::uint64_t> outOfOrder;
 };
 
-template <class Semaphore, class Probe>
-class Semabench {
+template <class Semaphore, class Probe, bool worksOutside>
+class Contention {
  public:
-  Semabench(unsigned threads, const Knobs& knobs)
+  Contention(unsigned threads, const Knobs& knobs)
       : semaphore_(1, knobs), probe_(threads), results_(threads) {}
 
-  SemabenchResult run(double seconds) {
+  ContentionResult run(double seconds) {
     std::vector<std::thread> threads;
     try {
       for (unsigned i = 0; i < results_.size(); i++) threads.emplace_back([this, i] { work(i); });
@@ -54,7 +55,7 @@ class Semabench {
     const double cpuAfter = processCpuSeconds();
     stop(threads);
 
-    SemabenchResult result;
+    ContentionResult result;
     result.seconds = std::chrono::duration<double>(end_ - begin_).count();
     result.cpuSeconds = cpuAfter - cpuBefore;
     Clock::duration longest{0};
@@ -64,7 +65,7 @@ class Semabench {
     }
     if constexpr (Probe::records) {
       result.longestWaitMs = std::chrono::duration<double, std::milli>(longest).count();
-      result.largestBypass = probe_.largestBypass;
+      result.bypasses = probe_.bypasses;
       if constexpr (TicketSemaphore<Semaphore>) result.outOfOrder = probe_.outOfOrder;
     }
     return result;
@@ -94,7 +95,7 @@ class Semabench {
     left_.fetch_add(1);
   }
 
-  void iterate(unsigned thread, std::mt19937& own, Result& result) {
+  void iterate(unsigned thread, [[maybe_unused]] std::mt19937& own, Result& result) {
     if constexpr (Probe::records) {
       const Clock::time_point arrival = Clock::now();
       probe_.arriving(thread);
@@ -110,7 +111,7 @@ class Semabench {
     }
     keep(shared_());
     semaphore_.release();
-    keep(own());
+    if constexpr (worksOutside) keep(own());
   }
 
   // The part of a wait that lies in the interval: a thread that starves through all of it must show.
