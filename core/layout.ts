@@ -71,6 +71,16 @@ export const REGIONS: usize = 2048;
 // | deaths, timeouts | a reaper; a waiter that gives up | add 1, never read but for diagnostics          |
 //
 // A live grant never falls.
+//
+// Locks and capacitors (algorithms/):
+//
+// | word   | changed by                            | how                                                   |
+// |--------|---------------------------------------|-------------------------------------------------------|
+// | ticket | a TtsLock's threads: word             | see tts-lock.ts                                       |
+// |        | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's                                     |
+// | grant  | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's; of every kind: closed if below 0   |
+// | owner  | who has just got the lock             | store, its number and its queue node                  |
+// |        | the same before it gives it back      | store 0                                               |
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
@@ -80,6 +90,7 @@ export const O_SPIN: usize = 24; // i32, polls before parking
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
+export const O_OWNER: usize = 40; // i64, of a lock: queue node << 32 | thread, 0 if nobody holds it
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no one who acquires
 export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
 export const O_DEATHS: usize = 76; // i32, owners that died
@@ -88,6 +99,9 @@ export const O_TIMEOUTS: usize = 80; // i32, requests given up
 export const KIND_SEMAPHORE: i32 = 1;
 export const KIND_TICKET_SEMAPHORE: i32 = 2;
 export const KIND_TWA_SEMAPHORE: i32 = 3;
+export const KIND_TTS_LOCK: i32 = 21;
+export const KIND_TICKET_LOCK: i32 = 22;
+export const KIND_TWA_LOCK: i32 = 23;
 
 // Counters are compared by their difference, so it does not matter that requests of many permits may carry
 // them round. A disposed semaphore's grant lies so far below its ticket as no number of waiters could push it.
@@ -226,4 +240,5 @@ export const ANSWER_NOT_FOUND: i32 = -6;
 export const ANSWER_MISMATCH: i32 = -7;
 export const ANSWER_NAMES_FULL: i32 = -8;
 export const ANSWER_OBJECTS_FULL: i32 = -9; // create and openName: no room for another object
-export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer
+export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer; unlock: it does not hold the lock
+export const ANSWER_HELD: i32 = -11; // lock: the thread holds the lock already

@@ -35,6 +35,7 @@ import {
   O_KIND,
   O_LIFE,
   O_MAX,
+  O_OWNER,
   O_ROBUST,
   O_SPIN,
   O_THRESHOLD,
@@ -95,6 +96,7 @@ export function createObject(
   atomic.store<i32>(o, threshold, O_THRESHOLD);
   atomic.store<i32>(o, permits, O_INITIAL);
   atomic.store<i32>(o, robust, O_ROBUST);
+  atomic.store<i64>(o, 0, O_OWNER);
   atomic.store<i32>(o, 0, O_DIED);
   atomic.store<i32>(o, 0, O_DEATHS);
   atomic.store<i32>(o, 0, O_TIMEOUTS);

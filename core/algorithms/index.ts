@@ -5,5 +5,8 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
+export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
+export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';
+export { twaLock, twaLockDispose, twaTryLock, twaUnlock } from './twa-lock';
 export { twaAcquire, twaDispose, twaRelease, twaReleaseConservative } from './twa-semaphore';

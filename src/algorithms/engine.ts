@@ -2,7 +2,7 @@
  * The compiled algorithms of the papers: a module of their own, which only who imports them carries. A thread has
  * one instance of it for each arena, beside that of the core, made when it first needs one.
  */
-import { type Attachment, refuseToBlock } from '../engine/attachment.js';
+import { type Attachment, refuseToBlock, refuseToLock } from '../engine/attachment.js';
 import { embedded } from '../engine/embedded.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
@@ -16,10 +16,23 @@ export interface Algorithms {
   twaRelease(address: number): void;
   twaReleaseConservative(address: number): void;
   twaDispose(address: number): void;
+  ttsLock(address: number): number;
+  ttsTryLock(address: number): number;
+  ttsUnlock(address: number): number;
+  ttsDispose(address: number): void;
+  ticketLock(address: number): number;
+  ticketTryLock(address: number): number;
+  ticketUnlock(address: number): number;
+  ticketLockDispose(address: number): void;
+  twaLock(address: number): number;
+  twaTryLock(address: number): number;
+  twaUnlock(address: number): number;
+  twaLockDispose(address: number): void;
 }
 
 /** What a thread must not call that may not block. */
 const BLOCKING = ['ticketAcquire', 'twaAcquire'] as const satisfies readonly (keyof Algorithms)[];
+const LOCKING = ['ttsLock', 'ticketLock', 'twaLock'] as const satisfies readonly (keyof Algorithms)[];
 
 const instantiate = embedded<Algorithms>(algorithmsBytes);
 const instances = new WeakMap<Attachment, Algorithms>();
@@ -31,7 +44,10 @@ export function algorithmsOf(attachment: Attachment): Algorithms {
   if (instance) return instance;
   instance = instantiate({ env: { memory }, core: { ticketTaken: core.ticketTaken } });
   instance.adopt(thread);
-  if (!mayBlock) for (const name of BLOCKING) instance[name] = refuseToBlock;
+  if (!mayBlock) {
+    for (const name of BLOCKING) instance[name] = refuseToBlock;
+    for (const name of LOCKING) instance[name] = refuseToLock;
+  }
   instances.set(attachment, instance);
   return instance;
 }

@@ -147,7 +147,14 @@ function mayBlock(): boolean {
 
 /** Stands in for what would block. */
 export function refuseToBlock(): never {
-  throw new TypeError(
-    'this thread may not block (a browser forbids it on the main thread): use acquireAsync, holdAsync or tryAcquire',
-  );
+  refuse('acquireAsync, holdAsync or tryAcquire');
+}
+
+/** The same, of a lock. */
+export function refuseToLock(): never {
+  refuse('tryLock');
+}
+
+function refuse(instead: string): never {
+  throw new TypeError(`this thread may not block (a browser forbids it on the main thread): use ${instead}`);
 }

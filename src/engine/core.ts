@@ -19,6 +19,7 @@ export const ANSWER_MISMATCH = -7;
 export const ANSWER_NAMES_FULL = -8;
 export const ANSWER_OBJECTS_FULL = -9;
 export const ANSWER_NOT_HELD = -10;
+export const ANSWER_HELD = -11;
 export const QUEUED = 3;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;

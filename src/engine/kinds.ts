@@ -3,6 +3,9 @@ export const KINDS = {
   Semaphore: 1,
   TicketSemaphore: 2,
   TwaSemaphore: 3,
+  TtsLock: 21,
+  TicketLock: 22,
+  TwaLock: 23,
 } as const;
 
 export type Kind = keyof typeof KINDS;

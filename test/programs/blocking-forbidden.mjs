@@ -6,7 +6,7 @@ Atomics.wait = () => {
   throw new TypeError('Atomics.wait cannot be called in this context');
 };
 const { Semaphore } = await import('taketurns');
-const { TicketSemaphore, TwaSemaphore } = await import('taketurns/algorithms');
+const { TicketSemaphore, TwaSemaphore, ...algorithms } = await import('taketurns/algorithms');
 
 const semaphore = new Semaphore(2);
 const empty = new Semaphore(0);
@@ -23,6 +23,17 @@ for (const [what, call] of Object.entries({
     call();
   } catch ({ name, message }) {
     errors[what] = { name, message };
+  }
+}
+
+const locks = {};
+for (const [kind, Lock] of Object.entries(algorithms)) {
+  if (!kind.endsWith('Lock') || kind === 'CapacitorLock') continue;
+  const lock = new Lock();
+  try {
+    lock.lock();
+  } catch ({ name, message }) {
+    locks[kind] = { name, message, tried: [lock.tryLock(), lock.tryLock()] };
   }
 }
 
@@ -56,4 +67,4 @@ const late = semaphore.acquireAsync(2).then(() => semaphore.acquireAsync());
 await undefined;
 setImmediate(() => semaphore.dispose());
 works.disposed = await late.catch((error) => error.name);
-console.log(JSON.stringify({ errors, works }));
+console.log(JSON.stringify({ errors, locks, works }));

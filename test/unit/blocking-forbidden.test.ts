@@ -1,14 +1,16 @@
 /** Threads that may not block, such as a browser's main thread: an error that says what to use, and no trap. */
 import { describe, expect, it } from 'vitest';
+import { LOCKS } from '../support/locks.js';
 import { report } from '../support/program.js';
 
 interface Findings {
   readonly errors: Record<string, { name: string; message: string }>;
+  readonly locks: Record<string, { name: string; message: string; tried: boolean[] }>;
   readonly works: Record<string, unknown>;
 }
 
 describe('where Atomics.wait is forbidden', async () => {
-  const { errors, works } = await report<Findings>('blocking-forbidden');
+  const { errors, locks, works } = await report<Findings>('blocking-forbidden');
 
   it.each([
     'acquire',
@@ -22,6 +24,13 @@ describe('where Atomics.wait is forbidden', async () => {
     expect(errors[what]?.message).toContain('may not block');
     expect(errors[what]?.message).toContain('acquireAsync');
     expect(errors[what]?.message).toContain('tryAcquire');
+  });
+
+  it.each(LOCKS)('$kind.lock is a TypeError that names tryLock, which works', ({ kind }) => {
+    expect(locks[kind]?.name).toBe('TypeError');
+    expect(locks[kind]?.message).toContain('may not block');
+    expect(locks[kind]?.message).toContain('tryLock');
+    expect(locks[kind]?.tried).toEqual([true, false]);
   });
 
   it('everything else works, and the error has changed nothing', () => {

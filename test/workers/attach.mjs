@@ -1,8 +1,8 @@
 /** What the jobs have in common. */
 import { Arena, Semaphore } from 'taketurns';
-import { TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import * as algorithms from 'taketurns/algorithms';
 
-const CLASSES = { Semaphore, TicketSemaphore, TwaSemaphore };
+const CLASSES = { Semaphore, ...algorithms };
 
 /** By arena, which is one object a thread however often its handle arrives. */
 const known = new Map();

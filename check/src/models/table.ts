@@ -6,6 +6,7 @@ import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
 import { interrupted } from './interrupted.js';
+import { locks } from './locks.js';
 import { names } from './names.js';
 import { type Line, modelOf } from './program.js';
 import { tenants } from './tenants.js';
@@ -426,4 +427,5 @@ export const models: readonly Model[] = [
   ...dying.map(modelOf),
   ...tombstones,
   ...listings.map(modelOf),
+  ...locks,
 ];

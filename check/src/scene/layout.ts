@@ -61,6 +61,9 @@ export const PUBLISHED_NAMES = constant('PUBLISHED_NAMES');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
 export const REFUSED = constant('REFUSED');
+export const O_OWNER = constant('O_OWNER');
+export const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
+export const ANSWER_HELD = constant('ANSWER_HELD');
 export const ANSWER_CLOSED = constant('ANSWER_CLOSED');
 
 /** First bytes of the regions of an arena. */
@@ -118,6 +121,7 @@ const OBJECT = words({
   O_THRESHOLD: 'threshold',
   O_INITIAL: 'initial',
   O_ROBUST: 'robust',
+  O_OWNER: 'owner',
   O_LIFE: 'life',
   O_DIED: 'died',
   O_DEATHS: 'deaths',

@@ -103,6 +103,8 @@ export interface Model {
   readonly long?: boolean;
   /** A check of the model's own in every end state. */
   readonly end?: (scene: Scene) => void;
+  /** Told of each write to a word of `watched`: what stood in its low half before. */
+  readonly written?: (scene: Scene, t: number, address: number, before: number) => void;
 }
 
 // Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
@@ -167,6 +169,8 @@ export class Scene {
   filler = 0;
   /** Addresses of the model's semaphores. */
   readonly semaphores: number[] = [];
+  /** Words whose writes the model is told of. */
+  readonly watched = new Set<number>();
   /** Of each semaphore: the attachments of the threads. */
   readonly #attachments: number[][] = [];
   readonly #robust: boolean[] = [];
@@ -260,6 +264,15 @@ export class Scene {
     ]);
     this.#setMade(this.semaphores.length - 1, o.permits);
     return address;
+  }
+
+  /** Makes an object of another kind, of which the model keeps its own ghosts. */
+  object(kind: number, spin: number, threshold: number, permits = 1, first = 0n): number {
+    const lo = Number(BigInt.asIntN(32, first));
+    const hi = Number(BigInt.asIntN(32, first >> 32n));
+    const attachment = this.callNow(0, 'createObject', kind, permits, permits, spin, threshold, 0, lo, hi);
+    if (attachment < 0) throw new Error(`${this.model.name}: no room for an object`);
+    return this.callNow(0, 'attachedTo', attachment);
   }
 
   /** Where permits of a robust semaphore are counted that the thread holds; 0 for another. */
@@ -561,7 +574,11 @@ export class Scene {
         if (m.pendingIsPlain(t)) this.#plain(t);
         this.#give(t);
         others = m.pendingKind(t) === NOTIFY;
+        const address = m.pendingAddress(t);
+        const told = m.pendingIsWrite(t) && this.watched.has(address);
+        const before = m.words[address >> 2];
         this.#step(t);
+        if (told) this.model.written?.(this, t, address, before);
       } else this.#host(t);
     } else if (kind === TIME_OUT) {
       m.timeOut(t);

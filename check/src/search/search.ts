@@ -98,6 +98,7 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
     sharing.shared[(address + TICKET) >>> 3] = 1;
     sharing.shared[(address + GRANT) >>> 3] = 1;
   }
+  for (const address of scene.watched) sharing.shared[address >>> 3] = 1;
   const root = scene.machine.mark();
   scene.save(0);
   for (let seed = 1; ; seed++) {

@@ -1,0 +1,78 @@
+/**
+ * TtsLock, the polite test-and-test-and-set lock: the inner lock of Listings 1 and 2 of Dice, Capacitors.
+ *
+ *     word   0               free
+ *            thread          held
+ *            thread | PARKED held, and somebody may be parked on the word
+ *            ... | SHUT      disposed of: nobody gets it any more
+ *
+ * | from | to        | who                       | how     |
+ * |------|-----------|---------------------------|---------|
+ * | 0    | thread    | whoever finds it free     | cmpxchg |
+ * | held | \| PARKED | a waiter about to park    | cmpxchg |
+ * | held | 0         | the owner: and with SHUT  | and     |
+ * | any  | \| SHUT   | a disposer                | or      |
+ *
+ * Exclusion: held begins with a cmpxchg from 0, and only the owner's unlock ends it. A waiter looks before it tries,
+ * so while the lock is held it only reads.
+ *
+ * Nobody sleeps for ever: the wait compares the word, with PARKED in it, in one step with going to sleep. Whoever
+ * takes PARKED out of it, or puts SHUT in, changes it first and then wakes everybody; who parks again sets it anew.
+ * Several wait on one word, so one alone is never woken: it could be one that has just gone.
+ *
+ * It is not fair: who comes when it is free gets it, and nothing bounds how often a waiter is overtaken.
+ */
+import { me } from '../arena';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, O_SPIN, REFUSED, TICKET } from '../layout';
+import { closeObject } from '../objects';
+import { pause } from '../pause';
+
+const WORD: usize = TICKET;
+const OWNER: i32 = 0xfff;
+const PARKED: i32 = 0x1000;
+const SHUT: i32 = 0x2000;
+
+/** Takes the lock, blocking until it is free. ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
+export function ttsLock(s: usize): i32 {
+  return atomic.cmpxchg<i32>(s, 0, me, WORD) === 0 ? ADMITTED : wait(s);
+}
+
+/** Takes the lock if it is free. ADMITTED, REFUSED or ANSWER_CLOSED. */
+export function ttsTryLock(s: usize): i32 {
+  const word = atomic.load<i32>(s, WORD);
+  if (word === 0 && atomic.cmpxchg<i32>(s, 0, me, WORD) === 0) return ADMITTED;
+  return word & SHUT ? ANSWER_CLOSED : REFUSED;
+}
+
+function wait(s: usize): i32 {
+  const budget = atomic.load<i32>(s, O_SPIN);
+  let polls = budget;
+  while (true) {
+    const word = atomic.load<i32>(s, WORD);
+    if (word & SHUT) return ANSWER_CLOSED;
+    if (word === 0) {
+      if (atomic.cmpxchg<i32>(s, 0, me, WORD) === 0) return ADMITTED;
+    } else if ((word & OWNER) === me) return ANSWER_HELD;
+    else if (polls > 0) {
+      polls--;
+      pause();
+    } else if (word & PARKED || atomic.cmpxchg<i32>(s, word, word | PARKED, WORD) === word) {
+      atomic.wait<i32>(s + WORD, word | PARKED, -1);
+      polls = budget;
+    }
+  }
+}
+
+/** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Never blocks. */
+export function ttsUnlock(s: usize): i32 {
+  if ((atomic.load<i32>(s, WORD) & OWNER) !== me) return ANSWER_NOT_HELD;
+  if (atomic.and<i32>(s, SHUT, WORD) & PARKED) atomic.notify(s + WORD, -1);
+  return ADMITTED;
+}
+
+/** Disposes of it: every waiter is told. If the calling thread holds it, it gives it back. */
+export function ttsDispose(s: usize): void {
+  if (!closeObject(s)) return;
+  if (atomic.or<i32>(s, SHUT, WORD) & PARKED) atomic.notify(s + WORD, -1);
+  ttsUnlock(s);
+}

@@ -1,0 +1,47 @@
+/** TicketLock: the public face of core/algorithms/ticket-lock.ts. */
+import type { Handle, Reference } from '../engine/shared-object.js';
+import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+
+export type TicketLockOptions = LockOptions;
+export type TicketLockHandle = Handle<'TicketLock'>;
+
+const KIND = 'TicketLock';
+
+/**
+ * The ticket lock: first come, first served, all waiters on one word. A waiter polls it `spin` times (default 100)
+ * and then parks on it; an unlock wakes all that are parked.
+ *
+ * Source: Reed and Kanodia; in Dice, Capacitors, an inner lock. Here spinning ends in parking.
+ */
+export class TicketLock extends SharedLock<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options?: TicketLockOptions);
+  constructor(made?: Reference | TicketLockOptions) {
+    super(KIND, lockObject(KIND, made), (a) => ({
+      lock: a.ticketLock,
+      tryLock: a.ticketTryLock,
+      unlock: a.ticketUnlock,
+      dispose: a.ticketLockDispose,
+    }));
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a TicketLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  static from(handle: TicketLockHandle): TicketLock {
+    return new TicketLock(foundLock(KIND, handle));
+  }
+
+  /**
+   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8.
+   */
+  static open(name: string, options?: TicketLockOptions): TicketLock {
+    return new TicketLock(openLock(KIND, name, options));
+  }
+}

@@ -1,0 +1,49 @@
+/** TtsLock: the public face of core/algorithms/tts-lock.ts. */
+import type { Handle, Reference } from '../engine/shared-object.js';
+import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+
+export type TtsLockOptions = LockOptions;
+export type TtsLockHandle = Handle<'TtsLock'>;
+
+const KIND = 'TtsLock';
+
+/**
+ * The polite test-and-test-and-set lock: whoever comes when it is free gets it, so nothing bounds how often a waiter
+ * is overtaken. A waiter polls the word `spin` times (default 100) and then parks on it; an unlock wakes all that
+ * are parked. Wrap it in a `CapacitorLock` to make it fair.
+ *
+ * Source: Dice, Capacitors, Listings 1 and 2, the inner lock. There spinning is without bound; here it ends in
+ * parking, or more threads than processors could not run.
+ */
+export class TtsLock extends SharedLock<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options?: TtsLockOptions);
+  constructor(made?: Reference | TtsLockOptions) {
+    super(KIND, lockObject(KIND, made), (a) => ({
+      lock: a.ttsLock,
+      tryLock: a.ttsTryLock,
+      unlock: a.ttsUnlock,
+      dispose: a.ttsDispose,
+    }));
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a TtsLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  static from(handle: TtsLockHandle): TtsLock {
+    return new TtsLock(foundLock(KIND, handle));
+  }
+
+  /**
+   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8.
+   */
+  static open(name: string, options?: TtsLockOptions): TtsLock {
+    return new TtsLock(openLock(KIND, name, options));
+  }
+}

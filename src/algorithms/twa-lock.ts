@@ -1,0 +1,52 @@
+/** TwaLock: the public face of core/algorithms/twa-lock.ts. */
+import type { Handle, Reference } from '../engine/shared-object.js';
+import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+
+export interface TwaLockOptions extends LockOptions {
+  /** LongTermThreshold, 0 to 2,147,483,647, as of a `TwaSemaphore`. Default 1. */
+  readonly threshold?: number;
+}
+
+export type TwaLockHandle = Handle<'TwaLock'>;
+
+const KIND = 'TwaLock';
+const DEFAULTS = { spin: 100, threshold: 1 };
+
+/**
+ * The ticket lock augmented with a waiting array: first come, first served, waiters spread over the arena's buckets.
+ * A waiter polls `spin` times (default 100) while far and again while near, and then parks on its bucket.
+ *
+ * Source: Dice and Kogan, TWA; the same as a TwaSemaphore with one permit. Here spinning ends in parking.
+ */
+export class TwaLock extends SharedLock<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options?: TwaLockOptions);
+  constructor(made?: Reference | TwaLockOptions) {
+    super(KIND, lockObject(KIND, made, DEFAULTS), (a) => ({
+      lock: a.twaLock,
+      tryLock: a.twaTryLock,
+      unlock: a.twaUnlock,
+      dispose: a.twaLockDispose,
+    }));
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a TwaLock.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  static from(handle: TwaLockHandle): TwaLock {
+    return new TwaLock(foundLock(KIND, handle));
+  }
+
+  /**
+   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8.
+   */
+  static open(name: string, options?: TwaLockOptions): TwaLock {
+    return new TwaLock(openLock(KIND, name, options, DEFAULTS));
+  }
+}

@@ -1,0 +1,146 @@
+/** The locks of the papers in one thread and with one other; crowds are in stress/locks.test.ts. */
+import { Arena, ArenaFullError, DisposedError } from 'taketurns';
+import { TicketSemaphore, TwaLock } from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+import { LOCKS } from '../support/locks.js';
+import { at, Memory } from '../support/memory.js';
+import { type Member, team } from '../support/team.js';
+
+const crowd = team(1);
+const member = () => crowd[0] as Member;
+
+describe.each(LOCKS)('$kind', ({ kind, Class }) => {
+  it('is held by one, and free again', () => {
+    const lock = new Class();
+    for (let i = 0; i < 1000; i++) {
+      expect(lock.lock()).toBeUndefined();
+      expect(lock.tryLock()).toBe(false);
+      expect(lock.unlock()).toBeUndefined();
+      expect(lock.tryLock()).toBe(true);
+      lock.unlock();
+    }
+  });
+
+  it('refuses to be locked twice by one thread, and unlocked by who does not hold it', () => {
+    const lock = new Class();
+    const same = Class.from(lock.handle);
+    const twice = `${kind}.lock: this thread holds the lock already, and would wait for itself for ever`;
+    const notHeld = `${kind}.unlock: this thread does not hold the lock`;
+    expect(() => lock.unlock()).toThrow(new Error(notHeld));
+    lock.lock();
+    expect(() => lock.lock()).toThrow(new Error(twice));
+    expect(() => same.lock()).toThrow(new Error(twice));
+    expect(same.tryLock()).toBe(false);
+    same.unlock();
+    expect(() => lock.unlock()).toThrow(new Error(notHeld));
+    expect(() => same.unlock()).toThrow(new Error(notHeld));
+    same.lock();
+    lock.unlock();
+    expect(lock.tryLock()).toBe(true);
+  });
+
+  it("is another thread's while that holds it", async () => {
+    const lock = new Class();
+    lock.lock();
+    await expect(member().run('misuse-lock', { handle: lock.handle })).rejects.toThrow(
+      'does not hold the lock',
+    );
+    expect(() => lock.lock()).toThrow('holds the lock already');
+    lock.unlock();
+    await expect(member().run('misuse-lock', { handle: lock.handle })).rejects.toThrow('the lock was free');
+    expect(lock.tryLock()).toBe(false);
+    expect(() => lock.unlock()).toThrow('does not hold the lock');
+  });
+
+  it('stays apart from others, held in any order', () => {
+    const locks = Array.from({ length: 20 }, () => new Class());
+    for (let round = 0; round < 3; round++) {
+      for (const lock of locks) lock.lock();
+      for (const lock of round % 2 ? locks : locks.toReversed()) {
+        expect(lock.tryLock()).toBe(false);
+        lock.unlock();
+        expect(lock.tryLock()).toBe(true);
+        lock.unlock();
+      }
+    }
+  });
+
+  it('is one lock by handle and by name', () => {
+    const arena = new Arena();
+    const lock = Class.open('the lock', { arena });
+    const same = Class.open('the lock', { arena });
+    const too = Class.from(structuredClone(lock.handle));
+    expect(lock.handle).toMatchObject({ kind, address: same.handle.address });
+    lock.lock();
+    expect([same.tryLock(), too.tryLock()]).toEqual([false, false]);
+    too.unlock();
+    expect(same.tryLock()).toBe(true);
+    expect(Class.open('another', { arena }).tryLock()).toBe(true);
+  });
+
+  it('is no other kind', () => {
+    const { handle } = new TicketSemaphore(1);
+    expect(() => Class.from(handle as never)).toThrow(
+      new TypeError(`${kind}.from: handle must be of a ${kind}, but it is of a TicketSemaphore`),
+    );
+    expect(() => Class.from({ ...handle, kind } as never)).toThrow(/the object there is of another kind/);
+    expect(() => Class.from(5 as never)).toThrow(
+      `${kind}.from: handle must be the handle of a ${kind}, got 5`,
+    );
+  });
+
+  it('refuses bad options', () => {
+    for (const spin of [-1, 0.5, 1_000_001])
+      expect(() => new Class({ spin })).toThrow(
+        new RangeError(`${kind}: spin must be an integer from 0 to 1000000, got ${spin}`),
+      );
+    expect(() => new Class({ spin: '1' as never })).toThrow(TypeError);
+    expect(() => new Class(null as never)).toThrow(
+      new TypeError(`${kind}: options must be an object, got null`),
+    );
+  });
+
+  it('is closed by dispose, for every library object of it', () => {
+    const arena = new Arena({ objects: 1 });
+    const lock = new Class({ arena });
+    const same = Class.from(lock.handle);
+    expect(() => new Class({ arena })).toThrow(ArenaFullError);
+    lock.dispose();
+    lock.dispose();
+    for (const one of [lock, same]) {
+      expect(() => one.lock()).toThrow(new DisposedError(`the ${kind} has been disposed of`));
+      expect(() => one.tryLock()).toThrow(DisposedError);
+      expect(() => one.handle).toThrow(DisposedError);
+      expect(one.unlock()).toBeUndefined();
+    }
+    // Nothing is left of it for the next one.
+    const next = new Class({ arena });
+    next.lock();
+    next.unlock();
+    expect(next.tryLock()).toBe(true);
+  });
+
+  it('given up by dispose when this thread holds it', () => {
+    const arena = new Arena({ objects: 1 });
+    const lock = new Class({ arena });
+    const same = Class.from(lock.handle);
+    const memory = new Memory(arena);
+    const { address } = lock.handle;
+    lock.lock();
+    same.dispose();
+    expect(memory.long(address + at('O_OWNER'))).toBe(0n);
+    lock.unlock();
+    expect(() => lock.lock()).toThrow(DisposedError);
+    const next = new Class({ arena });
+    expect(next.tryLock()).toBe(true);
+    next.unlock();
+  });
+});
+
+describe('TwaLock', () => {
+  it('refuses a bad threshold', () => {
+    expect(() => new TwaLock({ threshold: -1 })).toThrow(
+      new RangeError('TwaLock: threshold must be an integer from 0 to 2147483647, got -1'),
+    );
+  });
+});

@@ -1,0 +1,9 @@
+/** Locks, notes down when it got in, and unlocks. */
+import { attach, note } from '../attach.mjs';
+
+export default function passLock({ handle, log, entry }) {
+  const lock = attach(handle);
+  lock.lock();
+  if (log) note(log, entry);
+  lock.unlock();
+}
