@@ -1,13 +1,24 @@
 // Which figures are drawn of which benchmark.
 
+import type { TopLevelSpec } from 'vega-lite';
 import type { Results } from '../results.js';
 import { draw } from './frame.js';
 import { lines } from './lines.js';
+import { panels } from './panels.js';
+import { sweep } from './sweep.js';
 
 /** The figures that there are results for, each under what is added to the name of the file. */
 export async function figures(results: Results): Promise<Map<string, string>> {
-  const specifications = [['', lines(results)]] as const;
+  const specifications: [suffix: string, TopLevelSpec | undefined][] =
+    results.benchmark === 'semaphores'
+      ? [['', lines(results)]]
+      : [
+          ['', panels(results)],
+          ['-bypass', sweep(results)],
+        ];
   const drawn = new Map<string, string>();
-  for (const [suffix, specification] of specifications) drawn.set(suffix, await draw(specification));
+  for (const [suffix, specification] of specifications) {
+    if (specification !== undefined) drawn.set(suffix, await draw(specification));
+  }
   return drawn;
 }

@@ -11,6 +11,7 @@ import { met, targets } from './targets.js';
 export function tables(results: Results): string {
   const parts = [
     ...contentionTables(results),
+    ...bypassTable(results),
     ...(results.pairs.length > 0 ? [pairTable(results)] : []),
     ...(results.asyncs.length > 0 ? [asyncTable(results)] : []),
     ...targetTable(results),
@@ -51,6 +52,21 @@ function contentionTables(results: Results): string[] {
     }
     return `${BENCHMARKS[results.benchmark].workload}, ${counted(threads)}\n${table.toString()}`;
   });
+}
+
+const BYPASS_BANDS = ['0', '1–9', '10–99', '100–999', '1000–', '10,000–', '100,000–'];
+
+/** How many admissions were overtaken how often: for each row, a line for each thread count. */
+function bypassTable({ rows, probes }: Results): string[] {
+  const table = makeTable(['row', 'threads', ...BYPASS_BANDS, 'largest']);
+  for (const { name } of rows) {
+    for (const probe of probes) {
+      if (probe.row !== name || probe.threads === 1 || probe.bypasses.length === 0) continue;
+      const counts = probe.bypasses.map((count) => (count === 0 ? '' : rate(count)));
+      table.push([name, probe.threads, ...counts, probe.largestBypass]);
+    }
+  }
+  return table.length > 0 ? [`admissions by how often they were overtaken\n${table.toString()}`] : [];
 }
 
 function pairTable(results: Results): string {
