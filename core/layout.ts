@@ -81,6 +81,8 @@ export const REGIONS: usize = 2048;
 // | grant  | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's; of every kind: closed if below 0   |
 // | owner  | who has just got the lock             | store, its number and its queue node                  |
 // |        | the same before it gives it back      | store 0                                               |
+// | departed | who leaves a capacitor              | add 1                                                 |
+// |        | the last of a platoon                 | store 0                                               |
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
@@ -95,6 +97,7 @@ export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs 
 export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests given up
+export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 
 export const KIND_SEMAPHORE: i32 = 1;
 export const KIND_TICKET_SEMAPHORE: i32 = 2;
@@ -102,6 +105,7 @@ export const KIND_TWA_SEMAPHORE: i32 = 3;
 export const KIND_TTS_LOCK: i32 = 21;
 export const KIND_TICKET_LOCK: i32 = 22;
 export const KIND_TWA_LOCK: i32 = 23;
+export const KIND_CAPACITOR: i32 = 28;
 
 // Counters are compared by their difference, so it does not matter that requests of many permits may carry
 // them round. A disposed semaphore's grant lies so far below its ticket as no number of waiters could push it.

@@ -30,6 +30,7 @@ import {
   CLOSED_DISTANCE,
   GRANT,
   O_DEATHS,
+  O_DEPARTED,
   O_DIED,
   O_INITIAL,
   O_KIND,
@@ -100,6 +101,7 @@ export function createObject(
   atomic.store<i32>(o, 0, O_DIED);
   atomic.store<i32>(o, 0, O_DEATHS);
   atomic.store<i32>(o, 0, O_TIMEOUTS);
+  atomic.store<i32>(o, 0, O_DEPARTED);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }

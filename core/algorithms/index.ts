@@ -5,6 +5,20 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
+export {
+  capacitorArrive,
+  capacitorArriveInLanes,
+  capacitorAwait,
+  capacitorDepart,
+  capacitorDepartFromLanes,
+  capacitorDisown,
+  capacitorDispose,
+  capacitorIsIdle,
+  capacitorOpenLane,
+  capacitorOwn,
+  capacitorTryArrive,
+} from './capacitor';
+export { holds } from './ownership';
 export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
 export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';

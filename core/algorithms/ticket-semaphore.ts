@@ -39,6 +39,12 @@ export function ticketRelease(s: usize): void {
   if (atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
 }
 
+/** Gives n permits back in one step. */
+export function ticketReleaseMany(s: usize, n: i64): void {
+  const grant = atomic.add<i64>(s, n, GRANT);
+  if (atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
+}
+
 /** Disposes of it: every waiter is told. */
 export function ticketDispose(s: usize): void {
   if (closeObject(s)) wakeAll(s);

@@ -102,6 +102,27 @@ function post(s: usize, shortCut: bool): void {
   if (!shortCut || ticket > grant + threshold) poke(bucketOf(s, grant + threshold));
 }
 
+/**
+ * Gives n permits back in one step (SemaPostMulti). Of those who become due or near, who was far is poked, as by
+ * SemaPost; who was near already and is due now, only if somebody is parked there.
+ */
+export function twaReleaseMany(s: usize, n: i64): void {
+  const grant = atomic.add<i64>(s, n, GRANT);
+  const waiting = atomic.load<i64>(s, TICKET) - grant;
+  const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
+  pokeRow(s, grant, min(waiting, min(n, threshold)), true);
+  pokeRow(s, grant + threshold, min(waiting - threshold, n), false);
+}
+
+/** Pokes the buckets of so many tickets in a row, each bucket once. */
+function pokeRow(s: usize, first: i64, count: i64, onlyParked: bool): void {
+  const most = min(count, (bucketMask as i64) + 1);
+  for (let i: i64 = 0; i < most; i++) {
+    const bucket = bucketOf(s, first + i);
+    if (!onlyParked || atomic.load<i32>(bucket, B_PARKED) > 0) poke(bucket);
+  }
+}
+
 /** Disposes of it and pokes every bucket: whoever waits anywhere looks at its grant again. */
 export function twaDispose(s: usize): void {
   if (!closeObject(s)) return;

@@ -28,11 +28,29 @@ export interface Algorithms {
   twaTryLock(address: number): number;
   twaUnlock(address: number): number;
   twaLockDispose(address: number): void;
+  holds(address: number): number;
+  capacitorArrive(address: number): number;
+  capacitorTryArrive(address: number): number;
+  capacitorArriveInLanes(address: number, lanes: number): number;
+  capacitorAwait(lane: number): number;
+  capacitorDepart(address: number): number;
+  capacitorDepartFromLanes(address: number): number;
+  capacitorOpenLane(address: number, lane: number, index: number, lanes: number): void;
+  capacitorIsIdle(address: number): number;
+  capacitorOwn(address: number, arrived: number): void;
+  capacitorDisown(address: number): number;
+  capacitorDispose(address: number): void;
 }
 
 /** What a thread must not call that may not block. */
 const BLOCKING = ['ticketAcquire', 'twaAcquire'] as const satisfies readonly (keyof Algorithms)[];
-const LOCKING = ['ttsLock', 'ticketLock', 'twaLock'] as const satisfies readonly (keyof Algorithms)[];
+const LOCKING = [
+  'ttsLock',
+  'ticketLock',
+  'twaLock',
+  'capacitorArrive',
+  'capacitorArriveInLanes',
+] as const satisfies readonly (keyof Algorithms)[];
 
 const instantiate = embedded<Algorithms>(algorithmsBytes);
 const instances = new WeakMap<Attachment, Algorithms>();

@@ -21,6 +21,7 @@ export const ANSWER_OBJECTS_FULL = -9;
 export const ANSWER_NOT_HELD = -10;
 export const ANSWER_HELD = -11;
 export const QUEUED = 3;
+export const MORE = 4;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
 

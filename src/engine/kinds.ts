@@ -6,6 +6,7 @@ export const KINDS = {
   TtsLock: 21,
   TicketLock: 22,
   TwaLock: 23,
+  Capacitor: 28,
 } as const;
 
 export type Kind = keyof typeof KINDS;

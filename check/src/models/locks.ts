@@ -50,18 +50,18 @@ interface Line {
 /** DISPOSED, with the reference of the thread that has made it (core/objects.ts). */
 const DISPOSED = (3 << 24) + 1;
 
-const digits = (list: number): number[] =>
+export const digits = (list: number): number[] =>
   [...list.toString(16)].reverse().map((d) => Number.parseInt(d, 16));
-const without = (list: number, who: number): number =>
+export const without = (list: number, who: number): number =>
   digits(list)
     .filter((d) => d !== who && d !== 0)
     .reduceRight((sum, d) => sum * 16 + d, 0);
 
-function word(scene: Scene, address: number): number {
+export function word(scene: Scene, address: number): number {
   return scene.machine.words[address >> 2];
 }
 
-function closed(scene: Scene, lock: number): boolean {
+export function closed(scene: Scene, lock: number): boolean {
   return word(scene, lock + GRANT + 4) < 0;
 }
 

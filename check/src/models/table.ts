@@ -5,6 +5,7 @@
 import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
+import { capacitors } from './capacitors.js';
 import { interrupted } from './interrupted.js';
 import { locks } from './locks.js';
 import { names } from './names.js';
@@ -428,4 +429,5 @@ export const models: readonly Model[] = [
   ...tombstones,
   ...listings.map(modelOf),
   ...locks,
+  ...capacitors,
 ];

@@ -126,6 +126,7 @@ const OBJECT = words({
   O_DIED: 'died',
   O_DEATHS: 'deaths',
   O_TIMEOUTS: 'timeouts',
+  O_DEPARTED: 'departed',
 });
 const NAME = words({
   N_TARGET: 'target',

@@ -1,0 +1,244 @@
+/** CapacitorLock: a capacitor around any lock, as Dice, Capacitors, composes them. */
+import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../engine/core.js';
+import { badType, DisposedError } from '../errors.js';
+import { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
+import type { Lock } from './lock.js';
+import { TicketLock } from './ticket-lock.js';
+import { TtsLock } from './tts-lock.js';
+import { TwaLock } from './twa-lock.js';
+
+export interface CapacitorLockOptions extends CapacitorOptions {
+  /** Size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper. Default 10, as there. */
+  readonly bypass?: number;
+  /**
+   * Fractional bypass: with this probability, from 0 (the default) to below 1, `lock` goes past the capacitor. The
+   * less is its cost, and fairness is statistical: no bound holds for a single wait.
+   */
+  readonly fraction?: number;
+  /**
+   * Whether `lock` goes past the capacitor while nobody is inside it and the inner lock, which must have a
+   * `tryLock`, is free. The bound is then `bypass - 1` and one for each other thread, which may have looked just
+   * before. Default false.
+   */
+  readonly whenContended?: boolean;
+}
+
+export interface CapacitorLockHandle {
+  readonly kind: 'CapacitorLock';
+  readonly capacitor: CapacitorHandle;
+  /** Of the inner lock, if it has one. */
+  readonly inner: { readonly kind: string } | undefined;
+  readonly fraction: number;
+  readonly whenContended: boolean;
+}
+
+/** What `from` has found, handed to the constructor. */
+class Found {
+  readonly capacitor: Capacitor;
+  readonly fraction: number;
+  readonly whenContended: boolean;
+
+  constructor(capacitor: Capacitor, { fraction, whenContended }: CapacitorLockHandle) {
+    this.capacitor = capacitor;
+    this.fraction = fraction;
+    this.whenContended = whenContended;
+  }
+}
+
+const KIND = 'CapacitorLock';
+const BYPASS = 10;
+/** The library's locks, whose handles say how to attach to them. */
+const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = { TtsLock, TicketLock, TwaLock };
+
+/**
+ * Makes any lock fair: a thread arrives at the capacitor, takes the inner lock, and departs when it has given that
+ * back. At most `bypass - 1` threads that came later get the lock before a waiter does, however unfair the inner lock
+ * is. All threads must take the inner lock by way of this one.
+ *
+ * The inner lock is any object with `lock` and `unlock`: one of this library or your own. It belongs to whoever made
+ * it: `dispose` leaves it alone.
+ *
+ * Source: Dice, Capacitors, Listings 1 and 2; `fraction`, `whenContended` and `lanes` are from its section 5.
+ */
+export class CapacitorLock implements Lock {
+  readonly #inner: Lock;
+  readonly #capacitor: Capacitor;
+  readonly #fraction: number;
+  readonly #whenContended: boolean;
+
+  /**
+   * @throws {TypeError} if `inner` is no lock, or has no `tryLock` where that is needed.
+   * @throws {RangeError | TypeError} for an option out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(inner: Lock, options?: CapacitorLockOptions);
+  constructor(inner: Lock, options: CapacitorLockOptions | Found = {}) {
+    if (typeof inner !== 'object' || inner === null) throw badType(`${KIND}: inner`, 'a lock', inner);
+    for (const name of ['lock', 'unlock'] as const) {
+      if (typeof inner[name] !== 'function')
+        throw new TypeError(`${KIND}: inner must be a lock, but it has no function ${name}`);
+    }
+    if (typeof options !== 'object' || options === null)
+      throw badType(`${KIND}: options`, 'an object', options);
+    const { fraction = 0, whenContended = false } = options;
+    if (typeof fraction !== 'number') throw badType(`${KIND}: fraction`, 'a number', fraction);
+    if (!(fraction >= 0 && fraction < 1))
+      throw new RangeError(`${KIND}: fraction must be from 0 to below 1, got ${fraction}`);
+    if (typeof whenContended !== 'boolean')
+      throw badType(`${KIND}: whenContended`, 'true or false', whenContended);
+    if (whenContended && typeof inner.tryLock !== 'function')
+      throw new TypeError(`${KIND}: whenContended needs an inner lock with a function tryLock`);
+    this.#inner = inner;
+    this.#fraction = fraction;
+    this.#whenContended = whenContended;
+    this.#capacitor =
+      options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, options);
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread.
+   * @param inner the inner lock as this thread has it; needed if it is not of this library.
+   * @throws {TypeError} if it is no handle of a CapacitorLock, or the inner lock is missing.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  static from(handle: CapacitorLockHandle, inner?: Lock): CapacitorLock {
+    const what = `${KIND}.from: handle`;
+    if (typeof handle !== 'object' || handle === null || typeof handle.kind !== 'string')
+      throw badType(what, `the handle of a ${KIND}`, handle);
+    if (handle.kind !== KIND)
+      throw new TypeError(`${what} must be of a ${KIND}, but it is of a ${handle.kind}`);
+    const lock = inner ?? innerOf(handle.inner);
+    if (lock === undefined)
+      throw new TypeError(
+        `${KIND}.from: inner must be given, since the handle knows no lock of this library`,
+      );
+    const found = new Found(Capacitor.from(handle.capacitor), handle);
+    return new CapacitorLock(lock, found as never);
+  }
+
+  /**
+   * What to send to another thread, for `from` there.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  get handle(): CapacitorLockHandle {
+    const { handle: inner } = this.#inner as { readonly handle?: { readonly kind: string } };
+    return {
+      kind: KIND,
+      capacitor: this.#capacitor.handle,
+      inner,
+      fraction: this.#fraction,
+      whenContended: this.#whenContended,
+    };
+  }
+
+  /** Size of a platoon. */
+  get bypass(): number {
+    return this.#capacitor.bypass;
+  }
+
+  /**
+   * Takes the lock, blocking the thread until it is its own: first at the capacitor, then at the inner lock.
+   * @throws {Error} if this thread holds it already: it would wait for itself for ever.
+   * @throws {TypeError} on a thread that may not block.
+   * @throws {DisposedError} if the lock has been or is being disposed of.
+   */
+  lock(): void {
+    const capacitor = this.#capacitor;
+    const inner = this.#inner;
+    if (this.#whenContended && this.#pass()) return;
+    if (this.#fraction > 0 && Math.random() < this.#fraction) {
+      if (capacitor.isOwned) throw held();
+      if (capacitor.isDisposed) throw disposed();
+      inner.lock();
+      capacitor.own(false);
+      return;
+    }
+    const answer = capacitor.enter();
+    if (answer !== ADMITTED) {
+      if (answer === ANSWER_HELD) throw held();
+      if (answer === ANSWER_CLOSED) throw disposed();
+      throw new Error(`${KIND}.lock: the core answers ${answer}`);
+    }
+    try {
+      inner.lock();
+    } catch (error) {
+      capacitor.depart();
+      throw error;
+    }
+    capacitor.own(true);
+  }
+
+  /**
+   * Takes the lock if the capacitor is open, nobody waits for it, and the inner lock can be had without waiting.
+   * Never blocks, if the inner `tryLock` does not. Whether it has; false too if this thread holds it.
+   * @throws {TypeError} if the inner lock has no `tryLock`.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  tryLock(): boolean {
+    const capacitor = this.#capacitor;
+    const inner = this.#inner;
+    if (typeof inner.tryLock !== 'function')
+      throw new TypeError(`${KIND}.tryLock: the inner lock has no function tryLock`);
+    if (capacitor.isOwned) return false;
+    if (this.#whenContended && this.#pass()) return true;
+    if (!capacitor.tryArrive()) return false;
+    let got = false;
+    try {
+      got = inner.tryLock();
+    } finally {
+      if (!got) capacitor.depart();
+    }
+    if (got) capacitor.own(true);
+    return got;
+  }
+
+  /**
+   * Gives the lock back. After `dispose`, which has done that, it does nothing. Never blocks, if the inner `unlock`
+   * does not.
+   * @throws {Error} if this thread does not hold it.
+   */
+  unlock(): void {
+    const capacitor = this.#capacitor;
+    const arrived = capacitor.disown();
+    if (arrived < 0) {
+      if (capacitor.isDisposed) return;
+      throw new Error(`${KIND}.unlock: this thread does not hold the lock`);
+    }
+    try {
+      this.#inner.unlock();
+    } finally {
+      if (arrived) capacitor.depart();
+    }
+  }
+
+  /**
+   * Closes the capacitor in every thread: whoever waits there, now or later, gets a DisposedError. Who has passed it
+   * goes on to the inner lock. If this thread holds the lock, it gives it back.
+   */
+  dispose(): void {
+    if (this.#capacitor.isOwned) this.unlock();
+    this.#capacitor.dispose();
+  }
+
+  /** Goes past a capacitor that nobody needs, if the inner lock is free. */
+  #pass(): boolean {
+    const capacitor = this.#capacitor;
+    if (!capacitor.isIdle || !(this.#inner as Required<Lock>).tryLock()) return false;
+    capacitor.own(false);
+    return true;
+  }
+}
+
+function innerOf(handle: CapacitorLockHandle['inner']): Lock | undefined {
+  if (handle?.kind === KIND) return CapacitorLock.from(handle as CapacitorLockHandle);
+  const kind = handle?.kind ?? '';
+  return Object.hasOwn(CLASSES, kind) ? CLASSES[kind]?.from(handle as never) : undefined;
+}
+
+function held(): Error {
+  return new Error(`${KIND}.lock: this thread holds the lock already, and would wait for itself for ever`);
+}
+
+function disposed(): DisposedError {
+  return new DisposedError(`the ${KIND} has been disposed of`);
+}

@@ -1,0 +1,239 @@
+/** Capacitor: the public face of core/algorithms/capacitor.ts. */
+import type { Arena } from '../arena.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, CLOSED_OBJECT, LIMIT, MORE, REFUSED } from '../engine/core.js';
+import { checkProperties, find, type Handle, make, type Reference } from '../engine/shared-object.js';
+import { badType, checkInteger, DisposedError } from '../errors.js';
+import { type Algorithms, algorithmsOf } from './engine.js';
+
+export interface CapacitorOptions {
+  /**
+   * On what those wait who find it closed: the waiting array (`'twa'`, the default, Listing 2), or one word for all
+   * (`'ticket'`, Listing 1).
+   */
+  readonly semaphore?: 'twa' | 'ticket';
+  /** In how many words of its own they wait instead, in turn, 1 to 64; only with `semaphore` left out. */
+  readonly lanes?: number;
+  /** How often a waiter polls before it parks, 0 (no spinning) to 1,000,000. Default 100. */
+  readonly spin?: number;
+  /** LongTermThreshold of the waiting array, 0 to 2,147,483,647. Default 1. */
+  readonly threshold?: number;
+  /** Where it lives. Default: `Arena.default`. */
+  readonly arena?: Arena;
+  /** Where its tickets begin, 0n to 2n ** 61n: for tests of large counters. Default 0n. */
+  readonly firstTicket?: bigint;
+}
+
+export interface CapacitorHandle extends Handle<'Capacitor'> {
+  readonly lanes: readonly Handle<'Capacitor'>[];
+}
+
+/** What `from` has found, handed to the constructor. */
+class Found {
+  readonly reference: Reference;
+  readonly lanes: readonly Reference[];
+
+  constructor([reference, ...lanes]: readonly Reference[]) {
+    this.reference = reference as Reference;
+    this.lanes = lanes;
+  }
+}
+
+const KIND = 'Capacitor';
+const DEFAULTS = { spin: 100, threshold: 1 };
+const MOST_LANES = 64;
+/** In place of a threshold: waiters are on one word, not in the waiting array. */
+const ON_GRANT = -1;
+
+/**
+ * Lets threads through in platoons: `bypass` of them pass `arrive`, then it is closed until all of these have called
+ * `depart`; then the next `bypass`, first come, first served. Around any lock it bounds how often a waiter is
+ * overtaken: between its `arrive` and its turn at most `bypass - 1` threads pass that arrived after it.
+ *
+ * Source: Dice, Capacitors, Listings 1 and 2, and its section 5 on lanes.
+ */
+export class Capacitor {
+  /** Size of a platoon. */
+  readonly bypass: number;
+  readonly #reference: Reference;
+  readonly #lanes: readonly Reference[];
+  readonly #algorithms: Algorithms;
+  /** Address of the shared object; of the closed one, once this has let go. */
+  #at: number;
+
+  /**
+   * @param bypass size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(bypass: number, options?: CapacitorOptions);
+  constructor(bypass: number | Found, options: CapacitorOptions = {}) {
+    const { reference, lanes } = bypass instanceof Found ? bypass : made(bypass, options);
+    reference.hold(this);
+    for (const lane of lanes) lane.hold(this);
+    this.#reference = reference;
+    this.#lanes = lanes;
+    this.#algorithms = algorithmsOf(reference.attachment);
+    this.#at = reference.address;
+    this.bypass = reference.attachment.core.maxOf(reference.address);
+  }
+
+  /**
+   * Attaches to the capacitor of a handle, in any thread.
+   * @throws {TypeError} if it is no handle of a Capacitor.
+   * @throws {DisposedError} if the capacitor has been disposed of.
+   */
+  static from(handle: CapacitorHandle): Capacitor {
+    const reference = find(KIND, handle);
+    if (!Array.isArray(handle.lanes))
+      throw badType(`${KIND}.from: lanes of the handle`, 'an array', handle.lanes);
+    return new Capacitor(
+      all([() => reference, ...handle.lanes.map((lane) => () => find(KIND, lane))]) as never,
+    );
+  }
+
+  /**
+   * What to send to another thread, for `from` there.
+   * @throws {DisposedError} if the capacitor has been disposed of.
+   */
+  get handle(): CapacitorHandle {
+    if (this.#at === CLOSED_OBJECT) throw disposed();
+    return { ...this.#reference.handle(KIND), lanes: this.#lanes.map((lane) => lane.handle(KIND)) };
+  }
+
+  /**
+   * Passes in, blocking the thread while the capacitor is closed.
+   * @throws {TypeError} on a thread that may not block.
+   * @throws {DisposedError} if the capacitor has been or is being disposed of.
+   */
+  arrive(): void {
+    const answer = this.enter();
+    if (answer !== ADMITTED) this.#refuse(answer);
+  }
+
+  /**
+   * Passes in if the capacitor is open and nobody waits for it. Never blocks. Whether it has.
+   * @throws {DisposedError} if the capacitor has been disposed of.
+   */
+  tryArrive(): boolean {
+    const answer = this.#at === CLOSED_OBJECT ? ANSWER_CLOSED : this.#algorithms.capacitorTryArrive(this.#at);
+    if (answer === ADMITTED || answer === REFUSED) return answer === ADMITTED;
+    return this.#refuse(answer);
+  }
+
+  /**
+   * Passes out; the last of a platoon lets the next one in. Never blocks. Whichever thread calls it: an arrival is
+   * nobody's.
+   * @throws {Error} if nobody is inside.
+   */
+  depart(): void {
+    if (this.#at === CLOSED_OBJECT) return;
+    const { length } = this.#lanes;
+    const algorithms = this.#algorithms;
+    const answer =
+      length === 0 ? algorithms.capacitorDepart(this.#at) : algorithms.capacitorDepartFromLanes(this.#at);
+    if (answer === ADMITTED) return;
+    if (answer !== MORE) throw new Error(`${KIND}.depart: nobody has arrived who has not departed`);
+    for (const [i, lane] of this.#lanes.entries())
+      algorithms.capacitorOpenLane(this.#at, lane.address, i, length);
+  }
+
+  /** Closes it for good, in every thread: whoever waits, now or later, gets a DisposedError. */
+  dispose(): void {
+    if (this.#at === CLOSED_OBJECT) return;
+    this.#algorithms.capacitorDispose(this.#at);
+    for (const lane of this.#lanes) this.#algorithms.capacitorDispose(lane.address);
+    this.#letGo();
+  }
+
+  /** @internal `arrive`, with the core's answer: ANSWER_HELD where this thread holds the lock around it. */
+  enter(): number {
+    const algorithms = this.#algorithms;
+    const lanes = this.#lanes;
+    if (this.#at === CLOSED_OBJECT) return ANSWER_CLOSED;
+    if (lanes.length === 0) return algorithms.capacitorArrive(this.#at);
+    const answer = algorithms.capacitorArriveInLanes(this.#at, lanes.length);
+    if (answer === ADMITTED || answer === ANSWER_CLOSED || answer === ANSWER_HELD) return answer;
+    return algorithms.capacitorAwait((lanes[answer - 1] as Reference).address);
+  }
+
+  /** @internal Whether nobody is inside. */
+  get isIdle(): boolean {
+    return this.#algorithms.capacitorIsIdle(this.#at) !== 0;
+  }
+
+  /** @internal Whether this thread holds the lock around it. */
+  get isOwned(): boolean {
+    return this.#algorithms.holds(this.#at) !== 0;
+  }
+
+  /** @internal Whether it has been disposed of. */
+  get isDisposed(): boolean {
+    return this.#at === CLOSED_OBJECT || this.#reference.attachment.core.isDisposed(this.#at) !== 0;
+  }
+
+  /** @internal This thread has got the inner lock. */
+  own(arrived: boolean): void {
+    this.#algorithms.capacitorOwn(this.#at, Number(arrived));
+  }
+
+  /** @internal This thread is about to give the inner lock back: whether it had arrived, or an answer below 0. */
+  disown(): number {
+    return this.#algorithms.capacitorDisown(this.#at);
+  }
+
+  #refuse(answer: number): never {
+    if (answer !== ANSWER_CLOSED) throw new Error(`${KIND}: the core answers ${answer}`);
+    this.#letGo();
+    throw disposed();
+  }
+
+  #letGo(): void {
+    if (this.#at === CLOSED_OBJECT) return;
+    this.#at = CLOSED_OBJECT;
+    this.#reference.letGo(this);
+    for (const lane of this.#lanes) lane.letGo(this);
+  }
+}
+
+function disposed(): DisposedError {
+  return new DisposedError(`the ${KIND} has been disposed of`);
+}
+
+function made(bypass: number, options: CapacitorOptions): Found {
+  const max = checkInteger(`${KIND}: bypass`, bypass, 1, LIMIT);
+  const properties = checkProperties(KIND, max, options, DEFAULTS);
+  const { semaphore, lanes } = options;
+  if (semaphore !== undefined && semaphore !== 'twa' && semaphore !== 'ticket')
+    throw badType(`${KIND}: semaphore`, "'twa' or 'ticket'", semaphore);
+  if (lanes !== undefined) {
+    checkInteger(`${KIND}: lanes`, lanes, 1, MOST_LANES);
+    if (semaphore !== undefined)
+      throw new TypeError(`${KIND}: lanes take the place of a semaphore: give one of both`);
+  }
+  const onGrant = lanes !== undefined || semaphore === 'ticket';
+  const one = { ...properties, max, threshold: onGrant ? ON_GRANT : properties.threshold };
+  return all(
+    Array.from({ length: 1 + (lanes ?? 0) }, () => () => make(KIND, one, options.arena)),
+    close,
+  );
+}
+
+/** The capacitor's own object, and those of its lanes. If one is not to be had, the others are let go. */
+function all(gets: readonly (() => Reference)[], drop: (reference: Reference) => void = () => {}): Found {
+  const got: Reference[] = [];
+  try {
+    for (const get of gets) got.push(get());
+  } catch (error) {
+    for (const reference of got) {
+      reference.hold(reference);
+      drop(reference);
+      reference.letGo(reference);
+    }
+    throw error;
+  }
+  return new Found(got);
+}
+
+function close({ attachment, address }: Reference): void {
+  algorithmsOf(attachment).capacitorDispose(address);
+}
