@@ -12,15 +12,17 @@ import {
   MOST_THREADS,
   type Options,
   readFile,
+  readLimits,
   readRows,
   readRuns,
   readSeconds,
   readThreads,
   readWarmUp,
 } from './options.js';
-import { asyncs, contention, type Progress, pairs } from './plan.js';
+import { asyncs, contention, type Progress, pairs, trace } from './plan.js';
 import { tables } from './report/tables.js';
 import type { Results } from './results.js';
+import { BYPASS, TRACED, withLimit } from './rows/locks.js';
 import type { Row } from './rows/row.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
@@ -28,12 +30,17 @@ const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 const FULL = { threads: [1, 2, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
 const QUICK = { threads: [1, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
 
+/** What is swept unless told otherwise: the limits, and the thread counts at which. */
+const LIMITS = [1, 10, 100, 1000];
+const SWEEP_THREADS = [4, 16, 64];
+
 interface Given {
   threads?: number[];
   seconds?: number;
   runs?: number;
   warmUp?: number;
   rows?: Row[];
+  bypass?: number[];
   native: boolean;
   pairs: boolean;
   quick?: boolean;
@@ -47,7 +54,7 @@ const program = new Command('taketurns')
   .showHelpAfterError('(--help tells what is allowed)');
 const bench = program.command('bench').description('measure');
 for (const benchmark of Object.values(BENCHMARKS)) {
-  bench
+  const command = bench
     .command(benchmark.name)
     .description(benchmark.summary)
     .option(
@@ -85,6 +92,23 @@ for (const benchmark of Object.values(BENCHMARKS)) {
     .option('--no-native', 'leave out the rows in C++')
     .option('--no-pairs', 'leave out the tables on one thread')
     .action((given: Given) => act(benchmark, given));
+  if (benchmark.name === 'locks') {
+    command.option(
+      '--bypass <limits>',
+      `bypass limits for a sweep of the rows in a capacitor, whose own is ${BYPASS}, at ${SWEEP_THREADS} threads where ` +
+        `these are measured, else at the most (default: ${LIMITS}; no sweep with --quick)`,
+      readLimits,
+    );
+  }
+}
+
+/** The rows of the sweep: what is wrapped, with the other limits. */
+function sweep(rows: readonly Row[], limits: readonly number[], threads: readonly number[]): Row[] {
+  const usual = threads.filter((count) => SWEEP_THREADS.includes(count));
+  const only = usual.length > 0 ? usual : threads.slice(-1);
+  const wrapped = rows.flatMap(({ lock }) => (lock?.form === 'wrapped' ? lock.of : []));
+  const others = limits.filter((limit) => limit !== BYPASS);
+  return wrapped.flatMap((of) => others.map((limit) => withLimit(of, limit, only)));
 }
 
 async function act(benchmark: Benchmark, given: Given): Promise<void> {
@@ -95,16 +119,20 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     return;
   }
   const short = given.quick === true;
+  const usual = short ? QUICK : FULL;
+  const threads = given.threads ?? usual.threads;
+  const chosen = (given.rows ?? all).filter(({ kind }) => given.native || kind === 'script');
+  const limits = given.bypass ?? (short ? [] : LIMITS);
   const options: Options = {
-    ...(short ? QUICK : FULL),
+    ...usual,
     benchmark,
-    rows: (given.rows ?? all).filter(({ kind }) => given.native || kind === 'script'),
+    threads,
+    rows: [...chosen, ...sweep(chosen, limits, threads)],
     native: given.native,
     pairs: given.pairs,
     quick: short,
     json: given.json ?? `${RESULTS}${name}.json`,
     svg: given.svg ?? `${RESULTS}${name}.svg`,
-    ...(given.threads && { threads: given.threads }),
     ...(given.seconds && { seconds: given.seconds }),
     ...(given.runs && { runs: given.runs }),
     ...(given.warmUp !== undefined && { warmUp: given.warmUp }),
@@ -144,6 +172,9 @@ async function run(options: Options): Promise<void> {
   }
 
   await contention(options, native, results, showProgress);
+  if (rows.some(({ lock }) => lock?.of === TRACED && lock.form === 'wrapped')) {
+    await trace(options, results, showProgress);
+  }
   if (options.pairs) {
     await pairs(options, native, results, showProgress);
     if (rows.some(({ name }) => name === benchmark.asyncRows[0]?.name))

@@ -12,6 +12,7 @@ export const MOST_THREADS = 512;
 export const LEAST_SECONDS = 0.05;
 export const MOST_SECONDS = 600;
 export const MOST_RUNS = 1000;
+export const MOST_BYPASS = 1_000_000;
 
 export interface Options {
   benchmark: Benchmark;
@@ -42,15 +43,19 @@ export const readWarmUp = (text: string): number => readNumber(text, 0, 10_000, 
 
 export const readRuns = (text: string): number => readNumber(text, 1, MOST_RUNS, true);
 
-/** Thread counts, separated by commas; returned ascending, each once. */
-export function readThreads(text: string): number[] {
+/** Whole numbers from 1, separated by commas; returned ascending, each once. */
+function readNumbers(text: string, most: number): number[] {
   try {
-    const counts = text.split(',').map((part) => readNumber(part, 1, MOST_THREADS, true));
-    return [...new Set(counts)].sort((a, b) => a - b);
+    const numbers = text.split(',').map((part) => readNumber(part, 1, most, true));
+    return [...new Set(numbers)].sort((a, b) => a - b);
   } catch {
-    throw new InvalidArgumentError(`Allowed: whole numbers from 1 to ${MOST_THREADS}, separated by commas.`);
+    throw new InvalidArgumentError(`Allowed: whole numbers from 1 to ${most}, separated by commas.`);
   }
 }
+
+export const readThreads = (text: string): number[] => readNumbers(text, MOST_THREADS);
+
+export const readLimits = (text: string): number[] => readNumbers(text, MOST_BYPASS);
 
 /** Row names, separated by commas; returned in the order of declaration, each once. */
 export function readRows(all: readonly Row[], text: string): Row[] {

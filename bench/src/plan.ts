@@ -6,6 +6,7 @@ import { type NativeBinary, type NativeRun, nativeContention, nativePair } from 
 import type { Options } from './options.js';
 import { runJson } from './program.js';
 import { counted, type Results } from './results.js';
+import { BYPASS, TRACE_ROW, TRACED } from './rows/locks.js';
 import { FLOOR, NATIVE_FLOOR, type Row } from './rows/row.js';
 import { Host } from './workers/client.js';
 
@@ -109,6 +110,29 @@ export async function contention(
     }
   } finally {
     closeHost();
+  }
+}
+
+/** One run at the most threads whose capacitor logs who is inside; it is drawn, not counted. */
+export async function trace(options: Options, results: Results, progress: Progress): Promise<void> {
+  const { benchmark, warmUp } = options;
+  const threads = options.threads.at(-1) as number;
+  const host = new Host();
+  progress('trace', counted(threads), 1, 1);
+  try {
+    const order = {
+      benchmark: benchmark.name,
+      row: TRACE_ROW.name,
+      loop: 'measure',
+      threads,
+      warmUp,
+    } as const;
+    const { trace: found } = await host.run({ ...order, seconds: Math.min(options.seconds, 0.2) });
+    if (found) results.trace = { ...found, lock: TRACED, bypass: BYPASS, threads };
+  } catch (error) {
+    results.skipped.push({ row: TRACE_ROW.name, at: 'trace', why: (error as Error).message });
+  } finally {
+    host.close();
   }
 }
 

@@ -2,6 +2,7 @@
 // from. Raw figures are kept; everything else is computed from them.
 
 import type { Benchmark } from './benchmarks.js';
+import type { Trace } from './rows/platoon.js';
 import type { Row } from './rows/row.js';
 import { fairness, jain, median, type Spread, spread, total } from './statistics.js';
 
@@ -57,6 +58,7 @@ export interface Results {
   probes: Probe[];
   pairs: Timing[];
   asyncs: AsyncTiming[];
+  trace?: Trace & { lock: string; bypass: number; threads: number };
   skipped: Skipped[];
 }
 

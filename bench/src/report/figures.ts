@@ -5,6 +5,7 @@ import type { Results } from '../results.js';
 import { draw } from './frame.js';
 import { lines } from './lines.js';
 import { panels } from './panels.js';
+import { sawtooth } from './sawtooth.js';
 import { sweep } from './sweep.js';
 
 /** The figures that there are results for, each under what is added to the name of the file. */
@@ -15,6 +16,7 @@ export async function figures(results: Results): Promise<Map<string, string>> {
       : [
           ['', panels(results)],
           ['-bypass', sweep(results)],
+          ['-platoon', sawtooth(results)],
         ];
   const drawn = new Map<string, string>();
   for (const [suffix, specification] of specifications) {

@@ -2,6 +2,8 @@
 //
 // Packages are imported only when a row is used, so a package that is missing or broken costs its own rows alone.
 
+import type { Trace } from './platoon.js';
+
 export type Family = 'taketurns' | 'JavaScript' | 'npm' | 'native';
 
 /** One thread's hold on what is measured. */
@@ -9,6 +11,14 @@ export interface Joined<Subject> {
   subject: Subject;
   /** The ticket that this thread's latest admission had; only where the algorithm has tickets. */
   ticket?: () => bigint;
+}
+
+/** What is measured, as the process that makes it has it. */
+export interface Shared {
+  shared: unknown;
+  dispose?: () => void;
+  /** Where it keeps a log: the last of it before a time, in milliseconds of `clock`. */
+  trace?: (end: number) => Trace;
 }
 
 /** A row that runs in worker threads. */
@@ -21,7 +31,7 @@ export interface ScriptRow<Subject = unknown> {
   /** The only thread counts it is measured at; it is in no other table then. */
   only?: readonly number[];
   /** Makes one that nobody holds, for one holder at a time; `shared` travels to the workers by structured clone. */
-  share(): Promise<{ shared: unknown; dispose?: () => void }>;
+  share(): Promise<Shared>;
   join(shared: unknown): Promise<Joined<Subject>>;
 }
 

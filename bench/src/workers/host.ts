@@ -7,6 +7,7 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { type Benchmark, scriptRow } from '../benchmarks.js';
 import { MT_BYTES, mtSeed } from '../mt19937.js';
+import type { Trace } from '../rows/platoon.js';
 import {
   ADMISSIONS,
   ADMITTED,
@@ -52,6 +53,7 @@ export interface HostResult {
   bypasses: number[];
   /** Undefined where the row has no tickets. */
   outOfOrder?: number;
+  trace?: Trace;
 }
 
 export type HostReply = { result: HostResult } | { error: string };
@@ -73,7 +75,7 @@ async function run(order: HostOrder): Promise<HostResult> {
   while (workers.length < threads)
     workers.push(new Worker(new URL('./thread.js', import.meta.url), { env: SHARE_ENV }));
   const row = scriptRow(benchmark, name);
-  const { shared, dispose } = await row.share();
+  const { shared, dispose, trace } = await row.share();
   const board = makeBoard(threads);
   const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
   mtSeed(common);
@@ -115,6 +117,7 @@ async function run(order: HostOrder): Promise<HostResult> {
   const used = process.cpuUsage(cpu);
 
   await within(done, 'not every thread came back after the interval');
+  const traced = trace?.(end);
   dispose?.();
 
   const column = (index: number) => crew.map((_, thread) => tallies[tally(thread) + index] as number);
@@ -129,6 +132,7 @@ async function run(order: HostOrder): Promise<HostResult> {
     largestBypass: Math.max(...column(LARGEST_BYPASS)),
     bypasses: Array.from({ length: BANDS }, (_, band) => sum(column(BYPASSES + band))),
     ...(Number.isNaN(outOfOrder) ? {} : { outOfOrder }),
+    ...(traced && { trace: traced }),
   };
 }
 
