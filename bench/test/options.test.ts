@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readFile, readRows, readRuns, readSeconds, readThreads } from '../src/options.js';
+import { readFile, readLimits, readRows, readRuns, readSeconds, readThreads } from '../src/options.js';
 import { SEMAPHORES } from '../src/rows/semaphores.js';
 
 describe('options', () => {
@@ -9,6 +9,13 @@ describe('options', () => {
     expect(readThreads('16, 1,4,4')).toEqual([1, 4, 16]);
     for (const bad of ['', '0', '1,', '2.5', '513', 'all', '1;2', '-1', 'NaN', 'Infinity']) {
       expect(() => readThreads(bad), bad).toThrow('whole numbers from 1 to 512');
+    }
+  });
+
+  it('reads bypass limits, sorted and each once', () => {
+    expect(readLimits('1000,1, 10,1')).toEqual([1, 10, 1000]);
+    for (const bad of ['', '0', '1000001', 'none']) {
+      expect(() => readLimits(bad), bad).toThrow('whole numbers from 1 to 1000000');
     }
   });
 

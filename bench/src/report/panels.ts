@@ -38,7 +38,14 @@ export function panels(results: Results): TopLevelSpec {
     type: 'nominal',
     title: null,
     scale: { domain: forms.map(([form]) => form), range: forms.map(([, colour]) => colour) },
-    legend: { orient: 'top', symbolType: 'stroke', symbolStrokeWidth: 3, labelFontSize: 13, labelLimit: 0 },
+    legend: {
+      orient: 'top',
+      symbolType: 'stroke',
+      symbolStrokeWidth: 3,
+      symbolOpacity: 1,
+      labelFontSize: 13,
+      labelLimit: 0,
+    },
   } as const;
   const fairness = {
     field: 'fairness',

@@ -1,4 +1,4 @@
-// The figure of the platoon: threads between arrive and depart, from event to event of a trace.
+// The figure of the platoon: threads that a capacitor has let in, from event to event of a trace.
 
 import type { TopLevelSpec } from 'vega-lite';
 import type { Results } from '../results.js';
@@ -13,6 +13,7 @@ export function sawtooth(results: Results): TopLevelSpec | undefined {
       results,
       'MutexBench: platoons in a capacitor',
       `${trace.lock}, bypass limit ${trace.bypass}, ${trace.threads} threads; the last ${values.length} events of a run`,
+      'inside: let in by the capacitor and not departed, whether running or not',
     ),
     width: 900,
     height: 200,
@@ -29,7 +30,9 @@ export function sawtooth(results: Results): TopLevelSpec | undefined {
       y: {
         field: 'inside',
         type: 'quantitative',
-        title: 'Threads between arrive and depart',
+        // Events of the same moment must not be added up.
+        stack: null,
+        title: 'Threads inside',
         axis: { tickMinStep: 1 },
         scale: { domain: [0, trace.bypass] as number[] },
       },

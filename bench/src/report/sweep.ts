@@ -3,7 +3,7 @@
 
 import type { TopLevelSpec } from 'vega-lite';
 import { cells, counted, type Results } from '../results.js';
-import { frame, measuredAs, THROUGHPUT } from './frame.js';
+import { frame, THROUGHPUT } from './frame.js';
 
 const COLOURS = ['#c1121f', '#0b5394', '#2b8a3e', '#f08c00', '#7048a8', '#343a40', '#c026a8'];
 
@@ -34,20 +34,20 @@ export function sweep(results: Results): TopLevelSpec | undefined {
     title: 'Fairness',
     scale: { domain: [0, 1] as number[] },
   } as const;
-  const y = THROUGHPUT;
+  const y = { ...THROUGHPUT, title: 'Iterations per second' };
   const color = {
     field: 'lock',
     type: 'nominal',
     title: null,
     scale: { domain: locks, range: locks.map((_, index) => COLOURS[index % COLOURS.length] as string) },
-    legend: { symbolType: 'stroke', symbolStrokeWidth: 3, labelFontSize: 13 },
+    legend: { symbolType: 'stroke', symbolStrokeWidth: 3, symbolOpacity: 1, labelFontSize: 13 },
   } as const;
 
   return {
     ...frame(
       results,
       'MutexBench: the price of a bypass limit',
-      measuredAs(results),
+      `median of ${results.options.runs} × ${results.options.seconds} s`,
       'numbers: the limit; ∞: the lock without a capacitor',
     ),
     data: { values },

@@ -116,7 +116,7 @@ export const TRACE_ROW: ScriptRow<LockLike> = {
         capacitor.dispose();
         inner.dispose();
       },
-      trace: (end) => log.before(end, TRACE_EVENTS),
+      trace: (end) => log.before(end, TRACE_EVENTS, BYPASS),
     };
   },
   join: async (shared) => {

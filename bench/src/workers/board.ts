@@ -33,7 +33,7 @@ export const BEGIN = 0;
 export const END = 1;
 
 // What a thread writes about itself, as indices into its own part of `tallies`. COUNTED is written by `measure` at
-// the end of a run, the rest by the probe; OUT_OF_ORDER is NaN where the row has no tickets.
+// the end of a run, ADMISSIONS by both loops, the rest by the probe; OUT_OF_ORDER is NaN where the row has no tickets.
 export const COUNTED = 0;
 export const ADMISSIONS = 1;
 export const LONGEST_WAIT = 2;

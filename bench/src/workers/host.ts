@@ -6,7 +6,7 @@
 
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { type Benchmark, scriptRow } from '../benchmarks.js';
-import { MT_BYTES, mtSeed } from '../mt19937.js';
+import { MT_BYTES, mtSeed, mtStepped } from '../mt19937.js';
 import type { Trace } from '../rows/platoon.js';
 import {
   ADMISSIONS,
@@ -122,12 +122,14 @@ async function run(order: HostOrder): Promise<HostResult> {
 
   const column = (index: number) => crew.map((_, thread) => tallies[tally(thread) + index] as number);
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+  const admissions = sum(column(ADMISSIONS));
+  if (!mtStepped(common, admissions)) throw new Error('it let two threads in at once: steps were lost');
   const outOfOrder = sum(column(OUT_OF_ORDER));
   return {
     seconds: (end - begin) / 1000,
     cpuSeconds: (used.user + used.system) / 1e6,
     iterations: column(COUNTED),
-    admissions: sum(column(ADMISSIONS)),
+    admissions,
     longestWaitMs: Math.max(...column(LONGEST_WAIT)),
     largestBypass: Math.max(...column(LARGEST_BYPASS)),
     bypasses: Array.from({ length: BANDS }, (_, band) => sum(column(BYPASSES + band))),

@@ -95,7 +95,7 @@ export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array,
   }
 }
 
-/** Runs until STOP; writes how many iterations ended inside the interval. */
+/** Runs until STOP; writes how many iterations ended inside the interval, and how many there were in all. */
 export function measure({ turn, joined, board, thread, common, own }: Stage): void {
   const { subject } = joined;
   const { words, tallies } = board;
@@ -117,6 +117,8 @@ export function measure({ turn, joined, board, thread, common, own }: Stage): vo
   }
   // A thread that was kept waiting through the whole interval has seen no MEASURE and did nothing inside it.
   tallies[tally(thread) + COUNTED] = before < 0 ? 0 : iterations - before;
+  // With the first and the last, which are not counted.
+  tallies[tally(thread) + ADMISSIONS] = iterations + 2;
 }
 
 /** Runs until STOP; writes longest wait, bypass and the number of admissions out of ticket order. */
