@@ -105,7 +105,18 @@ describe('taketurns bench locks', () => {
     const json = join(folder, 'out.json');
     const svg = join(folder, 'out.svg');
     const rows = ['TtsLock', 'TtsLock+capacitor', 'TtsLock+fractional', 'js-barging', 'multithreading'];
-    const options = ['--threads', '1,3', '--seconds', '0.05', '--runs', '1', '--bypass', '1,10,100'];
+    const options = [
+      '--threads',
+      '1,3',
+      '--seconds',
+      '0.05',
+      '--runs',
+      '1',
+      '--bypass',
+      '1,10,100',
+      '--warm-up',
+      '5',
+    ];
     const done = taketurns(...options, '--rows', rows.join(), '--json', json, '--svg', svg);
     expect(done.stderr).not.toMatch(/\n\s+at /);
     expect(done.status).toBe(0);
