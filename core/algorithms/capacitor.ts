@@ -107,11 +107,11 @@ export function capacitorDepartFromLanes(s: usize): i32 {
 export function capacitorOpenLane(s: usize, lane: usize, i: i32, n: i32): void {
   const bypass = atomic.load<i32>(s, O_MAX) as i64;
   const grant = atomic.add<i64>(lane, bypass, GRANT);
-  const drawn = atomic.load<i64>(s, TICKET);
+  const next = atomic.load<i64>(s, TICKET);
   const lanes = n as i64;
   // The first ticket from grant on that is of this lane.
   const first = grant + (((i as i64) - (grant % lanes) + lanes) % lanes);
-  if (first < min(grant + bypass, drawn)) atomic.notify(lane + GRANT, -1);
+  if (first < min(grant + bypass, next)) atomic.notify(lane + GRANT, -1);
 }
 
 /** MORE when the platoon has departed. Of a departure too many it can tell only if nobody is inside. */

@@ -148,7 +148,7 @@ export class CapacitorLock implements Lock {
     if (this.#whenContended && this.#pass()) return;
     if (this.#fraction > 0 && Math.random() < this.#fraction) {
       if (capacitor.isOwned) throw held();
-      if (capacitor.isDisposed) throw disposed();
+      if (capacitor.isDisposed) throw this.#disposed();
       inner.lock();
       capacitor.own(false);
       return;
@@ -156,8 +156,8 @@ export class CapacitorLock implements Lock {
     const answer = capacitor.enter();
     if (answer !== ADMITTED) {
       if (answer === ANSWER_HELD) throw held();
-      if (answer === ANSWER_CLOSED) throw disposed();
-      throw new Error(`${KIND}.lock: the core answers ${answer}`);
+      if (answer !== ANSWER_CLOSED) throw new Error(`${KIND}.lock: the core answers ${answer}`);
+      throw this.#disposed();
     }
     try {
       inner.lock();
@@ -216,8 +216,10 @@ export class CapacitorLock implements Lock {
    * goes on to the inner lock. If this thread holds the lock, it gives it back.
    */
   dispose(): void {
-    if (this.#capacitor.isOwned) this.unlock();
-    this.#capacitor.dispose();
+    const capacitor = this.#capacitor;
+    capacitor.close();
+    if (capacitor.isOwned) this.unlock();
+    capacitor.dispose();
   }
 
   /** Goes past a capacitor that nobody needs, if the inner lock is free. */
@@ -226,6 +228,11 @@ export class CapacitorLock implements Lock {
     if (!capacitor.isIdle || !(this.#inner as Required<Lock>).tryLock()) return false;
     capacitor.own(false);
     return true;
+  }
+
+  #disposed(): DisposedError {
+    this.#capacitor.letGo();
+    return new DisposedError(`the ${KIND} has been disposed of`);
   }
 }
 
@@ -237,8 +244,4 @@ function innerOf(handle: CapacitorLockHandle['inner']): Lock | undefined {
 
 function held(): Error {
   return new Error(`${KIND}.lock: this thread holds the lock already, and would wait for itself for ever`);
-}
-
-function disposed(): DisposedError {
-  return new DisposedError(`the ${KIND} has been disposed of`);
 }

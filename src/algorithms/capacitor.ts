@@ -139,10 +139,15 @@ export class Capacitor {
 
   /** Closes it for good, in every thread: whoever waits, now or later, gets a DisposedError. */
   dispose(): void {
+    this.close();
+    this.letGo();
+  }
+
+  /** @internal `dispose`, but that this still knows where the shared object is. */
+  close(): void {
     if (this.#at === CLOSED_OBJECT) return;
     this.#algorithms.capacitorDispose(this.#at);
     for (const lane of this.#lanes) this.#algorithms.capacitorDispose(lane.address);
-    this.#letGo();
   }
 
   /** @internal `arrive`, with the core's answer: ANSWER_HELD where this thread holds the lock around it. */
@@ -183,11 +188,12 @@ export class Capacitor {
 
   #refuse(answer: number): never {
     if (answer !== ANSWER_CLOSED) throw new Error(`${KIND}: the core answers ${answer}`);
-    this.#letGo();
+    this.letGo();
     throw disposed();
   }
 
-  #letGo(): void {
+  /** @internal Does without the shared object. */
+  letGo(): void {
     if (this.#at === CLOSED_OBJECT) return;
     this.#at = CLOSED_OBJECT;
     this.#reference.letGo(this);

@@ -9,8 +9,9 @@ const known = new Map();
 
 /** The library object for a handle. One for each shared object, which this thread then keeps. */
 export function attach(handle) {
-  const arena = Arena.from(handle.arena);
-  const key = `${handle.kind} ${handle.address} ${handle.generation}`;
+  const { arena: where, address, generation } = handle.capacitor ?? handle;
+  const arena = Arena.from(where);
+  const key = `${handle.kind} ${address} ${generation}`;
   if (!known.has(arena)) known.set(arena, new Map());
   const objects = known.get(arena);
   if (!objects.has(key)) objects.set(key, CLASSES[handle.kind].from(handle));

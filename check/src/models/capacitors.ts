@@ -226,7 +226,7 @@ function op(letter: string, lanes: number, bound: number): Op {
   throw new Error(`a capacitor's program has no ${letter}`);
 }
 
-function modelOf(line: Line): Model {
+export function capacitorModel(line: Line): Model {
   const { bypass, lanes = 0, bound = bypass - 1, spin = 0, first = 0n } = line;
   const threshold = line.threshold ?? ON_GRANT;
   return {
@@ -333,4 +333,4 @@ export const capacitors: readonly Model[] = (
     },
     { name: 'when contended: try', program: 'K U | Y U Y U | K U', bypass: 1, bound: 2 },
   ] satisfies Line[]
-).map(modelOf);
+).map(capacitorModel);

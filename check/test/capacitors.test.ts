@@ -1,0 +1,22 @@
+/** The bound of the capacitor is reached: with one less the search finds a waiter that is overtaken more often. */
+import { describe, expect, it } from 'vitest';
+import { capacitorModel } from '../src/models/capacitors.js';
+import { programOf } from '../src/programs.js';
+import { Scene } from '../src/scene/scene.js';
+import { search } from '../src/search/search.js';
+
+describe.each([
+  { name: 'T < B', program: 'L U L U L U | L U L U L U', bypass: 3 },
+  { name: 'T >= B', program: 'L U L U | L U L U | L U', bypass: 2 },
+  { name: 'T >= B, lanes', program: 'L U L U | L U L U | L U', bypass: 2, lanes: 2 },
+])('$name', (line) => {
+  const run = (bound: number) => {
+    const model = capacitorModel({ ...line, bound });
+    return search(() => new Scene(programOf(model), model));
+  };
+
+  it('is bypass - 1', () => {
+    expect(run(line.bypass - 1)).toMatchObject({ exhaustive: true });
+    expect(run(line.bypass - 2).violation?.message).toMatch(/is overtaken more than/);
+  });
+});

@@ -1,0 +1,285 @@
+/** Capacitor and CapacitorLock in one thread and with one other; crowds are in stress/capacitor.test.ts. */
+import { Arena, ArenaFullError, DisposedError } from 'taketurns';
+import {
+  Capacitor,
+  CapacitorLock,
+  type CapacitorOptions,
+  type Lock,
+  lastTicket,
+  TicketLock,
+  TtsLock,
+} from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+import { type Member, team } from '../support/team.js';
+
+const crowd = team(1);
+const member = () => crowd[0] as Member;
+
+/** A lock of the user's own, in one thread. */
+class OwnLock implements Lock {
+  locked = false;
+  fails = false;
+
+  lock(): void {
+    if (this.fails) throw new Error('no lock today');
+    if (this.locked) throw new Error('it is locked');
+    this.locked = true;
+  }
+
+  unlock(): void {
+    this.locked = false;
+  }
+}
+
+const forms: CapacitorOptions[] = [
+  {},
+  { threshold: 0 },
+  { semaphore: 'ticket' },
+  { lanes: 1 },
+  { lanes: 3 },
+  { firstTicket: 2n ** 53n - 3n },
+  { firstTicket: 2n ** 61n, lanes: 7 },
+];
+
+describe.each(forms)('a Capacitor of %o', (options) => {
+  it.each([1, 2, 5])('lets %i in, and the next when all these have left', (bypass) => {
+    const arena = new Arena();
+    const capacitor = new Capacitor(bypass, { ...options, arena });
+    expect(capacitor.bypass).toBe(bypass);
+    for (let platoon = 0; platoon < 4; platoon++) {
+      for (let i = 0; i < bypass; i++) {
+        if (i % 2) expect(capacitor.arrive()).toBeUndefined();
+        else expect(capacitor.tryArrive()).toBe(true);
+        expect(lastTicket(arena)).toBe((options.firstTicket ?? 0n) + BigInt(platoon * bypass + i));
+      }
+      for (let i = 0; i < bypass; i++) {
+        expect(capacitor.tryArrive()).toBe(false);
+        expect(capacitor.depart()).toBeUndefined();
+      }
+    }
+  });
+
+  it('refuses a departure when nobody is inside', () => {
+    const capacitor = new Capacitor(3, options);
+    const nobody = new Error('Capacitor.depart: nobody has arrived who has not departed');
+    for (let i = 0; i < 5; i++) {
+      expect(() => capacitor.depart()).toThrow(nobody);
+      capacitor.arrive();
+      capacitor.depart();
+    }
+    expect(() => capacitor.depart()).toThrow(nobody);
+  });
+
+  it('is one by its handle, and closed for all by dispose', () => {
+    const arena = new Arena({ objects: 8 });
+    const capacitor = new Capacitor(2, { ...options, arena });
+    const same = Capacitor.from(structuredClone(capacitor.handle));
+    expect(same.bypass).toBe(2);
+    capacitor.arrive();
+    same.arrive();
+    expect([capacitor.tryArrive(), same.tryArrive()]).toEqual([false, false]);
+    capacitor.depart();
+    same.depart();
+    same.arrive();
+    capacitor.dispose();
+    capacitor.dispose();
+    expect(same.depart()).toBeUndefined();
+    for (const one of [capacitor, same]) {
+      expect(() => one.arrive()).toThrow(new DisposedError('the Capacitor has been disposed of'));
+      expect(() => one.tryArrive()).toThrow(DisposedError);
+      expect(() => one.handle).toThrow(DisposedError);
+      expect(one.depart()).toBeUndefined();
+    }
+    // All its objects are free for others.
+    for (let i = 0; i < 8; i++) new Capacitor(1, { arena });
+  });
+});
+
+describe('Capacitor', () => {
+  it('refuses bad arguments', () => {
+    for (const bypass of [0, -1, 1.5, 2 ** 31])
+      expect(() => new Capacitor(bypass)).toThrow(
+        new RangeError(`Capacitor: bypass must be an integer from 1 to 2147483647, got ${bypass}`),
+      );
+    expect(() => new Capacitor('1' as never)).toThrow(TypeError);
+    expect(() => new Capacitor(1, { semaphore: 'fifo' as never })).toThrow(
+      new TypeError(`Capacitor: semaphore must be 'twa' or 'ticket', got "fifo"`),
+    );
+    for (const lanes of [0, 65])
+      expect(() => new Capacitor(1, { lanes })).toThrow(
+        new RangeError(`Capacitor: lanes must be an integer from 1 to 64, got ${lanes}`),
+      );
+    expect(() => new Capacitor(1, { lanes: 2, semaphore: 'twa' })).toThrow(/give one of both/);
+    expect(() => new Capacitor(1, { spin: -1 })).toThrow(RangeError);
+    expect(() => Capacitor.from(new TtsLock().handle as never)).toThrow(
+      'Capacitor.from: handle must be of a Capacitor, but it is of a TtsLock',
+    );
+  });
+
+  it('leaves nothing behind when the arena has no room for its lanes', () => {
+    const arena = new Arena({ objects: 4 });
+    expect(() => new Capacitor(1, { arena, lanes: 4 })).toThrow(ArenaFullError);
+    for (let i = 0; i < 4; i++) new Capacitor(1, { arena });
+  });
+});
+
+describe.each([
+  {},
+  { bypass: 1 },
+  { semaphore: 'ticket' },
+  { lanes: 2 },
+  { fraction: 0.5 },
+  { whenContended: true },
+  { whenContended: true, fraction: 0.9, lanes: 3 },
+] as const)('a CapacitorLock with %o', (options) => {
+  it('is held by one, and free again', () => {
+    const lock = new CapacitorLock(new TtsLock(), options);
+    for (let i = 0; i < 300; i++) {
+      expect(lock.lock()).toBeUndefined();
+      expect(lock.tryLock()).toBe(false);
+      expect(lock.unlock()).toBeUndefined();
+      expect(lock.tryLock()).toBe(true);
+      lock.unlock();
+    }
+  });
+
+  it('refuses to be locked twice by one thread, and unlocked by who does not hold it', async () => {
+    const lock = new CapacitorLock(new TtsLock(), options);
+    const same = CapacitorLock.from(structuredClone(lock.handle));
+    expect(same.bypass).toBe('bypass' in options ? options.bypass : 10);
+    const twice =
+      'CapacitorLock.lock: this thread holds the lock already, and would wait for itself for ever';
+    const notHeld = 'CapacitorLock.unlock: this thread does not hold the lock';
+    expect(() => lock.unlock()).toThrow(new Error(notHeld));
+    for (let i = 0; i < 30; i++) {
+      lock.lock();
+      expect(() => lock.lock()).toThrow(new Error(twice));
+      expect(() => same.lock()).toThrow(new Error(twice));
+      expect(same.tryLock()).toBe(false);
+      same.unlock();
+      expect(() => lock.unlock()).toThrow(new Error(notHeld));
+    }
+    lock.lock();
+    await expect(member().run('misuse-lock', { handle: lock.handle })).rejects.toThrow(notHeld);
+    lock.unlock();
+    await expect(member().run('misuse-lock', { handle: lock.handle })).rejects.toThrow('the lock was free');
+    expect(lock.tryLock()).toBe(false);
+  });
+
+  it('is closed by dispose, which gives it back', () => {
+    const inner = new TtsLock();
+    const lock = new CapacitorLock(inner, options);
+    const same = CapacitorLock.from(lock.handle);
+    lock.lock();
+    lock.dispose();
+    lock.dispose();
+    for (const one of [lock, same]) {
+      expect(() => one.lock()).toThrow(new DisposedError('the CapacitorLock has been disposed of'));
+      expect(() => one.tryLock()).toThrow(DisposedError);
+      expect(() => one.handle).toThrow(DisposedError);
+      expect(one.unlock()).toBeUndefined();
+    }
+    // The inner lock is its maker's.
+    expect(inner.tryLock()).toBe(true);
+  });
+});
+
+describe('CapacitorLock', () => {
+  it("wraps a lock of the user's own", () => {
+    const own = new OwnLock();
+    const lock = new CapacitorLock(own, { bypass: 1 });
+    for (let i = 0; i < 3; i++) {
+      lock.lock();
+      expect(own.locked).toBe(true);
+      expect(() => lock.lock()).toThrow('holds the lock already');
+      lock.unlock();
+      expect(own.locked).toBe(false);
+      // What the inner lock throws comes through, and leaves nobody inside.
+      own.fails = true;
+      expect(() => lock.lock()).toThrow('no lock today');
+      expect(() => lock.unlock()).toThrow('does not hold');
+      own.fails = false;
+    }
+    expect(lock.handle.inner).toBeUndefined();
+    expect(() => CapacitorLock.from(lock.handle)).toThrow(/inner must be given/);
+    const same = CapacitorLock.from(lock.handle, own);
+    same.lock();
+    expect(own.locked).toBe(true);
+    lock.unlock();
+    expect(() => lock.tryLock()).toThrow(
+      new TypeError('CapacitorLock.tryLock: the inner lock has no function tryLock'),
+    );
+  });
+
+  it('wraps a lock that is wrapped', () => {
+    const lock = new CapacitorLock(new CapacitorLock(new TicketLock(), { bypass: 2 }), { bypass: 3 });
+    const same = CapacitorLock.from(structuredClone(lock.handle));
+    for (let i = 0; i < 10; i++) {
+      lock.lock();
+      expect(same.tryLock()).toBe(false);
+      same.unlock();
+      expect(same.tryLock()).toBe(true);
+      lock.unlock();
+    }
+  });
+
+  it('goes past the capacitor as often as fraction says', () => {
+    const arena = new Arena();
+    const passed = (fraction: number) => {
+      const lock = new CapacitorLock(new TtsLock({ arena }), { arena, fraction, bypass: 7 });
+      for (let i = 0; i < 2000; i++) {
+        lock.lock();
+        lock.unlock();
+      }
+      return lastTicket(arena) + 1n;
+    };
+    expect(passed(0)).toBe(2000n);
+    // Of 2000 draws: further from the mean than twenty standard deviations.
+    expect(Number(passed(0.5))).toBeGreaterThan(500);
+    expect(Number(passed(0.5))).toBeLessThan(1500);
+    expect(Number(passed(0.99))).toBeLessThan(300);
+  });
+
+  it('goes past the capacitor when nobody is inside, if so asked', () => {
+    const arena = new Arena();
+    const inner = new TtsLock({ arena });
+    const lock = new CapacitorLock(inner, { arena, whenContended: true });
+    for (let i = 0; i < 100; i++) {
+      lock.lock();
+      lock.unlock();
+    }
+    expect(lastTicket(arena)).toBe(-1n);
+    const always = CapacitorLock.from({ ...lock.handle, whenContended: false });
+    always.lock();
+    expect(lastTicket(arena)).toBe(0n);
+    always.unlock();
+    lock.lock();
+    lock.unlock();
+    expect(lastTicket(arena)).toBe(0n);
+  });
+
+  it('refuses bad arguments', () => {
+    for (const inner of [undefined, null, 5, 'lock'])
+      expect(() => new CapacitorLock(inner as never)).toThrow(/^CapacitorLock: inner must be a lock, got /);
+    expect(() => new CapacitorLock({ lock() {} } as never)).toThrow(
+      new TypeError('CapacitorLock: inner must be a lock, but it has no function unlock'),
+    );
+    expect(() => new CapacitorLock({} as never)).toThrow(TypeError);
+    const inner = new TtsLock();
+    for (const fraction of [-0.1, 1, Number.NaN])
+      expect(() => new CapacitorLock(inner, { fraction })).toThrow(
+        new RangeError(`CapacitorLock: fraction must be from 0 to below 1, got ${fraction}`),
+      );
+    expect(() => new CapacitorLock(inner, { fraction: '0' as never })).toThrow(TypeError);
+    expect(() => new CapacitorLock(inner, { bypass: 0 })).toThrow(RangeError);
+    expect(() => new CapacitorLock(inner, null as never)).toThrow(TypeError);
+    expect(() => new CapacitorLock(inner, { whenContended: 1 as never })).toThrow(TypeError);
+    expect(() => new CapacitorLock(new OwnLock(), { whenContended: true })).toThrow(
+      new TypeError('CapacitorLock: whenContended needs an inner lock with a function tryLock'),
+    );
+    expect(() => CapacitorLock.from(inner.handle as never)).toThrow(
+      'CapacitorLock.from: handle must be of a CapacitorLock, but it is of a TtsLock',
+    );
+    expect(() => CapacitorLock.from(7 as never)).toThrow(TypeError);
+  });
+});
