@@ -30,6 +30,8 @@ import {
   LIFE_EPOCH,
   LIFE_STATE,
   LINE,
+  M_CLOSED,
+  M_WORD,
   MAGIC,
   NAME_SIZE,
   OBJECT_SIZE,
@@ -133,6 +135,7 @@ export function create(
   atomic.store<u32>(H_ELEMENTS, elementCount);
   atomic.store<u32>(H_END, end as u32);
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
+  atomic.store<i64>(CLOSED_OBJECT, M_CLOSED, M_WORD);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);
 }

@@ -29,6 +29,7 @@ import {
   OWNER_SHIFT,
   RESERVED,
 } from './layout';
+import { isMutex, isOwner } from './mutex';
 import { attachObject, createObject, detachObject } from './objects';
 import { acquire, objectOf, release, tryAcquire } from './semaphore';
 
@@ -97,8 +98,10 @@ export function hold(attachment: i32, permits: i64): void {
   atomic.store<i64>(e, atomic.load<i64>(e, E_HELD) + permits, E_HELD);
 }
 
-/** Permits of a robust object that the thread holds. */
+/** Permits of a robust object that the thread holds; of a mutex, whether it is the owner. */
 export function held(attachment: i32): i32 {
+  const o = attachedTo(attachment);
+  if (isMutex(o)) return isOwner(o) as i32;
   return atomic.load<i64>(recordOf(attachment), E_HELD) as i32;
 }
 

@@ -53,6 +53,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
+import { quit } from './mutex';
 import { enterRun } from './runs';
 import { enterBoth, leave, objectOf, settled, wakeDue } from './semaphore';
 import { bucketOf } from './waiting-array';
@@ -66,7 +67,8 @@ export function giveUp(s: usize, attachment: i32): i32 {
   const start = atomic.load<i64>(e, E_START);
   const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
   if (atomic.cmpxchg<i64>(s, due, start, TICKET) === due) {
-    leaveCells(e); // after cmpxchg R2
+    quit(s, 1); // after cmpxchg R2
+    leaveCells(e);
     keep(e); // R2 ends
     settled();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
@@ -76,8 +78,9 @@ export function giveUp(s: usize, attachment: i32): i32 {
     setSecond(reserve());
     if (second === 0) return ANSWER_FULL;
   }
-  const answer = abandon(e, due);
+  const answer = abandon(e, due); // R2 begins
   if (answer === REFUSED) {
+    quit(s, 1); // R2 ends
     setSpare(second);
     setSecond(0);
     settled();
@@ -107,7 +110,8 @@ export function giveUpRun(number: i32): i32 {
   const start = atomic.load<i64>(e, E_START);
   const end = atomic.load<i64>(e, E_END);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) === end) {
-    leaveCells(e); // after cmpxchg R2
+    quit(s, end - start); // after cmpxchg R2
+    leaveCells(e);
     releaseElement(e); // R2 ends
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
@@ -116,6 +120,7 @@ export function giveUpRun(number: i32): i32 {
   if (enterRun(number, 0)) return ADMITTED;
   const answer = abandon(e, end);
   if (answer === REFUSED) {
+    quit(s, end - start);
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     handOn(s, e, start);
   }
@@ -140,7 +145,8 @@ export function giveUpFor(e: usize): void {
       return;
     }
     if (atomic.cmpxchg<i64>(s, end, start, TICKET) === end) {
-      leaveCells(e); // after cmpxchg R2
+      quit(s, end - start); // after cmpxchg R2
+      leaveCells(e);
       releaseElement(e); // R2 ends
       return;
     }
@@ -149,8 +155,9 @@ export function giveUpFor(e: usize): void {
     enterBoth(s, e, start, end);
     atomic.store<i64>(e, end, E_END);
     const tombstone = (state & ~STATE_MASK) + ABANDONED;
-    if (atomic.cmpxchg<i64>(e, state, tombstone, E_STATE) === state) break; // D3 write
+    if (atomic.cmpxchg<i64>(e, state, tombstone, E_STATE) === state) break; // R2 begins. D3 write
   }
+  quit(s, end - start); // R2 ends
   handOn(s, e, start);
 }
 

@@ -46,6 +46,19 @@ export {
   timeouts,
   usedElements,
 } from './inspect';
+export {
+  compete,
+  forgo,
+  lock,
+  mutexDispose,
+  ownerOf,
+  queue,
+  reserveLock,
+  tryLock,
+  unlock,
+  waitersOf,
+  wakeEldest,
+} from './mutex';
 export { draftName, openName } from './names';
 export { generation, isDisposed, isRobust, maxOf } from './objects';
 export { reap } from './reaping';

@@ -99,9 +99,32 @@ export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests given up
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 
+// A Mutex has a queue with one permit, so ticket and grant are as above; the other words of it, see mutex.ts:
+//
+// | word   | changed by                             | how                                                   |
+// |--------|----------------------------------------|-------------------------------------------------------|
+// | word   | everybody                              | the table in mutex.ts                                 |
+// | limit  | the eldest, before it competes; whoever has been the eldest and holds the lock now | store     |
+// | eldest | the eldest, before it sleeps           | store                                                 |
+// | spin, max, threshold | create                   | polls of the eldest, bypass bound, turn               |
+export const M_WORD: usize = 40; // i64
+export const M_LIMIT: usize = 48; // i32, what the count of overtakings in word may not pass
+export const M_ELDEST: usize = 52; // i32, who sleeps as the eldest: thread, and ASYNC for a promise of it
+
+export const M_OWNER: i64 = 0xfff; // the thread that holds the lock; 0: it is free
+export const M_RESERVED: i64 = 0x1000; // nobody but the eldest may take it
+export const M_SLEEPING: i64 = 0x2000; // the eldest sleeps, or is about to
+export const M_CLOSED: i64 = 0x4000; // disposed of
+export const M_DIED: i64 = 0x8000; // an owner has died since; whoever takes it next learns of it
+export const M_WAITER: i64 = 0x10000; // one of those who wait
+export const M_WAITERS: i64 = 0x7ffff * M_WAITER;
+export const M_COUNT_SHIFT: i64 = 35; // above: how often somebody who waited was overtaken, modulo 2^29
+export const M_OVERTAKING: i64 = 1 << 35;
+
 export const KIND_SEMAPHORE: i32 = 1;
 export const KIND_TICKET_SEMAPHORE: i32 = 2;
 export const KIND_TWA_SEMAPHORE: i32 = 3;
+export const KIND_MUTEX: i32 = 20;
 export const KIND_TTS_LOCK: i32 = 21;
 export const KIND_TICKET_LOCK: i32 = 22;
 export const KIND_TWA_LOCK: i32 = 23;
@@ -130,14 +153,17 @@ export const N_BYTES: usize = 20;
 // |          | ASLEEP -> ALIVE       | the same when it wakes, cmpxchg; if it fails it sleeps for ever     |
 // |          | ALIVE, ASLEEP -> DEAD | whoever knows that it has ended without that, cmpxchg               |
 // |          | DEAD -> FREE, epoch+1 | the reaper, when nothing is left in its name, cmpxchg               |
+// | wake     | w -> w+1              | whoever wakes the thread as the eldest of a mutex, add              |
 // | host     | any                   | the thread that registers, store                                    |
 // | doorbell | d -> d+1              | whoever grants to or closes an async waiter of the thread, add      |
 //
 // life is epoch << 2 | state: with ALIVE, a number that tells a thread from all that have had its record before.
+// wake is the thread's alone to sleep on, as the eldest of a mutex.
 // The first record stays unused: 0 is nobody.
 export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
+export const T_WAKE: usize = 12; // i32
 export const T_HOST: usize = 8; // i32, what the runtime calls the thread, and 1 more; 0 if it has no name for it
 
 export const LIFE_STATE: i32 = 3;
@@ -231,6 +257,8 @@ export const REFUSED: i32 = 2; // tryAcquire: not now
 export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
+export const ELDEST: i32 = 8; // queue: compete must follow
+export const CONTENDED: i32 = 7; // lock: queue must follow
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, after a call that was cut short
 export const GONE: i32 = 0; // reap: not alive any more
 export const REAPED: i32 = 1; // reap: dead from now on
@@ -244,5 +272,6 @@ export const ANSWER_NOT_FOUND: i32 = -6;
 export const ANSWER_MISMATCH: i32 = -7;
 export const ANSWER_NAMES_FULL: i32 = -8;
 export const ANSWER_OBJECTS_FULL: i32 = -9; // create and openName: no room for another object
-export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer; unlock: it does not hold the lock
+export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer; unlock: it is not the owner
 export const ANSWER_HELD: i32 = -11; // lock: the thread holds the lock already
+export const ANSWER_OWNED: i32 = -11; // lock: the thread is the owner itself

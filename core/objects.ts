@@ -29,6 +29,8 @@ import {
   ANSWER_WRONG_KIND,
   CLOSED_DISTANCE,
   GRANT,
+  M_LIMIT,
+  M_WORD,
   O_DEATHS,
   O_DEPARTED,
   O_DIED,
@@ -98,6 +100,8 @@ export function createObject(
   atomic.store<i32>(o, permits, O_INITIAL);
   atomic.store<i32>(o, robust, O_ROBUST);
   atomic.store<i64>(o, 0, O_OWNER);
+  atomic.store<i64>(o, 0, M_WORD);
+  atomic.store<i32>(o, 0, M_LIMIT);
   atomic.store<i32>(o, 0, O_DIED);
   atomic.store<i32>(o, 0, O_DEATHS);
   atomic.store<i32>(o, 0, O_TIMEOUTS);

@@ -62,6 +62,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
+import { giveUpMutex, isMutex, mutexDispose } from './mutex';
 import { freeDrafts } from './names';
 import { freeUnfinished, isDisposed } from './objects';
 import { amidst, dispose, moveOn, NOTHING, objectOf, recover, ring, tell, wakeDue } from './semaphore';
@@ -123,7 +124,7 @@ export function bury(thread: i32, killed: bool): void {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const is = stateIf(e, thread);
-    if (is === ATTACHED) giveBack(e);
+    if (is === ATTACHED) giveBack(e, thread);
     else if (is === RESERVED) {
       leaveCells(e);
       releaseElement(e);
@@ -148,10 +149,12 @@ function giveUpAll(thread: i32): void {
 }
 
 /** Gives back what an attachment holds, and lets go. */
-function giveBack(e: usize): void {
+function giveBack(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   const held = atomic.load<i64>(e, E_HELD);
-  if (held !== 0) {
+  const isOfMutex = isMutex(s);
+  if (isOfMutex) giveUpMutex(s, thread, e);
+  else if (held !== 0) {
     atomic.add<i32>(s, 1, O_DEATHS); // R7 begins
     atomic.add<i32>(s, 1, O_DIED);
     atomic.store<i64>(e, 0, E_HELD);
@@ -159,7 +162,8 @@ function giveBack(e: usize): void {
   }
   if (isDisposed(s)) {
     // It may have died in dispose.
-    dispose(s);
+    if (isOfMutex) mutexDispose(s);
+    else dispose(s);
   }
   detach((indexOf(e) + 1) as i32);
 }

@@ -38,6 +38,8 @@ import {
   E_STATE,
   EPOCH,
   GRANT,
+  M_WAITER,
+  M_WORD,
   OBJECT_SHIFT,
   OBJECT_SIZE,
   OWNER_SHIFT,
@@ -48,6 +50,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
+import { isMutex } from './mutex';
 import { amidst, enterBoth, NOTHING, objectOf, recover, setLastTicket } from './semaphore';
 
 /**
@@ -57,8 +60,12 @@ import { amidst, enterBoth, NOTHING, objectOf, recover, setLastTicket } from './
  * that is 0). Never blocks.
  */
 export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
-  const answer = tryAcquireRobust(s, n, attachment);
-  if (answer !== REFUSED) return answer;
+  // A mutex has been tried already, and what is queued for is to be the eldest.
+  const ofMutex = isMutex(s);
+  if (!ofMutex) {
+    const answer = tryAcquireRobust(s, n, attachment);
+    if (answer !== REFUSED) return answer;
+  }
   if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
   // The element for the next run is reserved before the ticket is taken: afterwards it is too late to fail.
   if (second === 0) {
@@ -71,6 +78,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   const run = elementAt((last - 1) as u32);
   const alike = last !== 0 && atomic.load<i64>(run, E_REQUEST) === request;
 
+  if (ofMutex) atomic.add<i64>(s, M_WAITER, M_WORD); // R8 begins, and ends with R1
   const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
   setLastTicket(start);
   const due = start + width;

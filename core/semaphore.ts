@@ -94,6 +94,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
+import { beginLocking, endLocking, forgo, isMutex } from './mutex';
 import { closeObject } from './objects';
 import { pause } from './pause';
 import { covers, settle, undue } from './runs';
@@ -107,7 +108,7 @@ const FOREVER: i64 = -1;
 /** The ticket that the thread took last, for those who count the order of admissions; the host reads it. */
 export let ticketTaken: i64 = -1;
 /** This thread, as the owner of a request. */
-let owner: i64 = 0;
+export let owner: i64 = 0;
 
 // What the thread is in the middle of: acquire or release has answered that a second call must follow, and
 // that call has not come to its end. Nothing of the thread's own runs in between, unless an exception that
@@ -115,12 +116,17 @@ let owner: i64 = 0;
 export const NOTHING: i32 = 0;
 const PARKING: i32 = 1;
 const RELEASING: i32 = 2;
+/** Between park, or what has made it the eldest of a mutex at once, and the end of compete. */
+const COMPETING: i32 = 4;
 /** Not registered any more: a handler of the thread's end that comes later may still call. */
 const ENDED: i32 = 3;
 export let amidst: i32 = NOTHING;
 /** While RELEASING: of what, and the old grant. */
-let releasing: usize = 0;
+let released: usize = 0;
 let grantBefore: i64 = 0;
+/** While COMPETING: for what, and the attachment that has the permit. */
+let mutex: usize = 0;
+let attached: i32 = 0;
 /** The old grant of a release that found the thread amidst something else. */
 let grantLate: i64 = 0;
 
@@ -128,12 +134,15 @@ let grantLate: i64 = 0;
 export function begin(thread: i32): void {
   owner = thread as i64;
   amidst = NOTHING;
+  beginLocking();
 }
 
 /** Called when the thread gives up its record. */
 export function end(): void {
-  if (amidst === RELEASING) recover();
+  if (amidst === RELEASING || amidst === COMPETING) recover();
   amidst = ENDED;
+  owner = 0;
+  endLocking();
 }
 
 export function setLastTicket(ticket: i64): void {
@@ -147,9 +156,11 @@ export function setLastTicket(ticket: i64): void {
  */
 export function recover(): bool {
   if (amidst === RELEASING) {
-    wakeDue(releasing, grantBefore, atomic.load<i64>(releasing, GRANT) - grantBefore);
+    wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
     // Who called may have another semaphore in hand: promises of this one are found by the doorbell.
     ring(me);
+  } else if (amidst === COMPETING) {
+    forgo(mutex, attached);
   } else if (amidst === PARKING) {
     const e = reserve();
     if (e === 0) return false;
@@ -223,9 +234,12 @@ export function leave(answer: i32, attachment: i32): void {
   const e = spare;
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
-  if (answer === ADMITTED) hold(attachment, atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK); // R7 begins
+  const request = atomic.load<i64>(e, E_REQUEST);
+  if (answer === ADMITTED) hold(attachment, request & WIDTH_MASK); // R7 begins
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
   amidst = NOTHING;
+  const s = objectOf(request);
+  if (answer === ADMITTED && isMutex(s)) becomeEldest(s, attachment);
 }
 
 /** What R1 does, where it could not be done in R1. */
@@ -238,7 +252,7 @@ function queueSpare(s: usize, start: i64, width: i64): void {
 }
 
 /** Enters a request in the queue. ADMITTED or ANSWER_CLOSED if that is over already, else QUEUED. */
-function untilDue(s: usize, e: usize): i32 {
+export function untilDue(s: usize, e: usize): i32 {
   const start = atomic.load<i64>(e, E_START);
   const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
   const due = start + width;
@@ -251,6 +265,11 @@ function untilDue(s: usize, e: usize): i32 {
     pause();
     polls--;
   }
+  return enterUntilDue(s, e, start, due);
+}
+
+/** The same without polling. */
+export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
   enterBoth(s, e, start, due); // D2 write
   const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
   if (ahead >= 0) return ADMITTED;
@@ -274,6 +293,20 @@ function sleep(e: usize, nanoseconds: i64): i32 {
     while (!wakeUp()) atomic.wait<i32>(NEVER, 0, FOREVER);
     slept = true;
   }
+}
+
+/** Permits are back, grant was this before, and wakeDue is about to follow. */
+export function releasing(s: usize, before: i64): void {
+  released = s;
+  grantBefore = before;
+  amidst = RELEASING;
+}
+
+/** The thread is the eldest of a mutex: it has the permit, and takes the lock or forgoes it. */
+export function becomeEldest(m: usize, attachment: i32): void {
+  mutex = m;
+  attached = attachment;
+  amidst = COMPETING;
 }
 
 /** The thread's request is settled or given up. */
@@ -323,7 +356,7 @@ export function release(s: usize, n: i32): i32 {
     grantLate = grant;
     return INTERRUPTED;
   }
-  releasing = s;
+  released = s;
   grantBefore = grant;
   amidst = RELEASING;
   return MORE;
@@ -335,10 +368,10 @@ export function release(s: usize, n: i32): i32 {
  * waiting), and answers how many; or ANSWER_OVER_MAX (the permits are taken back; of a robust semaphore the
  * attachment holds them still). On a disposed semaphore it does nothing.
  */
-export function finishRelease(s: usize, n: i32, released: i32, run: i32, attachment: i32): i32 {
+export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
   const width = n as i64;
   let answer = 0;
-  if (released === INTERRUPTED) {
+  if (answered === INTERRUPTED) {
     const late = grantLate;
     if (amidst === RELEASING) recover();
     answer = settleRelease(s, width, late, attachment);
@@ -348,7 +381,7 @@ export function finishRelease(s: usize, n: i32, released: i32, run: i32, attachm
       answer = settleRelease(s, width, grantBefore, attachment);
   }
   if (run !== 0 && answer === 0) answer = max(settle(run, attachment), 0);
-  if (released !== INTERRUPTED) amidst = NOTHING;
+  if (answered !== INTERRUPTED) amidst = NOTHING;
   return answer;
 }
 

@@ -8,8 +8,9 @@ export interface Releasable {
 }
 
 // Node 20 before 20.5.1 has no Symbol.dispose; TypeScript's helpers and its polyfills agree on this name.
-const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
-const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
+export const asyncDispose: typeof Symbol.asyncDispose =
+  Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /**
  * Permits taken by `hold` or `holdAsync`. They go back when the `using` or `await using` scope ends, or by

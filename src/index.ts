@@ -6,7 +6,9 @@ export {
   type WatchedWorker,
 } from './arena.js';
 export { ArenaFullError, DisposedError, TimeoutError } from './errors.js';
+export { HeldLock } from './held-lock.js';
 export { HeldPermits } from './held-permits.js';
+export { Mutex, type MutexHandle, type MutexOptions } from './mutex.js';
 export type { Patience } from './patience.js';
 export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';
 export type { ArenaStats, HolderStats, SemaphoreStats, ThreadStats } from './stats.js';

@@ -64,8 +64,9 @@ export function watch(
   timeout: number,
   signal: AbortSignal | undefined,
   giveUp: (reason: unknown) => void,
+  late: () => TimeoutError = () => timedOut(timeout),
 ): () => void {
-  const timer = timeout === Infinity ? undefined : setTimeout(() => giveUp(timedOut(timeout)), timeout);
+  const timer = timeout === Infinity ? undefined : setTimeout(() => giveUp(late()), timeout);
   if (signal === undefined) return () => clearTimeout(timer);
   const { givers, listener } = abortions.get(signal) ?? listen(signal);
   const abort = (): void => giveUp(signal.reason);

@@ -22,6 +22,8 @@ export const ANSWER_NOT_HELD = -10;
 export const ANSWER_HELD = -11;
 export const QUEUED = 3;
 export const MORE = 4;
+export const ANSWER_OWNED = -11;
+export const ELDEST = 8;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
 
@@ -131,6 +133,17 @@ export interface Core {
   timeouts(address: number): number;
   usedElements(): number;
   dispose(address: number): void;
+  lock(address: number): number;
+  tryLock(address: number): number;
+  queue(address: number, attachment: number): number;
+  compete(address: number, nanoseconds: bigint, attachment: number): number;
+  forgo(address: number, attachment: number): void;
+  reserveLock(address: number, attachment: number): number;
+  unlock(address: number): number;
+  wakeEldest(address: number): void;
+  mutexDispose(address: number): void;
+  ownerOf(address: number): number;
+  waitersOf(address: number): number;
   /** The ticket that the thread took last; the algorithms' instance writes it too. */
   readonly ticketTaken: WebAssembly.Global<'i64'>;
 }

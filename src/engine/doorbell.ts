@@ -229,12 +229,17 @@ export class Promises {
   }
 }
 
+/** What looks after its promises whenever the doorbell has rung. */
+interface Resting {
+  rest(): void;
+}
+
 export class Doorbell {
   readonly #core: Core;
   readonly #words: Int32Array;
   readonly #index: number;
   /** Those with waiters. */
-  readonly #waiting = new Set<Promises>();
+  readonly #waiting = new Set<Resting>();
   #listening = false;
   #restDue = false;
   #keepsAlive = false;
@@ -255,13 +260,13 @@ export class Doorbell {
   }
 
   /** @internal The first promise waits. */
-  waitFor(promises: Promises): void {
+  waitFor(promises: Resting): void {
     this.#waiting.add(promises);
     this.restSoon();
   }
 
   /** @internal The last promise has been settled. */
-  done(promises: Promises): void {
+  done(promises: Resting): void {
     this.#waiting.delete(promises);
     if (!this.busy) this.#keepAlive(false);
   }

@@ -3,6 +3,7 @@ export const KINDS = {
   Semaphore: 1,
   TicketSemaphore: 2,
   TwaSemaphore: 3,
+  Mutex: 20,
   TtsLock: 21,
   TicketLock: 22,
   TwaLock: 23,

@@ -72,7 +72,7 @@ export class Reference {
   }
 }
 
-const MOST_POLLS = 1_000_000;
+export const MOST_POLLS = 1_000_000;
 const LAST_FIRST_TICKET = 2n ** 61n;
 
 /** What a user may say about a new object, checked. */

@@ -1,0 +1,422 @@
+/**
+ * The default mutex: whoever comes by may take the lock while that is harmless, and nobody who waits is overtaken
+ * more often than a bound says.
+ *
+ *     word    waiters | overtakings | owner       the lock
+ *     ticket, grant                               a semaphore of one permit, for those who wait: the eldest has it
+ *
+ *     lock       owner 0 -> me, if nobody waits; or else if overtakings < limit, and that is one more
+ *     otherwise  1. waiters += 1, and take a ticket
+ *                2. sleep in ticket order, until I am the eldest (semaphore.ts)
+ *                3. poll the word: take the lock when it lies idle, or nobody else may take it
+ *                4. doze; then RESERVE it, poll again, sleep; unlock wakes me
+ *     unlock     owner me -> 0; wake the eldest if it sleeps, and the lock is reserved or the limit near
+ *     the eldest, as it takes the lock, is a waiter no more, sets the limit for those behind, and hands on the permit
+ *
+ * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
+ * instructions, until it has had so many (a 128th of the bound), or the next has dozed through its patience, or it
+ * leaves the lock alone; all others sleep but, for a short while, the one whose turn is next. It is woken a little
+ * before its turn, so the lock does not lie idle while it wakes. Only who dozes looks at a clock.
+ *
+ * The bound. Let B be `max` of the object, and the base of a waiter the overtakings when it raised `waiters`, which
+ * is before it took its ticket. From then on whoever takes the lock and is not the eldest adds 1 in the same
+ * exchange, which fails if anything has changed, and only below the limit. Every limit ever stored was at most
+ * base + B for the eldest of that time, or for the one whose turn had just come. Who waits behind that one took its
+ * ticket later, when overtakings had at least reached that base. So while any waiter waits, every limit that anyone
+ * can have read is at most the overtakings when it took its ticket, and B: it is overtaken B times at most, by however
+ * many who come and go.
+ *
+ * Nobody sleeps for ever:
+ *     D9   SLEEPING against owner: the eldest sets SLEEPING and sees whether the word is free in one access, and
+ *          unlock frees the word and sees SLEEPING in one
+ *     D10  wake against the waker's add: the eldest reads wake before it sets SLEEPING, and sleeps only on that value
+ *     the limit is reached: unlock wakes whoever SLEEPS from LEAD before it on; before it sleeps the eldest looks itself
+ *     who waits behind the eldest: as in the semaphore; the permit is given back whenever an eldest is one no more
+ *
+ * R8: waiters and the ticket change together, and owner, waiters and the permit. Between the two accesses there is no
+ * call and no loop, so an engine that stops a thread only there cannot stop it in between (reaping.ts).
+ *
+ * lock and unlock first exchange what this thread saw last, without a load: an uncontended pair is two locked
+ * instructions, and who is no owner is found out by the same.
+ */
+import { fallAsleep, me, spare, threadRecord, wakeUp } from './arena';
+import { hold } from './attachments';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  ANSWER_NOT_HELD,
+  ANSWER_OWNED,
+  ASYNC,
+  CLOSED_BELOW,
+  CONTENDED,
+  E_HELD,
+  E_START,
+  ELDEST,
+  GRANT,
+  KIND_MUTEX,
+  M_CLOSED,
+  M_COUNT_SHIFT,
+  M_DIED,
+  M_ELDEST,
+  M_LIMIT,
+  M_OVERTAKING,
+  M_OWNER,
+  M_RESERVED,
+  M_SLEEPING,
+  M_WAITER,
+  M_WAITERS,
+  M_WORD,
+  MORE,
+  NEVER,
+  O_DEATHS,
+  O_DIED,
+  O_KIND,
+  O_MAX,
+  O_SPIN,
+  QUEUED,
+  REFUSED,
+  T_WAKE,
+  THREAD_MASK,
+  TICKET,
+  TIMED_OUT,
+} from './layout';
+import { pause } from './pause';
+import {
+  acquire,
+  amidst,
+  becomeEldest,
+  dispose,
+  enterUntilDue,
+  leave,
+  NOTHING,
+  owner,
+  recover,
+  releasing,
+  ring,
+  settled,
+  wakeDue,
+} from './semaphore';
+
+/** A turn is the bound shifted by this. */
+const TURN_SHIFT: i32 = 7;
+/** So many overtakings before the limit the eldest is woken: about as many as there are while it wakes. */
+const LEAD: i32 = 128;
+/** Nanoseconds for which the eldest dozes before it reserves the lock. */
+const DOZE: i64 = 100_000;
+/** The lock lies idle if it has been free, and nobody has had it, for so many polls: a few hundred nanoseconds. */
+const IDLE_POLLS: i32 = 32;
+/** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign. */
+const SIGN: i32 = 3;
+
+/** The word as this thread has last seen or made it, but free. */
+let guess: i64 = 0;
+/** Overtakings when this thread came to wait. */
+let base: i32 = 0;
+/** Whether nobody waited then, so that no limit is set. */
+let first: bool = false;
+/** Whether this thread, the eldest, has dozed. */
+let dozed: bool = false;
+
+export function isMutex(o: usize): bool {
+  return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
+}
+
+/** The thread gives up its record: from now on lock finds nothing as it expects it. */
+export function endLocking(): void {
+  guess = ~M_WAITERS;
+}
+
+/** Called when the thread has registered. */
+export function beginLocking(): void {
+  guess = 0;
+}
+
+/** Whether the lock is this thread's. */
+export function isOwner(m: usize): bool {
+  return (atomic.load<i64>(m, M_WORD) & M_OWNER) === owner;
+}
+
+/** The thread that has the lock; 0: nobody. Racy by nature when it is not the caller. */
+export function ownerOf(m: usize): i32 {
+  return (atomic.load<i64>(m, M_WORD) & M_OWNER) as i32;
+}
+
+/** Those who wait. Racy by nature. */
+export function waitersOf(m: usize): i32 {
+  return ((atomic.load<i64>(m, M_WORD) & M_WAITERS) / M_WAITER) as i32;
+}
+
+function overtakings(w: i64): i32 {
+  return (w >> M_COUNT_SHIFT) as i32;
+}
+
+/** How often whoever waits may still be overtaken, times 2 ** SIGN. */
+function left(m: usize, w: i64): i32 {
+  return (atomic.load<i32>(m, M_LIMIT) - overtakings(w)) << SIGN;
+}
+
+/** Takes the lock, if it may. ADMITTED, or CONTENDED: then queue must follow. Calls nothing and never blocks. */
+export function lock(m: usize): i32 {
+  let w = guess;
+  if ((w & M_WAITERS) === 0) {
+    const seen = atomic.cmpxchg<i64>(m, w, w + owner, M_WORD);
+    if (seen === w) return ADMITTED;
+    w = seen;
+  } else w = atomic.load<i64>(m, M_WORD);
+  if ((w & (M_OWNER | M_RESERVED | M_CLOSED | M_DIED)) !== 0 || owner === 0) return CONTENDED;
+  let free = w;
+  if ((w & M_WAITERS) !== 0) {
+    if (left(m, w) <= 0) return CONTENDED;
+    free += M_OVERTAKING;
+  }
+  if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return CONTENDED;
+  guess = free;
+  return ADMITTED;
+}
+
+/**
+ * Takes the lock, if it may, in whatever state it and the thread are. ADMITTED, REFUSED, ANSWER_CLOSED, or ANSWER_FULL
+ * for a thread that has ended and finds no record. Never blocks.
+ */
+export function tryLock(m: usize): i32 {
+  if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
+  while (true) {
+    const w = atomic.load<i64>(m, M_WORD);
+    if ((w & M_CLOSED) !== 0) return ANSWER_CLOSED;
+    if ((w & (M_OWNER | M_RESERVED)) !== 0) return REFUSED;
+    let free = w & ~M_DIED;
+    if ((w & M_WAITERS) !== 0) {
+      if (left(m, w) <= 0) return REFUSED;
+      free += M_OVERTAKING;
+    }
+    if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) === w) {
+      guess = free;
+      return ADMITTED;
+    }
+  }
+}
+
+/**
+ * Gives the lock back. ADMITTED when that is all, MORE when wakeEldest must follow, ANSWER_NOT_HELD when this thread
+ * is not the owner. Calls nothing and never blocks.
+ */
+export function unlock(m: usize): i32 {
+  const free = guess;
+  let w = atomic.cmpxchg<i64>(m, free + owner, free, M_WORD); // D9
+  if (w !== free + owner) {
+    if ((w & M_OWNER) !== owner) return ANSWER_NOT_HELD;
+    w = atomic.sub<i64>(m, owner, M_WORD); // D9
+    guess = (w - owner) & ~M_CLOSED;
+  }
+  if ((w & M_SLEEPING) === 0) return ADMITTED;
+  return (w & M_RESERVED) !== 0 || left(m, w) <= LEAD << SIGN ? MORE : ADMITTED;
+}
+
+/** Wakes the eldest, if it sleeps. */
+export function wakeEldest(m: usize): void {
+  while (true) {
+    const w = atomic.load<i64>(m, M_WORD);
+    if ((w & M_SLEEPING) === 0) return;
+    if (atomic.cmpxchg<i64>(m, w, w - M_SLEEPING, M_WORD) === w) break;
+  }
+  // If another is the eldest by now, the former is awake.
+  const who = atomic.load<i32>(m, M_ELDEST);
+  if (who & ASYNC) {
+    ring(who & THREAD_MASK);
+    return;
+  }
+  const wake = threadRecord(who) + T_WAKE;
+  atomic.add<i32>(wake, 1); // D10
+  atomic.notify(wake, -1);
+}
+
+/**
+ * Queues up for a lock that was CONTENDED. ADMITTED: it has the lock. ELDEST: compete must follow. QUEUED: so must
+ * park or parkFor, which then answer ADMITTED for ELDEST. ANSWER_OWNED: it is the owner itself and would wait for
+ * ever. ANSWER_CLOSED, ANSWER_FULL.
+ */
+export function queue(m: usize, attachment: i32): i32 {
+  const answer = tryLock(m);
+  if (answer !== REFUSED) return answer;
+  if (isOwner(m)) return ANSWER_OWNED;
+  const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
+  const taken = acquire(m, 1); // R8 ends with R1
+  if (taken === ADMITTED) hold(attachment, 1); // or here
+  base = overtakings(before);
+  first = (before & M_WAITERS) === 0;
+  dozed = false;
+  if (taken === ADMITTED) {
+    becomeEldest(m, attachment);
+    return ELDEST;
+  }
+  if (taken !== QUEUED) return taken;
+  const start = atomic.load<i64>(spare, E_START);
+  const due = enterUntilDue(m, spare, start, start + 1);
+  if (due === QUEUED) return QUEUED;
+  leave(due, attachment);
+  return due === ADMITTED ? ELDEST : due;
+}
+
+/**
+ * The eldest waits for the lock: ADMITTED or ANSWER_CLOSED. It sleeps once for so many nanoseconds at most (below 0:
+ * until it has the lock), or less, and then may answer TIMED_OUT: it is the eldest still, and compete again or forgo
+ * must follow.
+ */
+export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
+  if (first) {
+    setLimit(m, atomic.load<i64>(m, M_WORD));
+    first = false;
+  }
+  const wake = threadRecord(me) + T_WAKE;
+  while (true) {
+    const answer = poll(m, attachment);
+    if (answer !== REFUSED) return answer;
+    if (dozed) atomic.or<i64>(m, M_RESERVED, M_WORD);
+    const ticks = atomic.load<i32>(wake); // D10
+    atomic.store<i32>(m, me, M_ELDEST);
+    const w = atomic.or<i64>(m, M_SLEEPING, M_WORD) | M_SLEEPING; // D9
+    if (mayTake(m, w)) {
+      if (take(m, w, attachment, true)) return ADMITTED;
+      continue;
+    }
+    if ((w & M_CLOSED) === 0) {
+      let most = nanoseconds;
+      if (!dozed && (most < 0 || most > DOZE)) most = DOZE;
+      fallAsleep();
+      atomic.wait<i32>(wake, ticks, most);
+      while (!wakeUp()) atomic.wait<i32>(NEVER, 0, -1);
+      dozed = true;
+    }
+    atomic.and<i64>(m, ~M_SLEEPING, M_WORD);
+    if (nanoseconds >= 0) {
+      const last = poll(m, attachment);
+      return last === REFUSED ? TIMED_OUT : last;
+    }
+  }
+}
+
+/** Whether the eldest may take the lock, and nobody else. */
+function mayTake(m: usize, w: i64): bool {
+  if ((w & (M_OWNER | M_CLOSED)) !== 0) return false;
+  return (w & M_RESERVED) !== 0 || left(m, w) <= 0;
+}
+
+/** ADMITTED, REFUSED or ANSWER_CLOSED. */
+function poll(m: usize, attachment: i32): i32 {
+  let polls = atomic.load<i32>(m, O_SPIN);
+  let idle = 0;
+  let seen: i64 = -1;
+  while (true) {
+    const w = atomic.load<i64>(m, M_WORD);
+    if ((w & M_CLOSED) !== 0) {
+      forgo(m, attachment);
+      return ANSWER_CLOSED;
+    }
+    idle = w === seen ? idle + 1 : 0;
+    seen = w;
+    if (mayTake(m, w) || (idle >= IDLE_POLLS && (w & M_OWNER) === 0)) {
+      if (take(m, w, attachment, true)) return ADMITTED;
+    }
+    if (--polls < 0) return REFUSED;
+    pause();
+  }
+}
+
+/** The word when the eldest is a waiter no more. */
+function withoutEldest(w: i64): i64 {
+  return (w - M_WAITER) & ~(M_RESERVED | M_SLEEPING);
+}
+
+/** The eldest takes the lock from a free word, and who is next becomes the eldest. Whether the word was as it says. */
+function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
+  const free = withoutEldest(w) & ~M_DIED;
+  if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return false; // R8 begins
+  const grant = atomic.add<i64>(m, 1, GRANT);
+  hold(attachment, -1); // R8 ends
+  releasing(m, grant);
+  guess = free;
+  if (movesLimit) setLimit(m, w);
+  handOn(m, grant);
+  return true;
+}
+
+/**
+ * A promise is the eldest: it reserves the lock at once, since its thread cannot poll. ADMITTED, ANSWER_CLOSED, or
+ * REFUSED: the doorbell rings when it is worth another try. The limit stays as it is.
+ */
+export function reserveLock(m: usize, attachment: i32): i32 {
+  atomic.store<i32>(m, me | ASYNC, M_ELDEST);
+  while (true) {
+    const w = atomic.or<i64>(m, M_RESERVED | M_SLEEPING, M_WORD) | M_RESERVED | M_SLEEPING; // D9
+    if ((w & M_CLOSED) !== 0) {
+      forgo(m, attachment);
+      return ANSWER_CLOSED;
+    }
+    if ((w & M_OWNER) !== 0) return REFUSED;
+    if (take(m, w, attachment, false)) return ADMITTED;
+  }
+}
+
+/** The eldest gives up. */
+export function forgo(m: usize, attachment: i32): void {
+  while (true) {
+    const w = atomic.load<i64>(m, M_WORD);
+    if (atomic.cmpxchg<i64>(m, w, withoutEldest(w), M_WORD) !== w) continue; // R8 begins
+    const grant = atomic.add<i64>(m, 1, GRANT);
+    hold(attachment, -1); // R8 ends
+    releasing(m, grant);
+    handOn(m, grant);
+    return;
+  }
+}
+
+/** The permit is back, and grant was this before: whoever is next is told. */
+function handOn(m: usize, grant: i64): void {
+  const ahead = grant - atomic.load<i64>(m, TICKET);
+  if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
+  settled();
+}
+
+/** Disposes of the mutex: whoever waits is told. */
+export function mutexDispose(m: usize): void {
+  dispose(m);
+  atomic.or<i64>(m, M_CLOSED, M_WORD);
+  wakeEldest(m);
+}
+
+/** A waiter of a dead thread, or one that gives up, is one no more: part of the run in which its ticket goes. */
+export function quit(s: usize, count: i64): void {
+  if (isMutex(s)) atomic.sub<i64>(s, count * M_WAITER, M_WORD);
+}
+
+/**
+ * Gives back what a thread that is dead, or ends, has of a mutex to which it was attached: the lock, and its place as
+ * the eldest. Whoever it may have left asleep is woken. May be begun again if who does it dies.
+ */
+export function giveUpMutex(m: usize, thread: i32, e: usize): void {
+  if (atomic.load<i64>(e, E_HELD) !== 0) {
+    while (true) {
+      const w = atomic.load<i64>(m, M_WORD);
+      if (atomic.cmpxchg<i64>(m, w, withoutEldest(w), M_WORD) === w) break; // R8 begins
+    }
+    const grant = atomic.add<i64>(m, 1, GRANT);
+    atomic.store<i64>(e, 0, E_HELD); // R8 ends
+    const ahead = grant - atomic.load<i64>(m, TICKET);
+    if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
+  }
+  if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
+    atomic.add<i32>(m, 1, O_DEATHS); // R8 begins
+    atomic.add<i32>(m, 1, O_DIED);
+    atomic.add<i64>(m, M_DIED - (thread as i64), M_WORD); // D9, R8 ends
+  }
+  wakeEldest(m);
+}
+
+function setLimit(m: usize, w: i64): void {
+  const now = overtakings(w);
+  const most = atomic.load<i32>(m, O_MAX);
+  const spent = ((now - base) << SIGN) >> SIGN;
+  const turn = max(most >> TURN_SHIFT, 1);
+  atomic.store<i32>(m, now + min(turn, most - spent), M_LIMIT);
+}
