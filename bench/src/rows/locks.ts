@@ -142,6 +142,14 @@ function counterpart(of: string, algorithm: string): Row {
 export const LOCKS: readonly Row[] = [
   bare(
     library(
+      'Mutex',
+      async () => (await import('taketurns')).Mutex,
+      (Mutex) => new Mutex(),
+      false,
+    ),
+  ),
+  bare(
+    library(
       'Semaphore',
       async () => {
         const { Semaphore } = await import('taketurns');
@@ -182,6 +190,15 @@ export const LOCKS: readonly Row[] = [
 ];
 
 export const ASYNC_LOCKS: readonly AsyncRow[] = [
+  {
+    name: 'Mutex',
+    family: 'taketurns',
+    make: async () => {
+      const { Mutex } = await import('taketurns');
+      const mutex = new Mutex();
+      return { acquire: () => mutex.lockAsync(), release: () => mutex.unlock() };
+    },
+  },
   {
     name: 'async-mutex',
     family: 'npm',
