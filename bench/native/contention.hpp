@@ -2,8 +2,9 @@
 // In the semabench of Dice and Kogan's paper each also takes one step of a private mt19937 after its release; in
 // their MutexBench it does nothing there.
 //
-// The interval opens once every thread has been admitted, so none of them runs alone into the count, and only
-// iterations that begin and end inside it count. A thread leaves the loop only after its release, so those
+// The interval opens once every thread has been admitted, so none of them runs alone into the count, or after two
+// seconds, since there are locks that let a thread starve for as long as others come. Only iterations that begin and end
+// inside it count. A thread leaves the loop only after its release, so those
 // that still wait at the end are admitted in turn and leave too. Main polls for both events: it must not depend
 // on the waiting that is under test.
 #pragma once
@@ -15,6 +16,7 @@
 #include <ctime>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -45,7 +47,8 @@ class Contention {
       stop(threads);
       throw;
     }
-    while (admitted_.load() < threads.size()) nap();
+    const Clock::time_point patience = Clock::now() + gathering;
+    while (admitted_.load() < threads.size() && Clock::now() < patience) nap();
 
     const double cpuBefore = processCpuSeconds();
     begin_ = Clock::now();
@@ -59,10 +62,13 @@ class Contention {
     result.seconds = std::chrono::duration<double>(end_ - begin_).count();
     result.cpuSeconds = cpuAfter - cpuBefore;
     Clock::duration longest{0};
+    std::mt19937 expected{seed};
     for (const Result& each : results_) {
+      expected.discard(each.turns);
       result.iterations.push_back(each.iterations);
       longest = std::max(longest, each.longestWait);
     }
+    if (expected != shared_) throw std::runtime_error("it let two threads in at once: steps were lost");
     if constexpr (Probe::records) {
       result.longestWaitMs = std::chrono::duration<double, std::milli>(longest).count();
       result.bypasses = probe_.bypasses;
@@ -73,10 +79,13 @@ class Contention {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::mt19937::result_type seed = 0;
+  static constexpr std::chrono::seconds gathering{2};
   enum class Phase { gathering, measuring, stopped };
 
   struct alignas(sectorSize) Result {
     std::uint64_t iterations = 0;
+    std::uint64_t turns = 0;  // all of them, inside the interval or not
     Clock::duration longestWait{0};
   };
 
@@ -110,6 +119,7 @@ class Contention {
       semaphore_.acquire();
     }
     keep(shared_());
+    result.turns++;
     semaphore_.release();
     if constexpr (worksOutside) keep(own());
   }
@@ -143,7 +153,7 @@ class Contention {
   }
 
   Semaphore semaphore_;
-  alignas(sectorSize) std::mt19937 shared_{0};
+  alignas(sectorSize) std::mt19937 shared_{seed};
   alignas(sectorSize) [[no_unique_address]] Probe probe_;
   // Written three times in a run, read in every iteration.
   alignas(sectorSize) std::atomic<Phase> phase_{Phase::gathering};

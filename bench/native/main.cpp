@@ -9,12 +9,15 @@
 #include <type_traits>
 
 #include "arguments.hpp"
+#include "clh-futex.hpp"
 #include "contention.hpp"
 #include "counting-semaphore.hpp"
+#include "lifo-futex.hpp"
 #include "mcs-futex.hpp"
 #include "one-permit.hpp"
 #include "pair.hpp"
 #include "pthread-mutex.hpp"
+#include "reciprocating-futex.hpp"
 #include "sem-t.hpp"
 #include "ticket-futex.hpp"
 #include "tts-futex.hpp"
@@ -32,7 +35,8 @@ using Algorithms = Rows<
     SemT,
 #endif
 #ifdef TAKETURNS_FUTEX
-    TicketFutex, TwaFutex, OnePermit<TtsFutex>, OnePermit<McsFutex>,
+    TicketFutex, TwaFutex, OnePermit<TtsFutex>, OnePermit<McsFutex>, OnePermit<ClhFutex>,
+    OnePermit<LifoFutex>, OnePermit<ReciprocatingFutex>,
 #endif
     OnePermit<PthreadMutex>,
     CountingSemaphore>;

@@ -9,13 +9,7 @@
 
 void McsFutex::wait(Node& mine, Node& before) {
   before.next.store(&mine);
-  for (int polls = spin_; polls > 0; polls--) {
-    if (mine.state.load() == granted) return;
-    pauseBriefly();
-  }
-  std::uint32_t seen = waiting;
-  if (!mine.state.compare_exchange_strong(seen, parked)) return;
-  while (mine.state.load() == parked) futexWait(&mine.state, parked);
+  mine.place.await(spin_);
 }
 
 void McsFutex::handOver(Node& mine) {
@@ -28,8 +22,7 @@ void McsFutex::handOver(Node& mine) {
       std::this_thread::yield();
     }
   }
-  // Once granted the node may be used anew: the wake-up needs no more than its address.
-  if (next->state.exchange(granted) == parked) futexWakeAll(&next->state);
+  next->place.grant();
 }
 
 #endif

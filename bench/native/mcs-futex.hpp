@@ -1,14 +1,11 @@
-// The MCS lock of Mellor-Crummey and Scott with bounded spinning, then parking on a node of the waiter's own.
+// The MCS lock of Mellor-Crummey and Scott: each waiter parks at a place of its own.
 //
 //   tail ──► last node of the queue, or null while the lock is free
-//   node     next: the node behind it, once that has linked itself; state: waiting, parked or granted
+//   node     next: the node behind it, once that has linked itself
 //
 // An arrival exchanges itself into tail and links itself to the node that was there. The owner grants to the next
 // node; with none, it swaps tail back to null, or, if somebody has just arrived, waits for the link, which is two
 // instructions away: it polls, and yields its processor when that does not help. First come, first served.
-//
-// Nobody sleeps for ever: parked is set by compare-and-swap from waiting, and an exchange to granted shows the owner
-// whether somebody parks there.
 //
 // A node belongs to its thread: this program has a thread in one such lock at a time.
 #pragma once
@@ -17,6 +14,7 @@
 
 #ifdef TAKETURNS_FUTEX
 
+#include "parking-place.hpp"
 #include "semaphore.hpp"
 
 class alignas(sectorSize) McsFutex {
@@ -30,7 +28,7 @@ class alignas(sectorSize) McsFutex {
   void lock() {
     Node& mine = node_;
     mine.next.store(nullptr);
-    mine.state.store(waiting);
+    mine.place.prepare();
     Node* const before = tail_.exchange(&mine);
     if (before) [[unlikely]] wait(mine, *before);
   }
@@ -43,13 +41,9 @@ class alignas(sectorSize) McsFutex {
   }
 
  private:
-  static constexpr std::uint32_t waiting = 0;
-  static constexpr std::uint32_t parked = 1;
-  static constexpr std::uint32_t granted = 2;
-
   struct alignas(sectorSize) Node {
     std::atomic<Node*> next;
-    std::atomic<std::uint32_t> state;
+    ParkingPlace place;
   };
 
   void wait(Node& mine, Node& before);

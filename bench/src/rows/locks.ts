@@ -187,6 +187,9 @@ export const LOCKS: readonly Row[] = [
   counterpart('TicketLock', 'ticket-futex'),
   counterpart('TwaLock', 'twa-futex'),
   counterpart('McsLock', 'mcs-futex'),
+  counterpart('ClhLock', 'clh-futex'),
+  counterpart('LifoLock', 'lifo-futex'),
+  counterpart('ReciprocatingLock', 'reciprocating-futex'),
 ];
 
 export const ASYNC_LOCKS: readonly AsyncRow[] = [

@@ -60,6 +60,9 @@ export type HostReply = { result: HostResult } | { error: string };
 
 // Long enough for a slow machine with many threads, short enough to be told of a hang.
 const PATIENCE_MS = 20_000;
+// The interval starts once every thread has been admitted, or else after this time: there are locks that let a thread
+// starve for as long as others come.
+const GATHERING_MS = 2000;
 // How long the loop runs before the interval starts. A thread that is new to a row meets its slow path for the first
 // time then, and the engine compiles anew what it had compiled without it: a matter of milliseconds for each thread,
 // which all others in the queue wait for. With many threads each has so few turns a second that it takes seconds until
@@ -94,10 +97,8 @@ async function run(order: HostOrder): Promise<HostResult> {
   setPhase(words, WARM);
   const start = performance.now();
   for (let count = 0; count < threads; count = Atomics.load(words, ADMITTED)) {
-    const left = start + PATIENCE_MS - performance.now();
-    if (left <= 0 || Atomics.wait(words, ADMITTED, count, left) === 'timed-out') {
-      throw new Error(`only ${count} of ${threads} threads were admitted within ${PATIENCE_MS / 1000} s`);
-    }
+    const left = start + GATHERING_MS - performance.now();
+    if (left <= 0 || Atomics.wait(words, ADMITTED, count, left) === 'timed-out') break;
   }
   // Its error is on its way.
   if (Atomics.load(words, FAILED) !== 0) await done;
