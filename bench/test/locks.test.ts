@@ -101,7 +101,7 @@ describe('the rows of MutexBench', () => {
 });
 
 describe('taketurns bench locks', () => {
-  it('measures, prints, writes and draws', { timeout: 60_000 }, () => {
+  it('measures, prints, writes and draws', { timeout: 120_000 }, () => {
     const json = join(folder, 'out.json');
     const svg = join(folder, 'out.svg');
     const rows = ['Mutex', 'TtsLock', 'TtsLock+capacitor', 'multithreading'];
