@@ -43,12 +43,20 @@ const WARM_MS = 8;
 
 /** An iteration: enter, one step of the generator that all share, leave, and what is done outside. */
 export interface Turn<Subject> {
+  /** All of it: one function to check for in a loop, not three, is 1 to 5 ns less an iteration. */
+  iterate(subject: Subject, common: Uint32Array, own: Uint32Array): void;
   enter(subject: Subject): void;
   leave(subject: Subject): void;
   outside(own: Uint32Array): void;
 }
 
 const semabench: Turn<SemaphoreLike> = {
+  iterate: (semaphore, common, own) => {
+    semaphore.acquire();
+    mtStep(common);
+    semaphore.release();
+    mtStep(own);
+  },
   enter: (semaphore) => semaphore.acquire(),
   leave: (semaphore) => semaphore.release(),
   outside: (own) => {
@@ -57,6 +65,11 @@ const semabench: Turn<SemaphoreLike> = {
 };
 
 const mutexbench: Turn<LockLike> = {
+  iterate: (lock, common) => {
+    lock.lock();
+    mtStep(common);
+    lock.unlock();
+  },
   enter: (lock) => lock.lock(),
   leave: (lock) => lock.unlock(),
   outside: () => {},
@@ -77,35 +90,29 @@ export interface Stage {
   own: Uint32Array;
 }
 
-function iterate(turn: Turn<unknown>, subject: unknown, common: Uint32Array, own: Uint32Array): void {
-  turn.enter(subject);
-  mtStep(common);
-  turn.leave(subject);
-  turn.outside(own);
-}
-
 /**
  * Repeats the iteration, alone on a subject of this thread's own, until the engine has compiled it. Otherwise, with
  * many threads, each has too few turns for that during the interval, and interpreters would be compared.
  */
 export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array, own: Uint32Array): void {
+  const { iterate } = turn;
   const start = performance.now();
   for (let turns = 0; turns < WARM_TURNS || performance.now() - start < WARM_MS; turns++) {
-    iterate(turn, subject, common, own);
+    iterate(subject, common, own);
   }
 }
 
 /** Runs until STOP; writes how many iterations ended inside the interval, and how many there were in all. */
-export function measure({ turn, joined, board, thread, common, own }: Stage): void {
+export function measure({ turn: { iterate }, joined, board, thread, common, own }: Stage): void {
   const { subject } = joined;
   const { words, tallies } = board;
-  iterate(turn, subject, common, own);
+  iterate(subject, common, own);
   admitted(words);
   let seen = WARM;
   let iterations = 0;
   let before = -1;
   while (true) {
-    iterate(turn, subject, common, own);
+    iterate(subject, common, own);
     const phase = words[PHASE] as number;
     if (phase !== seen) {
       // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.
