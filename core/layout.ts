@@ -153,7 +153,7 @@ export const N_BYTES: usize = 20;
 // |          | ASLEEP -> ALIVE       | the same when it wakes, cmpxchg; if it fails it sleeps for ever     |
 // |          | ALIVE, ASLEEP -> DEAD | whoever knows that it has ended without that, cmpxchg               |
 // |          | DEAD -> FREE, epoch+1 | the reaper, when nothing is left in its name, cmpxchg               |
-// | wake     | w -> w+1              | whoever wakes the thread as the eldest of a mutex, add              |
+// | wake     | any -> 0, 1           | the thread itself before it sleeps as the eldest of a mutex; who wakes it |
 // | host     | any                   | the thread that registers, store                                    |
 // | doorbell | d -> d+1              | whoever grants to or closes an async waiter of the thread, add      |
 //

@@ -29,7 +29,7 @@
  * Nobody sleeps for ever:
  *     D9   SLEEPING against owner: the eldest sets SLEEPING and sees whether the word is free in one access, and
  *          unlock frees the word and sees SLEEPING in one
- *     D10  wake against the waker's add: the eldest reads wake before it sets SLEEPING, and sleeps only on that value
+ *     D10  wake against the waker's store: the eldest clears wake before it sets SLEEPING, and sleeps only if it is clear
  *     the limit is reached: unlock wakes whoever SLEEPS from LEAD before it on; before it sleeps the eldest looks itself
  *     who waits behind the eldest: as in the semaphore; the permit is given back whenever an eldest is one no more
  *
@@ -108,6 +108,9 @@ const DOZE: i64 = 100_000;
 const IDLE_POLLS: i32 = 32;
 /** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign. */
 const SIGN: i32 = 3;
+
+/** What a wait answers when its time has run out. */
+const RAN_OUT: i32 = 2;
 
 /** The word as this thread has last seen or made it, but free. */
 let guess: i64 = 0;
@@ -227,7 +230,7 @@ export function wakeEldest(m: usize): void {
     return;
   }
   const wake = threadRecord(who) + T_WAKE;
-  atomic.add<i32>(wake, 1); // D10
+  atomic.store<i32>(wake, 1); // D10
   atomic.notify(wake, -1);
 }
 
@@ -237,9 +240,13 @@ export function wakeEldest(m: usize): void {
  * ever. ANSWER_CLOSED, ANSWER_FULL.
  */
 export function queue(m: usize, attachment: i32): i32 {
-  const answer = tryLock(m);
-  if (answer !== REFUSED) return answer;
-  if (isOwner(m)) return ANSWER_OWNED;
+  if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
+  const w = atomic.load<i64>(m, M_WORD);
+  if ((w & M_OWNER) === owner) return ANSWER_OWNED;
+  if ((w & (M_OWNER | M_RESERVED)) === 0) {
+    const answer = tryLock(m);
+    if (answer !== REFUSED) return answer;
+  }
   const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
   const taken = acquire(m, 1); // R8 ends with R1
   if (taken === ADMITTED) hold(attachment, 1); // or here
@@ -269,30 +276,29 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
     first = false;
   }
   const wake = threadRecord(me) + T_WAKE;
+  let slept = false;
   while (true) {
     const answer = poll(m, attachment);
     if (answer !== REFUSED) return answer;
-    if (dozed) atomic.or<i64>(m, M_RESERVED, M_WORD);
-    const ticks = atomic.load<i32>(wake); // D10
+    if (slept && nanoseconds >= 0) return TIMED_OUT;
+    atomic.store<i32>(wake, 0); // D10
     atomic.store<i32>(m, me, M_ELDEST);
-    const w = atomic.or<i64>(m, M_SLEEPING, M_WORD) | M_SLEEPING; // D9
+    const flags = dozed ? M_RESERVED | M_SLEEPING : M_SLEEPING;
+    const w = atomic.or<i64>(m, flags, M_WORD) | flags; // D9
+    if ((w & M_CLOSED) !== 0) continue;
     if (mayTake(m, w)) {
       if (take(m, w, attachment, true)) return ADMITTED;
       continue;
     }
-    if ((w & M_CLOSED) === 0) {
-      let most = nanoseconds;
-      if (!dozed && (most < 0 || most > DOZE)) most = DOZE;
-      fallAsleep();
-      atomic.wait<i32>(wake, ticks, most);
-      while (!wakeUp()) atomic.wait<i32>(NEVER, 0, -1);
-      dozed = true;
-    }
-    atomic.and<i64>(m, ~M_SLEEPING, M_WORD);
-    if (nanoseconds >= 0) {
-      const last = poll(m, attachment);
-      return last === REFUSED ? TIMED_OUT : last;
-    }
+    let most = nanoseconds;
+    if (!dozed && (most < 0 || most > DOZE)) most = DOZE;
+    fallAsleep();
+    const woken = atomic.wait<i32>(wake, 0, most); // D10
+    while (!wakeUp()) atomic.wait<i32>(NEVER, 0, -1);
+    slept = true;
+    // Who was woken from a doze finds the limit near, and need only poll until it is reached.
+    if (!dozed && woken === RAN_OUT) atomic.or<i64>(m, M_RESERVED, M_WORD);
+    dozed = true;
   }
 }
 

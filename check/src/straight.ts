@@ -51,6 +51,24 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: RMW, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
+  {
+    name: 'R8, queue',
+    fn: 'mutex/queue',
+    from: { kind: RMW, word: constant('M_WORD') },
+    to: [constant('E_STATE'), constant('E_HELD')],
+  },
+  {
+    name: 'R8, arrive',
+    fn: 'runs/arrive',
+    from: { kind: RMW, word: constant('M_WORD') },
+    to: [constant('E_STATE')],
+  },
+  ...['mutex/take', 'mutex/forgo', 'reaping/bury'].map((fn) => ({
+    name: `R8, ${fn}`,
+    fn,
+    from: { kind: CMPXCHG, word: constant('M_WORD') },
+    to: [constant('E_HELD')],
+  })),
   // The first exchange of these two is the one of the ticket.
   {
     name: 'R2, giveUp',

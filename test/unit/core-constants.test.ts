@@ -81,7 +81,7 @@ describe('KINDS', () => {
 
 const memory = { module: 'env', name: 'memory', kind: 'memory' };
 describe.each([
-  { name: 'core', limit: 14336, file: 'engine/core-bytes.js', imports: [memory] },
+  { name: 'core', limit: 18432, file: 'engine/core-bytes.js', imports: [memory] },
   {
     name: 'algorithms',
     limit: 16384,

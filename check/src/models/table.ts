@@ -8,6 +8,7 @@ import { answers } from './answers.js';
 import { capacitors } from './capacitors.js';
 import { interrupted } from './interrupted.js';
 import { locks } from './locks.js';
+import { mutexes } from './mutex.js';
 import { names } from './names.js';
 import { type Line, modelOf } from './program.js';
 import { tenants } from './tenants.js';
@@ -430,4 +431,5 @@ export const models: readonly Model[] = [
   ...listings.map(modelOf),
   ...locks,
   ...capacitors,
+  ...mutexes,
 ];

@@ -26,6 +26,7 @@ import {
   B_PARKED,
   CLAIMED,
   COLLISIONS,
+  constant,
   DEAD_LIFE,
   E_CELLS,
   E_END,
@@ -99,8 +100,12 @@ export interface Model {
   readonly undead?: boolean;
   /** Whether permits or elements are left behind on purpose, so that the end says nothing about them. */
   readonly leaves?: boolean;
+  /** For the ops of a mutex: each unlock makes its thread forget what it has guessed. */
+  readonly forgets?: boolean;
   /** Whether it takes more than a few seconds. */
   readonly long?: boolean;
+  /** A check of the model's own after a write to an object; what its low word was before. */
+  readonly wrote?: (scene: Scene, t: number, address: number, before: number) => void;
   /** A check of the model's own in every end state. */
   readonly end?: (scene: Scene) => void;
   /** Told of each write to a word of `watched`: what stood in its low half before. */
@@ -117,6 +122,11 @@ const COUNTS_END = PUBLISHED_NAMES;
 
 /** A grant this far behind has been closed. */
 const CLOSED = 2 ** 60;
+
+const O_KIND = constant('O_KIND');
+const MUTEX = constant('KIND_MUTEX');
+const M_WORD = constant('M_WORD');
+const M_OWNER = constant('M_OWNER');
 
 // Of a thread that was terminated in its sleep.
 const TERMINATED = 1;
@@ -143,7 +153,16 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
   core: {
     ticketTaken: 'semaphore/ticketTaken',
     spares: ['arena/spare', 'arena/second'],
-    dead: ['semaphore/releasing', 'semaphore/grantBefore', 'semaphore/grantLate'],
+    dead: [
+      'semaphore/released',
+      'semaphore/grantBefore',
+      'semaphore/grantLate',
+      'semaphore/mutex',
+      'semaphore/attached',
+      'mutex/base',
+      'mutex/first',
+      'mutex/dozed',
+    ],
     amidst: 'semaphore/amidst',
   },
   algorithms: { ticketTaken: 'algorithms/core/ticketTaken', spares: [], dead: [] },
@@ -309,6 +328,11 @@ export class Scene {
     this.machine.call(t, this.#function(name), ...args);
   }
 
+  /** Sets a global of one thread to 0. */
+  clear(t: number, name: string): void {
+    this.machine.set(t, globalIndex(this.program, name), 0, 0);
+  }
+
   result(t: number): number {
     return this.machine.resultLo(t);
   }
@@ -468,6 +492,11 @@ export class Scene {
     for (let s = 0; s < this.semaphores.length; s++) {
       const attachment = this.robust(t, s);
       if (attachment === 0) continue;
+      if (this.#wordOf(this.semaphores[s] + O_KIND) === MUTEX) {
+        if ((this.#wordOf(this.semaphores[s] + M_WORD) & M_OWNER) !== t + 1) continue;
+        this.state[this.#ghosts + 3 * MOST_SEMAPHORES + s] = this.#deaths(s) + 1;
+        continue;
+      }
       let holds = this.get(t, GOT + s);
       if (giving >> 9 && ((giving >> 8) & 1) === s) holds += giving & 0xff;
       if (s === 0) for (let list = this.get(t, READY); list !== 0; list >>>= 4) holds += list & 15;
@@ -784,7 +813,10 @@ export class Scene {
     const lo = m.words[address >> 2];
     const hi = m.words[(address >> 2) + 1];
     m.step(t);
-    if (semaphore < 0) return;
+    if (semaphore < 0) {
+      this.model.wrote?.(this, t, address, lo);
+      return;
+    }
     if (address === this.semaphores[semaphore] + GRANT) {
       if (kind !== STORE || this.#difference(address, lo, hi) > -CLOSED) return;
       this.#touched = true;
@@ -792,6 +824,7 @@ export class Scene {
     } else if ((kind === RMW || kind === CMPXCHG) && this.#difference(address, lo, hi) > 0) {
       this.set(t, TAKEN, lo);
       this.set(t, TAKEN + 1, hi);
+      this.model.wrote?.(this, t, address, lo);
     }
   }
 

@@ -1,0 +1,181 @@
+/** Mutex, in one thread: what each member does, and what it refuses. */
+import { Arena, HeldLock, Mutex, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+
+describe('lock and unlock', () => {
+  it('make the thread the owner, and no more', () => {
+    const mutex = new Mutex();
+    expect([mutex.held, mutex.locked]).toEqual([false, false]);
+    for (let i = 0; i < 3; i++) {
+      mutex.lock();
+      expect([mutex.held, mutex.locked]).toEqual([true, true]);
+      mutex.unlock();
+      expect([mutex.held, mutex.locked]).toEqual([false, false]);
+    }
+  });
+
+  it('refuse what would wait for itself, and who is no owner', () => {
+    const mutex = new Mutex();
+    expect(() => mutex.unlock()).toThrow(/not the owner, nobody is/);
+    mutex.lock();
+    expect(() => mutex.lock()).toThrow(/owner already/);
+    expect(() => mutex.lock({ timeout: 10 })).toThrow(/owner already/);
+    expect(mutex.tryLock()).toBe(false);
+    mutex.unlock();
+    expect(() => mutex.unlock()).toThrow(/not the owner/);
+    expect(mutex.tryLock()).toBe(true);
+    mutex.unlock();
+    expect([mutex.locked, mutex.waiting]).toEqual([false, 0]);
+  });
+
+  it('of several at once do not mix them up', () => {
+    const [a, b] = [new Mutex(), new Mutex()];
+    a.lock();
+    b.lock();
+    a.unlock();
+    expect([a.held, b.held]).toEqual([false, true]);
+    expect(() => a.unlock()).toThrow(/not the owner/);
+    b.unlock();
+    expect([a.locked, b.locked]).toEqual([false, false]);
+  });
+});
+
+describe('options', () => {
+  it('are checked', () => {
+    for (const bypass of [-1, 2 ** 27 + 1, 0.5, Number.NaN])
+      expect(() => new Mutex({ bypass })).toThrow(/Mutex: bypass must be an integer from 0 to 134217728/);
+    expect(() => new Mutex({ spin: -1 })).toThrow(/Mutex: spin/);
+    expect(() => new Mutex({ bypass: '1' as never })).toThrow(TypeError);
+    expect(() => new Mutex(null as never)).toThrow(/options/);
+    expect(() => new Mutex().lock({ timeout: -1 })).toThrow(/Mutex.lock: timeout/);
+  });
+
+  it('set the bound', () => {
+    expect(new Mutex().bypass).toBe(262_144);
+    expect(new Mutex({ bypass: 0 }).bypass).toBe(0);
+  });
+});
+
+describe('handle, from, open', () => {
+  it('stand for one mutex', () => {
+    const mutex = new Mutex();
+    const same = Mutex.from(structuredClone(mutex.handle));
+    mutex.lock();
+    expect(same.held).toBe(true);
+    same.unlock();
+    const arena = new Arena();
+    const [a, b] = [Mutex.open('m', { arena }), Mutex.open('m', { arena })];
+    a.lock();
+    expect(b.tryLock()).toBe(false);
+    b.unlock();
+    expect(() => Mutex.open('m', { arena, bypass: 5 })).toThrow(RangeError);
+    expect(() => Semaphore.open('m', 1, { arena })).toThrow(TypeError);
+    expect(() => Mutex.from(new Semaphore(1).handle as never)).toThrow(/must be of a Mutex/);
+  });
+});
+
+describe('guards', () => {
+  it('unlock once', async () => {
+    const mutex = new Mutex();
+    {
+      using held = mutex.hold();
+      expect(held).toBeInstanceOf(HeldLock);
+      expect([held.held, held.ownerDied, mutex.held]).toEqual([true, false, true]);
+      held.unlock();
+      expect([held.held, mutex.held]).toEqual([false, false]);
+    }
+    {
+      await using held = await mutex.holdAsync();
+      expect(held.held).toBe(true);
+    }
+    expect(mutex.locked).toBe(false);
+  });
+
+  it('runExclusive unlocks whatever comes', async () => {
+    const mutex = new Mutex();
+    expect(await mutex.runExclusive(async () => mutex.held)).toBe(true);
+    await expect(
+      mutex.runExclusive(() => {
+        throw new Error('left');
+      }),
+    ).rejects.toThrow('left');
+    await expect(mutex.runExclusive(1 as never)).rejects.toThrow(TypeError);
+    expect(mutex.locked).toBe(false);
+  });
+});
+
+describe('lockAsync', () => {
+  it('serves promises in order', async () => {
+    const mutex = new Mutex();
+    mutex.lock();
+    const order: number[] = [];
+    const all = [1, 2, 3, 4].map(async (i) => {
+      await mutex.lockAsync(i % 2 ? undefined : { timeout: 60_000 });
+      order.push(i);
+      await null;
+      mutex.unlock();
+    });
+    expect(mutex.waiting).toBe(4);
+    mutex.unlock();
+    await Promise.all(all);
+    expect(order).toEqual([1, 2, 3, 4]);
+    expect([mutex.locked, mutex.waiting]).toEqual([false, 0]);
+  });
+
+  it('is refused in time, as the eldest and behind it, and leaves nothing behind', async () => {
+    const mutex = new Mutex();
+    mutex.lock();
+    const abort = new AbortController();
+    const late = [
+      mutex.lockAsync({ timeout: 5 }),
+      mutex.lockAsync({ timeout: 5 }),
+      mutex.lockAsync({ signal: abort.signal }),
+      mutex.lockAsync({ timeout: 0 }),
+    ];
+    const patient = mutex.lockAsync();
+    const outcomes = Promise.allSettled(late);
+    setTimeout(() => abort.abort(new Error('enough')), 10);
+    expect((await outcomes).map((o) => o.status === 'rejected' && o.reason.message)).toEqual([
+      'the lock was not to be had within 5 ms',
+      'the lock was not to be had within 5 ms',
+      'enough',
+      'the lock was not to be had within 0 ms',
+    ]);
+    expect(mutex.waiting).toBe(1);
+    mutex.unlock();
+    await patient;
+    mutex.unlock();
+    mutex.lock();
+    mutex.unlock();
+    expect([mutex.locked, mutex.waiting]).toEqual([false, 0]);
+  });
+
+  it('is not overtaken by who comes later', async () => {
+    const mutex = new Mutex();
+    mutex.lock();
+    const promise = mutex.lockAsync();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    mutex.unlock();
+    expect(mutex.tryLock()).toBe(false);
+    await promise;
+    mutex.unlock();
+  });
+});
+
+describe('dispose', () => {
+  it('tells whoever waits, and whoever comes', async () => {
+    const mutex = new Mutex();
+    const other = Mutex.from(mutex.handle);
+    mutex.lock();
+    const waiting = [other.lockAsync(), other.lockAsync()];
+    await null;
+    mutex.dispose();
+    for (const promise of waiting) await expect(promise).rejects.toThrow('mutex has been disposed of');
+    expect(() => other.lock()).toThrow('mutex has been disposed of');
+    expect(() => mutex.tryLock()).toThrow('mutex has been disposed of');
+    await expect(mutex.lockAsync()).rejects.toThrow('disposed');
+    mutex.unlock();
+    expect(mutex.disposed).toBe(true);
+    expect(() => mutex.handle).toThrow('mutex has been disposed of');
+  });
+});

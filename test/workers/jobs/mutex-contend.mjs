@@ -1,0 +1,27 @@
+/**
+ * Locks `rounds` times, by turns for ever, with a short time-out and by trying, and adds 1 to both words while it has
+ * the lock. Returns how often it had it.
+ */
+import { Mutex } from 'taketurns';
+
+export default ({ handle, shared, rounds }) => {
+  const mutex = Mutex.from(handle);
+  let had = 0;
+  for (let i = 0; i < rounds; i++) {
+    if (i % 7 === 0) {
+      try {
+        mutex.lock({ timeout: (i % 5) / 20 });
+      } catch (error) {
+        if (error.name !== 'TimeoutError') throw error;
+        continue;
+      }
+    } else if (i % 11 === 0) {
+      if (!mutex.tryLock()) continue;
+    } else mutex.lock();
+    shared[0]++;
+    if (shared[0] !== ++shared[1]) throw new Error('two threads have the lock');
+    had++;
+    mutex.unlock();
+  }
+  return had;
+};
