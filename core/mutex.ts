@@ -217,7 +217,7 @@ export function unlock(m: usize): i32 {
   if (w !== free + owner) {
     if ((w & M_OWNER) !== owner) return ANSWER_NOT_HELD;
     w = atomic.sub<i64>(m, owner, M_WORD); // D9
-    guess = (w - owner) & ~M_CLOSED;
+    guess = (w - owner) & ~(M_CLOSED | M_DIED);
   }
   if ((w & M_SLEEPING) === 0) return ADMITTED;
   return (w & M_RESERVED) !== 0 || left(m, w) <= LEAD << SIGN ? MORE : ADMITTED;
@@ -433,6 +433,11 @@ export function giveUpMutex(m: usize, thread: i32, e: usize): void {
     atomic.add<i64>(m, M_DIED - (thread as i64), M_WORD); // D9, R8 ends
   }
   wakeEldest(m);
+}
+
+/** Whoever takes the lock next is to ask how many owners have died. */
+export function ownerHasDied(m: usize): void {
+  atomic.or<i64>(m, M_DIED, M_WORD);
 }
 
 function setLimit(m: usize, w: i64): void {
