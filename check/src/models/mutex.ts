@@ -22,10 +22,12 @@ const ELDEST = constant('ELDEST');
 /** Bits of the word from here on count overtakings, and this many in the upper half of it. */
 const COUNT_BIT = 3;
 
-interface Line {
+export interface MutexLine {
   readonly name: string;
   readonly program: string;
   readonly bypass: number;
+  /** How often a waiter may be overtaken, if that is to be another bound than the mutex is made with. */
+  readonly bound?: number;
   readonly spin?: number;
   readonly buckets?: 1 | 2;
   /** What overtakings begin at. */
@@ -164,7 +166,7 @@ function checkWord(scene: Scene): void {
     throw new Violation(`the word ends as 0x${(low >>> 0).toString(16)}`);
 }
 
-function modelOf(line: Line): Model {
+export function mutexModel(line: MutexLine): Model {
   const programs = line.program.split('|').map((text) => text.trim().split(/\s+/).map(op));
   const givers = (line.program.match(/[Bat]/g) ?? []).length;
   return {
@@ -179,7 +181,7 @@ function modelOf(line: Line): Model {
     undead: line.undead ?? false,
     long: line.long ?? false,
     forgets: line.forgets ?? false,
-    wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bypass),
+    wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bound ?? line.bypass),
     end: checkWord,
     objects: (scene) => {
       const m = scene.semaphore({
@@ -200,7 +202,7 @@ function modelOf(line: Line): Model {
 /** Where the count of overtakings, which has 29 bits, wraps soon. */
 const WRAP = 2 ** 29 - 1;
 
-const lines: Line[] = [
+const lines: MutexLine[] = [
   { name: '2x2', program: 'L U L U | L U L U', bypass: 1 },
   { name: '2x2, forgetful', program: 'L U L U | L U L U', bypass: 1, forgets: true },
   { name: '3x1', program: 'L U | L U | L U', bypass: 1, long: true },
@@ -266,4 +268,4 @@ const lines: Line[] = [
   },
 ];
 
-export const mutexes: readonly Model[] = lines.map(modelOf);
+export const mutexes: readonly Model[] = lines.map(mutexModel);
