@@ -9,13 +9,14 @@
  * its owner alone; and from when it has taken its ticket a waiter, thread or promise, is overtaken no more often
  * than the bound says.
  */
-import { ADMITTED, constant, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
+import { ADMITTED, constant, QUEUED, REFUSED, THREAD_SIZE, TIMED_OUT } from '../scene/layout.js';
 import { dispose, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { PHASE } from '../scene/words.js';
 import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, M_WORD, mutex, STAGE, wrote } from './mutex-words.js';
 
+const T_WAKE = constant('T_WAKE');
 const M_DIED = constant('M_DIED');
 const M_CLOSED = constant('M_CLOSED');
 const ELDEST = constant('ELDEST');
@@ -37,6 +38,7 @@ export interface MutexLine {
   readonly undead?: boolean;
   readonly extra?: number;
   readonly forgets?: boolean;
+  readonly preemptions?: number;
 }
 
 const begin = 0;
@@ -110,9 +112,16 @@ function tryLock(): Op {
   };
 }
 
-/** What the thread has seen last of the word is only a guess, so that it may begin with any: here with one. */
+/**
+ * What the thread has seen last of the word is only a guess, so that it may begin with any: here with one. Nor does it
+ * matter what is in the word on which it slept, until it clears that before it sleeps again.
+ */
 function forget(scene: Scene, t: number): void {
-  if (scene.model.forgets) scene.clear(t, 'mutex/guess');
+  if (!scene.model.forgets) return;
+  scene.clear(t, 'mutex/guess');
+  const { machine } = scene;
+  const wake = scene.regions.threads + (t + 1) * THREAD_SIZE + T_WAKE;
+  if (machine.words[wake >> 2] !== 0) machine.hostStore32(wake, 0);
 }
 
 function unlock(): Op {
@@ -180,6 +189,7 @@ export function mutexModel(line: MutexLine): Model {
     ...(line.mortal === undefined ? {} : { deaths: 1, mortal: line.mortal }),
     undead: line.undead ?? false,
     long: line.long ?? false,
+    ...(line.preemptions === undefined ? {} : { preemptions: line.preemptions }),
     forgets: line.forgets ?? false,
     wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bound ?? line.bypass),
     end: checkWord,
@@ -219,6 +229,14 @@ const lines: MutexLine[] = [
   },
   { name: '3, one twice', program: 'L U L U | L U | L U', bypass: 1, forgets: true, long: true },
   {
+    name: '3x2',
+    program: 'L U L U | L U L U | L U L U',
+    bypass: 1,
+    forgets: true,
+    preemptions: 3,
+    long: true,
+  },
+  {
     name: '3, one twice, 2 buckets',
     program: 'L U L U | L U | L U',
     bypass: 2,
@@ -252,7 +270,7 @@ const lines: MutexLine[] = [
   { name: 'promises, abort of the first', program: 't a x d | L U', bypass: 1 },
   { name: 'promises, abort of the last', program: 'a t x d | L U', bypass: 1 },
   { name: 'promises, abort between', program: 't x d | L U | a d', bypass: 1, long: true },
-  { name: 'promises dispose', program: 'a t d | L U | D', bypass: 1 },
+  { name: 'promises dispose', program: 'a t d | L U | D', bypass: 1, long: true },
   { name: 'promise, die', program: 'a d | L U | S', bypass: 1, mortal: [0, 1] },
   { name: 'promises, die', program: 'a a d | L U | S', bypass: 1, mortal: [0, 1] },
   { name: 'promise, die, abort', program: 't x d | L U | S', bypass: 1, mortal: [0, 1] },
