@@ -59,6 +59,7 @@ export {
   tryLock,
   unlock,
   waitersOf,
+  waitsSince,
   wakeEldest,
 } from './mutex';
 export { draftName, openName } from './names';

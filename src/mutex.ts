@@ -33,6 +33,7 @@ import {
 import { ArenaFullError, badType, checkInteger, DisposedError, TimeoutError } from './errors.js';
 import { HeldLock } from './held-lock.js';
 import { checkPatience, type Patience, watch } from './patience.js';
+import { type MutexStats, mutexStats } from './stats.js';
 
 export interface MutexOptions {
   /**
@@ -161,6 +162,16 @@ export class Mutex {
     return this.#core.waitersOf(this.#at);
   }
 
+  /**
+   * What the mutex tells of itself, as a plain object. Racy by nature, and found by a look at every waiter of the
+   * arena: for diagnostics. Never blocks.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  inspect(): MutexStats {
+    if (this.disposed) throw new DisposedError(DISPOSED);
+    return mutexStats(this.#core, this.#at);
+  }
+
   /** Whether it has been disposed of, as far as this object has noticed. */
   get disposed(): boolean {
     return this.#at === CLOSED_OBJECT;
@@ -205,10 +216,11 @@ export class Mutex {
       if (!mayBlock) throw new TypeError(MAY_NOT_BLOCK);
       throw new Error(core.ownerOf(at) === this.#reference.attachment.thread ? OWNED : PROMISED);
     }
+    const now = Date.now() | 0;
+    if (answer === QUEUED || answer === ELDEST) core.waitsSince(number, now);
     const begun = timeout === Infinity ? 0 : performance.now();
     const left = (): number => (timeout === Infinity ? Infinity : timeout - (performance.now() - begun));
     if (answer === QUEUED) {
-      const now = Date.now() | 0;
       let rest = left();
       do {
         answer = rest === Infinity ? core.park(now, number) : core.parkFor(nanoseconds(rest), now, number);
@@ -334,6 +346,7 @@ export class Mutex {
     const { number, promises, eldest } = this.#shared;
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
     if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
+    const since = Date.now() | 0;
     return new Promise<boolean>((resolve) => {
       let leave = (reason: unknown): void => eldest.giveUp(reason);
       const unwatch = impatient
@@ -351,7 +364,7 @@ export class Mutex {
       // Not an await: nobody else of this thread can come in between.
       const due = (value?: Promise<never>): void => {
         leave = (reason) => eldest.giveUp(reason);
-        if (value === undefined) eldest.begin(settle);
+        if (value === undefined) eldest.begin(settle, since);
         else settle(value);
       };
       if (answer === ADMITTED) due();

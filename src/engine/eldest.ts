@@ -30,9 +30,10 @@ export class Eldest {
     return this.#settle !== undefined;
   }
 
-  /** A promise has just become the eldest, and is settled so. */
-  begin(settle: Resolve): void {
+  /** A promise has just become the eldest, which is settled so, and has waited since then. */
+  begin(settle: Resolve, since: number): void {
     this.#settle = settle;
+    this.#core.waitsSince(this.#attachment, since);
     this.#doorbell.waitFor(this);
     this.rest();
   }
