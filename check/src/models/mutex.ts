@@ -9,14 +9,13 @@
  * its owner alone; and from when it has taken its ticket a waiter, thread or promise, is overtaken no more often
  * than the bound says.
  */
-import { ADMITTED, constant, QUEUED, REFUSED, THREAD_SIZE, TIMED_OUT } from '../scene/layout.js';
+import { ADMITTED, constant, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
 import { dispose, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { PHASE } from '../scene/words.js';
 import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, M_WORD, mutex, STAGE, wrote } from './mutex-words.js';
 
-const T_WAKE = constant('T_WAKE');
 const M_DIED = constant('M_DIED');
 const M_CLOSED = constant('M_CLOSED');
 const ELDEST = constant('ELDEST');
@@ -112,16 +111,9 @@ function tryLock(): Op {
   };
 }
 
-/**
- * What the thread has seen last of the word is only a guess, so that it may begin with any: here with one. Nor does it
- * matter what is in the word on which it slept, until it clears that before it sleeps again.
- */
+/** What the thread has seen last of the word is only a guess, so that it may begin with any: here with one. */
 function forget(scene: Scene, t: number): void {
-  if (!scene.model.forgets) return;
-  scene.clear(t, 'mutex/guess');
-  const { machine } = scene;
-  const wake = scene.regions.threads + (t + 1) * THREAD_SIZE + T_WAKE;
-  if (machine.words[wake >> 2] !== 0) machine.hostStore32(wake, 0);
+  if (scene.model.forgets) scene.clear(t, 'mutex/guess');
 }
 
 function unlock(): Op {
