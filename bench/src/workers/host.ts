@@ -69,7 +69,7 @@ const GATHERING_MS = 2000;
 // the compiled code is as it stays (docs/measurements.md).
 const WARM_MS = 30;
 
-/** How many threads know a row already. */
+/** How many threads know a row already, by its name and the loop: each loop is compiled for itself. */
 const seasoned = new Map<string, number>();
 const workers: Worker[] = [];
 
@@ -102,9 +102,10 @@ async function run(order: HostOrder): Promise<HostResult> {
   }
   // Its error is on its way.
   if (Atomics.load(words, FAILED) !== 0) await done;
-  const known = seasoned.get(name) ?? 0;
+  const what = `${name} ${loop}`;
+  const known = seasoned.get(what) ?? 0;
   const newcomers = Math.max(0, threads - known);
-  seasoned.set(name, known + newcomers);
+  seasoned.set(what, known + newcomers);
   sleep(start + WARM_MS + newcomers * warmUp - performance.now());
 
   const cpu = process.cpuUsage();
