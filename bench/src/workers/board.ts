@@ -1,14 +1,19 @@
 // The shared memory through which the host of a run and its threads talk.
 //
-// A phase word says where the run is; the host alone writes it, and it only grows. Every word that is written
+// A phase word says where the run is; the host alone writes it. Every word that is written
 // during a run stands in its own 128 bytes, two cache lines, since processors fetch lines in pairs: the
 // benchmark's own bookkeeping must not slow what is under test.
 
-/** Phases, in order. Between MEASURE and STOP lies the interval that counts. */
+/**
+ * Phases, in order. Between MEASURE and STOP lies the interval that counts. Before it, WARM and REHEARSAL take turns: an
+ * engine throws away the compiled code of a loop when that first comes to a branch which has never been taken. If that
+ * were the change to MEASURE, all threads would be compiled anew in the interval.
+ */
 export const IDLE = 0;
 export const WARM = 1;
-export const MEASURE = 2;
-export const STOP = 3;
+export const REHEARSAL = 2;
+export const MEASURE = 3;
+export const STOP = 4;
 
 const STRIDE = 128;
 const INTS = STRIDE / Int32Array.BYTES_PER_ELEMENT;

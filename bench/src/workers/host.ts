@@ -24,6 +24,7 @@ import {
   makeBoard,
   OUT_OF_ORDER,
   PHASE,
+  REHEARSAL,
   STOP,
   tally,
   WARM,
@@ -68,6 +69,8 @@ const GATHERING_MS = 2000;
 // which all others in the queue wait for. With many threads each has so few turns a second that it takes seconds until
 // the compiled code is as it stays (docs/measurements.md).
 const WARM_MS = 30;
+/** Changes of phase meanwhile. */
+const REHEARSALS = 8;
 
 /** How many threads know a row already, by its name and the loop: each loop is compiled for itself. */
 const seasoned = new Map<string, number>();
@@ -106,7 +109,7 @@ async function run(order: HostOrder): Promise<HostResult> {
   const known = seasoned.get(what) ?? 0;
   const newcomers = Math.max(0, threads - known);
   seasoned.set(what, known + newcomers);
-  sleep(start + WARM_MS + newcomers * warmUp - performance.now());
+  rehearse(words, start + WARM_MS + newcomers * warmUp);
 
   const cpu = process.cpuUsage();
   const begin = clock();
@@ -143,6 +146,15 @@ async function run(order: HostOrder): Promise<HostResult> {
 function setPhase(words: Int32Array, phase: number): void {
   Atomics.store(words, PHASE, phase);
   if (phase === WARM) Atomics.notify(words, PHASE);
+}
+
+/** Until then, the phase changes to and fro. */
+function rehearse(words: Int32Array, end: number): void {
+  const step = (end - performance.now()) / REHEARSALS;
+  for (let i = 1; i <= REHEARSALS; i++) {
+    sleep(end - (REHEARSALS - i) * step - performance.now());
+    setPhase(words, i % 2 === 0 ? WARM : REHEARSAL);
+  }
 }
 
 function sleep(milliseconds: number): void {

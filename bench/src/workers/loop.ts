@@ -20,6 +20,7 @@ import {
   ADMITTED,
   ARRIVALS,
   arrival,
+  BANDS,
   BEGIN,
   type Board,
   BYPASSES,
@@ -31,6 +32,7 @@ import {
   LARGEST_BYPASS,
   LATEST,
   LONGEST_WAIT,
+  MEASURE,
   OUT_OF_ORDER,
   PHASE,
   STOP,
@@ -118,7 +120,7 @@ export function measure({ turn: { iterate }, joined, board, thread, common, own 
       // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.
       seen = phase;
       if (phase === STOP) break;
-      before = iterations;
+      before = phase === MEASURE ? iterations : -1;
     }
     iterations++;
   }
@@ -138,6 +140,7 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
   let longestWait = 0;
   let largestBypass = 0;
   let outOfOrder = 0;
+  let seen = WARM;
   while (true) {
     // The stamp comes last: a thread that loses its processor between it and enter counts as waiting.
     const arrived = clock();
@@ -171,15 +174,21 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
 
     if (++admissions === 1) admitted(words);
     const phase = Atomics.load(words, PHASE);
-    if (phase !== WARM) {
-      // Of a wait, the part inside the interval: a thread that starves through all of it must show.
-      const from = Math.max(arrived, interval[BEGIN] as number);
-      const waited = (phase === STOP ? Math.min(served, interval[END] as number) : served) - from;
-      if (waited > longestWait) longestWait = waited;
-      if (bypass > largestBypass) largestBypass = bypass;
-      (tallies[at + BYPASSES + bypassBand(bypass)] as number)++;
-      if (phase === STOP) break;
+    if (phase !== seen) {
+      // What was before the interval does not count; a thread may have waited through all of that.
+      if (seen !== MEASURE) {
+        longestWait = largestBypass = 0;
+        for (let band = 0; band < BANDS; band++) tallies[at + BYPASSES + band] = 0;
+      }
+      seen = phase;
     }
+    // Of a wait, the part inside the interval: a thread that starves through all of it must show.
+    const from = Math.max(arrived, interval[BEGIN] as number);
+    const waited = (phase === STOP ? Math.min(served, interval[END] as number) : served) - from;
+    if (waited > longestWait) longestWait = waited;
+    if (bypass > largestBypass) largestBypass = bypass;
+    (tallies[at + BYPASSES + bypassBand(bypass)] as number)++;
+    if (phase === STOP) break;
   }
   tallies[at + ADMISSIONS] = admissions;
   tallies[at + LONGEST_WAIT] = longestWait;
