@@ -13,6 +13,7 @@ import {
   E_SINCE,
   E_START,
   E_STATE,
+  FUTILE_WAKES,
   GRANT,
   O_DEATHS,
   O_INITIAL,
@@ -49,6 +50,10 @@ export function liveObjects(): u32 {
 
 export function collisions(): u32 {
   return atomic.load<u32>(COLLISIONS);
+}
+
+export function futileWakes(): u32 {
+  return atomic.load<u32>(FUTILE_WAKES);
 }
 
 /** One of the states in layout.ts. */

@@ -29,6 +29,8 @@ export interface ArenaStats {
   readonly abandoned: number;
   /** How often, since the arena was made, a waiter came to a bucket of the waiting array where another stood. */
   readonly collisions: number;
+  /** How often, since the arena was made, a waiter was woken whose turn had not come. */
+  readonly futileWakes: number;
   /** Wait elements in use, of how many: waiters, attachments of threads to objects, and one or two spares a thread. */
   readonly elements: { readonly used: number; readonly capacity: number };
   /** Objects in use, of how many. */
@@ -142,6 +144,7 @@ export function arenaStats(core: Core): ArenaStats {
     longestWait: longest(waiters),
     abandoned,
     collisions: core.collisions(),
+    futileWakes: core.futileWakes(),
     elements: { used, capacity: core.mostElements() },
     objects: { used: core.liveObjects(), capacity: core.mostObjects() },
     holders: holders.length,

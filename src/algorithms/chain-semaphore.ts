@@ -3,9 +3,10 @@ import { attachmentOf } from '../arena.js';
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { checkChoice } from '../errors.js';
-import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
+import { type HashedOptions, hashed } from './hash.js';
+import { ListingSemaphore, prepare } from './listing.js';
 
-export interface ChainSemaphoreOptions extends ListingOptions {
+export interface ChainSemaphoreOptions extends HashedOptions {
   /**
    * How the waiters of a chain are woken, of which there is one unless tickets collide. Default `'pass'`.
    *
@@ -86,7 +87,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 }
 
 function made(permits: number, options: ChainSemaphoreOptions): Reference {
-  const properties = checkProperties(KIND, permits, options, DEFAULTS);
+  const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const wake = checkChoice(`${KIND}: wake`, options.wake ?? 'pass', WAKES);
   // Before the object is made, which nobody would be left to dispose of.
   prepare(attachmentOf(options.arena));

@@ -3,9 +3,10 @@ import { attachmentOf } from '../arena.js';
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { badType } from '../errors.js';
-import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
+import { type HashedOptions, hashed } from './hash.js';
+import { ListingSemaphore, prepare } from './listing.js';
 
-export interface ChannelSemaphoreOptions extends ListingOptions {
+export interface ChannelSemaphoreOptions extends HashedOptions {
   /** Whether waiters wait by `keyWaitLazy`, which spares them reading the channel's sequence first. Default false. */
   readonly lazy?: boolean;
 }
@@ -78,7 +79,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
 }
 
 function made(permits: number, options: ChannelSemaphoreOptions): Reference {
-  const properties = checkProperties(KIND, permits, options, DEFAULTS);
+  const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const { lazy = false } = options;
   if (typeof lazy !== 'boolean') throw badType(`${KIND}: lazy`, 'true or false', lazy);
   // Before the object is made, which nobody would be left to dispose of.

@@ -11,6 +11,7 @@ export {
 } from './channel-semaphore.js';
 export { ClhLock, type ClhLockHandle, type ClhLockOptions } from './clh-lock.js';
 export { EventCount, type EventCountHandle, type EventCountOptions } from './event-count.js';
+export type { Hash } from './hash.js';
 export { lastTicket } from './last-ticket.js';
 export { LifoLock, type LifoLockHandle, type LifoLockOptions } from './lifo-lock.js';
 export {

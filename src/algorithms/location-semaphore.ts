@@ -2,9 +2,10 @@
 import { attachmentOf } from '../arena.js';
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
-import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
+import { type HashedOptions, hashed } from './hash.js';
+import { ListingSemaphore, prepare } from './listing.js';
 
-export type LocationSemaphoreOptions = ListingOptions;
+export type LocationSemaphoreOptions = HashedOptions;
 export type LocationSemaphoreHandle = Handle<'LocationSemaphore'>;
 
 const KIND = 'LocationSemaphore';
@@ -73,7 +74,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
 }
 
 function made(permits: number, options: LocationSemaphoreOptions): Reference {
-  const properties = checkProperties(KIND, permits, options, DEFAULTS);
+  const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   // Before the object is made, which nobody would be left to dispose of.
   prepare(attachmentOf(options.arena));
   return make(KIND, properties, options.arena);

@@ -1,9 +1,10 @@
 /** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
-import { type ListingOptions, ListingSemaphore } from './listing.js';
+import { type HashedOptions, hashed } from './hash.js';
+import { ListingSemaphore } from './listing.js';
 
-export interface TwaSemaphoreOptions extends ListingOptions {
+export interface TwaSemaphoreOptions extends HashedOptions {
   /**
    * LongTermThreshold, 0 to 2,147,483,647: waiters no further than this from their turn poll grant, the
    * others the waiting array. Default 1. With 0 nobody polls grant; with `spin: 0` as well nobody polls.
@@ -35,7 +36,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
       KIND,
       permits instanceof Reference
         ? permits
-        : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena),
+        : make(KIND, hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options), options.arena),
     );
   }
 

@@ -33,6 +33,8 @@ export interface Properties {
   readonly spin: number;
   readonly threshold: number;
   readonly robust: boolean;
+  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/layout.ts. */
+  readonly hash?: number;
   readonly firstTicket: bigint;
 }
 
@@ -135,7 +137,7 @@ export function make(kind: Kind, p: Properties, arena: Arena | undefined): Refer
     p.max,
     p.spin,
     p.threshold,
-    Number(p.robust),
+    p.hash ?? Number(p.robust),
     p.firstTicket,
   );
   if (number < 0) throw refusal(number, kind, kind);

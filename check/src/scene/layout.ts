@@ -52,6 +52,7 @@ export const E_HELD = constant('E_HELD');
 export const O_DEATHS = constant('O_DEATHS');
 export const O_TIMEOUTS = constant('O_TIMEOUTS');
 export const COLLISIONS = constant('COLLISIONS');
+export const FUTILE_WAKES = constant('FUTILE_WAKES');
 export const REAPER = constant('REAPER');
 export const LIFE_STATE = constant('LIFE_STATE');
 export const FREE = constant('FREE');
@@ -118,6 +119,7 @@ const HEADER = words({
   PUBLISHED_NAMES: 'names published',
   REAPER: 'reaper',
   COLLISIONS: 'collisions',
+  FUTILE_WAKES: 'futile wakes',
   NEVER: 'never',
 });
 const OBJECT = words({
@@ -128,7 +130,7 @@ const OBJECT = words({
   O_SPIN: 'spin',
   O_THRESHOLD: 'threshold',
   O_INITIAL: 'initial',
-  O_ROBUST: 'robust',
+  O_ROBUST: 'robust/hash',
   O_COUNTER: 'counter/owner',
   O_PARKED: 'parked',
   O_LIFE: 'life',

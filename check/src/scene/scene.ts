@@ -38,6 +38,7 @@ import {
   E_START,
   ELEMENT_SIZE,
   FREE,
+  FUTILE_WAKES,
   GRANT,
   IDLE,
   LENT,
@@ -189,6 +190,8 @@ export interface SemaphoreOptions {
   readonly kind?: number;
   readonly first?: bigint;
   readonly robust?: boolean;
+  /** One of HASH_*: of the algorithms' semaphores, in place of robust. */
+  readonly hash?: number;
 }
 
 export class Scene {
@@ -283,7 +286,7 @@ export class Scene {
       o.max ?? 0x7fffffff,
       o.spin ?? 0,
       o.threshold ?? 0,
-      Number(o.robust ?? false),
+      o.hash ?? Number(o.robust ?? false),
       Number(BigInt.asIntN(32, first)),
       Number(BigInt.asIntN(32, first >> 32n)),
     );
@@ -612,6 +615,7 @@ export class Scene {
   #counts(address: number): boolean {
     return (
       address === COLLISIONS ||
+      address === FUTILE_WAKES ||
       (address >= this.regions.objects &&
         address < this.regions.names &&
         (address - this.regions.objects) % OBJECT_SIZE === O_TIMEOUTS)
