@@ -34,10 +34,15 @@ function wait(s: usize, ticket: i64): i64 {
     const grant = atomic.load<i64>(s, GRANT);
     if (satisfied(grant, ticket)) return grant;
     if (woken) countFutileWake();
-    // The first lazy wait is none.
-    woken = sequence >= 0;
-    if (lazy) sequence = keyWaitLazy(channel, sequence, polls);
-    else keyWait(channel, sequence, polls);
+    if (lazy) {
+      const next = keyWaitLazy(channel, sequence, polls);
+      // Else it has only learnt it.
+      woken = next === sequence;
+      sequence = next;
+    } else {
+      keyWait(channel, sequence, polls);
+      woken = true;
+    }
   }
 }
 

@@ -501,6 +501,38 @@ const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
   ];
 });
 
+/**
+ * Who waits and who posts must come to the same slot by each hash, and a release of many to all slots: paired tickets
+ * need more of them in a row for that. HASH_* of core/layout.ts; the listings above have the first.
+ */
+const hashes: Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
+  const line = (
+    text: string,
+    kind: NonNullable<Line['kind']>,
+    program: string,
+    more: Partial<Line> = {},
+  ): Line => ({
+    name: `hash ${name}: ${text}`,
+    program,
+    kind,
+    hash: i + 1,
+    permits: [1],
+    threshold: kind === 'twa' ? 1 : 0,
+    buckets: 2,
+    ...more,
+  });
+  const release = { permits: [0], first: WRAP };
+  return [
+    line('3x1', 'twa', 'A R | A R | A R', { first: WRAP }),
+    line('release of 3', 'twa', 'A | A | A | V3', { ...release, threshold: 0 }),
+    line('release of 3, 4 buckets', 'twa', 'A | A | A | V3', { ...release, buckets: 4, long: true }),
+    line('two semaphores', 'twa', "A | A' | V V'", { permits: [0, 0], buckets: 1 }),
+    line('chain, release of 3', 'chain', 'A A | A | V3', release),
+    line('channel, release of 3', 'channel', 'A A | A | V3', release),
+    line('location, release of 3', 'location', 'A A | A | V3', release),
+  ];
+});
+
 export const models: readonly Model[] = [
   ...allocator,
   ...names,
@@ -513,6 +545,7 @@ export const models: readonly Model[] = [
   ...tombstones,
   ...listings.map(modelOf),
   ...chains.map(modelOf),
+  ...hashes.map(modelOf),
   ...locks,
   ...eventCounts,
   ...capacitors,
