@@ -21,28 +21,19 @@ import {
   TIMED_OUT,
 } from './engine/core.js';
 import { canWaitAsync, closed, type Doorbell, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
-import {
-  find,
-  type Handle,
-  MOST_POLLS,
-  make,
-  open,
-  type Properties,
-  Reference,
-} from './engine/shared-object.js';
+import { budget, type ParkingOptions } from './engine/policy.js';
+import { find, type Handle, make, open, type Properties, Reference } from './engine/shared-object.js';
 import { ArenaFullError, badType, checkInteger, DisposedError, TimeoutError } from './errors.js';
 import { HeldLock } from './held-lock.js';
 import { checkPatience, type Patience, watch } from './patience.js';
 
-export interface MutexOptions {
+export interface MutexOptions extends ParkingOptions {
   /**
    * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 262,144. A thread
    * keeps its turn for up to a 128th of it, while others wait; the shorter the turns, the more of the time goes into
    * changing them.
    */
   readonly bypass?: number;
-  /** How often the eldest waiter polls before it sleeps, 0 to 1,000,000. Default 200, some microseconds. */
-  readonly spin?: number;
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
@@ -63,7 +54,7 @@ function properties(options: MutexOptions): Properties {
   return {
     permits: 1,
     max: checkInteger(`${KIND}: bypass`, options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),
-    spin: checkInteger(`${KIND}: spin`, options.spin ?? DEFAULT_SPIN, 0, MOST_POLLS),
+    spin: budget(KIND, options, DEFAULT_SPIN, true),
     threshold: 0,
     robust: true,
     firstTicket: 0n,

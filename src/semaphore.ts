@@ -22,6 +22,7 @@ import {
   TIMED_OUT,
 } from './engine/core.js';
 import { canWaitAsync, closed, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
+import type { ParkingOptions } from './engine/policy.js';
 import {
   checkProperties,
   find,
@@ -36,11 +37,9 @@ import { HeldPermits } from './held-permits.js';
 import { checkPatience, type Patience, timedOut, watch } from './patience.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
-export interface SemaphoreOptions {
+export interface SemaphoreOptions extends ParkingOptions {
   /** Most permits that may be available at once, 1 to 2,147,483,647 (the default). */
   readonly max?: number;
-  /** How often a waiter that is next looks at the grant before it parks, 0 to 1,000,000. Default 200. */
-  readonly spin?: number;
   /**
    * Whether each thread's permits are recorded, so that those of a thread that dies go back (`Arena.watch`), and
    * whoever acquires next learns of it. Then only the thread that holds permits may release them, and the
@@ -56,7 +55,7 @@ export interface SemaphoreOptions {
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
-const DEFAULTS = { spin: 200 };
+const DEFAULTS = { spin: 200, mayTimeOut: true };
 /** Admitted to a robust semaphore, of whose dead owners the thread must hear: beside the core's answers. */
 const HEAR = 1;
 /** What acquireAsync answers when there was nothing to wait for. */

@@ -81,6 +81,8 @@ export interface Cell {
   fairness: Spread;
   jain: Spread;
   cpuSeconds: Spread;
+  /** Iterations of all threads together, per second of a processor: what other work on the machine disturbs least. */
+  perCpuSecond: Spread;
   /** For each iteration; NaN of rows that do not count. */
   collisions: Spread;
   futile: Spread;
@@ -110,6 +112,7 @@ export function cells(results: Results): Cell[] {
         fairness: spread(runs.map((run) => fairness(run.iterations))),
         jain: spread(runs.map((run) => jain(run.iterations))),
         cpuSeconds: spread(runs.map((run) => run.cpuSeconds)),
+        perCpuSecond: spread(runs.map((run) => total(run.iterations) / run.cpuSeconds)),
         collisions: spread(runs.map((run) => (run.wakes?.collisions ?? Number.NaN) / total(run.iterations))),
         futile: spread(runs.map((run) => (run.wakes?.futile ?? Number.NaN) / total(run.iterations))),
         probe: results.probes.find((probe) => probe.row === name && probe.threads === threads),

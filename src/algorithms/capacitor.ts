@@ -2,11 +2,12 @@
 import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, CLOSED_OBJECT, LIMIT, MORE, REFUSED } from '../engine/core.js';
+import type { PolicyOptions } from '../engine/policy.js';
 import { checkProperties, find, type Handle, make, type Reference } from '../engine/shared-object.js';
 import { badType, checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
-export interface CapacitorOptions {
+export interface CapacitorOptions extends PolicyOptions {
   /**
    * On what those wait who find it closed: the waiting array (`'twa'`, the default, Listing 2), or one word for all
    * (`'ticket'`, Listing 1).
@@ -14,8 +15,6 @@ export interface CapacitorOptions {
   readonly semaphore?: 'twa' | 'ticket';
   /** In how many words of its own they wait instead, in turn, 1 to 64; only with `semaphore` left out. */
   readonly lanes?: number;
-  /** How often a waiter polls before it parks, 0 (no spinning) to 1,000,000. Default 100. */
-  readonly spin?: number;
   /** LongTermThreshold of the waiting array, 0 to 2,147,483,647. Default 1. */
   readonly threshold?: number;
   /** Where it lives. Default: `Arena.default`. */

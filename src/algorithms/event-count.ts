@@ -1,17 +1,14 @@
 /** EventCount: the public face of core/algorithms/event-count.ts. */
 import { type Arena, attachmentOf } from '../arena.js';
 import { ADMITTED, LIMIT } from '../engine/core.js';
-import { checkProperties, find, type Handle, make, type Policy, Reference } from '../engine/shared-object.js';
+import type { PolicyOptions } from '../engine/policy.js';
+import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { badType, checkInteger } from '../errors.js';
 import { ListingObject, prepare } from './listing.js';
 
-export interface EventCountOptions {
+export interface EventCountOptions extends PolicyOptions {
   /** Where it begins, 0n to 2n ** 61n. Default 0n. */
   readonly first?: bigint;
-  /** How a waiter waits: as the semaphores' (`ListingOptions`). Default `'spin-then-park'`. */
-  readonly policy?: Policy;
-  /** How often a waiter polls before it parks, 0 to 1,000,000, with that policy. Default 100. */
-  readonly spin?: number;
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
 }

@@ -1,6 +1,6 @@
-export type { Policy } from '../engine/shared-object.js';
 /** The algorithms of the papers, each under its own name and as its listing has it. */
 
+export type { Policy, PolicyOptions } from '../engine/policy.js';
 export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 export { CapacitorLock, type CapacitorLockHandle, type CapacitorLockOptions } from './capacitor-lock.js';
 export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';

@@ -4,6 +4,7 @@ import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
+import type { PolicyOptions } from '../engine/policy.js';
 import { checkProperties, find, type Handle, make, open, Reference } from '../engine/shared-object.js';
 import { ArenaFullError, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
@@ -18,9 +19,7 @@ export interface Lock {
   tryLock?(): boolean;
 }
 
-export interface LockOptions {
-  /** How often a waiter polls before it parks, 0 (no spinning) to 1,000,000. Default 100. */
-  readonly spin?: number;
+export interface LockOptions extends PolicyOptions {
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
 }

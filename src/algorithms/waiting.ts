@@ -6,7 +6,7 @@
  * one meant for others. Who wakes must change the condition first, so that others see the change (Atomics).
  */
 import { type Arena, attachmentOf } from '../arena.js';
-import { MOST_POLLS } from '../engine/shared-object.js';
+import { budget, type PolicyOptions } from '../engine/policy.js';
 import { badType, checkInteger } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 import { prepare } from './listing.js';
@@ -16,11 +16,9 @@ export interface WakeOptions {
   readonly arena?: Arena;
 }
 
-export interface WaitOptions extends WakeOptions {
-  /** How often a waiter polls before it parks, 0 to 1,000,000. Default 100. */
-  readonly spin?: number;
-}
+export interface WaitOptions extends WakeOptions, PolicyOptions {}
 
+const SPIN = 100;
 const MOST_KEY = 2 ** 32 - 1;
 
 function engine(what: string, key: number, { arena }: WakeOptions): Algorithms {
@@ -30,7 +28,7 @@ function engine(what: string, key: number, { arena }: WakeOptions): Algorithms {
 
 function waiter(what: string, key: number, options: WaitOptions): { algorithms: Algorithms; spin: number } {
   const algorithms = engine(what, key, options);
-  const spin = checkInteger(`${what}: spin`, options.spin ?? 100, 0, MOST_POLLS);
+  const spin = budget(what, options, SPIN, false);
   prepare(attachmentOf(options.arena));
   return { algorithms, spin };
 }

@@ -65,27 +65,31 @@ function hashTables(results: Results): string[] {
     const table = makeTable([
       'class',
       '\nhash',
+      '\nslots',
       'collisions\nper acquisition',
       'futile wake-ups\nper acquisition',
       '\nmin–max',
       'iterations\nper second',
       '\nmin–max',
-      'CPU\nseconds',
+      'and per\nCPU second',
+      '\nmin–max',
     ]);
     const at = places.filter(({ semaphores }) => semaphores === count);
-    const found = at.flatMap(({ name, of, hash }) =>
-      measured.filter(({ row }) => row === name).map((cell) => ({ of, hash, ...cell })),
+    const found = at.flatMap(({ name, ...place }) =>
+      measured.filter(({ row }) => row === name).map((cell) => ({ ...place, ...cell })),
     );
-    for (const { of, hash, collisions, futile, throughput, cpuSeconds } of found) {
+    for (const { of, hash, slots, collisions, futile, throughput, perCpuSecond } of found) {
       table.push([
         of,
         hash,
+        slots,
         share(collisions.median),
         share(futile.median),
         `${share(futile.min)}–${share(futile.max)}`,
         rate(throughput.median),
         `${rate(throughput.min)}–${rate(throughput.max)}`,
-        cpuSeconds.median.toFixed(2),
+        rate(perCpuSecond.median),
+        `${rate(perCpuSecond.min)}–${rate(perCpuSecond.max)}`,
       ]);
     }
     const threads = counted(found[0]?.threads ?? 0);

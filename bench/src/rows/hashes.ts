@@ -15,7 +15,7 @@ interface SharedSemaphore extends SemaphoreLike {
 
 interface SemaphoreClass {
   new (permits: number, options?: object): SharedSemaphore;
-  from(handle: never): SemaphoreLike;
+  from(handle: never): SharedSemaphore;
 }
 
 /**
@@ -43,47 +43,69 @@ class InStep implements SemaphoreLike {
   }
 }
 
+/** The slots of an arena unless it is told otherwise; and few, where waiters must collide. */
+const USUAL = 2048;
+const FEW = 64;
+let withFew: Arena | undefined;
+
+function arenaWith(slots: number): Arena {
+  if (slots === USUAL) return Arena.default;
+  withFew ??= new Arena({ slots });
+  return withFew;
+}
+
 function inStep(
-  { of, hash, semaphores }: HashPlace,
+  { of, hash, slots, semaphores }: HashPlace,
   load: () => Promise<SemaphoreClass>,
 ): ScriptRow<SemaphoreLike> {
-  const share = async (count: number) => {
+  const share = async (count: number, arena: Arena) => {
     const Semaphore = await load();
-    const made = Array.from({ length: count }, () => new Semaphore(1, { hash }));
+    const made = Array.from({ length: count }, () => new Semaphore(1, { hash, arena }));
     return {
       shared: made.map(({ handle }) => handle),
       dispose: () => {
         for (const semaphore of made) semaphore.dispose();
       },
-      wakes: () => wakesOf(Arena),
+      wakes: () => wakesOf(arena),
     };
   };
   return {
     kind: 'script',
-    name: `${of} ${hash} x${semaphores}`,
+    name: `${of} ${hash} x${semaphores}${slots === USUAL ? '' : ` of ${slots} slots`}`,
     family: 'taketurns',
     only: 'most',
-    hash: { of, hash, semaphores },
-    share: () => share(semaphores),
-    alone: () => share(1),
+    hash: { of, hash, slots, semaphores },
+    share: () => share(semaphores, arenaWith(slots)),
+    alone: () => share(1, Arena.default),
     join: async (handles) => {
       const Semaphore = await load();
-      const [first, ...others] = (handles as never[]).map((handle) => Semaphore.from(handle));
-      return { subject: new InStep([first as SemaphoreLike, ...others]) };
+      const all = (handles as never[]).map((handle) => Semaphore.from(handle));
+      const leave = (): void => {
+        for (const semaphore of all) semaphore.dispose();
+      };
+      return { subject: new InStep(all as [SharedSemaphore]), leave };
     },
   };
 }
 
-const CLASSES: readonly [of: string, load: () => Promise<SemaphoreClass>, hashes: readonly string[]][] = [
-  ['TwaSemaphore', async () => (await import('taketurns/algorithms')).TwaSemaphore, NAMES],
-  ['ChainSemaphore', async () => (await import('taketurns/algorithms')).ChainSemaphore, NAMES],
+type Load = () => Promise<SemaphoreClass>;
+const twa: Load = async () => (await import('taketurns/algorithms')).TwaSemaphore;
+const chain: Load = async () => (await import('taketurns/algorithms')).ChainSemaphore;
+const own: Load = async () => (await import('taketurns')).Semaphore;
+
+const CLASSES: readonly [of: string, load: Load, hashes: readonly string[], slots: number][] = [
+  ['TwaSemaphore', twa, NAMES, USUAL],
+  ['ChainSemaphore', chain, NAMES, USUAL],
   // It has no choice; beside the others for comparison.
-  ['Semaphore', async () => (await import('taketurns')).Semaphore, ['multiplier']],
+  ['Semaphore', own, ['multiplier'], USUAL],
+  ['TwaSemaphore', twa, NAMES, FEW],
 ];
 
 export const HASHES: readonly Row[] = [
-  ...CLASSES.flatMap(([of, load, hashes]) =>
-    SEMAPHORES_IN_STEP.flatMap((semaphores) => hashes.map((hash) => inStep({ of, hash, semaphores }, load))),
+  ...CLASSES.flatMap(([of, load, hashes, slots]) =>
+    SEMAPHORES_IN_STEP.flatMap((semaphores) =>
+      hashes.map((hash) => inStep({ of, hash, slots, semaphores }, load)),
+    ),
   ),
   ...SEMAPHORES.filter((row) => row.kind === 'script' && row.countsWakes),
 ];

@@ -12,6 +12,8 @@ export interface Joined<Subject> {
   subject: Subject;
   /** The ticket that this thread's latest admission had; only where the algorithm has tickets. */
   ticket?: () => bigint;
+  /** Lets go of it, when all threads have done with it; where there is so much of it that this must not wait. */
+  leave?: () => void;
 }
 
 /** What is measured, as the process that makes it has it. */
@@ -32,8 +34,8 @@ export interface Wakes {
   futile: number;
 }
 
-/** Those of all objects in the program's arena. */
-export function wakesOf({ default: arena }: typeof Arena): Wakes {
+/** Those of all objects of an arena. */
+export function wakesOf(arena: Arena): Wakes {
   const { collisions, futileWakes } = arena.stats();
   return { collisions, futile: futileWakes };
 }
@@ -92,10 +94,11 @@ export interface LockPlace {
 /** Thread counts; or the largest of the run. */
 export type Counts = readonly number[] | 'most';
 
-/** Which hash a row is of, of which class, and how many semaphores its threads go round. */
+/** Which hash a row is of, of which class, over how many slots, and how many semaphores its threads go round. */
 export interface HashPlace {
   of: string;
   hash: string;
+  slots: number;
   semaphores: number;
 }
 

@@ -29,7 +29,7 @@ function semaphore(
 
 /** A row on a class whose waiters are counted when they collide, or are woken in vain. */
 function counting(row: ScriptRow<SemaphoreLike>): ScriptRow<SemaphoreLike> {
-  const share = async () => ({ ...(await row.share()), wakes: () => wakesOf(Arena) });
+  const share = async () => ({ ...(await row.share()), wakes: () => wakesOf(Arena.default) });
   return { ...row, share, countsWakes: true };
 }
 
