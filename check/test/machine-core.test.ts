@@ -253,9 +253,11 @@ class Sequence {
       this.#draw(3),
       this.#draw(3),
     ];
-    const robust = this.#draw(2);
+    // Of the algorithms' semaphores, which are never robust, it is the hash.
+    const inCore = this.#loaded.program.exports.has('register');
+    const robust = this.#draw(inCore ? 2 : 5);
     const made = this.#call(t, 'createObject', [...args, robust, this.#from(firsts)]);
-    return this.#attached(t, made, robust === 1);
+    return this.#attached(t, made, inCore && robust === 1);
   }
 
   /** A name is written by the host, before openName. */
@@ -368,7 +370,7 @@ class Sequence {
     const e = this.#draw(8);
     const [name, ...args] = this.#from<readonly [string, ...number[]]>([
       ...['balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
-      ...['collisions', 'liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map(
+      ...['collisions', 'futileWakes', 'liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map(
         (name) => [name] as const,
       ),
       ...['Held', 'Object', 'Owner', 'Since', 'State', 'Waiting'].map(
