@@ -14,6 +14,7 @@ interface Puppeteer {
     executablePath: string;
     headless: boolean;
     args: readonly string[];
+    extraPrefsFirefox: Record<string, string>;
   }): Promise<Browser>;
 }
 
@@ -25,10 +26,14 @@ export interface Browser {
 
 export interface Page {
   goto(url: string): Promise<unknown>;
+  close(): Promise<void>;
   evaluate<Args extends unknown[], T>(run: (...args: Args) => T | Promise<T>, ...args: Args): Promise<T>;
   on(event: 'console', listener: (message: { text(): string; type(): string }) => void): void;
   on(event: 'pageerror', listener: (error: Error) => void): void;
 }
+
+/** A name of this machine that browsers do not trust, as they trust localhost. */
+export const INSECURE = 'insecure.test';
 
 const PUPPETEER = '24.43.1';
 const COMMANDS: Record<BrowserName, readonly string[]> = {
@@ -61,7 +66,13 @@ export async function launch(name: BrowserName): Promise<Browser> {
     browser: name === 'chromium' ? 'chrome' : 'firefox',
     executablePath,
     headless: true,
-    // Chromium's sandbox refuses to run as root, as in containers.
-    args: name === 'chromium' && process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: name === 'chromium' ? chromiumArgs() : [],
+    extraPrefsFirefox: { 'network.dns.localDomains': INSECURE },
   });
+}
+
+function chromiumArgs(): string[] {
+  const args = [`--host-resolver-rules=MAP ${INSECURE} 127.0.0.1`];
+  // Its sandbox refuses to run as root, as in containers.
+  return process.getuid?.() === 0 ? [...args, '--no-sandbox'] : args;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type BrowserName, launch } from './browser.js';
 import { fetchPackage, Missing } from './fetch.js';
+import { runPages } from './pages.js';
 import { serve } from './server.js';
 import { STAGE } from './stage.js';
 import type { SuitePage } from './suite/page.js';
@@ -127,11 +128,13 @@ function browser(name: BrowserName): Runtime {
               if (text.startsWith('{"result":')) tell((JSON.parse(text) as { result: Result }).result);
               else console.error(`${name}: ${text}`);
             });
-            await page.goto(`${server.url}/page.html`);
+            // Shared memory needs a secure context, which localhost is without TLS.
+            await page.goto(`http://localhost:${server.port}/page.html`);
             const { pair } = await page.evaluate(
               (of) => (globalThis as unknown as SuitePage).suite(of),
               choice,
             );
+            if (choice.pair === 0 && choice.without === '') await runPages(opened, choice.only, tell);
             return pair;
           } finally {
             server.close();

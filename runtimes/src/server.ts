@@ -28,7 +28,7 @@ function specifiers(): Map<string, string> {
 }
 
 export interface Served {
-  readonly url: string;
+  readonly port: number;
   close(): void;
 }
 
@@ -57,10 +57,9 @@ export async function serve(headers: Record<string, string> = ISOLATED): Promise
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // Shared memory needs a secure context, which localhost is without TLS.
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://localhost:${port}`,
+    port,
     close() {
       server.close();
       server.closeAllConnections();

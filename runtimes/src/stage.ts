@@ -16,7 +16,7 @@ export function makeStage(): void {
   mkdirSync(PACKAGE, { recursive: true });
   writeFileSync(join(STAGE, 'package.json'), '{ "private": true, "type": "module" }');
   cpSync(here('suite'), STAGE, { recursive: true });
-  cpSync(here('../page.html'), join(STAGE, 'page.html'));
+  for (const name of ['page.html', 'probe.html']) cpSync(here(`../${name}`), join(STAGE, name));
   cpSync(here('../../package.json'), join(PACKAGE, 'package.json'));
   cpSync(here('../../dist'), join(PACKAGE, 'dist'), { recursive: true });
 }
