@@ -74,7 +74,7 @@ export class Arena {
 
   /**
    * The arena that is used where none is named. On the main thread it is made on first use, and workers
-   * started after that inherit it. In a worker that inherited none it is the default arena of the first
+   * of `worker_threads` started after that inherit it; those of the web do in Bun alone. In a worker that inherited none it is the default arena of the first
    * handle that arrives.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
@@ -114,7 +114,7 @@ export class Arena {
   }
 
   /**
-   * Makes this arena the default of this thread and, in Node, of the workers it starts from now on.
+   * Makes this arena the default of this thread and of the workers it starts from now on, as far as they inherit.
    * @throws {Error} if the thread has another default arena already.
    */
   makeDefault(): this {

@@ -116,4 +116,6 @@ for (const runtime of RUNTIMES) {
     await opened.close();
   }
 }
+const others = NAMES.filter((name) => !wanted.has(name));
+if (isHere) console.log(`not asked for: ${others.join(', ')}`);
 process.exit(failures > 0 ? 1 : missing > 0 ? 2 : 0);
