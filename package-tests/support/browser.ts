@@ -15,6 +15,13 @@ export const chromium: string | undefined = [process.env.CHROMIUM, ...NAMES].fin
   (name) => name && spawnSync(name, ['--version']).status === 0,
 );
 
+/** Posts the page's output to /result whenever that changes: in pages that do not themselves. */
+const REPORTER = `<script type="module">
+  const output = document.querySelector('output');
+  const tell = () => fetch('/result', { method: 'POST', body: output.textContent });
+  if (output) new MutationObserver(tell).observe(output, { childList: true, characterData: true, subtree: true });
+</script>`;
+
 /** Serves a folder with the two headers that shared memory needs; `told` gets what the page posts to /result. */
 function serve(folder: string, told: (result: string) => void): Promise<Server> {
   const server = createServer((request, response) => {
@@ -38,7 +45,10 @@ function serve(folder: string, told: (result: string) => void): Promise<Server> 
         'Cross-Origin-Opener-Policy': 'same-origin',
         'Cross-Origin-Embedder-Policy': 'require-corp',
       });
-      response.end(content);
+      // Before the page's own script, which may be done at once.
+      response.end(
+        file.endsWith('.html') ? content.toString().replace('<script', `${REPORTER}<script`) : content,
+      );
     } catch {
       response.writeHead(404).end();
     }
@@ -76,7 +86,7 @@ async function visit(address: string, result: Promise<string>): Promise<string> 
   }
 }
 
-/** What a page of the folder posts to /result. */
+/** What the page of the folder posts to /result, or shows as its output once that has changed. */
 export async function resultOf(folder: string): Promise<string> {
   let told: (result: string) => void = () => {};
   const result = new Promise<string>((resolve) => {

@@ -48,10 +48,10 @@ export async function bundleByWebpack(folder: string, target: Target, out: strin
   await byWebpack(folder, target, `./${target}/main.js`, out);
 }
 
-/** The same of a page; Vite finds the worker. */
-export async function bundleByVite(folder: string, out: string): Promise<void> {
+/** The page of a folder; Vite finds the worker. */
+export async function bundleByVite(root: string, out: string): Promise<void> {
   await viteBuild({
-    root: join(folder, 'web'),
+    root,
     configFile: false,
     logLevel: 'error',
     build: { outDir: out, emptyOutDir: true },

@@ -36,7 +36,7 @@ describe('for Node', () => {
 
 describe('for the web', () => {
   const builds: [string, (out: string) => Promise<void>][] = [
-    ['vite', (out) => bundleByVite(folder, out)],
+    ['vite', (out) => bundleByVite(join(folder, 'web'), out)],
     ['esbuild', (out) => bundleByEsbuild(folder, 'web', out)],
     ['webpack', (out) => bundleByWebpack(folder, 'web', out)],
   ];
