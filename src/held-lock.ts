@@ -37,10 +37,12 @@ export class HeldLock implements Disposable, AsyncDisposable {
     mutex?.unlock();
   }
 
+  /** The end of a `using` scope: `unlock`. */
   [dispose](): void {
     this.unlock();
   }
 
+  /** The end of an `await using` scope: `unlock`. */
   async [asyncDispose](): Promise<void> {
     this.unlock();
   }

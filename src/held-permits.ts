@@ -50,10 +50,12 @@ export class HeldPermits implements Disposable, AsyncDisposable {
     source?.release(this.permits);
   }
 
+  /** The end of a `using` scope: `release`. */
   [dispose](): void {
     this.release();
   }
 
+  /** The end of an `await using` scope: `release`. */
   async [asyncDispose](): Promise<void> {
     this.release();
   }
