@@ -1,6 +1,9 @@
 // What a benchmark run finds out: the shape of the JSON file, and the summaries that tables and figure are drawn
 // from. Raw figures are kept; everything else is computed from them.
 
+import type { Benchmark } from './benchmarks.js';
+import type { Trace } from './rows/platoon.js';
+import type { Row } from './rows/row.js';
 import { fairness, jain, median, type Spread, spread, total } from './statistics.js';
 
 export interface Run {
@@ -19,6 +22,8 @@ export interface Probe {
   threads: number;
   longestWaitMs: number;
   largestBypass: number;
+  /** Admissions by their bypass: 0, 1 to 9, 10 to 99, and so on; the last has no end. */
+  bypasses: number[];
   /** Admissions whose ticket was not the next one; absent where the row has no tickets. */
   outOfOrder?: number;
   /** How many admissions were looked at; absent where the row does not say. */
@@ -47,16 +52,20 @@ export interface ReleaseTiming extends Timing {
   shape: 'one step' | 'loop';
 }
 
+export type ResultRow = Pick<Row, 'name' | 'family' | 'lock' | 'only'>;
+
 export interface Results {
+  benchmark: Benchmark['name'];
   environment: Record<string, string | number>;
   options: Record<string, unknown>;
-  rows: { name: string; family: string }[];
+  rows: ResultRow[];
   runs: Run[];
   probes: Probe[];
   pairs: Timing[];
   asyncs: AsyncTiming[];
   /** Of releases of many permits; results of older versions have none. */
   releases?: ReleaseTiming[];
+  trace?: Trace & { lock: string; bypass: number; threads: number };
   skipped: Skipped[];
 }
 

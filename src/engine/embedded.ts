@@ -1,8 +1,9 @@
 /** The embedded WebAssembly modules: each is compiled once a thread, when the first arena needs it. */
+import { decode } from './decode.js';
 import { compile } from './requirements.js';
 
 /**
- * How to get an instance of the module in these bytes (base64): its exports, as a copy, because the exports object
+ * How to get an instance of the module in these bytes (decode.ts): its exports, as a copy, because the exports object
  * is frozen and what a thread must not call, or not any more, is replaced.
  */
 export function embedded<Exports>(bytes: string): (imports: WebAssembly.Imports) => Exports {
@@ -11,8 +12,4 @@ export function embedded<Exports>(bytes: string): (imports: WebAssembly.Imports)
     compiled ??= compile(decode(bytes));
     return { ...new WebAssembly.Instance(compiled, imports).exports } as Exports;
   };
-}
-
-function decode(base64: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 }

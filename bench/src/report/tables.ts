@@ -1,15 +1,17 @@
 // The tables that the benchmark prints.
 
 import Table from 'cli-table3';
+import { BENCHMARKS } from '../benchmarks.js';
 import { cells, counted, medianOf, type Results, type Timing, threadCounts } from '../results.js';
-import { FLOOR } from '../rows/rows.js';
+import { FLOOR } from '../rows/row.js';
 import { type Spread, spread } from '../statistics.js';
 import { met, targets } from './targets.js';
 
 /** All tables that the run has figures for, each under its heading. */
 export function tables(results: Results): string {
   const parts = [
-    ...semabenchTables(results),
+    ...contentionTables(results),
+    ...bypassTable(results),
     ...(results.pairs.length > 0 ? [pairTable(results)] : []),
     ...(results.asyncs.length > 0 ? [asyncTable(results)] : []),
     ...(results.releases?.length ? [releaseTable(results)] : []),
@@ -19,7 +21,7 @@ export function tables(results: Results): string {
   return parts.join('\n\n');
 }
 
-function semabenchTables(results: Results): string[] {
+function contentionTables(results: Results): string[] {
   const measured = cells(results);
   return threadCounts(results).map((threads) => {
     const table = makeTable([
@@ -49,8 +51,23 @@ function semabenchTables(results: Results): string[] {
         cpuSeconds.median.toFixed(2),
       ]);
     }
-    return `semabench, ${counted(threads)}\n${table.toString()}`;
+    return `${BENCHMARKS[results.benchmark].workload}, ${counted(threads)}\n${table.toString()}`;
   });
+}
+
+const BYPASS_BANDS = ['0', '1–9', '10–99', '100–999', '1000–', '10,000–', '100,000–'];
+
+/** How many admissions were overtaken how often: for each row, a line for each thread count. */
+function bypassTable({ rows, probes }: Results): string[] {
+  const table = makeTable(['row', 'threads', ...BYPASS_BANDS, 'largest']);
+  for (const { name } of rows) {
+    for (const probe of probes) {
+      if (probe.row !== name || probe.threads === 1 || probe.bypasses.length === 0) continue;
+      const counts = probe.bypasses.map((count) => (count === 0 ? '' : rate(count)));
+      table.push([name, probe.threads, ...counts, probe.largestBypass]);
+    }
+  }
+  return table.length > 0 ? [`admissions by how often they were overtaken\n${table.toString()}`] : [];
 }
 
 function pairTable(results: Results): string {
@@ -66,7 +83,7 @@ function pairTable(results: Results): string {
       ratio(median / floor),
     ]);
   }
-  return `acquire + release, uncontended, nanoseconds\n${table.toString()}`;
+  return `${BENCHMARKS[results.benchmark].calls}, uncontended, nanoseconds\n${table.toString()}`;
 }
 
 function asyncTable(results: Results): string {
@@ -79,7 +96,7 @@ function asyncTable(results: Results): string {
     );
     table.push([row, ...columns]);
   }
-  return `await acquire + release in one thread, nanoseconds\n${table.toString()}`;
+  return `${BENCHMARKS[results.benchmark].asyncCalls} in one thread, nanoseconds\n${table.toString()}`;
 }
 
 function releaseTable({ releases = [] }: Results): string {

@@ -1,12 +1,13 @@
-// A worker thread of the host: told of a run, it joins the row's semaphore, says that it is ready, and runs the
+// A worker thread of the host: told of a run, it joins what the row measures, says that it is ready, and runs the
 // row's loop from WARM to STOP.
 
 import { parentPort } from 'node:worker_threads';
+import { BENCHMARKS, type Benchmark, scriptRow } from '../benchmarks.js';
 import { MT_BYTES, mtSeed } from '../mt19937.js';
-import { scriptRow } from '../rows/rows.js';
 import { ADMITTED, FAILED, IDLE, openBoard, PHASE } from './board.js';
 
 export interface ThreadOrder {
+  benchmark: Benchmark['name'];
   row: string;
   loop: 'measure' | 'probe';
   thread: number;
@@ -26,24 +27,25 @@ if (port === null) throw new Error('thread.js runs in a worker');
 const reply = (message: ThreadReply): void => port.postMessage(message);
 
 port.on('message', async (order: ThreadOrder) => {
-  const { row, loop, thread, threads, common } = order;
+  const { benchmark, row, loop, thread, threads, common } = order;
   const board = openBoard(order.board, threads);
   try {
     const url = new URL(`./loop.js?row=${encodeURIComponent(row)}`, import.meta.url).href;
     const loops = (await import(url)) as typeof import('./loop.js');
-    const { join, share } = scriptRow(row);
+    const turn = loops.TURNS[BENCHMARKS[benchmark].workload];
+    const { join, share } = scriptRow(benchmark, row);
     const joined = await join(order.shared);
     const own = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
     mtSeed(own, thread + 1);
     if (!warmed.has(row)) {
       warmed.add(row);
       const alone = await share();
-      loops.warm((await join(alone.shared)).semaphore, new Uint32Array(common.length), own);
+      loops.warm(turn, (await join(alone.shared)).subject, new Uint32Array(common.length), own);
       alone.dispose?.();
     }
     reply({ ready: true });
     Atomics.wait(board.words, PHASE, IDLE);
-    loops[loop]({ joined, board, thread, threads, common, own });
+    loops[loop]({ turn, joined, board, thread, threads, common, own });
     reply({ done: true });
   } catch (error) {
     reply({ error: error instanceof Error ? error.message : String(error) });

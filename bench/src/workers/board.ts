@@ -2,7 +2,7 @@
 //
 // A phase word says where the run is; the host alone writes it, and it only grows. Every word that is written
 // during a run stands in its own 128 bytes, two cache lines, since processors fetch lines in pairs: the
-// benchmark's own bookkeeping must not slow the semaphore under test.
+// benchmark's own bookkeeping must not slow what is under test.
 
 /** Phases, in order. Between MEASURE and STOP lies the interval that counts. */
 export const IDLE = 0;
@@ -33,12 +33,23 @@ export const BEGIN = 0;
 export const END = 1;
 
 // What a thread writes about itself, as indices into its own part of `tallies`. COUNTED is written by `measure` at
-// the end of a run, the rest by the probe; OUT_OF_ORDER is NaN where the row has no tickets.
+// the end of a run, ADMISSIONS by both loops, the rest by the probe; OUT_OF_ORDER is NaN where the row has no tickets.
 export const COUNTED = 0;
 export const ADMISSIONS = 1;
 export const LONGEST_WAIT = 2;
 export const LARGEST_BYPASS = 3;
 export const OUT_OF_ORDER = 4;
+/** The first of BANDS counts: how many admissions had a bypass of that band. */
+export const BYPASSES = 5;
+
+/** A bypass of 0, of 1 to 9, 10 to 99, and so on; the last band has no end. */
+export const BANDS = 7;
+
+export function bypassBand(bypass: number): number {
+  let band = 0;
+  for (let end = 1; band < BANDS - 1 && bypass >= end; end *= 10) band++;
+  return band;
+}
 
 export interface Board {
   memory: SharedArrayBuffer;
@@ -57,6 +68,8 @@ export const clock = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 export const arrival = (thread: number): number => thread * INTS;
 export const tally = (thread: number): number => thread * FLOATS;
+
+if (BYPASSES + BANDS > FLOATS) throw new RangeError('a tally does not fit its part of the board');
 
 export function makeBoard(threads: number): Board {
   const board = openBoard(new SharedArrayBuffer(THREADS_AT + 2 * threads * STRIDE), threads);

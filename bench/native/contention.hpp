@@ -1,8 +1,10 @@
-// The semabench of Dice and Kogan's paper with one permit: acquire, one step of a shared mt19937, release, one
-// step of a private one, and so on until told to stop.
+// Threads that contend for one permit: acquire, one step of a shared mt19937, release, and so on until told to stop.
+// In the semabench of Dice and Kogan's paper each also takes one step of a private mt19937 after its release; in
+// their MutexBench it does nothing there.
 //
-// The interval opens once every thread has been admitted, so none of them runs alone into the count, and only
-// iterations that begin and end inside it count. A thread leaves the loop only after its release, so those
+// The interval opens once every thread has been admitted, so none of them runs alone into the count, or after two
+// seconds, since there are locks that let a thread starve for as long as others come. Only iterations that begin and end
+// inside it count. A thread leaves the loop only after its release, so those
 // that still wait at the end are admitted in turn and leave too. Main polls for both events: it must not depend
 // on the waiting that is under test.
 #pragma once
@@ -14,28 +16,29 @@
 #include <ctime>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "probe.hpp"
 #include "semaphore.hpp"
 
-struct SemabenchResult {
+struct ContentionResult {
   double seconds = 0;
   double cpuSeconds = 0;
   std::vector<std::uint64_t> iterations;
   std::optional<double> longestWaitMs;
-  std::optional<std::uint64_t> largestBypass;
+  std::optional<Bypasses> bypasses;
   std::optional<std::uint64_t> outOfOrder;
 };
 
-template <class Semaphore, class Probe>
-class Semabench {
+template <class Semaphore, class Probe, bool worksOutside>
+class Contention {
  public:
-  Semabench(unsigned threads, const Knobs& knobs)
+  Contention(unsigned threads, const Knobs& knobs)
       : semaphore_(1, knobs), probe_(threads), results_(threads) {}
 
-  SemabenchResult run(double seconds) {
+  ContentionResult run(double seconds) {
     std::vector<std::thread> threads;
     try {
       for (unsigned i = 0; i < results_.size(); i++) threads.emplace_back([this, i] { work(i); });
@@ -44,7 +47,8 @@ class Semabench {
       stop(threads);
       throw;
     }
-    while (admitted_.load() < threads.size()) nap();
+    const Clock::time_point patience = Clock::now() + gathering;
+    while (admitted_.load() < threads.size() && Clock::now() < patience) nap();
 
     const double cpuBefore = processCpuSeconds();
     begin_ = Clock::now();
@@ -54,17 +58,20 @@ class Semabench {
     const double cpuAfter = processCpuSeconds();
     stop(threads);
 
-    SemabenchResult result;
+    ContentionResult result;
     result.seconds = std::chrono::duration<double>(end_ - begin_).count();
     result.cpuSeconds = cpuAfter - cpuBefore;
     Clock::duration longest{0};
+    std::mt19937 expected{seed};
     for (const Result& each : results_) {
+      expected.discard(each.turns);
       result.iterations.push_back(each.iterations);
       longest = std::max(longest, each.longestWait);
     }
+    if (expected != shared_) throw std::runtime_error("it let two threads in at once: steps were lost");
     if constexpr (Probe::records) {
       result.longestWaitMs = std::chrono::duration<double, std::milli>(longest).count();
-      result.largestBypass = probe_.largestBypass;
+      result.bypasses = probe_.bypasses;
       if constexpr (TicketSemaphore<Semaphore>) result.outOfOrder = probe_.outOfOrder;
     }
     return result;
@@ -72,10 +79,13 @@ class Semabench {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::mt19937::result_type seed = 0;
+  static constexpr std::chrono::seconds gathering{2};
   enum class Phase { gathering, measuring, stopped };
 
   struct alignas(sectorSize) Result {
     std::uint64_t iterations = 0;
+    std::uint64_t turns = 0;  // all of them, inside the interval or not
     Clock::duration longestWait{0};
   };
 
@@ -94,7 +104,7 @@ class Semabench {
     left_.fetch_add(1);
   }
 
-  void iterate(unsigned thread, std::mt19937& own, Result& result) {
+  void iterate(unsigned thread, [[maybe_unused]] std::mt19937& own, Result& result) {
     if constexpr (Probe::records) {
       const Clock::time_point arrival = Clock::now();
       probe_.arriving(thread);
@@ -109,8 +119,9 @@ class Semabench {
       semaphore_.acquire();
     }
     keep(shared_());
+    result.turns++;
     semaphore_.release();
-    keep(own());
+    if constexpr (worksOutside) keep(own());
   }
 
   // The part of a wait that lies in the interval: a thread that starves through all of it must show.
@@ -142,7 +153,7 @@ class Semabench {
   }
 
   Semaphore semaphore_;
-  alignas(sectorSize) std::mt19937 shared_{0};
+  alignas(sectorSize) std::mt19937 shared_{seed};
   alignas(sectorSize) [[no_unique_address]] Probe probe_;
   // Written three times in a run, read in every iteration.
   alignas(sectorSize) std::atomic<Phase> phase_{Phase::gathering};
