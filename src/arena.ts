@@ -73,6 +73,11 @@ let attachmentIn: (arena: Arena) => Attachment;
  */
 export class Arena {
   readonly #attachment: Attachment;
+  /**
+   * One object for all handles, so that a message with several of them names the memory once: Firefox 140 takes the
+   * second mention of a memory for that of its buffer.
+   */
+  #handle: ArenaHandle | undefined;
 
   static {
     attachmentIn = (arena) => arena.#attachment;
@@ -148,7 +153,9 @@ export class Arena {
   /** What to send to another thread, for `Arena.from` there. */
   get handle(): ArenaHandle {
     const isDefault = defaultArena !== undefined && attachmentIn(defaultArena) === this.#attachment;
-    return { kind: 'Arena', memory: this.#attachment.memory, isDefault };
+    if (this.#handle?.isDefault !== isDefault)
+      this.#handle = Object.freeze({ kind: 'Arena', memory: this.#attachment.memory, isDefault });
+    return this.#handle;
   }
 
   /** Threads attached now. Racy by nature: for diagnostics. */

@@ -15,6 +15,7 @@ interface Puppeteer {
     headless: boolean;
     args: readonly string[];
     extraPrefsFirefox: Record<string, string>;
+    protocolTimeout: number;
   }): Promise<Browser>;
 }
 
@@ -67,6 +68,8 @@ export async function launch(name: BrowserName): Promise<Browser> {
     executablePath,
     headless: true,
     args: name === 'chromium' ? chromiumArgs() : [],
+    // One call runs the whole suite, whose cases have deadlines of their own.
+    protocolTimeout: 0,
     extraPrefsFirefox: { 'network.dns.localDomains': INSECURE },
   });
 }

@@ -55,7 +55,7 @@ const CASES: readonly PageCase[] = [
   },
   {
     name: 'a CSP that allows it',
-    headers: csp("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'"),
+    headers: csp("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:"),
     outcome: ['shared'],
   },
   {

@@ -115,10 +115,11 @@ export class Team {
   /** Has members do a job that begins behind a gate, which is opened when all stand there. */
   async together(members: readonly Member[], job: string, ...args: readonly unknown[]): Promise<void> {
     const gate = new Semaphore(0);
-    const done = members.map((member) => member.call(job, gate.handle, ...args));
-    await until('all stand at the gate', () => gate.waiting === members.length);
+    const done = Promise.all(members.map((member) => member.call(job, gate.handle, ...args)));
+    // One that fails before the gate must not be waited for.
+    await Promise.race([done, until('all stand at the gate', () => gate.waiting === members.length)]);
     gate.release(members.length);
-    await Promise.all(done);
+    await done;
   }
 
   endOfCase(): void {
