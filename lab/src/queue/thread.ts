@@ -1,0 +1,5 @@
+import type { Job } from '../crew/worker.js';
+export interface QueueOrder {
+  readonly x: number;
+}
+export const queue: Job<QueueOrder> = async () => () => {};
