@@ -4,10 +4,11 @@ import { HEADERS } from './headers.mjs';
 
 const FILES = '\0check-files';
 const SYSTEM = '\0node-os';
+const EVENTS = '\0node-events';
 
 /**
  * Lets the code of check/ and bench/ run in a browser: a module with the files that the search reads stands in for
- * check/src/files.ts, and another for the one function of node:os that a row uses.
+ * check/src/files.ts, and others for what rows, of which the lab runs not all, want of Node.
  */
 function forBrowsers(): Plugin {
   const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url));
@@ -22,10 +23,11 @@ function forBrowsers(): Plugin {
     enforce: 'pre',
     resolveId(source, importer) {
       if (/check\/dist\//.test(importer ?? '') && source.endsWith('/files.js')) return FILES;
-      return source === 'node:os' ? SYSTEM : undefined;
+      return source === 'node:os' ? SYSTEM : source === 'events' ? EVENTS : undefined;
     },
     load(id) {
       if (id === SYSTEM) return 'export const availableParallelism = () => navigator.hardwareConcurrency;';
+      if (id === EVENTS) return 'export default class EventEmitter {}';
       if (id !== FILES) return undefined;
       return `
         const modules = { core: ${files('core')}, algorithms: ${files('algorithms')} };

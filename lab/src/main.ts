@@ -9,8 +9,12 @@ theme();
 
 const why = await isolate();
 if (why === undefined) {
-  const { starvation } = await import('./starvation/view.js');
+  const [{ starvation }, { benchmarks }] = await Promise.all([
+    import('./starvation/view.js'),
+    import('./bench/view.js'),
+  ]);
   starvation();
+  benchmarks();
 } else {
   const notice = byId('isolation');
   notice.hidden = false;
