@@ -9,11 +9,15 @@ theme();
 
 const why = await isolate();
 if (why === undefined) {
-  const [{ starvation }, { benchmarks }] = await Promise.all([
+  const [{ starvation }, { stepper }, { live }, { benchmarks }] = await Promise.all([
     import('./starvation/view.js'),
+    import('./queue/stepper.js'),
+    import('./queue/live.js'),
     import('./bench/view.js'),
   ]);
   starvation();
+  stepper();
+  live();
   benchmarks();
 } else {
   const notice = byId('isolation');

@@ -272,8 +272,9 @@ class Bench {
       y: { grid: true, label: null, ...scale },
       color: { ...this.#colours(), legend: data.length > 0 },
       marks: [
-        data.length === 0 &&
-          Plot.text(['no runs yet'], { frameAnchor: 'middle', fill: 'var(--soft)', fontSize: 13 }),
+        data.length > 0
+          ? null
+          : Plot.text(['no runs yet'], { frameAnchor: 'middle', fill: 'var(--soft)', fontSize: 13 }),
         Plot.lineY(data, { x: 'threads', y, z: 'row', stroke: 'row', strokeWidth: 2 }),
         Plot.dot(data, {
           x: 'threads',
