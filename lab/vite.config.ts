@@ -45,6 +45,10 @@ export default defineConfig({
   base: './',
   plugins: [forBrowsers()],
   worker: { format: 'es', plugins: () => [forBrowsers()] },
-  build: { target: 'es2022', chunkSizeWarningLimit: 1000 },
+  build: {
+    target: 'es2022',
+    chunkSizeWarningLimit: 1000,
+    rolldownOptions: { checks: { pluginTimings: false } },
+  },
   server: { headers: HEADERS },
 });

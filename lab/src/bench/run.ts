@@ -36,6 +36,7 @@ export interface RunOptions {
   readonly seconds: number;
   /** Milliseconds from the start of the loop to the interval. */
   readonly warmUp: number;
+  readonly byTicket?: boolean;
 }
 
 export interface RunResult {
@@ -71,6 +72,7 @@ export async function runRow(crew: Crew, row: ScriptRow, options: RunOptions): P
     shared,
     board: board.memory,
     common,
+    byTicket: options.byTicket ?? false,
   }));
   await within(ready, PATIENCE_MS, 'the threads did not start');
   const done = crew.done();

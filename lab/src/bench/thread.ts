@@ -6,6 +6,7 @@ import { type Benchmark, scriptRow } from '@taketurns/bench/dist/benchmarks.js';
 import { MT_BYTES, mtSeed } from '@taketurns/bench/dist/mt19937.js';
 import { FAILED, openBoard, PHASE, IDLE as UNBEGUN } from '@taketurns/bench/dist/workers/board.js';
 import * as loops from '@taketurns/bench/dist/workers/loop.js';
+import { lastTicket } from 'taketurns/algorithms';
 import type { Job } from '../crew/worker.js';
 
 export interface BenchOrder {
@@ -18,6 +19,8 @@ export interface BenchOrder {
   readonly shared: unknown;
   readonly board: SharedArrayBuffer;
   readonly common: Uint32Array;
+  /** Whether bypass is to be told by the capacitor's tickets, which the row itself does not tell. */
+  readonly byTicket: boolean;
 }
 
 let warmed = false;
@@ -28,6 +31,7 @@ export const bench: Job<BenchOrder> = async (order) => {
   const turn = loops.TURNS[workload];
   const { join, share } = scriptRow(benchmark, row);
   const joined = await join(order.shared);
+  if (order.byTicket) joined.ticket = () => lastTicket();
   const own = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
   mtSeed(own, thread + 1);
   if (!warmed) {

@@ -4,7 +4,7 @@ import { Crew, within } from '../crew/crew.js';
 import { begin, end } from '../experiment.js';
 import { Chart, Plot } from '../ui/chart.js';
 import { button, byId, h, put, select, slider } from '../ui/dom.js';
-import { count, duration } from '../ui/format.js';
+import { count, duration, whole } from '../ui/format.js';
 import { everyFrame } from '../ui/frames.js';
 import { ArrayView } from './array.js';
 import { Memory } from './memory.js';
@@ -183,12 +183,12 @@ export function live(): void {
     const { semaphore, arena, memory, at } = run;
     const stats = semaphore.inspect();
     const { collisions } = arena.stats();
-    put(figures.ticket, count(memory.ticket(at)));
-    put(figures.grant, count(memory.grant(at)));
+    put(figures.ticket, whole(memory.ticket(at)));
+    put(figures.grant, whole(memory.grant(at)));
     put(figures.waiting, String(stats.waiting));
     put(figures.longest, duration(stats.longestWait));
-    put(figures.collisions, count(collisions));
-    put(figures.timeouts, count(stats.timeouts));
+    put(figures.collisions, whole(collisions));
+    put(figures.timeouts, whole(stats.timeouts));
     const owners = new Map<number, number>();
     const waits = new Map<number, string>();
     for (const { index, state, thread, object, start: ticket, cells } of memory.elements(64)) {
@@ -198,7 +198,7 @@ export function live(): void {
       const cell = cells[0];
       waits.set(
         thread - 2,
-        `ticket ${count(ticket)}, on e${index}${cell === undefined ? '' : `, in ${memory.placeOf(cell)}`}`,
+        `ticket ${whole(ticket)}, on e${index}${cell === undefined ? '' : `, in ${memory.placeOf(cell)}`}`,
       );
     }
     array.show(memory, (e) => owners.get(e));

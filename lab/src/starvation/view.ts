@@ -81,9 +81,9 @@ class Side {
     this.name = name;
     const figure = (): HTMLElement => h('dd', {}, '–');
     this.#figures = { now: figure(), longest: figure(), most: figure(), rate: figure() };
-    const entry = (term: string, value: HTMLElement, figureName: string): HTMLElement => {
-      value.dataset.figure = figureName;
-      return h('div', {}, h('dt', {}, term), value);
+    const entry = (term: string, value: HTMLElement, name: string, kindOf = ''): HTMLElement => {
+      value.dataset.figure = name;
+      return h('div', { class: kindOf }, h('dt', {}, term), value);
     };
     this.element = h(
       'article',
@@ -93,8 +93,8 @@ class Side {
       h(
         'dl',
         { class: 'figures' },
-        entry('the victim waits, at most', this.#figures.longest, 'longest'),
-        entry('overtaken in one wait, at most', this.#figures.most, 'most'),
+        entry('the victim waits, at most', this.#figures.longest, 'longest', 'main'),
+        entry('overtaken in one wait, at most', this.#figures.most, 'most', 'main'),
         entry('its turns a second', this.#figures.rate, 'rate'),
         entry('waiting now for', this.#figures.now, 'now'),
       ),

@@ -9,6 +9,11 @@ export function count(n: number): string {
   return Math.abs(n) < 10_000 ? WHOLE.format(n) : COUNT.format(n);
 }
 
+/** In full. */
+export function whole(n: number): string {
+  return WHOLE.format(n);
+}
+
 /** Milliseconds, in the unit that suits them. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return '–';
