@@ -5,7 +5,7 @@ import { type Line, modelOf } from '@taketurns/check/dist/models/program.js';
 import { loadProgram } from '@taketurns/check/dist/programs.js';
 import { COLLISIONS } from '@taketurns/check/dist/scene/layout.js';
 import { isFinding, Scene } from '@taketurns/check/dist/scene/scene.js';
-import { CHOICES, GOT, KILL, OP, STEP, TIME_OUT } from '@taketurns/check/dist/scene/words.js';
+import { CHOICES, GIVING, GOT, KILL, OP, STEP, TIME_OUT } from '@taketurns/check/dist/scene/words.js';
 import { Memory } from './memory.js';
 
 export interface Scenario {
@@ -79,6 +79,9 @@ export interface Step {
 }
 
 export type ThreadState = 'runs' | 'sleeps' | 'done' | 'dead' | 'looks out';
+
+/** Of what a thread gives back: the bit that says that it had it. */
+const OWN = 9;
 
 const KINDS = { [STEP]: 'step', [TIME_OUT]: 'time out', [KILL]: 'kill' } as const;
 
@@ -190,7 +193,10 @@ export class Simulation {
 
   /** Permits that the thread has. */
   held(thread: number): number {
-    return this.#scene.dead(thread) ? 0 : this.#scene.get(thread, GOT);
+    if (this.#scene.dead(thread)) return 0;
+    // What the thread is about to give back with its next access it still has.
+    const giving = this.#scene.get(thread, GIVING);
+    return this.#scene.get(thread, GOT) + (giving >> OWN ? giving & 0xff : 0);
   }
 
   state(thread: number): ThreadState {

@@ -13,6 +13,8 @@ export function colour(i: number): string {
 }
 
 const HEIGHT = 260;
+/** Height of the row of the legend in a file. */
+const LEGEND = 28;
 const FONT = 'system-ui, sans-serif';
 
 export class Chart {
@@ -59,23 +61,57 @@ export class Chart {
     });
   }
 
-  /** The chart as a file of its own. */
+  /** The chart as a file of its own, its legend within. */
   get svg(): string | undefined {
-    const svg = this.#plot.querySelector('svg:not([class*="swatch"])');
+    const svg = this.#plot.querySelector(':scope > svg, :scope > figure > svg');
     if (!(svg instanceof SVGSVGElement)) return undefined;
     const copy = svg.cloneNode(true) as SVGSVGElement;
-    const page = getComputedStyle(document.documentElement);
-    const copies = copy.querySelectorAll('*');
-    for (const [i, original] of svg.querySelectorAll('*').entries()) {
+    const [originals, copies] = [svg.querySelectorAll('*'), copy.querySelectorAll('*')];
+    for (const [i, original] of originals.entries()) {
       const style = getComputedStyle(original);
       for (const name of ['fill', 'stroke'] as const) {
         if (/var\(|currentColor/.test(original.getAttribute(name) ?? ''))
           copies[i]?.setAttribute(name, style[name]);
       }
     }
-    copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-    copy.setAttribute('font-family', FONT);
-    copy.setAttribute('style', `background: ${page.getPropertyValue('--surface')}; color: ${page.color}`);
+    const { width, height } = svg.viewBox.baseVal;
+    const labels = this.#legend();
+    const above = labels.length > 0 ? LEGEND : 0;
+    copy.append(...labels);
+    const { color } = getComputedStyle(document.body);
+    const background = getComputedStyle(this.element).backgroundColor;
+    for (const [name, value] of Object.entries({
+      xmlns: 'http://www.w3.org/2000/svg',
+      viewBox: `0 ${-above} ${width} ${height + above}`,
+      height: height + above,
+      'font-family': FONT,
+      style: `background: ${background}; color: ${color}`,
+    }))
+      copy.setAttribute(name, String(value));
     return `${new XMLSerializer().serializeToString(copy)}\n`;
+  }
+
+  /** What the legend says, as text in a row above the chart. */
+  #legend(): SVGElement[] {
+    const { color } = this.#options();
+    if (!color?.legend) return [];
+    const range = (color.range ?? []) as string[];
+    let x = 16;
+    return ((color.domain ?? []) as string[]).map((name, i) => {
+      const text = document.createElementNS('http://www.w3.org/2000/svg', 'text');
+      const page = getComputedStyle(document.documentElement);
+      const fill = page.getPropertyValue(/--[\w-]+/.exec(range[i] ?? '')?.[0] ?? '').trim();
+      for (const [attribute, value] of Object.entries({
+        x,
+        y: -LEGEND / 2,
+        fill,
+        'font-size': 12,
+        'font-weight': 600,
+      }))
+        text.setAttribute(attribute, String(value));
+      text.textContent = `● ${name}`;
+      x += 30 + 7 * name.length;
+      return text;
+    });
   }
 }
