@@ -4,7 +4,7 @@ import { type Cell, cells, type Results } from '@taketurns/bench/dist/results.js
 import type { ScriptRow } from '@taketurns/bench/dist/rows/row.js';
 import { Crew } from '../crew/crew.js';
 import { begin, end } from '../experiment.js';
-import { Chart, colour, Plot } from '../ui/chart.js';
+import { Chart, colour, decades, Plot } from '../ui/chart.js';
 import { button, byId, download, h, put, slider } from '../ui/dom.js';
 import { count, counted, duration, share } from '../ui/format.js';
 
@@ -298,7 +298,7 @@ class Bench {
       {
         type: 'log',
         domain: [least * 0.8, most * 1.2],
-        ticks: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8],
+        ticks: decades(least * 0.8, most * 1.2),
         tickFormat: (n: number) => count(n),
       },
     );

@@ -6,7 +6,7 @@ import { fairness, median, total } from '@taketurns/bench/dist/statistics.js';
 import { type RunOptions, runRow } from '../bench/run.js';
 import { Crew } from '../crew/crew.js';
 import { begin, end } from '../experiment.js';
-import { Chart, Plot } from '../ui/chart.js';
+import { Chart, decades, Plot } from '../ui/chart.js';
 import { button, byId, download, h, put, select, slider } from '../ui/dom.js';
 import { count, duration, whole } from '../ui/format.js';
 
@@ -34,19 +34,22 @@ interface Point extends Sample {
 
 type Axis = 'bypass' | 'evenness' | 'wait';
 
-const DECADES = Array.from({ length: 12 }, (_, i) => 10 ** (i - 3));
-
 const AXES: Record<Axis, { label: string; scale: Plot.ScaleOptions }> = {
   bypass: {
     label: 'most that overtook one waiter, and 1',
-    scale: { type: 'log', tickFormat: count, ticks: DECADES, reverse: true },
+    scale: { type: 'log', tickFormat: count, reverse: true },
   },
   evenness: { label: 'fewest iterations of a thread over most', scale: { domain: [0, 1], ticks: 5 } },
   wait: {
     label: 'longest wait',
-    scale: { type: 'log', tickFormat: duration, ticks: DECADES, reverse: true },
+    scale: { type: 'log', tickFormat: duration, reverse: true },
   },
 };
+
+/** Powers of ten between the least and the most of the values. */
+function within(values: readonly number[]): number[] {
+  return decades(Math.min(...values), Math.max(...values));
+}
 
 export function capacitor(): void {
   const experiment = { stop };
@@ -160,7 +163,7 @@ export function capacitor(): void {
       .sort((a, b) => a.limit - b.limit);
   }
 
-  function tradeOff(): Plot.PlotOptions {
+  function tradeOff(narrow: boolean): Plot.PlotOptions {
     const all = points();
     const bounded = all.filter((point) => point.limit > 0);
     const bare = all.filter((point) => point.limit === 0);
@@ -170,12 +173,26 @@ export function capacitor(): void {
       ({ bypass: point.bypass + 1, wait: Math.max(point.wait, 1e-3), evenness: point.fairness })[axis.value];
     const y = 'throughput';
     const name = ({ limit: of }: Point): string => (of === 0 ? `bare ${TRACED}` : `B ${of}`);
+    // Where there is little room, one point of three has its name.
+    const named = all.filter((point, i) => !narrow || i % 3 === 0 || point.limit === limit.value);
     return {
       ariaLabel: `Throughput against ${label}, for each B measured`,
       marginTop: 22,
       marginBottom: 40,
-      x: { label, labelArrow: 'none', grid: true, ...scale },
-      y: { type: 'log', label: null, grid: true, tickFormat: count, ticks: DECADES },
+      x: {
+        label,
+        labelArrow: 'none',
+        grid: true,
+        ...(scale.type === 'log' ? { ticks: within(all.map(x)) } : {}),
+        ...scale,
+      },
+      y: {
+        type: 'log',
+        label: null,
+        grid: true,
+        tickFormat: count,
+        ticks: within(all.map((point) => point.throughput)),
+      },
       marks: [
         all.length > 0
           ? null
@@ -184,7 +201,7 @@ export function capacitor(): void {
         Plot.dot(bounded, { x, y, fill: 'var(--ours)', r: 4 }),
         Plot.dot(bare, { x, y, fill: 'var(--barging)', symbol: 'diamond', r: 6 }),
         Plot.dot(now, { x, y, stroke: 'var(--ink)', strokeWidth: 2, r: 8 }),
-        Plot.text(all, {
+        Plot.text(named, {
           x,
           y,
           text: name,

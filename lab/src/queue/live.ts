@@ -11,6 +11,8 @@ import { Memory } from './memory.js';
 
 const PATIENCE_MS = 10_000;
 const BIN_MS = 250;
+/** Between two looks at the figures. */
+const TELL_MS = 100;
 const WINDOW_MS = 10_000;
 const MOST_THREADS = 8;
 
@@ -40,6 +42,7 @@ export function live(): void {
   const experiment = { stop };
   const rates: Rate[] = [];
   let now = 0;
+  let told = 0;
   let run: Run | undefined;
   let busy = false;
 
@@ -180,15 +183,7 @@ export function live(): void {
   function frame(time: number): void {
     if (run === undefined) return;
     now = time;
-    const { semaphore, arena, memory, at } = run;
-    const stats = semaphore.inspect();
-    const { collisions } = arena.stats();
-    put(figures.ticket, whole(memory.ticket(at)));
-    put(figures.grant, whole(memory.grant(at)));
-    put(figures.waiting, String(stats.waiting));
-    put(figures.longest, duration(stats.longestWait));
-    put(figures.collisions, whole(collisions));
-    put(figures.timeouts, whole(stats.timeouts));
+    const { memory, at } = run;
     const owners = new Map<number, number>();
     const waits = new Map<number, string>();
     for (const { index, state, thread, object, start: ticket, cells } of memory.elements(64)) {
@@ -202,7 +197,19 @@ export function live(): void {
       );
     }
     array.show(memory, (e) => owners.get(e));
+    // Nobody reads numbers that change sixty times a second.
+    if (time - told < TELL_MS) return;
+    told = time;
     for (const [t, { where }] of beds.entries()) put(where, waits.get(t) ?? 'not in the queue');
+    const { semaphore, arena } = run;
+    const stats = semaphore.inspect();
+    const { collisions } = arena.stats();
+    put(figures.ticket, whole(memory.ticket(at)));
+    put(figures.grant, whole(memory.grant(at)));
+    put(figures.waiting, String(stats.waiting));
+    put(figures.longest, duration(stats.longestWait));
+    put(figures.collisions, whole(collisions));
+    put(figures.timeouts, whole(stats.timeouts));
     if (time - run.before.time >= BIN_MS) endBin(run, memory.grant(at), collisions, stats.timeouts, time);
   }
 

@@ -4,7 +4,7 @@ import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { Semaphore } from 'taketurns';
 import { Crew, within } from '../crew/crew.js';
 import { begin, end } from '../experiment.js';
-import { Chart, Plot } from '../ui/chart.js';
+import { Chart, decades, Plot } from '../ui/chart.js';
 import { button, byId, h, put, select, slider } from '../ui/dom.js';
 import { count, duration } from '../ui/format.js';
 import { everyFrame } from '../ui/frames.js';
@@ -28,6 +28,8 @@ const PATIENCE_MS = 10_000;
 /** Of the chart, and of how often it is drawn. */
 const WINDOW_MS = 10_000;
 const DRAW_MS = 150;
+/** Between two looks at the figures. */
+const TELL_MS = 100;
 /** Over which shares and rates are taken. */
 const BIN_MS = 500;
 /** What the chart calls a wait shorter than it can show. */
@@ -75,6 +77,7 @@ class Side {
   #semaphore: Semaphore | undefined;
   #before: Before[] = [];
   #bin = 0;
+  #told = 0;
 
   constructor(kind: 'barging' | 'ours', name: string, about: string) {
     this.kind = kind;
@@ -209,17 +212,20 @@ class Side {
     if (isWaiting || ended > 0) this.points.push({ time: now, wait: Math.max(FLOOR_MS, waiting, ended) });
     while ((this.points[0]?.time ?? now) < now - WINDOW_MS) this.points.shift();
 
+    for (const [thread, { state }] of this.#rows.entries()) {
+      const is = Atomics.load(board.ints(thread), STATE);
+      const name = is === WAITING ? 'state waits' : is === HOLDING ? 'state holds' : 'state';
+      if (state.className !== name) state.className = name;
+    }
+    // Nobody reads numbers that change sixty times a second.
+    if (now - this.#told < TELL_MS) return;
+    this.#told = now;
     const figures = this.#figures;
     put(figures.longest, duration(Math.max(times[LONGEST] as number, waiting)));
     const most = Math.max(victim[MOST_OVERTAKEN] as number, Atomics.load(victim, OVERTAKEN));
     put(figures.most, count(most));
     figures.most.dataset.value = String(most);
     put(figures.now, isWaiting ? duration(waiting) : '–');
-    for (const [thread, { state }] of this.#rows.entries()) {
-      const is = Atomics.load(board.ints(thread), STATE);
-      const name = is === WAITING ? 'state waits' : is === HOLDING ? 'state holds' : 'state';
-      if (state.className !== name) state.className = name;
-    }
     for (const [by, row] of this.#cells.entries()) {
       for (const [of, cell] of row.entries()) {
         const times = by === of ? '' : count(board.overtakings(by, of));
@@ -256,44 +262,48 @@ class Side {
 }
 
 export function starvation(): void {
-  const barging = new Side(
-    'barging',
-    'A barging semaphore',
-    'A count, taken by whoever comes first. Who sleeps must wake up before it can try.',
-  );
+  const barging = new Side('barging', 'A barging semaphore', 'A count, taken by whoever comes first.');
   const ours = new Side('ours', 'taketurns Semaphore', 'A ticket each, served in order. Bypass bound: 0.');
   const sides = [barging, ours];
   const now = { time: 0 };
   const chart = new Chart(
     'How long the victim waits',
-    () => ({
-      ariaLabel: 'How long the victim waits on either semaphore, over the last ten seconds',
-      marginBottom: 34,
-      clip: true,
-      x: { domain: [-WINDOW_MS / 1000, 0], label: 'seconds ago', tickFormat: (x: number) => `${-x}` },
-      y: {
-        type: 'log',
-        domain: [FLOOR_MS, Math.max(1000, ...barging.points.map(({ wait }) => wait))],
-        label: null,
-        grid: true,
-        ticks: [0.01, 0.1, 1, 10, 100, 1000, 10_000],
-        tickFormat: duration,
-      },
-      marks: sides.flatMap((side) => {
-        const x = ({ time }: Point): number => (time - now.time) / 1000;
-        const stroke = `var(--${side.kind})`;
-        const area = Plot.areaY(side.points, {
-          x,
-          y1: FLOOR_MS,
-          y2: 'wait',
-          fill: stroke,
-          fillOpacity: 0.12,
-        });
-        const line = Plot.lineY(side.points, { x, y: 'wait', stroke, strokeWidth: 1.6 });
-        return side === barging ? [area, line] : [line];
-      }),
-    }),
-    'each line one semaphore; logarithmic',
+    () => {
+      const top = Math.max(1000, ...barging.points.map(({ wait }) => wait));
+      return {
+        ariaLabel: 'How long the victim waits on either semaphore, over the last ten seconds',
+        marginBottom: 34,
+        color: {
+          domain: sides.map(({ name }) => name),
+          range: sides.map(({ kind }) => `var(--${kind})`),
+          legend: true,
+        },
+        clip: true,
+        x: { domain: [-WINDOW_MS / 1000, 0], label: 'seconds ago', tickFormat: (x: number) => `${-x}` },
+        y: {
+          type: 'log',
+          domain: [FLOOR_MS, top],
+          label: null,
+          grid: true,
+          ticks: decades(FLOOR_MS, top),
+          tickFormat: duration,
+        },
+        marks: sides.flatMap((side) => {
+          const x = ({ time }: Point): number => (time - now.time) / 1000;
+          const stroke = `var(--${side.kind})`;
+          const area = Plot.areaY(side.points, {
+            x,
+            y1: FLOOR_MS,
+            y2: 'wait',
+            fill: stroke,
+            fillOpacity: 0.12,
+          });
+          const line = Plot.lineY(side.points, { x, y: 'wait', stroke, strokeWidth: 1.6 });
+          return side === barging ? [area, line] : [line];
+        }),
+      };
+    },
+    'logarithmic',
   );
 
   let stopFrames: (() => void) | undefined;

@@ -7,6 +7,11 @@ import { h } from './dom.js';
 
 export { Plot };
 
+/** The powers of ten within a domain: Plot draws ticks that are given, even outside of it. */
+export function decades(from: number, to: number): number[] {
+  return Array.from({ length: 16 }, (_, i) => 10 ** (i - 4)).filter((n) => n >= from && n <= to);
+}
+
 /** The page's colours of series, by number. */
 export function colour(i: number): string {
   return `var(--c${(i % 8) + 1})`;
@@ -20,12 +25,12 @@ const FONT = 'system-ui, sans-serif';
 export class Chart {
   readonly element: HTMLElement;
   readonly #plot = h('div', { class: 'plot' });
-  readonly #options: () => Plot.PlotOptions;
+  readonly #options: (narrow: boolean) => Plot.PlotOptions;
   #width = 0;
   #due = false;
 
   /** `options` is asked whenever the chart is drawn: when told to, and when its place gets another width. */
-  constructor(title: string, options: () => Plot.PlotOptions, note = '') {
+  constructor(title: string, options: (narrow: boolean) => Plot.PlotOptions, note = '') {
     this.#options = options;
     this.element = h(
       'figure',
@@ -55,7 +60,7 @@ export class Chart {
         marginLeft: 58,
         marginRight: 14,
         style: { background: 'none', fontFamily: FONT, fontSize: '12px', overflow: 'visible' },
-        ...this.#options(),
+        ...this.#options(narrow),
       });
       this.#plot.replaceChildren(plot);
     });
@@ -93,7 +98,7 @@ export class Chart {
 
   /** What the legend says, as text in a row above the chart. */
   #legend(): SVGElement[] {
-    const { color } = this.#options();
+    const { color } = this.#options(false);
     if (!color?.legend) return [];
     const range = (color.range ?? []) as string[];
     let x = 16;
