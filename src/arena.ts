@@ -26,7 +26,9 @@ export interface ArenaOptions {
 
 /** A plain, structured-cloneable value that stands for an arena in a message to another thread. */
 export interface ArenaHandle {
+  /** What it is a handle of. */
   readonly kind: 'Arena';
+  /** The arena's memory, which is shared. */
   readonly memory: WebAssembly.Memory;
   /** Whether it is its program's default arena; a worker without one adopts it as its own. */
   readonly isDefault: boolean;
@@ -34,17 +36,28 @@ export interface ArenaHandle {
 
 /** A plain, structured-cloneable value that stands for a thread of an arena, until that ends. */
 export interface ThreadHandle {
+  /** What it is a handle of. */
   readonly kind: 'Thread';
   /** Which arena it is a thread of. */
   readonly arena: bigint;
+  /** Its number there, from 1 on, which another thread gets after it. */
   readonly thread: number;
+  /** Tells it from those that have had that number before. */
   readonly life: number;
 }
 
 /** A worker, as far as `Arena.watch` needs to know: of `worker_threads`, or of the web. */
 export type WatchedWorker =
-  | { readonly threadId: number; once(event: 'exit', listener: () => void): unknown }
-  | { terminate(): unknown };
+  | {
+      /** What Node calls the thread. */
+      readonly threadId: number;
+      /** Has a function called when the worker has ended. */
+      once(event: 'exit', listener: () => void): unknown;
+    }
+  | {
+      /** Ends the worker. */
+      terminate(): unknown;
+    };
 
 const PAGE = 65536;
 
@@ -53,6 +66,10 @@ let defaultArena: Arena | undefined;
 const arenas = new WeakMap<Attachment, Arena>();
 let attachmentIn: (arena: Arena) => Attachment;
 
+/**
+ * A piece of shared memory in which semaphores and locks live. Threads that attach to one arena share what is in it.
+ * Most programs need only `Arena.default`, and never name it.
+ */
 export class Arena {
   readonly #attachment: Attachment;
 
@@ -91,7 +108,8 @@ export class Arena {
   }
 
   /**
-   * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object.
+   * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object. Never
+   * blocks.
    * @throws {TypeError} if it is no handle of an arena.
    * @throws {ArenaFullError} if the arena has no room for another thread.
    */
@@ -111,7 +129,7 @@ export class Arena {
   }
 
   /**
-   * Makes this arena the default of this thread and, in Node, of the workers it starts from now on.
+   * Makes this arena the default of this thread and, in Node, of the workers it starts from now on. Never blocks.
    * @throws {Error} if the thread has another default arena already.
    */
   makeDefault(): this {
@@ -136,7 +154,7 @@ export class Arena {
 
   /**
    * What the arena tells of itself, as a plain object. Racy by nature, and found by a look at every waiter: for
-   * diagnostics. Never blocks.
+   * diagnostics. Never blocks, throws nothing.
    */
   stats(): ArenaStats {
     return arenaStats(this.#attachment.core);
@@ -149,7 +167,7 @@ export class Arena {
 
   /**
    * Reaps a worker's thread when the worker ends, however it ends: see `reap`. To be called by the thread that
-   * has started the worker, before it ends; the worker may attach to the arena before or after.
+   * has started the worker, before it ends; the worker may attach to the arena before or after. Never blocks.
    *
    * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A worker of the web tells nobody of
    * its end, so there it is reaped when `terminate` is called on this very object, and its thread must be named.

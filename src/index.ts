@@ -1,3 +1,8 @@
+/**
+ * Fair semaphores and a mutex for threads over shared memory, and the arena that they live in.
+ * @module taketurns
+ */
+
 export {
   Arena,
   type ArenaHandle,
@@ -11,4 +16,4 @@ export { HeldPermits } from './held-permits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex.js';
 export type { Patience } from './patience.js';
 export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';
-export type { ArenaStats, HolderStats, SemaphoreStats, ThreadStats } from './stats.js';
+export type { ArenaStats, HolderStats, SemaphoreStats, ThreadStats, Used } from './stats.js';

@@ -5,6 +5,7 @@ import { checkProperties, find, type Handle, make, Reference } from '../engine/s
 import { checkChoice } from '../errors.js';
 import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
 
+/** What may be said of a new `ChainSemaphore`. */
 export interface ChainSemaphoreOptions extends ListingOptions {
   /**
    * How the waiters of a chain are woken, of which there is one unless tickets collide. Default `'pass'`.
@@ -16,6 +17,7 @@ export interface ChainSemaphoreOptions extends ListingOptions {
   readonly wake?: 'all' | 'pass' | 'due';
 }
 
+/** What to send to another thread, for `ChainSemaphore.from` there: plain and structured-cloneable. */
 export type ChainSemaphoreHandle = Handle<'ChainSemaphore'>;
 
 const KIND = 'ChainSemaphore';
@@ -44,7 +46,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a ChainSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
@@ -74,7 +76,10 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.chainRelease(this.at, permits);
   }
 
-  /** SemaPost as the listing has it: one permit, and the chain's head is exchanged whether anybody waits or not. */
+  /**
+   * SemaPost as the listing has it: one permit, and the chain's head is exchanged whether anybody waits or not.
+   * Never blocks, throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.chainReleaseConservative(this.at);
   }

@@ -7,6 +7,7 @@ import { arenaFull, type Handle, type Policy, type Reference } from '../engine/s
 import { checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
+/** What may be said of a new semaphore of the listings. */
 export interface ListingOptions {
   /**
    * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks; `'park'` polls never;
@@ -48,7 +49,7 @@ export abstract class ListingObject<K extends Kind> {
     return this.#reference.handle(this.#kind);
   }
 
-  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. */
+  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. Never blocks, throws nothing. */
   dispose(): void {
     if (this.at === CLOSED_OBJECT) return;
     this.close();

@@ -4,7 +4,9 @@ import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
 
+/** What may be said of a new `LocationSemaphore`. */
 export type LocationSemaphoreOptions = ListingOptions;
+/** What to send to another thread, for `LocationSemaphore.from` there: plain and structured-cloneable. */
 export type LocationSemaphoreHandle = Handle<'LocationSemaphore'>;
 
 const KIND = 'LocationSemaphore';
@@ -31,7 +33,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a LocationSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
@@ -61,7 +63,10 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.locationRelease(this.at, permits);
   }
 
-  /** SemaPost as the listing has it: one permit, and its location is woken whether anybody waits or not. */
+  /**
+   * SemaPost as the listing has it: one permit, and its location is woken whether anybody waits or not.
+   * Never blocks, throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.locationReleaseConservative(this.at);
   }

@@ -1,7 +1,9 @@
 /** The embedded WebAssembly modules: each is compiled once a thread, when the first arena needs it. */
 
+import { decode } from './decode.js';
+
 /**
- * How to get an instance of the module in these bytes (base64): its exports, as a copy, because the exports object
+ * How to get an instance of the module in these bytes (decode.ts): its exports, as a copy, because the exports object
  * is frozen and what a thread must not call, or not any more, is replaced.
  */
 export function embedded<Exports>(bytes: string): (imports: WebAssembly.Imports) => Exports {
@@ -20,5 +22,5 @@ function compile(bytes: string): WebAssembly.Module {
         'Cross-Origin-Embedder-Policy: require-corp',
     );
   }
-  return new WebAssembly.Module(Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0)));
+  return new WebAssembly.Module(decode(bytes));
 }

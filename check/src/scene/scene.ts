@@ -75,6 +75,8 @@ export interface Op {
   next(scene: Scene, t: number): boolean | undefined;
   /** Whether it may wait for a death that does not come. */
   readonly supervises?: boolean;
+  /** How many permits of the first semaphore the core has said are the thread's, and the scene has not been told of yet. */
+  granted?(scene: Scene, t: number): number;
 }
 
 export interface ArenaSizes {
@@ -522,7 +524,12 @@ export class Scene {
     const giving = this.get(t, GIVING);
     for (let s = 0; s < this.semaphores.length; s++) {
       const attachment = this.robust(t, s);
-      if (attachment === 0) continue;
+      if (attachment === 0) {
+        // What the dead held is lost.
+        const untold = s === 0 ? this.#programs[t]?.[this.get(t, OP)]?.granted?.(this, t) : 0;
+        this.#setHeld(s, this.held(s) + (untold ?? 0));
+        continue;
+      }
       if (this.#wordOf(this.semaphores[s] + O_KIND) === MUTEX) {
         if ((this.#wordOf(this.semaphores[s] + M_WORD) & M_OWNER) !== t + 1) continue;
         this.state[this.#ghosts + 3 * MOST_SEMAPHORES + s] = this.#deaths(s) + 1;
