@@ -146,6 +146,8 @@ function suite({ name, title, path, variable }: Found): void {
           ),
         PATIENCE,
       );
+      // Long enough for the frames of a second to be told, and for ours to go wrong if it could.
+      await new Promise((resolve) => setTimeout(resolve, 3000));
       const frames = await text(page, '#fps');
       const [hogOverVictim] = await page.$$eval('.barging .matrix td.some', (cells) =>
         cells.map((cell) => cell.textContent),
