@@ -1,6 +1,6 @@
 /** Chromium and Firefox as the system has them, driven by puppeteer-core. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fetchPackage, Missing } from './fetch.js';
@@ -44,15 +44,17 @@ const COMMANDS: Record<BrowserName, readonly string[]> = {
 const PACKAGES: Record<BrowserName, string> = { chromium: 'chromium', firefox: 'firefox-esr' };
 
 function find(name: BrowserName): string {
-  const given = process.env[name === 'chromium' ? 'CHROMIUM' : 'FIREFOX'];
-  if (given) return given;
+  const variable = name.toUpperCase();
+  const given = process.env[variable];
+  if (given && existsSync(given)) return given;
+  if (given) throw new Missing(`${variable} names ${given}, which is not there`);
   for (const command of COMMANDS[name]) {
     const { status, stdout } = spawnSync('which', [command], { encoding: 'utf8' });
     if (status === 0) return stdout.trim();
   }
   throw new Missing(
     `no ${name} here: apt-get install ${PACKAGES[name]} (Debian), or name its program in the environment ` +
-      `variable ${name.toUpperCase()}`,
+      `variable ${variable}`,
   );
 }
 

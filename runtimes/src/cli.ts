@@ -40,6 +40,10 @@ const isHere = wanted.delete('here');
 if (isHere) for (const name of [here, 'deno', 'bun']) wanted.add(name);
 if (wanted.delete('all')) for (const name of NAMES) wanted.add(name);
 const unknown = [...wanted].filter((name) => !NAMES.includes(name));
+if (!/^[1-9]\d*$/.test(values.rounds)) {
+  console.error(`--rounds must be an integer from 1 on, got ${values.rounds}`);
+  process.exit(2);
+}
 if (values.help || wanted.size === 0 || unknown.length > 0) {
   if (unknown.length > 0) console.error(`no such runtime: ${unknown.join(', ')}\n`);
   console.log(HELP);
