@@ -4,6 +4,7 @@
 import { host } from '#host';
 import { Attachment } from './engine/attachment.js';
 import { instantiate } from './engine/core.js';
+import { requireSharedMemory, sharedMemory } from './engine/requirements.js';
 import { badType, checkInteger } from './errors.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
@@ -80,6 +81,7 @@ export class Arena {
   /**
    * Makes an arena and attaches the calling thread to it.
    * @throws {RangeError | TypeError} for a capacity out of its range.
+   * @throws {Error} where the runtime or page lacks what is needed, such as shared memory: it says what, and why.
    */
   constructor(options?: ArenaOptions);
   constructor(options: ArenaOptions | Attachment = {}) {
@@ -89,7 +91,7 @@ export class Arena {
 
   /**
    * The arena that is used where none is named. On the main thread it is made on first use, and workers
-   * started after that inherit it. In a worker that inherited none it is the default arena of the first
+   * of `worker_threads` started after that inherit it; those of the web do in Bun alone. In a worker that inherited none it is the default arena of the first
    * handle that arrives.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
@@ -114,6 +116,7 @@ export class Arena {
    * @throws {ArenaFullError} if the arena has no room for another thread.
    */
   static from(handle: ArenaHandle): Arena {
+    requireSharedMemory();
     if (handle?.kind !== 'Arena' || !(handle.memory instanceof WebAssembly.Memory)) {
       throw badType('Arena.from: handle', 'the handle of an Arena', handle);
     }
@@ -129,7 +132,8 @@ export class Arena {
   }
 
   /**
-   * Makes this arena the default of this thread and, in Node, of the workers it starts from now on. Never blocks.
+   * Makes this arena the default of this thread and of the workers it starts from now on, as far as they
+   * inherit. Never blocks.
    * @throws {Error} if the thread has another default arena already.
    */
   makeDefault(): this {
@@ -238,9 +242,9 @@ function create(options: ArenaOptions): Attachment {
   // thread to an object takes one.
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, names, threads, slots, elements] as const;
-  const one = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+  const one = sharedMemory(1);
   const pages = Math.ceil(instantiate(one).measure(...sizes) / PAGE);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const memory = sharedMemory(pages);
   instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
   return Attachment.of(memory) as Attachment;
 }

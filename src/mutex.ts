@@ -20,7 +20,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './engine/core.js';
-import { canWaitAsync, closed, type Doorbell, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
+import { closed, type Doorbell, type Promises } from './engine/doorbell.js';
 import {
   find,
   type Handle,
@@ -30,6 +30,7 @@ import {
   type Properties,
   Reference,
 } from './engine/shared-object.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
 import { ArenaFullError, badType, checkInteger, DisposedError, TimeoutError } from './errors.js';
 import { HeldLock } from './held-lock.js';
 import { checkPatience, type Patience, watch } from './patience.js';

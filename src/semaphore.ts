@@ -21,7 +21,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './engine/core.js';
-import { canWaitAsync, closed, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
+import { closed, type Promises } from './engine/doorbell.js';
 import {
   checkProperties,
   find,
@@ -31,6 +31,7 @@ import {
   type Properties,
   Reference,
 } from './engine/shared-object.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
 import { HeldPermits } from './held-permits.js';
 import { checkPatience, type Patience, timedOut, watch } from './patience.js';
