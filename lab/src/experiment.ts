@@ -14,3 +14,8 @@ export async function begin(experiment: Experiment): Promise<void> {
 export function end(experiment: Experiment): void {
   if (current === experiment) current = undefined;
 }
+
+// A page that nobody sees draws no frames and has slow timers: figures taken then would say nothing.
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) void current?.stop();
+});
