@@ -7,6 +7,7 @@ import { checkProperties, find, type Handle, make, type Reference } from '../eng
 import { badType, checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
+/** What may be said of a new `Capacitor`. */
 export interface CapacitorOptions extends PolicyOptions {
   /**
    * On what those wait who find it closed: the waiting array (`'twa'`, the default, Listing 2), or one word for all
@@ -23,7 +24,9 @@ export interface CapacitorOptions extends PolicyOptions {
   readonly firstTicket?: bigint;
 }
 
+/** What to send to another thread, for `Capacitor.from` there: plain and structured-cloneable. */
 export interface CapacitorHandle extends Handle<'Capacitor'> {
+  /** Those of its lanes, if it has any. */
   readonly lanes: readonly Handle<'Capacitor'>[];
 }
 
@@ -78,9 +81,10 @@ export class Capacitor {
   }
 
   /**
-   * Attaches to the capacitor of a handle, in any thread.
+   * Attaches to the capacitor of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a Capacitor.
    * @throws {DisposedError} if the capacitor has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: CapacitorHandle): Capacitor {
     const reference = find(KIND, handle);
@@ -137,7 +141,10 @@ export class Capacitor {
       algorithms.capacitorOpenLane(this.#at, lane.address, i, length);
   }
 
-  /** Closes it for good, in every thread: whoever waits, now or later, gets a DisposedError. */
+  /**
+   * Closes it for good, in every thread: whoever waits, now or later, gets a DisposedError. Never blocks, throws
+   * nothing.
+   */
   dispose(): void {
     this.close();
     this.letGo();

@@ -6,6 +6,7 @@ import { checkChoice } from '../errors.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, prepare } from './listing.js';
 
+/** What may be said of a new `ChainSemaphore`. */
 export interface ChainSemaphoreOptions extends HashedOptions {
   /**
    * How the waiters of a chain are woken, of which there is one unless tickets collide. Default `'pass'`.
@@ -17,6 +18,7 @@ export interface ChainSemaphoreOptions extends HashedOptions {
   readonly wake?: 'all' | 'pass' | 'due';
 }
 
+/** What to send to another thread, for `ChainSemaphore.from` there: plain and structured-cloneable. */
 export type ChainSemaphoreHandle = Handle<'ChainSemaphore'>;
 
 const KIND = 'ChainSemaphore';
@@ -45,7 +47,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a ChainSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
@@ -75,7 +77,10 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.chainRelease(this.at, permits);
   }
 
-  /** SemaPost as the listing has it: one permit, and the chain's head is exchanged whether anybody waits or not. */
+  /**
+   * SemaPost as the listing has it: one permit, and the chain's head is exchanged whether anybody waits or not.
+   * Never blocks, throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.chainReleaseConservative(this.at);
   }

@@ -6,11 +6,13 @@ import { badType } from '../errors.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, prepare } from './listing.js';
 
+/** What may be said of a new `ChannelSemaphore`. */
 export interface ChannelSemaphoreOptions extends HashedOptions {
   /** Whether waiters wait by `keyWaitLazy`, which spares them reading the channel's sequence first. Default false. */
   readonly lazy?: boolean;
 }
 
+/** What to send to another thread, for `ChannelSemaphore.from` there: plain and structured-cloneable. */
 export type ChannelSemaphoreHandle = Handle<'ChannelSemaphore'>;
 
 const KIND = 'ChannelSemaphore';
@@ -37,7 +39,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a ChannelSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
@@ -67,7 +69,10 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.channelRelease(this.at, permits);
   }
 
-  /** SemaPost as the listing has it: one permit, and its channel is signalled whether anybody waits or not. */
+  /**
+   * SemaPost as the listing has it: one permit, and its channel is signalled whether anybody waits or not.
+   * Never blocks, throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.channelReleaseConservative(this.at);
   }

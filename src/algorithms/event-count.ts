@@ -6,6 +6,7 @@ import { checkProperties, find, type Handle, make, Reference } from '../engine/s
 import { badType, checkInteger } from '../errors.js';
 import { ListingObject, prepare } from './listing.js';
 
+/** What may be said of a new `EventCount`. */
 export interface EventCountOptions extends PolicyOptions {
   /** Where it begins, 0n to 2n ** 61n. Default 0n. */
   readonly first?: bigint;
@@ -13,6 +14,7 @@ export interface EventCountOptions extends PolicyOptions {
   readonly arena?: Arena;
 }
 
+/** What to send to another thread, for `EventCount.from` there: plain and structured-cloneable. */
 export type EventCountHandle = Handle<'EventCount'>;
 
 const KIND = 'EventCount';
@@ -38,7 +40,7 @@ export class EventCount extends ListingObject<typeof KIND> {
   }
 
   /**
-   * Attaches to the event count of a handle, in any thread.
+   * Attaches to the event count of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of an EventCount.
    * @throws {DisposedError} if it has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.

@@ -18,6 +18,7 @@ export const HASHES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as cons
  */
 export type Hash = (typeof HASHES)[number];
 
+/** What may be said of a new semaphore whose tickets have slots. */
 export interface HashedOptions extends ListingOptions {
   /** How its tickets are spread over the slots of the waiting array. Default `'multiplier'`. */
   readonly hash?: Hash;

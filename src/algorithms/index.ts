@@ -1,4 +1,7 @@
-/** The algorithms of the papers, each under its own name and as its listing has it. */
+/**
+ * The algorithms of the papers, each under its own name and as its listing has it.
+ * @module algorithms
+ */
 
 export type { Policy, PolicyOptions } from '../engine/policy.js';
 export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
@@ -11,9 +14,10 @@ export {
 } from './channel-semaphore.js';
 export { ClhLock, type ClhLockHandle, type ClhLockOptions } from './clh-lock.js';
 export { EventCount, type EventCountHandle, type EventCountOptions } from './event-count.js';
-export type { Hash } from './hash.js';
+export type { Hash, HashedOptions } from './hash.js';
 export { lastTicket } from './last-ticket.js';
 export { LifoLock, type LifoLockHandle, type LifoLockOptions } from './lifo-lock.js';
+export type { ListingOptions } from './listing.js';
 export {
   LocationSemaphore,
   type LocationSemaphoreHandle,

@@ -8,6 +8,7 @@ import { arenaFull, type Handle, type Reference } from '../engine/shared-object.
 import { checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
+/** What may be said of a new semaphore of the listings. */
 export interface ListingOptions extends PolicyOptions {
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
@@ -42,7 +43,7 @@ export abstract class ListingObject<K extends Kind> {
     return this.#reference.handle(this.#kind);
   }
 
-  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. */
+  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. Never blocks, throws nothing. */
   dispose(): void {
     if (this.at === CLOSED_OBJECT) return;
     this.close();

@@ -4,6 +4,7 @@ import { checkProperties, find, type Handle, make, Reference } from '../engine/s
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
 
+/** What may be said of a new `TwaSemaphore`. */
 export interface TwaSemaphoreOptions extends HashedOptions {
   /**
    * LongTermThreshold, 0 to 2,147,483,647: waiters no further than this from their turn poll grant, the
@@ -12,6 +13,7 @@ export interface TwaSemaphoreOptions extends HashedOptions {
   readonly threshold?: number;
 }
 
+/** What to send to another thread, for `TwaSemaphore.from` there: plain and structured-cloneable. */
 export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
 
 const KIND = 'TwaSemaphore';
@@ -41,9 +43,10 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a TwaSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TwaSemaphoreHandle): TwaSemaphore {
     return new TwaSemaphore(find(KIND, handle) as never);
@@ -70,7 +73,10 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.twaRelease(this.at, permits);
   }
 
-  /** SemaPostConservative: the same without the short-cut, so that each post touches the waiting array. */
+  /**
+   * SemaPostConservative: the same without the short-cut, so that each post touches the waiting array. Never blocks,
+   * throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.twaReleaseConservative(this.at);
   }

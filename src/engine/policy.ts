@@ -5,6 +5,7 @@ import { LIMIT } from './core.js';
 /** How a thread waits for its turn. */
 export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
 
+/** How a waiter waits, where it has no deadline. */
 export interface PolicyOptions {
   /**
    * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks; `'park'` polls never;
@@ -15,6 +16,7 @@ export interface PolicyOptions {
   readonly spin?: number;
 }
 
+/** How a waiter waits, where it may have a deadline. */
 export interface ParkingOptions {
   /**
    * How a waiter that is next in line waits: `'spin-then-park'` (the default) polls `spin` times and then parks;

@@ -21,9 +21,13 @@ import { budget, type PolicyOptions } from './policy.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
 export interface Handle<K extends Kind = Kind> {
+  /** The name of its class. */
   readonly kind: K;
+  /** Where it lives. */
   readonly arena: ArenaHandle;
+  /** At which byte of the arena's memory. */
   readonly address: number;
+  /** Which of those that have lived there. */
   readonly generation: number;
 }
 

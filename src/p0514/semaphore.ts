@@ -16,6 +16,7 @@ import { Semaphore } from '../semaphore.js';
 import { checkDuration, LONGEST, mayNotBlock, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';
 
+/** What may be said of a new `BinarySemaphore` or `CountingSemaphore`. */
 export interface SemaphoreOptions extends ParkingOptions {
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
@@ -278,7 +279,7 @@ export abstract class CounterSemaphore<K extends Kind> {
   /**
    * Closes it in every thread: whoever waits, now or later, gets a DisposedError; whoever has been unblocked by then
    * has what it waited for, even if its wait has not returned yet. Its memory is used again once every thread has
-   * let go of it.
+   * let go of it. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.disposed) return;

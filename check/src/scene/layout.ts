@@ -2,11 +2,12 @@
  * The core's own constants, read from core/layout.ts, so that they are written once. The bases of the arena's
  * regions are globals of the core; what an address means follows from both.
  */
-import { readFileSync } from 'node:fs';
+import { layoutText } from '../files.js';
 
-const source = readFileSync(new URL('../../../core/layout.ts', import.meta.url), 'utf8');
 const constants = new Map<string, number>();
-for (const [, name, value] of source.matchAll(/^export const (\w+): \w+ = (-?(?:0x)?[0-9a-f]+)(?:;| <<)/gm)) {
+for (const [, name, value] of layoutText().matchAll(
+  /^export const (\w+): \w+ = (-?(?:0x)?[0-9a-f]+)(?:;| <<)/gm,
+)) {
   constants.set(name as string, Number(value));
 }
 
