@@ -60,6 +60,7 @@ export {
   tryLock,
   unlock,
   waitersOf,
+  waitsSince,
   wakeEldest,
 } from './mutex';
 export { draftName, openName } from './names';

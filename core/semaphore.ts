@@ -85,7 +85,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
-import { beginLocking, endLocking, forgo, isMutex } from './mutex';
+import { beginLocking, endLocking, isMutex, resign } from './mutex';
 import { closeObject } from './objects';
 import { pause } from './pause';
 import { covers, settle, undue } from './runs';
@@ -149,7 +149,7 @@ export function recover(): bool {
     // Who called may have another semaphore in hand: promises of this one are found by the doorbell.
     ring(me);
   } else if (amidst === COMPETING) {
-    forgo(mutex, attached);
+    resign(mutex, attached);
   } else if (amidst === PARKING) {
     // The exception may have ended its sleep.
     wakeUp();

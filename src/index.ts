@@ -17,4 +17,11 @@ export { HeldPermits } from './held-permits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex.js';
 export type { Patience } from './patience.js';
 export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';
-export type { ArenaStats, HolderStats, SemaphoreStats, ThreadStats, Used } from './stats.js';
+export type {
+  ArenaStats,
+  HolderStats,
+  MutexStats,
+  SemaphoreStats,
+  ThreadStats,
+  Used,
+} from './stats.js';

@@ -30,7 +30,7 @@ interface Run {
   next: Run | undefined;
 }
 
-type Resolve = (value?: Promise<never>) => void;
+export type Resolve = (value?: Promise<never>) => void;
 
 /** Called on a library object when its promise has found the shared object disposed of. */
 export const closed = Symbol('closed');
@@ -75,14 +75,19 @@ export class Promises {
   /** A promise that the core has just queued in the run of this number. */
   wait(owner: Owner, number: number): Promise<void> {
     const promise = new Promise<void>(capture);
-    this.#waiters.push(resolveNew);
+    this.add(owner, number, resolveNew);
+    return promise;
+  }
+
+  /** The same, whatever is done when it is settled. */
+  add(owner: Owner, number: number, settle: Resolve): void {
+    this.#waiters.push(settle);
     if (number === this.last) (this.#tail as Run).waiting++;
     else {
       this.#append(number, undefined);
       this.last = number;
     }
     this.#own(owner);
-    return promise;
   }
 
   /**
@@ -95,14 +100,20 @@ export class Promises {
     watch: (giveUp: (reason: unknown) => void) => () => void,
   ): Promise<void> {
     return new Promise<void>((resolve) => {
-      const run = this.#append(number, (value) => {
+      const giveUp = this.addAlone(owner, number, (value) => {
         unwatch();
         resolve(value);
       });
-      this.last = 0;
-      this.#own(owner);
-      const unwatch = watch((reason) => this.#giveUp(run, reason));
+      const unwatch = watch(giveUp);
     });
+  }
+
+  /** The same, whatever is done when it is settled. Returns what makes it give up. */
+  addAlone(owner: Owner, number: number, settle: Resolve): (reason: unknown) => void {
+    const run = this.#append(number, settle);
+    this.last = 0;
+    this.#own(owner);
+    return (reason) => this.#giveUp(run, reason);
   }
 
   #own(owner: Owner): void {

@@ -1,6 +1,6 @@
-/** What an arena and a semaphore tell of themselves: `stats` and `inspect`. */
+/** What an arena, a semaphore and a mutex tell of themselves: `stats` and `inspect`. */
 import { threadId } from 'node:worker_threads';
-import { Arena, DisposedError, Semaphore, TimeoutError } from 'taketurns';
+import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import {
   ChainSemaphore,
   ChannelSemaphore,
@@ -95,6 +95,87 @@ describe('inspect', () => {
     const semaphore = new Semaphore(1, { arena: new Arena() });
     semaphore.dispose();
     expect(() => semaphore.inspect()).toThrow(DisposedError);
+  });
+});
+
+describe('inspect of a mutex', () => {
+  const fresh = {
+    locked: false,
+    owner: undefined,
+    ownerThreadId: undefined,
+    bypass: 100,
+    waiting: 0,
+    longestWait: 0,
+    timeouts: 0,
+    ownerDeaths: 0,
+  };
+
+  it('is a plain object, which says who is the owner', () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena, bypass: 100 });
+    expect(mutex.inspect()).toStrictEqual(fresh);
+    mutex.lock();
+    const { thread } = arena.thread;
+    expect(mutex.inspect()).toStrictEqual({ ...fresh, locked: true, owner: thread, ownerThreadId: threadId });
+    expect(arena.stats().holders).toBe(1);
+    mutex.unlock();
+    expect(mutex.inspect()).toStrictEqual(fresh);
+    expect(arena.stats().holders).toBe(0);
+  });
+
+  it('counts who waits, the eldest as those in line, threads and promises, and tells the longest wait', async () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const waits: Promise<unknown>[] = [];
+    for (const [i, thread] of crowd.entries()) {
+      waits.push(thread.run('mutex-lock-once', { handle: mutex.handle }));
+      await until(() => mutex.inspect().waiting === i + 1 && mutex.inspect().longestWait >= 20 * (i + 1));
+    }
+    const { threads, waiting, longestWait, holders } = arena.stats();
+    expect([waiting, holders]).toEqual([2, 1]);
+    expect(threads.map((thread) => thread.waiting).sort()).toEqual([0, 1, 1]);
+    expect(longestWait).toBeGreaterThanOrEqual(40);
+    const promise = mutex.lockAsync();
+    expect(mutex.inspect().waiting).toBe(3);
+    mutex.unlock();
+    await Promise.all([...waits, promise]);
+    mutex.unlock();
+    expect(mutex.inspect()).toMatchObject({ waiting: 0, longestWait: 0, locked: false });
+    expect(arena.stats()).toMatchObject({ waiting: 0, longestWait: 0, holders: 0 });
+  });
+
+  it('tells how long a promise has waited that is the eldest', async () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const promises = [mutex.lockAsync(), mutex.lockAsync()];
+    await until(() => mutex.inspect().longestWait >= 15);
+    expect(arena.stats()).toMatchObject({ waiting: 2, threads: [{ waiting: 2, blocked: false }] });
+    for (const promise of promises) {
+      mutex.unlock();
+      await promise;
+    }
+    mutex.unlock();
+  });
+
+  it('counts requests that were given up, as the eldest and in line', async () => {
+    const mutex = new Mutex({ arena: new Arena() });
+    mutex.lock();
+    const late = [mutex.lockAsync({ timeout: 1 }), mutex.lockAsync({ timeout: 1 })];
+    const controller = new AbortController();
+    late.push(mutex.lockAsync({ signal: controller.signal }));
+    await Promise.allSettled(late.slice(0, 2));
+    expect(mutex.inspect().timeouts).toBe(2);
+    controller.abort();
+    await Promise.allSettled(late);
+    expect(mutex.inspect()).toMatchObject({ timeouts: 3, waiting: 0 });
+  });
+
+  it('throws when it is disposed of', () => {
+    const mutex = new Mutex({ arena: new Arena() });
+    mutex.dispose();
+    expect(() => mutex.inspect()).toThrow(DisposedError);
   });
 });
 

@@ -2,39 +2,32 @@
  * Models of the mutex. Programs as text, one thread between bars:
  *
  *     L lock     B lock with a time-out     T tryLock     U unlock what was locked     D dispose     S reap whoever dies
- *     a lockAsync, up to when it has the lock
+ *     a lockAsync     t the same with a signal     x abort the first of those     d the event loop, until no promise
+ *     waits: what a promise has locked it unlocks, as a microtask
  *
  * What is checked besides what a scene checks: the lock goes from nobody to the thread that takes it, and back by
- * its owner alone; and from when it has taken its ticket a waiter is overtaken no more often than the bound says.
+ * its owner alone; and from when it has taken its ticket a waiter, thread or promise, is overtaken no more often
+ * than the bound says.
  */
-import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED, TICKET, TIMED_OUT } from '../scene/layout.js';
+import { ADMITTED, constant, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
 import { dispose, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
-import { GOT, PHASE, PROMISES, TAKEN } from '../scene/words.js';
+import { PHASE } from '../scene/words.js';
+import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
+import { CONTENDED, expectClosed, HAS, has, M_WORD, mutex, STAGE, wrote } from './mutex-words.js';
 
-const M_WORD = constant('M_WORD');
-const M_OWNER = constant('M_OWNER');
 const M_DIED = constant('M_DIED');
 const M_CLOSED = constant('M_CLOSED');
-/** What can change of the number of waiters in a model. */
-const FEW_WAITERS = 7 * constant('M_WAITER');
 const ELDEST = constant('ELDEST');
-const CONTENDED = constant('CONTENDED');
-const MORE = constant('MORE');
-const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
 /** Bits of the word from here on count overtakings, and this many in the upper half of it. */
 const COUNT_BIT = 3;
 
-/** Whether the thread has the lock, as it knows. */
-const HAS = GOT + 1;
-/** Whether it has taken a ticket, and how often it has been overtaken since. */
-const WAITS = PROMISES;
-const OVERTAKEN = PROMISES + 1;
-
-interface Line {
+export interface MutexLine {
   readonly name: string;
   readonly program: string;
   readonly bypass: number;
+  /** How often a waiter may be overtaken, if that is to be another bound than the mutex is made with. */
+  readonly bound?: number;
   readonly spin?: number;
   readonly buckets?: 1 | 2;
   /** What overtakings begin at. */
@@ -44,32 +37,7 @@ interface Line {
   readonly undead?: boolean;
   readonly extra?: number;
   readonly forgets?: boolean;
-}
-
-function mutex(scene: Scene): number {
-  return scene.semaphores[0];
-}
-
-function ownerOf(scene: Scene): number {
-  return scene.machine.words[(mutex(scene) + M_WORD) >> 2] & M_OWNER;
-}
-
-function has(scene: Scene, t: number): true {
-  if (ownerOf(scene) !== t + 1) throw new Violation(`thread ${t} has been told that it has the lock`);
-  for (let u = 0; u < scene.threads; u++) {
-    if (u !== t && !scene.dead(u) && scene.get(u, HAS) === 1)
-      throw new Violation(`threads ${t} and ${u} have the lock`);
-  }
-  scene.set(t, HAS, 1);
-  return true;
-}
-
-function expectClosed(scene: Scene, t: number): true {
-  if (scene.result(t) !== ANSWER_CLOSED || !scene.closed(0))
-    throw new Violation(`thread ${t} is answered ${scene.result(t)}`);
-  scene.set(t, WAITS, 0);
-  scene.set(t, OVERTAKEN, 0);
-  return true;
+  readonly preemptions?: number;
 }
 
 const begin = 0;
@@ -105,7 +73,7 @@ function lock(timed: boolean): Op {
         case queued:
           if (answer === ADMITTED) return has(scene, t);
           if (answer === ELDEST) return compete();
-          if (answer !== QUEUED) return expectClosed(scene, t);
+          if (answer !== QUEUED) return expectClosed(scene, t, answer);
           scene.set(t, PHASE, parked);
           if (timed) scene.call(t, 'parkFor', 1, 0, 0, attachment);
           else scene.call(t, 'park', 0, attachment);
@@ -113,14 +81,14 @@ function lock(timed: boolean): Op {
         case parked:
           if (answer === ADMITTED) return compete();
           if (answer === TIMED_OUT) return go(givesUp, 'giveUp', attachment);
-          return expectClosed(scene, t);
+          return expectClosed(scene, t, answer);
         case competes:
           if (answer === ADMITTED) return has(scene, t);
           if (answer === TIMED_OUT) return go(forgoes, 'forgo', attachment);
-          return expectClosed(scene, t);
+          return expectClosed(scene, t, answer);
         case givesUp:
           if (answer === ADMITTED) return compete();
-          return answer === REFUSED || expectClosed(scene, t);
+          return answer === REFUSED || expectClosed(scene, t, scene.result(t));
         default:
           return true;
       }
@@ -138,7 +106,7 @@ function tryLock(): Op {
         return false;
       }
       if (scene.result(t) === ADMITTED) return has(scene, t);
-      return scene.result(t) === REFUSED || expectClosed(scene, t);
+      return scene.result(t) === REFUSED || expectClosed(scene, t, scene.result(t));
     },
   };
 }
@@ -152,21 +120,9 @@ function unlock(): Op {
   return {
     text: 'unlock',
     next(scene, t) {
-      if (scene.get(t, PHASE) === begin) {
-        if (scene.get(t, HAS) === 0) return true;
-        scene.set(t, HAS, 0);
-        scene.set(t, PHASE, tried);
-        scene.call(t, 'unlock', mutex(scene));
-        return false;
-      }
-      if (scene.get(t, PHASE) === tried) {
-        if (scene.result(t) === ANSWER_NOT_HELD) throw new Violation(`thread ${t} cannot unlock`);
-        forget(scene, t);
-        if (scene.result(t) !== MORE) return true;
-        scene.set(t, PHASE, queued);
-        scene.call(t, 'wakeEldest', mutex(scene));
-        return false;
-      }
+      if (scene.get(t, STAGE) === 0 && scene.get(t, HAS) === 0) return true;
+      if (unlocking(scene, t)) return false;
+      forget(scene, t);
       return true;
     },
   };
@@ -182,6 +138,14 @@ function op(letter: string): Op {
       return tryLock();
     case 'U':
       return unlock();
+    case 'a':
+      return lockAsync(false);
+    case 't':
+      return lockAsync(true);
+    case 'x':
+      return abort();
+    case 'd':
+      return loop();
     case 'D':
       return dispose(0, 'mutexDispose');
     case 'S':
@@ -189,42 +153,6 @@ function op(letter: string): Op {
     default:
       throw new Error(`a program has no ${letter}`);
   }
-}
-
-/** Looks at each change of the mutex. */
-function wrote(scene: Scene, t: number, address: number, before: number, bypass: number): void {
-  const m = mutex(scene);
-  if (address === m + TICKET) {
-    scene.set(t, WAITS, 1);
-    scene.set(t, OVERTAKEN, 0);
-    return;
-  }
-  if (address !== m + M_WORD) return;
-  const was = before & M_OWNER;
-  const is = ownerOf(scene);
-  if (was === is) {
-    // One waiter less, and nobody has taken the lock: it gives up.
-    if ((before & FEW_WAITERS) > (scene.machine.words[address >> 2] & FEW_WAITERS)) {
-      scene.set(t, WAITS, 0);
-      scene.set(t, OVERTAKEN, 0);
-    }
-    return;
-  }
-  if (was !== 0) {
-    if (is !== 0) throw new Violation(`thread ${t} passes the lock from ${was} to ${is}`);
-    if (was !== t + 1 && !scene.dead(was - 1)) throw new Violation(`thread ${t} unlocks for ${was}`);
-    return;
-  }
-  if (is !== t + 1) throw new Violation(`thread ${t} makes ${is} the owner`);
-  const mine = scene.get(t, WAITS) === 1 ? scene.get(t, TAKEN) : 0x7fffffff;
-  for (let u = 0; u < scene.threads; u++) {
-    if (u === t || scene.dead(u) || scene.get(u, WAITS) === 0 || scene.get(u, TAKEN) >= mine) continue;
-    const overtaken = scene.get(u, OVERTAKEN) + 1;
-    scene.set(u, OVERTAKEN, overtaken);
-    if (overtaken > bypass) throw new Violation(`thread ${u} is overtaken ${overtaken} times`);
-  }
-  scene.set(t, WAITS, 0);
-  scene.set(t, OVERTAKEN, 0);
 }
 
 function checkWord(scene: Scene): void {
@@ -239,9 +167,9 @@ function checkWord(scene: Scene): void {
     throw new Violation(`the word ends as 0x${(low >>> 0).toString(16)}`);
 }
 
-function modelOf(line: Line): Model {
+export function mutexModel(line: MutexLine): Model {
   const programs = line.program.split('|').map((text) => text.trim().split(/\s+/).map(op));
-  const givers = (line.program.match(/B/g) ?? []).length;
+  const givers = (line.program.match(/[Bat]/g) ?? []).length;
   return {
     name: `mutex: ${line.name}`,
     programs,
@@ -253,8 +181,9 @@ function modelOf(line: Line): Model {
     ...(line.mortal === undefined ? {} : { deaths: 1, mortal: line.mortal }),
     undead: line.undead ?? false,
     long: line.long ?? false,
+    ...(line.preemptions === undefined ? {} : { preemptions: line.preemptions }),
     forgets: line.forgets ?? false,
-    wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bypass),
+    wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bound ?? line.bypass),
     end: checkWord,
     objects: (scene) => {
       const m = scene.semaphore({
@@ -275,7 +204,7 @@ function modelOf(line: Line): Model {
 /** Where the count of overtakings, which has 29 bits, wraps soon. */
 const WRAP = 2 ** 29 - 1;
 
-const lines: Line[] = [
+const lines: MutexLine[] = [
   { name: '2x2', program: 'L U L U | L U L U', bypass: 1 },
   { name: '2x2, forgetful', program: 'L U L U | L U L U', bypass: 1, forgets: true },
   { name: '3x1', program: 'L U | L U | L U', bypass: 1, long: true },
@@ -291,6 +220,14 @@ const lines: Line[] = [
     long: true,
   },
   { name: '3, one twice', program: 'L U L U | L U | L U', bypass: 1, forgets: true, long: true },
+  {
+    name: '3x2',
+    program: 'L U L U | L U L U | L U L U',
+    bypass: 1,
+    forgets: true,
+    preemptions: 3,
+    long: true,
+  },
   {
     name: '3, one twice, 2 buckets',
     program: 'L U L U | L U | L U',
@@ -311,6 +248,34 @@ const lines: Line[] = [
   { name: 'die, of three', program: 'L U | L U | L U | S', bypass: 1, mortal: [0], long: true },
   { name: 'die, overtaking', program: 'L U L U | L U L U | S', bypass: 1, mortal: [0], long: true },
   { name: 'die, timed', program: 'B U | L U | S', bypass: 1, mortal: [0, 1] },
+  { name: 'promise', program: 'a d | L U', bypass: 1 },
+  { name: 'promise, again', program: 'a d a d | L U', bypass: 1 },
+  { name: 'promise, overtaken', program: 'a d | L U L U', bypass: 1 },
+  { name: 'promise and try', program: 'a d | T U T U', bypass: 1 },
+  { name: 'promises of one', program: 'a a d | L U', bypass: 1 },
+  { name: 'promises of one, 3', program: 'a a a d | L U', bypass: 1 },
+  { name: 'promises of one and its thread', program: 'L a a U d | L U', bypass: 1 },
+  { name: 'promises of two', program: 'a d | a d', bypass: 1 },
+  { name: 'promises of two and a thread', program: 'a d | a d | L U', bypass: 1, long: true },
+  { name: 'promise and two threads', program: 'a d | L U | L U', bypass: 1, long: true },
+  { name: 'promise, abort', program: 't x d | L U', bypass: 1 },
+  { name: 'promises, abort of the first', program: 't a x d | L U', bypass: 1 },
+  { name: 'promises, abort of the last', program: 'a t x d | L U', bypass: 1 },
+  { name: 'promises, abort between', program: 't x d | L U | a d', bypass: 1, long: true },
+  { name: 'promises dispose', program: 'a t d | L U | D', bypass: 1, long: true },
+  { name: 'promise, die', program: 'a d | L U | S', bypass: 1, mortal: [0, 1] },
+  { name: 'promises, die', program: 'a a d | L U | S', bypass: 1, mortal: [0, 1] },
+  { name: 'promise, die, abort', program: 't x d | L U | S', bypass: 1, mortal: [0, 1] },
+  { name: 'undead', program: 'L U | L U | S', bypass: 1, mortal: [0, 1], undead: true },
+  { name: 'undead, timed', program: 'B U | B U | S', bypass: 1, mortal: [0], undead: true },
+  {
+    name: 'undead, of three',
+    program: 'L U | L U | L U | S',
+    bypass: 1,
+    mortal: [0],
+    undead: true,
+    long: true,
+  },
 ];
 
-export const mutexes: readonly Model[] = lines.map(modelOf);
+export const mutexes: readonly Model[] = lines.map(mutexModel);

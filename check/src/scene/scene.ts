@@ -109,6 +109,8 @@ export interface Model {
   readonly leaves?: boolean;
   /** For the ops of a mutex: each unlock makes its thread forget what it has guessed. */
   readonly forgets?: boolean;
+  /** Too large to be searched to its end: only with so many switches away from a thread that could go on. */
+  readonly preemptions?: number;
   /** Whether it takes more than a few seconds. */
   readonly long?: boolean;
   /** A check of the model's own after a write to an object; what its low word was before. */
@@ -153,6 +155,8 @@ interface Globals {
   readonly spares: readonly string[];
   /** Besides ticketTaken: read only by what a call leaves to the call after it, and so dead between two operations. */
   readonly dead: readonly string[];
+  /** Nobody reads them when the thread has come to the end of its program. */
+  readonly last: readonly string[];
   /** Unless this says that the call before was cut short. */
   readonly amidst?: string;
   /** Says by which way a waiter got off a chain that it need not have pushed itself on: 1 to 4, else 0. */
@@ -174,12 +178,14 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
       'mutex/first',
       'mutex/dozed',
     ],
+    last: ['mutex/guess'],
     amidst: 'semaphore/amidst',
   },
   algorithms: {
     ticketTaken: 'algorithms/core/ticketTaken',
     spares: [],
     dead: ['algorithms/chains/recovery'],
+    last: [],
     recovery: 'algorithms/chains/recovery',
   },
 };
@@ -216,6 +222,7 @@ export class Scene {
   readonly #ticketGlobal: number;
   readonly #spareGlobals: readonly number[];
   readonly #dead: readonly number[];
+  readonly #last: readonly number[];
   readonly #amidst: number;
   readonly #recovery: number;
   /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
@@ -248,10 +255,11 @@ export class Scene {
       if (index < 0) throw new Error(`${model.program ?? 'core'}.wasm has no global ${name}`);
       return index;
     };
-    const { ticketTaken, spares, dead, amidst, recovery } = GLOBALS[model.program ?? 'core'];
+    const { ticketTaken, spares, dead, last, amidst, recovery } = GLOBALS[model.program ?? 'core'];
     this.#ticketGlobal = global(ticketTaken);
     this.#spareGlobals = spares.map(global);
     this.#dead = [...dead, ticketTaken, 'pause/pauseSink'].map(global);
+    this.#last = last.map(global);
     this.#amidst = amidst === undefined ? -1 : global(amidst);
     this.#recovery = recovery === undefined ? -1 : global(recovery);
     const made = newMachine(program, this.threads, model.arena ?? {}, this.#kills);
@@ -963,11 +971,13 @@ export class Scene {
   /** Clears what no later call reads, unless it comes after one that was cut short, so that states which differ only there are one. */
   #forget(t: number): void {
     if (this.#amidst >= 0 && this.machine.get(t, this.#amidst) !== 0) return;
-    for (const global of this.#dead) {
-      if (this.machine.get(t, global) !== 0 || this.machine.getHi(t, global) !== 0) {
-        this.machine.set(t, global, 0, 0);
-      }
-    }
+    for (const global of this.#dead) this.#clear(t, global);
+    if (this.finished(t)) for (const global of this.#last) this.#clear(t, global);
+  }
+
+  #clear(t: number, global: number): void {
+    if (this.machine.get(t, global) !== 0 || this.machine.getHi(t, global) !== 0)
+      this.machine.set(t, global, 0, 0);
   }
 
   #hash(t: number): void {

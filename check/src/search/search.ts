@@ -17,7 +17,7 @@
 
 import * as status from '../machine/status.js';
 import { GRANT, TICKET } from '../scene/layout.js';
-import { isFinding, type Scene } from '../scene/scene.js';
+import { isFinding, type Model, type Scene } from '../scene/scene.js';
 import * as words from '../scene/words.js';
 import { StateTable } from './table.js';
 import { walk } from './walk.js';
@@ -35,6 +35,11 @@ export interface SearchOptions {
   readonly milliseconds?: number;
 }
 
+/** How a model of the table is searched. */
+export function boundsOf({ preemptions }: Model, milliseconds: number): SearchOptions {
+  return preemptions === undefined ? { milliseconds } : { milliseconds, preemptions };
+}
+
 /** What is wrong, and how to get there. */
 export interface Finding {
   readonly message: string;
@@ -47,6 +52,8 @@ export interface SearchResult {
   readonly seconds: number;
   /** Whether every state was visited. */
   readonly exhaustive: boolean;
+  /** The same, within the bound on preemptions if there is one. */
+  readonly complete: boolean;
   readonly violation?: Finding;
   /** How many steps ended a wait that had to get off a chain, by the way it took: 1 to 4 by index. */
   readonly recoveries?: readonly number[];
@@ -112,7 +119,8 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
     for (let walked = 0; walked === 0 || walked < inVain * WALKED; seed++) {
       const { steps, violation } = walk(scene, WALKS, seed, (choice) => sharing.note(scene, choice));
       const seconds = (performance.now() - start) / 1000;
-      if (violation !== undefined) return { states: 0, steps, seconds, exhaustive: false, violation };
+      if (violation !== undefined)
+        return { states: 0, steps, seconds, exhaustive: false, complete: false, violation };
       walked += steps;
     }
     scene.rehash();
@@ -156,11 +164,12 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
   let closed = new Uint8Array(1 << 16);
   let steps = 0;
 
-  const finish = (exhaustive: boolean, message?: string): SearchResult => ({
+  const finish = (complete: boolean, message?: string): SearchResult => ({
     states: table.size,
     steps,
     seconds: (performance.now() - start) / 1000,
-    exhaustive: exhaustive && !bounded,
+    exhaustive: complete && !bounded,
+    complete,
     recoveries: [...scene.recoveries],
     ...(message === undefined
       ? {}
