@@ -5,7 +5,7 @@ import { checkChoice } from '../errors.js';
 import type { ListingOptions } from './listing.js';
 
 /** In the order of HASH_* of core/layout.ts. */
-export const HASHES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as const;
+const HASHES: readonly Hash[] = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
 
 /**
  * How tickets are spread over the slots of the waiting array. The numbers are in docs/hashes.md.
@@ -16,7 +16,7 @@ export const HASHES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as cons
  * - `'gray'`: the Gray code of the ticket times 17.
  * - `'mixed'`: ticket times an odd number of the semaphore's own, against two that collide for as long as they go in step.
  */
-export type Hash = (typeof HASHES)[number];
+export type Hash = 'multiplier' | 'paired' | 'orbit' | 'gray' | 'mixed';
 
 /** What may be said of a new semaphore whose tickets have slots. */
 export interface HashedOptions extends ListingOptions {
