@@ -41,6 +41,7 @@ export {
   elementState,
   elementWaiting,
   elementWidth,
+  futileWakes,
   initial,
   liveObjects,
   mostElements,

@@ -14,6 +14,7 @@ import {
   E_SINCE,
   E_START,
   E_STATE,
+  FUTILE_WAKES,
   GRANT,
   O_DEATHS,
   O_INITIAL,
@@ -51,6 +52,10 @@ export function liveObjects(): u32 {
 
 export function collisions(): u32 {
   return atomic.load<u32>(COLLISIONS);
+}
+
+export function futileWakes(): u32 {
+  return atomic.load<u32>(FUTILE_WAKES);
 }
 
 /** One of the states in layout.ts. */

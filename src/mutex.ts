@@ -20,34 +20,28 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './engine/core.js';
-import { canWaitAsync, closed, NO_WAIT_ASYNC } from './engine/doorbell.js';
-import {
-  find,
-  type Handle,
-  MOST_POLLS,
-  make,
-  open,
-  type Properties,
-  Reference,
-} from './engine/shared-object.js';
+import { closed } from './engine/doorbell.js';
+import { budget, type ParkingOptions } from './engine/policy.js';
+import { find, type Handle, make, open, type Properties, Reference } from './engine/shared-object.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
 import { ArenaFullError, badType, checkInteger, DisposedError, TimeoutError } from './errors.js';
 import { HeldLock } from './held-lock.js';
 import { checkPatience, type Patience, watch } from './patience.js';
 import { type MutexStats, mutexStats } from './stats.js';
 
-export interface MutexOptions {
+/** What may be said of a new `Mutex`. */
+export interface MutexOptions extends ParkingOptions {
   /**
    * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 262,144. A thread
    * keeps its turn for up to a 128th of it, while others wait; the shorter the turns, the more of the time goes into
    * changing them.
    */
   readonly bypass?: number;
-  /** How often the eldest waiter polls before it sleeps, 0 to 1,000,000. Default 200, some microseconds. */
-  readonly spin?: number;
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
+/** What to send to another thread, for `Mutex.from` there: plain and structured-cloneable. */
 export type MutexHandle = Handle<'Mutex'>;
 
 const KIND = 'Mutex';
@@ -64,7 +58,7 @@ function properties(options: MutexOptions): Properties {
   return {
     permits: 1,
     max: checkInteger(`${KIND}: bypass`, options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),
-    spin: checkInteger(`${KIND}: spin`, options.spin ?? DEFAULT_SPIN, 0, MOST_POLLS),
+    spin: budget(KIND, options, DEFAULT_SPIN, true),
     threshold: 0,
     robust: true,
     firstTicket: 0n,
@@ -117,9 +111,10 @@ export class Mutex {
   }
 
   /**
-   * Attaches to the mutex of a handle, in any thread.
+   * Attaches to the mutex of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a Mutex.
    * @throws {DisposedError} if the mutex has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: MutexHandle): Mutex {
     return new Mutex(find(KIND, handle) as never);
@@ -129,14 +124,18 @@ export class Mutex {
    * The mutex of this name in the arena: attaches to it, or creates it if there is none or it has been disposed of.
    * However many threads open a name at once, they get one mutex. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError} if it exists with another `bypass`.
-   * @throws {TypeError} if the name is that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, if it exists with another `bypass`, or if the name is
+   * that of something else.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
     return new Mutex(open(KIND, name, properties(options), options.arena) as never);
   }
 
-  /** What to send to another thread, for `Mutex.from` there. */
+  /**
+   * What to send to another thread, for `Mutex.from` there.
+   * @throws {DisposedError} if the mutex has been disposed of.
+   */
   get handle(): MutexHandle {
     if (this.disposed) throw new DisposedError(DISPOSED);
     return this.#reference.handle(KIND);
@@ -377,7 +376,7 @@ export class Mutex {
     throw error instanceof DisposedError ? this.#closed() : error;
   };
 
-  /** `lock`, with a guard that unlocks: `using held = mutex.hold()`. */
+  /** As `lock`, with a guard that unlocks: `using held = mutex.hold()`. */
   hold(patience?: Patience): HeldLock {
     const ownerDied =
       patience === undefined
@@ -386,14 +385,15 @@ export class Mutex {
     return new HeldLock(this, ownerDied);
   }
 
-  /** `lockAsync`, with a guard: `await using held = await mutex.holdAsync()`. */
+  /** As `lockAsync`, with a guard: `await using held = await mutex.holdAsync()`. */
   async holdAsync(patience?: Patience): Promise<HeldLock> {
     const ownerDied = await this.#lockAsync(patience);
     return new HeldLock(this, ownerDied);
   }
 
   /**
-   * Calls a function while this thread is the owner, by `lockAsync`, and unlocks when what it returns is settled.
+   * Calls a function while this thread is the owner, by `lockAsync`, and unlocks when what it returns is settled. Never
+   * blocks the thread.
    * @returns what the function returns, as a promise; it rejects with what it throws, or what `lockAsync` rejects with.
    */
   async runExclusive<T>(run: () => T | PromiseLike<T>, patience?: Patience): Promise<T> {
@@ -408,7 +408,7 @@ export class Mutex {
 
   /**
    * Closes the mutex in every thread: whoever waits, now or later, gets a DisposedError. The owner may unlock, to no
-   * effect. Its memory is used again once every thread has let go of it.
+   * effect. Its memory is used again once every thread has let go of it. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.disposed) return;

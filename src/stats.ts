@@ -18,6 +18,15 @@ export interface ThreadStats {
   readonly longestWait: number;
 }
 
+/** How much of something limited is taken. */
+export interface Used {
+  /** In use now. */
+  readonly used: number;
+  /** How many there are. */
+  readonly capacity: number;
+}
+
+/** What an arena tells of itself: `Arena.stats`. */
 export interface ArenaStats {
   /** Threads attached now. */
   readonly threads: readonly ThreadStats[];
@@ -29,23 +38,29 @@ export interface ArenaStats {
   readonly abandoned: number;
   /** How often, since the arena was made, a waiter came to a bucket of the waiting array where another stood. */
   readonly collisions: number;
+  /** How often, since the arena was made, a waiter was woken whose turn had not come. */
+  readonly futileWakes: number;
   /** Wait elements in use, of how many: waiters, attachments of threads to objects, and one or two spares a thread. */
-  readonly elements: { readonly used: number; readonly capacity: number };
+  readonly elements: Used;
   /** Objects in use, of how many. */
-  readonly objects: { readonly used: number; readonly capacity: number };
+  readonly objects: Used;
   /** How many threads hold permits of a robust semaphore, or a mutex, summed over all of them. */
   readonly holders: number;
 }
 
 /** A thread that holds permits of a robust semaphore. */
 export interface HolderStats {
+  /** Its number in the arena, as in `ThreadHandle`. */
   readonly thread: number;
+  /** How many it holds. */
   readonly permits: number;
 }
 
+/** What a semaphore tells of itself: `Semaphore.inspect`. */
 export interface SemaphoreStats {
   /** Permits that it was made with. */
   readonly permits: number;
+  /** Most that may be available at once. */
   readonly max: number;
   /** Permits that `tryAcquire` could take. */
   readonly available: number;
@@ -59,6 +74,7 @@ export interface SemaphoreStats {
   readonly abandoned: number;
   /** Requests that ended by a time-out or a signal, since it was made. */
   readonly timeouts: number;
+  /** Whether each thread's permits are recorded. */
   readonly robust: boolean;
   /** Threads that died with permits of it, since it was made; 0 if it is not robust. */
   readonly ownerDeaths: number;
@@ -166,6 +182,7 @@ export function arenaStats(core: Core): ArenaStats {
     longestWait: longest(waiters),
     abandoned,
     collisions: core.collisions(),
+    futileWakes: core.futileWakes(),
     elements: { used, capacity: core.mostElements() },
     objects: { used: core.liveObjects(), capacity: core.mostObjects() },
     holders: holders.length,

@@ -1,14 +1,15 @@
-// The two benchmarks: what is measured in each, and what it is called. All else is one program.
+// The benchmarks: what is measured in each, and what it is called. All else is one program.
 
+import { HASHES } from './rows/hashes.js';
 import { ASYNC_LOCKS, LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
 import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
 import { ASYNC_SEMAPHORES, SEMAPHORES } from './rows/semaphores.js';
 
 export interface Benchmark {
   /** On the command line. */
-  name: 'semaphores' | 'locks';
+  name: 'semaphores' | 'hashes' | 'locks';
   /** The loop that its threads run, as workers/loop.ts and the native binary call it. */
-  workload: 'semabench' | 'mutexbench';
+  workload: 'semabench' | 'hashbench' | 'mutexbench';
   summary: string;
   /** The two calls that an iteration makes. */
   calls: string;
@@ -18,6 +19,10 @@ export interface Benchmark {
   /** A row that is not for choosing, by its name. */
   unlisted?: (name: string) => ScriptRow | undefined;
   asyncRows: readonly AsyncRow[];
+  /** Thread counts, where they are not the usual ones. */
+  threads?: readonly number[];
+  /** It counts what its threads do to one another, and looks at nothing else: no order, no bypass, no single thread. */
+  crowdsOnly?: true;
 }
 
 export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
@@ -29,6 +34,18 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     asyncCalls: 'await acquire + release',
     rows: SEMAPHORES,
     asyncRows: ASYNC_SEMAPHORES,
+  },
+  hashes: {
+    name: 'hashes',
+    workload: 'hashbench',
+    summary:
+      'the hashes of the waiting array, at 1, 8 and 64 semaphores in step: collisions, futile wake-ups, throughput',
+    calls: 'acquire + release',
+    asyncCalls: 'await acquire + release',
+    rows: HASHES,
+    asyncRows: [],
+    threads: [8, 32, 64],
+    crowdsOnly: true,
   },
   locks: {
     name: 'locks',

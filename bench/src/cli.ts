@@ -1,4 +1,4 @@
-// The command line: `taketurns bench semaphores` and `taketurns bench locks`.
+// The command line: `taketurns bench semaphores`, `taketurns bench hashes` and `taketurns bench locks`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -59,7 +59,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
     .description(benchmark.summary)
     .option(
       '--threads <counts>',
-      `thread counts, 1 to ${MOST_THREADS} (default: ${FULL.threads})`,
+      `thread counts, 1 to ${MOST_THREADS} (default: ${benchmark.threads ?? FULL.threads})`,
       readThreads,
     )
     .option(
@@ -86,7 +86,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
     .addOption(
       new Option(
         '--quick',
-        `a short form: threads ${QUICK.threads}, ${QUICK.runs} runs of ${QUICK.seconds} s each`,
+        `a short form: threads ${benchmark.threads ?? QUICK.threads}, ${QUICK.runs} runs of ${QUICK.seconds} s each`,
       ),
     )
     .option('--no-native', 'leave out the rows in C++')
@@ -120,7 +120,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
   }
   const short = given.quick === true;
   const usual = short ? QUICK : FULL;
-  const threads = given.threads ?? usual.threads;
+  const threads = given.threads ?? [...(benchmark.threads ?? usual.threads)];
   const chosen = (given.rows ?? all).filter(({ kind }) => given.native || kind === 'script');
   const limits = given.bypass ?? (short ? [] : LIMITS);
   const options: Options = {
@@ -129,7 +129,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     threads,
     rows: [...chosen, ...sweep(chosen, limits, threads)],
     native: given.native,
-    pairs: given.pairs,
+    pairs: given.pairs && !benchmark.crowdsOnly,
     quick: short,
     json: given.json ?? `${RESULTS}${name}.json`,
     svg: given.svg ?? `${RESULTS}${name}.svg`,
@@ -155,11 +155,12 @@ async function run(options: Options): Promise<void> {
     benchmark: benchmark.name,
     environment: environment('compiler' in native ? native.compiler : 'none'),
     options: { ...told, rows: rows.map(({ name }) => name) },
-    rows: rows.map(({ name, family, lock, only }) => ({
+    rows: rows.map(({ name, family, lock, only, hash }) => ({
       name,
       family,
       ...(lock && { lock }),
       ...(only && { only }),
+      ...(hash && { hash }),
     })),
     runs: [],
     probes: [],

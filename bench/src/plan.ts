@@ -7,7 +7,7 @@ import type { Options } from './options.js';
 import { runJson } from './program.js';
 import { counted, type ReleaseTiming, type Results } from './results.js';
 import { BYPASS, TRACE_ROW, TRACED } from './rows/locks.js';
-import { FLOOR, NATIVE_FLOOR, type Row } from './rows/row.js';
+import { FLOOR, NATIVE_FLOOR, type Row, type Wakes } from './rows/row.js';
 import { Host } from './workers/client.js';
 
 const TIMER = fileURLToPath(new URL('./pairs/timer.js', import.meta.url));
@@ -29,8 +29,12 @@ export async function contention(
   const { workload } = benchmark;
   const rows = options.rows.filter((row) => row.kind === 'script' || 'binary' in native);
   const probeSeconds = options.quick ? seconds / 2 : seconds;
-  const at = (of: number): Row[] => rows.filter(({ only }) => only === undefined || only.includes(of));
-  const all = threads.reduce((sum, of) => sum + at(of).length, 0) * (runs + 1);
+  const at = (of: number): Row[] =>
+    rows.filter(({ only }) =>
+      only === undefined ? true : only === 'most' ? of === threads.at(-1) : only.includes(of),
+    );
+  const each = benchmark.crowdsOnly ? runs : runs + 1;
+  const all = threads.reduce((sum, of) => sum + at(of).length, 0) * each;
   const broken = new Set<string>();
   let kept: Host | undefined;
   let count = 0;
@@ -44,7 +48,11 @@ export async function contention(
     kept?.close();
     kept = undefined;
   };
-  const measure = (row: Row, of: number, probe: boolean): Promise<NativeRun & { admissions?: number }> =>
+  const measure = (
+    row: Row,
+    of: number,
+    probe: boolean,
+  ): Promise<NativeRun & { admissions?: number; wakes?: Wakes }> =>
     row.kind === 'script'
       ? host().run({
           benchmark: benchmark.name,
@@ -80,8 +88,9 @@ export async function contention(
               seconds: run.seconds,
               cpuSeconds,
               iterations,
+              ...(run.wakes && { wakes: run.wakes }),
             });
-            if (round === 1) {
+            if (round === 1 && !benchmark.crowdsOnly) {
               step();
               const seen = await measure(row, of, true);
               results.probes.push({

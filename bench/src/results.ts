@@ -3,7 +3,7 @@
 
 import type { Benchmark } from './benchmarks.js';
 import type { Trace } from './rows/platoon.js';
-import type { Row } from './rows/row.js';
+import type { Row, Wakes } from './rows/row.js';
 import { fairness, jain, median, type Spread, spread, total } from './statistics.js';
 
 export interface Run {
@@ -15,6 +15,8 @@ export interface Run {
   cpuSeconds: number;
   /** Per thread. */
   iterations: number[];
+  /** Inside the interval, of rows that count. */
+  wakes?: Wakes;
 }
 
 export interface Probe {
@@ -52,7 +54,7 @@ export interface ReleaseTiming extends Timing {
   shape: 'one step' | 'loop';
 }
 
-export type ResultRow = Pick<Row, 'name' | 'family' | 'lock' | 'only'>;
+export type ResultRow = Pick<Row, 'name' | 'family' | 'lock' | 'only' | 'hash'>;
 
 export interface Results {
   benchmark: Benchmark['name'];
@@ -79,6 +81,11 @@ export interface Cell {
   fairness: Spread;
   jain: Spread;
   cpuSeconds: Spread;
+  /** Iterations of all threads together, per second of a processor: what other work on the machine disturbs least. */
+  perCpuSecond: Spread;
+  /** For each iteration; NaN of rows that do not count. */
+  collisions: Spread;
+  futile: Spread;
   probe: Probe | undefined;
 }
 
@@ -105,6 +112,9 @@ export function cells(results: Results): Cell[] {
         fairness: spread(runs.map((run) => fairness(run.iterations))),
         jain: spread(runs.map((run) => jain(run.iterations))),
         cpuSeconds: spread(runs.map((run) => run.cpuSeconds)),
+        perCpuSecond: spread(runs.map((run) => total(run.iterations) / run.cpuSeconds)),
+        collisions: spread(runs.map((run) => (run.wakes?.collisions ?? Number.NaN) / total(run.iterations))),
+        futile: spread(runs.map((run) => (run.wakes?.futile ?? Number.NaN) / total(run.iterations))),
         probe: results.probes.find((probe) => probe.row === name && probe.threads === threads),
       };
     }),

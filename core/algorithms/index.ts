@@ -45,6 +45,7 @@ export {
   sequencerDispose,
   sequencerTicket,
 } from './event-count';
+export { hash } from './hashes';
 export { prepare } from './lent';
 export { lifoLock, lifoTryLock, lifoUnlock } from './lifo-lock';
 export {

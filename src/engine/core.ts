@@ -123,6 +123,7 @@ export interface Core {
   waiting(address: number): number;
   balance(address: number): bigint;
   collisions(): number;
+  futileWakes(): number;
   deaths(address: number): number;
   elementHeld(index: number): number;
   elementObject(index: number): number;

@@ -19,6 +19,7 @@ import { host } from '#host';
 import { DisposedError } from '../errors.js';
 import { type Core, REFUSED } from './core.js';
 import { Fifo } from './fifo.js';
+import { waitAsync } from './wait-async.js';
 
 interface Run {
   readonly number: number;
@@ -37,11 +38,6 @@ export const closed = Symbol('closed');
 interface Owner {
   [closed](): void;
 }
-
-/** Without it a promise could be queued, but never be told. */
-export const canWaitAsync = typeof Atomics.waitAsync === 'function';
-export const NO_WAIT_ASYNC =
-  'this engine has no Atomics.waitAsync, which acquireAsync needs: use acquire, in a worker';
 
 // The executor of every promise here: one function for all, since a promise may wait in a hot loop. It lets go
 // of `reject`, because to be resolved with a rejected promise does as well.
@@ -303,7 +299,7 @@ export class Doorbell {
       if (!this.busy) return;
       this.#keepAlive(true);
       if (this.#listening) return;
-      const wait = Atomics.waitAsync(this.#words, this.#index, rung);
+      const wait = waitAsync(this.#words, this.#index, rung);
       if (!wait.async) continue;
       this.#listening = true;
       wait.value.then(() => {

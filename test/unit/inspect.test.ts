@@ -1,7 +1,15 @@
 /** What an arena, a semaphore and a mutex tell of themselves: `stats` and `inspect`. */
 import { threadId } from 'node:worker_threads';
 import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
 import { type Member, team } from '../support/team.js';
 import { until } from '../support/until.js';
 
@@ -214,10 +222,56 @@ describe('stats', () => {
   it('counts who came to a bucket where another stood', async () => {
     const arena = new Arena({ slots: 1 });
     const semaphore = new Semaphore(0, { arena });
-    const waits = [block(member(), semaphore, 1), block(other(), semaphore, 1)];
-    await until(() => arena.stats().threads.filter(({ blocked }) => blocked).length === 2);
+    const blocked = (): number => arena.stats().threads.filter((thread) => thread.blocked).length;
+    const first = block(member(), semaphore, 1);
+    // Two that come at the same moment may each find the bucket empty.
+    await until(() => blocked() === 1);
+    const waits = [first, block(other(), semaphore, 1)];
+    await until(() => blocked() === 2);
     await until(() => arena.stats().collisions === 1);
     semaphore.release(2);
     await Promise.all(waits);
+    expect(arena.stats().futileWakes).toBe(0);
+  });
+
+  it('counts who was woken and is not due, of a Semaphore and where all sleep on one word', async () => {
+    for (const make of [Semaphore, TicketSemaphore]) {
+      const arena = new Arena();
+      const semaphore = new make(0, { arena, spin: 0 });
+      const memory = new Memory(arena);
+      const words = new Int32Array(arena.handle.memory.buffer);
+      const wait = member().run('enter', { handle: semaphore.handle });
+      // As a notify that comes late: it may be there before the thread sleeps, so it comes again.
+      await until(() => {
+        const sleepsOn =
+          make === Semaphore ? memory.elementsIn(at('WAITING')) : [semaphore.handle.address + at('GRANT')];
+        for (const address of sleepsOn) Atomics.notify(words, address >> 2);
+        return arena.stats().futileWakes > 0;
+      });
+      semaphore.release();
+      await wait;
+    }
+  });
+
+  it.each([
+    ['TwaSemaphore', TwaSemaphore, { threshold: 0 }, 1],
+    ['ChainSemaphore, all', ChainSemaphore, { wake: 'all' }, 1],
+    ['ChainSemaphore, pass', ChainSemaphore, { wake: 'pass' }, 1],
+    ['ChainSemaphore, due', ChainSemaphore, { wake: 'due' }, 0],
+    ['ChannelSemaphore', ChannelSemaphore, {}, 1],
+    ['ChannelSemaphore, lazy', ChannelSemaphore, { lazy: true }, 1],
+    ['LocationSemaphore', LocationSemaphore, {}, 1],
+  ] as const)('counts the other of two at one slot: %s', async (_, Kind, options, futile) => {
+    const arena = new Arena({ slots: 1 });
+    const semaphore = new Kind(0, { ...options, arena, spin: 0 });
+    const { handle } = semaphore;
+    const waits = [member().run('enter', { handle }), other().run('enter', { handle })];
+    await until(() => arena.stats().collisions === 1);
+    semaphore.release();
+    await Promise.race(waits);
+    await until(() => arena.stats().futileWakes === futile);
+    semaphore.release();
+    await Promise.all(waits);
+    expect(arena.stats().futileWakes).toBe(futile);
   });
 });

@@ -10,14 +10,16 @@ import { sweep } from './sweep.js';
 
 /** The figures that there are results for, each under what is added to the name of the file. */
 export async function figures(results: Results): Promise<Map<string, string>> {
-  const specifications: [suffix: string, TopLevelSpec | undefined][] =
-    results.benchmark === 'semaphores'
-      ? [['', lines(results)]]
-      : [
-          ['', panels(results)],
-          ['-bypass', sweep(results)],
-          ['-platoon', sawtooth(results)],
-        ];
+  const all: Record<Results['benchmark'], () => [suffix: string, TopLevelSpec | undefined][]> = {
+    semaphores: () => [['', lines(results)]],
+    hashes: () => [],
+    locks: () => [
+      ['', panels(results)],
+      ['-bypass', sweep(results)],
+      ['-platoon', sawtooth(results)],
+    ],
+  };
+  const specifications = all[results.benchmark]();
   const drawn = new Map<string, string>();
   for (const [suffix, specification] of specifications) {
     if (specification !== undefined) drawn.set(suffix, await draw(specification));

@@ -11,7 +11,9 @@ const COLOURS = ['#c1121f', '#0b5394', '#2b8a3e', '#f08c00', '#7048a8', '#343a40
 export function sweep(results: Results): TopLevelSpec | undefined {
   const places = new Map(results.rows.map(({ name, lock }) => [name, lock]));
   const swept = new Set(results.rows.flatMap(({ lock, only }) => (lock && only ? lock.of : [])));
-  const counts = new Set(results.rows.flatMap(({ only }) => only ?? []));
+  const counts = new Set(
+    results.rows.flatMap(({ only }) => (only === undefined || only === 'most' ? [] : only)),
+  );
   const values = cells(results).flatMap(({ row, threads, throughput, fairness }) => {
     const place = places.get(row);
     if (place === undefined || !swept.has(place.of) || !counts.has(threads)) return [];

@@ -105,13 +105,14 @@ export const TRACED = 'TtsLock';
 
 const TRACE_EVENTS = 400;
 
-export const TRACE_ROW: ScriptRow<LockLike> = {
+/** The same with another limit. */
+export const tracedRow = (bypass: number): ScriptRow<LockLike> => ({
   kind: 'script',
   name: `${TRACED}+capacitor, traced`,
   family: 'taketurns',
   share: async () => {
     const { Capacitor } = await algorithms();
-    const capacitor = new Capacitor(BYPASS);
+    const capacitor = new Capacitor(bypass);
     const inner = new (await innerOf(TRACED))();
     const log = new PlatoonLog();
     return {
@@ -120,7 +121,7 @@ export const TRACE_ROW: ScriptRow<LockLike> = {
         capacitor.dispose();
         inner.dispose();
       },
-      trace: (end) => log.before(end, TRACE_EVENTS, BYPASS),
+      trace: (end) => log.before(end, TRACE_EVENTS, bypass),
     };
   },
   join: async (shared) => {
@@ -131,7 +132,9 @@ export const TRACE_ROW: ScriptRow<LockLike> = {
       subject: new TracedLock(Capacitor.from(capacitor as never), lock, new PlatoonLog(log), clock),
     };
   },
-};
+});
+
+export const TRACE_ROW = tracedRow(BYPASS);
 
 /** A row that is its own panel's baseline. */
 function bare(row: ScriptRow): Row {

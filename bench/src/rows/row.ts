@@ -2,6 +2,7 @@
 //
 // Packages are imported only when a row is used, so a package that is missing or broken costs its own rows alone.
 
+import type { Arena } from 'taketurns';
 import type { Trace } from './platoon.js';
 
 export type Family = 'taketurns' | 'JavaScript' | 'npm' | 'native';
@@ -11,14 +12,32 @@ export interface Joined<Subject> {
   subject: Subject;
   /** The ticket that this thread's latest admission had; only where the algorithm has tickets. */
   ticket?: () => bigint;
+  /** Lets go of it, when all threads have done with it; where there is so much of it that this must not wait. */
+  leave?: () => void;
 }
 
 /** What is measured, as the process that makes it has it. */
 export interface Shared {
   shared: unknown;
   dispose?: () => void;
+  /** What has been counted of it so far. */
+  wakes?: () => Wakes;
   /** Where it keeps a log: the last of it before a time, in milliseconds of `clock`. */
   trace?: (end: number) => Trace;
+}
+
+/** Counts of waiters that disturb one another. */
+export interface Wakes {
+  /** A waiter came to a slot where another stood. */
+  collisions: number;
+  /** A waiter was woken whose turn had not come. */
+  futile: number;
+}
+
+/** Those of all objects of an arena. */
+export function wakesOf(arena: Arena): Wakes {
+  const { collisions, futileWakes } = arena.stats();
+  return { collisions, futile: futileWakes };
 }
 
 /** A row that runs in worker threads. */
@@ -29,11 +48,17 @@ export interface ScriptRow<Subject = unknown> {
   /** Where the row stands in the figures of locks. */
   lock?: LockPlace;
   /** The only thread counts it is measured at; it is in no other table then. */
-  only?: readonly number[];
+  only?: Counts;
+  /** Where the row stands in the table of hashes. */
+  hash?: HashPlace;
   /** A semaphore whose `release` takes a number of permits. */
   releasesMany?: true;
+  /** What it shares tells collisions and futile wake-ups. */
+  countsWakes?: true;
   /** Makes one that nobody holds, for one holder at a time; `shared` travels to the workers by structured clone. */
   share(): Promise<Shared>;
+  /** The same, for a thread that goes through the loop alone at first; where it need not be as much. */
+  alone?(): Promise<Shared>;
   join(shared: unknown): Promise<Joined<Subject>>;
 }
 
@@ -43,7 +68,8 @@ export interface NativeRow {
   name: string;
   family: 'native';
   lock?: LockPlace;
-  only?: readonly number[];
+  only?: Counts;
+  hash?: undefined;
   /** Its name on the binary's command line. */
   algorithm: string;
 }
@@ -63,6 +89,17 @@ export interface LockPlace {
   form: 'bare' | 'wrapped' | 'fractional' | 'native';
   /** The capacitor's bypass limit, where there is a capacitor. */
   bypass?: number;
+}
+
+/** Thread counts; or the largest of the run. */
+export type Counts = readonly number[] | 'most';
+
+/** Which hash a row is of, of which class, over how many slots, and how many semaphores its threads go round. */
+export interface HashPlace {
+  of: string;
+  hash: string;
+  slots: number;
+  semaphores: number;
 }
 
 /** The floor of the pair table: two locked instructions in a wasm loop. */

@@ -4,7 +4,7 @@ import { Arena } from 'taketurns';
 import { JsBargingSemaphore } from './js-barging.js';
 import { JsTicketSemaphore } from './js-ticket.js';
 import { attachSemaphore, shareSemaphore } from './multithreading.js';
-import { type AsyncRow, library, native, type Row, type ScriptRow } from './row.js';
+import { type AsyncRow, library, native, type Row, type ScriptRow, wakesOf } from './row.js';
 
 /** What the loop calls. */
 export interface SemaphoreLike {
@@ -24,7 +24,13 @@ function semaphore(
   options?: object,
 ): ScriptRow<SemaphoreLike> {
   const row: ScriptRow<SemaphoreLike> = library(name, load, (Semaphore) => new Semaphore(1, options), true);
-  return { ...row, releasesMany: true };
+  return counting({ ...row, releasesMany: true });
+}
+
+/** A row on a class whose waiters are counted when they collide, or are woken in vain. */
+function counting(row: ScriptRow<SemaphoreLike>): ScriptRow<SemaphoreLike> {
+  const share = async () => ({ ...(await row.share()), wakes: () => wakesOf(Arena.default) });
+  return { ...row, share, countsWakes: true };
 }
 
 interface P0514 {
@@ -51,17 +57,19 @@ const algorithms = () => import('taketurns/algorithms');
 
 export const SEMAPHORES: readonly Row[] = [
   semaphore('Semaphore', async () => (await import('taketurns')).Semaphore),
-  p0514('BinarySemaphore', ({ BinarySemaphore }) => ({
-    share: () => {
-      const semaphore = new BinarySemaphore(1);
-      return { shared: semaphore.handle, dispose: () => semaphore.dispose() };
-    },
-    join: (handle) => {
-      const semaphore = BinarySemaphore.from(handle);
-      return { acquire: () => semaphore.wait(), release: () => semaphore.signal() };
-    },
-  })),
-  {
+  counting(
+    p0514('BinarySemaphore', ({ BinarySemaphore }) => ({
+      share: () => {
+        const semaphore = new BinarySemaphore(1);
+        return { shared: semaphore.handle, dispose: () => semaphore.dispose() };
+      },
+      join: (handle) => {
+        const semaphore = BinarySemaphore.from(handle);
+        return { acquire: () => semaphore.wait(), release: () => semaphore.signal() };
+      },
+    })),
+  ),
+  counting({
     ...p0514('CountingSemaphore', ({ CountingSemaphore }) => ({
       share: () => {
         const semaphore = new CountingSemaphore(1);
@@ -73,7 +81,7 @@ export const SEMAPHORES: readonly Row[] = [
       },
     })),
     releasesMany: true,
-  },
+  }),
   p0514('atomicWait lock', ({ atomicWait, atomicSignal }) => ({
     share: () => ({
       shared: { arena: Arena.default.handle, flag: new Int32Array(new SharedArrayBuffer(4)) },

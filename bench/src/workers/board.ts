@@ -69,7 +69,10 @@ export interface Board {
 }
 
 /** Milliseconds; the same in all threads, which `performance.now()` is not. */
-export const clock = (): number => Number(process.hrtime.bigint()) / 1e6;
+export const clock: () => number =
+  typeof process === 'undefined'
+    ? () => performance.timeOrigin + performance.now()
+    : () => Number(process.hrtime.bigint()) / 1e6;
 
 export const arrival = (thread: number): number => thread * INTS;
 export const tally = (thread: number): number => thread * FLOATS;

@@ -66,6 +66,19 @@ const semabench: Turn<SemaphoreLike> = {
   },
 };
 
+/** As semabench, with the critical section's work on the thread's own generator: there may be several semaphores. */
+const hashbench: Turn<SemaphoreLike> = {
+  iterate: (semaphore, _, own) => {
+    semaphore.acquire();
+    mtStep(own);
+    semaphore.release();
+    mtStep(own);
+  },
+  enter: (semaphore) => semaphore.acquire(),
+  leave: (semaphore) => semaphore.release(),
+  outside: () => {},
+};
+
 const mutexbench: Turn<LockLike> = {
   iterate: (lock, common) => {
     lock.lock();
@@ -77,7 +90,7 @@ const mutexbench: Turn<LockLike> = {
   outside: () => {},
 };
 
-export const TURNS = { semabench, mutexbench } as Record<Benchmark['workload'], Turn<unknown>>;
+export const TURNS = { semabench, hashbench, mutexbench } as Record<Benchmark['workload'], Turn<unknown>>;
 
 /** What a loop works on. */
 export interface Stage {

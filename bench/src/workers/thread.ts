@@ -19,6 +19,8 @@ export interface ThreadOrder {
 
 export type ThreadReply = { ready: true } | { done: true } | { error: string };
 
+/** Lets go of what the run before was about. */
+let leave: (() => void) | undefined;
 /** Rows whose loop this thread has been through. */
 const warmed = new Set<string>();
 
@@ -33,15 +35,17 @@ port.on('message', async (order: ThreadOrder) => {
     const url = new URL(`./loop.js?row=${encodeURIComponent(row)}`, import.meta.url).href;
     const loops = (await import(url)) as typeof import('./loop.js');
     const turn = loops.TURNS[BENCHMARKS[benchmark].workload];
-    const { join, share } = scriptRow(benchmark, row);
+    const { join, share, alone = share } = scriptRow(benchmark, row);
+    leave?.();
     const joined = await join(order.shared);
+    leave = joined.leave;
     const own = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
     mtSeed(own, thread + 1);
     if (!warmed.has(row)) {
       warmed.add(row);
-      const alone = await share();
-      loops.warm(turn, (await join(alone.shared)).subject, new Uint32Array(common.length), own);
-      alone.dispose?.();
+      const { shared, dispose } = await alone();
+      loops.warm(turn, (await join(shared)).subject, new Uint32Array(common.length), own);
+      dispose?.();
     }
     reply({ ready: true });
     Atomics.wait(board.words, PHASE, IDLE);

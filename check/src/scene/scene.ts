@@ -38,6 +38,7 @@ import {
   E_START,
   ELEMENT_SIZE,
   FREE,
+  FUTILE_WAKES,
   GRANT,
   IDLE,
   LENT,
@@ -75,6 +76,8 @@ export interface Op {
   next(scene: Scene, t: number): boolean | undefined;
   /** Whether it may wait for a death that does not come. */
   readonly supervises?: boolean;
+  /** How many permits of the first semaphore the core has said are the thread's, and the scene has not been told of yet. */
+  granted?(scene: Scene, t: number): number;
 }
 
 export interface ArenaSizes {
@@ -195,6 +198,8 @@ export interface SemaphoreOptions {
   readonly kind?: number;
   readonly first?: bigint;
   readonly robust?: boolean;
+  /** One of HASH_*: of the algorithms' semaphores, in place of robust. */
+  readonly hash?: number;
 }
 
 export class Scene {
@@ -291,7 +296,7 @@ export class Scene {
       o.max ?? 0x7fffffff,
       o.spin ?? 0,
       o.threshold ?? 0,
-      Number(o.robust ?? false),
+      o.hash ?? Number(o.robust ?? false),
       Number(BigInt.asIntN(32, first)),
       Number(BigInt.asIntN(32, first >> 32n)),
     );
@@ -530,7 +535,12 @@ export class Scene {
     const giving = this.get(t, GIVING);
     for (let s = 0; s < this.semaphores.length; s++) {
       const attachment = this.robust(t, s);
-      if (attachment === 0) continue;
+      if (attachment === 0) {
+        // What the dead held is lost.
+        const untold = s === 0 ? this.#programs[t]?.[this.get(t, OP)]?.granted?.(this, t) : 0;
+        this.#setHeld(s, this.held(s) + (untold ?? 0));
+        continue;
+      }
       if (this.#wordOf(this.semaphores[s] + O_KIND) === MUTEX) {
         if ((this.#wordOf(this.semaphores[s] + M_WORD) & M_OWNER) !== t + 1) continue;
         this.state[this.#ghosts + 3 * MOST_SEMAPHORES + s] = this.#deaths(s) + 1;
@@ -620,6 +630,7 @@ export class Scene {
   #counts(address: number): boolean {
     return (
       address === COLLISIONS ||
+      address === FUTILE_WAKES ||
       (address >= this.regions.objects &&
         address < this.regions.names &&
         (address - this.regions.objects) % OBJECT_SIZE === O_TIMEOUTS)
