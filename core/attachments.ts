@@ -29,7 +29,7 @@ import {
   OWNER_SHIFT,
   RESERVED,
 } from './layout';
-import { isMutex, isOwner } from './mutex';
+import { isMutex, isOwner, ownerHasDied } from './mutex';
 import { attachObject, createObject, detachObject } from './objects';
 import { acquire, objectOf, release, tryAcquire } from './semaphore';
 
@@ -130,6 +130,7 @@ export function releaseRobust(s: usize, n: i32, attachment: i32): i32 {
 /** So many owners have died, and who was told could not be. */
 export function tellAgain(s: usize, deaths: i32): void {
   atomic.add<i32>(s, deaths, O_DIED);
+  if (isMutex(s)) ownerHasDied(s);
 }
 
 /** How many owners have died since somebody last asked: whoever acquires next learns of it. */

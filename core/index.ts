@@ -41,6 +41,7 @@ export {
   elementState,
   elementWaiting,
   elementWidth,
+  futileWakes,
   initial,
   liveObjects,
   mostElements,
@@ -59,6 +60,7 @@ export {
   tryLock,
   unlock,
   waitersOf,
+  waitsSince,
   wakeEldest,
 } from './mutex';
 export { draftName, openName } from './names';

@@ -6,6 +6,7 @@ import { elementCapacity, objectCapacity, objects } from './arena';
 import { elementAt } from './elements';
 import {
   ASYNC,
+  ATTACHED,
   COLLISIONS,
   E_END,
   E_HELD,
@@ -13,6 +14,7 @@ import {
   E_SINCE,
   E_START,
   E_STATE,
+  FUTILE_WAKES,
   GRANT,
   O_DEATHS,
   O_INITIAL,
@@ -25,6 +27,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
+import { isMutex, ownerOf } from './mutex';
 import { isLive } from './objects';
 import { undue } from './runs';
 import { objectOf } from './semaphore';
@@ -51,6 +54,10 @@ export function collisions(): u32 {
   return atomic.load<u32>(COLLISIONS);
 }
 
+export function futileWakes(): u32 {
+  return atomic.load<u32>(FUTILE_WAKES);
+}
+
 /** One of the states in layout.ts. */
 export function elementState(i: u32): i32 {
   return (atomic.load<i64>(elementAt(i), E_STATE) & STATE_MASK) as i32;
@@ -65,10 +72,12 @@ export function elementObject(i: u32): usize {
   return objectOf(atomic.load<i64>(elementAt(i), E_REQUEST));
 }
 
-/** Requests that wait in it and are not due. */
+/** Requests that wait in it and are not due; of an attachment to a mutex, whether its thread or a promise is the eldest. */
 export function elementWaiting(i: u32): i32 {
   const e = elementAt(i);
   const request = atomic.load<i64>(e, E_REQUEST);
+  if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === ATTACHED)
+    return (isMutex(objectOf(request)) && atomic.load<i64>(e, E_HELD) !== 0) as i32;
   if ((request >> OWNER_SHIFT) & (ASYNC as i64)) return undue(e, request);
   return ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === WAITING) as i32;
 }
@@ -84,7 +93,10 @@ export function elementSince(i: u32): i32 {
   return atomic.load<i32>(elementAt(i), E_SINCE);
 }
 
+/** Permits that the thread of an attachment holds; of a mutex, whether it is the owner. */
 export function elementHeld(i: u32): i32 {
+  const o = elementObject(i);
+  if (isMutex(o)) return (ownerOf(o) === elementOwner(i)) as i32;
   return atomic.load<i64>(elementAt(i), E_HELD) as i32;
 }
 

@@ -47,6 +47,8 @@ export const PUBLISHED_NAMES: usize = 384;
 export const REAPER: usize = 448;
 // i32: how often a waiter has come to a bucket in which another stood.
 export const COLLISIONS: usize = 456;
+// i32: how often a waiter was woken whose turn had not come.
+export const FUTILE_WAKES: usize = 464;
 // i32, always 0: who was declared dead in its sleep sleeps on here, and nobody wakes it.
 export const NEVER: usize = 460;
 
@@ -100,6 +102,7 @@ export const O_WAKE: usize = 28; // i32, one of WAKE_* (ChainSemaphore alone, in
 export const O_LAZY: usize = 28; // i32, 1: it waits by keyWaitLazy (ChannelSemaphore alone, in the same place)
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
+export const O_HASH: usize = 36; // i32, one of HASH_* (of the algorithms' semaphores, which are never robust)
 export const O_OWNER: usize = 40; // i64, of a lock: queue node << 32 | thread, 0 if nobody holds it
 export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
@@ -307,6 +310,13 @@ export const OPEN: u32 = 2;
 export const WAKE_ALL: i32 = 0; // Listing 3: each woken waiter looks at grant
 export const WAKE_PASS: i32 = 1; // the grant is passed along the chain
 export const WAKE_DUE: i32 = 2; // who posts wakes only those whose turn has come
+
+// How a semaphore of the algorithms spreads its tickets over the slots: algorithms/hashes.ts.
+export const HASH_MULTIPLIER: i32 = 0;
+export const HASH_PAIRED: i32 = 1;
+export const HASH_ORBIT: i32 = 2;
+export const HASH_GRAY: i32 = 3;
+export const HASH_MIXED: i32 = 4;
 
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;

@@ -41,6 +41,7 @@
  */
 import { fallAsleep, me, objects, spare, threadRecord, wakeUp } from './arena';
 import { hold } from './attachments';
+import { elementAt } from './elements';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -52,6 +53,7 @@ import {
   CONTENDED,
   E_HELD,
   E_REQUEST,
+  E_SINCE,
   E_START,
   E_STATE,
   ELDEST,
@@ -76,6 +78,7 @@ import {
   O_KIND,
   O_MAX,
   O_SPIN,
+  O_TIMEOUTS,
   OBJECT_SHIFT,
   OBJECT_SIZE,
   OWNER_SHIFT,
@@ -217,7 +220,7 @@ export function unlock(m: usize): i32 {
   if (w !== free + owner) {
     if ((w & M_OWNER) !== owner) return ANSWER_NOT_HELD;
     w = atomic.sub<i64>(m, owner, M_WORD); // D9
-    guess = (w - owner) & ~M_CLOSED;
+    guess = (w - owner) & ~(M_CLOSED | M_DIED);
   }
   if ((w & M_SLEEPING) === 0) return ADMITTED;
   return (w & M_RESERVED) !== 0 || left(m, w) <= LEAD << SIGN ? MORE : ADMITTED;
@@ -239,6 +242,11 @@ export function wakeEldest(m: usize): void {
   const wake = threadRecord(who) + T_WAKE;
   atomic.store<i32>(wake, 1); // D10
   atomic.notify(wake, -1);
+}
+
+/** The thread, or a promise of it, has waited since then: in milliseconds, kept for those who ask. */
+export function waitsSince(attachment: i32, now: i32): void {
+  atomic.store<i32>(elementAt((attachment - 1) as u32), now, E_SINCE);
 }
 
 /**
@@ -332,7 +340,7 @@ function poll(m: usize, attachment: i32): i32 {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
     if ((w & M_CLOSED) !== 0) {
-      forgo(m, attachment);
+      resign(m, attachment);
       return ANSWER_CLOSED;
     }
     idle = w === seen ? idle + 1 : 0;
@@ -372,7 +380,7 @@ export function reserveLock(m: usize, attachment: i32): i32 {
   while (true) {
     const w = atomic.or<i64>(m, M_RESERVED | M_SLEEPING, M_WORD) | M_RESERVED | M_SLEEPING; // D9
     if ((w & M_CLOSED) !== 0) {
-      forgo(m, attachment);
+      resign(m, attachment);
       return ANSWER_CLOSED;
     }
     if ((w & M_OWNER) !== 0) return REFUSED;
@@ -380,8 +388,14 @@ export function reserveLock(m: usize, attachment: i32): i32 {
   }
 }
 
-/** The eldest gives up. */
+/** The eldest gives up: its time is over, or its signal has fired. */
 export function forgo(m: usize, attachment: i32): void {
+  resign(m, attachment);
+  atomic.add<i32>(m, 1, O_TIMEOUTS);
+}
+
+/** The eldest is a waiter no more, and does not take the lock. */
+export function resign(m: usize, attachment: i32): void {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
     if (atomic.cmpxchg<i64>(m, w, withoutEldest(w), M_WORD) !== w) continue; // R8 begins
@@ -433,6 +447,11 @@ export function giveUpMutex(m: usize, thread: i32, e: usize): void {
     atomic.add<i64>(m, M_DIED - (thread as i64), M_WORD); // D9, R8 ends
   }
   wakeEldest(m);
+}
+
+/** Whoever takes the lock next is to ask how many owners have died. */
+export function ownerHasDied(m: usize): void {
+  atomic.or<i64>(m, M_DIED, M_WORD);
 }
 
 function setLimit(m: usize, w: i64): void {

@@ -60,6 +60,7 @@ import {
   E_START,
   E_STATE,
   EPOCH,
+  FUTILE_WAKES,
   GRANT,
   GRANTED,
   IDLE,
@@ -84,7 +85,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './layout';
-import { beginLocking, endLocking, forgo, isMutex } from './mutex';
+import { beginLocking, endLocking, isMutex, resign } from './mutex';
 import { closeObject } from './objects';
 import { pause } from './pause';
 import { covers, settle, undue } from './runs';
@@ -150,7 +151,7 @@ export function recover(): bool {
   } else {
     // The exception may have ended its sleep.
     wakeUp();
-    if (amidst === COMPETING) forgo(mutex, attached);
+    if (amidst === COMPETING) resign(mutex, attached);
     else {
       const e = reserve();
       if (e === 0) return false;
@@ -283,7 +284,10 @@ function sleep(e: usize, nanoseconds: i64): i32 {
     const state = atomic.load<i64>(e, E_STATE);
     if ((state & STATE_MASK) === GRANTED) return ADMITTED;
     if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
-    if (slept && nanoseconds >= 0) return TIMED_OUT;
+    if (slept) {
+      if (nanoseconds >= 0) return TIMED_OUT;
+      atomic.add<i32>(FUTILE_WAKES, 1);
+    }
     while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, FOREVER);
     atomic.wait<i32>(e + E_STATE, state as i32, nanoseconds); // D5
     while (!wakeUp()) atomic.wait<i32>(NEVER, 0, FOREVER);

@@ -8,7 +8,8 @@
  *
  * The hash is ticket-aware as the listing's design rules ask: semaphore + ticket * 17, so tickets that
  * follow one another land on lines that are not neighbours, and any B tickets in a row visit B different
- * buckets, since the multiplier is odd. The bounded scan of a release relies on that.
+ * buckets, since the multiplier is odd. The bounded scan of a release relies on that. The papers name other hashes:
+ * the algorithms' semaphores can have those (algorithms/hashes.ts), and docs/hashes.md says why this one stays.
  *
  * Entering never fails, since the ticket is already taken when it happens: when the private overflow
  * lines have run out, a bucket chains to the common lines. Those follow each other by address and have
@@ -19,14 +20,17 @@ import { bucketMask, buckets, common, elements, lineCapacity, lines } from './ar
 import { indexOf } from './elements';
 import { B_CELLS, B_NEXT, COLLISIONS, LINE, OBJECT_SIZE, USED_LINES } from './layout';
 
-const MULTIPLIER: u32 = 17;
-/** Spreads semaphores, which lie next to one another, over the array (Fibonacci hashing). */
+export const MULTIPLIER: u32 = 17;
 const SPREAD: u32 = 0x9e3779b1;
+
+/** Spreads semaphores, which lie next to one another (Fibonacci hashing). Its upper half is what is added to tickets. */
+export function spread(semaphore: usize): u32 {
+  return ((semaphore / OBJECT_SIZE) as u32) * SPREAD;
+}
 
 /** The hash: its low bits, as many as there are bits of an index, say which bucket. */
 export function keyOf(semaphore: usize, ticket: i64): u32 {
-  const mixed = (((semaphore / OBJECT_SIZE) as u32) * SPREAD) >> 16;
-  return mixed + (ticket as u32) * MULTIPLIER;
+  return (spread(semaphore) >> 16) + (ticket as u32) * MULTIPLIER;
 }
 
 export function bucketOf(semaphore: usize, ticket: i64): usize {

@@ -1,18 +1,41 @@
-// Six workers share two connections. Each waits for its turn, in the order in which they asked.
+// The database takes three connections, and eight workers want one, again and again. Each waits for its turn, in the
+// order in which they asked.
 // Run: node examples/bounded-pool.mjs
-import { isMainThread, threadId, Worker } from 'node:worker_threads';
+import { once } from 'node:events';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 
-const connections = Semaphore.open('connections', 2);
+const CONNECTIONS = 3;
+const WORKERS = 8;
+const QUERIES = 5;
+
+const connections = Semaphore.open('connections', CONNECTIONS);
 
 if (isMainThread) {
-  for (let i = 0; i < 6; i++) new Worker(new URL(import.meta.url));
+  const seen = new Int32Array(new SharedArrayBuffer(12)); // open now, most at once, queries
+  const workers = Array.from(
+    { length: WORKERS },
+    () => new Worker(new URL(import.meta.url), { workerData: seen }),
+  );
+  await Promise.all(workers.map((worker) => once(worker, 'exit')));
+  console.log(`${seen[2]} queries, at most ${seen[1]} connections open at once`);
 } else {
-  const held = connections.hold();
-  try {
-    console.log(`worker ${threadId} has a connection`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20); // the work
-  } finally {
-    held.release();
+  for (let i = 0; i < QUERIES; i++) {
+    const held = connections.hold();
+    try {
+      query(workerData);
+    } finally {
+      held.release();
+    }
   }
+}
+
+/** In place of a database: opens a connection, works for five milliseconds, closes it. */
+function query(seen) {
+  const open = Atomics.add(seen, 0, 1) + 1;
+  for (let most = Atomics.load(seen, 1); open > most; )
+    most = Atomics.compareExchange(seen, 1, most, open) === most ? open : Atomics.load(seen, 1);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  Atomics.add(seen, 2, 1);
+  Atomics.sub(seen, 0, 1);
 }

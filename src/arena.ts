@@ -4,6 +4,7 @@
 import { host } from '#host';
 import { Attachment } from './engine/attachment.js';
 import { instantiate } from './engine/core.js';
+import { requireSharedMemory, sharedMemory } from './engine/requirements.js';
 import { badType, checkInteger } from './errors.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
@@ -26,7 +27,9 @@ export interface ArenaOptions {
 
 /** A plain, structured-cloneable value that stands for an arena in a message to another thread. */
 export interface ArenaHandle {
+  /** What it is a handle of. */
   readonly kind: 'Arena';
+  /** The arena's memory, which is shared. */
   readonly memory: WebAssembly.Memory;
   /** Whether it is its program's default arena; a worker without one adopts it as its own. */
   readonly isDefault: boolean;
@@ -34,17 +37,28 @@ export interface ArenaHandle {
 
 /** A plain, structured-cloneable value that stands for a thread of an arena, until that ends. */
 export interface ThreadHandle {
+  /** What it is a handle of. */
   readonly kind: 'Thread';
   /** Which arena it is a thread of. */
   readonly arena: bigint;
+  /** Its number there, from 1 on, which another thread gets after it. */
   readonly thread: number;
+  /** Tells it from those that have had that number before. */
   readonly life: number;
 }
 
 /** A worker, as far as `Arena.watch` needs to know: of `worker_threads`, or of the web. */
 export type WatchedWorker =
-  | { readonly threadId: number; once(event: 'exit', listener: () => void): unknown }
-  | { terminate(): unknown };
+  | {
+      /** What Node calls the thread. */
+      readonly threadId: number;
+      /** Has a function called when the worker has ended. */
+      once(event: 'exit', listener: () => void): unknown;
+    }
+  | {
+      /** Ends the worker. */
+      terminate(): unknown;
+    };
 
 const PAGE = 65536;
 
@@ -53,8 +67,17 @@ let defaultArena: Arena | undefined;
 const arenas = new WeakMap<Attachment, Arena>();
 let attachmentIn: (arena: Arena) => Attachment;
 
+/**
+ * A piece of shared memory in which semaphores and locks live. Threads that attach to one arena share what is in it.
+ * Most programs need only `Arena.default`, and never name it.
+ */
 export class Arena {
   readonly #attachment: Attachment;
+  /**
+   * One object for all handles, so that a message with several of them names the memory once: Firefox 140 takes the
+   * second mention of a memory for that of its buffer.
+   */
+  #handle: ArenaHandle | undefined;
 
   static {
     attachmentIn = (arena) => arena.#attachment;
@@ -63,6 +86,7 @@ export class Arena {
   /**
    * Makes an arena and attaches the calling thread to it.
    * @throws {RangeError | TypeError} for a capacity out of its range.
+   * @throws {Error} where the runtime or page lacks what is needed, such as shared memory: it says what, and why.
    */
   constructor(options?: ArenaOptions);
   constructor(options: ArenaOptions | Attachment = {}) {
@@ -72,7 +96,7 @@ export class Arena {
 
   /**
    * The arena that is used where none is named. On the main thread it is made on first use, and workers
-   * started after that inherit it. In a worker that inherited none it is the default arena of the first
+   * of `worker_threads` started after that inherit it; those of the web do in Bun alone. In a worker that inherited none it is the default arena of the first
    * handle that arrives.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
@@ -91,11 +115,13 @@ export class Arena {
   }
 
   /**
-   * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object.
+   * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object. Never
+   * blocks.
    * @throws {TypeError} if it is no handle of an arena.
    * @throws {ArenaFullError} if the arena has no room for another thread.
    */
   static from(handle: ArenaHandle): Arena {
+    requireSharedMemory();
     if (handle?.kind !== 'Arena' || !(handle.memory instanceof WebAssembly.Memory)) {
       throw badType('Arena.from: handle', 'the handle of an Arena', handle);
     }
@@ -111,7 +137,8 @@ export class Arena {
   }
 
   /**
-   * Makes this arena the default of this thread and, in Node, of the workers it starts from now on.
+   * Makes this arena the default of this thread and of the workers it starts from now on, as far as they
+   * inherit. Never blocks.
    * @throws {Error} if the thread has another default arena already.
    */
   makeDefault(): this {
@@ -126,7 +153,9 @@ export class Arena {
   /** What to send to another thread, for `Arena.from` there. */
   get handle(): ArenaHandle {
     const isDefault = defaultArena !== undefined && attachmentIn(defaultArena) === this.#attachment;
-    return { kind: 'Arena', memory: this.#attachment.memory, isDefault };
+    if (this.#handle?.isDefault !== isDefault)
+      this.#handle = Object.freeze({ kind: 'Arena', memory: this.#attachment.memory, isDefault });
+    return this.#handle;
   }
 
   /** Threads attached now. Racy by nature: for diagnostics. */
@@ -136,7 +165,7 @@ export class Arena {
 
   /**
    * What the arena tells of itself, as a plain object. Racy by nature, and found by a look at every waiter: for
-   * diagnostics. Never blocks.
+   * diagnostics. Never blocks, throws nothing.
    */
   stats(): ArenaStats {
     return arenaStats(this.#attachment.core);
@@ -149,7 +178,7 @@ export class Arena {
 
   /**
    * Reaps a worker's thread when the worker ends, however it ends: see `reap`. To be called by the thread that
-   * has started the worker, before it ends; the worker may attach to the arena before or after.
+   * has started the worker, before it ends; the worker may attach to the arena before or after. Never blocks.
    *
    * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A worker of the web tells nobody of
    * its end, so there it is reaped when `terminate` is called on this very object, and its thread must be named.
@@ -220,9 +249,9 @@ function create(options: ArenaOptions): Attachment {
   // thread to an object takes one.
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, names, threads, slots, elements] as const;
-  const one = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+  const one = sharedMemory(1);
   const pages = Math.ceil(instantiate(one).measure(...sizes) / PAGE);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const memory = sharedMemory(pages);
   instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
   return Attachment.of(memory) as Attachment;
 }

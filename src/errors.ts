@@ -2,8 +2,10 @@
 
 /** The object has been disposed of, by this thread or another. */
 export class DisposedError extends Error {
+  /** `DisposedError`. */
   override readonly name = 'DisposedError';
 
+  /** @internal */
   constructor(message = 'the semaphore has been disposed of') {
     super(message);
   }
@@ -11,11 +13,13 @@ export class DisposedError extends Error {
 
 /** The arena has no room left for another object, name, thread or waiter. Nothing was changed. */
 export class ArenaFullError extends Error {
+  /** `ArenaFullError`. */
   override readonly name = 'ArenaFullError';
 }
 
 /** The time-out of a request has come before its turn: it holds nothing, and has left the queue. */
 export class TimeoutError extends Error {
+  /** `TimeoutError`. */
   override readonly name = 'TimeoutError';
 }
 

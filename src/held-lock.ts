@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * A guard: a lock that is held, and goes back once.
  */
@@ -36,10 +37,12 @@ export class HeldLock implements Disposable, AsyncDisposable {
     mutex?.unlock();
   }
 
+  /** The end of a `using` scope: `unlock`. */
   [dispose](): void {
     this.unlock();
   }
 
+  /** The end of an `await using` scope: `unlock`. */
   async [asyncDispose](): Promise<void> {
     this.unlock();
   }

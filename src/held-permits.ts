@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * A guard: permits that are held, and go back once.
  */
@@ -49,10 +50,12 @@ export class HeldPermits implements Disposable, AsyncDisposable {
     source?.release(this.permits);
   }
 
+  /** The end of a `using` scope: `release`. */
   [dispose](): void {
     this.release();
   }
 
+  /** The end of an `await using` scope: `release`. */
   async [asyncDispose](): Promise<void> {
     this.release();
   }

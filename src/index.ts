@@ -1,3 +1,8 @@
+/**
+ * Fair semaphores and a mutex for threads over shared memory, and the arena that they live in.
+ * @module taketurns
+ */
+
 export {
   Arena,
   type ArenaHandle,
@@ -5,10 +10,18 @@ export {
   type ThreadHandle,
   type WatchedWorker,
 } from './arena.js';
+export type { ParkingOptions } from './engine/policy.js';
 export { ArenaFullError, DisposedError, TimeoutError } from './errors.js';
 export { HeldLock } from './held-lock.js';
 export { HeldPermits } from './held-permits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex.js';
 export type { Patience } from './patience.js';
 export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';
-export type { ArenaStats, HolderStats, SemaphoreStats, ThreadStats } from './stats.js';
+export type {
+  ArenaStats,
+  HolderStats,
+  MutexStats,
+  SemaphoreStats,
+  ThreadStats,
+  Used,
+} from './stats.js';

@@ -20,33 +20,28 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './engine/core.js';
-import { canWaitAsync, closed, type Doorbell, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
-import {
-  find,
-  type Handle,
-  MOST_POLLS,
-  make,
-  open,
-  type Properties,
-  Reference,
-} from './engine/shared-object.js';
+import { closed } from './engine/doorbell.js';
+import { budget, type ParkingOptions } from './engine/policy.js';
+import { find, type Handle, make, open, type Properties, Reference } from './engine/shared-object.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
 import { ArenaFullError, badType, checkInteger, DisposedError, TimeoutError } from './errors.js';
 import { HeldLock } from './held-lock.js';
 import { checkPatience, type Patience, watch } from './patience.js';
+import { type MutexStats, mutexStats } from './stats.js';
 
-export interface MutexOptions {
+/** What may be said of a new `Mutex`. */
+export interface MutexOptions extends ParkingOptions {
   /**
    * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 262,144. A thread
    * keeps its turn for up to a 128th of it, while others wait; the shorter the turns, the more of the time goes into
    * changing them.
    */
   readonly bypass?: number;
-  /** How often the eldest waiter polls before it sleeps, 0 to 1,000,000. Default 200, some microseconds. */
-  readonly spin?: number;
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
+/** What to send to another thread, for `Mutex.from` there: plain and structured-cloneable. */
 export type MutexHandle = Handle<'Mutex'>;
 
 const KIND = 'Mutex';
@@ -63,7 +58,7 @@ function properties(options: MutexOptions): Properties {
   return {
     permits: 1,
     max: checkInteger(`${KIND}: bypass`, options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),
-    spin: checkInteger(`${KIND}: spin`, options.spin ?? DEFAULT_SPIN, 0, MOST_POLLS),
+    spin: budget(KIND, options, DEFAULT_SPIN, true),
     threshold: 0,
     robust: true,
     firstTicket: 0n,
@@ -84,16 +79,12 @@ export class Mutex {
   // Numbers start as numbers, not as undefined: the engine then keeps these fields untagged.
   /** Address of the shared object; of the closed one, once this has let go. */
   #at = 0;
-  /** What the last lock has learnt. */
-  #ownerDied = false;
   readonly #core: Core;
   // The core's two functions as fields: one load less before the locked instruction, which waits for them.
   readonly #lock: Core['lock'];
   readonly #unlock: Core['unlock'];
   readonly #reference: Reference;
   readonly #shared: Shared;
-  /** This thread's promises that wait to be the eldest. */
-  readonly #promises: Promises;
 
   /**
    * Called in a thread that has locked, before it goes on, when an owner has died since somebody last learnt of that:
@@ -112,7 +103,6 @@ export class Mutex {
     const shared = reference.hold(this);
     const { core } = reference.attachment;
     this.#shared = shared;
-    this.#promises = shared.promises;
     this.#reference = reference;
     this.#core = core;
     this.#at = reference.address;
@@ -121,9 +111,10 @@ export class Mutex {
   }
 
   /**
-   * Attaches to the mutex of a handle, in any thread.
+   * Attaches to the mutex of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a Mutex.
    * @throws {DisposedError} if the mutex has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: MutexHandle): Mutex {
     return new Mutex(find(KIND, handle) as never);
@@ -133,14 +124,18 @@ export class Mutex {
    * The mutex of this name in the arena: attaches to it, or creates it if there is none or it has been disposed of.
    * However many threads open a name at once, they get one mutex. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError} if it exists with another `bypass`.
-   * @throws {TypeError} if the name is that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, if it exists with another `bypass`, or if the name is
+   * that of something else.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
     return new Mutex(open(KIND, name, properties(options), options.arena) as never);
   }
 
-  /** What to send to another thread, for `Mutex.from` there. */
+  /**
+   * What to send to another thread, for `Mutex.from` there.
+   * @throws {DisposedError} if the mutex has been disposed of.
+   */
   get handle(): MutexHandle {
     if (this.disposed) throw new DisposedError(DISPOSED);
     return this.#reference.handle(KIND);
@@ -166,6 +161,16 @@ export class Mutex {
     return this.#core.waitersOf(this.#at);
   }
 
+  /**
+   * What the mutex tells of itself, as a plain object. Racy by nature, and found by a look at every waiter of the
+   * arena: for diagnostics. Never blocks.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  inspect(): MutexStats {
+    if (this.disposed) throw new DisposedError(DISPOSED);
+    return mutexStats(this.#core, this.#at);
+  }
+
   /** Whether it has been disposed of, as far as this object has noticed. */
   get disposed(): boolean {
     return this.#at === CLOSED_OBJECT;
@@ -181,27 +186,40 @@ export class Mutex {
    * @throws {DisposedError} if the mutex has been or is being disposed of.
    */
   lock(patience?: Patience): void {
-    if (patience !== undefined) this.#lockFor(checkPatience('Mutex.lock', patience));
+    if (patience !== undefined) this.#lockFor('lock', patience);
     else if (this.#lock(this.#at) !== 0) this.#wait(Infinity);
   }
 
-  #lockFor(timeout: number): void {
-    if (this.#lock(this.#at) === ADMITTED) return;
-    if (timeout > 0) this.#wait(timeout);
-    else if (this.#try() !== ADMITTED) throw timedOut(timeout);
+  /** Whether owners have died since somebody last learnt of it. */
+  #lockFor(method: 'lock' | 'hold', patience: Patience): boolean {
+    const timeout = checkPatience(`Mutex.${method}`, patience);
+    if (this.#lock(this.#at) === ADMITTED) return false;
+    return timeout > 0 ? this.#wait(timeout) : this.#tryNow();
   }
 
-  #wait(timeout: number): void {
+  /** As tryLock, of a request whose time-out is 0. */
+  #tryNow(): boolean {
+    const answer = this.#try();
+    if (answer !== ADMITTED) throw timedOut(0);
+    return this.#locked();
+  }
+
+  #wait(timeout: number): boolean {
     const core = this.#core;
     const at = this.#at;
     const { number } = this.#shared;
     const { mayBlock } = this.#reference.attachment;
-    let answer = mayBlock ? core.queue(at, number) : core.tryLock(at);
-    if (!mayBlock && answer === REFUSED) throw new TypeError(MAY_NOT_BLOCK);
+    const waits = this.#shared.promises.first !== 0 || this.#shared.eldest.waits;
+    let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
+    if (answer === REFUSED) {
+      if (!mayBlock) throw new TypeError(MAY_NOT_BLOCK);
+      throw new Error(core.ownerOf(at) === this.#reference.attachment.thread ? OWNED : PROMISED);
+    }
+    const now = Date.now() | 0;
+    if (answer === QUEUED || answer === ELDEST) core.waitsSince(number, now);
     const begun = timeout === Infinity ? 0 : performance.now();
     const left = (): number => (timeout === Infinity ? Infinity : timeout - (performance.now() - begun));
     if (answer === QUEUED) {
-      const now = Date.now() | 0;
       let rest = left();
       do {
         answer = rest === Infinity ? core.park(now, number) : core.parkFor(nanoseconds(rest), now, number);
@@ -219,25 +237,36 @@ export class Mutex {
         answer = core.compete(at, rest === Infinity ? -1n : nanoseconds(Math.max(rest, 0)), number);
         rest = left();
       } while (answer === TIMED_OUT && rest > 0);
-      if (answer === TIMED_OUT) core.forgo(at, number);
-      // Promises of this very thread are not rung for by who makes one of them the eldest.
-      if (this.#promises.first !== 0) this.#promises.settle();
-      if (answer === TIMED_OUT) throw timedOut(timeout);
+      if (answer === TIMED_OUT) {
+        core.forgo(at, number);
+        throw timedOut(timeout);
+      }
     }
     if (answer === ANSWER_HELD) throw new Error(OWNED);
     if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
-    this.#locked();
+    return this.#locked();
   }
 
   /** Whether owners have died since somebody last learnt of it. The thread has just locked, not by the fast way. */
   #locked(): boolean {
     const deaths = this.#core.ownersDied(this.#at);
-    this.#ownerDied = deaths > 0;
-    if (deaths === 0) return false;
+    return deaths > 0 && this.#tell(deaths);
+  }
+
+  /** The same for a promise: the callback runs when `unlock`, which may have settled it, has returned. */
+  #lockedAsync(): boolean | Promise<boolean> {
+    const deaths = this.#core.ownersDied(this.#at);
+    return deaths > 0 && Promise.resolve(deaths).then((told) => this.#tell(told));
+  }
+
+  #tell(deaths: number): true {
+    const at = this.#at;
     try {
       this.onOwnerDied?.(deaths);
     } catch (error) {
-      this.unlock();
+      // Nobody has repaired anything: the next to lock is to be told.
+      this.#core.tellAgain(at, deaths);
+      if (this.held) this.unlock();
       throw error;
     }
     return true;
@@ -250,14 +279,15 @@ export class Mutex {
    * @throws {DisposedError} if the mutex has been disposed of.
    */
   tryLock(): boolean {
-    return this.#try() === ADMITTED;
+    if (this.#try() !== ADMITTED) return false;
+    this.#locked();
+    return true;
   }
 
   #try(): number {
     const answer = this.#core.tryLock(this.#at);
-    if (answer === ADMITTED) this.#locked();
-    else if (answer === ANSWER_CLOSED) throw this.#closed();
-    else if (answer === ANSWER_FULL) throw noRoom();
+    if (answer === ANSWER_CLOSED) throw this.#closed();
+    if (answer === ANSWER_FULL) throw noRoom();
     return answer;
   }
 
@@ -272,8 +302,11 @@ export class Mutex {
   }
 
   #finishUnlock(answer: number): void {
-    if (answer !== ANSWER_NOT_HELD) this.#core.wakeEldest(this.#at);
-    else if (!this.disposed) throw new Error(this.#notHeld());
+    if (answer !== ANSWER_NOT_HELD) {
+      const { eldest } = this.#shared;
+      if (eldest.waits) eldest.rest();
+      else this.#core.wakeEldest(this.#at);
+    } else if (!this.disposed) throw new Error(this.#notHeld());
   }
 
   #notHeld(): string {
@@ -299,72 +332,68 @@ export class Mutex {
       const timeout = patience === undefined ? Infinity : checkPatience('Mutex.lockAsync', patience);
       if (this.#lock(this.#at) === ADMITTED) return DONE;
       if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
-      const answer = this.#core.tryLock(this.#at);
-      if (answer === ADMITTED) return Promise.resolve(this.#locked());
-      if (answer === ANSWER_CLOSED) throw this.#closed();
-      if (answer === ANSWER_FULL) throw noRoom();
-      if (timeout === 0) throw timedOut(timeout);
+      if (timeout === 0) return Promise.resolve(this.#tryNow());
+      if (this.#try() === ADMITTED) return Promise.resolve(this.#locked());
       return this.#waitAsync(timeout, patience?.signal);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  async #waitAsync(timeout: number, signal: AbortSignal | undefined): Promise<boolean> {
-    const begun = timeout === Infinity ? 0 : performance.now();
+  #waitAsync(timeout: number, signal: AbortSignal | undefined): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
-    const promises = this.#promises;
-    const { number } = this.#shared;
+    const { number, promises, eldest } = this.#shared;
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
-    if (answer > 0) {
-      try {
-        await (impatient
-          ? promises.waitAlone(this, answer, (giveUp) =>
-              watch(timeout, signal, giveUp, () => timedOut(timeout)),
-            )
-          : promises.wait(this, answer));
-      } catch (error) {
-        throw error instanceof DisposedError ? this.#closed() : error;
-      }
-    } else if (answer === ANSWER_CLOSED) throw this.#closed();
-    else if (answer !== ADMITTED) throw noRoom();
-    const left = timeout === Infinity ? Infinity : Math.max(timeout - (performance.now() - begun), 0);
-    await new Promise<void>((resolve) => {
-      let unwatch = (): void => {};
-      const { doorbell } = this.#reference.attachment;
-      const eldest = new Eldest(this.#core, doorbell, this.#at, this.#shared, this, (value) => {
-        unwatch();
-        resolve(value);
-      });
-      if (!eldest.try() && impatient) {
-        if (signal?.aborted) eldest.giveUp(signal.reason);
-        else
-          unwatch = watch(
-            left,
+    if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
+    const since = Date.now() | 0;
+    return new Promise<boolean>((resolve) => {
+      let leave = (reason: unknown): void => eldest.giveUp(reason);
+      const unwatch = impatient
+        ? watch(
+            timeout,
             signal,
-            (reason) => eldest.giveUp(reason),
+            (reason) => leave(reason),
             () => timedOut(timeout),
-          );
-      }
+          )
+        : undefined;
+      const settle = (value?: Promise<never>): void => {
+        unwatch?.();
+        resolve(value === undefined ? this.#lockedAsync() : value.catch(this.#refused));
+      };
+      // Not an await: nobody else of this thread can come in between.
+      const due = (value?: Promise<never>): void => {
+        leave = (reason) => eldest.giveUp(reason);
+        if (value === undefined) eldest.begin(settle, since);
+        else settle(value);
+      };
+      if (answer === ADMITTED) due();
+      else if (impatient) leave = promises.addAlone(this, answer, due);
+      else promises.add(this, answer, due);
     });
-    return this.#locked();
   }
 
-  /** `lock`, with a guard that unlocks: `using held = mutex.hold()`. */
+  readonly #refused = (error: unknown): never => {
+    throw error instanceof DisposedError ? this.#closed() : error;
+  };
+
+  /** As `lock`, with a guard that unlocks: `using held = mutex.hold()`. */
   hold(patience?: Patience): HeldLock {
-    this.#ownerDied = false;
-    this.lock(patience);
-    return new HeldLock(this, this.#ownerDied);
+    const ownerDied =
+      patience === undefined
+        ? this.#lock(this.#at) !== ADMITTED && this.#wait(Infinity)
+        : this.#lockFor('hold', patience);
+    return new HeldLock(this, ownerDied);
   }
 
-  /** `lockAsync`, with a guard: `await using held = await mutex.holdAsync()`. */
+  /** As `lockAsync`, with a guard: `await using held = await mutex.holdAsync()`. */
   async holdAsync(patience?: Patience): Promise<HeldLock> {
     const ownerDied = await this.#lockAsync(patience);
     return new HeldLock(this, ownerDied);
   }
 
   /**
-   * Calls a function while this thread is the owner, by `lockAsync`, and unlocks when what it returns is settled.
+   * Calls a function while this thread is the owner, by `lockAsync`, and unlocks when what it returns is settled. Never
+   * blocks the thread.
    * @returns what the function returns, as a promise; it rejects with what it throws, or what `lockAsync` rejects with.
    */
   async runExclusive<T>(run: () => T | PromiseLike<T>, patience?: Patience): Promise<T> {
@@ -379,7 +408,7 @@ export class Mutex {
 
   /**
    * Closes the mutex in every thread: whoever waits, now or later, gets a DisposedError. The owner may unlock, to no
-   * effect. Its memory is used again once every thread has let go of it.
+   * effect. Its memory is used again once every thread has let go of it. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.disposed) return;
@@ -395,7 +424,8 @@ export class Mutex {
   #letGo(): void {
     if (this.disposed) return;
     this.#at = CLOSED_OBJECT;
-    this.#promises.settle();
+    this.#shared.eldest.rest();
+    this.#shared.promises.settle();
     this.#reference.letGo(this);
   }
 
@@ -410,71 +440,12 @@ export class Mutex {
   }
 }
 
-/** A promise of this thread that is the eldest waiter of a mutex, until it has the lock. */
-class Eldest {
-  readonly #core: Core;
-  readonly #doorbell: Doorbell;
-  readonly #at: number;
-  readonly #shared: Shared;
-  readonly #mutex: { [closed](): void };
-  #resolve: ((value?: Promise<never>) => void) | undefined;
-  #waits = false;
-
-  constructor(
-    core: Core,
-    doorbell: Doorbell,
-    at: number,
-    shared: Shared,
-    mutex: { [closed](): void },
-    resolve: (value?: Promise<never>) => void,
-  ) {
-    this.#core = core;
-    this.#doorbell = doorbell;
-    this.#at = at;
-    this.#shared = shared;
-    this.#mutex = mutex;
-    this.#resolve = resolve;
-  }
-
-  /** Whether it waits no more. */
-  try(): boolean {
-    const answer = this.#core.reserveLock(this.#at, this.#shared.number);
-    if (answer === ADMITTED) this.#end();
-    else if (answer === ANSWER_CLOSED) {
-      this.#end(Promise.reject(new DisposedError(DISPOSED)));
-      this.#mutex[closed]();
-    } else if (!this.#waits) {
-      this.#waits = true;
-      this.#doorbell.waitFor(this);
-    }
-    return answer !== REFUSED;
-  }
-
-  /** @internal The doorbell has rung. */
-  rest(): void {
-    this.try();
-  }
-
-  giveUp(reason: unknown): void {
-    if (this.#resolve === undefined) return;
-    this.#core.forgo(this.#at, this.#shared.number);
-    this.#end(Promise.reject(reason));
-  }
-
-  #end(value?: Promise<never>): void {
-    const resolve = this.#resolve;
-    this.#resolve = undefined;
-    if (this.#waits) this.#doorbell.done(this);
-    // Who is next may be a promise of this very thread, for which nobody rings.
-    if (this.#shared.promises.first !== 0) this.#shared.promises.settle();
-    resolve?.(value);
-  }
-}
-
 const MAY_NOT_BLOCK =
   'this thread may not block (a browser forbids it on the main thread): use lockAsync, holdAsync or tryLock';
 const OWNED =
   'Mutex.lock: this thread is the owner already, and would wait for itself; if a promise of it has the lock, use lockAsync';
+const PROMISED =
+  'Mutex.lock: a promise of this thread waits for the lock already, and cannot have it while the thread blocks: use lockAsync';
 
 function nanoseconds(milliseconds: number): bigint {
   return BigInt(Math.ceil(milliseconds * 1e6));

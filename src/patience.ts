@@ -6,6 +6,7 @@ import { badType, TimeoutError } from './errors.js';
 /** Longest time-out that a timer can be set to; see `setTimeout`. */
 const LONGEST = 2 ** 31 - 1;
 
+/** How long a request may take. */
 export interface Patience {
   /**
    * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). 0: only if it is the request's turn at once.

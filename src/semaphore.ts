@@ -21,7 +21,8 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './engine/core.js';
-import { canWaitAsync, closed, NO_WAIT_ASYNC, type Promises } from './engine/doorbell.js';
+import { closed, type Promises } from './engine/doorbell.js';
+import type { ParkingOptions } from './engine/policy.js';
 import {
   checkProperties,
   find,
@@ -31,16 +32,16 @@ import {
   type Properties,
   Reference,
 } from './engine/shared-object.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
 import { ArenaFullError, badInteger, DisposedError } from './errors.js';
 import { HeldPermits } from './held-permits.js';
 import { checkPatience, type Patience, timedOut, watch } from './patience.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
-export interface SemaphoreOptions {
+/** What may be said of a new `Semaphore`. */
+export interface SemaphoreOptions extends ParkingOptions {
   /** Most permits that may be available at once, 1 to 2,147,483,647 (the default). */
   readonly max?: number;
-  /** How often a waiter that is next looks at the grant before it parks, 0 to 1,000,000. Default 200. */
-  readonly spin?: number;
   /**
    * Whether each thread's permits are recorded, so that those of a thread that dies go back (`Arena.watch`), and
    * whoever acquires next learns of it. Then only the thread that holds permits may release them, and the
@@ -53,10 +54,11 @@ export interface SemaphoreOptions {
   readonly firstTicket?: bigint;
 }
 
+/** What to send to another thread, for `Semaphore.from` there: plain and structured-cloneable. */
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
-const DEFAULTS = { spin: 200 };
+const DEFAULTS = { spin: 200, mayTimeOut: true };
 /** Admitted to a robust semaphore, of whose dead owners the thread must hear: beside the core's answers. */
 const HEAR = 1;
 /** What acquireAsync answers when there was nothing to wait for. */
@@ -123,9 +125,10 @@ export class Semaphore {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a Semaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: SemaphoreHandle): Semaphore {
     return new Semaphore(find(KIND, handle) as never);
@@ -135,8 +138,10 @@ export class Semaphore {
    * The semaphore of this name in the arena: attaches to it, or creates it if there is none or it has been
    * disposed of. However many threads open a name at once, they get one semaphore. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @param permits available at first. Without it the semaphore must exist.
+   * @param permits available at first, 0 to `max`. Without it the semaphore must exist.
+   * @throws {RangeError | TypeError} for a bad argument, or if the name is that of something else.
    * @throws {RangeError} if it exists with other permits or another max, or one of the two is robust.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    * @throws {Error} if it does not exist and no permits are given.
    */
   static open(
@@ -148,7 +153,10 @@ export class Semaphore {
     return new Semaphore(open(KIND, name, wanted, options.arena) as never);
   }
 
-  /** What to send to another thread, for `Semaphore.from` there. */
+  /**
+   * What to send to another thread, for `Semaphore.from` there.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
   get handle(): SemaphoreHandle {
     if (this.disposed) throw new DisposedError();
     return this.#reference.handle(KIND);
@@ -388,13 +396,13 @@ export class Semaphore {
     else if (answer === ANSWER_NOT_HELD) throw this.#notHeld(permits);
   }
 
-  /** `acquire`, with a guard that gives the permits back: `using held = semaphore.hold()`. */
+  /** As `acquire`, with a guard that gives the permits back: `using held = semaphore.hold()`. */
   hold(permits = 1, patience?: Patience): HeldPermits {
     this.acquire(permits, patience);
     return new HeldPermits(this, permits, this.#ownerDied);
   }
 
-  /** `acquireAsync`, with a guard: `await using held = await semaphore.holdAsync()`. */
+  /** As `acquireAsync`, with a guard: `await using held = await semaphore.holdAsync()`. */
   async holdAsync(permits = 1, patience?: Patience): Promise<HeldPermits> {
     await this.#queue(permits, patience);
     return new HeldPermits(this, permits, this.#robust && this.#hear(permits));
@@ -402,7 +410,8 @@ export class Semaphore {
 
   /**
    * Closes the semaphore in every thread: whoever waits, now or later, gets a DisposedError. Permits still
-   * held may be released, to no effect. Its memory is used again once every thread has let go of it.
+   * held may be released, to no effect. Its memory is used again once every thread has let go of it. Never blocks,
+   * throws nothing.
    */
   dispose(): void {
     if (this.disposed) return;

@@ -1,5 +1,5 @@
 /**
- * What an arena and a semaphore tell of themselves: plain objects, taken by a look at every wait element. Other
+ * What an arena, a semaphore and a mutex tell of themselves: plain objects, taken by a look at every wait element. Other
  * threads go on meanwhile, so the numbers need not fit one another; while all rest, they are exact.
  */
 import { ABANDONED, ASYNC, ATTACHED, AWAKE, type Core, IDLE, WAITING } from './engine/core.js';
@@ -18,6 +18,15 @@ export interface ThreadStats {
   readonly longestWait: number;
 }
 
+/** How much of something limited is taken. */
+export interface Used {
+  /** In use now. */
+  readonly used: number;
+  /** How many there are. */
+  readonly capacity: number;
+}
+
+/** What an arena tells of itself: `Arena.stats`. */
 export interface ArenaStats {
   /** Threads attached now. */
   readonly threads: readonly ThreadStats[];
@@ -29,23 +38,29 @@ export interface ArenaStats {
   readonly abandoned: number;
   /** How often, since the arena was made, a waiter came to a bucket of the waiting array where another stood. */
   readonly collisions: number;
+  /** How often, since the arena was made, a waiter was woken whose turn had not come. */
+  readonly futileWakes: number;
   /** Wait elements in use, of how many: waiters, attachments of threads to objects, and one or two spares a thread. */
-  readonly elements: { readonly used: number; readonly capacity: number };
+  readonly elements: Used;
   /** Objects in use, of how many. */
-  readonly objects: { readonly used: number; readonly capacity: number };
-  /** How many threads hold permits of a robust object, summed over the robust objects. */
+  readonly objects: Used;
+  /** How many threads hold permits of a robust semaphore, or a mutex, summed over all of them. */
   readonly holders: number;
 }
 
 /** A thread that holds permits of a robust semaphore. */
 export interface HolderStats {
+  /** Its number in the arena, as in `ThreadHandle`. */
   readonly thread: number;
+  /** How many it holds. */
   readonly permits: number;
 }
 
+/** What a semaphore tells of itself: `Semaphore.inspect`. */
 export interface SemaphoreStats {
   /** Permits that it was made with. */
   readonly permits: number;
+  /** Most that may be available at once. */
   readonly max: number;
   /** Permits that `tryAcquire` could take. */
   readonly available: number;
@@ -59,11 +74,30 @@ export interface SemaphoreStats {
   readonly abandoned: number;
   /** Requests that ended by a time-out or a signal, since it was made. */
   readonly timeouts: number;
+  /** Whether each thread's permits are recorded. */
   readonly robust: boolean;
   /** Threads that died with permits of it, since it was made; 0 if it is not robust. */
   readonly ownerDeaths: number;
   /** Who holds permits, if it is robust. */
   readonly holders: readonly HolderStats[];
+}
+
+export interface MutexStats {
+  readonly locked: boolean;
+  /** The owner's number in the arena, as in `ThreadHandle`; undefined when nobody is. */
+  readonly owner: number | undefined;
+  /** What the runtime calls the owner: its `threadId` in `worker_threads`; undefined in workers of the web. */
+  readonly ownerThreadId: number | undefined;
+  /** How often a waiter may be overtaken at most. */
+  readonly bypass: number;
+  /** Requests that wait, blocked threads and promises. */
+  readonly waiting: number;
+  /** Milliseconds for which the one that has waited longest has. */
+  readonly longestWait: number;
+  /** Requests that ended by a time-out or a signal, since it was made; not those that never waited. */
+  readonly timeouts: number;
+  /** Threads that died as its owner, since it was made. */
+  readonly ownerDeaths: number;
 }
 
 interface Waiter {
@@ -83,6 +117,8 @@ interface Look {
 
 const THREAD_MASK = ASYNC - 1;
 
+const ago = (now: number, since: number): number => Math.max(0, (now - since) | 0);
+
 /** Looks at every element, or at those of one object. */
 function look(core: Core, object?: number): Look {
   const waiters: Waiter[] = [];
@@ -100,6 +136,10 @@ function look(core: Core, object?: number): Look {
     else if (state === ATTACHED) {
       const permits = core.elementHeld(i);
       if (permits > 0) holders.push({ thread, permits });
+      if (core.elementWaiting(i) === 0) continue;
+      // The eldest waiter of a mutex is in no queue any more.
+      const isPromise = core.isAsleep(thread) === 0;
+      waiters.push({ thread, isPromise, requests: 1, width: 0, since: ago(now, core.elementSince(i)) });
     } else if (state === WAITING || state === AWAKE || (owner & ASYNC && state > IDLE + 1 && state < AWAKE)) {
       const requests = core.elementWaiting(i);
       if (requests === 0) continue;
@@ -110,7 +150,7 @@ function look(core: Core, object?: number): Look {
         isPromise: (owner & ASYNC) !== 0,
         requests,
         width: Number(core.elementWidth(i, 0)),
-        since: isAsleep ? Math.max(0, (now - core.elementSince(i)) | 0) : 0,
+        since: isAsleep ? ago(now, core.elementSince(i)) : 0,
       });
     }
   }
@@ -142,6 +182,7 @@ export function arenaStats(core: Core): ArenaStats {
     longestWait: longest(waiters),
     abandoned,
     collisions: core.collisions(),
+    futileWakes: core.futileWakes(),
     elements: { used, capacity: core.mostElements() },
     objects: { used: core.liveObjects(), capacity: core.mostObjects() },
     holders: holders.length,
@@ -164,5 +205,21 @@ export function semaphoreStats(core: Core, at: number): SemaphoreStats {
     robust: core.isRobust(at) !== 0,
     ownerDeaths: core.deaths(at),
     holders,
+  };
+}
+
+export function mutexStats(core: Core, at: number): MutexStats {
+  const { waiters } = look(core, at);
+  const owner = core.ownerOf(at);
+  const host = owner === 0 ? 0 : core.hostOf(owner);
+  return {
+    locked: owner !== 0,
+    owner: owner === 0 ? undefined : owner,
+    ownerThreadId: host === 0 ? undefined : host - 1,
+    bypass: core.maxOf(at),
+    waiting: core.waitersOf(at),
+    longestWait: longest(waiters),
+    timeouts: core.timeouts(at),
+    ownerDeaths: core.deaths(at),
   };
 }

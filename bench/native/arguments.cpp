@@ -14,7 +14,7 @@ constexpr double mostSeconds = 3600;
 
 const char* const usage =
     "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--threshold N] | "
-    "pair ALGORITHM --seconds S";
+    "mutexbench (as semabench) | pair ALGORITHM --seconds S";
 
 int wholeNumber(const std::string& option, const std::string& text, int least, int most) {
   int value = 0;
@@ -45,7 +45,7 @@ Arguments parseArguments(int count, char** words) {
   result.command = words[1];
 
   std::set<std::string> allowed;
-  if (result.command == "semabench") {
+  if (result.command == "semabench" || result.command == "mutexbench") {
     allowed = {"--threads", "--seconds", "--probe", "--spin", "--threshold"};
   } else if (result.command == "pair") {
     allowed = {"--seconds"};

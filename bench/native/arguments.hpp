@@ -12,7 +12,7 @@ struct BadArguments : std::runtime_error {
 };
 
 struct Arguments {
-  std::string command;    // list, semabench or pair
+  std::string command;    // list, semabench, mutexbench or pair
   std::string algorithm;  // empty for list
   unsigned threads = 0;
   double seconds = 0;

@@ -1,4 +1,4 @@
-// The native rows of the semaphore benchmark: one command, one line of JSON, as README.md tells.
+// The native rows of the benchmarks: one command, one line of JSON, as README.md tells.
 #include <cstdint>
 #include <exception>
 #include <iomanip>
@@ -9,11 +9,18 @@
 #include <type_traits>
 
 #include "arguments.hpp"
+#include "clh-futex.hpp"
+#include "contention.hpp"
 #include "counting-semaphore.hpp"
+#include "lifo-futex.hpp"
+#include "mcs-futex.hpp"
+#include "one-permit.hpp"
 #include "pair.hpp"
+#include "pthread-mutex.hpp"
+#include "reciprocating-futex.hpp"
 #include "sem-t.hpp"
-#include "semabench.hpp"
 #include "ticket-futex.hpp"
+#include "tts-futex.hpp"
 #include "twa-futex.hpp"
 #include "two-locked-instructions.hpp"
 
@@ -28,8 +35,10 @@ using Algorithms = Rows<
     SemT,
 #endif
 #ifdef TAKETURNS_FUTEX
-    TicketFutex, TwaFutex,
+    TicketFutex, TwaFutex, OnePermit<TtsFutex>, OnePermit<McsFutex>, OnePermit<ClhFutex>,
+    OnePermit<LifoFutex>, OnePermit<ReciprocatingFutex>,
 #endif
+    OnePermit<PthreadMutex>,
     CountingSemaphore>;
 using Floors = Rows<TwoLockedInstructions>;
 
@@ -63,27 +72,36 @@ void checkKnobs(const Knobs& knobs) {
   }
 }
 
-template <class Semaphore>
-SemabenchResult semabench(const Arguments& arguments) {
+template <class Semaphore, bool worksOutside>
+ContentionResult contention(const Arguments& arguments) {
   checkKnobs<Semaphore>(arguments.knobs);
   if (!arguments.probe) {
-    return Semabench<Semaphore, NoProbe>(arguments.threads, arguments.knobs).run(arguments.seconds);
+    return Contention<Semaphore, NoProbe, worksOutside>(arguments.threads, arguments.knobs).run(arguments.seconds);
   }
   using Probe = std::conditional_t<TicketSemaphore<Semaphore>, TicketOrder, ArrivalStamps>;
-  return Semabench<Semaphore, Probe>(arguments.threads, arguments.knobs).run(arguments.seconds);
+  return Contention<Semaphore, Probe, worksOutside>(arguments.threads, arguments.knobs).run(arguments.seconds);
 }
 
-void print(std::ostream& out, const Arguments& arguments, const SemabenchResult& result) {
-  out << "{\"algorithm\":\"" << arguments.algorithm << "\",\"threads\":" << arguments.threads
-      << ",\"seconds\":" << result.seconds << ",\"iterations\":[";
-  const char* separator = "";
-  for (const std::uint64_t iterations : result.iterations) {
-    out << separator << iterations;
+template <class Numbers>
+void printAll(std::ostream& out, const Numbers& numbers) {
+  const char* separator = "[";
+  for (const std::uint64_t number : numbers) {
+    out << separator << number;
     separator = ",";
   }
-  out << "],\"cpuSeconds\":" << result.cpuSeconds;
+  out << ']';
+}
+
+void print(std::ostream& out, const Arguments& arguments, const ContentionResult& result) {
+  out << "{\"algorithm\":\"" << arguments.algorithm << "\",\"threads\":" << arguments.threads
+      << ",\"seconds\":" << result.seconds << ",\"iterations\":";
+  printAll(out, result.iterations);
+  out << ",\"cpuSeconds\":" << result.cpuSeconds;
   if (result.longestWaitMs) out << ",\"longestWaitMs\":" << *result.longestWaitMs;
-  if (result.largestBypass) out << ",\"largestBypass\":" << *result.largestBypass;
+  if (result.bypasses) {
+    out << ",\"largestBypass\":" << result.bypasses->largest << ",\"bypasses\":";
+    printAll(out, result.bypasses->bands);
+  }
   if (result.outOfOrder) out << ",\"outOfOrder\":" << *result.outOfOrder;
   out << '}';
 }
@@ -93,8 +111,12 @@ std::string answer(const Arguments& arguments) {
   out << std::setprecision(std::numeric_limits<double>::max_digits10);
   if (arguments.command == "list") {
     out << "{\"algorithms\":[" << namesOf(Algorithms{}) << "]}";
-  } else if (arguments.command == "semabench") {
-    const auto run = [&]<class R>(R) { print(out, arguments, semabench<typename R::Semaphore>(arguments)); };
+  } else if (arguments.command == "semabench" || arguments.command == "mutexbench") {
+    const auto run = [&]<class R>(R) {
+      const bool worksOutside = arguments.command == "semabench";
+      print(out, arguments, worksOutside ? contention<typename R::Semaphore, true>(arguments)
+                                         : contention<typename R::Semaphore, false>(arguments));
+    };
     if (!withRow(Algorithms{}, arguments.algorithm, run)) noSuchAlgorithm(arguments.algorithm);
   } else {
     const auto run = [&]<class R>(R) {
@@ -115,7 +137,7 @@ int main(int count, char** words) {
     std::cout << answer(parseArguments(count, words)) << std::endl;
     return 0;
   } catch (const std::exception& error) {
-    std::cerr << "native semabench: " << error.what() << std::endl;
+    std::cerr << "native benchmark: " << error.what() << std::endl;
     return 2;
   }
 }

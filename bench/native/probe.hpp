@@ -1,4 +1,4 @@
-// What --probe records beside the iterations: the longest wait, the largest bypass and, where acquire() gives
+// What --probe records beside the iterations: the longest wait, the bypass of every admission and, where acquire() gives
 // the ticket, the admissions out of ticket order. A loop without a probe is compiled apart and pays nothing.
 //
 // With one permit, whoever has just been admitted is alone until it releases: admitted() is called there and
@@ -10,14 +10,30 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "semaphore.hpp"
+
+// The bypass of every admission, counted in bands: 0, 1 to 9, 10 to 99, and so on; the last has no end.
+class Bypasses {
+ public:
+  void record(std::uint64_t bypass) {
+    largest = std::max(largest, bypass);
+    std::size_t band = 0;
+    for (std::uint64_t end = 1; band + 1 < bands.size() && bypass >= end; end *= 10) band++;
+    bands[band]++;
+  }
+
+  std::uint64_t largest = 0;
+  std::array<std::uint64_t, 7> bands{};
+};
 
 struct NoProbe {
   explicit NoProbe(unsigned) {}
@@ -37,23 +53,19 @@ class TicketOrder {
     if (ticket != expected_) outOfOrder++;
     expected_ = ticket + 1;
     if (ticket > lowest_) {
-      bypassedBy(std::distance(early_.upper_bound(ticket), early_.end()));
+      bypasses.record(static_cast<std::uint64_t>(std::distance(early_.upper_bound(ticket), early_.end())));
       early_.insert(ticket);
       return;
     }
-    bypassedBy(static_cast<std::ptrdiff_t>(early_.size()));
+    bypasses.record(early_.size());
     lowest_++;
     while (early_.erase(lowest_)) lowest_++;
   }
 
-  std::uint64_t largestBypass = 0;
+  Bypasses bypasses;
   std::uint64_t outOfOrder = 0;
 
  private:
-  void bypassedBy(std::ptrdiff_t count) {
-    largestBypass = std::max(largestBypass, static_cast<std::uint64_t>(count));
-  }
-
   std::uint64_t expected_ = 0;
   std::uint64_t lowest_ = 0;       // the lowest ticket that has not been admitted
   std::set<std::uint64_t> early_;  // tickets above it that have: empty as long as all is in order
@@ -71,13 +83,13 @@ class ArrivalStamps {
     Waiter& mine = waiters_[thread];
     const std::uint64_t stamp = mine.stamp.load();
     mine.stamp.store(notWaiting);
-    mine.bypassed = 0;
+    bypasses.record(std::exchange(mine.bypassed, 0));
     for (Waiter& other : waiters_) {
-      if (other.stamp.load() < stamp) largestBypass = std::max(largestBypass, ++other.bypassed);
+      if (other.stamp.load() < stamp) other.bypassed++;
     }
   }
 
-  std::uint64_t largestBypass = 0;
+  Bypasses bypasses;
 
  private:
   static constexpr std::uint64_t notWaiting = UINT64_MAX;

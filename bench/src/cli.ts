@@ -1,9 +1,10 @@
-// The command line: `taketurns bench semaphores`.
+// The command line: `taketurns bench semaphores`, `taketurns bench hashes` and `taketurns bench locks`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
+import { BENCHMARKS, type Benchmark } from './benchmarks.js';
 import { environment } from './environment.js';
 import { buildNative, type NativeBinary } from './native.js';
 import {
@@ -11,28 +12,35 @@ import {
   MOST_THREADS,
   type Options,
   readFile,
+  readLimits,
   readRows,
   readRuns,
   readSeconds,
   readThreads,
   readWarmUp,
 } from './options.js';
-import { asyncs, type Progress, pairs, releases, semabench } from './plan.js';
+import { asyncs, contention, type Progress, pairs, releases, trace } from './plan.js';
 import { tables } from './report/tables.js';
 import type { Results } from './results.js';
-import { ROWS } from './rows/rows.js';
+import { BYPASS, TRACED, withLimit } from './rows/locks.js';
+import type { Row } from './rows/row.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 
 const FULL = { threads: [1, 2, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
 const QUICK = { threads: [1, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
 
+/** What is swept unless told otherwise: the limits, and the thread counts at which. */
+const LIMITS = [1, 10, 100, 1000];
+const SWEEP_THREADS = [4, 16, 64];
+
 interface Given {
   threads?: number[];
   seconds?: number;
   runs?: number;
   warmUp?: number;
-  rows?: typeof ROWS;
+  rows?: Row[];
+  bypass?: number[];
   native: boolean;
   pairs: boolean;
   quick?: boolean;
@@ -44,57 +52,87 @@ interface Given {
 const program = new Command('taketurns')
   .description('benchmarks of fair semaphores and locks')
   .showHelpAfterError('(--help tells what is allowed)');
-program
-  .command('bench')
-  .description('measure')
-  .command('semaphores')
-  .description('semabench: throughput and fairness of semaphores with one permit, beside native ones')
-  .option('--threads <counts>', `thread counts, 1 to ${MOST_THREADS} (default: ${FULL.threads})`, readThreads)
-  .option(
-    '--seconds <seconds>',
-    `length of an interval, at least ${LEAST_SECONDS} (default: ${FULL.seconds})`,
-    readSeconds,
-  )
-  .option('--runs <runs>', `intervals per row and thread count (default: ${FULL.runs})`, readRuns)
-  .option(
-    '--warm-up <ms>',
-    `milliseconds of warm-up for each thread new to a row in JavaScript (default: ${FULL.warmUp})`,
-    readWarmUp,
-  )
-  .option('--rows <names>', 'only these rows (default: all; see --list)', readRows)
-  .option('--list', 'print the names of the rows and do nothing else')
-  .option(
-    '--json <file>',
-    'write everything measured here (default: bench/results/semaphores.json)',
-    readFile,
-  )
-  .option('--svg <file>', 'draw the figure here (default: bench/results/semaphores.svg)', readFile)
-  .addOption(
-    new Option(
-      '--quick',
-      `a short form: threads ${QUICK.threads}, ${QUICK.runs} runs of ${QUICK.seconds} s each`,
-    ),
-  )
-  .option('--no-native', 'leave out the rows in C++')
-  .option('--no-pairs', 'leave out the tables on one thread')
-  .action(semaphores);
+const bench = program.command('bench').description('measure');
+for (const benchmark of Object.values(BENCHMARKS)) {
+  const command = bench
+    .command(benchmark.name)
+    .description(benchmark.summary)
+    .option(
+      '--threads <counts>',
+      `thread counts, 1 to ${MOST_THREADS} (default: ${benchmark.threads ?? FULL.threads})`,
+      readThreads,
+    )
+    .option(
+      '--seconds <seconds>',
+      `length of an interval, at least ${LEAST_SECONDS} (default: ${FULL.seconds})`,
+      readSeconds,
+    )
+    .option('--runs <runs>', `intervals per row and thread count (default: ${FULL.runs})`, readRuns)
+    .option(
+      '--warm-up <ms>',
+      `milliseconds of warm-up for each thread new to a row in JavaScript (default: ${FULL.warmUp})`,
+      readWarmUp,
+    )
+    .option('--rows <names>', 'only these rows (default: all; see --list)', (text: string) =>
+      readRows(benchmark.rows, text),
+    )
+    .option('--list', 'print the names of the rows and do nothing else')
+    .option(
+      '--json <file>',
+      `write everything measured here (default: bench/results/${benchmark.name}.json)`,
+      readFile,
+    )
+    .option('--svg <file>', `draw the figure here (default: bench/results/${benchmark.name}.svg)`, readFile)
+    .addOption(
+      new Option(
+        '--quick',
+        `a short form: threads ${benchmark.threads ?? QUICK.threads}, ${QUICK.runs} runs of ${QUICK.seconds} s each`,
+      ),
+    )
+    .option('--no-native', 'leave out the rows in C++')
+    .option('--no-pairs', 'leave out the tables on one thread')
+    .action((given: Given) => act(benchmark, given));
+  if (benchmark.name === 'locks') {
+    command.option(
+      '--bypass <limits>',
+      `bypass limits for a sweep of the rows in a capacitor, whose own is ${BYPASS}, at ${SWEEP_THREADS} threads where ` +
+        `these are measured, else at the most (default: ${LIMITS}; no sweep with --quick)`,
+      readLimits,
+    );
+  }
+}
 
-async function semaphores(given: Given): Promise<void> {
+/** The rows of the sweep: what is wrapped, with the other limits. */
+function sweep(rows: readonly Row[], limits: readonly number[], threads: readonly number[]): Row[] {
+  const usual = threads.filter((count) => SWEEP_THREADS.includes(count));
+  const only = usual.length > 0 ? usual : threads.slice(-1);
+  const wrapped = rows.flatMap(({ lock }) => (lock?.form === 'wrapped' ? lock.of : []));
+  const others = limits.filter((limit) => limit !== BYPASS);
+  return wrapped.flatMap((of) => others.map((limit) => withLimit(of, limit, only)));
+}
+
+async function act(benchmark: Benchmark, given: Given): Promise<void> {
+  const { name, rows: all } = benchmark;
   if (given.list) {
-    const width = Math.max(...ROWS.map(({ name }) => name.length));
-    for (const { name, family } of ROWS) console.log(`${name.padEnd(width)}  ${family}`);
+    const width = Math.max(...all.map((row) => row.name.length));
+    for (const row of all) console.log(`${row.name.padEnd(width)}  ${row.family}`);
     return;
   }
   const short = given.quick === true;
+  const usual = short ? QUICK : FULL;
+  const threads = given.threads ?? [...(benchmark.threads ?? usual.threads)];
+  const chosen = (given.rows ?? all).filter(({ kind }) => given.native || kind === 'script');
+  const limits = given.bypass ?? (short ? [] : LIMITS);
   const options: Options = {
-    ...(short ? QUICK : FULL),
-    rows: (given.rows ?? ROWS).filter(({ kind }) => given.native || kind === 'script'),
+    ...usual,
+    benchmark,
+    threads,
+    rows: [...chosen, ...sweep(chosen, limits, threads)],
     native: given.native,
-    pairs: given.pairs,
+    pairs: given.pairs && !benchmark.crowdsOnly,
     quick: short,
-    json: given.json ?? `${RESULTS}semaphores.json`,
-    svg: given.svg ?? `${RESULTS}semaphores.svg`,
-    ...(given.threads && { threads: given.threads }),
+    json: given.json ?? `${RESULTS}${name}.json`,
+    svg: given.svg ?? `${RESULTS}${name}.svg`,
     ...(given.seconds && { seconds: given.seconds }),
     ...(given.runs && { runs: given.runs }),
     ...(given.warmUp !== undefined && { warmUp: given.warmUp }),
@@ -112,11 +150,18 @@ async function run(options: Options): Promise<void> {
   const wantsNative = options.rows.some(({ kind }) => kind === 'native');
   if (wantsNative) note('building the native rows');
   const native: NativeBinary = wantsNative ? buildNative() : { missing: 'not asked for' };
-  const { rows, json, svg, ...told } = options;
+  const { benchmark, rows, json, svg, ...told } = options;
   const results: Results = {
+    benchmark: benchmark.name,
     environment: environment('compiler' in native ? native.compiler : 'none'),
     options: { ...told, rows: rows.map(({ name }) => name) },
-    rows: rows.map(({ name, family }) => ({ name, family })),
+    rows: rows.map(({ name, family, lock, only, hash }) => ({
+      name,
+      family,
+      ...(lock && { lock }),
+      ...(only && { only }),
+      ...(hash && { hash }),
+    })),
     runs: [],
     probes: [],
     pairs: [],
@@ -127,11 +172,15 @@ async function run(options: Options): Promise<void> {
     results.skipped.push({ row: 'native rows', at: 'build', why: native.missing });
   }
 
-  await semabench(options, native, results, showProgress);
+  await contention(options, native, results, showProgress);
+  if (rows.some(({ lock }) => lock?.of === TRACED && lock.form === 'wrapped')) {
+    await trace(options, results, showProgress);
+  }
   if (options.pairs) {
     await pairs(options, native, results, showProgress);
-    if (rows.some(({ family }) => family === 'taketurns')) await releases(options, results, showProgress);
-    if (rows.some(({ name }) => name === 'Semaphore')) await asyncs(options, results, showProgress);
+    await releases(options, results, showProgress);
+    if (rows.some(({ name }) => name === benchmark.asyncRows[0]?.name))
+      await asyncs(options, results, showProgress);
   }
   note('');
 
@@ -140,9 +189,12 @@ async function run(options: Options): Promise<void> {
   console.log(`\neverything measured: ${relative('.', json)}`);
   if (results.runs.length > 0) {
     // The plotting libraries take a while to load, and nothing before needs them.
-    const { figure } = await import('./report/figure.js');
-    writeFileSync(svg, await figure(results));
-    console.log(`figure:              ${relative('.', svg)}`);
+    const { figures } = await import('./report/figures.js');
+    for (const [suffix, drawn] of await figures(results)) {
+      const file = svg.replace(/(\.svg)?$/, `${suffix}$1`);
+      writeFileSync(file, drawn);
+      console.log(`figure:              ${relative('.', file)}`);
+    }
   } else {
     console.log('no figure: no row could be run');
     process.exitCode = 1;

@@ -39,6 +39,14 @@ export function mtStep(state: Uint32Array): number {
   return y >>> 0;
 }
 
+/**
+ * Whether `state`, seeded, may have been stepped so many times. Threads that were in there together lose steps, and a
+ * lost step shows unless their number is a multiple of 624.
+ */
+export function mtStepped(state: Uint32Array, steps: number): boolean {
+  return state[POSITION] === (steps === 0 ? SIZE : ((steps - 1) % SIZE) + 1);
+}
+
 function twist(state: Uint32Array): void {
   for (let i = 0; i < SIZE; i++) {
     const next = state[i + 1 < SIZE ? i + 1 : 0] as number;

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Benchmark } from './benchmarks.js';
 import { firstLine, runJson } from './program.js';
 
 const SOURCES = fileURLToPath(new URL('../native/', import.meta.url));
@@ -16,6 +17,7 @@ export interface NativeRun {
   cpuSeconds: number;
   longestWaitMs?: number;
   largestBypass?: number;
+  bypasses?: number[];
   outOfOrder?: number;
 }
 
@@ -50,14 +52,15 @@ export function buildNative(): NativeBinary {
   return { missing: `no C++ compiler found (tried ${compilers.join(', ')}; CXX names another)` };
 }
 
-export function nativeSemabench(
+export function nativeContention(
   binary: string,
+  workload: Benchmark['workload'],
   algorithm: string,
   threads: number,
   seconds: number,
   probe: boolean,
 ): Promise<NativeRun> {
-  const args = ['semabench', algorithm, '--threads', String(threads), '--seconds', String(seconds)];
+  const args = [workload, algorithm, '--threads', String(threads), '--seconds', String(seconds)];
   return runJson(binary, probe ? [...args, '--probe'] : args, 60_000 + seconds * 2000);
 }
 

@@ -4,15 +4,18 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { ROWS, type Row } from './rows/rows.js';
+import type { Benchmark } from './benchmarks.js';
+import type { Row } from './rows/row.js';
 
 /** Each thread of a script row is a worker of some 9 MB. */
 export const MOST_THREADS = 512;
 export const LEAST_SECONDS = 0.05;
 export const MOST_SECONDS = 600;
 export const MOST_RUNS = 1000;
+export const MOST_BYPASS = 1_000_000;
 
 export interface Options {
+  benchmark: Benchmark;
   threads: number[];
   seconds: number;
   /** Milliseconds that the loop runs before the interval, for each thread that is new to the row. */
@@ -40,25 +43,29 @@ export const readWarmUp = (text: string): number => readNumber(text, 0, 10_000, 
 
 export const readRuns = (text: string): number => readNumber(text, 1, MOST_RUNS, true);
 
-/** Thread counts, separated by commas; returned ascending, each once. */
-export function readThreads(text: string): number[] {
+/** Whole numbers from 1, separated by commas; returned ascending, each once. */
+function readNumbers(text: string, most: number): number[] {
   try {
-    const counts = text.split(',').map((part) => readNumber(part, 1, MOST_THREADS, true));
-    return [...new Set(counts)].sort((a, b) => a - b);
+    const numbers = text.split(',').map((part) => readNumber(part, 1, most, true));
+    return [...new Set(numbers)].sort((a, b) => a - b);
   } catch {
-    throw new InvalidArgumentError(`Allowed: whole numbers from 1 to ${MOST_THREADS}, separated by commas.`);
+    throw new InvalidArgumentError(`Allowed: whole numbers from 1 to ${most}, separated by commas.`);
   }
 }
 
+export const readThreads = (text: string): number[] => readNumbers(text, MOST_THREADS);
+
+export const readLimits = (text: string): number[] => readNumbers(text, MOST_BYPASS);
+
 /** Row names, separated by commas; returned in the order of declaration, each once. */
-export function readRows(text: string): Row[] {
+export function readRows(all: readonly Row[], text: string): Row[] {
   const names = text.split(',').map((part) => part.trim());
-  const unknown = names.find((name) => !ROWS.some((row) => row.name === name));
+  const unknown = names.find((name) => !all.some((row) => row.name === name));
   if (unknown !== undefined) {
-    const allowed = ROWS.map((row) => row.name).join(', ');
+    const allowed = all.map((row) => row.name).join(', ');
     throw new InvalidArgumentError(`No row is called '${unknown}'. Allowed: ${allowed}.`);
   }
-  return ROWS.filter((row) => names.includes(row.name));
+  return all.filter((row) => names.includes(row.name));
 }
 
 /** A file that can be written; found out before the benchmark runs, not after. */

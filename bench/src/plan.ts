@@ -2,12 +2,13 @@
 // (its clock, its other users) hits all alike.
 
 import { fileURLToPath } from 'node:url';
-import { type NativeBinary, type NativeRun, nativePair, nativeSemabench } from './native.js';
+import { type NativeBinary, type NativeRun, nativeContention, nativePair } from './native.js';
 import type { Options } from './options.js';
 import { runJson } from './program.js';
 import { counted, type ReleaseTiming, type Results } from './results.js';
-import { ASYNC_ROWS, FLOOR, NATIVE_FLOOR, type Row } from './rows/rows.js';
-import { Host } from './semabench/client.js';
+import { BYPASS, TRACE_ROW, TRACED } from './rows/locks.js';
+import { FLOOR, NATIVE_FLOOR, type Row, type Wakes } from './rows/row.js';
+import { Host } from './workers/client.js';
 
 const TIMER = fileURLToPath(new URL('./pairs/timer.js', import.meta.url));
 
@@ -17,16 +18,23 @@ const NATIVE_FLOOR_ALGORITHM = 'two-locked-instructions';
 /** Told what runs next. */
 export type Progress = (table: string, what: string, run: number, runs: number) => void;
 
-export async function semabench(
+/** The threads' contention: every row at every thread count. */
+export async function contention(
   options: Options,
   native: NativeBinary,
   results: Results,
   progress: Progress,
 ): Promise<void> {
-  const { threads, seconds, runs } = options;
+  const { benchmark, threads, seconds, runs } = options;
+  const { workload } = benchmark;
   const rows = options.rows.filter((row) => row.kind === 'script' || 'binary' in native);
   const probeSeconds = options.quick ? seconds / 2 : seconds;
-  const all = rows.length * threads.length * (runs + 1);
+  const at = (of: number): Row[] =>
+    rows.filter(({ only }) =>
+      only === undefined ? true : only === 'most' ? of === threads.at(-1) : only.includes(of),
+    );
+  const each = benchmark.crowdsOnly ? runs : runs + 1;
+  const all = threads.reduce((sum, of) => sum + at(of).length, 0) * each;
   const broken = new Set<string>();
   let kept: Host | undefined;
   let count = 0;
@@ -40,17 +48,23 @@ export async function semabench(
     kept?.close();
     kept = undefined;
   };
-  const measure = (row: Row, of: number, probe: boolean): Promise<NativeRun & { admissions?: number }> =>
+  const measure = (
+    row: Row,
+    of: number,
+    probe: boolean,
+  ): Promise<NativeRun & { admissions?: number; wakes?: Wakes }> =>
     row.kind === 'script'
       ? host().run({
+          benchmark: benchmark.name,
           row: row.name,
           loop: probe ? 'probe' : 'measure',
           threads: of,
           seconds: probe ? probeSeconds : seconds,
           warmUp: options.warmUp,
         })
-      : nativeSemabench(
+      : nativeContention(
           (native as { binary: string }).binary,
+          workload,
           row.algorithm,
           of,
           probe ? probeSeconds : seconds,
@@ -60,9 +74,9 @@ export async function semabench(
   try {
     for (let round = 1; round <= runs; round++) {
       for (const of of threads) {
-        for (const row of rows) {
+        for (const row of at(of)) {
           if (broken.has(row.name)) continue;
-          const step = (): void => progress('semabench', `${row.name}, ${counted(of)}`, ++count, all);
+          const step = (): void => progress(workload, `${row.name}, ${counted(of)}`, ++count, all);
           try {
             step();
             const run = await measure(row, of, false);
@@ -74,8 +88,9 @@ export async function semabench(
               seconds: run.seconds,
               cpuSeconds,
               iterations,
+              ...(run.wakes && { wakes: run.wakes }),
             });
-            if (round === 1) {
+            if (round === 1 && !benchmark.crowdsOnly) {
               step();
               const seen = await measure(row, of, true);
               results.probes.push({
@@ -83,6 +98,7 @@ export async function semabench(
                 threads: of,
                 longestWaitMs: seen.longestWaitMs ?? Number.NaN,
                 largestBypass: seen.largestBypass ?? Number.NaN,
+                bypasses: seen.bypasses ?? [],
                 ...(seen.admissions === undefined ? {} : { admissions: seen.admissions }),
                 ...(seen.outOfOrder === undefined ? {} : { outOfOrder: seen.outOfOrder }),
               });
@@ -106,32 +122,59 @@ export async function semabench(
   }
 }
 
+/** One run at the most threads whose capacitor logs who is inside; it is drawn, not counted. */
+export async function trace(options: Options, results: Results, progress: Progress): Promise<void> {
+  const { benchmark, warmUp } = options;
+  const threads = options.threads.at(-1) as number;
+  const host = new Host();
+  progress('trace', counted(threads), 1, 1);
+  try {
+    const order = {
+      benchmark: benchmark.name,
+      row: TRACE_ROW.name,
+      loop: 'measure',
+      threads,
+      warmUp,
+    } as const;
+    const { trace: found } = await host.run({ ...order, seconds: Math.min(options.seconds, 0.2) });
+    if (found) results.trace = { ...found, lock: TRACED, bypass: BYPASS, threads };
+  } catch (error) {
+    results.skipped.push({ row: TRACE_ROW.name, at: 'trace', why: (error as Error).message });
+  } finally {
+    host.close();
+  }
+}
+
 export async function pairs(
   options: Options,
   native: NativeBinary,
   results: Results,
   progress: Progress,
 ): Promise<void> {
+  const { benchmark, runs } = options;
   const seconds = Math.min(options.seconds / 2, 0.5);
+  const script = (row: string) => scriptTiming(benchmark.name, 'pair', row, seconds);
   const binary = 'binary' in native ? native.binary : undefined;
   const timed: { row: string; time: () => Promise<number> }[] = options.rows.flatMap((row) => {
-    if (row.kind === 'script') return { row: row.name, time: () => scriptTiming('pair', row.name, seconds) };
+    if (row.only !== undefined) return [];
+    if (row.kind === 'script') return { row: row.name, time: () => script(row.name) };
     return binary ? { row: row.name, time: () => nativePair(binary, row.algorithm, seconds) } : [];
   });
-  timed.push({ row: FLOOR, time: () => scriptTiming('pair', FLOOR, seconds) });
+  timed.push({ row: FLOOR, time: () => script(FLOOR) });
   if (binary)
     timed.push({ row: NATIVE_FLOOR, time: () => nativePair(binary, NATIVE_FLOOR_ALGORITHM, seconds) });
-  await inTurn(options.runs, timed, results, 'pairs', progress, (row, round, nanoseconds) =>
+  await inTurn(runs, timed, results, 'pairs', progress, (row, round, nanoseconds) =>
     results.pairs.push({ row, round, nanoseconds }),
   );
 }
 
 export async function asyncs(options: Options, results: Results, progress: Progress): Promise<void> {
+  const { benchmark } = options;
   const seconds = Math.min(options.seconds / 2, 0.5);
   for (const shape of ['uncontended', 'queued'] as const) {
-    const timed = ASYNC_ROWS.map(({ name }) => ({
+    const timed = benchmark.asyncRows.map(({ name }) => ({
       row: name,
-      time: () => scriptTiming(shape, name, seconds),
+      time: () => scriptTiming(benchmark.name, shape, name, seconds),
     }));
     await inTurn(options.runs, timed, results, `promises, ${shape}`, progress, (row, round, nanoseconds) =>
       results.asyncs.push({ row, shape, round, nanoseconds }),
@@ -141,13 +184,15 @@ export async function asyncs(options: Options, results: Results, progress: Progr
 
 /** release(64) and 64 times release(), of the rows that have both. */
 export async function releases(options: Options, results: Results, progress: Progress): Promise<void> {
+  const { benchmark } = options;
   const seconds = Math.min(options.seconds / 2, 0.5);
   const found: ReleaseTiming[] = [];
   results.releases = found;
   for (const shape of ['one step', 'loop'] as const) {
     const timed = options.rows
-      .filter(({ family }) => family === 'taketurns')
-      .map(({ name }) => ({ row: name, time: () => scriptTiming(shape, name, seconds) }));
+
+      .filter((row) => row.kind === 'script' && row.releasesMany)
+      .map(({ name }) => ({ row: name, time: () => scriptTiming(benchmark.name, shape, name, seconds) }));
     await inTurn(
       options.runs,
       timed,
@@ -183,7 +228,7 @@ async function inTurn(
   }
 }
 
-async function scriptTiming(shape: string, row: string, seconds: number): Promise<number> {
-  const args = [TIMER, shape, row, String(seconds)];
+async function scriptTiming(benchmark: string, shape: string, row: string, seconds: number): Promise<number> {
+  const args = [TIMER, benchmark, shape, row, String(seconds)];
   return (await runJson<{ nanoseconds: number }>(process.execPath, args, 60_000)).nanoseconds;
 }

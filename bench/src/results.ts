@@ -1,6 +1,9 @@
 // What a benchmark run finds out: the shape of the JSON file, and the summaries that tables and figure are drawn
 // from. Raw figures are kept; everything else is computed from them.
 
+import type { Benchmark } from './benchmarks.js';
+import type { Trace } from './rows/platoon.js';
+import type { Row, Wakes } from './rows/row.js';
 import { fairness, jain, median, type Spread, spread, total } from './statistics.js';
 
 export interface Run {
@@ -12,6 +15,8 @@ export interface Run {
   cpuSeconds: number;
   /** Per thread. */
   iterations: number[];
+  /** Inside the interval, of rows that count. */
+  wakes?: Wakes;
 }
 
 export interface Probe {
@@ -19,6 +24,8 @@ export interface Probe {
   threads: number;
   longestWaitMs: number;
   largestBypass: number;
+  /** Admissions by their bypass: 0, 1 to 9, 10 to 99, and so on; the last has no end. */
+  bypasses: number[];
   /** Admissions whose ticket was not the next one; absent where the row has no tickets. */
   outOfOrder?: number;
   /** How many admissions were looked at; absent where the row does not say. */
@@ -47,16 +54,20 @@ export interface ReleaseTiming extends Timing {
   shape: 'one step' | 'loop';
 }
 
+export type ResultRow = Pick<Row, 'name' | 'family' | 'lock' | 'only' | 'hash'>;
+
 export interface Results {
+  benchmark: Benchmark['name'];
   environment: Record<string, string | number>;
   options: Record<string, unknown>;
-  rows: { name: string; family: string }[];
+  rows: ResultRow[];
   runs: Run[];
   probes: Probe[];
   pairs: Timing[];
   asyncs: AsyncTiming[];
   /** Of releases of many permits; results of older versions have none. */
   releases?: ReleaseTiming[];
+  trace?: Trace & { lock: string; bypass: number; threads: number };
   skipped: Skipped[];
 }
 
@@ -70,6 +81,11 @@ export interface Cell {
   fairness: Spread;
   jain: Spread;
   cpuSeconds: Spread;
+  /** Iterations of all threads together, per second of a processor: what other work on the machine disturbs least. */
+  perCpuSecond: Spread;
+  /** For each iteration; NaN of rows that do not count. */
+  collisions: Spread;
+  futile: Spread;
   probe: Probe | undefined;
 }
 
@@ -96,6 +112,9 @@ export function cells(results: Results): Cell[] {
         fairness: spread(runs.map((run) => fairness(run.iterations))),
         jain: spread(runs.map((run) => jain(run.iterations))),
         cpuSeconds: spread(runs.map((run) => run.cpuSeconds)),
+        perCpuSecond: spread(runs.map((run) => total(run.iterations) / run.cpuSeconds)),
+        collisions: spread(runs.map((run) => (run.wakes?.collisions ?? Number.NaN) / total(run.iterations))),
+        futile: spread(runs.map((run) => (run.wakes?.futile ?? Number.NaN) / total(run.iterations))),
         probe: results.probes.find((probe) => probe.row === name && probe.threads === threads),
       };
     }),

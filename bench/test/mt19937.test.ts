@@ -1,6 +1,6 @@
 // The generator against the outputs of C++ `std::mt19937`: those of the default seed are in the C++ standard.
 import { describe, expect, it } from 'vitest';
-import { MT_BYTES, mtSeed, mtStep } from '../src/mt19937.js';
+import { MT_BYTES, mtSeed, mtStep, mtStepped } from '../src/mt19937.js';
 
 function seeded(seed?: number): Uint32Array {
   const state = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
@@ -24,5 +24,14 @@ describe('mt19937', () => {
   it('takes other seeds', () => {
     expect(mtStep(seeded(1))).toBe(1791095845);
     expect(mtStep(seeded(42))).toBe(1608637542);
+  });
+
+  it('tells when a step was lost', () => {
+    const state = seeded();
+    for (let steps = 0; steps < 2000; steps++) {
+      expect(mtStepped(state, steps)).toBe(true);
+      expect(mtStepped(state, steps + 1)).toBe(false);
+      mtStep(state);
+    }
   });
 });

@@ -1,13 +1,21 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readFile, readRows, readRuns, readSeconds, readThreads } from '../src/options.js';
+import { readFile, readLimits, readRows, readRuns, readSeconds, readThreads } from '../src/options.js';
+import { SEMAPHORES } from '../src/rows/semaphores.js';
 
 describe('options', () => {
   it('reads thread counts, sorted and each once', () => {
     expect(readThreads('16, 1,4,4')).toEqual([1, 4, 16]);
     for (const bad of ['', '0', '1,', '2.5', '513', 'all', '1;2', '-1', 'NaN', 'Infinity']) {
       expect(() => readThreads(bad), bad).toThrow('whole numbers from 1 to 512');
+    }
+  });
+
+  it('reads bypass limits, sorted and each once', () => {
+    expect(readLimits('1000,1, 10,1')).toEqual([1, 10, 1000]);
+    for (const bad of ['', '0', '1000001', 'none']) {
+      expect(() => readLimits(bad), bad).toThrow('whole numbers from 1 to 1000000');
     }
   });
 
@@ -20,9 +28,12 @@ describe('options', () => {
   });
 
   it('reads row names, in the order of declaration', () => {
-    expect(readRows('sem_t, Semaphore,sem_t').map(({ name }) => name)).toEqual(['Semaphore', 'sem_t']);
-    expect(() => readRows('Semaphore,sem')).toThrow(/No row is called 'sem'.*js-barging/);
-    expect(() => readRows('')).toThrow('No row is called');
+    expect(readRows(SEMAPHORES, 'sem_t, Semaphore,sem_t').map(({ name }) => name)).toEqual([
+      'Semaphore',
+      'sem_t',
+    ]);
+    expect(() => readRows(SEMAPHORES, 'Semaphore,sem')).toThrow(/No row is called 'sem'.*js-barging/);
+    expect(() => readRows(SEMAPHORES, '')).toThrow('No row is called');
   });
 
   it('reads files that can be written', () => {

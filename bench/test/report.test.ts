@@ -1,10 +1,13 @@
 // Tables, ratios and figure from made-up results.
 import { describe, expect, it } from 'vitest';
-import { figure } from '../src/report/figure.js';
+import { BENCHMARKS } from '../src/benchmarks.js';
+import { figures } from '../src/report/figures.js';
 import { rate, tables } from '../src/report/tables.js';
 import { met, targets } from '../src/report/targets.js';
 import { cells, type Results } from '../src/results.js';
-import { FLOOR, ROWS } from '../src/rows/rows.js';
+import { FLOOR } from '../src/rows/row.js';
+
+const { rows: ROWS } = BENCHMARKS.semaphores;
 
 /** Each row does `1000 * (its number, from 1)` iterations a second and takes as many tens of nanoseconds. */
 function madeUp(): Results {
@@ -27,6 +30,7 @@ function madeUp(): Results {
       threads,
       longestWaitMs: 1.5,
       largestBypass: 7,
+      bypasses: [90, 10, 0, 0, 0, 0, 0],
       ...(family === 'taketurns' ? { outOfOrder: 0 } : {}),
     })),
   );
@@ -50,7 +54,17 @@ function madeUp(): Results {
     kernel: 'Linux',
     date: '2025-01-01',
   };
-  return { environment, options: { runs: 3, seconds: 2 }, rows, runs, probes, pairs, asyncs, skipped: [] };
+  return {
+    benchmark: 'semaphores',
+    environment,
+    options: { runs: 3, seconds: 2 },
+    rows,
+    runs,
+    probes,
+    pairs,
+    asyncs,
+    skipped: [],
+  };
 }
 
 const numberOf = (row: string) => ROWS.findIndex(({ name }) => name === row) + 1;
@@ -98,7 +112,7 @@ describe('report', () => {
   });
 
   it('draws every row', async () => {
-    const svg = await figure(madeUp());
+    const svg = (await figures(madeUp())).get('') ?? '';
     expect(svg.startsWith('<svg')).toBe(true);
     for (const { name } of ROWS) expect(svg).toContain(`>${name}</text>`);
     expect(svg).toContain('Some &amp; Processor');
@@ -108,6 +122,6 @@ describe('report', () => {
   it('draws a single run too', async () => {
     const results = madeUp();
     results.runs = results.runs.slice(0, 1);
-    expect(await figure(results)).toContain('Semaphore');
+    expect((await figures(results)).get('')).toContain('Semaphore');
   });
 });

@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { models } from './models/table.js';
 import { loadProgram, programOf } from './programs.js';
 import { type Model, Scene } from './scene/scene.js';
-import { type SearchResult, search } from './search/search.js';
+import { boundsOf, type SearchResult, search } from './search/search.js';
 import { parse, render, shorten } from './search/trace.js';
 import { walk } from './search/walk.js';
 import { breaks, straightRuns } from './straight.js';
@@ -70,12 +70,15 @@ function one(model: Model): number {
   }
   let result =
     options.walks === undefined
-      ? search(make, { reduce: options.reduce, milliseconds: options.seconds * 1000 })
+      ? search(make, {
+          ...(options.reduce ? {} : { reduce: false }),
+          ...boundsOf(model, options.seconds * 1000),
+        })
       : walked(make());
   console.log(row(model, result).join('  '));
   const ways = recoveries([result]);
   if (ways.some((count) => count > 0)) console.log(told(ways));
-  if (result.violation === undefined) return result.exhaustive || options.walks !== undefined ? 0 : 1;
+  if (result.violation === undefined) return result.complete || options.walks !== undefined ? 0 : 1;
   result = shorten(make, result);
   console.log(render(make(), result.violation?.schedule ?? []));
   return 1;
@@ -93,11 +96,17 @@ function told(counts: readonly number[]): string {
 function walked(scene: Scene): SearchResult {
   const start = performance.now();
   const result = walk(scene, options.walks ?? 0, options.seed);
-  return { states: 0, seconds: (performance.now() - start) / 1000, exhaustive: false, ...result };
+  return {
+    states: 0,
+    seconds: (performance.now() - start) / 1000,
+    exhaustive: false,
+    complete: false,
+    ...result,
+  };
 }
 
 function row(model: Model, result: SearchResult): string[] {
-  const { states, steps, seconds, exhaustive, violation } = result;
+  const { states, steps, seconds, exhaustive, complete, violation } = result;
   return [
     model.name,
     String(model.programs.length),
@@ -106,8 +115,13 @@ function row(model: Model, result: SearchResult): string[] {
     states.toLocaleString('en'),
     steps.toLocaleString('en'),
     seconds.toFixed(1),
-    violation !== undefined ? 'VIOLATION' : exhaustive ? 'exhaustive' : options.walks ? 'walks' : 'bounded',
+    violation !== undefined ? 'VIOLATION' : options.walks ? 'walks' : outcome(model, exhaustive, complete),
   ];
+}
+
+function outcome({ preemptions }: Model, exhaustive: boolean, complete: boolean): string {
+  if (exhaustive) return 'exhaustive';
+  return complete ? `bounded: all of ${preemptions} preemptions` : 'bounded';
 }
 
 async function all(): Promise<number> {
@@ -153,7 +167,7 @@ async function all(): Promise<number> {
     states += result.states;
     steps += result.steps;
     busy += result.seconds;
-    if (!result.exhaustive) failed++;
+    if (!result.complete) failed++;
   }
   console.log(table.toString());
   const seconds = (performance.now() - start) / 1000;
@@ -168,7 +182,9 @@ async function all(): Promise<number> {
     console.log(`\n${model.name}:`);
     console.log(render(make(), shorten(make, result).violation?.schedule ?? []));
   }
-  console.log(`${queue.length - failed} models exhausted without a finding, ${failed} not`);
+  console.log(
+    `${queue.length - failed} models searched to their end, or bound, without a finding, ${failed} not`,
+  );
   const ways = recoveries([...reports.values()]);
   const missed = ways.filter((count) => count === 0).length;
   console.log(told(ways));

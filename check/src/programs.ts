@@ -1,5 +1,5 @@
 /** The modules as built: their bytes translated, with the names of their functions. */
-import { readFileSync } from 'node:fs';
+import { moduleFiles } from './files.js';
 import type { Program } from './wasm/code.js';
 import { decode } from './wasm/decode.js';
 import { translate } from './wasm/translate.js';
@@ -12,8 +12,8 @@ const loaded = new Map<ProgramName, Program>();
 export function loadProgram(name: ProgramName): Program {
   let program = loaded.get(name);
   if (program === undefined) {
-    const file = (type: string): URL => new URL(`../../build/${name}.${type}`, import.meta.url);
-    program = translate(decode(readFileSync(file('wasm')), readFileSync(file('wat'), 'utf8')));
+    const { wasm, wat } = moduleFiles(name);
+    program = translate(decode(wasm, wat));
     loaded.set(name, program);
   }
   return program;

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { Command, InvalidArgumentError } from 'commander';
-import { contenders } from './simulate/contenders.js';
+import { contenderOf, contenders } from './simulate/contenders.js';
 import { figure } from './simulate/figure.js';
 import type { Configuration, Counted } from './simulate/simulation.js';
 import { table, wordTable } from './simulate/table.js';
@@ -18,6 +18,7 @@ interface Options {
   readonly seed: number;
   readonly words?: boolean;
   readonly svg?: string;
+  readonly locks?: boolean;
 }
 
 const MOST_PROCESSORS = 128;
@@ -49,12 +50,14 @@ const command: Command = new Command('simulate')
   .option('--warm-up <hand-overs>', 'before counting', positive, 2048)
   .option('--hand-overs <number>', 'that are counted', positive, 2048)
   .option('--seed <number>', 'of the random schedule', positive, 1)
+  .option('--locks', 'locks, bare and in a capacitor, instead of semaphores')
   .option('--words', 'also print which words the misses are on')
   .option('--svg <file>', 'draw the curve')
   .parse();
-const { processors, words, svg, ...rest } = command.opts<Options>();
+const { processors, words, svg, locks, ...rest } = command.opts<Options>();
 
-const configurations: Configuration[] = contenders.flatMap((contender) =>
+const simulated = contenders.filter(({ of }) => of === (locks ? 'locks' : 'semaphores'));
+const configurations: Configuration[] = simulated.flatMap(({ name: contender }) =>
   processors.flatMap((count) =>
     (['round robin', 'random'] as const).map((schedule) => ({
       ...rest,
@@ -98,5 +101,5 @@ async function all(): Promise<Counted[]> {
 /** Roughly, how long it takes: waiters poll until they park. */
 function effort(index: number): number {
   const { contender, processors: count } = configurations[index] as Configuration;
-  return contender.spin * count;
+  return Math.max(...contenderOf(contender).objects.map(({ spin }) => spin)) * count;
 }

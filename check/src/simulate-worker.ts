@@ -1,6 +1,7 @@
 /** A processor of `npm run simulate`: simulates the configurations it is sent, by their place in the list. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { programOf } from './programs.js';
+import { contenderOf } from './simulate/contenders.js';
 import { type Configuration, type Counted, simulate } from './simulate/simulation.js';
 
 export interface Report {
@@ -15,6 +16,6 @@ parentPort?.on('message', (index: number) => {
   if (configuration === undefined) throw new Error(`there is no configuration ${index}`);
   parentPort?.postMessage({
     index,
-    counted: simulate(programOf(configuration.contender), configuration),
+    counted: simulate(programOf(contenderOf(configuration.contender)), configuration),
   } satisfies Report);
 });

@@ -64,7 +64,7 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: RMW, word: constant('M_WORD') },
     to: [constant('E_REQUEST'), constant('E_HELD')],
   })),
-  ...['mutex/take', 'mutex/forgo', 'reaping/bury'].map((fn) => ({
+  ...['mutex/take', 'mutex/resign', 'reaping/bury'].map((fn) => ({
     name: `R8, ${fn}`,
     fn,
     from: { kind: CMPXCHG, word: constant('M_WORD') },

@@ -26,6 +26,10 @@ import {
 const REAPED = 1;
 const REFUSED = 2;
 const QUEUED = 3;
+const TIMED_OUT = 2;
+const MORE = 4;
+const ELDEST = 8;
+const MUTEX = 20;
 const THREADS = 3;
 const NAME_BYTES = 20;
 const KINDS = 3;
@@ -103,6 +107,9 @@ class Sequence {
     }));
   }
 
+  /** A third of the sequences is about a mutex. */
+  #isOfMutexes = false;
+
   /** Returns how many calls were made, and how many trapped. */
   run(): { calls: number; traps: number } {
     // Objects, names, threads, buckets, elements.
@@ -117,6 +124,7 @@ class Sequence {
       if (!algorithms && this.#draw(10)) this.#call(t, 'register', [t + 1]);
     }
     this.#create(0);
+    this.#isOfMutexes = !algorithms && this.#draw(3) === 0;
     let traps = 0;
     let calls = 0;
     for (const end = 5 + this.#draw(this.#draw(10) ? 30 : 150); calls < end; calls++) {
@@ -245,9 +253,11 @@ class Sequence {
       this.#draw(3),
       this.#draw(3),
     ];
-    const robust = this.#draw(2);
+    // Of the algorithms' semaphores, which are never robust, it is the hash.
+    const inCore = this.#loaded.program.exports.has('register');
+    const robust = this.#draw(inCore ? 2 : 5);
     const made = this.#call(t, 'createObject', [...args, robust, this.#from(firsts)]);
-    return this.#attached(t, made, robust === 1);
+    return this.#attached(t, made, inCore && robust === 1);
   }
 
   /** A name is written by the host, before openName. */
@@ -277,11 +287,90 @@ class Sequence {
     return this.#attached(t, this.#call(t, 'openName', args), robust);
   }
 
+  readonly #mutexes: number[] = [];
+
+  /** On a mutex: mostly what must follow follows. */
+  #mutex(t: number): Outcome | 'stuck' {
+    if (this.#mutexes.length === 0) {
+      const number = this.#attached(
+        t,
+        this.#call(t, 'createObject', [MUTEX, 1, this.#from([0, 1, 3, 300]), 2, 0, 1, this.#from(firsts)]),
+        true,
+      );
+      const made = this.#attachments.at(-1);
+      if (typeof number !== 'number' || number <= 0 || !made) return number;
+      this.#mutexes.push(made.s);
+      this.#objects.splice(this.#objects.indexOf(made.s), 1);
+      return number;
+    }
+    const m = this.#draw(100) ? (this.#mutexes[0] as number) : this.#object();
+    const counted = this.#counted(t, m);
+    if (counted === 0 && this.#draw(10)) {
+      const generation = this.#call(t, 'generation', [m]);
+      if (typeof generation !== 'number') return generation;
+      return this.#attached(t, this.#call(t, 'attach', [m, generation, MUTEX]), true);
+    }
+    switch (this.#draw(16)) {
+      case 0:
+        return this.#call(t, 'tryLock', [m]);
+      case 1:
+        return this.#call(t, this.#from(['ownerOf', 'waitersOf', 'ownersDied', 'wakeEldest']), [m]);
+      case 2:
+        return this.#draw(5) ? this.#call(t, 'unlock', [m]) : this.#call(t, 'mutexDispose', [m]);
+      case 3:
+        return this.#draw(4)
+          ? this.#call(t, this.#from(['forgo', 'reserveLock']), [m, counted])
+          : this.#call(t, 'giveUp', [m, counted]);
+      case 4:
+        return this.#reap(t);
+      case 5:
+      case 6: {
+        const outcome = this.#arrive(t, m, 1);
+        return outcome === 0 ? this.#call(t, 'reserveLock', [m, counted]) : outcome;
+      }
+      case 7: {
+        const outcome = this.#settle(t, m);
+        return outcome === 1 ? this.#call(t, 'reserveLock', [m, counted]) : outcome;
+      }
+      case 8: {
+        const run = this.#from(this.#runs.filter((each) => each.t === t && each.s === m));
+        if (!run) return this.#arrive(t, m, 1);
+        const outcome = this.#call(t, 'giveUpRun', [run.number]);
+        if (outcome === REFUSED) this.#settled(run, run.left);
+        return outcome;
+      }
+      case 9:
+      case 10:
+      case 11:
+      case 12: {
+        const outcome = this.#call(t, 'unlock', [m]);
+        return outcome === MORE && this.#draw(10) ? this.#call(t, 'wakeEldest', [m]) : outcome;
+      }
+      default:
+        return this.#lockMutex(t, m, counted);
+    }
+  }
+
+  #lockMutex(t: number, m: number, counted: number): Outcome | 'stuck' {
+    let outcome = this.#call(t, 'lock', [m]);
+    if (outcome === 'trap' || outcome === 0 || this.#draw(20) === 0) return outcome;
+    outcome = this.#call(t, 'queue', [m, counted]);
+    if (outcome === QUEUED) {
+      outcome = this.#call(t, 'parkFor', [1n, this.#draw(9), counted]);
+      if (outcome === TIMED_OUT && this.#draw(3)) outcome = this.#call(t, 'giveUp', [m, counted]);
+      return outcome;
+    }
+    if (outcome !== ELDEST || this.#draw(20) === 0) return outcome;
+    for (let tries = this.#draw(3); tries >= 0 && (outcome === ELDEST || outcome === TIMED_OUT); tries--)
+      outcome = this.#call(t, 'compete', [m, BigInt(this.#draw(4) - 1), counted]);
+    return outcome === TIMED_OUT && this.#draw(2) ? this.#call(t, 'forgo', [m, counted]) : outcome;
+  }
+
   #inspect(t: number, s: number) {
     const e = this.#draw(8);
     const [name, ...args] = this.#from<readonly [string, ...number[]]>([
       ...['balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
-      ...['collisions', 'liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map(
+      ...['collisions', 'futileWakes', 'liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map(
         (name) => [name] as const,
       ),
       ...['Held', 'Object', 'Owner', 'Since', 'State', 'Waiting'].map(
@@ -293,6 +382,11 @@ class Sequence {
   }
 
   #any(t: number): Outcome | 'stuck' {
+    if (this.#isOfMutexes) return this.#draw(12) ? this.#mutex(t) : this.#anyOfSemaphores(t);
+    return this.#anyOfSemaphores(t);
+  }
+
+  #anyOfSemaphores(t: number): Outcome | 'stuck' {
     const thread = this.#threads[t] as Thread;
     const s = this.#object();
     const n = this.#from(counts);
@@ -312,8 +406,10 @@ class Sequence {
         if (this.#draw(4) === 0 || outcome === 'trap') return outcome;
         const enqueued = this.#call(t, 'enqueue', [s, n, thread.acquired, counted]);
         if (enqueued !== QUEUED || this.#draw(8) === 0) return enqueued;
-        const parked = this.#call(t, 'parkFor', [-1n, this.#draw(9), counted]);
-        return parked === 'stuck' && this.#draw(3) ? this.#call(t, 'giveUp', [s, counted]) : parked;
+        const parked = this.#call(t, 'parkFor', [BigInt(this.#draw(2)) - 1n, this.#draw(9), counted]);
+        return (parked === 'stuck' || parked === TIMED_OUT) && this.#draw(3)
+          ? this.#call(t, 'giveUp', [s, counted])
+          : parked;
       }
       case 4:
         return this.#draw(2)
@@ -488,9 +584,9 @@ class Sequence {
 const LOCKS = ['tts', 'ticket', 'twa', 'mcs', 'clh', 'lifo', 'recip', 'capacitor', 'capacitor'];
 
 describe.each([
-  ['core', 10_000, 0.2],
+  ['core', 10_000, 0.08],
   // Handing over in a queue takes a waiter, which a sequence of calls run one by one cannot have.
-  ['algorithms', 3000, 0.4],
+  ['algorithms', 3000, 0.36],
 ] as const)('%s on the machine and on the engine', (name, sequences, most) => {
   const loaded = load(name);
   const { program } = loaded;
@@ -531,9 +627,7 @@ describe.each([
       if (performed.has(origin)) entered.add(name);
       else missing.push(`${name} ${origin}`);
     }
-    // Those of the mutex have models and tests, and no random sequences yet.
-    const drawn = [...withAccesses].filter((fn) => !fn.startsWith('mutex/'));
-    if (name === 'core') expect([...entered]).toEqual(expect.arrayContaining(drawn));
+    if (name === 'core') expect([...entered]).toEqual(expect.arrayContaining([...withAccesses]));
     expect(missing.length / accesses, missing.join('\n')).toBeLessThan(most);
   });
 });

@@ -124,10 +124,13 @@ export function callMachine(
 ): Outcome | 'stuck' {
   try {
     machine.call(t, index, ...wordsOf(args));
-    for (let steps = 0; machine.status(t) === PENDING; steps++) {
+    for (let steps = 0; ; steps++) {
       if (steps === 20_000) return 'stuck';
-      between();
-      machine.step(t);
+      if (machine.status(t) === PENDING) {
+        between();
+        machine.step(t);
+      } else if (machine.canTimeOut(t)) machine.timeOut(t);
+      else break;
     }
   } catch (error) {
     if (error instanceof Trap) return 'trap';

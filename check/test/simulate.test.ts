@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { programOf } from '../src/programs.js';
 import { LINE } from '../src/scene/layout.js';
 import { Caches, HIT, MISS, UPGRADE } from '../src/simulate/caches.js';
-import { contenders } from '../src/simulate/contenders.js';
+import { contenderOf, contenders } from '../src/simulate/contenders.js';
 import { figure } from '../src/simulate/figure.js';
 import { type Counted, type Schedule, simulate } from '../src/simulate/simulation.js';
 import { spread, table } from '../src/simulate/table.js';
@@ -65,11 +65,9 @@ describe('the core in simulated caches', () => {
     schedule: Schedule = 'round robin',
     inside = 100,
   ): Counted => {
-    const contender = contenders.find((one) => one.name === name);
-    if (contender === undefined) throw new Error(`nothing is called ${name}`);
     // Every bucket of the waiting array is touched in the warm-up.
     const amount = { warmUp: 2048, handOvers: 128, inside, outside: 1, seed: 1 };
-    return simulate(programOf(contender), { contender, processors, schedule, ...amount });
+    return simulate(programOf(contenderOf(name)), { contender: name, processors, schedule, ...amount });
   };
   const SCHEDULES = ['round robin', 'random'] as const;
   const FLAT = 0.2;
@@ -100,7 +98,7 @@ describe('the core in simulated caches', () => {
   it('comes to the same again, and to another count with another seed', () => {
     const one = run('Semaphore', 4, 'random', 1);
     expect(run('Semaphore', 4, 'random', 1)).toEqual(one);
-    const other = simulate(programOf(one.configuration.contender), { ...one.configuration, seed: 2 });
+    const other = simulate(programOf(contenderOf('Semaphore')), { ...one.configuration, seed: 2 });
     expect(other.misses).not.toBe(one.misses);
   });
 

@@ -41,9 +41,9 @@ import {
   O_THRESHOLD,
   TICKET,
 } from '../layout';
-import { pause } from '../pause';
 import { setLastTicket } from './core';
 import { disown, holds, own } from './ownership';
+import { relax } from './relax';
 import { takeIfDue } from './ticket-lock';
 import { ticketAcquire, ticketDispose, ticketReleaseMany } from './ticket-semaphore';
 import { twaAcquire, twaDispose, twaReleaseMany } from './twa-semaphore';
@@ -79,10 +79,8 @@ export function capacitorAwait(lane: usize): i32 {
     const grant = atomic.load<i64>(lane, GRANT);
     if (grant > drawn) return ADMITTED;
     if (grant < 0) return ANSWER_CLOSED;
-    if (polls > 0) {
-      polls--;
-      pause();
-    } else atomic.wait<i64>(lane + GRANT, grant, -1);
+    if (polls !== 0) polls = relax(polls);
+    else atomic.wait<i64>(lane + GRANT, grant, -1);
   }
 }
 

@@ -11,10 +11,10 @@
 import { bucketMask } from '../arena';
 import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, O_WAKE, TICKET, WAKE_DUE, WAKE_PASS } from '../layout';
 import { closeObject } from '../objects';
-import { keyOf } from '../waiting-array';
 import { addressSignal, addressSignalPolite, addressWaitUntil } from './chains';
 import { setLastTicket } from './core';
 import { dueSignal, dueWait } from './due-chains';
+import { mostTickets, slotOf } from './hashes';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
 export function chainAcquire(s: usize): i32 {
@@ -27,7 +27,7 @@ export function chainAcquire(s: usize): i32 {
 }
 
 function wait(s: usize, ticket: i64): bool {
-  const key = keyOf(s, ticket);
+  const key = slotOf(s, ticket);
   const polls = atomic.load<i32>(s, O_SPIN);
   const wakes = atomic.load<i32>(s, O_WAKE);
   if (wakes === WAKE_DUE) return dueWait(key, s, ticket, polls);
@@ -40,10 +40,9 @@ export function chainRelease(s: usize, n: i32): void {
   const waiting = atomic.load<i64>(s, TICKET) - grant;
   if (waiting <= 0) return;
   const wakes = atomic.load<i32>(s, O_WAKE);
-  // Tickets in a row go round all the chains, so that many steps meet each of them.
-  const count = min(min(n as i64, waiting), (bucketMask as i64) + 1);
+  const count = mostTickets(s, min(n as i64, waiting));
   for (let i: i64 = 0; i < count; i++) {
-    const key = keyOf(s, grant + i);
+    const key = slotOf(s, grant + i);
     if (wakes === WAKE_DUE) dueSignal(key);
     else addressSignalPolite(key, wakes === WAKE_PASS ? s : 0, grant + n);
   }
@@ -53,7 +52,7 @@ export function chainRelease(s: usize, n: i32): void {
 export function chainReleaseConservative(s: usize): void {
   const grant = atomic.add<i64>(s, 1, GRANT);
   const wakes = atomic.load<i32>(s, O_WAKE);
-  const key = keyOf(s, grant);
+  const key = slotOf(s, grant);
   if (wakes === WAKE_DUE) dueSignal(key);
   else addressSignal(key, wakes === WAKE_PASS ? s : 0, grant + 1);
 }

@@ -27,6 +27,7 @@
  */
 import { bucketMask, chains } from '../arena';
 import { C_HEAD, E_BELOW, E_PASSED, GRANT, LINE, OPEN } from '../layout';
+import { countCollision, countFutileWake } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut, unpark, unparkWith } from './parking';
 
@@ -94,6 +95,7 @@ export function addressWaitUntil(key: u32, object: usize, value: i64, polls: i32
   let counter: i64;
   while (true) {
     const below = push(chain, e);
+    if (below !== 0) countCollision();
     counter = atomic.load<i64>(object, GRANT);
     if (satisfied(counter, value)) {
       recover(chain, e, below, about, counter);
@@ -112,6 +114,7 @@ export function addressWaitUntil(key: u32, object: usize, value: i64, polls: i32
     }
     counter = atomic.load<i64>(object, GRANT);
     if (satisfied(counter, value)) break;
+    countFutileWake();
   }
   giveBack(e);
   return counter;

@@ -7,10 +7,11 @@
 import { bucketMask } from '../arena';
 import { ADMITTED, ANSWER_CLOSED, GRANT, O_LAZY, O_SPIN, TICKET } from '../layout';
 import { closeObject } from '../objects';
-import { keyOf } from '../waiting-array';
 import { chainOf, satisfied } from './chains';
 import { keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy } from './channels';
 import { setLastTicket } from './core';
+import { countFutileWake } from './counting';
+import { mostTickets, slotOf } from './hashes';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
 export function channelAcquire(s: usize): i32 {
@@ -22,17 +23,26 @@ export function channelAcquire(s: usize): i32 {
 }
 
 function wait(s: usize, ticket: i64): i64 {
-  const channel = chainOf(keyOf(s, ticket));
+  const channel = chainOf(slotOf(s, ticket));
   const polls = atomic.load<i32>(s, O_SPIN);
   const lazy = atomic.load<i32>(s, O_LAZY) !== 0;
   // No sequence is below 0, so the first lazy wait only learns it.
   let sequence: i64 = -1;
+  let woken = false;
   while (true) {
     if (!lazy) sequence = keyMonitor(channel);
     const grant = atomic.load<i64>(s, GRANT);
     if (satisfied(grant, ticket)) return grant;
-    if (lazy) sequence = keyWaitLazy(channel, sequence, polls);
-    else keyWait(channel, sequence, polls);
+    if (woken) countFutileWake();
+    if (lazy) {
+      const next = keyWaitLazy(channel, sequence, polls);
+      // Else it has only learnt it.
+      woken = next === sequence;
+      sequence = next;
+    } else {
+      keyWait(channel, sequence, polls);
+      woken = true;
+    }
   }
 }
 
@@ -40,14 +50,13 @@ function wait(s: usize, ticket: i64): i64 {
 export function channelRelease(s: usize, n: i32): void {
   const grant = atomic.add<i64>(s, n, GRANT);
   const waiting = atomic.load<i64>(s, TICKET) - grant;
-  // Tickets in a row go round all the channels, so that many steps meet each of them.
-  const count = min(min(n as i64, waiting), (bucketMask as i64) + 1);
-  for (let i: i64 = 0; i < count; i++) keySignalPolite(chainOf(keyOf(s, grant + i)));
+  const count = mostTickets(s, min(n as i64, waiting));
+  for (let i: i64 = 0; i < count; i++) keySignalPolite(chainOf(slotOf(s, grant + i)));
 }
 
 /** SemaPost as the listing has it: signals each time, whether anybody waits or not. */
 export function channelReleaseConservative(s: usize): void {
-  keySignal(chainOf(keyOf(s, atomic.add<i64>(s, 1, GRANT))));
+  keySignal(chainOf(slotOf(s, atomic.add<i64>(s, 1, GRANT))));
 }
 
 /** Disposes of it and signals every channel: whoever waits anywhere looks at its counter again. */

@@ -16,6 +16,7 @@
  */
 import { C_CHANNEL_HEAD, C_SEQUENCE } from '../layout';
 import { wake } from './chains';
+import { countCollision } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut } from './parking';
 
@@ -43,6 +44,7 @@ function waitOnce(channel: usize, sequence: i64, polls: i32): i64 {
   const e = borrow();
   shut(e);
   let below = atomic.xchg<u32>(channel, e as u32, C_CHANNEL_HEAD) as usize;
+  if (below !== 0) countCollision();
   const now = keyMonitor(channel);
   if (now !== sequence && !saysOpen(e)) {
     // The newer ones are taken off before the older are woken, or those would come back on top of them.

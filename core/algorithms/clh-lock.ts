@@ -22,7 +22,6 @@ import {
   ANSWER_NOT_HELD,
   GRANT,
   O_SPIN,
-  REFUSED,
   TICKET,
 } from '../layout';
 import { giveNode, OPEN, openGate, passGate, takeNode } from './nodes';
@@ -39,28 +38,12 @@ export function clhLock(s: usize): i32 {
   const before = atomic.xchg<u32>(s, node as u32, TAIL) as usize;
   if (before !== 0) {
     passGate(before, atomic.load<i32>(s, O_SPIN));
-    // In this order: with the other one the code that Node 20's baseline compiler (Liftoff) makes of this was seen to
-    // store an owner without its node. Its optimizing compiler and Node 26 do not, nor does the search.
-    own(s, node);
     giveNode(before);
-  } else own(s, node);
+  }
+  own(s, node);
   if (before === 0 || atomic.load<i64>(s, GRANT) >= 0) return ADMITTED;
   clhUnlock(s);
   return ANSWER_CLOSED;
-}
-
-/** Takes the lock if it is free. ADMITTED, REFUSED, ANSWER_CLOSED or ANSWER_FULL. */
-export function clhTryLock(s: usize): i32 {
-  if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
-  if (atomic.load<u32>(s, TAIL) !== 0) return REFUSED;
-  const node = takeNode();
-  if (node === 0) return ANSWER_FULL;
-  if (atomic.cmpxchg<u32>(s, 0, node as u32, TAIL) !== 0) {
-    giveNode(node);
-    return REFUSED;
-  }
-  own(s, node);
-  return ADMITTED;
 }
 
 /** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Never blocks. */

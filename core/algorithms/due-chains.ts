@@ -17,6 +17,7 @@
  */
 import { C_DUE_HEAD, C_DUE_POSTS, E_AWAITED, E_BELOW, E_COUNTER, GRANT, OPEN } from '../layout';
 import { chainOf, satisfied } from './chains';
+import { countCollision } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, shut, unpark } from './parking';
 
@@ -37,6 +38,7 @@ export function dueWait(key: u32, object: usize, value: i64, polls: i32): bool {
     if (found === top) break;
     top = found;
   }
+  if (top !== 0) countCollision();
   if (satisfied(atomic.load<i64>(object, GRANT), value)) wakeDue(chain);
   const says = park(e, polls);
   giveBack(e);

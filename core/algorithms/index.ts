@@ -36,7 +36,7 @@ export {
   channelReleaseConservative,
 } from './channel-semaphore';
 export { keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy } from './channels';
-export { clhLock, clhTryLock, clhUnlock } from './clh-lock';
+export { clhLock, clhUnlock } from './clh-lock';
 export {
   eventAdvance,
   eventAwait,
@@ -45,6 +45,7 @@ export {
   sequencerDispose,
   sequencerTicket,
 } from './event-count';
+export { hash } from './hashes';
 export { prepare } from './lent';
 export { lifoLock, lifoTryLock, lifoUnlock } from './lifo-lock';
 export {
@@ -54,11 +55,16 @@ export {
   locationReleaseConservative,
 } from './location-semaphore';
 export { locationWaitAt, locationWakeAllAt } from './locations';
-export { mcsLock, mcsTryLock, mcsUnlock } from './mcs-lock';
+export { mcsLock, mcsUnlock } from './mcs-lock';
 export { neverPark, returnNodes } from './nodes';
 export { holds } from './ownership';
 export { arriveAt, closePlace, departFrom, placeOf, signalAt, sleepAt } from './places';
-export { recipLock, recipTryLock, recipUnlock } from './reciprocating-lock';
+export {
+  queueTryLock as clhTryLock,
+  queueTryLock as mcsTryLock,
+  queueTryLock as recipTryLock,
+} from './queue-lock';
+export { recipLock, recipUnlock } from './reciprocating-lock';
 export { retire } from './retiring';
 export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';

@@ -7,10 +7,11 @@
 import { bucketMask } from '../arena';
 import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../layout';
 import { closeObject } from '../objects';
-import { keyOf } from '../waiting-array';
 import { chainOf, satisfied } from './chains';
 import { setLastTicket } from './core';
-import { locationWait, locationWakeAll, locationWakeAllPolite } from './locations';
+import { countFutileWake } from './counting';
+import { mostTickets, slotOf } from './hashes';
+import { isEmplacedAt, locationWait, locationWakeAll, locationWakeAllPolite } from './locations';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
 export function locationAcquire(s: usize): i32 {
@@ -22,12 +23,16 @@ export function locationAcquire(s: usize): i32 {
 }
 
 function wait(s: usize, ticket: i64): i64 {
-  const location = chainOf(keyOf(s, ticket));
+  const location = chainOf(slotOf(s, ticket));
   const polls = atomic.load<i32>(s, O_SPIN);
+  // Every other call waits; the first emplaces the thread, or waits where it was left from the last time.
+  let waits = isEmplacedAt(location);
   while (true) {
     locationWait(location, polls);
     const grant = atomic.load<i64>(s, GRANT);
     if (satisfied(grant, ticket)) return grant;
+    if (waits) countFutileWake();
+    waits = !waits;
   }
 }
 
@@ -35,14 +40,13 @@ function wait(s: usize, ticket: i64): i64 {
 export function locationRelease(s: usize, n: i32): void {
   const grant = atomic.add<i64>(s, n, GRANT);
   const waiting = atomic.load<i64>(s, TICKET) - grant;
-  // Tickets in a row go round all the locations, so that many steps meet each of them.
-  const count = min(min(n as i64, waiting), (bucketMask as i64) + 1);
-  for (let i: i64 = 0; i < count; i++) locationWakeAllPolite(chainOf(keyOf(s, grant + i)));
+  const count = mostTickets(s, min(n as i64, waiting));
+  for (let i: i64 = 0; i < count; i++) locationWakeAllPolite(chainOf(slotOf(s, grant + i)));
 }
 
 /** The same for one permit, without the short-cut. */
 export function locationReleaseConservative(s: usize): void {
-  locationWakeAll(chainOf(keyOf(s, atomic.add<i64>(s, 1, GRANT))));
+  locationWakeAll(chainOf(slotOf(s, atomic.add<i64>(s, 1, GRANT))));
 }
 
 /** Disposes of it and wakes all everywhere: whoever waits looks at its counter again. */

@@ -19,6 +19,7 @@
  */
 import { bucketMask, chains } from '../arena';
 import { C_LOCATION_HEAD, E_BELOW, LINE, OPEN } from '../layout';
+import { countCollision } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut, unpark } from './parking';
 
@@ -47,8 +48,14 @@ export function locationWait(location: usize, polls: i32): void {
     if (found === top) break;
     top = found;
   }
+  if (top !== 0) countCollision();
   element = e;
   where = location;
+}
+
+/** Whether the next locationWait at the location sleeps. */
+export function isEmplacedAt(location: usize): bool {
+  return where === location;
 }
 
 function free(): void {

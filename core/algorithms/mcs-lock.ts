@@ -23,7 +23,6 @@ import {
   ANSWER_NOT_HELD,
   GRANT,
   O_SPIN,
-  REFUSED,
   TICKET,
 } from '../layout';
 import { follow, giveNode, OPEN, openGate, passGate, takeNext, takeNode } from './nodes';
@@ -46,20 +45,6 @@ export function mcsLock(s: usize): i32 {
   if (before === 0 || atomic.load<i64>(s, GRANT) >= 0) return ADMITTED;
   mcsUnlock(s);
   return ANSWER_CLOSED;
-}
-
-/** Takes the lock if it is free. ADMITTED, REFUSED, ANSWER_CLOSED or ANSWER_FULL. */
-export function mcsTryLock(s: usize): i32 {
-  if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
-  if (atomic.load<u32>(s, TAIL) !== 0) return REFUSED;
-  const node = takeNode();
-  if (node === 0) return ANSWER_FULL;
-  if (atomic.cmpxchg<u32>(s, 0, node as u32, TAIL) !== 0) {
-    giveNode(node);
-    return REFUSED;
-  }
-  own(s, node);
-  return ADMITTED;
 }
 
 /** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Waits for nobody but who is just lining up. */

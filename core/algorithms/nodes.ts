@@ -19,6 +19,7 @@
 import { release, reserve } from '../elements';
 import { E_STATE, LENT, Q_END, Q_GATE, Q_LINK, Q_NEXT, RESERVED } from '../layout';
 import { pause } from '../pause';
+import { relax } from './relax';
 
 const KEPT: i32 = 4;
 const PARKED: u32 = 1;
@@ -92,10 +93,8 @@ export function passGate(node: usize, budget: i32): usize {
       atomic.store<u32>(node, 0, Q_GATE);
       return gate as usize;
     }
-    if (polls > 0) {
-      polls--;
-      pause();
-    } else if (gate === PARKED || atomic.cmpxchg<u32>(node, 0, PARKED, Q_GATE) === 0) {
+    if (polls !== 0) polls = relax(polls);
+    else if (gate === PARKED || atomic.cmpxchg<u32>(node, 0, PARKED, Q_GATE) === 0) {
       atomic.wait<i32>(node + Q_GATE, PARKED, -1);
     }
   }
@@ -119,10 +118,9 @@ export function takeNext(node: usize, budget: i32): usize {
       atomic.store<u32>(node, 0, Q_NEXT);
       return next as usize;
     }
-    if (polls > 0 || !mayPark) {
-      polls--;
-      pause();
-    } else if (next === SOUGHT || atomic.cmpxchg<u32>(node, 0, SOUGHT, Q_NEXT) === 0) {
+    if (!mayPark) pause();
+    else if (polls !== 0) polls = relax(polls);
+    else if (next === SOUGHT || atomic.cmpxchg<u32>(node, 0, SOUGHT, Q_NEXT) === 0) {
       atomic.wait<i32>(node + Q_NEXT, SOUGHT, -1);
     }
   }

@@ -34,7 +34,6 @@ import {
   O_SPIN,
   Q_END,
   Q_NEXT,
-  REFUSED,
   TICKET,
 } from '../layout';
 import { giveNode, openGate, passGate, takeNode } from './nodes';
@@ -64,20 +63,6 @@ export function recipLock(s: usize): i32 {
   if (atomic.load<i64>(s, GRANT) >= 0) return ADMITTED;
   recipUnlock(s);
   return ANSWER_CLOSED;
-}
-
-/** Takes the lock if it is free. ADMITTED, REFUSED, ANSWER_CLOSED or ANSWER_FULL. */
-export function recipTryLock(s: usize): i32 {
-  if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
-  if (atomic.load<u32>(s, ARRIVALS) !== 0) return REFUSED;
-  const node = takeNode();
-  if (node === 0) return ANSWER_FULL;
-  if (atomic.cmpxchg<u32>(s, 0, node as u32, ARRIVALS) !== 0) {
-    giveNode(node);
-    return REFUSED;
-  }
-  own(s, node);
-  return ADMITTED;
 }
 
 /** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Never blocks. */

@@ -11,6 +11,7 @@
 import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../layout';
 import { closeObject } from '../objects';
 import { setLastTicket } from './core';
+import { countFutileWake } from './counting';
 import { relax } from './relax';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
@@ -23,9 +24,14 @@ export function ticketAcquire(s: usize): i32 {
   while (true) {
     if (grant > ticket) return ADMITTED;
     if (grant < 0) return ANSWER_CLOSED;
-    if (polls !== 0) polls = relax(polls);
-    else atomic.wait<i64>(s + GRANT, grant, -1);
-    grant = atomic.load<i64>(s, GRANT);
+    if (polls !== 0) {
+      polls = relax(polls);
+      grant = atomic.load<i64>(s, GRANT);
+    } else {
+      atomic.wait<i64>(s + GRANT, grant, -1);
+      grant = atomic.load<i64>(s, GRANT);
+      if (grant <= ticket) countFutileWake();
+    }
   }
 }
 

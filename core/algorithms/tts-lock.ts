@@ -25,7 +25,7 @@
 import { me } from '../arena';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, O_SPIN, REFUSED, TICKET } from '../layout';
 import { closeObject } from '../objects';
-import { pause } from '../pause';
+import { relax } from './relax';
 
 const WORD: usize = TICKET;
 const OWNER: i32 = 0xfff;
@@ -53,10 +53,8 @@ function wait(s: usize): i32 {
     if (word === 0) {
       if (atomic.cmpxchg<i32>(s, 0, me, WORD) === 0) return ADMITTED;
     } else if ((word & OWNER) === me) return ANSWER_HELD;
-    else if (polls > 0) {
-      polls--;
-      pause();
-    } else if (word & PARKED || atomic.cmpxchg<i32>(s, word, word | PARKED, WORD) === word) {
+    else if (polls !== 0) polls = relax(polls);
+    else if (word & PARKED || atomic.cmpxchg<i32>(s, word, word | PARKED, WORD) === word) {
       atomic.wait<i32>(s + WORD, word | PARKED, -1);
       polls = budget;
     }

@@ -28,8 +28,9 @@ import {
   TICKET,
 } from '../layout';
 import { closeObject } from '../objects';
-import { bucketOf } from '../waiting-array';
 import { setLastTicket } from './core';
+import { countCollision, countFutileWake } from './counting';
+import { bucketOf, mostTickets } from './hashes';
 import { relax } from './relax';
 
 /** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
@@ -42,6 +43,7 @@ export function twaAcquire(s: usize): i32 {
   const budget = atomic.load<i32>(s, O_SPIN);
   let polls = budget;
   let wasFar = true;
+  let woken = false;
   let sequence = atomic.load<i64>(bucket, B_SEQUENCE);
   while (true) {
     const grant = atomic.load<i64>(s, GRANT);
@@ -50,7 +52,8 @@ export function twaAcquire(s: usize): i32 {
     if (wasFar && grant > near) {
       wasFar = false;
       polls = budget;
-    }
+    } else if (woken) countFutileWake();
+    woken = false;
     if (polls !== 0) {
       polls = relax(polls);
       // Far from the turn the bucket is polled and grant left alone.
@@ -59,17 +62,19 @@ export function twaAcquire(s: usize): i32 {
         const now = atomic.load<i64>(bucket, B_SEQUENCE);
         if (now !== sequence) {
           sequence = now;
+          woken = true;
           continue;
         }
       } else continue;
     }
-    atomic.add<i32>(bucket, 1, B_PARKED);
+    if (atomic.add<i32>(bucket, 1, B_PARKED) > 0) countCollision();
     let waits = wasFar;
     if (!waits) {
       const again = atomic.load<i64>(s, GRANT);
       waits = again <= ticket && again >= 0;
     }
     if (waits) atomic.wait<i64>(bucket + B_SEQUENCE, sequence, -1);
+    woken = waits;
     atomic.sub<i32>(bucket, 1, B_PARKED);
     sequence = atomic.load<i64>(bucket, B_SEQUENCE);
   }
@@ -92,19 +97,14 @@ export function twaReleaseConservative(s: usize): void {
 function post(s: usize, grant: i64, n: i64, waiting: i64): void {
   const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
   if (threshold > 0) {
-    const due = least(n, waiting);
+    const due = mostTickets(s, min(n, waiting));
     for (let i: i64 = 0; i < due; i++) {
       const bucket = bucketOf(s, grant + i);
       if (atomic.load<i32>(bucket, B_PARKED) > 0) poke(bucket);
     }
   }
-  const near = least(n, waiting - threshold);
+  const near = mostTickets(s, min(n, waiting - threshold));
   for (let i: i64 = 0; i < near; i++) poke(bucketOf(s, grant + threshold + i));
-}
-
-/** How many tickets in a row to look at: those in a row go round all buckets, so that many steps meet each of them. */
-function least(n: i64, waiting: i64): i64 {
-  return min(min(n, waiting), (bucketMask as i64) + 1);
 }
 
 /**
@@ -119,9 +119,9 @@ export function twaReleaseMany(s: usize, n: i64): void {
   pokeRow(s, grant + threshold, min(waiting - threshold, n), false);
 }
 
-/** Pokes the buckets of so many tickets in a row, each bucket once. */
+/** Pokes the buckets of so many tickets in a row. */
 function pokeRow(s: usize, first: i64, count: i64, onlyParked: bool): void {
-  const most = min(count, (bucketMask as i64) + 1);
+  const most = mostTickets(s, count);
   for (let i: i64 = 0; i < most; i++) {
     const bucket = bucketOf(s, first + i);
     if (!onlyParked || atomic.load<i32>(bucket, B_PARKED) > 0) poke(bucket);

@@ -11,6 +11,7 @@ import { TicketLock } from './ticket-lock.js';
 import { TtsLock } from './tts-lock.js';
 import { TwaLock } from './twa-lock.js';
 
+/** What may be said of a new `CapacitorLock`. */
 export interface CapacitorLockOptions extends CapacitorOptions {
   /** Size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper. Default 10, as there. */
   readonly bypass?: number;
@@ -27,12 +28,22 @@ export interface CapacitorLockOptions extends CapacitorOptions {
   readonly whenContended?: boolean;
 }
 
+/** What to send to another thread, for `CapacitorLock.from` there: plain and structured-cloneable. */
 export interface CapacitorLockHandle {
+  /** The name of its class. */
   readonly kind: 'CapacitorLock';
+  /** The handle of its capacitor. */
   readonly capacitor: CapacitorHandle;
-  /** Of the inner lock, if it has one. */
-  readonly inner: { readonly kind: string } | undefined;
+  /** The handle of the inner lock, if that has one. */
+  readonly inner:
+    | {
+        /** The name of its class. */
+        readonly kind: string;
+      }
+    | undefined;
+  /** As in `CapacitorLockOptions`. */
   readonly fraction: number;
+  /** As in `CapacitorLockOptions`. */
   readonly whenContended: boolean;
 }
 
@@ -108,10 +119,11 @@ export class CapacitorLock implements Lock {
   }
 
   /**
-   * Attaches to the lock of a handle, in any thread.
+   * Attaches to the lock of a handle, in any thread. Never blocks.
    * @param inner the inner lock as this thread has it; needed if it is not of this library.
    * @throws {TypeError} if it is no handle of a CapacitorLock, or the inner lock is missing.
    * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: CapacitorLockHandle, inner?: Lock): CapacitorLock {
     const what = `${KIND}.from: handle`;
@@ -225,7 +237,9 @@ export class CapacitorLock implements Lock {
 
   /**
    * Closes the capacitor in every thread: whoever waits there, now or later, gets a DisposedError. Who has passed it
-   * goes on to the inner lock. If this thread holds the lock, it gives it back.
+   * goes on to the inner lock. If this thread holds the lock, it gives it back. Never blocks, if the inner `unlock`
+   * does not.
+   * @throws what the inner `unlock` throws.
    */
   dispose(): void {
     const capacitor = this.#capacitor;

@@ -2,11 +2,13 @@
 import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, CLOSED_OBJECT, LIMIT, MORE, REFUSED } from '../engine/core.js';
+import type { PolicyOptions } from '../engine/policy.js';
 import { checkProperties, find, type Handle, make, type Reference } from '../engine/shared-object.js';
 import { badType, checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
-export interface CapacitorOptions {
+/** What may be said of a new `Capacitor`. */
+export interface CapacitorOptions extends PolicyOptions {
   /**
    * On what those wait who find it closed: the waiting array (`'twa'`, the default, Listing 2), or one word for all
    * (`'ticket'`, Listing 1).
@@ -14,8 +16,6 @@ export interface CapacitorOptions {
   readonly semaphore?: 'twa' | 'ticket';
   /** In how many words of its own they wait instead, in turn, 1 to 64; only with `semaphore` left out. */
   readonly lanes?: number;
-  /** How often a waiter polls before it parks, 0 (no spinning) to 1,000,000. Default 100. */
-  readonly spin?: number;
   /** LongTermThreshold of the waiting array, 0 to 2,147,483,647. Default 1. */
   readonly threshold?: number;
   /** Where it lives. Default: `Arena.default`. */
@@ -24,7 +24,9 @@ export interface CapacitorOptions {
   readonly firstTicket?: bigint;
 }
 
+/** What to send to another thread, for `Capacitor.from` there: plain and structured-cloneable. */
 export interface CapacitorHandle extends Handle<'Capacitor'> {
+  /** Those of its lanes, if it has any. */
   readonly lanes: readonly Handle<'Capacitor'>[];
 }
 
@@ -79,9 +81,10 @@ export class Capacitor {
   }
 
   /**
-   * Attaches to the capacitor of a handle, in any thread.
+   * Attaches to the capacitor of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a Capacitor.
    * @throws {DisposedError} if the capacitor has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: CapacitorHandle): Capacitor {
     const reference = find(KIND, handle);
@@ -138,7 +141,10 @@ export class Capacitor {
       algorithms.capacitorOpenLane(this.#at, lane.address, i, length);
   }
 
-  /** Closes it for good, in every thread: whoever waits, now or later, gets a DisposedError. */
+  /**
+   * Closes it for good, in every thread: whoever waits, now or later, gets a DisposedError. Never blocks, throws
+   * nothing.
+   */
   dispose(): void {
     this.close();
     this.letGo();

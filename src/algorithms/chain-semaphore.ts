@@ -3,9 +3,11 @@ import { attachmentOf } from '../arena.js';
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { checkChoice } from '../errors.js';
-import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
+import { type HashedOptions, hashed } from './hash.js';
+import { ListingSemaphore, prepare } from './listing.js';
 
-export interface ChainSemaphoreOptions extends ListingOptions {
+/** What may be said of a new `ChainSemaphore`. */
+export interface ChainSemaphoreOptions extends HashedOptions {
   /**
    * How the waiters of a chain are woken, of which there is one unless tickets collide. Default `'pass'`.
    *
@@ -16,6 +18,7 @@ export interface ChainSemaphoreOptions extends ListingOptions {
   readonly wake?: 'all' | 'pass' | 'due';
 }
 
+/** What to send to another thread, for `ChainSemaphore.from` there: plain and structured-cloneable. */
 export type ChainSemaphoreHandle = Handle<'ChainSemaphore'>;
 
 const KIND = 'ChainSemaphore';
@@ -44,7 +47,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a ChainSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
@@ -74,7 +77,10 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.chainRelease(this.at, permits);
   }
 
-  /** SemaPost as the listing has it: one permit, and the chain's head is exchanged whether anybody waits or not. */
+  /**
+   * SemaPost as the listing has it: one permit, and the chain's head is exchanged whether anybody waits or not.
+   * Never blocks, throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.chainReleaseConservative(this.at);
   }
@@ -86,7 +92,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 }
 
 function made(permits: number, options: ChainSemaphoreOptions): Reference {
-  const properties = checkProperties(KIND, permits, options, DEFAULTS);
+  const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const wake = checkChoice(`${KIND}: wake`, options.wake ?? 'pass', WAKES);
   // Before the object is made, which nobody would be left to dispose of.
   prepare(attachmentOf(options.arena));

@@ -3,13 +3,16 @@ import { attachmentOf } from '../arena.js';
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { badType } from '../errors.js';
-import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
+import { type HashedOptions, hashed } from './hash.js';
+import { ListingSemaphore, prepare } from './listing.js';
 
-export interface ChannelSemaphoreOptions extends ListingOptions {
+/** What may be said of a new `ChannelSemaphore`. */
+export interface ChannelSemaphoreOptions extends HashedOptions {
   /** Whether waiters wait by `keyWaitLazy`, which spares them reading the channel's sequence first. Default false. */
   readonly lazy?: boolean;
 }
 
+/** What to send to another thread, for `ChannelSemaphore.from` there: plain and structured-cloneable. */
 export type ChannelSemaphoreHandle = Handle<'ChannelSemaphore'>;
 
 const KIND = 'ChannelSemaphore';
@@ -36,7 +39,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a ChannelSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
@@ -66,7 +69,10 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.channelRelease(this.at, permits);
   }
 
-  /** SemaPost as the listing has it: one permit, and its channel is signalled whether anybody waits or not. */
+  /**
+   * SemaPost as the listing has it: one permit, and its channel is signalled whether anybody waits or not.
+   * Never blocks, throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.channelReleaseConservative(this.at);
   }
@@ -78,7 +84,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
 }
 
 function made(permits: number, options: ChannelSemaphoreOptions): Reference {
-  const properties = checkProperties(KIND, permits, options, DEFAULTS);
+  const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const { lazy = false } = options;
   if (typeof lazy !== 'boolean') throw badType(`${KIND}: lazy`, 'true or false', lazy);
   // Before the object is made, which nobody would be left to dispose of.

@@ -91,6 +91,7 @@ export interface Algorithms {
   capacitorOwn(address: number, arrived: number): void;
   capacitorDisown(address: number): number;
   capacitorDispose(address: number): void;
+  hash(kind: number, semaphore: number, ticket: bigint, mask: number): number;
   placeOf(key: number): number;
   arriveAt(place: number): bigint;
   sleepAt(place: number, sequence: bigint, nanoseconds: bigint): void;

@@ -1,21 +1,20 @@
 /** EventCount: the public face of core/algorithms/event-count.ts. */
 import { type Arena, attachmentOf } from '../arena.js';
 import { ADMITTED, LIMIT } from '../engine/core.js';
-import { checkProperties, find, type Handle, make, type Policy, Reference } from '../engine/shared-object.js';
+import type { PolicyOptions } from '../engine/policy.js';
+import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { badType, checkInteger } from '../errors.js';
 import { ListingObject, prepare } from './listing.js';
 
-export interface EventCountOptions {
+/** What may be said of a new `EventCount`. */
+export interface EventCountOptions extends PolicyOptions {
   /** Where it begins, 0n to 2n ** 61n. Default 0n. */
   readonly first?: bigint;
-  /** How a waiter waits: as the semaphores' (`ListingOptions`). Default `'spin-then-park'`. */
-  readonly policy?: Policy;
-  /** How often a waiter polls before it parks, 0 to 1,000,000, with that policy. Default 100. */
-  readonly spin?: number;
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
+/** What to send to another thread, for `EventCount.from` there: plain and structured-cloneable. */
 export type EventCountHandle = Handle<'EventCount'>;
 
 const KIND = 'EventCount';
@@ -41,7 +40,7 @@ export class EventCount extends ListingObject<typeof KIND> {
   }
 
   /**
-   * Attaches to the event count of a handle, in any thread.
+   * Attaches to the event count of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of an EventCount.
    * @throws {DisposedError} if it has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.

@@ -1,6 +1,9 @@
-export type { Policy } from '../engine/shared-object.js';
-/** The algorithms of the papers, each under its own name and as its listing has it. */
+/**
+ * The algorithms of the papers, each under its own name and as its listing has it.
+ * @module algorithms
+ */
 
+export type { Policy, PolicyOptions } from '../engine/policy.js';
 export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 export { CapacitorLock, type CapacitorLockHandle, type CapacitorLockOptions } from './capacitor-lock.js';
 export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';
@@ -11,8 +14,10 @@ export {
 } from './channel-semaphore.js';
 export { ClhLock, type ClhLockHandle, type ClhLockOptions } from './clh-lock.js';
 export { EventCount, type EventCountHandle, type EventCountOptions } from './event-count.js';
+export type { Hash, HashedOptions } from './hash.js';
 export { lastTicket } from './last-ticket.js';
 export { LifoLock, type LifoLockHandle, type LifoLockOptions } from './lifo-lock.js';
+export type { ListingOptions } from './listing.js';
 export {
   LocationSemaphore,
   type LocationSemaphoreHandle,

@@ -3,18 +3,13 @@ import type { Arena } from '../arena.js';
 import { type Attachment, ended } from '../engine/attachment.js';
 import { ADMITTED, CLOSED_OBJECT, type Core, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
-import { arenaFull, type Handle, type Policy, type Reference } from '../engine/shared-object.js';
+import type { PolicyOptions } from '../engine/policy.js';
+import { arenaFull, type Handle, type Reference } from '../engine/shared-object.js';
 import { checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
-export interface ListingOptions {
-  /**
-   * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks; `'park'` polls never;
-   * `'spin'` polls for minutes before it parks; `'yield'` does too, but gives the processor away at each turn.
-   */
-  readonly policy?: Policy;
-  /** How often a waiter polls before it parks, 0 to 1,000,000: with the policy `'spin-then-park'` alone. */
-  readonly spin?: number;
+/** What may be said of a new semaphore of the listings. */
+export interface ListingOptions extends PolicyOptions {
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
   /** Where its two counters begin, 0n to 2n ** 61n: for tests of large counters. Default 0n. */
@@ -48,7 +43,7 @@ export abstract class ListingObject<K extends Kind> {
     return this.#reference.handle(this.#kind);
   }
 
-  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. */
+  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. Never blocks, throws nothing. */
   dispose(): void {
     if (this.at === CLOSED_OBJECT) return;
     this.close();

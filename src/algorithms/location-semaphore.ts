@@ -2,9 +2,12 @@
 import { attachmentOf } from '../arena.js';
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
-import { type ListingOptions, ListingSemaphore, prepare } from './listing.js';
+import { type HashedOptions, hashed } from './hash.js';
+import { ListingSemaphore, prepare } from './listing.js';
 
-export type LocationSemaphoreOptions = ListingOptions;
+/** What may be said of a new `LocationSemaphore`. */
+export type LocationSemaphoreOptions = HashedOptions;
+/** What to send to another thread, for `LocationSemaphore.from` there: plain and structured-cloneable. */
 export type LocationSemaphoreHandle = Handle<'LocationSemaphore'>;
 
 const KIND = 'LocationSemaphore';
@@ -31,7 +34,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a LocationSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
@@ -61,7 +64,10 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.locationRelease(this.at, permits);
   }
 
-  /** SemaPost as the listing has it: one permit, and its location is woken whether anybody waits or not. */
+  /**
+   * SemaPost as the listing has it: one permit, and its location is woken whether anybody waits or not.
+   * Never blocks, throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.locationReleaseConservative(this.at);
   }
@@ -73,7 +79,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
 }
 
 function made(permits: number, options: LocationSemaphoreOptions): Reference {
-  const properties = checkProperties(KIND, permits, options, DEFAULTS);
+  const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   // Before the object is made, which nobody would be left to dispose of.
   prepare(attachmentOf(options.arena));
   return make(KIND, properties, options.arena);

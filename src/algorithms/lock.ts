@@ -4,23 +4,33 @@ import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
+import type { PolicyOptions } from '../engine/policy.js';
 import { checkProperties, find, type Handle, make, open, Reference } from '../engine/shared-object.js';
 import { ArenaFullError, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 
 /** Anything that one thread at a time can hold. A `CapacitorLock` wraps whatever has these functions. */
 export interface Lock {
-  /** Takes the lock, blocking until it is this thread's. */
+  /**
+   * Takes the lock, blocking until it is this thread's.
+   * @throws if the lock refuses, by its own rules.
+   */
   lock(): void;
-  /** Gives it back. */
+  /**
+   * Gives it back, without blocking for long.
+   * @throws if the lock refuses, by its own rules.
+   */
   unlock(): void;
-  /** Takes it if that needs no waiting. Whether it has. */
+  /**
+   * Takes it if that needs no waiting; never blocks.
+   * @returns whether it has.
+   * @throws if the lock refuses, by its own rules.
+   */
   tryLock?(): boolean;
 }
 
-export interface LockOptions {
-  /** How often a waiter polls before it parks, 0 (no spinning) to 1,000,000. Default 100. */
-  readonly spin?: number;
+/** What may be said of a new lock. */
+export interface LockOptions extends PolicyOptions {
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
@@ -103,7 +113,8 @@ export abstract class SharedLock<K extends Kind> implements Lock {
   }
 
   /**
-   * Takes the lock if that needs no waiting. Never blocks. Whether it has; false too if this thread holds it.
+   * Takes the lock if that needs no waiting. Never blocks.
+   * @returns whether it has; false too if this thread holds it.
    * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLock(): boolean {
@@ -126,7 +137,8 @@ export abstract class SharedLock<K extends Kind> implements Lock {
 
   /**
    * Closes it in every thread: whoever locks from now on gets a DisposedError, and whoever waits gets one when the
-   * owner unlocks, if not before. If this thread holds it, it gives it back. Another owner still unlocks it.
+   * owner unlocks, if not before. If this thread holds it, it gives it back. Another owner still unlocks it. Never
+   * blocks for longer than `unlock`, and throws nothing.
    */
   dispose(): void {
     if (this.#at === CLOSED_OBJECT) return;

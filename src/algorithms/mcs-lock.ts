@@ -2,7 +2,9 @@
 import type { Handle, Reference } from '../engine/shared-object.js';
 import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 
+/** What may be said of a new `McsLock`. */
 export type McsLockOptions = LockOptions;
+/** What to send to another thread, for `McsLock.from` there: plain and structured-cloneable. */
 export type McsLockHandle = Handle<'McsLock'>;
 
 const KIND = 'McsLock';
@@ -34,9 +36,10 @@ export class McsLock extends SharedLock<typeof KIND> {
   }
 
   /**
-   * Attaches to the lock of a handle, in any thread.
+   * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a McsLock.
    * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: McsLockHandle): McsLock {
     return new McsLock(foundLock(KIND, handle));
@@ -45,6 +48,8 @@ export class McsLock extends SharedLock<typeof KIND> {
   /**
    * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: McsLockOptions): McsLock {
     return new McsLock(openLock(KIND, name, options));

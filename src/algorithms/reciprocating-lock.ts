@@ -2,7 +2,9 @@
 import type { Handle, Reference } from '../engine/shared-object.js';
 import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 
+/** What may be said of a new `ReciprocatingLock`. */
 export type ReciprocatingLockOptions = LockOptions;
+/** What to send to another thread, for `ReciprocatingLock.from` there: plain and structured-cloneable. */
 export type ReciprocatingLockHandle = Handle<'ReciprocatingLock'>;
 
 const KIND = 'ReciprocatingLock';
@@ -35,9 +37,10 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
   }
 
   /**
-   * Attaches to the lock of a handle, in any thread.
+   * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a ReciprocatingLock.
    * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: ReciprocatingLockHandle): ReciprocatingLock {
     return new ReciprocatingLock(foundLock(KIND, handle));
@@ -46,6 +49,8 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
   /**
    * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: ReciprocatingLockOptions): ReciprocatingLock {
     return new ReciprocatingLock(openLock(KIND, name, options));

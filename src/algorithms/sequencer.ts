@@ -3,6 +3,7 @@ import type { Arena } from '../arena.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { ListingObject } from './listing.js';
 
+/** What may be said of a new `Sequencer`. */
 export interface SequencerOptions {
   /** The first ticket, 0n to 2n ** 61n. Default 0n. */
   readonly first?: bigint;
@@ -10,6 +11,7 @@ export interface SequencerOptions {
   readonly arena?: Arena;
 }
 
+/** What to send to another thread, for `Sequencer.from` there: plain and structured-cloneable. */
 export type SequencerHandle = Handle<'Sequencer'>;
 
 const KIND = 'Sequencer';
@@ -30,15 +32,16 @@ export class Sequencer extends ListingObject<typeof KIND> {
   }
 
   /**
-   * Attaches to the sequencer of a handle, in any thread.
+   * Attaches to the sequencer of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a Sequencer.
    * @throws {DisposedError} if it has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: SequencerHandle): Sequencer {
     return new Sequencer(find(KIND, handle) as never);
   }
 
-  /** The next number, which nobody else gets. Never blocks. */
+  /** The next number, which nobody else gets. Never blocks, throws nothing. */
   ticket(): bigint {
     return this.algorithms.sequencerTicket(this.at);
   }

@@ -3,7 +3,9 @@ import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
 
+/** What may be said of a new `TicketSemaphore`. */
 export type TicketSemaphoreOptions = ListingOptions;
+/** What to send to another thread, for `TicketSemaphore.from` there: plain and structured-cloneable. */
 export type TicketSemaphoreHandle = Handle<'TicketSemaphore'>;
 
 const KIND = 'TicketSemaphore';
@@ -33,9 +35,10 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a TicketSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TicketSemaphoreHandle): TicketSemaphore {
     return new TicketSemaphore(find(KIND, handle) as never);

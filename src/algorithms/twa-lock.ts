@@ -2,11 +2,13 @@
 import type { Handle, Reference } from '../engine/shared-object.js';
 import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 
+/** What may be said of a new `TwaLock`. */
 export interface TwaLockOptions extends LockOptions {
   /** LongTermThreshold, 0 to 2,147,483,647, as of a `TwaSemaphore`. Default 1. */
   readonly threshold?: number;
 }
 
+/** What to send to another thread, for `TwaLock.from` there: plain and structured-cloneable. */
 export type TwaLockHandle = Handle<'TwaLock'>;
 
 const KIND = 'TwaLock';
@@ -34,9 +36,10 @@ export class TwaLock extends SharedLock<typeof KIND> {
   }
 
   /**
-   * Attaches to the lock of a handle, in any thread.
+   * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a TwaLock.
    * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TwaLockHandle): TwaLock {
     return new TwaLock(foundLock(KIND, handle));
@@ -45,6 +48,8 @@ export class TwaLock extends SharedLock<typeof KIND> {
   /**
    * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: TwaLockOptions): TwaLock {
     return new TwaLock(openLock(KIND, name, options, DEFAULTS));

@@ -1,9 +1,11 @@
 /** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
 import { ADMITTED } from '../engine/core.js';
 import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
-import { type ListingOptions, ListingSemaphore } from './listing.js';
+import { type HashedOptions, hashed } from './hash.js';
+import { ListingSemaphore } from './listing.js';
 
-export interface TwaSemaphoreOptions extends ListingOptions {
+/** What may be said of a new `TwaSemaphore`. */
+export interface TwaSemaphoreOptions extends HashedOptions {
   /**
    * LongTermThreshold, 0 to 2,147,483,647: waiters no further than this from their turn poll grant, the
    * others the waiting array. Default 1. With 0 nobody polls grant; with `spin: 0` as well nobody polls.
@@ -11,6 +13,7 @@ export interface TwaSemaphoreOptions extends ListingOptions {
   readonly threshold?: number;
 }
 
+/** What to send to another thread, for `TwaSemaphore.from` there: plain and structured-cloneable. */
 export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
 
 const KIND = 'TwaSemaphore';
@@ -35,14 +38,15 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
       KIND,
       permits instanceof Reference
         ? permits
-        : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena),
+        : make(KIND, hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options), options.arena),
     );
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a TwaSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TwaSemaphoreHandle): TwaSemaphore {
     return new TwaSemaphore(find(KIND, handle) as never);
@@ -69,7 +73,10 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.twaRelease(this.at, permits);
   }
 
-  /** SemaPostConservative: the same without the short-cut, so that each post touches the waiting array. */
+  /**
+   * SemaPostConservative: the same without the short-cut, so that each post touches the waiting array. Never blocks,
+   * throws nothing.
+   */
   releaseConservative(): void {
     this.algorithms.twaReleaseConservative(this.at);
   }

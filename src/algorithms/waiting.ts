@@ -6,21 +6,21 @@
  * one meant for others. Who wakes must change the condition first, so that others see the change (Atomics).
  */
 import { type Arena, attachmentOf } from '../arena.js';
-import { MOST_POLLS } from '../engine/shared-object.js';
+import { budget, type PolicyOptions } from '../engine/policy.js';
 import { badType, checkInteger } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 import { prepare } from './listing.js';
 
+/** Where the threads are that are to be woken. */
 export interface WakeOptions {
   /** Whose waiting array is used. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
-export interface WaitOptions extends WakeOptions {
-  /** How often a waiter polls before it parks, 0 to 1,000,000. Default 100. */
-  readonly spin?: number;
-}
+/** How to wait, and where. */
+export interface WaitOptions extends WakeOptions, PolicyOptions {}
 
+const SPIN = 100;
 const MOST_KEY = 2 ** 32 - 1;
 
 function engine(what: string, key: number, { arena }: WakeOptions): Algorithms {
@@ -30,7 +30,7 @@ function engine(what: string, key: number, { arena }: WakeOptions): Algorithms {
 
 function waiter(what: string, key: number, options: WaitOptions): { algorithms: Algorithms; spin: number } {
   const algorithms = engine(what, key, options);
-  const spin = checkInteger(`${what}: spin`, options.spin ?? 100, 0, MOST_POLLS);
+  const spin = budget(what, options, SPIN, false);
   prepare(attachmentOf(options.arena));
   return { algorithms, spin };
 }
@@ -68,7 +68,7 @@ export function addressSignal(key: number, options: WakeOptions = {}): void {
   engine('addressSignal', key, options).addressSignal(key, 0, 0n);
 }
 
-/** AddressSignalPolite of Listing 3: the same, but where nobody waits nothing is written. */
+/** As `addressSignal`, but where nobody waits nothing is written: AddressSignalPolite of Listing 3. */
 export function addressSignalPolite(key: number, options: WakeOptions = {}): void {
   engine('addressSignalPolite', key, options).addressSignalPolite(key, 0, 0n);
 }
@@ -88,6 +88,7 @@ export function keyMonitor(key: number, options: WakeOptions = {}): bigint {
  * KeyWait of Listing 4: blocks the thread until the sequence of the key's channel is another than this, that is
  * until a `keySignal` after the `keyMonitor` that returned it.
  * @param key 0 to 2 ** 32 - 1.
+ * @param sequence what `keyMonitor` returned, 0n or more.
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that may not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
@@ -98,7 +99,7 @@ export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}
 }
 
 /**
- * KeyWaitLazy of Listing 4: as `keyWait`, but it may return early, and returns the sequence to wait with next. To be
+ * As `keyWait`, but it may return early, and returns the sequence to wait with next: KeyWaitLazy of Listing 4. To be
  * called in a loop around the condition, the first time with -1n, which only learns the sequence.
  */
 export function keyWaitLazy(key: number, sequence: bigint, options: WaitOptions = {}): bigint {
@@ -117,7 +118,7 @@ export function keySignal(key: number, options: WakeOptions = {}): void {
   algorithms.keySignal(algorithms.chainOf(key));
 }
 
-/** KeySignalPolite of Listing 4: the same, but where nobody waits only the sequence is written. */
+/** As `keySignal`, but where nobody waits only the sequence is written: KeySignalPolite of Listing 4. */
 export function keySignalPolite(key: number, options: WakeOptions = {}): void {
   const algorithms = engine('keySignalPolite', key, options);
   algorithms.keySignalPolite(algorithms.chainOf(key));

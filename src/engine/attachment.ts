@@ -10,6 +10,7 @@ import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
+import { Eldest } from './eldest.js';
 
 // Where a worker may go on for a while after its end was told: milliseconds until it is taken to have ended, and
 // between two looks at it until then. It may even attach meanwhile.
@@ -38,6 +39,8 @@ export interface Shared {
   readonly robust: number;
   /** Where promises of this thread wait on the object. */
   readonly promises: Promises;
+  /** Its promise that is the eldest waiter of it, if it is a mutex. */
+  readonly eldest: Eldest;
 }
 
 export class Attachment {
@@ -100,7 +103,9 @@ export class Attachment {
       if (number !== HELD) this.core.detach(number);
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
-      entry = { count: 1, shared: { number, robust, promises: this.doorbell.promises(robust) } };
+      const promises = this.doorbell.promises(robust);
+      const eldest = new Eldest(this.core, this.doorbell, address, number, promises);
+      entry = { count: 1, shared: { number, robust, promises, eldest } };
       this.#shared.set(address, entry);
     }
     const ref = this.#refs.get(owner) ?? new WeakRef(owner);

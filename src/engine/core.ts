@@ -123,6 +123,7 @@ export interface Core {
   waiting(address: number): number;
   balance(address: number): bigint;
   collisions(): number;
+  futileWakes(): number;
   deaths(address: number): number;
   elementHeld(index: number): number;
   elementObject(index: number): number;
@@ -149,6 +150,7 @@ export interface Core {
   mutexDispose(address: number): void;
   ownerOf(address: number): number;
   waitersOf(address: number): number;
+  waitsSince(attachment: number, now: number): void;
   /** The ticket that the thread took last; the algorithms' instance writes it too. */
   readonly ticketTaken: WebAssembly.Global<'i64'>;
 }

@@ -19,6 +19,7 @@ import { host } from '#host';
 import { DisposedError } from '../errors.js';
 import { type Core, REFUSED } from './core.js';
 import { Fifo } from './fifo.js';
+import { waitAsync } from './wait-async.js';
 
 interface Run {
   readonly number: number;
@@ -29,7 +30,7 @@ interface Run {
   next: Run | undefined;
 }
 
-type Resolve = (value?: Promise<never>) => void;
+export type Resolve = (value?: Promise<never>) => void;
 
 /** Called on a library object when its promise has found the shared object disposed of. */
 export const closed = Symbol('closed');
@@ -37,11 +38,6 @@ export const closed = Symbol('closed');
 interface Owner {
   [closed](): void;
 }
-
-/** Without it a promise could be queued, but never be told. */
-export const canWaitAsync = typeof Atomics.waitAsync === 'function';
-export const NO_WAIT_ASYNC =
-  'this engine has no Atomics.waitAsync, which acquireAsync needs: use acquire, in a worker';
 
 // The executor of every promise here: one function for all, since a promise may wait in a hot loop. It lets go
 // of `reject`, because to be resolved with a rejected promise does as well.
@@ -79,14 +75,19 @@ export class Promises {
   /** A promise that the core has just queued in the run of this number. */
   wait(owner: Owner, number: number): Promise<void> {
     const promise = new Promise<void>(capture);
-    this.#waiters.push(resolveNew);
+    this.add(owner, number, resolveNew);
+    return promise;
+  }
+
+  /** The same, whatever is done when it is settled. */
+  add(owner: Owner, number: number, settle: Resolve): void {
+    this.#waiters.push(settle);
     if (number === this.last) (this.#tail as Run).waiting++;
     else {
       this.#append(number, undefined);
       this.last = number;
     }
     this.#own(owner);
-    return promise;
   }
 
   /**
@@ -99,14 +100,20 @@ export class Promises {
     watch: (giveUp: (reason: unknown) => void) => () => void,
   ): Promise<void> {
     return new Promise<void>((resolve) => {
-      const run = this.#append(number, (value) => {
+      const giveUp = this.addAlone(owner, number, (value) => {
         unwatch();
         resolve(value);
       });
-      this.last = 0;
-      this.#own(owner);
-      const unwatch = watch((reason) => this.#giveUp(run, reason));
+      const unwatch = watch(giveUp);
     });
+  }
+
+  /** The same, whatever is done when it is settled. Returns what makes it give up. */
+  addAlone(owner: Owner, number: number, settle: Resolve): (reason: unknown) => void {
+    const run = this.#append(number, settle);
+    this.last = 0;
+    this.#own(owner);
+    return (reason) => this.#giveUp(run, reason);
   }
 
   #own(owner: Owner): void {
@@ -292,7 +299,7 @@ export class Doorbell {
       if (!this.busy) return;
       this.#keepAlive(true);
       if (this.#listening) return;
-      const wait = Atomics.waitAsync(this.#words, this.#index, rung);
+      const wait = waitAsync(this.#words, this.#index, rung);
       if (!wait.async) continue;
       this.#listening = true;
       wait.value.then(() => {

@@ -1,4 +1,6 @@
 /** What the library asks of the runtime it runs in. host/node.ts and host/web.ts answer. */
+import type { WaitAsync } from './wait-async.js';
+
 export interface Host {
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
@@ -14,6 +16,8 @@ export interface Host {
   keepAlive(on: boolean): void;
   /** Runs a function in a later turn of the event loop, before the thread can sleep. */
   soon(run: () => void): void;
+  /** In place of Atomics.waitAsync, where the engine has none. */
+  readonly waitAsync?: WaitAsync;
   /** Runs a function when the thread ends in an orderly way. */
   onExit(run: () => void): void;
 }

@@ -2,7 +2,7 @@
  * Making, finding and letting go of shared objects, the same for every kind.
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
-import { ArenaFullError, badType, checkChoice, checkInteger, DisposedError } from '../errors.js';
+import { ArenaFullError, badType, checkInteger, DisposedError } from '../errors.js';
 import { type Attachment, HELD, type Owner, type Shared } from './attachment.js';
 import {
   ANSWER_CLOSED,
@@ -17,12 +17,17 @@ import {
   NAME_ROOM,
 } from './core.js';
 import { KINDS, type Kind } from './kinds.js';
+import { budget, type PolicyOptions } from './policy.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
 export interface Handle<K extends Kind = Kind> {
+  /** The name of its class. */
   readonly kind: K;
+  /** Where it lives. */
   readonly arena: ArenaHandle;
+  /** At which byte of the arena's memory. */
   readonly address: number;
+  /** Which of those that have lived there. */
   readonly generation: number;
 }
 
@@ -33,6 +38,8 @@ export interface Properties {
   readonly spin: number;
   readonly threshold: number;
   readonly robust: boolean;
+  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/layout.ts. */
+  readonly hash?: number;
   readonly firstTicket: bigint;
 }
 
@@ -74,22 +81,13 @@ export class Reference {
   }
 }
 
-export const MOST_POLLS = 1_000_000;
 const LAST_FIRST_TICKET = 2n ** 61n;
 
-/** How a thread waits for its turn. */
-export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
-
-const POLICIES = ['spin', 'yield', 'park', 'spin-then-park'] as const;
-
-/** The turns to spend awake, as core/algorithms/relax.ts has them. */
-function budget(kind: Kind, policy: Policy | undefined, spin: number | undefined, most: number): number {
-  const choice = checkChoice(`${kind}: policy`, policy ?? 'spin-then-park', POLICIES);
-  if (choice === 'spin-then-park') return checkInteger(`${kind}: spin`, spin ?? most, 0, MOST_POLLS);
-  if (spin !== undefined) {
-    throw new RangeError(`${kind}: spin is the budget of the policy "spin-then-park", not of "${choice}"`);
-  }
-  return { spin: LIMIT, yield: -LIMIT, park: 0 }[choice];
+export interface Defaults {
+  readonly spin: number;
+  readonly threshold?: number;
+  /** Whether its waiters may have deadlines. */
+  readonly mayTimeOut?: boolean;
 }
 
 /** What a user may say about a new object, checked. */
@@ -98,13 +96,11 @@ export function checkProperties(
   permits: unknown,
   options: {
     max?: number;
-    spin?: number;
-    policy?: Policy;
     threshold?: number;
     robust?: boolean;
     firstTicket?: bigint;
-  },
-  defaults: { spin: number; threshold?: number },
+  } & PolicyOptions,
+  defaults: Defaults,
 ): Properties {
   if (typeof options !== 'object' || options === null)
     throw badType(`${kind}: options`, 'an object', options);
@@ -120,7 +116,7 @@ export function checkProperties(
   return {
     permits: checkInteger(`${kind}: permits`, permits, 0, max),
     max,
-    spin: budget(kind, options.policy, options.spin, defaults.spin),
+    spin: budget(kind, options, defaults.spin, defaults.mayTimeOut ?? false),
     threshold: checkInteger(`${kind}: threshold`, options.threshold ?? defaults.threshold ?? 0, 0, LIMIT),
     robust,
     firstTicket,
@@ -135,7 +131,7 @@ export function make(kind: Kind, p: Properties, arena: Arena | undefined): Refer
     p.max,
     p.spin,
     p.threshold,
-    Number(p.robust),
+    p.hash ?? Number(p.robust),
     p.firstTicket,
   );
   if (number < 0) throw refusal(number, kind, kind);

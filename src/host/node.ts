@@ -10,6 +10,9 @@ const { nextTick } = process;
 const KEY = 'taketurns:arena';
 const LONGEST_INTERVAL = 0x7fffffff;
 
+/** In a web worker of Deno `worker_threads` says that it is the first thread. */
+const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
+
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
 const exits: (() => void)[] = [];
@@ -24,8 +27,8 @@ function beLast(): void {
 }
 
 export const host: Host = {
-  isMainThread,
-  threadName: threadId + 1,
+  isMainThread: isMainThread && !isUnknown,
+  threadName: isUnknown ? 0 : threadId + 1,
   // In Deno a thread that sleeps in Atomics.wait is not stopped, nor is one in a loop of wasm at once; in Bun neither.
   exitIsDeath: !('Deno' in globalThis || 'Bun' in globalThis),
   inherited: () => getEnvironmentData(KEY),

@@ -1,5 +1,6 @@
 /** The host of browsers: nothing is inherited, and an open page needs nothing to stay alive. */
 import type { Host } from '../engine/host.js';
+import { waitAsync } from './helper.js';
 
 const later: (() => void)[] = [];
 let channel: MessageChannel | undefined;
@@ -25,4 +26,5 @@ export const host: Host = {
     channel.port2.postMessage(undefined);
   },
   onExit: () => {},
+  ...(typeof Worker === 'function' ? { waitAsync } : {}),
 };

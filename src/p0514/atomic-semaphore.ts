@@ -7,8 +7,10 @@ import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
 
+/** What to send to another thread, for `AtomicSemaphore.from` there: plain and structured-cloneable. */
 export type AtomicSemaphoreHandle = Handle<'AtomicSemaphore'>;
 
+/** What may be said of a new `AtomicSemaphore`. */
 export interface AtomicSemaphoreOptions {
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
@@ -76,9 +78,10 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of an AtomicSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: AtomicSemaphoreHandle): AtomicSemaphore {
     return new AtomicSemaphore(find(KIND, handle) as never);
@@ -95,7 +98,7 @@ export class AtomicSemaphore {
 
   /**
    * As `atomicSignal`, for those who wait at this semaphore; `all` and `one` do the same. On a disposed semaphore it
-   * does nothing.
+   * does nothing. Never blocks.
    * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
    */
   signal(array: WaitableArray, index: number, notify: Notify = Notify.all): void {
@@ -114,12 +117,15 @@ export class AtomicSemaphore {
     this.#watch(() => this.#places.wait(word));
   }
 
-  /** As `atomicTryWait`. */
+  /** As `atomicTryWait`. Never blocks. */
   tryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
     return new Word(`${KIND}.tryWait`, array, index, old).changed;
   }
 
-  /** As `wait`, for so many milliseconds at most. Whether the word has been seen changed. */
+  /**
+   * As `atomicTryWaitFor`, at this semaphore.
+   * @throws {DisposedError} as `wait`.
+   */
   tryWaitFor<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, ms: number): boolean {
     const what = `${KIND}.tryWaitFor`;
     const word = new Word(what, array, index, old);
@@ -127,20 +133,29 @@ export class AtomicSemaphore {
     return this.#watch(() => this.#places.wait(word, time));
   }
 
-  /** As `wait`, until a point of the system's clock, in milliseconds since 1970. */
+  /**
+   * As `atomicTryWaitUntil`, at this semaphore.
+   * @throws {DisposedError} as `wait`.
+   */
   tryWaitUntil<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, epochMs: number): boolean {
     const what = `${KIND}.tryWaitUntil`;
     const word = new Word(what, array, index, old);
     return this.#watch(() => waitUntil(this.#places, what, word, epochMs));
   }
 
-  /** As `wait`, without blocking the thread: a promise. The process stays alive until it is settled. */
+  /**
+   * As `atomicWaitAsync`, at this semaphore.
+   * @returns a promise; it rejects with DisposedError as `wait` throws it.
+   */
   async waitAsync<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): Promise<void> {
     const word = new Word(`${KIND}.waitAsync`, array, index, old);
     await this.#watchAsync(() => this.#places.waitAsync(word));
   }
 
-  /** As `tryWaitFor`, without blocking the thread: a promise. */
+  /**
+   * As `atomicTryWaitForAsync`, at this semaphore.
+   * @returns a promise; it rejects with DisposedError as `wait` throws it.
+   */
   async tryWaitForAsync<A extends WaitableArray>(
     array: A,
     index: number,
@@ -153,7 +168,10 @@ export class AtomicSemaphore {
     return this.#watchAsync(() => this.#places.waitAsync(word, time));
   }
 
-  /** As `tryWaitUntil`, without blocking the thread: a promise. */
+  /**
+   * As `atomicTryWaitUntilAsync`, at this semaphore.
+   * @returns a promise; it rejects with DisposedError as `wait` throws it.
+   */
   async tryWaitUntilAsync<A extends WaitableArray>(
     array: A,
     index: number,
@@ -165,7 +183,10 @@ export class AtomicSemaphore {
     return this.#watchAsync(() => waitUntilAsync(this.#places, what, word, epochMs));
   }
 
-  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError, unless the word has changed. */
+  /**
+   * Closes it in every thread: whoever waits, now or later, gets a DisposedError, unless the word has changed. Never
+   * blocks, throws nothing.
+   */
   dispose(): void {
     if (this.#places.closed) return;
     this.#places.close();

@@ -5,6 +5,7 @@ import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
 
+/** Where threads wait for a word. */
 export interface AtomicWaitOptions {
   /** Whose waiting array is used; waiters and signallers must name the same. Default: `Arena.default`. */
   readonly arena?: Arena;
@@ -53,7 +54,7 @@ export function atomicWait<A extends WaitableArray>(
   tableOf(options).wait(new Word('atomicWait', array, index, old));
 }
 
-/** Whether a word is another than `old`. Never blocks. Arguments and errors as of `atomicWait`. */
+/** As `atomicWait`, but it only looks whether the word is another than `old`. Never blocks. */
 export function atomicTryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
   return new Word('atomicTryWait', array, index, old).changed;
 }
@@ -74,7 +75,10 @@ export function atomicTryWaitFor<A extends WaitableArray>(
   return tableOf(options).wait(word, checkDuration('atomicTryWaitFor', ms));
 }
 
-/** As `atomicTryWaitFor`, until a point of the system's clock: `epochMs` in milliseconds since 1970. */
+/**
+ * As `atomicTryWaitFor`, until a point of the system's clock.
+ * @param epochMs milliseconds since 1970, as `Date.now()` has them. A point that has passed: as `atomicTryWait`.
+ */
 export function atomicTryWaitUntil<A extends WaitableArray>(
   array: A,
   index: number,
@@ -123,6 +127,8 @@ export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
 /**
  * Unblocks who waits for a change of the word, which must have been changed before. Never blocks; without waiters it
  * is a load.
+ * @param array as of `atomicWait`.
+ * @param index of the word, 0 to `array.length - 1`.
  * @param notify `all` (the default) and `one` do the same: several words may share a place, and to wake one who is
  * there could wake a stranger, so all are woken. `none` does nothing.
  * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.

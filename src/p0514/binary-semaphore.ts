@@ -2,6 +2,7 @@ import { find, type Handle, Reference } from '../engine/shared-object.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 
+/** What to send to another thread, for `BinarySemaphore.from` there: plain and structured-cloneable. */
 export type BinarySemaphoreHandle = Handle<'BinarySemaphore'>;
 
 const KIND = 'BinarySemaphore';
@@ -27,9 +28,10 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a BinarySemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: BinarySemaphoreHandle): BinarySemaphore {
     return new BinarySemaphore(find(KIND, handle) as never);

@@ -3,6 +3,7 @@ import { find, type Handle, Reference } from '../engine/shared-object.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 
+/** What to send to another thread, for `CountingSemaphore.from` there: plain and structured-cloneable. */
 export type CountingSemaphoreHandle = Handle<'CountingSemaphore'>;
 
 const KIND = 'CountingSemaphore';
@@ -27,9 +28,10 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
   }
 
   /**
-   * Attaches to the semaphore of a handle, in any thread.
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if it is no handle of a CountingSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: CountingSemaphoreHandle): CountingSemaphore {
     return new CountingSemaphore(find(KIND, handle) as never);

@@ -1,4 +1,9 @@
-/** The facilities of P0514R1 (Giroux, Adding std::*_semaphore to the atomics clause), each under its own name. */
+/**
+ * The facilities of P0514R1 (Giroux, Adding std::*_semaphore to the atomics clause), each under its own name.
+ * @module p0514
+ */
+
+export type { ParkingOptions } from '../engine/policy.js';
 export {
   AtomicSemaphore,
   type AtomicSemaphoreHandle,

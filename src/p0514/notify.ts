@@ -2,11 +2,17 @@
 import { badType } from '../errors.js';
 
 /**
- * P0514R1's `semaphore_notify`: whom a signal unblocks of those who wait.
- *
- * `all`: everybody who waits. `one`: at least one, if anybody does. `none`: nobody; a later signal must.
+ * P0514R1's `semaphore_notify`: whom a signal unblocks of those who wait. If nobody, a later signal must.
  */
-export const Notify = { all: 'all', one: 'one', none: 'none' } as const;
+export const Notify = {
+  /** Everybody who waits. */
+  all: 'all',
+  /** At least one, if anybody waits. */
+  one: 'one',
+  /** Nobody. */
+  none: 'none',
+} as const;
+/** One of the values of `Notify`. */
 export type Notify = (typeof Notify)[keyof typeof Notify];
 
 /** NOTIFY_* of core/layout.ts. */

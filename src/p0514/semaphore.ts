@@ -8,6 +8,7 @@ import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, type Core, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
+import { budget, type ParkingOptions } from '../engine/policy.js';
 import { type Handle, make, type Reference } from '../engine/shared-object.js';
 import { badInteger, badType, checkInteger, DisposedError, TimeoutError } from '../errors.js';
 import type { Patience } from '../patience.js';
@@ -15,15 +16,13 @@ import { Semaphore } from '../semaphore.js';
 import { checkDuration, LONGEST, mayNotBlock, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';
 
-export interface SemaphoreOptions {
+/** What may be said of a new `BinarySemaphore` or `CountingSemaphore`. */
+export interface SemaphoreOptions extends ParkingOptions {
   /** Where it lives. Default: `Arena.default`. */
   readonly arena?: Arena;
-  /** How often a waiter that is next looks before it parks, 0 to 1,000,000. Default 200. */
-  readonly spin?: number;
 }
 
 const SPIN = 200;
-const MOST_POLLS = 1_000_000;
 const DONE = Promise.resolve();
 /** Milliseconds to wait for a permit that is on its way, before looking whether it still is. */
 const BRIEF = 1;
@@ -39,7 +38,7 @@ export function makeCounter(kind: Kind, desired: unknown, max: number, options: 
   const properties = {
     permits: checkInteger(`${kind}: desired`, desired, 0, max),
     max: LIMIT,
-    spin: checkInteger(`${kind}: spin`, options.spin ?? SPIN, 0, MOST_POLLS),
+    spin: budget(kind, options, SPIN, true),
     threshold: max,
     robust: false,
     firstTicket: 0n,
@@ -280,7 +279,7 @@ export abstract class CounterSemaphore<K extends Kind> {
   /**
    * Closes it in every thread: whoever waits, now or later, gets a DisposedError; whoever has been unblocked by then
    * has what it waited for, even if its wait has not returned yet. Its memory is used again once every thread has
-   * let go of it.
+   * let go of it. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.disposed) return;

@@ -5,7 +5,7 @@
 import { host } from '#host';
 import { type Algorithms, algorithmsOf } from '../algorithms/engine.js';
 import type { Attachment } from '../engine/attachment.js';
-import { canWaitAsync } from '../engine/doorbell.js';
+import { canWaitAsync, waitAsync } from '../engine/wait-async.js';
 import { badInteger, badType } from '../errors.js';
 import { LONGEST, mayNotBlock, untilThen } from './deadline.js';
 
@@ -56,7 +56,7 @@ export function keyOf(what: string, array: WaitableArray, index: number): number
   const name = (array as { [Symbol.toStringTag]?: string } | null | undefined)?.[Symbol.toStringTag];
   if (name === undefined || kinds[name] === undefined || !ArrayBuffer.isView(array))
     throw badType(`${what}: array`, 'a typed array of integers or floats', array);
-  if (!(array.buffer instanceof SharedArrayBuffer))
+  if (!isShared(array.buffer))
     throw new TypeError(`${what}: array must be over shared memory: no other thread could change its words`);
   if (!Number.isInteger(index) || index < 0 || index >= array.length)
     throw badInteger(`${what}: index`, index, 0, array.length - 1);
@@ -98,6 +98,11 @@ export class Word {
   get changed(): boolean {
     return Atomics.load(this.#array as Int32Array, this.#index) !== this.#old;
   }
+}
+
+/** Also where a page has no shared memory at all, and so no name for it. */
+function isShared(buffer: ArrayBufferLike): boolean {
+  return typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer;
 }
 
 /** How often a waiter looks before it goes to its place. */
@@ -167,7 +172,7 @@ export abstract class Places {
           this.checkOpen();
           const left = end - performance.now();
           if (left <= 0) return false;
-          await Atomics.waitAsync(sequences, place >> 3, sequence, left).value;
+          await waitAsync(sequences, place >> 3, sequence, left).value;
         } finally {
           depart();
         }

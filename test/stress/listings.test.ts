@@ -49,6 +49,13 @@ const kinds: [string, Make][] = [
   ['LocationSemaphore', (permits, options) => new LocationSemaphore(permits, options)],
 ];
 
+const hashes: [string, Make][] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((hash) =>
+  [TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore].map((Kind): [string, Make] => [
+    `${Kind.name}, hash ${hash}`,
+    (permits, options) => new Kind(permits, { ...options, hash }),
+  ]),
+);
+
 describe.each(kinds)('%s', (_, make) => {
   describe.each([0, 100])('polling %i times', (spin) => {
     it.each([2, 3, CROWD])('admits %i threads in the order of their tickets', async (threads) => {
@@ -143,7 +150,23 @@ describe.each(kinds)('%s, by each policy', (_, make) => {
   });
 });
 
-describe.each(kinds)('%s, releasing many at once', (_, make) => {
+describe.each(hashes)('%s', (_, make) => {
+  it.each([2, 64])('admits in the order of tickets, with %i slots for two semaphores', async (slots) => {
+    const arena = new Arena({ ...sizes, slots });
+    await Promise.all(
+      [0, 1].map((i) =>
+        contest(crowd.slice(i * 4, i * 4 + 4), {
+          semaphore: make(1, { arena, spin: 0 }),
+          permits: 1,
+          ways,
+          rounds: 300,
+        }),
+      ),
+    );
+  });
+});
+
+describe.each([...kinds, ...hashes])('%s, releasing many at once', (_, make) => {
   it.each([1, 2, 64])('wakes all whose turn has come (%i slots)', async (slots) => {
     const arena = new Arena({ ...sizes, slots });
     const memory = new Memory(arena);

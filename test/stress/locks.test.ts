@@ -45,6 +45,13 @@ async function lineUp(
   return waits;
 }
 
+describe.each(LOCKS)('$kind, by each policy', ({ Class }) => {
+  it.each(['spin', 'yield', 'park'] as const)('%s', async (policy) => {
+    // Who spins keeps others from running where there are few processors.
+    await contest(new Class({ arena: new Arena(sizes), policy }), 2, policy === 'spin' ? 100 : 400);
+  });
+});
+
 describe.each(LOCKS)('$kind', ({ Class, order }) => {
   describe.each([0, 100])('polling %i times', (spin) => {
     it.each([2, 3, CROWD])('is held by one of %i threads', async (threads) => {

@@ -42,6 +42,12 @@ describe('a handle', () => {
     expect(structuredClone(handle)).toMatchObject({ address: handle.address, generation: handle.generation });
   });
 
+  it('names its arena by one object, which a message with several handles so holds once', () => {
+    const arena = new Arena();
+    expect(new Semaphore(1, { arena }).handle.arena).toBe(new TwaSemaphore(1, { arena }).handle.arena);
+    expect(arena.handle.isDefault).toBe(false);
+  });
+
   it('keeps max and the rest', () => {
     const semaphore = new Semaphore(2, { max: 5 });
     const same = Semaphore.from(structuredClone(semaphore.handle));

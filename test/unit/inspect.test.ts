@@ -1,7 +1,15 @@
-/** What an arena and a semaphore tell of themselves: `stats` and `inspect`. */
+/** What an arena, a semaphore and a mutex tell of themselves: `stats` and `inspect`. */
 import { threadId } from 'node:worker_threads';
-import { Arena, DisposedError, Semaphore, TimeoutError } from 'taketurns';
+import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import {
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  TicketSemaphore,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
 import { type Member, team } from '../support/team.js';
 import { until } from '../support/until.js';
 
@@ -90,6 +98,87 @@ describe('inspect', () => {
   });
 });
 
+describe('inspect of a mutex', () => {
+  const fresh = {
+    locked: false,
+    owner: undefined,
+    ownerThreadId: undefined,
+    bypass: 100,
+    waiting: 0,
+    longestWait: 0,
+    timeouts: 0,
+    ownerDeaths: 0,
+  };
+
+  it('is a plain object, which says who is the owner', () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena, bypass: 100 });
+    expect(mutex.inspect()).toStrictEqual(fresh);
+    mutex.lock();
+    const { thread } = arena.thread;
+    expect(mutex.inspect()).toStrictEqual({ ...fresh, locked: true, owner: thread, ownerThreadId: threadId });
+    expect(arena.stats().holders).toBe(1);
+    mutex.unlock();
+    expect(mutex.inspect()).toStrictEqual(fresh);
+    expect(arena.stats().holders).toBe(0);
+  });
+
+  it('counts who waits, the eldest as those in line, threads and promises, and tells the longest wait', async () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const waits: Promise<unknown>[] = [];
+    for (const [i, thread] of crowd.entries()) {
+      waits.push(thread.run('mutex-lock-once', { handle: mutex.handle }));
+      await until(() => mutex.inspect().waiting === i + 1 && mutex.inspect().longestWait >= 20 * (i + 1));
+    }
+    const { threads, waiting, longestWait, holders } = arena.stats();
+    expect([waiting, holders]).toEqual([2, 1]);
+    expect(threads.map((thread) => thread.waiting).sort()).toEqual([0, 1, 1]);
+    expect(longestWait).toBeGreaterThanOrEqual(40);
+    const promise = mutex.lockAsync();
+    expect(mutex.inspect().waiting).toBe(3);
+    mutex.unlock();
+    await Promise.all([...waits, promise]);
+    mutex.unlock();
+    expect(mutex.inspect()).toMatchObject({ waiting: 0, longestWait: 0, locked: false });
+    expect(arena.stats()).toMatchObject({ waiting: 0, longestWait: 0, holders: 0 });
+  });
+
+  it('tells how long a promise has waited that is the eldest', async () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const promises = [mutex.lockAsync(), mutex.lockAsync()];
+    await until(() => mutex.inspect().longestWait >= 15);
+    expect(arena.stats()).toMatchObject({ waiting: 2, threads: [{ waiting: 2, blocked: false }] });
+    for (const promise of promises) {
+      mutex.unlock();
+      await promise;
+    }
+    mutex.unlock();
+  });
+
+  it('counts requests that were given up, as the eldest and in line', async () => {
+    const mutex = new Mutex({ arena: new Arena() });
+    mutex.lock();
+    const late = [mutex.lockAsync({ timeout: 1 }), mutex.lockAsync({ timeout: 1 })];
+    const controller = new AbortController();
+    late.push(mutex.lockAsync({ signal: controller.signal }));
+    await Promise.allSettled(late.slice(0, 2));
+    expect(mutex.inspect().timeouts).toBe(2);
+    controller.abort();
+    await Promise.allSettled(late);
+    expect(mutex.inspect()).toMatchObject({ timeouts: 3, waiting: 0 });
+  });
+
+  it('throws when it is disposed of', () => {
+    const mutex = new Mutex({ arena: new Arena() });
+    mutex.dispose();
+    expect(() => mutex.inspect()).toThrow(DisposedError);
+  });
+});
+
 describe('stats', () => {
   it('names the threads, who is blocked, and for how long', async () => {
     const arena = new Arena();
@@ -133,10 +222,56 @@ describe('stats', () => {
   it('counts who came to a bucket where another stood', async () => {
     const arena = new Arena({ slots: 1 });
     const semaphore = new Semaphore(0, { arena });
-    const waits = [block(member(), semaphore, 1), block(other(), semaphore, 1)];
-    await until(() => arena.stats().threads.filter(({ blocked }) => blocked).length === 2);
+    const blocked = (): number => arena.stats().threads.filter((thread) => thread.blocked).length;
+    const first = block(member(), semaphore, 1);
+    // Two that come at the same moment may each find the bucket empty.
+    await until(() => blocked() === 1);
+    const waits = [first, block(other(), semaphore, 1)];
+    await until(() => blocked() === 2);
     await until(() => arena.stats().collisions === 1);
     semaphore.release(2);
     await Promise.all(waits);
+    expect(arena.stats().futileWakes).toBe(0);
+  });
+
+  it('counts who was woken and is not due, of a Semaphore and where all sleep on one word', async () => {
+    for (const make of [Semaphore, TicketSemaphore]) {
+      const arena = new Arena();
+      const semaphore = new make(0, { arena, spin: 0 });
+      const memory = new Memory(arena);
+      const words = new Int32Array(arena.handle.memory.buffer);
+      const wait = member().run('enter', { handle: semaphore.handle });
+      // As a notify that comes late: it may be there before the thread sleeps, so it comes again.
+      await until(() => {
+        const sleepsOn =
+          make === Semaphore ? memory.elementsIn(at('WAITING')) : [semaphore.handle.address + at('GRANT')];
+        for (const address of sleepsOn) Atomics.notify(words, address >> 2);
+        return arena.stats().futileWakes > 0;
+      });
+      semaphore.release();
+      await wait;
+    }
+  });
+
+  it.each([
+    ['TwaSemaphore', TwaSemaphore, { threshold: 0 }, 1],
+    ['ChainSemaphore, all', ChainSemaphore, { wake: 'all' }, 1],
+    ['ChainSemaphore, pass', ChainSemaphore, { wake: 'pass' }, 1],
+    ['ChainSemaphore, due', ChainSemaphore, { wake: 'due' }, 0],
+    ['ChannelSemaphore', ChannelSemaphore, {}, 1],
+    ['ChannelSemaphore, lazy', ChannelSemaphore, { lazy: true }, 1],
+    ['LocationSemaphore', LocationSemaphore, {}, 1],
+  ] as const)('counts the other of two at one slot: %s', async (_, Kind, options, futile) => {
+    const arena = new Arena({ slots: 1 });
+    const semaphore = new Kind(0, { ...options, arena, spin: 0 });
+    const { handle } = semaphore;
+    const waits = [member().run('enter', { handle }), other().run('enter', { handle })];
+    await until(() => arena.stats().collisions === 1);
+    semaphore.release();
+    await Promise.race(waits);
+    await until(() => arena.stats().futileWakes === futile);
+    semaphore.release();
+    await Promise.all(waits);
+    expect(arena.stats().futileWakes).toBe(futile);
   });
 });

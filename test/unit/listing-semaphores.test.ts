@@ -142,40 +142,6 @@ describe.each([
   });
 });
 
-describe.each([TicketSemaphore, TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore])(
-  '%o: policy',
-  (Kind) => {
-    it.each([
-      ['spin', 2 ** 31 - 1],
-      ['yield', 1 - 2 ** 31],
-      ['park', 0],
-      ['spin-then-park', 100],
-    ] as const)('%s is a budget of turns', (policy, turns) => {
-      const arena = new Arena();
-      const semaphore = new Kind(1, { arena, policy });
-      expect(new Memory(arena).word(semaphore.handle.address + at('O_SPIN'))).toBe(turns);
-      semaphore.acquire();
-      semaphore.release();
-      expect(() => new Kind(1, { policy, spin: -1 })).toThrow(RangeError);
-    });
-
-    it('has a number of polls in one of them alone', () => {
-      const arena = new Arena();
-      const semaphore = new Kind(1, { arena, policy: 'spin-then-park', spin: 7 });
-      expect(new Memory(arena).word(semaphore.handle.address + at('O_SPIN'))).toBe(7);
-      expect(() => new Kind(1, { policy: 'park', spin: 7 })).toThrow(
-        `${Kind.name}: spin is the budget of the policy "spin-then-park", not of "park"`,
-      );
-    });
-
-    it.each(['', 'sleep', 1])('is not %o', (policy) => {
-      expect(() => new Kind(1, { policy: policy as never })).toThrow(
-        `${Kind.name}: policy must be "spin" or "yield" or "park" or "spin-then-park", got `,
-      );
-    });
-  },
-);
-
 describe('ChainSemaphore: wake', () => {
   it.each([
     ['some', RangeError, '"some"'],

@@ -150,6 +150,33 @@ describe('lockAsync', () => {
     expect([mutex.locked, mutex.waiting]).toEqual([false, 0]);
   });
 
+  it('has the lock as soon as this thread unlocks, and the next one is in line', async () => {
+    const mutex = new Mutex();
+    mutex.lock();
+    const promises = [mutex.lockAsync(), mutex.lockAsync({ timeout: 60_000 }), mutex.lockAsync()];
+    for (const [i, promise] of promises.entries()) {
+      mutex.unlock();
+      expect([mutex.held, mutex.waiting]).toEqual([true, 2 - i]);
+      await promise;
+    }
+    mutex.unlock();
+    expect([mutex.held, mutex.waiting]).toEqual([false, 0]);
+  });
+
+  it('waits: then its thread may not block for the same lock', async () => {
+    const mutex = new Mutex();
+    mutex.lock();
+    const promises = [mutex.lockAsync(), mutex.lockAsync()];
+    expect(() => mutex.lock()).toThrow(/owner already/);
+    mutex.unlock();
+    await promises[0];
+    expect(() => mutex.lock({ timeout: 1 })).toThrow(/owner already/);
+    mutex.unlock();
+    await promises[1];
+    mutex.unlock();
+    expect([mutex.held, mutex.waiting]).toEqual([false, 0]);
+  });
+
   it('is not overtaken by who comes later', async () => {
     const mutex = new Mutex();
     mutex.lock();
@@ -163,6 +190,23 @@ describe('lockAsync', () => {
 });
 
 describe('dispose', () => {
+  it('leaves nothing of promises behind', async () => {
+    const arena = new Arena();
+    const keep = new Mutex({ arena });
+    const { elements, objects } = arena.stats();
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const waiting = [mutex.lockAsync(), mutex.lockAsync(), mutex.lockAsync({ timeout: 60_000 })];
+    mutex.dispose();
+    for (const promise of waiting) await expect(promise).rejects.toThrow('mutex has been disposed of');
+    // One element of them stays at hand for the thread's next promise.
+    expect(arena.stats().elements.used).toBeLessThanOrEqual(elements.used + 1);
+    expect(arena.stats().objects.used).toBe(objects.used);
+    keep.lock();
+    expect(keep.held).toBe(true);
+    keep.unlock();
+  });
+
   it('tells whoever waits, and whoever comes', async () => {
     const mutex = new Mutex();
     const other = Mutex.from(mutex.handle);

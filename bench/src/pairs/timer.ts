@@ -1,14 +1,17 @@
 // Runs as a process of its own, one per figure, so that nothing another row did is in the engine's type feedback
-// or heap. Prints {"nanoseconds": x}, the time of one acquire and release.
+// or heap. Prints {"nanoseconds": x}, the time of one acquire and release, or lock and unlock.
 //
-//   timer.js pair ROW SECONDS          blocking pair, no contention; ROW may be `floor`
-//   timer.js uncontended ROW SECONDS   await acquire(), release()
-//   timer.js 'one step' ROW SECONDS     release(64), nobody waiting
-//   timer.js loop ROW SECONDS           64 times release() instead
-//   timer.js queued ROW SECONDS        1,000 callers wait while the permit is held, then all are served
+//   timer.js BENCHMARK pair ROW SECONDS          blocking pair, no contention; ROW may be the floor
+//   timer.js BENCHMARK uncontended ROW SECONDS   await acquire(), release()
+//   timer.js BENCHMARK queued ROW SECONDS        1,000 callers wait while the permit is held, then all are served
+//   timer.js semaphores 'one step' ROW SECONDS   release(64), nobody waiting
+//   timer.js semaphores loop ROW SECONDS         64 times release() instead
 
 import { readFileSync } from 'node:fs';
-import { ASYNC_ROWS, FLOOR, scriptRow } from '../rows/rows.js';
+import { BENCHMARKS, type Benchmark, scriptRow } from '../benchmarks.js';
+import { FLOOR } from '../rows/row.js';
+import type { SemaphoreLike } from '../rows/semaphores.js';
+import { TURNS } from '../workers/loop.js';
 
 const WARM_MS = 100;
 const QUEUED = 1000;
@@ -32,7 +35,12 @@ async function time(seconds: number, perBurst: number, burst: () => void | Promi
 
 const PAIRS = 20_000;
 
-async function pair(_: string, name: string, seconds: number): Promise<number> {
+async function pair(
+  { name: benchmark, workload }: Benchmark,
+  _: string,
+  name: string,
+  seconds: number,
+): Promise<number> {
   if (name === FLOOR) {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
     const bytes = readFileSync(new URL('../../build/floor.wasm', import.meta.url));
@@ -42,13 +50,14 @@ async function pair(_: string, name: string, seconds: number): Promise<number> {
       run(PAIRS);
     });
   }
-  const row = scriptRow(name);
+  const row = scriptRow(benchmark, name);
   const { shared } = await row.share();
-  const { semaphore } = await row.join(shared);
+  const { subject } = await row.join(shared);
+  const { enter, leave } = TURNS[workload];
   return time(seconds, PAIRS, () => {
     for (let i = 0; i < PAIRS; i++) {
-      semaphore.acquire();
-      semaphore.release();
+      enter(subject);
+      leave(subject);
     }
   });
 }
@@ -57,21 +66,21 @@ const MANY = 64;
 const RELEASES = 1000;
 
 /** A fresh semaphore for each burst, so that its permits stay far below any limit. */
-async function releases(shape: string, name: string, seconds: number): Promise<number> {
-  const row = scriptRow(name);
+async function releases(of: Benchmark, shape: string, name: string, seconds: number): Promise<number> {
+  const row = scriptRow(of.name, name);
   return time(seconds, RELEASES, async () => {
     const { shared, dispose } = await row.share();
-    const { semaphore } = await row.join(shared);
+    const subject = (await row.join(shared)).subject as Required<SemaphoreLike>;
     for (let i = 0; i < RELEASES; i++) {
-      if (shape === 'one step') semaphore.release(MANY);
-      else for (let k = 0; k < MANY; k++) semaphore.release();
+      if (shape === 'one step') subject.release(MANY);
+      else for (let k = 0; k < MANY; k++) subject.release();
     }
     dispose?.();
   });
 }
 
-async function promises(shape: string, name: string, seconds: number): Promise<number> {
-  const row = ASYNC_ROWS.find((candidate) => candidate.name === name);
+async function promises(of: Benchmark, shape: string, name: string, seconds: number): Promise<number> {
+  const row = of.asyncRows.find((candidate) => candidate.name === name);
   if (row === undefined) throw new Error(`no row on promises is called ${name}`);
   const semaphore = await row.make();
   if (shape === 'uncontended') {
@@ -96,10 +105,11 @@ async function promises(shape: string, name: string, seconds: number): Promise<n
   });
 }
 
-const [shape = '', row = '', seconds = ''] = process.argv.slice(2);
+const [benchmark = '', shape = '', row = '', length = ''] = process.argv.slice(2);
 try {
+  const of = BENCHMARKS[benchmark as Benchmark['name']];
   const measure = { pair, 'one step': releases, loop: releases }[shape] ?? promises;
-  const nanoseconds = await measure(shape, row, Number(seconds));
+  const nanoseconds = await measure(of, shape, row, Number(length));
   console.log(JSON.stringify({ nanoseconds }));
   process.exit();
 } catch (error) {

@@ -1,15 +1,19 @@
 // The tables that the benchmark prints.
 
 import Table from 'cli-table3';
+import { BENCHMARKS } from '../benchmarks.js';
 import { cells, counted, medianOf, type Results, type Timing, threadCounts } from '../results.js';
-import { FLOOR } from '../rows/rows.js';
+import { FLOOR } from '../rows/row.js';
 import { type Spread, spread } from '../statistics.js';
 import { met, targets } from './targets.js';
 
 /** All tables that the run has figures for, each under its heading. */
 export function tables(results: Results): string {
   const parts = [
-    ...semabenchTables(results),
+    ...(BENCHMARKS[results.benchmark].crowdsOnly ? [] : contentionTables(results)),
+    ...hashTables(results),
+    ...futileTable(results),
+    ...bypassTable(results),
     ...(results.pairs.length > 0 ? [pairTable(results)] : []),
     ...(results.asyncs.length > 0 ? [asyncTable(results)] : []),
     ...(results.releases?.length ? [releaseTable(results)] : []),
@@ -19,7 +23,7 @@ export function tables(results: Results): string {
   return parts.join('\n\n');
 }
 
-function semabenchTables(results: Results): string[] {
+function contentionTables(results: Results): string[] {
   const measured = cells(results);
   return threadCounts(results).map((threads) => {
     const table = makeTable([
@@ -49,8 +53,82 @@ function semabenchTables(results: Results): string[] {
         cpuSeconds.median.toFixed(2),
       ]);
     }
-    return `semabench, ${counted(threads)}\n${table.toString()}`;
+    return `${BENCHMARKS[results.benchmark].workload}, ${counted(threads)}\n${table.toString()}`;
   });
+}
+
+/** Every hash at so many semaphores. */
+function hashTables(results: Results): string[] {
+  const measured = cells(results);
+  const places = results.rows.flatMap(({ name, hash }) => (hash ? [{ name, ...hash }] : []));
+  return [...new Set(places.map(({ semaphores }) => semaphores))].flatMap((count) => {
+    const table = makeTable([
+      'class',
+      '\nhash',
+      '\nslots',
+      'collisions\nper acquisition',
+      'futile wake-ups\nper acquisition',
+      '\nmin–max',
+      'iterations\nper second',
+      '\nmin–max',
+      'and per\nCPU second',
+      '\nmin–max',
+    ]);
+    const at = places.filter(({ semaphores }) => semaphores === count);
+    const found = at.flatMap(({ name, ...place }) =>
+      measured.filter(({ row }) => row === name).map((cell) => ({ ...place, ...cell })),
+    );
+    for (const { of, hash, slots, collisions, futile, throughput, perCpuSecond } of found) {
+      table.push([
+        of,
+        hash,
+        slots,
+        share(collisions.median),
+        share(futile.median),
+        `${share(futile.min)}–${share(futile.max)}`,
+        rate(throughput.median),
+        `${rate(throughput.min)}–${rate(throughput.max)}`,
+        rate(perCpuSecond.median),
+        `${rate(perCpuSecond.min)}–${rate(perCpuSecond.max)}`,
+      ]);
+    }
+    const threads = counted(found[0]?.threads ?? 0);
+    const heading = `${threads}, each in turn on ${count === 1 ? '1 semaphore' : `${count} semaphores`}`;
+    return found.length > 0 ? [`${heading}\n${table.toString()}`] : [];
+  });
+}
+
+/** How often a waiter was woken in vain: a line for each row that counts it, a column for each thread count. */
+function futileTable(results: Results): string[] {
+  const counts = threadCounts(results);
+  const measured = cells(results);
+  const table = makeTable(['row', ...counts.flatMap((threads) => [counted(threads), 'min–max'])]);
+  for (const { name, hash } of results.rows) {
+    const row = counts.map((threads) =>
+      measured.find((cell) => cell.row === name && cell.threads === threads),
+    );
+    if (hash || row.every((cell) => cell === undefined || Number.isNaN(cell.futile.median))) continue;
+    const columns = row.flatMap((cell) =>
+      cell ? [share(cell.futile.median), `${share(cell.futile.min)}–${share(cell.futile.max)}`] : ['', ''],
+    );
+    table.push([name, ...columns]);
+  }
+  return table.length > 0 ? [`futile wake-ups per acquisition\n${table.toString()}`] : [];
+}
+
+const BYPASS_BANDS = ['0', '1–9', '10–99', '100–999', '1000–', '10,000–', '100,000–'];
+
+/** How many admissions were overtaken how often: for each row, a line for each thread count. */
+function bypassTable({ rows, probes }: Results): string[] {
+  const table = makeTable(['row', 'threads', ...BYPASS_BANDS, 'largest']);
+  for (const { name } of rows) {
+    for (const probe of probes) {
+      if (probe.row !== name || probe.threads === 1 || probe.bypasses.length === 0) continue;
+      const counts = probe.bypasses.map((count) => (count === 0 ? '' : rate(count)));
+      table.push([name, probe.threads, ...counts, probe.largestBypass]);
+    }
+  }
+  return table.length > 0 ? [`admissions by how often they were overtaken\n${table.toString()}`] : [];
 }
 
 function pairTable(results: Results): string {
@@ -66,7 +144,7 @@ function pairTable(results: Results): string {
       ratio(median / floor),
     ]);
   }
-  return `acquire + release, uncontended, nanoseconds\n${table.toString()}`;
+  return `${BENCHMARKS[results.benchmark].calls}, uncontended, nanoseconds\n${table.toString()}`;
 }
 
 function asyncTable(results: Results): string {
@@ -79,7 +157,7 @@ function asyncTable(results: Results): string {
     );
     table.push([row, ...columns]);
   }
-  return `await acquire + release in one thread, nanoseconds\n${table.toString()}`;
+  return `${BENCHMARKS[results.benchmark].asyncCalls} in one thread, nanoseconds\n${table.toString()}`;
 }
 
 function releaseTable({ releases = [] }: Results): string {
@@ -154,6 +232,12 @@ export function rate(value: number): string {
     if (Number(value.toPrecision(3)) >= unit) return `${fixed(value / unit)}${name}`;
   }
   return fixed(value);
+}
+
+/** Of counts for each acquisition: four digits behind the point are what short runs tell apart. */
+function share(value: number): string {
+  if (!Number.isFinite(value)) return '';
+  return value >= 10 ? fixed(value) : value.toFixed(4);
 }
 
 function ratio(value: number): string {

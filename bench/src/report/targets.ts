@@ -1,8 +1,8 @@
 // The ratios that the project wants to reach, computed from one benchmark run. Both sides of a ratio come from the
 // same run, so a slow or busy machine spoils both alike.
 
-import { type Cell, cells, medianOf, type Results } from '../results.js';
-import { FLOOR } from '../rows/rows.js';
+import { type Cell, cells, medianOf, type Results, threadCounts } from '../results.js';
+import { FLOOR } from '../rows/row.js';
 
 export interface Target {
   what: string;
@@ -17,28 +17,20 @@ const NOTIFY_ALL = 'js-ticket-notify-all';
 const ASYNC_PEERS = ['async-mutex', 'async-sema'];
 
 export function targets(results: Results): Target[] {
+  if (results.benchmark === 'hashes') return [];
+  return results.benchmark === 'semaphores' ? semaphoreTargets(results) : lockTargets(results);
+}
+
+function semaphoreTargets(results: Results): Target[] {
   const subjects = results.rows.filter(({ family }) => family === 'taketurns').map(({ name }) => name);
   const measured = cells(results);
-  const cell = (row: string, threads: number) =>
-    measured.find((candidate) => candidate.row === row && candidate.threads === threads);
-  const throughput = (row: string, threads: number) => cell(row, threads)?.throughput.median ?? Number.NaN;
+  const { cell, throughput, pair } = figuresOf(results, measured);
   const promises = (row: string, shape: string) =>
     medianOf(
       results.asyncs.filter((timing) => timing.shape === shape),
       row,
     );
-  const target = (
-    what: string,
-    bound: Target['bound'],
-    wanted: number,
-    value: (row: string) => number,
-  ): Target => ({
-    what,
-    bound,
-    wanted,
-    found: new Map(subjects.map((row) => [row, value(row)])),
-  });
-  const pair = (row: string) => medianOf(results.pairs, row);
+  const target = targetOf(subjects);
 
   return [
     target('uncontended pair / sem_t', '<=', 1, (row) => pair(row) / pair('sem_t')),
@@ -77,6 +69,67 @@ export function targets(results: Results): Target[] {
       ),
     ),
   ];
+}
+
+/** Of `Mutex`, with barging bounded, beside the native mutexes. */
+function lockTargets(results: Results): Target[] {
+  const { cell, throughput, pair } = figuresOf(results, cells(results));
+  const target = targetOf(['Mutex']);
+  const counts = threadCounts(results).filter((threads) => threads > 1);
+  const longestWait = (row: string) => cell(row, 64)?.probe?.longestWaitMs ?? Number.NaN;
+  return [
+    ...(
+      [
+        ['sem_t', 1.5],
+        ['pthread_mutex', 1],
+      ] as const
+    ).flatMap(([peer, wanted]) =>
+      counts.map((threads) =>
+        target(
+          `throughput at ${threads} threads / ${peer}`,
+          '>=',
+          wanted,
+          (row) => throughput(row, threads) / throughput(peer, threads),
+        ),
+      ),
+    ),
+    ...counts.map((threads) =>
+      target(
+        `fairness at ${threads} threads`,
+        '>=',
+        0.9,
+        (row) => cell(row, threads)?.fairness.median ?? Number.NaN,
+      ),
+    ),
+    target('uncontended pair / pthread_mutex', '<=', 2, (row) => pair(row) / pair('pthread_mutex')),
+    target('uncontended pair / sem_t', '<=', 1, (row) => pair(row) / pair('sem_t')),
+    target(
+      'longest wait at 64 threads / pthread_mutex',
+      '<=',
+      1,
+      (row) => longestWait(row) / longestWait('pthread_mutex'),
+    ),
+  ];
+}
+
+/** Looks figures up by row and thread count; NaN where there is none. */
+function figuresOf(results: Results, measured: readonly Cell[]) {
+  const cell = (row: string, threads: number) =>
+    measured.find((candidate) => candidate.row === row && candidate.threads === threads);
+  return {
+    cell,
+    throughput: (row: string, threads: number) => cell(row, threads)?.throughput.median ?? Number.NaN,
+    pair: (row: string) => medianOf(results.pairs, row),
+  };
+}
+
+function targetOf(subjects: readonly string[]) {
+  return (what: string, bound: Target['bound'], wanted: number, value: (row: string) => number): Target => ({
+    what,
+    bound,
+    wanted,
+    found: new Map(subjects.map((row) => [row, value(row)])),
+  });
 }
 
 export function met({ bound, wanted }: Target, value: number): boolean {

@@ -1,14 +1,16 @@
-// The semaphore of the npm package `multithreading`, driven from our own workers.
+// The semaphore and the mutex of the npm package `multithreading`, driven from our own workers.
 //
 // The package hands its objects to threads of its own pool only, by a conversion that it does not export. The
-// conversion's first element is the shared buffer, and the constructor's second argument takes it back: that is
-// all that is needed to join one semaphore from any worker. `blockingAcquire` returns a guard, and disposing of
-// the guard is the only way to release.
+// conversion's result begins with the shared buffer, and the constructor's second argument takes it back: that is
+// all that is needed to join one object from any worker. Acquiring returns a guard, and disposing of the guard is
+// the only way to release.
 
 import { availableParallelism } from 'node:os';
 
 type Module = typeof import('multithreading');
-type Guard = ReturnType<InstanceType<Module['Semaphore']>['blockingAcquire']>;
+interface Guard {
+  dispose(): void;
+}
 
 /** Imports the package, after supplying what it expects of the runtime and Node 20 lacks. */
 async function load(): Promise<Module> {
@@ -32,20 +34,35 @@ async function load(): Promise<Module> {
   return import('multithreading');
 }
 
-export async function shareMultithreading(permits: number): Promise<SharedArrayBuffer> {
-  const { Semaphore } = await load();
-  const conversion = Object.getOwnPropertySymbols(Semaphore.prototype).find(
+/** What the conversion makes of an object. */
+function converted(object: object): unknown[] {
+  const conversion = Object.getOwnPropertySymbols(Object.getPrototypeOf(object)).find(
     (symbol) => symbol.description === 'Thread.Serialize',
   );
   if (conversion === undefined)
-    throw new Error('this version of multithreading converts its semaphores differently');
-  const semaphore = new Semaphore(permits) as unknown as Record<symbol, () => [SharedArrayBuffer]>;
-  return (semaphore[conversion] as () => [SharedArrayBuffer]).call(semaphore)[0];
+    throw new Error('this version of multithreading converts its objects differently');
+  return (object as Record<symbol, () => unknown[]>)[conversion]?.() as unknown[];
 }
 
-export async function attachMultithreading(buffer: SharedArrayBuffer) {
+export async function shareSemaphore(permits: number): Promise<SharedArrayBuffer> {
+  const { Semaphore } = await load();
+  return converted(new Semaphore(permits))[0] as SharedArrayBuffer;
+}
+
+export async function attachSemaphore(buffer: SharedArrayBuffer) {
   const { Semaphore } = await load();
   return new MultithreadingSemaphore(new Semaphore(0, buffer));
+}
+
+export async function shareMutex(): Promise<SharedArrayBuffer> {
+  const { Mutex } = await load();
+  // It may guard data: the buffer of the mutex itself is the first of the two.
+  return (converted(new Mutex())[0] as [SharedArrayBuffer])[0];
+}
+
+export async function attachMutex(buffer: SharedArrayBuffer) {
+  const { Mutex } = await load();
+  return new MultithreadingMutex(new Mutex(undefined, buffer));
 }
 
 class MultithreadingSemaphore {
@@ -57,10 +74,27 @@ class MultithreadingSemaphore {
   }
 
   acquire(): void {
-    this.#guard = this.#semaphore.blockingAcquire();
+    this.#guard = this.#semaphore.blockingAcquire() as unknown as Guard;
   }
 
   release(): void {
-    (this.#guard as unknown as { dispose(): void }).dispose();
+    (this.#guard as Guard).dispose();
+  }
+}
+
+class MultithreadingMutex {
+  readonly #mutex: InstanceType<Module['Mutex']>;
+  #guard: Guard | undefined;
+
+  constructor(mutex: InstanceType<Module['Mutex']>) {
+    this.#mutex = mutex;
+  }
+
+  lock(): void {
+    this.#guard = this.#mutex.blockingLock();
+  }
+
+  unlock(): void {
+    (this.#guard as Guard).dispose();
   }
 }

@@ -328,6 +328,7 @@ export const capacitors: readonly Model[] = (
       first: WRAP,
       spin: 1,
     },
+    { name: '2 lanes: yielding', program: 'L U L U | L U L U', bypass: 1, lanes: 2, spin: -1 },
     { name: '2 lanes: dispose', program: 'L U | L U | D', bypass: 1, lanes: 2 },
     {
       name: 'when contended: 3x2, B = 1',

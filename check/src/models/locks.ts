@@ -389,6 +389,7 @@ export const locks: readonly Model[] = (
     { name: '2x2', program: 'L U L U | L U L U' },
     { name: '3x1', program: 'L U | L U | L U' },
     { name: '3x1, polling', program: 'L U | L U | L U', spin: 1 },
+    { name: '2x2, yielding', program: 'L U L U | L U L U', spin: -1 },
     { name: 'try', program: 'L U | Y U Y U | L U' },
     { name: 'free', program: 'F U F U' },
     { name: 'misuse', program: 'X L H U X | L U X' },

@@ -2,14 +2,16 @@
  * Models of the mutex. Programs as text, one thread between bars:
  *
  *     L lock     B lock with a time-out     T tryLock     U unlock what was locked     D dispose     S reap whoever dies
- *     a lockAsync     g the same, but it gives up when it would have to wait, in line or as the eldest
+ *     a lockAsync     t the same with a signal     x abort the first of those     d the event loop, until no promise
+ *     waits: what a promise has locked it unlocks, as a microtask
  *     c lock that is cut short in its sleep as the eldest
  *     C lock, of a thread that is the eldest already
  *     O unlock and lock, which must succeed while thread 1 dozes as the eldest
  *     Z sleep until it is killed     w wait until thread 0 is dead
  *
  * What is checked besides what a scene checks: the lock goes from nobody to the thread that takes it, and back by
- * its owner alone; and from when it has taken its ticket a waiter is overtaken no more often than the bound says.
+ * its owner alone; and from when it has taken its ticket a waiter, thread or promise, is overtaken no more often
+ * than the bound says.
  */
 import { PARKED } from '../machine/status.js';
 import {
@@ -24,35 +26,26 @@ import {
 } from '../scene/layout.js';
 import { asleep, awaitDeath, call, dispose, mourn, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
-import { GOT, LOCAL, PHASE, PROMISES, RESULT, TAKEN } from '../scene/words.js';
+import { GOT, LOCAL, PHASE } from '../scene/words.js';
+import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
+import { CONTENDED, expectClosed, HAS, has, M_WORD, mutex, STAGE, WAITS, wrote } from './mutex-words.js';
 
-const M_WORD = constant('M_WORD');
-const M_OWNER = constant('M_OWNER');
 const O_DIED = constant('O_DIED');
 /** Of an object's life (core/objects.ts). */
 const DISPOSED = 3;
 const M_LIMIT = constant('M_LIMIT');
 const M_DIED = constant('M_DIED');
 const M_CLOSED = constant('M_CLOSED');
-/** What can change of the number of waiters in a model. */
-const FEW_WAITERS = 7 * constant('M_WAITER');
 const ELDEST = constant('ELDEST');
-const CONTENDED = constant('CONTENDED');
-const MORE = constant('MORE');
-const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
 /** Bits of the word from here on count overtakings, and this many in the upper half of it. */
 const COUNT_BIT = 3;
 
-/** Whether the thread has the lock, as it knows. */
-const HAS = GOT + 1;
-/** Whether it has taken a ticket, and how often it has been overtaken since. */
-const WAITS = PROMISES;
-const OVERTAKEN = PROMISES + 1;
-
-interface Line {
+export interface MutexLine {
   readonly name: string;
   readonly program: string;
   readonly bypass: number;
+  /** How often a waiter may be overtaken, if that is to be another bound than the mutex is made with. */
+  readonly bound?: number;
   readonly spin?: number;
   readonly buckets?: 1 | 2;
   /** What overtakings begin at. */
@@ -79,15 +72,17 @@ interface Line {
   /** What is left of a turn at the end, if anybody has waited. */
   readonly turn?: number;
   readonly forgets?: boolean;
+  readonly preemptions?: number;
 }
 
-function mutex(scene: Scene): number {
-  return scene.semaphores[0];
-}
-
-function ownerOf(scene: Scene): number {
-  return scene.machine.words[(mutex(scene) + M_WORD) >> 2] & M_OWNER;
-}
+const begin = 0;
+const tried = 1;
+const queued = 2;
+const parked = 3;
+const competes = 4;
+const givesUp = 5;
+const forgoes = 6;
+const asked = 7;
 
 /** Whoever has not locked by the fast way asks whether owners have died; true if it need not. */
 function asks(scene: Scene, t: number): boolean {
@@ -97,37 +92,6 @@ function asks(scene: Scene, t: number): boolean {
   scene.call(t, 'ownersDied', mutex(scene));
   return false;
 }
-
-function has(scene: Scene, t: number): true {
-  if (ownerOf(scene) !== t + 1) throw new Violation(`thread ${t} has been told that it has the lock`);
-  for (let u = 0; u < scene.threads; u++) {
-    if (u !== t && !scene.dead(u) && scene.get(u, HAS) === 1)
-      throw new Violation(`threads ${t} and ${u} have the lock`);
-  }
-  scene.set(t, HAS, 1);
-  return true;
-}
-
-function expectClosed(scene: Scene, t: number): true {
-  if (scene.result(t) !== ANSWER_CLOSED) throw new Violation(`thread ${t} is answered ${scene.result(t)}`);
-  return isClosed(scene, t);
-}
-
-function isClosed(scene: Scene, t: number): true {
-  if (!scene.closed(0)) throw new Violation(`thread ${t} is told that the mutex is closed`);
-  scene.set(t, WAITS, 0);
-  scene.set(t, OVERTAKEN, 0);
-  return true;
-}
-
-const begin = 0;
-const tried = 1;
-const queued = 2;
-const parked = 3;
-const competes = 4;
-const givesUp = 5;
-const forgoes = 11;
-const asked = 12;
 
 /** `lock()`; with a time-out every sleep may run out, and then it gives up. */
 function lock(timed: boolean, isEldest = false): Op {
@@ -154,7 +118,7 @@ function lock(timed: boolean, isEldest = false): Op {
         case queued:
           if (answer === ADMITTED) return asks(scene, t);
           if (answer === ELDEST) return compete();
-          if (answer !== QUEUED) return expectClosed(scene, t);
+          if (answer !== QUEUED) return expectClosed(scene, t, answer);
           scene.set(t, PHASE, parked);
           if (timed) scene.call(t, 'parkFor', 1, 0, 0, attachment);
           else scene.call(t, 'park', 0, attachment);
@@ -162,99 +126,14 @@ function lock(timed: boolean, isEldest = false): Op {
         case parked:
           if (answer === ADMITTED) return compete();
           if (answer === TIMED_OUT) return go(givesUp, 'giveUp', attachment);
-          return expectClosed(scene, t);
+          return expectClosed(scene, t, answer);
         case competes:
           if (answer === ADMITTED) return asks(scene, t);
           if (answer === TIMED_OUT) return go(forgoes, 'forgo', attachment);
-          return expectClosed(scene, t);
+          return expectClosed(scene, t, answer);
         case givesUp:
           if (answer === ADMITTED) return compete();
-          return answer === REFUSED || expectClosed(scene, t);
-        default:
-          return true;
-      }
-    },
-  };
-}
-
-// Phases of lockAsync.
-const arrived = 2;
-const looks = 3;
-const settles = 4;
-const enters = 5;
-const sleeps = 6;
-const leaves = 7;
-const rung = 8;
-const reserves = 9;
-const dozes = 10;
-
-const RUN = LOCAL;
-const BELL = LOCAL + 1;
-
-/** `lockAsync()`, one at a time: in line as a promise, then the eldest, which reserves the lock. */
-function lockAsync(givesUp: boolean): Op {
-  return {
-    text: givesUp ? 'lockAsync(signal)' : 'lockAsync',
-    next(scene, t) {
-      const m = mutex(scene);
-      const attachment = scene.attachment(t, 0);
-      const run = scene.get(t, RUN);
-      const answer = scene.result(t);
-      const go = (phase: number, name: string, ...args: number[]): false => {
-        scene.set(t, PHASE, phase);
-        scene.call(t, name, ...args);
-        return false;
-      };
-      const load = (phase: number): false => {
-        scene.set(t, PHASE, phase);
-        scene.hostLoad(t, scene.doorbell(t));
-        return false;
-      };
-      const sleep = (phase: number): false => {
-        scene.set(t, PHASE, phase);
-        scene.hostWait(t, scene.doorbell(t), scene.get(t, BELL));
-        return false;
-      };
-      const listen = (phase: number, name: string, ...args: number[]): false => {
-        scene.set(t, BELL, scene.get(t, RESULT));
-        return go(phase, name, ...args);
-      };
-      switch (scene.get(t, PHASE)) {
-        case begin:
-          return go(tried, 'lock', m);
-        case tried:
-          if (scene.get(t, RUN) === 0 && answer === CONTENDED) {
-            scene.set(t, RUN, -1);
-            return go(tried, 'tryLock', m);
-          }
-          if (answer === ADMITTED) return has(scene, t);
-          if (answer !== REFUSED) return expectClosed(scene, t);
-          return go(arrived, 'arrive', m, 1, 0, attachment);
-        case arrived:
-          scene.set(t, RUN, answer);
-          if (answer === ADMITTED) return load(rung);
-          return answer > 0 ? load(looks) : expectClosed(scene, t);
-        case looks:
-          return listen(settles, 'settle', run, attachment);
-        case settles:
-          if (answer === 1) return load(rung);
-          if (answer < 0) return go(leaves, 'dropRun', run);
-          return go(enters, 'enterRun', run, 0);
-        case enters:
-          if (answer !== 0) return load(looks);
-          return givesUp ? go(sleeps, 'giveUpRun', run) : sleep(sleeps);
-        case sleeps:
-          return (givesUp && answer === REFUSED) || load(looks);
-        case leaves:
-          return isClosed(scene, t);
-        case rung:
-          return listen(reserves, 'reserveLock', m, attachment);
-        case reserves:
-          if (answer === ADMITTED) return has(scene, t);
-          if (answer !== REFUSED) return expectClosed(scene, t);
-          return givesUp ? go(forgoes, 'forgo', m, attachment) : sleep(dozes);
-        case dozes:
-          return load(rung);
+          return answer === REFUSED || expectClosed(scene, t, scene.result(t));
         default:
           return true;
       }
@@ -333,7 +212,7 @@ function tryLock(): Op {
       }
       if (scene.get(t, PHASE) === asked) return true;
       if (scene.result(t) === ADMITTED) return asks(scene, t);
-      return scene.result(t) === REFUSED || expectClosed(scene, t);
+      return scene.result(t) === REFUSED || expectClosed(scene, t, scene.result(t));
     },
   };
 }
@@ -347,21 +226,9 @@ function unlock(): Op {
   return {
     text: 'unlock',
     next(scene, t) {
-      if (scene.get(t, PHASE) === begin) {
-        if (scene.get(t, HAS) === 0) return true;
-        scene.set(t, HAS, 0);
-        scene.set(t, PHASE, tried);
-        scene.call(t, 'unlock', mutex(scene));
-        return false;
-      }
-      if (scene.get(t, PHASE) === tried) {
-        if (scene.result(t) === ANSWER_NOT_HELD) throw new Violation(`thread ${t} cannot unlock`);
-        forget(scene, t);
-        if (scene.result(t) !== MORE) return true;
-        scene.set(t, PHASE, queued);
-        scene.call(t, 'wakeEldest', mutex(scene));
-        return false;
-      }
+      if (scene.get(t, STAGE) === 0 && scene.get(t, HAS) === 0) return true;
+      if (unlocking(scene, t)) return false;
+      forget(scene, t);
       return true;
     },
   };
@@ -373,24 +240,28 @@ function op(letter: string): Op {
       return lock(false);
     case 'B':
       return lock(true);
+    case 'T':
+      return tryLock();
+    case 'U':
+      return unlock();
+    case 'a':
+      return lockAsync(false);
+    case 't':
+      return lockAsync(true);
+    case 'x':
+      return abort();
+    case 'd':
+      return loop();
     case 'C':
       return lock(false, true);
     case 'O':
       return overtake();
     case 'c':
       return cutLock();
-    case 'a':
-      return lockAsync(false);
-    case 'g':
-      return lockAsync(true);
     case 'Z':
       return awaitDeath();
     case 'w':
       return mourn();
-    case 'T':
-      return tryLock();
-    case 'U':
-      return unlock();
     case 'D':
       return dispose(0, 'mutexDispose');
     case 'S':
@@ -398,42 +269,6 @@ function op(letter: string): Op {
     default:
       throw new Error(`a program has no ${letter}`);
   }
-}
-
-/** Looks at each change of the mutex. */
-function wrote(scene: Scene, t: number, address: number, before: number, bypass: number): void {
-  const m = mutex(scene);
-  if (address === m + TICKET) {
-    scene.set(t, WAITS, 1);
-    scene.set(t, OVERTAKEN, 0);
-    return;
-  }
-  if (address !== m + M_WORD) return;
-  const was = before & M_OWNER;
-  const is = ownerOf(scene);
-  if (was === is) {
-    // One waiter less, and nobody has taken the lock: it gives up.
-    if ((before & FEW_WAITERS) > (scene.machine.words[address >> 2] & FEW_WAITERS)) {
-      scene.set(t, WAITS, 0);
-      scene.set(t, OVERTAKEN, 0);
-    }
-    return;
-  }
-  if (was !== 0) {
-    if (is !== 0) throw new Violation(`thread ${t} passes the lock from ${was} to ${is}`);
-    if (was !== t + 1 && !scene.dead(was - 1)) throw new Violation(`thread ${t} unlocks for ${was}`);
-    return;
-  }
-  if (is !== t + 1) throw new Violation(`thread ${t} makes ${is} the owner`);
-  const mine = scene.get(t, WAITS) === 1 ? scene.get(t, TAKEN) : 0x7fffffff;
-  for (let u = 0; u < scene.threads; u++) {
-    if (u === t || scene.dead(u) || scene.get(u, WAITS) === 0 || scene.get(u, TAKEN) >= mine) continue;
-    const overtaken = scene.get(u, OVERTAKEN) + 1;
-    scene.set(u, OVERTAKEN, overtaken);
-    if (overtaken > bypass) throw new Violation(`thread ${u} is overtaken ${overtaken} times`);
-  }
-  scene.set(t, WAITS, 0);
-  scene.set(t, OVERTAKEN, 0);
 }
 
 function checkWord(scene: Scene): void {
@@ -469,10 +304,10 @@ function checkTold(scene: Scene, who: number): void {
   if (state === DISPOSED && !scene.finished(who)) throw new Violation(`thread ${who} is not told`);
 }
 
-function modelOf(line: Line): Model {
+export function mutexModel(line: MutexLine): Model {
   const programs = line.program.split('|').map((text) => text.split(/\s+/).filter(Boolean).map(op));
   // Who gives up leaves an element behind, and takes another; a promise has one, and its thread a second spare.
-  const givers = (line.program.match(/[Bag]/g) ?? []).length;
+  const givers = (line.program.match(/[Bat]/g) ?? []).length;
   return {
     name: `mutex: ${line.name}`,
     programs,
@@ -484,13 +319,14 @@ function modelOf(line: Line): Model {
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
     ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
     mayWait: line.told !== undefined,
-    undead: line.undead ?? false,
     leaves: line.told !== undefined,
+    undead: line.undead ?? false,
     long: line.long ?? false,
+    ...(line.preemptions === undefined ? {} : { preemptions: line.preemptions }),
     forgets: line.forgets ?? false,
     learns: line.learns ?? false,
     aged: line.aged ?? false,
-    wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bypass),
+    wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bound ?? line.bypass),
     end: (scene) => {
       if (line.told === undefined) checkWord(scene);
       else checkTold(scene, line.told);
@@ -529,7 +365,7 @@ const WRAP = 2 ** 29 - 1;
 
 const FAR = 2 ** 29 - 5;
 
-const lines: Line[] = [
+const lines: MutexLine[] = [
   { name: '2x2', program: 'L U L U | L U L U', bypass: 1 },
   { name: '2x2, forgetful', program: 'L U L U | L U L U', bypass: 1, forgets: true },
   { name: '3x1', program: 'L U | L U | L U', bypass: 1, long: true },
@@ -545,6 +381,14 @@ const lines: Line[] = [
     long: true,
   },
   { name: '3, one twice', program: 'L U L U | L U | L U', bypass: 1, forgets: true, long: true },
+  {
+    name: '3x2',
+    program: 'L U L U | L U L U | L U L U',
+    bypass: 1,
+    forgets: true,
+    preemptions: 3,
+    long: true,
+  },
   {
     name: '3, one twice, 2 buckets',
     program: 'L U L U | L U | L U',
@@ -564,14 +408,40 @@ const lines: Line[] = [
   { name: 'die, any', program: 'L U | L U | S', bypass: 1, mortal: [0, 1] },
   { name: 'die, of three', program: 'L U | L U | L U | S', bypass: 1, mortal: [0], long: true },
   { name: 'die, overtaking', program: 'L U L U | L U L U | S', bypass: 1, mortal: [0], long: true },
-  { name: 'die, before a promise', program: 'L U | a U | S', bypass: 1, mortal: [0] },
-  { name: 'die, a promise', program: 'a U | a U | S', bypass: 1, mortal: [0, 1] },
   { name: 'die, timed', program: 'B U | L U | S', bypass: 1, mortal: [0, 1] },
+  { name: 'promise', program: 'a d | L U', bypass: 1 },
+  { name: 'promise, again', program: 'a d a d | L U', bypass: 1 },
+  { name: 'promise, overtaken', program: 'a d | L U L U', bypass: 1 },
+  { name: 'promise and try', program: 'a d | T U T U', bypass: 1 },
+  { name: 'promises of one', program: 'a a d | L U', bypass: 1 },
+  { name: 'promises of one, 3', program: 'a a a d | L U', bypass: 1 },
+  { name: 'promises of one and its thread', program: 'L a a U d | L U', bypass: 1 },
+  { name: 'promises of two', program: 'a d | a d', bypass: 1 },
+  { name: 'promises of two and a thread', program: 'a d | a d | L U', bypass: 1, long: true },
+  { name: 'promise and two threads', program: 'a d | L U | L U', bypass: 1, long: true },
+  { name: 'promise, abort', program: 't x d | L U', bypass: 1 },
+  { name: 'promises, abort of the first', program: 't a x d | L U', bypass: 1 },
+  { name: 'promises, abort of the last', program: 'a t x d | L U', bypass: 1 },
+  { name: 'promises, abort between', program: 't x d | L U | a d', bypass: 1, long: true },
+  { name: 'promises dispose', program: 'a t d | L U | D', bypass: 1, long: true },
+  { name: 'promise, die', program: 'a d | L U | S', bypass: 1, mortal: [0, 1] },
+  { name: 'promises, die', program: 'a a d | L U | S', bypass: 1, mortal: [0, 1] },
+  { name: 'promise, die, abort', program: 't x d | L U | S', bypass: 1, mortal: [0, 1] },
+  { name: 'undead', program: 'L U | L U | S', bypass: 1, mortal: [0, 1], undead: true },
+  { name: 'undead, timed', program: 'B U | B U | S', bypass: 1, mortal: [0], undead: true },
+  {
+    name: 'undead, of three',
+    program: 'L U | L U | L U | S',
+    bypass: 1,
+    mortal: [0],
+    undead: true,
+    long: true,
+  },
 ];
 
 /** Few states each. */
-const small: Line[] = [
-  { name: 'alone', program: 'L U T U L U a U g U', bypass: 1 },
+const small: MutexLine[] = [
+  { name: 'alone', program: 'L U T U L U a d t x d', bypass: 1 },
   { name: 'alone, forgetful', program: 'L U T U L U', bypass: 1, forgets: true },
   { name: 'alone, disposed of', program: 'L D U', bypass: 1 },
   { name: '2x1', program: 'L U | L U', bypass: 1 },
@@ -584,12 +454,11 @@ const small: Line[] = [
   { name: '2, one in time', program: 'L U | B U', bypass: 1 },
   { name: '2 in time', program: 'B U | B U', bypass: 1 },
   { name: '2, disposed of', program: 'L U | L D', bypass: 1 },
-  { name: '2, a promise', program: 'L U | a U', bypass: 1 },
-  { name: '2 promises', program: 'a U | a U', bypass: 1 },
-  { name: '2, of elements used before', program: 'a U L U | B U', bypass: 1, aged: true },
-  { name: '2 promises, first come first served', program: 'a U | a U', bypass: 0 },
-  { name: '2, a promise gives up', program: 'L U | g U', bypass: 1 },
-  { name: '2, a promise disposed of', program: 'L D | a U', bypass: 1 },
+  { name: '2, a promise', program: 'L U | a d', bypass: 1 },
+  { name: '2, of elements used before', program: 'a d L U | B U', bypass: 1, aged: true },
+  { name: '2 promises, first come first served', program: 'a d | a d', bypass: 0 },
+  { name: '2, a promise gives up', program: 'L U | t x d', bypass: 1 },
+  { name: '2, a promise disposed of', program: 'L D | a d', bypass: 1 },
   { name: '2x1, a turn of 2', program: 'L U | L U', bypass: 256, turn: 2 },
   { name: '2x1, a turn of 2, wrap', program: 'L U | L U', bypass: 256, turn: 2, count: WRAP },
   { name: '2, a turn of 2', program: 'L U L U | L U', bypass: 256, turn: 2 },
@@ -611,16 +480,16 @@ const small: Line[] = [
     { name: 'one behind the eldest', program: 'C U | L U' },
     { name: 'one behind the eldest, of elements used before', program: 'C U | L U', aged: true },
     { name: 'one behind the eldest, 2 buckets', program: 'C U | L U', buckets: 2 as const },
-    { name: 'a promise behind the eldest', program: 'C U | a U' },
+    { name: 'a promise behind the eldest', program: 'C U | a d' },
     { name: 'one in time behind the eldest', program: 'C U | B U' },
     { name: 'one in time behind the eldest, of elements used before', program: 'C U | B U', aged: true },
-    { name: 'a promise that gives up behind the eldest', program: 'C U | g U' },
+    { name: 'a promise that gives up behind the eldest', program: 'C U | t x d' },
     { name: 'one behind the eldest, which disposes', program: 'C D | L U' },
     { name: 'one behind the eldest, which is cut short', program: 'C U | c U L U' },
   ].map((line) => ({ ...line, bypass: 0, locked: 1, free: true, eldest: 0 })),
   { name: '1 waits, 1 tries', program: 'U | L U | T U', bypass: 1, locked: 0 },
   { name: 'die, who disposes', program: 'D | L U | S', bypass: 1, mortal: [0] },
-  { name: 'die, who disposes, of a promise', program: 'D | a U | S', bypass: 1, mortal: [0] },
+  { name: 'die, who disposes, of a promise', program: 'D | a d | S', bypass: 1, mortal: [0] },
   { name: 'die, the owner disposes', program: 'D | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },
   {
     name: 'die, who disposes while it is held',
@@ -632,12 +501,11 @@ const small: Line[] = [
     told: 2,
   },
   {
-    name: 'die, who disposes while it is held, of a promise',
-    program: 'D | | a U | S',
+    name: 'die, another disposes, a promise waits',
+    program: 'D | U | a d | S',
     bypass: 1,
     locked: 1,
     mortal: [0],
-    told: 2,
   },
   { name: 'die, another disposes', program: 'D | U | C U | S', bypass: 1, locked: 1, eldest: 2, mortal: [0] },
   {
@@ -661,7 +529,7 @@ const small: Line[] = [
   },
   {
     name: 'a dead eldest before a promise',
-    program: '| a U | S',
+    program: '| a d | S',
     bypass: 0,
     locked: 1,
     free: true,
@@ -688,7 +556,7 @@ const small: Line[] = [
     asleep: [0],
   },
   { name: 'killed asleep, a waiter', program: 'L U | L U | S', bypass: 1, mortal: [0], asleep: [0] },
-  { name: 'killed asleep, a promise', program: 'a U | L U | S', bypass: 1, mortal: [0], asleep: [0] },
+  { name: 'killed asleep, a promise', program: 'a d | L U | S', bypass: 1, mortal: [0], asleep: [0] },
   { name: 'killed asleep, who has disposed', program: 'L D Z | S', bypass: 1, mortal: [0], asleep: [0] },
   {
     name: 'killed asleep, and who reaps it',
@@ -707,7 +575,7 @@ const small: Line[] = [
     asleep: [0],
     learns: true,
   },
-  { name: 'killed, alone', program: 'L U T U a U | S', bypass: 1, mortal: [0] },
+  { name: 'killed, alone', program: 'L U T U a d | S', bypass: 1, mortal: [0] },
 ];
 
 /**
@@ -789,4 +657,4 @@ const ofLine: readonly Model[] = [
   inLine('one is dead', { promises: 1, dead: true, done: supervise(), left: 2 }),
 ];
 
-export const mutexes: readonly Model[] = [...[...small, ...lines].map(modelOf), ...ofLine];
+export const mutexes: readonly Model[] = [...[...small, ...lines].map(mutexModel), ...ofLine];

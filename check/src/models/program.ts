@@ -61,6 +61,8 @@ export interface Line {
   readonly kind?: keyof typeof LISTINGS;
   /** Of a chain, how it wakes: WAKE_* of core/layout.ts. */
   readonly threshold?: number;
+  /** One of HASH_*, where its kind has one. */
+  readonly hash?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
   readonly aged?: boolean;
@@ -242,6 +244,7 @@ export function modelOf(line: Line): Model {
           threshold: line.threshold ?? 0,
           first: line.first ?? 0n,
           robust: line.robust ?? false,
+          ...(line.hash === undefined ? {} : { hash: line.hash }),
           ...(kind === undefined ? {} : { kind: constant(`KIND_${LISTINGS[kind].kind}_SEMAPHORE`) }),
         });
       }

@@ -184,7 +184,11 @@ const givingUp: Line[] = [
   { name: 'give up: wrap', program: 'B R | B R | B R', permits: [1], first: WRAP, buckets: 2 },
 ];
 
-/** Any thread may be killed but who reaps, unless it says otherwise. Where it is not robust, what the dead held is lost. */
+/**
+ * Any thread may be killed but who reaps, unless it says otherwise. Where it is not robust, what the dead held is lost.
+ * With one death at most, models that differ in who dies are together what one would be in which any may: where that
+ * one is too large they stand for it, and of threads that do the same one dies for all.
+ */
 const dying: Line[] = [
   { name: 'die: 2', program: 'A R | A R | S', permits: [1], mortal: [0, 1], mayWait: true },
   { name: 'die: 2, robust', program: 'A R | A R | S', permits: [1], mortal: [0, 1], robust: true },
@@ -242,21 +246,39 @@ const dying: Line[] = [
     robust: true,
   },
   {
-    name: 'die: two timed',
+    name: 'die: two timed, one of them',
     long: true,
     program: 'B R | B R | A R | S',
     permits: [1],
     buckets: 2,
-    mortal: [0, 1, 2],
+    mortal: [0],
     robust: true,
   },
   {
-    name: 'die: heavy',
+    name: 'die: two timed, the other',
+    long: true,
+    program: 'B R | B R | A R | S',
+    permits: [1],
+    buckets: 2,
+    mortal: [2],
+    robust: true,
+  },
+  {
+    name: 'die: heavy, the heavy one',
     long: true,
     program: 'B2 R | A R | A R | S',
     permits: [2],
     buckets: 2,
-    mortal: [0, 1, 2],
+    mortal: [0],
+    robust: true,
+  },
+  {
+    name: 'die: heavy, a light one',
+    long: true,
+    program: 'B2 R | A R | A R | S',
+    permits: [2],
+    buckets: 2,
+    mortal: [1],
     robust: true,
   },
   { name: 'die: a poster', program: 'A | V | S', permits: [0], mortal: [1], mayWait: true },
@@ -333,10 +355,10 @@ const dying: Line[] = [
   },
   {
     name: 'die: a poster and who reaps',
-    program: 'A | B | V | S | S',
+    program: 'A | V | S | S',
     long: true,
     permits: [0],
-    mortal: [2, 3],
+    mortal: [1, 2],
     deaths: 2,
     mayWait: true,
   },
@@ -366,30 +388,49 @@ const dying: Line[] = [
   },
   { name: 'die: try', program: 'A R | Y R | S', permits: [1], mortal: [0, 1], robust: true },
   {
-    name: 'die: an element used again',
+    name: 'die: an element used again, by the dead',
     long: true,
     program: 'B A | A | V2 | S',
     permits: [0],
     buckets: 2,
-    mortal: [0, 1],
+    mortal: [0],
+    undead: true,
+    mayWait: true,
+  },
+  {
+    name: 'die: an element used again, while another dies',
+    long: true,
+    program: 'B A | A | V2 | S',
+    permits: [0],
+    buckets: 2,
+    mortal: [1],
     undead: true,
     mayWait: true,
   },
   { name: 'die: a promise', program: 'a1 d | A R | S', permits: [1], mortal: [0, 1], robust: true },
   { name: 'die: promises', program: 'a1 a1 d | A R | S', permits: [1], mortal: [0], robust: true },
   {
-    name: 'die: promises of two',
+    name: 'die: promises of two, one of them',
     long: true,
     program: 'a1 d | a1 d | A R | S',
     permits: [1],
     buckets: 2,
-    mortal: [0, 1, 2],
+    mortal: [0],
+    robust: true,
+  },
+  {
+    name: 'die: promises of two, the other',
+    long: true,
+    program: 'a1 d | a1 d | A R | S',
+    permits: [1],
+    buckets: 2,
+    mortal: [2],
     robust: true,
   },
   {
     name: 'die: a run of 3',
     long: true,
-    program: 'a1 a1 a1 d | V2 | A | S',
+    program: 'a1 a1 a1 d | V2 | S',
     permits: [0],
     buckets: 2,
     mortal: [0],
@@ -563,6 +604,38 @@ const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
   ];
 });
 
+/**
+ * Who waits and who posts must come to the same slot by each hash, and a release of many to all slots: paired tickets
+ * need more of them in a row for that. HASH_* of core/layout.ts; the listings above have the first.
+ */
+const hashes: Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
+  const line = (
+    text: string,
+    kind: NonNullable<Line['kind']>,
+    program: string,
+    more: Partial<Line> = {},
+  ): Line => ({
+    name: `hash ${name}: ${text}`,
+    program,
+    kind,
+    hash: i + 1,
+    permits: [1],
+    threshold: kind === 'twa' ? 1 : 0,
+    buckets: 2,
+    ...more,
+  });
+  const release = { permits: [0], first: WRAP };
+  return [
+    line('3x1', 'twa', 'A R | A R | A R', { first: WRAP }),
+    line('release of 3', 'twa', 'A | A | A | V3', { ...release, threshold: 0 }),
+    line('release of 3, 4 buckets', 'twa', 'A | A | A | V3', { ...release, buckets: 4, long: true }),
+    line('two semaphores', 'twa', "A | A' | V V'", { permits: [0, 0], buckets: 1 }),
+    line('chain, release of 3', 'chain', 'A A | A | V3', release),
+    line('channel, release of 3', 'channel', 'A A | A | V3', release),
+    line('location, release of 3', 'location', 'A A | A | V3', release),
+  ];
+});
+
 export const models: readonly Model[] = [
   ...allocator,
   ...names,
@@ -578,6 +651,7 @@ export const models: readonly Model[] = [
   ...tombstones,
   ...listings.map(modelOf),
   ...chains.map(modelOf),
+  ...hashes.map(modelOf),
   ...locks,
   ...eventCounts,
   ...capacitors,

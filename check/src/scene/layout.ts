@@ -2,11 +2,12 @@
  * The core's own constants, read from core/layout.ts, so that they are written once. The bases of the arena's
  * regions are globals of the core; what an address means follows from both.
  */
-import { readFileSync } from 'node:fs';
+import { layoutText } from '../files.js';
 
-const source = readFileSync(new URL('../../../core/layout.ts', import.meta.url), 'utf8');
 const constants = new Map<string, number>();
-for (const [, name, value] of source.matchAll(/^export const (\w+): \w+ = (-?(?:0x)?[0-9a-f]+)(?:;| <<)/gm)) {
+for (const [, name, value] of layoutText().matchAll(
+  /^export const (\w+): \w+ = (-?(?:0x)?[0-9a-f]+)(?:;| <<)/gm,
+)) {
   constants.set(name as string, Number(value));
 }
 
@@ -52,6 +53,7 @@ export const E_HELD = constant('E_HELD');
 export const O_DEATHS = constant('O_DEATHS');
 export const O_TIMEOUTS = constant('O_TIMEOUTS');
 export const COLLISIONS = constant('COLLISIONS');
+export const FUTILE_WAKES = constant('FUTILE_WAKES');
 export const REAPER = constant('REAPER');
 export const LIFE_STATE = constant('LIFE_STATE');
 export const FREE = constant('FREE');
@@ -118,6 +120,7 @@ const HEADER = words({
   PUBLISHED_NAMES: 'names published',
   REAPER: 'reaper',
   COLLISIONS: 'collisions',
+  FUTILE_WAKES: 'futile wakes',
   NEVER: 'never',
 });
 const OBJECT = words({
@@ -128,7 +131,7 @@ const OBJECT = words({
   O_SPIN: 'spin',
   O_THRESHOLD: 'threshold',
   O_INITIAL: 'initial',
-  O_ROBUST: 'robust',
+  O_ROBUST: 'robust/hash',
   O_COUNTER: 'counter/owner',
   O_PARKED: 'parked/limit',
   M_ELDEST: 'eldest',

@@ -342,6 +342,8 @@ export function arrive(n = 1, alone = false): Op {
       ready(scene, t, n);
       return true;
     },
+    // What its promises wait for is settled first.
+    granted: (scene, t) => (scene.get(t, PHASE) > 1 && scene.get(t, ANSWER) === ADMITTED ? n : 0),
   };
 }
 

@@ -38,6 +38,7 @@ import {
   E_START,
   ELEMENT_SIZE,
   FREE,
+  FUTILE_WAKES,
   GRANT,
   IDLE,
   LENT,
@@ -76,6 +77,8 @@ export interface Op {
   next(scene: Scene, t: number): boolean | undefined;
   /** Whether it may wait for a death that does not come. */
   readonly supervises?: boolean;
+  /** How many permits of the first semaphore the core has said are the thread's, and the scene has not been told of yet. */
+  granted?(scene: Scene, t: number): number;
 }
 
 export interface ArenaSizes {
@@ -115,6 +118,8 @@ export interface Model {
   readonly forgets?: boolean;
   /** Also: whoever locks learns of deaths, so that these are not all left to be learnt of. */
   readonly learns?: boolean;
+  /** Too large to be searched to its end: only with so many switches away from a thread that could go on. */
+  readonly preemptions?: number;
   /** Whether it takes more than a few seconds. */
   readonly long?: boolean;
   /** A check of the model's own after a write to an object; what its low word was before. */
@@ -171,6 +176,8 @@ interface Globals {
   readonly spares: readonly string[];
   /** Besides ticketTaken: read only by what a call leaves to the call after it, and so dead between two operations. */
   readonly dead: readonly string[];
+  /** Nobody reads them when the thread has come to the end of its program. */
+  readonly last: readonly string[];
   /** Unless this says that the call before was cut short. */
   readonly amidst?: string;
   /** Says by which way a waiter got off a chain that it need not have pushed itself on: 1 to 4, else 0. */
@@ -192,12 +199,14 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
       'mutex/first',
       'mutex/dozed',
     ],
+    last: ['mutex/guess'],
     amidst: 'semaphore/amidst',
   },
   algorithms: {
     ticketTaken: 'algorithms/core/ticketTaken',
     spares: [],
     dead: ['algorithms/chains/recovery'],
+    last: [],
     recovery: 'algorithms/chains/recovery',
   },
 };
@@ -210,6 +219,8 @@ export interface SemaphoreOptions {
   readonly kind?: number;
   readonly first?: bigint;
   readonly robust?: boolean;
+  /** One of HASH_*: of the algorithms' semaphores, in place of robust. */
+  readonly hash?: number;
 }
 
 export class Scene {
@@ -232,6 +243,7 @@ export class Scene {
   readonly #ticketGlobal: number;
   readonly #spareGlobals: readonly number[];
   readonly #dead: readonly number[];
+  readonly #last: readonly number[];
   readonly #amidst: number;
   readonly #recovery: number;
   /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
@@ -264,10 +276,11 @@ export class Scene {
       if (index < 0) throw new Error(`${model.program ?? 'core'}.wasm has no global ${name}`);
       return index;
     };
-    const { ticketTaken, spares, dead, amidst, recovery } = GLOBALS[model.program ?? 'core'];
+    const { ticketTaken, spares, dead, last, amidst, recovery } = GLOBALS[model.program ?? 'core'];
     this.#ticketGlobal = global(ticketTaken);
     this.#spareGlobals = spares.map(global);
     this.#dead = [...dead, ticketTaken, 'pause/pauseSink'].map(global);
+    this.#last = last.map(global);
     this.#amidst = amidst === undefined ? -1 : global(amidst);
     this.#recovery = recovery === undefined ? -1 : global(recovery);
     const made = newMachine(program, this.threads, model.arena ?? {}, this.#kills);
@@ -317,7 +330,7 @@ export class Scene {
       o.max ?? 0x7fffffff,
       o.spin ?? 0,
       o.threshold ?? 0,
-      Number(o.robust ?? false),
+      o.hash ?? Number(o.robust ?? false),
       Number(BigInt.asIntN(32, first)),
       Number(BigInt.asIntN(32, first >> 32n)),
     );
@@ -561,7 +574,12 @@ export class Scene {
     const giving = this.get(t, GIVING);
     for (let s = 0; s < this.semaphores.length; s++) {
       const attachment = this.robust(t, s);
-      if (attachment === 0) continue;
+      if (attachment === 0) {
+        // What the dead held is lost.
+        const untold = s === 0 ? this.#programs[t]?.[this.get(t, OP)]?.granted?.(this, t) : 0;
+        this.#setHeld(s, this.held(s) + (untold ?? 0));
+        continue;
+      }
       if (this.#wordOf(this.semaphores[s] + O_KIND) === MUTEX) {
         if ((this.#wordOf(this.semaphores[s] + M_WORD) & M_OWNER) !== t + 1) continue;
         this.state[this.#ghosts + 3 * MOST_SEMAPHORES + s] = this.#deaths(s) + 1;
@@ -652,6 +670,7 @@ export class Scene {
   #counts(address: number): boolean {
     return (
       address === COLLISIONS ||
+      address === FUTILE_WAKES ||
       (address >= this.regions.objects &&
         address < this.regions.names &&
         (address - this.regions.objects) % OBJECT_SIZE === O_TIMEOUTS)
@@ -1069,11 +1088,13 @@ export class Scene {
   /** Clears what no later call reads, unless it comes after one that was cut short, so that states which differ only there are one. */
   #forget(t: number): void {
     if (this.#amidst >= 0 && this.machine.get(t, this.#amidst) !== 0) return;
-    for (const global of this.#dead) {
-      if (this.machine.get(t, global) !== 0 || this.machine.getHi(t, global) !== 0) {
-        this.machine.set(t, global, 0, 0);
-      }
-    }
+    for (const global of this.#dead) this.#clear(t, global);
+    if (this.finished(t)) for (const global of this.#last) this.#clear(t, global);
+  }
+
+  #clear(t: number, global: number): void {
+    if (this.machine.get(t, global) !== 0 || this.machine.getHi(t, global) !== 0)
+      this.machine.set(t, global, 0, 0);
   }
 
   #hash(t: number): void {

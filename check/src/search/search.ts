@@ -17,7 +17,7 @@
 
 import * as status from '../machine/status.js';
 import { GRANT, TICKET } from '../scene/layout.js';
-import { isFinding, type Scene } from '../scene/scene.js';
+import { isFinding, type Model, type Scene } from '../scene/scene.js';
 import * as words from '../scene/words.js';
 import { StateTable } from './table.js';
 import { walk } from './walk.js';
@@ -35,6 +35,11 @@ export interface SearchOptions {
   readonly milliseconds?: number;
 }
 
+/** How a model of the table is searched. */
+export function boundsOf({ preemptions }: Model, milliseconds: number): SearchOptions {
+  return preemptions === undefined ? { milliseconds } : { milliseconds, preemptions };
+}
+
 /** What is wrong, and how to get there. */
 export interface Finding {
   readonly message: string;
@@ -47,6 +52,8 @@ export interface SearchResult {
   readonly seconds: number;
   /** Whether every state was visited. */
   readonly exhaustive: boolean;
+  /** The same, within the bound on preemptions if there is one. */
+  readonly complete: boolean;
   readonly violation?: Finding;
   /** How many steps ended a wait that had to get off a chain, by the way it took: 1 to 4 by index. */
   readonly recoveries?: readonly number[];
@@ -88,6 +95,8 @@ class Sharing {
 
 const SEVERAL = 255;
 const WALKS = 200;
+/** Steps of walks for each step of a search that was in vain. */
+const WALKED = 0.1;
 const CLOCK = 0xffff;
 
 /** Searches the scenes that `make` makes, always the same one, in its first state. */
@@ -103,26 +112,28 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   for (const address of scene.watched) sharing.shared[address >>> 3] = 1;
   const root = scene.machine.mark();
   scene.save(0);
-  for (let seed = 1; ; seed++) {
-    // A few walks find most of what is shared, so that few searches are begun in vain.
-    const { steps, violation } = walk(scene, WALKS, seed, (choice) => sharing.note(scene, choice));
-    const seconds = (performance.now() - start) / 1000;
-    if (violation !== undefined) return { states: 0, steps, seconds, exhaustive: false, violation };
+  let inVain = 0;
+  for (let seed = 1; ; ) {
+    // Walks find most of what is shared, so that few searches are begun in vain: the more has been in vain, the more
+    // of them.
+    for (let walked = 0; walked === 0 || walked < inVain * WALKED; seed++) {
+      const { steps, violation } = walk(scene, WALKS, seed, (choice) => sharing.note(scene, choice));
+      const seconds = (performance.now() - start) / 1000;
+      if (violation !== undefined)
+        return { states: 0, steps, seconds, exhaustive: false, complete: false, violation };
+      walked += steps;
+    }
     scene.rehash();
     const result = pass(scene, sharing, options, start);
-    if (result !== undefined) return result;
+    if (typeof result !== 'number') return result;
+    inVain += result;
     scene.machine.undo(root);
     scene.restore(0);
   }
 }
 
-/** One attempt; undefined when a word taken for local has turned out to be shared. */
-function pass(
-  scene: Scene,
-  sharing: Sharing,
-  options: SearchOptions,
-  start: number,
-): SearchResult | undefined {
+/** One attempt; the number of its steps when a word taken for local has turned out to be shared. */
+function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: number): SearchResult | number {
   const { reduce = options.preemptions === undefined, preemptions = Infinity } = options;
   const { states: mostStates = Infinity, milliseconds = Infinity } = options;
   const machine = scene.machine;
@@ -153,11 +164,12 @@ function pass(
   let closed = new Uint8Array(1 << 16);
   let steps = 0;
 
-  const finish = (exhaustive: boolean, message?: string): SearchResult => ({
+  const finish = (complete: boolean, message?: string): SearchResult => ({
     states: table.size,
     steps,
     seconds: (performance.now() - start) / 1000,
-    exhaustive: exhaustive && !bounded,
+    exhaustive: complete && !bounded,
+    complete,
     recoveries: [...scene.recoveries],
     ...(message === undefined
       ? {}
@@ -231,7 +243,7 @@ function pass(
         used[d + 1] = total;
       }
       taken[d] = choice;
-      if (reduce && sharing.note(scene, choice)) return undefined;
+      if (reduce && sharing.note(scene, choice)) return steps;
       try {
         scene.apply(choice);
       } catch (error) {

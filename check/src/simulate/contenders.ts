@@ -1,22 +1,37 @@
-/** The semaphores that are simulated, each by the exports that the library calls for it. */
+/** What is simulated: semaphores with one permit, and locks, each by the exports that the library calls for it. */
 import type { ProgramName } from '../programs.js';
+import { ADMITTED, constant, QUEUED } from '../scene/layout.js';
+
+/** A call of an export, on one of the contender's objects. */
+export interface Call {
+  readonly name: string;
+  /** Which of the objects, the first by default; park has none. */
+  readonly on?: number | 'nothing';
+  /** What comes after the object's address, for a thread with this attachment to the first object. */
+  readonly args?: (attachment: number) => readonly number[];
+  /** What must follow this answer. */
+  readonly next?: (answer: number) => readonly Call[];
+}
+
+export interface Made {
+  /** Constant of core/layout.ts. */
+  readonly kind: string;
+  readonly spin: number;
+  readonly threshold?: number;
+  readonly permits?: number;
+  readonly most?: number;
+  readonly robust?: boolean;
+}
 
 export interface Contender {
   readonly name: string;
   /** Default: core. */
   readonly program?: ProgramName;
-  /** Constant of core/layout.ts. */
-  readonly kind: 'KIND_SEMAPHORE' | 'KIND_TICKET_SEMAPHORE' | 'KIND_TWA_SEMAPHORE';
-  readonly spin: number;
-  readonly threshold: number;
-  readonly acquire: string;
-  readonly release: string;
-  /** What follows an acquire and a release that have not answered ADMITTED. */
-  readonly enqueue?: string;
-  readonly park?: string;
-  readonly finishRelease?: string;
-  /** Arguments after the semaphore's address. */
-  readonly permits: readonly number[];
+  readonly objects: readonly Made[];
+  readonly enter: readonly Call[];
+  readonly leave: readonly Call[];
+  /** The simulated semaphores and locks have tables and figures of their own. */
+  readonly of: 'semaphores' | 'locks';
 }
 
 /** More polls than any wait takes: nobody parks, as in the papers' listings. */
@@ -25,44 +40,136 @@ const WITHOUT_END = 1_000_000;
 const LISTING_SPIN = 100;
 const SEMAPHORE_SPIN = 200;
 const TWA_THRESHOLD = 1;
+const MUTEX_BYPASS = 2 ** 18;
+/** Of a capacitor, as in the paper. */
+const PLATOON = 10;
 
-const ticket = (name: string, spin: number): Contender => ({
+const ELDEST = constant('ELDEST');
+const CONTENDED = constant('CONTENDED');
+const MORE = constant('MORE');
+
+const listing = (name: string, kind: 'ticket' | 'twa', spin: number): Contender => ({
   name,
   program: 'algorithms',
-  kind: 'KIND_TICKET_SEMAPHORE',
-  spin,
-  threshold: 0,
-  acquire: 'ticketAcquire',
-  release: 'ticketRelease',
-  permits: [],
+  objects: [
+    { kind: `KIND_${kind.toUpperCase()}_SEMAPHORE`, spin, threshold: kind === 'twa' ? TWA_THRESHOLD : 0 },
+  ],
+  enter: [{ name: `${kind}Acquire` }],
+  // It acquires one permit at a time, and releases as many as it is told.
+  leave: [{ name: `${kind}Release`, args: () => [1] }],
+  of: 'semaphores',
 });
 
-const twa = (name: string, spin: number): Contender => ({
-  name,
-  program: 'algorithms',
-  kind: 'KIND_TWA_SEMAPHORE',
-  spin,
+const semaphore: Contender = {
+  name: 'Semaphore',
+  objects: [{ kind: 'KIND_SEMAPHORE', spin: SEMAPHORE_SPIN }],
+  enter: [
+    {
+      name: 'acquire',
+      args: () => [1],
+      next: (acquired) =>
+        acquired === ADMITTED
+          ? []
+          : [
+              {
+                name: 'enqueue',
+                args: () => [1, acquired, 0],
+                next: (queued) =>
+                  queued === QUEUED ? [{ name: 'park', on: 'nothing', args: () => [0, 0] }] : [],
+              },
+            ],
+    },
+  ],
+  leave: [
+    {
+      name: 'release',
+      args: () => [1],
+      next: (released) =>
+        released === ADMITTED ? [] : [{ name: 'finishRelease', args: () => [1, released, 0, 0] }],
+    },
+  ],
+  of: 'semaphores',
+};
+
+const compete: Call = { name: 'compete', args: (attachment) => [-1, -1, attachment] };
+
+const mutex: Contender = {
+  name: 'Mutex',
+  objects: [{ kind: 'KIND_MUTEX', spin: SEMAPHORE_SPIN, most: MUTEX_BYPASS, robust: true }],
+  enter: [
+    {
+      name: 'lock',
+      next: (answer) =>
+        answer === CONTENDED
+          ? [
+              {
+                name: 'queue',
+                args: (attachment) => [attachment],
+                next: (queued) => {
+                  if (queued === ELDEST) return [compete];
+                  if (queued !== QUEUED) return [];
+                  return [{ name: 'park', on: 'nothing', args: (attachment) => [0, attachment] }, compete];
+                },
+              },
+            ]
+          : [],
+    },
+  ],
+  leave: [{ name: 'unlock', next: (answer) => (answer === MORE ? [{ name: 'wakeEldest' }] : []) }],
+  of: 'locks',
+};
+
+const CAPACITOR: Made = {
+  kind: 'KIND_CAPACITOR',
+  spin: WITHOUT_END,
   threshold: TWA_THRESHOLD,
-  acquire: 'twaAcquire',
-  release: 'twaRelease',
-  permits: [],
-});
+  permits: PLATOON,
+  most: PLATOON,
+};
+
+/** A lock that spins, as in the paper, bare and in a capacitor. */
+function bothWays(name: string, kind: string, prefix: string): Contender[] {
+  const made = { kind: `KIND_${kind}_LOCK`, spin: WITHOUT_END, threshold: TWA_THRESHOLD };
+  const [lock, unlock] = [`${prefix}Lock`, `${prefix}Unlock`];
+  return [
+    {
+      name,
+      program: 'algorithms',
+      objects: [made],
+      enter: [{ name: lock }],
+      leave: [{ name: unlock }],
+      of: 'locks',
+    },
+    {
+      name: `${name}, wrapped`,
+      program: 'algorithms',
+      objects: [CAPACITOR, made],
+      enter: [{ name: 'capacitorArrive' }, { name: lock, on: 1 }, { name: 'capacitorOwn', args: () => [1] }],
+      leave: [{ name: 'capacitorDisown' }, { name: unlock, on: 1 }, { name: 'capacitorDepart' }],
+      of: 'locks',
+    },
+  ];
+}
+
+/** The contender of this name. */
+export function contenderOf(name: string): Contender {
+  const contender = contenders.find((candidate) => candidate.name === name);
+  if (contender === undefined) throw new Error(`nothing that is simulated is called ${name}`);
+  return contender;
+}
 
 export const contenders: readonly Contender[] = [
-  ticket('TicketSemaphore, spinning', WITHOUT_END),
-  ticket('TicketSemaphore', LISTING_SPIN),
-  twa('TwaSemaphore, spinning', WITHOUT_END),
-  twa('TwaSemaphore', LISTING_SPIN),
-  {
-    name: 'Semaphore',
-    kind: 'KIND_SEMAPHORE',
-    spin: SEMAPHORE_SPIN,
-    threshold: 0,
-    acquire: 'acquire',
-    enqueue: 'enqueue',
-    park: 'park',
-    release: 'release',
-    finishRelease: 'finishRelease',
-    permits: [1],
-  },
+  listing('TicketSemaphore, spinning', 'ticket', WITHOUT_END),
+  listing('TicketSemaphore', 'ticket', LISTING_SPIN),
+  listing('TwaSemaphore, spinning', 'twa', WITHOUT_END),
+  listing('TwaSemaphore', 'twa', LISTING_SPIN),
+  semaphore,
+  ...bothWays('TtsLock', 'TTS', 'tts'),
+  ...bothWays('TicketLock', 'TICKET', 'ticket'),
+  ...bothWays('TwaLock', 'TWA', 'twa'),
+  ...bothWays('McsLock', 'MCS', 'mcs'),
+  ...bothWays('ClhLock', 'CLH', 'clh'),
+  ...bothWays('LifoLock', 'LIFO', 'lifo'),
+  ...bothWays('ReciprocatingLock', 'RECIPROCATING', 'recip'),
+  mutex,
 ];

@@ -15,7 +15,17 @@ const COLOURS: Record<string, string> = {
   TicketSemaphore: '#c99700',
   'TicketSemaphore, spinning': '#7048a8',
 };
+/** For the others, which come in pairs: dark and light, bare and wrapped. */
+const PAIRS = ['#c1121f', '#0b5394', '#2b8a3e', '#7048a8', '#c99700', '#0c8599', '#495057', '#d6336c'];
 const FONT = 'Helvetica, Arial, "DejaVu Sans", sans-serif';
+
+function colourOf(name: string, _: number, order: readonly string[]): string {
+  const known = COLOURS[name];
+  if (known !== undefined) return known;
+  const bare = [...new Set(order.map((one) => one.replace(', wrapped', '')))].sort();
+  const colour = PAIRS[bare.indexOf(name.replace(', wrapped', '')) % PAIRS.length] as string;
+  return name.endsWith(', wrapped') ? `${colour}80` : colour;
+}
 
 export async function figure(counted: readonly Counted[]): Promise<string> {
   const { spec } = compile(specification(counted));
@@ -61,7 +71,7 @@ function specification(counted: readonly Counted[]): TopLevelSpec {
     type: 'nominal',
     title: null,
     sort: order,
-    scale: { domain: order, range: order.map((name) => COLOURS[name] ?? '#000000') },
+    scale: { domain: order, range: order.map(colourOf) },
     legend: { symbolSize: 90, symbolOpacity: 1, labelFontSize: 13, labelLimit: 0, rowPadding: 7 },
   } as const;
   const schedules = ['round robin', 'random'];

@@ -1,29 +1,30 @@
 /**
- * Processors with caches of their own, one thread each, that pass one permit around for ever.
+ * Processors with caches of their own, one thread each, that pass one permit, or one lock, around for ever.
  *
- *     acquire ──► one turn of work inside ──► release ──► one turn of work outside ──┐
- *        ▲                                                                            │
- *        └────────────────────────────────────────────────────────────────────────────┘
+ *     enter ──► turns of work inside ──► leave ──► turns of work outside ──┐
+ *       ▲                                                                  │
+ *       └──────────────────────────────────────────────────────────────────┘
  *
  * Time goes in rounds. In a round each processor has one turn (round robin), or as many turns as there are
  * processors are dealt out at random. In a turn the thread performs one access to shared memory, whatever it
  * costs, or one turn of work; a parked one does nothing. So a waiter that polls does so once a turn.
  *
  * A wait counts as a read of its word: the comparison. A notify counts as nothing, since it does not look at
- * the word. A compare-and-swap counts as a write even if it fails, as processors ask for the line first.
+ * the word. A sleep with a time-out ends after DOZE rounds. A compare-and-swap counts as a write even if it fails, as processors ask for the line first.
  */
 import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '../machine/machine.js';
-import { ADMITTED, constant, nameOf, QUEUED } from '../scene/layout.js';
+import { constant, nameOf } from '../scene/layout.js';
 import { enrol, regionsOf } from '../scene/set-up.js';
 import { generator } from '../search/walk.js';
 import type { Program } from '../wasm/code.js';
 import { Caches, MISS, UPGRADE } from './caches.js';
-import type { Contender } from './contenders.js';
+import { type Call, type Contender, contenderOf } from './contenders.js';
 
 export type Schedule = 'round robin' | 'random';
 
 export interface Configuration {
-  readonly contender: Contender;
+  /** Its name. */
+  readonly contender: string;
   readonly processors: number;
   readonly schedule: Schedule;
   readonly seed: number;
@@ -48,23 +49,19 @@ export interface Counted extends Costs {
 }
 
 const BYTES = 8 * 65536;
-// The library's defaults.
-const OBJECTS = 1;
+// The library's defaults, but for elements: a thread has one, its attachment another, and its queue nodes.
 const NAMES = 1;
 const BUCKETS = 2048;
-const ELEMENTS = 256;
+const ELEMENTS = 640;
 const UNLIMITED = 0x7fffffff;
-/** What stands for the attachment where the semaphore is not robust. */
-const NOT_ROBUST = 0;
-/** What finishRelease is told by a thread without promises. */
-const NO_RUN = 0;
+/** Of the eldest waiter of a Mutex: a tenth of a millisecond, as if a turn took 50 ns. */
+const DOZE = 2000;
 
 // How far a thread is.
 const OUTSIDE = 0;
-const ACQUIRING = 1;
+const ENTERING = 1;
 const INSIDE = 2;
-const RELEASING = 3;
-const ENQUEUING = 4;
+const LEAVING = 3;
 
 export function simulate(program: Program, configuration: Configuration): Counted {
   const simulation = new Simulation(program, configuration);
@@ -76,21 +73,30 @@ export function simulate(program: Program, configuration: Configuration): Counte
 
 class Simulation {
   readonly #configuration: Configuration;
+  readonly #contender: Contender;
   readonly #program: Program;
   readonly #machine: Machine;
   readonly #caches: Caches;
-  readonly #semaphore: number;
+  readonly #objects: number[] = [];
+  /** The threads' attachments to what is robust. */
+  readonly #attachments: number[] = [];
   readonly #random: () => number;
   readonly #phases: Uint8Array;
   /** Turns of work that a thread has yet to do. */
   readonly #work: Int32Array;
+  /** Rounds for which a thread has slept. */
+  readonly #slept: Int32Array;
+  /** What each thread has yet to call, the one under way first. */
+  readonly #calls: Call[][];
   #handOvers = 0;
   /** By the word of the memory. */
   #misses = new Int32Array(BYTES / 4);
   #upgrades = new Int32Array(BYTES / 4);
 
   constructor(program: Program, configuration: Configuration) {
-    const { contender, processors, seed } = configuration;
+    const { processors, seed } = configuration;
+    const contender = contenderOf(configuration.contender);
+    this.#contender = contender;
     this.#configuration = configuration;
     this.#program = program;
     this.#machine = new Machine(program, { bytes: BYTES, threads: processors });
@@ -98,17 +104,23 @@ class Simulation {
     this.#random = generator(seed);
     this.#phases = new Uint8Array(processors);
     this.#work = new Int32Array(processors);
-    this.#callNow(0, 'create', 1, 0, OBJECTS, NAMES, processors, BUCKETS, ELEMENTS);
+    this.#slept = new Int32Array(processors);
+    this.#calls = Array.from({ length: processors }, () => []);
+    const { objects } = contender;
+    this.#callNow(0, 'create', 1, 0, objects.length, NAMES, processors, BUCKETS, ELEMENTS);
     for (let t = 0; t < processors; t++) {
       enrol(program, t, (name, ...args) => this.#callNow(t, name, ...args));
     }
-    const { kind, spin, threshold } = contender;
-    const attachment = this.#callNow(
-      0,
-      'createObject',
-      ...[constant(kind), 1, UNLIMITED, spin, threshold, 0, 0, 0],
-    );
-    this.#semaphore = this.#callNow(0, 'attachedTo', attachment);
+    for (const { kind, permits = 1, most = UNLIMITED, spin, threshold = 0, robust = false } of objects) {
+      const number = constant(kind);
+      const properties = [permits, most, spin, threshold, Number(robust), 0, 0];
+      const attachment = this.#callNow(0, 'createObject', number, ...properties);
+      const at = this.#callNow(0, 'attachedTo', attachment);
+      this.#objects.push(at);
+      if (!robust) continue;
+      this.#attachments[0] = attachment;
+      for (let t = 1; t < processors; t++) this.#attachments[t] = this.#callNow(t, 'attach', at, 0, number);
+    }
   }
 
   /** Until so many hand-overs have been made. */
@@ -119,7 +131,7 @@ class Simulation {
       let turns = 0;
       for (let i = 0; i < processors; i++) {
         const t = schedule === 'random' ? this.#random() % processors : i;
-        if (this.#machine.status(t) === PARKED) continue;
+        if (this.#sleeps(t)) continue;
         this.#turn(t);
         turns++;
       }
@@ -174,51 +186,64 @@ class Simulation {
     machine.forget();
   }
 
-  /** Begins the thread's next call; or it works, and false. What the library's TypeScript does around the core. */
+  /** Begins the thread's next call; or it works, and false. What the library's TypeScript does around the modules. */
   #advance(t: number): boolean {
-    const { contender, inside, outside } = this.#configuration;
-    const { acquire, enqueue, park, release, finishRelease, permits } = contender;
-    const call = (name: string | undefined, ...rest: number[]): true => {
-      this.#machine.call(t, this.#function(name), this.#semaphore, ...permits, ...rest);
-      return true;
-    };
+    const { inside, outside } = this.#configuration;
     if (this.#work[t] > 0) {
       this.#work[t]--;
       return false;
     }
-    const answer = this.#machine.resultLo(t);
+    const calls = this.#calls[t] as Call[];
     switch (this.#phases[t]) {
       case OUTSIDE:
-        this.#phases[t] = ACQUIRING;
-        return call(acquire);
-      case ACQUIRING:
-      case ENQUEUING:
-        if (answer === QUEUED && this.#phases[t] === ACQUIRING) {
-          this.#phases[t] = ENQUEUING;
-          return call(enqueue, answer, NOT_ROBUST);
-        }
-        if (answer === QUEUED) {
-          this.#machine.call(t, this.#function(park), 0, NOT_ROBUST);
-          return true;
-        }
-        this.#phases[t] = INSIDE;
-        this.#handOvers++;
-        this.#work[t] = inside - 1;
-        return false;
+        this.#phases[t] = ENTERING;
+        calls.push(...this.#contender.enter);
+        break;
       case INSIDE:
-        this.#phases[t] = RELEASING;
-        // Those of the listings acquire one permit at a time, and release as many as they are told.
-        return permits.length === 0 ? call(release, 1) : call(release);
-      default:
-        if (answer !== ADMITTED) return call(finishRelease, answer, NO_RUN, NOT_ROBUST);
-        this.#phases[t] = OUTSIDE;
-        this.#work[t] = outside - 1;
-        return false;
+        this.#phases[t] = LEAVING;
+        calls.push(...this.#contender.leave);
+        break;
+      default: {
+        const done = calls.shift();
+        calls.unshift(...(done?.next?.(this.#machine.resultLo(t)) ?? []));
+      }
     }
+    const [call] = calls;
+    if (call !== undefined) {
+      this.#call(t, call);
+      // A call may come to its end without an access.
+      return this.#machine.status(t) !== NO_CALL || this.#advance(t);
+    }
+    if (this.#phases[t] === ENTERING) {
+      this.#phases[t] = INSIDE;
+      this.#handOvers++;
+      this.#work[t] = inside - 1;
+    } else {
+      this.#phases[t] = OUTSIDE;
+      this.#work[t] = outside - 1;
+    }
+    return false;
   }
 
-  #function(name: string | undefined): number {
-    const index = name === undefined ? undefined : this.#program.exports.get(name);
+  #call(t: number, { name, on = 0, args }: Call): void {
+    const object = on === 'nothing' ? [] : [this.#objects[on] as number];
+    const rest = args?.(this.#attachments[t] ?? 0) ?? [];
+    this.#machine.call(t, this.#function(name), ...object, ...rest);
+  }
+
+  /** Whether the thread is parked, and stays so for this round. */
+  #sleeps(t: number): boolean {
+    if (this.#machine.status(t) !== PARKED) {
+      this.#slept[t] = 0;
+      return false;
+    }
+    if (!this.#machine.canTimeOut(t) || ++this.#slept[t] < DOZE) return true;
+    this.#machine.timeOut(t);
+    return false;
+  }
+
+  #function(name: string): number {
+    const index = this.#program.exports.get(name);
     if (index === undefined) throw new Error(`the program exports no ${name}`);
     return index;
   }
@@ -232,8 +257,8 @@ class Simulation {
 
   #expectSomebodyAwake(): void {
     for (let t = 0; t < this.#configuration.processors; t++) {
-      if (this.#machine.status(t) !== PARKED) return;
+      if (this.#machine.status(t) !== PARKED || this.#machine.canTimeOut(t)) return;
     }
-    throw new Error(`${this.#configuration.contender.name}: every thread sleeps`);
+    throw new Error(`${this.#contender.name}: every thread sleeps`);
   }
 }

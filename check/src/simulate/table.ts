@@ -1,6 +1,5 @@
 /** What has been counted, for a terminal: by processors, and by word. */
 import Table from 'cli-table3';
-import { contenders } from './contenders.js';
 import type { Counted } from './simulation.js';
 
 /** Fewer processors than this are a regime of their own: there may be nobody, or only the next in line, to wait. */
@@ -14,7 +13,7 @@ export function spread(counted: readonly Counted[]): number {
   return Math.max(...misses) / Math.min(...misses) - 1;
 }
 
-/** One semaphore under one schedule, by rising number of processors. */
+/** One semaphore or lock under one schedule, by rising number of processors. */
 export interface Row {
   readonly name: string;
   readonly schedule: string;
@@ -22,12 +21,13 @@ export interface Row {
 }
 
 export function rows(counted: readonly Counted[]): Row[] {
-  return contenders.flatMap(({ name }) =>
+  const names = new Set(counted.map(({ configuration }) => configuration.contender));
+  return [...names].flatMap((name) =>
     (['round robin', 'random'] as const).map((schedule) => ({
       name,
       schedule,
       counted: counted
-        .filter(({ configuration: c }) => c.contender.name === name && c.schedule === schedule)
+        .filter(({ configuration: c }) => c.contender === name && c.schedule === schedule)
         .sort((a, b) => a.configuration.processors - b.configuration.processors),
     })),
   );
@@ -53,7 +53,7 @@ export function table(counted: readonly Counted[], costs: 'misses' | 'upgrades')
 export function wordTable({ configuration, words }: Counted): string {
   const { contender, processors, schedule } = configuration;
   const text = new Table({
-    head: [`${contender.name}, ${processors} processors, ${schedule}`, 'misses', 'upgrades'],
+    head: [`${contender}, ${processors} processors, ${schedule}`, 'misses', 'upgrades'],
     style: { head: [], border: [], compact: true },
     colAligns: ['left', 'right', 'right'],
   });

@@ -1,0 +1,54 @@
+// The CLH lock of Craig, and of Landin and Hagersten: each waiter parks at the place of its predecessor.
+//
+//   tail ──► node of whoever came last; granted while the lock is free
+//
+// An arrival exchanges its node into tail and waits at the node that was there; once that is granted it owns the lock,
+// and the node, which nobody looks at any more, is its own for the next time. An unlock grants at the owner's node.
+// First come, first served.
+//
+// Nodes wander from thread to thread, so no thread may destroy one when it ends: those in use then are left to the end
+// of the process.
+#pragma once
+
+#include "futex.hpp"
+
+#ifdef TAKETURNS_FUTEX
+
+#include "parking-place.hpp"
+#include "semaphore.hpp"
+
+class alignas(sectorSize) ClhFutex {
+ public:
+  static constexpr const char* name = "clh-futex";
+  static constexpr bool spins = true;
+  static constexpr int defaultSpin = 1000;
+
+  explicit ClhFutex(const Knobs& knobs) : tail_(new Node), spin_(knobs.spin.value_or(defaultSpin)) {
+    tail_.load()->place.grant();
+  }
+
+  void lock() {
+    if (!spare_) [[unlikely]] spare_ = new Node;
+    Node* const mine = spare_;
+    mine->place.prepare();
+    Node* const before = tail_.exchange(mine);
+    before->place.await(spin_);
+    spare_ = before;
+    owner_ = mine;
+  }
+
+  void unlock() { owner_->place.grant(); }
+
+ private:
+  struct alignas(sectorSize) Node {
+    ParkingPlace place;
+  };
+
+  static inline thread_local Node* spare_ = nullptr;
+
+  std::atomic<Node*> tail_;
+  Node* owner_ = nullptr;  // the owner's alone
+  alignas(sectorSize) const int spin_;
+};
+
+#endif

@@ -1,0 +1,43 @@
+// Where one thread waits until it is let go: it polls a bounded number of times, then parks on a word of its own.
+//
+//   waiting ──► granted            by whoever lets it go
+//   waiting ──► parked ──► granted
+//
+// Nobody sleeps for ever: parked is set by compare-and-swap from waiting, and the exchange to granted shows whether
+// somebody parks here. Once granted the place may be used anew, so the wake-up needs no more than its address; a
+// thread that parks there by then finds itself still waiting and parks again.
+#pragma once
+
+#include "futex.hpp"
+
+#ifdef TAKETURNS_FUTEX
+
+#include "pause.hpp"
+
+class ParkingPlace {
+ public:
+  void prepare() { state_.store(waiting); }
+
+  void await(int polls) {
+    for (; polls > 0; polls--) {
+      if (state_.load() == granted) return;
+      pauseBriefly();
+    }
+    std::uint32_t seen = waiting;
+    if (!state_.compare_exchange_strong(seen, parked)) return;
+    while (state_.load() == parked) futexWait(&state_, parked);
+  }
+
+  void grant() {
+    if (state_.exchange(granted) == parked) futexWakeAll(&state_);
+  }
+
+ private:
+  static constexpr std::uint32_t waiting = 0;
+  static constexpr std::uint32_t parked = 1;
+  static constexpr std::uint32_t granted = 2;
+
+  std::atomic<std::uint32_t> state_;
+};
+
+#endif

@@ -1,0 +1,72 @@
+// The Reciprocating Lock of Dice and Kogan: those who arrive pile up, the pile is detached as a whole, and it is served
+// from the top; meanwhile the next pile grows. Each waiter parks at a place of its own.
+//
+//   arrivals ──► null: free; `held`: held, nobody has arrived since the last pile was detached; or the latest arrival
+//
+// An arrival exchanges its node into arrivals. Whoever it displaces is its successor; `held` and null are nobody. The
+// owner grants to its successor and hands on the mark of where the pile ends: the node of whoever found the lock free,
+// which is at the bottom but is served already, or `held`. A waiter whose successor is the mark is the last of its pile.
+// It swaps the mark in arrivals for null, or, since others have arrived, detaches them and grants to the latest.
+//
+// Whoever comes later overtakes a waiter at most once: only within the pile that both are in.
+#pragma once
+
+#include "futex.hpp"
+
+#ifdef TAKETURNS_FUTEX
+
+#include "parking-place.hpp"
+#include "semaphore.hpp"
+
+class alignas(sectorSize) ReciprocatingFutex {
+ public:
+  static constexpr const char* name = "reciprocating-futex";
+  static constexpr bool spins = true;
+  static constexpr int defaultSpin = 1000;
+
+  explicit ReciprocatingFutex(const Knobs& knobs) : spin_(knobs.spin.value_or(defaultSpin)) {}
+
+  void lock() {
+    Node& mine = node_;
+    mine.place.prepare();
+    Node* const displaced = arrivals_.exchange(&mine);
+    if (!displaced) {
+      successor_ = nullptr;
+      mark_ = &mine;
+      return;
+    }
+    mine.place.await(spin_);
+    const bool isLast = displaced == mine.mark;
+    successor_ = isLast || displaced == &held_ ? nullptr : displaced;
+    mark_ = isLast ? &held_ : mine.mark;
+  }
+
+  void unlock() {
+    Node* next = successor_;
+    Node* const mark = mark_;
+    if (!next) {
+      Node* seen = mark;
+      if (arrivals_.compare_exchange_strong(seen, nullptr)) return;
+      next = arrivals_.exchange(&held_);
+    }
+    next->mark = mark;
+    next->place.grant();
+  }
+
+ private:
+  struct alignas(sectorSize) Node {
+    Node* mark;
+    ParkingPlace place;
+  };
+
+  static inline Node held_;
+  static inline thread_local Node node_;
+
+  std::atomic<Node*> arrivals_{nullptr};
+  // The owner's alone: who is served next, and where its pile ends.
+  Node* successor_ = nullptr;
+  Node* mark_ = nullptr;
+  alignas(sectorSize) const int spin_;
+};
+
+#endif

@@ -1,0 +1,46 @@
+// The polite test-and-test-and-set lock, the inner lock of Dice, Capacitors, with bounded spinning and then parking
+// on the word, as TtsLock of the library does it.
+//
+//   0                 free
+//   held              held
+//   held | parked     held, and somebody may be parked on the word
+//
+// Nobody sleeps for ever: the kernel compares the word, with the parked bit in it, in one step with going to sleep;
+// an unlock takes the bit away before it wakes everybody, and who parks again sets it anew. Whoever comes when the
+// lock is free gets it: nothing bounds how often a waiter is overtaken.
+#pragma once
+
+#include "futex.hpp"
+
+#ifdef TAKETURNS_FUTEX
+
+#include "semaphore.hpp"
+
+class alignas(sectorSize) TtsFutex {
+ public:
+  static constexpr const char* name = "tts-futex";
+  static constexpr bool spins = true;
+  static constexpr int defaultSpin = 1000;
+
+  explicit TtsFutex(const Knobs& knobs) : spin_(knobs.spin.value_or(defaultSpin)) {}
+
+  void lock() {
+    std::uint32_t expected = 0;
+    if (!word_.compare_exchange_strong(expected, held)) [[unlikely]] wait();
+  }
+
+  void unlock() {
+    if (word_.exchange(0) & parked) [[unlikely]] futexWakeAll(&word_);
+  }
+
+ private:
+  static constexpr std::uint32_t held = 1;
+  static constexpr std::uint32_t parked = 2;
+
+  void wait();
+
+  std::atomic<std::uint32_t> word_{0};
+  alignas(sectorSize) const int spin_;
+};
+
+#endif

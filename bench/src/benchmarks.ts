@@ -1,0 +1,67 @@
+// The benchmarks: what is measured in each, and what it is called. All else is one program.
+
+import { HASHES } from './rows/hashes.js';
+import { ASYNC_LOCKS, LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
+import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
+import { ASYNC_SEMAPHORES, SEMAPHORES } from './rows/semaphores.js';
+
+export interface Benchmark {
+  /** On the command line. */
+  name: 'semaphores' | 'hashes' | 'locks';
+  /** The loop that its threads run, as workers/loop.ts and the native binary call it. */
+  workload: 'semabench' | 'hashbench' | 'mutexbench';
+  summary: string;
+  /** The two calls that an iteration makes. */
+  calls: string;
+  /** The same where the first gives a promise. */
+  asyncCalls: string;
+  rows: readonly Row[];
+  /** A row that is not for choosing, by its name. */
+  unlisted?: (name: string) => ScriptRow | undefined;
+  asyncRows: readonly AsyncRow[];
+  /** Thread counts, where they are not the usual ones. */
+  threads?: readonly number[];
+  /** It counts what its threads do to one another, and looks at nothing else: no order, no bypass, no single thread. */
+  crowdsOnly?: true;
+}
+
+export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
+  semaphores: {
+    name: 'semaphores',
+    workload: 'semabench',
+    summary: 'semabench: throughput and fairness of semaphores with one permit, beside native ones',
+    calls: 'acquire + release',
+    asyncCalls: 'await acquire + release',
+    rows: SEMAPHORES,
+    asyncRows: ASYNC_SEMAPHORES,
+  },
+  hashes: {
+    name: 'hashes',
+    workload: 'hashbench',
+    summary:
+      'the hashes of the waiting array, at 1, 8 and 64 semaphores in step: collisions, futile wake-ups, throughput',
+    calls: 'acquire + release',
+    asyncCalls: 'await acquire + release',
+    rows: HASHES,
+    asyncRows: [],
+    threads: [8, 32, 64],
+    crowdsOnly: true,
+  },
+  locks: {
+    name: 'locks',
+    workload: 'mutexbench',
+    summary: 'MutexBench: throughput and fairness of locks, with and without a capacitor, beside native ones',
+    calls: 'lock + unlock',
+    asyncCalls: 'await lock + unlock',
+    rows: LOCKS,
+    unlisted: (row) => (row === TRACE_ROW.name ? TRACE_ROW : sweptRow(row)),
+    asyncRows: ASYNC_LOCKS,
+  },
+};
+
+export function scriptRow(benchmark: Benchmark['name'], name: string): ScriptRow {
+  const { rows, unlisted } = BENCHMARKS[benchmark];
+  const row = rows.find((candidate) => candidate.name === name) ?? unlisted?.(name);
+  if (row?.kind !== 'script') throw new Error(`no script row of ${benchmark} is called ${name}`);
+  return row;
+}

@@ -1,0 +1,83 @@
+// What the figures have in common: they are drawn by Vega-Lite without a DOM, and say where they were measured.
+
+import * as vega from 'vega';
+import { compile, type TopLevelSpec } from 'vega-lite';
+import { type Results, threadCounts } from '../results.js';
+
+const WHOLE_DECADE = 'abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6';
+const FONT = 'Helvetica, Arial, "DejaVu Sans", sans-serif';
+
+export async function draw(specification: TopLevelSpec): Promise<string> {
+  const { spec } = compile(specification);
+  const view = new vega.View(vega.parse(spec), { renderer: 'none', logLevel: vega.Error });
+  const svg = await view.toSVG();
+  view.finalize();
+  return svg;
+}
+
+/** Heading, conditions and style of a figure. */
+export function frame(results: Results, heading: string, ...lines: string[]) {
+  const { cpu, processors, node, kernel } = results.environment;
+  return {
+    $schema: 'https://vega.github.io/schema/vega-lite/v5.json',
+    background: 'white',
+    padding: 16,
+    title: {
+      text: heading,
+      subtitle: [`${cpu}, ${processors} processors, ${kernel}, Node ${node}`, ...lines] as string[],
+      anchor: 'start',
+      fontSize: 18,
+      subtitleFontSize: 12,
+      subtitleColor: '#495057',
+      offset: 14,
+    },
+    config: {
+      font: FONT,
+      view: { stroke: '#ced4da' },
+      axis: {
+        labelFontSize: 12,
+        titleFontSize: 13,
+        titleFontWeight: 'normal',
+        titlePadding: 10,
+        gridColor: '#e9ecef',
+        domainColor: '#868e96',
+        tickColor: '#868e96',
+      },
+      legend: { offset: 22 },
+    },
+  } as const;
+}
+
+/** How often and how long, and when, for a subtitle. */
+export function measuredAs(results: Results): string {
+  const { seconds, runs } = results.options;
+  return `median of ${runs} × ${seconds} s, bars from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`;
+}
+
+/** The axis of thread counts. */
+export function threadsAxis(results: Results) {
+  const threads = threadCounts(results);
+  const few = Math.max(1, threads[0] ?? 1);
+  const many = Math.max(2 * few, threads.at(-1) ?? 1);
+  return {
+    field: 'threads',
+    type: 'quantitative',
+    title: 'Threads',
+    scale: { type: 'log', base: 2, domain: [few * 0.9, many * 1.1] as number[], nice: false },
+    axis: { values: threads, format: 'd' },
+  } as const;
+}
+
+/** The axis of throughput, labelled at whole decades. */
+export const THROUGHPUT = {
+  field: 'median',
+  type: 'quantitative',
+  title: 'Iterations per second, all threads together',
+  scale: { type: 'log', base: 10 },
+  axis: {
+    format: '~s',
+    gridColor: { condition: { test: WHOLE_DECADE, value: '#ced4da' }, value: '#eef0f2' },
+    labelExpr: `${WHOLE_DECADE} ? datum.label : ''`,
+    tickSize: { condition: { test: WHOLE_DECADE, value: 6 }, value: 0 },
+  },
+} as const;

@@ -1,0 +1,101 @@
+// The figure of semabench: threads against throughput, both logarithmic, one line per row.
+//
+// Families share a mark and native rows are dashed, so that the figure can also be read in grey. Pale bars run from
+// the slowest to the fastest run. The legend is sorted as the lines end, from top to bottom.
+
+import type { TopLevelSpec } from 'vega-lite';
+import { type Cell, cells, type Results } from '../results.js';
+import { frame, measuredAs, THROUGHPUT, threadsAxis } from './frame.js';
+
+const COLOURS: Record<string, string> = {
+  Semaphore: '#c1121f',
+  TwaSemaphore: '#f08c00',
+  TicketSemaphore: '#c99700',
+  ChainSemaphore: '#d6336c',
+  'ChainSemaphore all': '#e64980',
+  'ChainSemaphore due': '#f783ac',
+  ChannelSemaphore: '#099268',
+  'ChannelSemaphore lazy': '#63e6be',
+  LocationSemaphore: '#5c940d',
+  'js-ticket-notify-all': '#7048a8',
+  'js-barging': '#b07cc6',
+  multithreading: '#2b8a3e',
+  'twa-futex': '#0b5394',
+  'ticket-futex': '#3d8fd1',
+  sem_t: '#343a40',
+  'std::counting_semaphore': '#868e96',
+};
+
+export function lines(results: Results): TopLevelSpec {
+  const measured = cells(results);
+  const order = legendOrder(results, measured);
+  const families = order.map((row) => results.rows.find(({ name }) => name === row)?.family);
+  const values = measured.map(({ row, family, threads: count, throughput }) => ({
+    row,
+    native: family === 'native',
+    threads: count,
+    median: throughput.median,
+    min: throughput.min,
+    max: throughput.max,
+  }));
+  const x = threadsAxis(results);
+  const y = THROUGHPUT;
+  const color = {
+    field: 'row',
+    type: 'nominal',
+    title: null,
+    sort: order,
+    scale: { domain: order, range: order.map((row) => COLOURS[row] ?? '#000000') },
+    legend: { symbolSize: 90, symbolOpacity: 1, labelFontSize: 13, labelLimit: 0, rowPadding: 7 },
+  } as const;
+  const shape = {
+    field: 'row',
+    type: 'nominal',
+    title: null,
+    sort: order,
+    scale: {
+      domain: order,
+      range: families.map((family) =>
+        family === 'taketurns' ? 'circle' : family === 'native' ? 'square' : 'triangle-up',
+      ),
+    },
+  } as const;
+
+  return {
+    ...frame(
+      results,
+      'semabench: one semaphore, many threads',
+      measuredAs(results),
+      'circles: taketurns; triangles: other JavaScript; squares, dashed: native',
+    ),
+    width: 620,
+    height: 430,
+    data: { values },
+    layer: [
+      {
+        mark: { type: 'rule', strokeWidth: 5, opacity: 0.25 },
+        encoding: { x, y: { ...y, field: 'min' }, y2: { field: 'max' }, color },
+      },
+      ...[false, true].map((native) => ({
+        transform: [{ filter: `${native ? '' : '!'}datum.native` }],
+        mark: { type: 'line' as const, ...(native && { strokeDash: [6, 3] }) },
+        encoding: {
+          x,
+          y,
+          color,
+          strokeWidth: { condition: { test: "datum.row === 'Semaphore'", value: 3.4 }, value: 2 },
+        },
+      })),
+      { mark: { type: 'point', filled: true, size: 60, opacity: 1 }, encoding: { x, y, color, shape } },
+    ],
+  };
+}
+
+/** Rows by their throughput at the most threads they ran with, best first. */
+function legendOrder(results: Results, measured: readonly Cell[]): string[] {
+  const last = (row: string) => measured.filter((cell) => cell.row === row).at(-1)?.throughput.median;
+  return results.rows
+    .map(({ name }) => name)
+    .filter((name) => last(name) !== undefined)
+    .sort((a, b) => (last(b) ?? 0) - (last(a) ?? 0));
+}

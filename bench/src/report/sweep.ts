@@ -1,0 +1,80 @@
+// The figure of the bypass limits: fairness against throughput, a line for each lock from the lowest limit to the
+// highest, a panel for each thread count. A lock without a capacitor is the end of its line, at no limit.
+
+import type { TopLevelSpec } from 'vega-lite';
+import { cells, counted, type Results } from '../results.js';
+import { frame, THROUGHPUT } from './frame.js';
+
+const COLOURS = ['#c1121f', '#0b5394', '#2b8a3e', '#f08c00', '#7048a8', '#343a40', '#c026a8'];
+
+/** Nothing where no limit but one was measured. */
+export function sweep(results: Results): TopLevelSpec | undefined {
+  const places = new Map(results.rows.map(({ name, lock }) => [name, lock]));
+  const swept = new Set(results.rows.flatMap(({ lock, only }) => (lock && only ? lock.of : [])));
+  const counts = new Set(
+    results.rows.flatMap(({ only }) => (only === undefined || only === 'most' ? [] : only)),
+  );
+  const values = cells(results).flatMap(({ row, threads, throughput, fairness }) => {
+    const place = places.get(row);
+    if (place === undefined || !swept.has(place.of) || !counts.has(threads)) return [];
+    if (place.form !== 'wrapped' && place.form !== 'bare') return [];
+    return {
+      lock: place.of,
+      threads,
+      limit: place.bypass === undefined ? '∞' : String(place.bypass),
+      order: place.bypass ?? Number.MAX_SAFE_INTEGER,
+      fairness: fairness.median,
+      ...throughput,
+    };
+  });
+  if (values.length === 0) return undefined;
+  const locks = [...swept];
+
+  const x = {
+    field: 'fairness',
+    type: 'quantitative',
+    title: 'Fairness',
+    scale: { domain: [0, 1] as number[] },
+  } as const;
+  const y = { ...THROUGHPUT, title: 'Iterations per second' };
+  const color = {
+    field: 'lock',
+    type: 'nominal',
+    title: null,
+    scale: { domain: locks, range: locks.map((_, index) => COLOURS[index % COLOURS.length] as string) },
+    legend: { symbolType: 'stroke', symbolStrokeWidth: 3, symbolOpacity: 1, labelFontSize: 13 },
+  } as const;
+
+  return {
+    ...frame(
+      results,
+      'MutexBench: the price of a bypass limit',
+      `median of ${results.options.runs} × ${results.options.seconds} s`,
+      'numbers: the limit; ∞: the lock without a capacitor',
+    ),
+    data: { values },
+    columns: 3,
+    concat: [...counts]
+      .sort((a, b) => a - b)
+      .map((threads) => ({
+        title: { text: counted(threads), fontSize: 14, anchor: 'middle' as const },
+        width: 300,
+        height: 300,
+        transform: [{ filter: { field: 'threads', equal: threads } }],
+        layer: [
+          {
+            mark: { type: 'line' as const, strokeWidth: 1.5, opacity: 0.6 },
+            encoding: { x, y, color, order: { field: 'order', type: 'quantitative' as const } },
+          },
+          {
+            mark: { type: 'point' as const, filled: true, size: 45, opacity: 1 },
+            encoding: { x, y, color },
+          },
+          {
+            mark: { type: 'text' as const, dy: -9, fontSize: 11 },
+            encoding: { x, y, color, text: { field: 'limit' } },
+          },
+        ],
+      })),
+  };
+}

@@ -1,0 +1,111 @@
+// The rows of the benchmark of hashes: every hash at 1, 8 and 64 semaphores, and the semaphores of semabench of which
+// collisions and futile wake-ups are counted. To add a row, add an entry.
+
+import { Arena } from 'taketurns';
+import { type HashPlace, type Row, type ScriptRow, wakesOf } from './row.js';
+import { SEMAPHORES, type SemaphoreLike } from './semaphores.js';
+
+const SEMAPHORES_IN_STEP = [1, 8, 64];
+const NAMES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as const;
+
+interface SharedSemaphore extends SemaphoreLike {
+  readonly handle: unknown;
+  dispose(): void;
+}
+
+interface SemaphoreClass {
+  new (permits: number, options?: object): SharedSemaphore;
+  from(handle: never): SharedSemaphore;
+}
+
+/**
+ * Several semaphores as one: each thread takes them in turn, all threads in the same order, so that their tickets go
+ * up in step.
+ */
+class InStep implements SemaphoreLike {
+  readonly #semaphores: readonly SemaphoreLike[];
+  #at = 0;
+  #held: SemaphoreLike;
+
+  constructor(semaphores: readonly [SemaphoreLike, ...SemaphoreLike[]]) {
+    this.#semaphores = semaphores;
+    this.#held = semaphores[0];
+  }
+
+  acquire(): void {
+    this.#held = this.#semaphores[this.#at] as SemaphoreLike;
+    this.#at = this.#at + 1 === this.#semaphores.length ? 0 : this.#at + 1;
+    this.#held.acquire();
+  }
+
+  release(): void {
+    this.#held.release();
+  }
+}
+
+/** The slots of an arena unless it is told otherwise; and few, where waiters must collide. */
+const USUAL = 2048;
+const FEW = 64;
+let withFew: Arena | undefined;
+
+function arenaWith(slots: number): Arena {
+  if (slots === USUAL) return Arena.default;
+  withFew ??= new Arena({ slots });
+  return withFew;
+}
+
+function inStep(
+  { of, hash, slots, semaphores }: HashPlace,
+  load: () => Promise<SemaphoreClass>,
+): ScriptRow<SemaphoreLike> {
+  const share = async (count: number, arena: Arena) => {
+    const Semaphore = await load();
+    const made = Array.from({ length: count }, () => new Semaphore(1, { hash, arena }));
+    return {
+      shared: made.map(({ handle }) => handle),
+      dispose: () => {
+        for (const semaphore of made) semaphore.dispose();
+      },
+      wakes: () => wakesOf(arena),
+    };
+  };
+  return {
+    kind: 'script',
+    name: `${of} ${hash} x${semaphores}${slots === USUAL ? '' : ` of ${slots} slots`}`,
+    family: 'taketurns',
+    only: 'most',
+    hash: { of, hash, slots, semaphores },
+    share: () => share(semaphores, arenaWith(slots)),
+    alone: () => share(1, Arena.default),
+    join: async (handles) => {
+      const Semaphore = await load();
+      const all = (handles as never[]).map((handle) => Semaphore.from(handle));
+      const leave = (): void => {
+        for (const semaphore of all) semaphore.dispose();
+      };
+      return { subject: new InStep(all as [SharedSemaphore]), leave };
+    },
+  };
+}
+
+type Load = () => Promise<SemaphoreClass>;
+const twa: Load = async () => (await import('taketurns/algorithms')).TwaSemaphore;
+const chain: Load = async () => (await import('taketurns/algorithms')).ChainSemaphore;
+const own: Load = async () => (await import('taketurns')).Semaphore;
+
+const CLASSES: readonly [of: string, load: Load, hashes: readonly string[], slots: number][] = [
+  ['TwaSemaphore', twa, NAMES, USUAL],
+  ['ChainSemaphore', chain, NAMES, USUAL],
+  // It has no choice; beside the others for comparison.
+  ['Semaphore', own, ['multiplier'], USUAL],
+  ['TwaSemaphore', twa, NAMES, FEW],
+];
+
+export const HASHES: readonly Row[] = [
+  ...CLASSES.flatMap(([of, load, hashes, slots]) =>
+    SEMAPHORES_IN_STEP.flatMap((semaphores) =>
+      hashes.map((hash) => inStep({ of, hash, slots, semaphores }, load)),
+    ),
+  ),
+  ...SEMAPHORES.filter((row) => row.kind === 'script' && row.countsWakes),
+];

@@ -1,0 +1,221 @@
+// The rows of MutexBench, each declared here and nowhere else. To add a row, add an entry.
+
+import { clock } from '../workers/board.js';
+import { JsBargingMutex } from './js-mutex.js';
+import { attachMutex, shareMutex } from './multithreading.js';
+import { PlatoonLog, TracedLock } from './platoon.js';
+import { type AsyncRow, library, native, type Row, type ScriptRow } from './row.js';
+import type { SemaphoreLike } from './semaphores.js';
+
+/** What the loop calls. */
+export interface LockLike {
+  lock(): void;
+  unlock(): void;
+}
+
+/** A semaphore with one permit, used as a lock. */
+class SemaphoreAsLock implements LockLike {
+  readonly #semaphore: SemaphoreLike;
+
+  constructor(semaphore: SemaphoreLike) {
+    this.#semaphore = semaphore;
+  }
+
+  lock(): void {
+    this.#semaphore.acquire();
+  }
+
+  unlock(): void {
+    this.#semaphore.release();
+  }
+}
+
+interface LockClass {
+  new (): LockLike & { readonly handle: unknown; dispose(): void };
+  from(handle: never): LockLike;
+}
+
+const algorithms = () => import('taketurns/algorithms');
+
+/** The locks that are measured in all forms. */
+const INNER: Readonly<Record<string, () => Promise<LockClass>>> = {
+  TtsLock: async () => (await algorithms()).TtsLock,
+  TicketLock: async () => (await algorithms()).TicketLock,
+  TwaLock: async () => (await algorithms()).TwaLock,
+  McsLock: async () => (await algorithms()).McsLock,
+  ClhLock: async () => (await algorithms()).ClhLock,
+  LifoLock: async () => (await algorithms()).LifoLock,
+  ReciprocatingLock: async () => (await algorithms()).ReciprocatingLock,
+};
+/** Those of them whose admissions have tickets. */
+const TICKETED = ['TicketLock', 'TwaLock'];
+
+/** The limit of the wrapped and the fractional forms, as in the paper. */
+export const BYPASS = 10;
+/** How many threads of one go past the capacitor in the fractional form: the paper's 99 of 100. */
+const FRACTION = 0.99;
+
+/** A lock in a capacitor. */
+function composite(of: string, form: 'wrapped' | 'fractional', bypass: number, name: string): ScriptRow {
+  const load = async () => ({ Inner: await innerOf(of), ...(await algorithms()) });
+  const row = library(
+    name,
+    async () => {
+      const { Inner, CapacitorLock } = await load();
+      return {
+        make: () => {
+          const inner = new Inner();
+          const lock = new CapacitorLock(inner, { bypass, fraction: form === 'wrapped' ? 0 : FRACTION });
+          const dispose = () => {
+            lock.dispose();
+            inner.dispose();
+          };
+          return { handle: lock.handle, dispose };
+        },
+        from: (handle: never): LockLike => CapacitorLock.from(handle),
+      };
+    },
+    ({ make }) => make(),
+    false,
+  );
+  return { ...row, lock: { of, form, bypass } };
+}
+
+function innerOf(name: string): Promise<LockClass> {
+  const load = INNER[name];
+  if (load === undefined) throw new Error(`there is no lock called ${name}`);
+  return load();
+}
+
+const SWEPT = /^(\w+)\+capacitor:(\d+)$/;
+
+/** The row of a wrapped lock with another limit, measured at some thread counts only. */
+export function withLimit(of: string, bypass: number, only: readonly number[]): ScriptRow {
+  return { ...composite(of, 'wrapped', bypass, `${of}+capacitor:${bypass}`), only };
+}
+
+/** The same by its name, for whoever runs it. */
+export function sweptRow(name: string): ScriptRow | undefined {
+  const [, of, bypass] = SWEPT.exec(name) ?? [];
+  return of === undefined ? undefined : withLimit(of, Number(bypass), []);
+}
+
+/** The run that the platoon's sawtooth is drawn from: a lock of this kind in a capacitor of the usual limit. */
+export const TRACED = 'TtsLock';
+
+const TRACE_EVENTS = 400;
+
+/** The same with another limit. */
+export const tracedRow = (bypass: number): ScriptRow<LockLike> => ({
+  kind: 'script',
+  name: `${TRACED}+capacitor, traced`,
+  family: 'taketurns',
+  share: async () => {
+    const { Capacitor } = await algorithms();
+    const capacitor = new Capacitor(bypass);
+    const inner = new (await innerOf(TRACED))();
+    const log = new PlatoonLog();
+    return {
+      shared: { capacitor: capacitor.handle, inner: inner.handle, log: log.memory },
+      dispose: () => {
+        capacitor.dispose();
+        inner.dispose();
+      },
+      trace: (end) => log.before(end, TRACE_EVENTS, bypass),
+    };
+  },
+  join: async (shared) => {
+    const { Capacitor } = await algorithms();
+    const { capacitor, inner, log } = shared as Record<string, never>;
+    const lock = (await innerOf(TRACED)).from(inner as never);
+    return {
+      subject: new TracedLock(Capacitor.from(capacitor as never), lock, new PlatoonLog(log), clock),
+    };
+  },
+});
+
+export const TRACE_ROW = tracedRow(BYPASS);
+
+/** A row that is its own panel's baseline. */
+function bare(row: ScriptRow): Row {
+  return { ...row, lock: { of: row.name, form: 'bare' } };
+}
+
+/** A row of the native binary, in the panel of the script row that it is the counterpart of. */
+function counterpart(of: string, algorithm: string): Row {
+  return { ...native(algorithm), lock: { of, form: 'native' } };
+}
+
+export const LOCKS: readonly Row[] = [
+  bare(
+    library(
+      'Mutex',
+      async () => (await import('taketurns')).Mutex,
+      (Mutex) => new Mutex(),
+      false,
+    ),
+  ),
+  bare(
+    library(
+      'Semaphore',
+      async () => {
+        const { Semaphore } = await import('taketurns');
+        return {
+          first: () => new Semaphore(1),
+          from: (handle: never) => new SemaphoreAsLock(Semaphore.from(handle)),
+        };
+      },
+      ({ first }) => first(),
+      true,
+    ),
+  ),
+  ...Object.entries(INNER).flatMap(([name, load]) => [
+    bare(library(name, load, (Lock) => new Lock(), TICKETED.includes(name))),
+    composite(name, 'wrapped', BYPASS, `${name}+capacitor`),
+    composite(name, 'fractional', BYPASS, `${name}+fractional`),
+  ]),
+  bare({
+    kind: 'script',
+    name: 'js-barging',
+    family: 'JavaScript',
+    share: async () => ({ shared: JsBargingMutex.share() }),
+    join: async (words) => ({ subject: new JsBargingMutex(words as Int32Array) }),
+  }),
+  bare({
+    kind: 'script',
+    name: 'multithreading',
+    family: 'npm',
+    share: async () => ({ shared: await shareMutex() }),
+    join: async (buffer) => ({ subject: await attachMutex(buffer as SharedArrayBuffer) }),
+  }),
+  counterpart('Mutex', 'pthread_mutex'),
+  counterpart('Semaphore', 'sem_t'),
+  counterpart('TtsLock', 'tts-futex'),
+  counterpart('TicketLock', 'ticket-futex'),
+  counterpart('TwaLock', 'twa-futex'),
+  counterpart('McsLock', 'mcs-futex'),
+  counterpart('ClhLock', 'clh-futex'),
+  counterpart('LifoLock', 'lifo-futex'),
+  counterpart('ReciprocatingLock', 'reciprocating-futex'),
+];
+
+export const ASYNC_LOCKS: readonly AsyncRow[] = [
+  {
+    name: 'Mutex',
+    family: 'taketurns',
+    make: async () => {
+      const { Mutex } = await import('taketurns');
+      const mutex = new Mutex();
+      return { acquire: () => mutex.lockAsync(), release: () => mutex.unlock() };
+    },
+  },
+  {
+    name: 'async-mutex',
+    family: 'npm',
+    make: async () => {
+      const { Mutex } = await import('async-mutex');
+      const mutex = new Mutex();
+      return { acquire: () => mutex.acquire(), release: () => mutex.release() };
+    },
+  },
+];

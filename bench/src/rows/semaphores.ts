@@ -1,0 +1,187 @@
+// The rows of semabench, each declared here and nowhere else. To add a row, add an entry.
+
+import { Arena } from 'taketurns';
+import { JsBargingSemaphore } from './js-barging.js';
+import { JsTicketSemaphore } from './js-ticket.js';
+import { attachSemaphore, shareSemaphore } from './multithreading.js';
+import { type AsyncRow, library, native, type Row, type ScriptRow, wakesOf } from './row.js';
+
+/** What the loop calls. */
+export interface SemaphoreLike {
+  acquire(): void;
+  /** More than one permit at a time: only where the row says so. */
+  release(permits?: number): void;
+}
+
+interface SemaphoreClass {
+  new (permits: number, options?: object): SemaphoreLike & { readonly handle: unknown; dispose(): void };
+  from(handle: never): SemaphoreLike;
+}
+
+function semaphore(
+  name: string,
+  load: () => Promise<SemaphoreClass>,
+  options?: object,
+): ScriptRow<SemaphoreLike> {
+  const row: ScriptRow<SemaphoreLike> = library(name, load, (Semaphore) => new Semaphore(1, options), true);
+  return counting({ ...row, releasesMany: true });
+}
+
+/** A row on a class whose waiters are counted when they collide, or are woken in vain. */
+function counting(row: ScriptRow<SemaphoreLike>): ScriptRow<SemaphoreLike> {
+  const share = async () => ({ ...(await row.share()), wakes: () => wakesOf(Arena.default) });
+  return { ...row, share, countsWakes: true };
+}
+
+interface P0514 {
+  share(): { shared: unknown; dispose?: () => void };
+  join(shared: never): SemaphoreLike;
+}
+
+/** A row of taketurns/p0514. */
+function p0514(
+  name: string,
+  make: (module: typeof import('taketurns/p0514')) => P0514,
+): ScriptRow<SemaphoreLike> {
+  const load = async (): Promise<P0514> => make(await import('taketurns/p0514'));
+  return {
+    kind: 'script',
+    name,
+    family: 'taketurns',
+    share: async () => (await load()).share(),
+    join: async (shared) => ({ subject: (await load()).join(shared as never) }),
+  };
+}
+
+const algorithms = () => import('taketurns/algorithms');
+
+export const SEMAPHORES: readonly Row[] = [
+  semaphore('Semaphore', async () => (await import('taketurns')).Semaphore),
+  counting(
+    p0514('BinarySemaphore', ({ BinarySemaphore }) => ({
+      share: () => {
+        const semaphore = new BinarySemaphore(1);
+        return { shared: semaphore.handle, dispose: () => semaphore.dispose() };
+      },
+      join: (handle) => {
+        const semaphore = BinarySemaphore.from(handle);
+        return { acquire: () => semaphore.wait(), release: () => semaphore.signal() };
+      },
+    })),
+  ),
+  counting({
+    ...p0514('CountingSemaphore', ({ CountingSemaphore }) => ({
+      share: () => {
+        const semaphore = new CountingSemaphore(1);
+        return { shared: semaphore.handle, dispose: () => semaphore.dispose() };
+      },
+      join: (handle) => {
+        const semaphore = CountingSemaphore.from(handle);
+        return { acquire: () => semaphore.wait(), release: (permits = 1) => semaphore.signal(permits) };
+      },
+    })),
+    releasesMany: true,
+  }),
+  p0514('atomicWait lock', ({ atomicWait, atomicSignal }) => ({
+    share: () => ({
+      shared: { arena: Arena.default.handle, flag: new Int32Array(new SharedArrayBuffer(4)) },
+    }),
+    join: ({ arena: handle, flag }: { arena: Arena['handle']; flag: Int32Array }) => {
+      const options = { arena: Arena.from(handle) };
+      return {
+        acquire: () => {
+          while (Atomics.compareExchange(flag, 0, 0, 1) !== 0) atomicWait(flag, 0, 1, options);
+        },
+        release: () => {
+          Atomics.store(flag, 0, 0);
+          atomicSignal(flag, 0, 'all', options);
+        },
+      };
+    },
+  })),
+  p0514('AtomicSemaphore lock', ({ AtomicSemaphore }) => ({
+    share: () => {
+      const semaphore = new AtomicSemaphore();
+      const flag = new Int32Array(new SharedArrayBuffer(4));
+      return { shared: { handle: semaphore.handle, flag }, dispose: () => semaphore.dispose() };
+    },
+    join: ({ handle, flag }: { handle: never; flag: Int32Array }) => {
+      const semaphore = AtomicSemaphore.from(handle);
+      return {
+        acquire: () => {
+          while (Atomics.compareExchange(flag, 0, 0, 1) !== 0) semaphore.wait(flag, 0, 1);
+        },
+        release: () => {
+          Atomics.store(flag, 0, 0);
+          semaphore.signal(flag, 0);
+        },
+      };
+    },
+  })),
+  semaphore('TwaSemaphore', async () => (await algorithms()).TwaSemaphore),
+  semaphore('TicketSemaphore', async () => (await algorithms()).TicketSemaphore),
+  semaphore('ChainSemaphore', async () => (await algorithms()).ChainSemaphore),
+  semaphore('ChainSemaphore all', async () => (await algorithms()).ChainSemaphore, { wake: 'all' }),
+  semaphore('ChainSemaphore due', async () => (await algorithms()).ChainSemaphore, { wake: 'due' }),
+  semaphore('ChannelSemaphore', async () => (await algorithms()).ChannelSemaphore),
+  semaphore('ChannelSemaphore lazy', async () => (await algorithms()).ChannelSemaphore, { lazy: true }),
+  semaphore('LocationSemaphore', async () => (await algorithms()).LocationSemaphore),
+  {
+    kind: 'script',
+    name: 'js-ticket-notify-all',
+    family: 'JavaScript',
+    share: async () => ({ shared: JsTicketSemaphore.share(1) }),
+    join: async (words) => {
+      const subject = new JsTicketSemaphore(words as Int32Array);
+      return { subject, ticket: () => BigInt(subject.latest) };
+    },
+  },
+  {
+    kind: 'script',
+    name: 'js-barging',
+    family: 'JavaScript',
+    share: async () => ({ shared: JsBargingSemaphore.share(1) }),
+    join: async (words) => ({ subject: new JsBargingSemaphore(words as Int32Array) }),
+  },
+  {
+    kind: 'script',
+    name: 'multithreading',
+    family: 'npm',
+    share: async () => ({ shared: await shareSemaphore(1) }),
+    join: async (buffer) => ({ subject: await attachSemaphore(buffer as SharedArrayBuffer) }),
+  },
+  native('twa-futex'),
+  native('ticket-futex'),
+  native('sem_t'),
+  native('std::counting_semaphore'),
+];
+
+export const ASYNC_SEMAPHORES: readonly AsyncRow[] = [
+  {
+    name: 'Semaphore',
+    family: 'taketurns',
+    make: async () => {
+      const { Semaphore } = await import('taketurns');
+      const semaphore = new Semaphore(1);
+      return { acquire: () => semaphore.acquireAsync(), release: () => semaphore.release() };
+    },
+  },
+  {
+    name: 'async-mutex',
+    family: 'npm',
+    make: async () => {
+      const { Semaphore } = await import('async-mutex');
+      const semaphore = new Semaphore(1);
+      return { acquire: () => semaphore.acquire(), release: () => semaphore.release() };
+    },
+  },
+  {
+    name: 'async-sema',
+    family: 'npm',
+    make: async () => {
+      const { Sema } = await import('async-sema');
+      const semaphore = new Sema(1);
+      return { acquire: () => semaphore.acquire(), release: () => semaphore.release() };
+    },
+  },
+];

@@ -1,0 +1,98 @@
+// The shared memory through which the host of a run and its threads talk.
+//
+// A phase word says where the run is; the host alone writes it. Every word that is written
+// during a run stands in its own 128 bytes, two cache lines, since processors fetch lines in pairs: the
+// benchmark's own bookkeeping must not slow what is under test.
+
+/**
+ * Phases, in order. Between MEASURE and STOP lies the interval that counts. Before it, WARM and REHEARSAL take turns: an
+ * engine throws away the compiled code of a loop when that first comes to a branch which has never been taken. If that
+ * were the change to MEASURE, all threads would be compiled anew in the interval.
+ */
+export const IDLE = 0;
+export const WARM = 1;
+export const REHEARSAL = 2;
+export const MEASURE = 3;
+export const STOP = 4;
+
+const STRIDE = 128;
+const INTS = STRIDE / Int32Array.BYTES_PER_ELEMENT;
+const FLOATS = STRIDE / Float64Array.BYTES_PER_ELEMENT;
+const TICKETS = STRIDE / BigInt64Array.BYTES_PER_ELEMENT;
+
+// Indices into `words`, and the byte offsets of what lies behind them.
+export const PHASE = 0;
+export const ADMITTED = INTS;
+export const ARRIVALS = 2 * INTS;
+export const FAILED = PHASE + 1;
+const TICKET_AT = 3 * STRIDE;
+const INTERVAL_AT = 4 * STRIDE;
+const THREADS_AT = 5 * STRIDE;
+
+/** Index in `tickets` of the ticket admitted last, and behind it the highest one admitted. */
+export const LATEST = 0;
+export const HIGHEST = 1;
+
+/** Indices in `interval`: its ends as `clock` tells them, written before the phase that they begin. */
+export const BEGIN = 0;
+export const END = 1;
+
+// What a thread writes about itself, as indices into its own part of `tallies`. COUNTED is written by `measure` at
+// the end of a run, ADMISSIONS by both loops, the rest by the probe; OUT_OF_ORDER is NaN where the row has no tickets.
+export const COUNTED = 0;
+export const ADMISSIONS = 1;
+export const LONGEST_WAIT = 2;
+export const LARGEST_BYPASS = 3;
+export const OUT_OF_ORDER = 4;
+/** The first of BANDS counts: how many admissions had a bypass of that band. */
+export const BYPASSES = 5;
+
+/** A bypass of 0, of 1 to 9, 10 to 99, and so on; the last band has no end. */
+export const BANDS = 7;
+
+export function bypassBand(bypass: number): number {
+  let band = 0;
+  for (let end = 1; band < BANDS - 1 && bypass >= end; end *= 10) band++;
+  return band;
+}
+
+export interface Board {
+  memory: SharedArrayBuffer;
+  /** PHASE, ADMITTED, ARRIVALS, and FAILED: non-zero once a thread has thrown. */
+  words: Int32Array;
+  tickets: BigInt64Array;
+  interval: Float64Array;
+  /** Per thread, at `arrival(thread)`: its arrival stamp while it waits, 0 otherwise; next to it, its bypass so far. */
+  arrivals: Int32Array;
+  /** Per thread, at `tally(thread)`. */
+  tallies: Float64Array;
+}
+
+/** Milliseconds; the same in all threads, which `performance.now()` is not. */
+export const clock: () => number =
+  typeof process === 'undefined'
+    ? () => performance.timeOrigin + performance.now()
+    : () => Number(process.hrtime.bigint()) / 1e6;
+
+export const arrival = (thread: number): number => thread * INTS;
+export const tally = (thread: number): number => thread * FLOATS;
+
+if (BYPASSES + BANDS > FLOATS) throw new RangeError('a tally does not fit its part of the board');
+
+export function makeBoard(threads: number): Board {
+  const board = openBoard(new SharedArrayBuffer(THREADS_AT + 2 * threads * STRIDE), threads);
+  board.tickets[LATEST] = -1n;
+  board.tickets[HIGHEST] = -1n;
+  return board;
+}
+
+export function openBoard(memory: SharedArrayBuffer, threads: number): Board {
+  return {
+    memory,
+    words: new Int32Array(memory, 0, TICKET_AT / Int32Array.BYTES_PER_ELEMENT),
+    tickets: new BigInt64Array(memory, TICKET_AT, TICKETS),
+    interval: new Float64Array(memory, INTERVAL_AT, FLOATS),
+    arrivals: new Int32Array(memory, THREADS_AT, threads * INTS),
+    tallies: new Float64Array(memory, THREADS_AT + threads * STRIDE, threads * FLOATS),
+  };
+}

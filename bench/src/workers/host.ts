@@ -1,0 +1,211 @@
+// The process in which script rows run. It is told of one run at a time by its parent, has it done by its worker
+// threads, and answers with what they counted.
+//
+// Threads are kept for the next run. The parent decides whether there is one: it starts a host for every run where
+// there is time for that, so that rows cannot disturb each other, and keeps one host where there is not.
+
+import { SHARE_ENV, Worker } from 'node:worker_threads';
+import { BENCHMARKS, type Benchmark, scriptRow } from '../benchmarks.js';
+import { MT_BYTES, mtSeed, mtStepped } from '../mt19937.js';
+import type { Trace } from '../rows/platoon.js';
+import type { Wakes } from '../rows/row.js';
+import {
+  ADMISSIONS,
+  ADMITTED,
+  BANDS,
+  BEGIN,
+  BYPASSES,
+  COUNTED,
+  clock,
+  END,
+  FAILED,
+  LARGEST_BYPASS,
+  LONGEST_WAIT,
+  MEASURE,
+  makeBoard,
+  OUT_OF_ORDER,
+  PHASE,
+  REHEARSAL,
+  STOP,
+  tally,
+  WARM,
+} from './board.js';
+import type { ThreadOrder, ThreadReply } from './thread.js';
+
+export interface HostOrder {
+  benchmark: Benchmark['name'];
+  row: string;
+  loop: 'measure' | 'probe';
+  threads: number;
+  seconds: number;
+  /** Milliseconds for each thread that is new to the row. */
+  warmUp: number;
+}
+
+export interface HostResult {
+  /** The interval's true length. */
+  seconds: number;
+  cpuSeconds: number;
+  /** Per thread, iterations that ended inside the interval. */
+  iterations: number[];
+  admissions: number;
+  longestWaitMs: number;
+  largestBypass: number;
+  /** Admissions by the band that their bypass fell into. */
+  bypasses: number[];
+  /** Undefined where the row has no tickets. */
+  outOfOrder?: number;
+  trace?: Trace;
+  /** What was counted inside the interval, of rows that count. */
+  wakes?: Wakes;
+}
+
+export type HostReply = { result: HostResult } | { error: string };
+
+// Long enough for a slow machine with many threads, short enough to be told of a hang.
+const PATIENCE_MS = 20_000;
+// The interval starts once every thread has been admitted, or else after this time: there are locks that let a thread
+// starve for as long as others come.
+const GATHERING_MS = 2000;
+// How long the loop runs before the interval starts. A thread that is new to a row meets its slow path for the first
+// time then, and the engine compiles anew what it had compiled without it: a matter of milliseconds for each thread,
+// which all others in the queue wait for. With many threads each has so few turns a second that it takes seconds until
+// the compiled code is as it stays (docs/measurements.md).
+const WARM_MS = 30;
+/** Changes of phase meanwhile. */
+const REHEARSALS = 8;
+
+/** How many threads know a row already, by its name and the loop: each loop is compiled for itself. */
+const seasoned = new Map<string, number>();
+const workers: Worker[] = [];
+
+async function run(order: HostOrder): Promise<HostResult> {
+  const { benchmark, row: name, loop, threads, seconds, warmUp } = order;
+  while (workers.length < threads)
+    workers.push(new Worker(new URL('./thread.js', import.meta.url), { env: SHARE_ENV }));
+  const row = scriptRow(benchmark, name);
+  const { shared, dispose, trace, wakes } = await row.share();
+  const board = makeBoard(threads);
+  const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
+  mtSeed(common);
+
+  const { words, interval, tallies } = board;
+  const crew = workers.slice(0, threads);
+  const ready = crew.map((worker) => answer(worker, 'ready'));
+  crew.forEach((worker, thread) => {
+    const told = { benchmark, row: name, loop, thread, threads, shared, board: board.memory, common };
+    worker.postMessage(told satisfies ThreadOrder);
+  });
+  await within(Promise.all(ready), 'the threads did not start');
+  const done = Promise.all(crew.map((worker) => answer(worker, 'done')));
+  done.catch(() => {});
+
+  setPhase(words, WARM);
+  const start = performance.now();
+  for (let count = 0; count < threads; count = Atomics.load(words, ADMITTED)) {
+    const left = start + GATHERING_MS - performance.now();
+    if (left <= 0 || Atomics.wait(words, ADMITTED, count, left) === 'timed-out') break;
+  }
+  // Its error is on its way.
+  if (Atomics.load(words, FAILED) !== 0) await done;
+  const what = `${name} ${loop}`;
+  const known = seasoned.get(what) ?? 0;
+  const newcomers = Math.max(0, threads - known);
+  seasoned.set(what, known + newcomers);
+  rehearse(words, start + WARM_MS + newcomers * warmUp);
+
+  const cpu = process.cpuUsage();
+  const before = wakes?.();
+  const begin = clock();
+  interval[BEGIN] = begin;
+  setPhase(words, MEASURE);
+  sleep(seconds * 1000);
+  const end = clock();
+  interval[END] = end;
+  setPhase(words, STOP);
+  const after = wakes?.();
+  const used = process.cpuUsage(cpu);
+
+  await within(done, 'not every thread came back after the interval');
+  const traced = trace?.(end);
+  dispose?.();
+
+  const column = (index: number) => crew.map((_, thread) => tallies[tally(thread) + index] as number);
+  const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+  const admissions = sum(column(ADMISSIONS));
+  if (!BENCHMARKS[benchmark].crowdsOnly && !mtStepped(common, admissions))
+    throw new Error('it let two threads in at once: steps were lost');
+  const outOfOrder = sum(column(OUT_OF_ORDER));
+  return {
+    seconds: (end - begin) / 1000,
+    cpuSeconds: (used.user + used.system) / 1e6,
+    iterations: column(COUNTED),
+    admissions,
+    longestWaitMs: Math.max(...column(LONGEST_WAIT)),
+    largestBypass: Math.max(...column(LARGEST_BYPASS)),
+    bypasses: Array.from({ length: BANDS }, (_, band) => sum(column(BYPASSES + band))),
+    ...(Number.isNaN(outOfOrder) ? {} : { outOfOrder }),
+    ...(traced && { trace: traced }),
+    ...(before &&
+      after && {
+        wakes: { collisions: after.collisions - before.collisions, futile: after.futile - before.futile },
+      }),
+  };
+}
+
+function setPhase(words: Int32Array, phase: number): void {
+  Atomics.store(words, PHASE, phase);
+  if (phase === WARM) Atomics.notify(words, PHASE);
+}
+
+/** Until then, the phase changes to and fro. */
+function rehearse(words: Int32Array, end: number): void {
+  const step = (end - performance.now()) / REHEARSALS;
+  for (let i = 1; i <= REHEARSALS; i++) {
+    sleep(end - (REHEARSALS - i) * step - performance.now());
+    setPhase(words, i % 2 === 0 ? WARM : REHEARSAL);
+  }
+}
+
+function sleep(milliseconds: number): void {
+  if (milliseconds > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
+function answer(worker: Worker, kind: 'ready' | 'done'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error): void => {
+      worker.off('message', onMessage).off('error', settle);
+      if (error) reject(error);
+      else resolve();
+    };
+    const onMessage = (reply: ThreadReply): void => {
+      if ('error' in reply) settle(new Error(reply.error));
+      else if (kind in reply) settle();
+    };
+    worker.on('message', onMessage).on('error', settle);
+  });
+}
+
+async function within<T>(promise: Promise<T>, complaint: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${complaint} within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+process.on('message', async (order: HostOrder) => {
+  let reply: HostReply;
+  try {
+    reply = { result: await run(order) };
+  } catch (error) {
+    reply = { error: error instanceof Error ? error.message : String(error) };
+  }
+  process.send?.(reply);
+});
+// Threads that are still parked must not keep a host alive whose parent has gone.
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,215 @@
+// The two loops that threads run: `measure`, which does nothing but the benchmark, and `probe`, which also takes
+// times, stamps and tickets and so is never used for throughput.
+//
+// A thread imports this module once per row, under a URL of its own (`loop.js?row=...`). Each copy has its own type
+// feedback, so every call in it has seen one class only and is compiled as a direct, inlined call.
+//
+// Which iteration they repeat is told by a Turn. Its functions are small, stand here and so are copied with the
+// loop, and each copy is only ever handed one Turn: the engine compiles them into the loop.
+//
+// The phase is read plainly: every turn of the loop calls a lock or semaphore, which no engine moves a shared load
+// across.
+
+import type { Benchmark } from '../benchmarks.js';
+import { mtStep } from '../mt19937.js';
+import type { LockLike } from '../rows/locks.js';
+import type { Joined } from '../rows/row.js';
+import type { SemaphoreLike } from '../rows/semaphores.js';
+import {
+  ADMISSIONS,
+  ADMITTED,
+  ARRIVALS,
+  arrival,
+  BANDS,
+  BEGIN,
+  type Board,
+  BYPASSES,
+  bypassBand,
+  COUNTED,
+  clock,
+  END,
+  HIGHEST,
+  LARGEST_BYPASS,
+  LATEST,
+  LONGEST_WAIT,
+  MEASURE,
+  OUT_OF_ORDER,
+  PHASE,
+  STOP,
+  tally,
+  WARM,
+} from './board.js';
+
+const WARM_TURNS = 4000;
+const WARM_MS = 8;
+
+/** An iteration: enter, one step of the generator that all share, leave, and what is done outside. */
+export interface Turn<Subject> {
+  /** All of it: one function to check for in a loop, not three, is 1 to 5 ns less an iteration. */
+  iterate(subject: Subject, common: Uint32Array, own: Uint32Array): void;
+  enter(subject: Subject): void;
+  leave(subject: Subject): void;
+  outside(own: Uint32Array): void;
+}
+
+const semabench: Turn<SemaphoreLike> = {
+  iterate: (semaphore, common, own) => {
+    semaphore.acquire();
+    mtStep(common);
+    semaphore.release();
+    mtStep(own);
+  },
+  enter: (semaphore) => semaphore.acquire(),
+  leave: (semaphore) => semaphore.release(),
+  outside: (own) => {
+    mtStep(own);
+  },
+};
+
+/** As semabench, with the critical section's work on the thread's own generator: there may be several semaphores. */
+const hashbench: Turn<SemaphoreLike> = {
+  iterate: (semaphore, _, own) => {
+    semaphore.acquire();
+    mtStep(own);
+    semaphore.release();
+    mtStep(own);
+  },
+  enter: (semaphore) => semaphore.acquire(),
+  leave: (semaphore) => semaphore.release(),
+  outside: () => {},
+};
+
+const mutexbench: Turn<LockLike> = {
+  iterate: (lock, common) => {
+    lock.lock();
+    mtStep(common);
+    lock.unlock();
+  },
+  enter: (lock) => lock.lock(),
+  leave: (lock) => lock.unlock(),
+  outside: () => {},
+};
+
+export const TURNS = { semabench, hashbench, mutexbench } as Record<Benchmark['workload'], Turn<unknown>>;
+
+/** What a loop works on. */
+export interface Stage {
+  turn: Turn<unknown>;
+  joined: Joined<unknown>;
+  board: Board;
+  thread: number;
+  threads: number;
+  /** The generator that whoever is admitted steps. */
+  common: Uint32Array;
+  /** The generator of this thread. */
+  own: Uint32Array;
+}
+
+/**
+ * Repeats the iteration, alone on a subject of this thread's own, until the engine has compiled it. Otherwise, with
+ * many threads, each has too few turns for that during the interval, and interpreters would be compared.
+ */
+export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array, own: Uint32Array): void {
+  const { iterate } = turn;
+  const start = performance.now();
+  for (let turns = 0; turns < WARM_TURNS || performance.now() - start < WARM_MS; turns++) {
+    iterate(subject, common, own);
+  }
+}
+
+/** Runs until STOP; writes how many iterations ended inside the interval, and how many there were in all. */
+export function measure({ turn: { iterate }, joined, board, thread, common, own }: Stage): void {
+  const { subject } = joined;
+  const { words, tallies } = board;
+  iterate(subject, common, own);
+  admitted(words);
+  let seen = WARM;
+  let iterations = 0;
+  let before = -1;
+  while (true) {
+    iterate(subject, common, own);
+    const phase = words[PHASE] as number;
+    if (phase !== seen) {
+      // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.
+      seen = phase;
+      if (phase === STOP) break;
+      before = phase === MEASURE ? iterations : -1;
+    }
+    iterations++;
+  }
+  // A thread that was kept waiting through the whole interval has seen no MEASURE and did nothing inside it.
+  tallies[tally(thread) + COUNTED] = before < 0 ? 0 : iterations - before;
+  // With the first and the last, which are not counted.
+  tallies[tally(thread) + ADMISSIONS] = iterations + 2;
+}
+
+/** Runs until STOP; writes longest wait, bypass and the number of admissions out of ticket order. */
+export function probe({ turn, joined, board, thread, threads, common, own }: Stage): void {
+  const { subject, ticket } = joined;
+  const { words, tickets, interval, arrivals, tallies } = board;
+  const stamp = arrival(thread);
+  const at = tally(thread);
+  let admissions = 0;
+  let longestWait = 0;
+  let largestBypass = 0;
+  let outOfOrder = 0;
+  let seen = WARM;
+  while (true) {
+    // The stamp comes last: a thread that loses its processor between it and enter counts as waiting.
+    const arrived = clock();
+    const mine = Atomics.add(words, ARRIVALS, 1) + 1;
+    Atomics.store(arrivals, stamp, mine);
+    turn.enter(subject);
+    const served = clock();
+
+    // From here to leave this thread is alone: tickets and bypass counts are protected.
+    let bypass = 0;
+    if (ticket !== undefined) {
+      const admittedTicket = ticket();
+      const latest = tickets[LATEST] as bigint;
+      const highest = tickets[HIGHEST] as bigint;
+      if (latest >= 0n && admittedTicket !== latest + 1n) outOfOrder++;
+      if (highest > admittedTicket) bypass = Number(highest - admittedTicket);
+      else tickets[HIGHEST] = admittedTicket;
+      tickets[LATEST] = admittedTicket;
+    } else {
+      for (let other = 0; other < threads; other++) {
+        const theirs = Atomics.load(arrivals, arrival(other));
+        if (theirs !== 0 && theirs < mine) (arrivals[arrival(other) + 1] as number)++;
+      }
+      bypass = arrivals[stamp + 1] as number;
+      arrivals[stamp + 1] = 0;
+    }
+    Atomics.store(arrivals, stamp, 0);
+    mtStep(common);
+    turn.leave(subject);
+    turn.outside(own);
+
+    if (++admissions === 1) admitted(words);
+    const phase = Atomics.load(words, PHASE);
+    if (phase !== seen) {
+      // What was before the interval does not count; a thread may have waited through all of that.
+      if (seen !== MEASURE) {
+        longestWait = largestBypass = 0;
+        for (let band = 0; band < BANDS; band++) tallies[at + BYPASSES + band] = 0;
+      }
+      seen = phase;
+    }
+    // Of a wait, the part inside the interval: a thread that starves through all of it must show.
+    const from = Math.max(arrived, interval[BEGIN] as number);
+    const waited = (phase === STOP ? Math.min(served, interval[END] as number) : served) - from;
+    if (waited > longestWait) longestWait = waited;
+    if (bypass > largestBypass) largestBypass = bypass;
+    (tallies[at + BYPASSES + bypassBand(bypass)] as number)++;
+    if (phase === STOP) break;
+  }
+  tallies[at + ADMISSIONS] = admissions;
+  tallies[at + LONGEST_WAIT] = longestWait;
+  tallies[at + LARGEST_BYPASS] = largestBypass;
+  tallies[at + OUT_OF_ORDER] = ticket === undefined ? Number.NaN : outOfOrder;
+}
+
+function admitted(words: Int32Array): void {
+  Atomics.add(words, ADMITTED, 1);
+  Atomics.notify(words, ADMITTED);
+}

@@ -1,0 +1,61 @@
+// A worker thread of the host: told of a run, it joins what the row measures, says that it is ready, and runs the
+// row's loop from WARM to STOP.
+
+import { parentPort } from 'node:worker_threads';
+import { BENCHMARKS, type Benchmark, scriptRow } from '../benchmarks.js';
+import { MT_BYTES, mtSeed } from '../mt19937.js';
+import { ADMITTED, FAILED, IDLE, openBoard, PHASE } from './board.js';
+
+export interface ThreadOrder {
+  benchmark: Benchmark['name'];
+  row: string;
+  loop: 'measure' | 'probe';
+  thread: number;
+  threads: number;
+  shared: unknown;
+  board: SharedArrayBuffer;
+  common: Uint32Array;
+}
+
+export type ThreadReply = { ready: true } | { done: true } | { error: string };
+
+/** Lets go of what the run before was about. */
+let leave: (() => void) | undefined;
+/** Rows whose loop this thread has been through. */
+const warmed = new Set<string>();
+
+const port = parentPort;
+if (port === null) throw new Error('thread.js runs in a worker');
+const reply = (message: ThreadReply): void => port.postMessage(message);
+
+port.on('message', async (order: ThreadOrder) => {
+  const { benchmark, row, loop, thread, threads, common } = order;
+  const board = openBoard(order.board, threads);
+  try {
+    const url = new URL(`./loop.js?row=${encodeURIComponent(row)}`, import.meta.url).href;
+    const loops = (await import(url)) as typeof import('./loop.js');
+    const turn = loops.TURNS[BENCHMARKS[benchmark].workload];
+    const { join, share, alone = share } = scriptRow(benchmark, row);
+    leave?.();
+    const joined = await join(order.shared);
+    leave = joined.leave;
+    const own = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
+    mtSeed(own, thread + 1);
+    if (!warmed.has(row)) {
+      warmed.add(row);
+      const { shared, dispose } = await alone();
+      loops.warm(turn, (await join(shared)).subject, new Uint32Array(common.length), own);
+      dispose?.();
+    }
+    reply({ ready: true });
+    Atomics.wait(board.words, PHASE, IDLE);
+    loops[loop]({ turn, joined, board, thread, threads, common, own });
+    reply({ done: true });
+  } catch (error) {
+    reply({ error: error instanceof Error ? error.message : String(error) });
+    // The host may be asleep until all threads are admitted: with this one they never will be.
+    Atomics.store(board.words, FAILED, 1);
+    Atomics.add(board.words, ADMITTED, 1);
+    Atomics.notify(board.words, ADMITTED);
+  }
+});

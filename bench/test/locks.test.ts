@@ -1,0 +1,230 @@
+// MutexBench: its rows, its command, and its report from made-up results.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { scriptRow } from '../src/benchmarks.js';
+import { figures } from '../src/report/figures.js';
+import { tables } from '../src/report/tables.js';
+import { targets } from '../src/report/targets.js';
+import type { Results } from '../src/results.js';
+import { LOCKS, type LockLike, withLimit } from '../src/rows/locks.js';
+
+const PROGRAM = fileURLToPath(new URL('../bin/taketurns.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'taketurns-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function taketurns(...args: string[]) {
+  return spawnSync(process.execPath, [PROGRAM, 'bench', 'locks', ...args], { encoding: 'utf8' });
+}
+
+/** Each row does `1000 * (its number, from 1)` iterations a second, by threads that do 1, 2, 3 ... parts of them. */
+function madeUp(): Results {
+  const rows = [...LOCKS, withLimit('TtsLock', 100, [16])];
+  const at = [1, 16, 64];
+  const measured = rows.flatMap((row, index) =>
+    at.flatMap((threads) => (row.only?.includes(threads) === false ? [] : { row: row.name, index, threads })),
+  );
+  return {
+    benchmark: 'locks',
+    environment: { cpu: 'Some Processor', processors: 2, node: 'v20', kernel: 'Linux', date: '2025-01-01' },
+    options: { runs: 1, seconds: 2 },
+    rows: rows.map(({ name, family, lock, only }) => ({
+      name,
+      family,
+      ...(lock && { lock }),
+      ...(only && { only }),
+    })),
+    runs: measured.map(({ row, index, threads }) => ({
+      row,
+      threads,
+      round: 1,
+      seconds: 2,
+      cpuSeconds: 1,
+      iterations: Array.from(
+        { length: threads },
+        (_, i) => (2000 * (index + 1) * (i + 1)) / ((threads * (threads + 1)) / 2),
+      ),
+    })),
+    probes: measured.map(({ row, threads }) => ({
+      row,
+      threads,
+      longestWaitMs: 1.5,
+      largestBypass: 4321,
+      bypasses: [5, 0, 3, 0, 1, 0, 0],
+    })),
+    pairs: rows
+      .filter(({ only }) => !only)
+      .map(({ name }, index) => ({ row: name, round: 1, nanoseconds: 10 + index })),
+    asyncs: [],
+    trace: { lock: 'TtsLock', bypass: 3, threads: 4, milliseconds: [0, 1, 2, 2, 3], inside: [3, 2, 1, 3, 2] },
+    skipped: [],
+  };
+}
+
+describe('the rows of MutexBench', () => {
+  it.each(LOCKS.filter(({ kind }) => kind === 'script').map(({ name }) => name))('%s locks', async (name) => {
+    const row = scriptRow('locks', name);
+    const { shared, dispose } = await row.share();
+    const { subject } = await row.join(shared);
+    const lock = subject as LockLike;
+    for (let i = 0; i < 50; i++) {
+      lock.lock();
+      lock.unlock();
+    }
+    dispose?.();
+  });
+
+  it('are found with another limit too, and nothing else is', () => {
+    expect(scriptRow('locks', 'TtsLock+capacitor:1000').lock).toEqual({
+      of: 'TtsLock',
+      form: 'wrapped',
+      bypass: 1000,
+    });
+    expect(() => scriptRow('locks', 'pthread_mutex')).toThrow('no script row of locks is called');
+    expect(() => scriptRow('locks', 'TtsLock+capacitor:')).toThrow('no script row of locks is called');
+    expect(() => scriptRow('semaphores', 'TtsLock')).toThrow('no script row of semaphores is called');
+  });
+
+  it('are a baseline, a wrapped and a fractional form of every lock of the papers', () => {
+    const locks = LOCKS.filter(({ lock }) => lock?.form === 'wrapped').map(({ lock }) => lock?.of);
+    expect(locks.length).toBeGreaterThanOrEqual(3);
+    for (const of of locks) {
+      const forms = LOCKS.filter(({ kind, lock }) => kind === 'script' && lock?.of === of).map(
+        ({ lock }) => lock?.form,
+      );
+      expect(forms).toEqual(['bare', 'wrapped', 'fractional']);
+    }
+  });
+});
+
+describe('taketurns bench locks', () => {
+  it('measures, prints, writes and draws', { timeout: 120_000 }, () => {
+    const json = join(folder, 'out.json');
+    const svg = join(folder, 'out.svg');
+    const rows = ['Mutex', 'TtsLock', 'TtsLock+capacitor', 'multithreading'];
+    const options = [
+      '--threads',
+      '1,3',
+      '--seconds',
+      '0.05',
+      '--runs',
+      '1',
+      '--warm-up',
+      '5',
+      '--bypass',
+      '1,10',
+    ];
+    const done = taketurns(...options, '--rows', rows.join(), '--json', json, '--svg', svg);
+    expect(done.stderr).not.toMatch(/\n\s+at /);
+    expect(done.status).toBe(0);
+    for (const name of ['out.svg', 'out-bypass.svg', 'out-platoon.svg']) {
+      expect(done.stdout).toContain(name);
+      expect(readFileSync(join(folder, name), 'utf8')).toContain('<svg');
+    }
+
+    const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
+    expect(results.skipped).toEqual([]);
+    const measured = results.runs.map(({ row, threads }) => `${row} ${threads}`);
+    expect(measured).toEqual([
+      ...rows.map((row) => `${row} 1`),
+      ...rows.map((row) => `${row} 3`),
+      'TtsLock+capacitor:1 3',
+    ]);
+    for (const { bypasses } of results.probes) expect(bypasses).toHaveLength(7);
+    const { trace } = results;
+    expect(trace?.inside.length).toBeGreaterThan(0);
+    expect(Math.max(...(trace?.inside ?? []))).toBeLessThanOrEqual(3);
+    for (const { row } of results.pairs) expect(row).not.toContain(':1');
+  });
+
+  it.each([
+    [['--bypass', '0'], /--bypass.*'0'.*from 1 to 1000000/],
+    [['--rows', 'sem'], /--rows.*'sem'.*Allowed: .*TtsLock/],
+  ])('refuses %j', (args, message) => {
+    const refused = taketurns(...args);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toMatch(message);
+    expect(refused.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it('has no sweep of semaphores', () => {
+    const refused = spawnSync(process.execPath, [PROGRAM, 'bench', 'semaphores', '--bypass', '1'], {
+      encoding: 'utf8',
+    });
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("unknown option '--bypass'");
+  });
+});
+
+describe('report of MutexBench', () => {
+  it('prints rows, bypass by bands and reasons', () => {
+    const results = madeUp();
+    results.skipped.push({ row: 'a', at: 'x', why: 'broken' });
+    const text = tables(results);
+    for (const { name } of LOCKS) expect(text).toContain(name);
+    expect(text).toContain('mutexbench, 16 threads');
+    expect(text).toContain('lock + unlock, uncontended');
+    const bands = text.slice(text.indexOf('admissions by how often they were overtaken'));
+    const line = bands.split('\n').find((each) => each.includes('TtsLock+capacitor:100'));
+    expect(line?.split('│').map((part) => part.trim())).toEqual([
+      '',
+      'TtsLock+capacitor:100',
+      '16',
+      '5',
+      '',
+      '3',
+      '',
+      '1',
+      '',
+      '',
+      '4321',
+      '',
+    ]);
+    expect(text).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it('computes the ratios that Mutex is to reach', () => {
+    const results = madeUp();
+    const place = (name: string) => results.rows.findIndex((row) => row.name === name) + 1;
+    const value = (what: string) =>
+      targets(results)
+        .find((target) => target.what === what)
+        ?.found.get('Mutex');
+    expect(value('throughput at 16 threads / sem_t')).toBeCloseTo(place('Mutex') / place('sem_t'));
+    expect(value('throughput at 64 threads / pthread_mutex')).toBeCloseTo(
+      place('Mutex') / place('pthread_mutex'),
+    );
+    expect(value('fairness at 16 threads')).toBeCloseTo(1 / 16);
+    expect(value('uncontended pair / pthread_mutex')).toBeCloseTo(
+      (9 + place('Mutex')) / (9 + place('pthread_mutex')),
+    );
+    expect(value('longest wait at 64 threads / pthread_mutex')).toBe(1);
+    expect(value('fairness at 1 threads')).toBeUndefined();
+  });
+
+  it('draws a panel for each lock, the sweep and the platoon', async () => {
+    const drawn = await figures(madeUp());
+    expect([...drawn.keys()]).toEqual(['', '-bypass', '-platoon']);
+    const panels = drawn.get('') ?? '';
+    for (const { lock } of LOCKS) expect(panels).toContain(`>${lock?.of}</text>`);
+    for (const form of ['baseline', 'wrapped in a capacitor', 'native counterpart']) {
+      expect(panels).toContain(`>${form}</text>`);
+    }
+    const sweep = drawn.get('-bypass') ?? '';
+    for (const limit of ['10', '100', '∞']) expect(sweep).toContain(`>${limit}</text>`);
+    expect(sweep).toContain('>16 threads</text>');
+    expect(sweep).not.toContain('>64 threads</text>');
+    expect(sweep).not.toContain('>TicketLock</text>');
+    for (const svg of drawn.values()) expect(svg).not.toContain('NaN');
+  });
+
+  it('draws no sweep and no platoon where there is none', async () => {
+    const { trace: _, ...results } = madeUp();
+    const rows = results.rows.filter(({ only }) => !only);
+    const runs = results.runs.filter(({ row }) => !row.includes(':'));
+    expect([...(await figures({ ...results, rows, runs })).keys()]).toEqual(['']);
+  });
+});

@@ -1,0 +1,333 @@
+/**
+ * What src/mutex.ts, src/engine/eldest.ts and src/engine/doorbell.ts do around the core for promises of a mutex: as
+ * machines of a few phases, since the search must be able to stop between any two accesses.
+ *
+ * A thread's promises are in a queue. The first of them may be the eldest waiter; those behind it stand in runs.
+ */
+import { ADMITTED, ANSWER_CLOSED, constant, REFUSED } from '../scene/layout.js';
+import { type Op, type Scene, Violation } from '../scene/scene.js';
+import { LISTENING, LOCAL, PHASE, QUEUE, READY, REST_DUE, RESULT, RUNG } from '../scene/words.js';
+import {
+  ALONE,
+  ARRIVING,
+  CONTENDED,
+  ELDEST_PROMISE,
+  expectClosed,
+  forgetArrival,
+  GIVING_UP,
+  HAS,
+  has,
+  KIND,
+  mutex,
+  promiseAt,
+  queued,
+  RUN,
+  remove,
+  STAGE,
+} from './mutex-words.js';
+
+const MORE = constant('MORE');
+const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
+
+// Stages: the call that is under way.
+const TRYING = 1; // the eldest promise tries to take the lock
+const SETTLING = 2;
+const TRYING_NEWS = 3; // the same as TRYING, of a promise that has just become the eldest: SETTLING goes on then
+const DROPPING = 4;
+const UNLOCKING = 5;
+const WAKING = 6;
+
+function eldest(scene: Scene, t: number): boolean {
+  return scene.get(t, ELDEST_PROMISE) === 1;
+}
+
+/** Number of the first run: those who are not the eldest. */
+function firstRun(scene: Scene, t: number): number {
+  const n = scene.get(t, ELDEST_PROMISE);
+  return scene.get(t, QUEUE) > n ? scene.get(t, promiseAt(n) + RUN) : 0;
+}
+
+/** The run that the next promise may join. */
+function lastRun(scene: Scene, t: number): number {
+  const last = promiseAt(scene.get(t, QUEUE) - 1);
+  return firstRun(scene, t) !== 0 && scene.get(t, last + KIND) !== ALONE ? scene.get(t, last + RUN) : 0;
+}
+
+function call(scene: Scene, t: number, stage: number, name: string, ...args: number[]): true {
+  scene.set(t, STAGE, stage);
+  scene.call(t, name, ...args);
+  return true;
+}
+
+/** The eldest tries to take the lock. */
+function tryEldest(scene: Scene, t: number, stage: number): true {
+  return call(scene, t, stage, 'reserveLock', mutex(scene), scene.attachment(t, 0));
+}
+
+/** Settles what is due. Whether a call is under way, which `goesOn` takes up. */
+function settle(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  if (run !== 0) return call(scene, t, SETTLING, 'settle', run, scene.attachment(t, 0));
+  scene.set(t, STAGE, 0);
+  return false;
+}
+
+function drop(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  // A library object that has learnt that the mutex is closed tells the eldest, too.
+  if (run === 0) return eldest(scene, t) ? tryEldest(scene, t, TRYING) : settle(scene, t);
+  const n = scene.get(t, ELDEST_PROMISE);
+  while (firstRun(scene, t) === run) remove(scene, t, n);
+  return call(scene, t, DROPPING, 'dropRun', run);
+}
+
+/** Takes up what the call under way has answered. Whether there is another now. */
+function goesOn(scene: Scene, t: number): boolean {
+  const answer = scene.result(t);
+  const stage = scene.get(t, STAGE);
+  switch (stage) {
+    case TRYING:
+    case TRYING_NEWS:
+      if (answer !== REFUSED) {
+        if (answer === ADMITTED) {
+          has(scene, t);
+          scene.set(t, READY, scene.get(t, READY) + 1);
+        } else expectClosed(scene, t, answer);
+        remove(scene, t);
+        scene.set(t, ELDEST_PROMISE, 0);
+        restSoon(scene, t);
+      } else if (stage === TRYING) {
+        scene.set(t, STAGE, 0);
+        return false;
+      }
+      return settle(scene, t);
+    case SETTLING:
+      if (answer < 0) {
+        expectClosed(scene, t, answer);
+        return drop(scene, t);
+      }
+      if (answer === 0) {
+        scene.set(t, STAGE, 0);
+        return false;
+      }
+      if (answer !== 1 || eldest(scene, t))
+        throw new Violation(`thread ${t} has more than one eldest promise`);
+      scene.set(t, ELDEST_PROMISE, 1);
+      scene.set(t, REST_DUE, 1);
+      return tryEldest(scene, t, TRYING_NEWS);
+    case DROPPING:
+      return drop(scene, t);
+    case UNLOCKING:
+      if (answer === ANSWER_NOT_HELD) throw new Violation(`thread ${t} cannot unlock`);
+      if (answer !== MORE) break;
+      return eldest(scene, t)
+        ? tryEldest(scene, t, TRYING)
+        : call(scene, t, WAKING, 'wakeEldest', mutex(scene));
+  }
+  scene.set(t, STAGE, 0);
+  return false;
+}
+
+function restSoon(scene: Scene, t: number): void {
+  if (firstRun(scene, t) !== 0) scene.set(t, REST_DUE, 1);
+}
+
+/** `unlock()` by the owner. Whether a call is under way, which this takes up when called again. */
+export function unlocking(scene: Scene, t: number): boolean {
+  if (scene.get(t, STAGE) !== 0) return goesOn(scene, t);
+  scene.set(t, HAS, 0);
+  return call(scene, t, UNLOCKING, 'unlock', mutex(scene));
+}
+
+// Phases of lockAsync.
+const BEGIN = 0;
+const LOCKED = 1;
+const TRIED = 2;
+const ARRIVED = 3;
+const REST = 4;
+
+/** `lockAsync()`, whose continuation unlocks; `loop` runs it. */
+export function lockAsync(alone: boolean): Op {
+  return {
+    text: `lockAsync(${alone ? '{ signal }' : ''})`,
+    next(scene, t) {
+      const m = mutex(scene);
+      const answer = scene.result(t);
+      const go = (phase: number, name: string, ...args: number[]): false => {
+        scene.set(t, PHASE, phase);
+        scene.call(t, name, ...args);
+        return false;
+      };
+      const locked = (): true => {
+        has(scene, t);
+        scene.set(t, READY, scene.get(t, READY) + 1);
+        return true;
+      };
+      const closed = (): boolean => {
+        expectClosed(scene, t, answer);
+        scene.set(t, PHASE, REST);
+        return !(eldest(scene, t) ? tryEldest(scene, t, TRYING) : settle(scene, t));
+      };
+      switch (scene.get(t, PHASE)) {
+        case BEGIN:
+          return go(LOCKED, 'lock', m);
+        case LOCKED:
+          if (answer === ADMITTED) return locked();
+          if (answer !== CONTENDED) throw new Violation(`lock is answered ${answer}`);
+          return go(TRIED, 'tryLock', m);
+        case TRIED:
+          if (answer === ADMITTED) return locked();
+          if (answer !== REFUSED) return closed();
+          scene.set(t, ARRIVING, alone ? ALONE : 1);
+          return go(ARRIVED, 'arrive', m, 1, alone ? 0 : lastRun(scene, t), scene.attachment(t, 0));
+        case ARRIVED:
+          scene.set(t, ARRIVING, 0);
+          if (answer === ANSWER_CLOSED) {
+            forgetArrival(scene, t);
+            return closed();
+          }
+          if (answer < 0) throw new Violation(`thread ${t} is answered ${answer}`);
+          if (scene.get(t, QUEUE) === 0) scene.set(t, REST_DUE, 1);
+          queued(scene, t, answer);
+          if (answer > 0) return true;
+          scene.set(t, ELDEST_PROMISE, 1);
+          scene.set(t, REST_DUE, 1);
+          scene.set(t, PHASE, REST);
+          tryEldest(scene, t, TRYING);
+          return false;
+        default:
+          return !goesOn(scene, t);
+      }
+    },
+  };
+}
+
+/** The signal of the first promise that has one fires, if that promise waits. */
+export function abort(): Op {
+  return {
+    text: 'abort',
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, 1);
+      if (phase === 1 && scene.get(t, GIVING_UP) === 0) return !goesOn(scene, t);
+      const waiting = scene.get(t, QUEUE);
+      let n = 0;
+      if (phase === 0) {
+        while (n < waiting && scene.get(t, promiseAt(n) + KIND) !== ALONE) n++;
+        if (n === waiting) return true;
+        scene.set(t, GIVING_UP, n + 1);
+        if (n === 0 && eldest(scene, t)) scene.call(t, 'forgo', mutex(scene), scene.attachment(t, 0));
+        else scene.call(t, 'giveUpRun', scene.get(t, promiseAt(n) + RUN));
+        return false;
+      }
+      n = scene.get(t, GIVING_UP) - 1;
+      scene.set(t, GIVING_UP, 0);
+      if (n === 0 && eldest(scene, t)) {
+        remove(scene, t);
+        scene.set(t, ELDEST_PROMISE, 0);
+      } else if (scene.result(t) === REFUSED) remove(scene, t, n);
+      else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t));
+      restSoon(scene, t);
+      return !settle(scene, t);
+    },
+  };
+}
+
+// Phases of the event loop.
+const NEXT = 0;
+const RUNNING = 1; // a continuation
+const LOADING = 2; // the doorbell
+const RESTING = 3; // settling what is due
+const ENTERING = 4; // the first run
+const LOOKING = 5; // the eldest
+const LISTEN = 6; // comparing the doorbell, as waitAsync does
+const SLEEPING = 7;
+const RANG = LOCAL + 4;
+
+/** The event loop, until no promise waits: see scene/ops.ts. */
+export function loop(): Op {
+  return {
+    text: 'event loop',
+    next(scene, t) {
+      switch (scene.get(t, PHASE)) {
+        case RUNNING:
+          return unlocking(scene, t) ? false : turn(scene, t);
+        case LOADING:
+          scene.set(t, RANG, scene.get(t, RESULT));
+          scene.set(t, PHASE, RESTING);
+          return settle(scene, t) ? false : enter(scene, t);
+        case RESTING:
+          return goesOn(scene, t) ? false : enter(scene, t);
+        case ENTERING:
+          if (scene.result(t) === 0) return look(scene, t);
+          scene.set(t, PHASE, RESTING);
+          settle(scene, t);
+          return false;
+        case LOOKING:
+          return goesOn(scene, t) ? false : listen(scene, t);
+        case LISTEN:
+          if (scene.get(t, RESULT) !== scene.get(t, RANG)) return load(scene, t);
+          scene.set(t, LISTENING, 1);
+          scene.set(t, RUNG, scene.get(t, RESULT));
+          return turn(scene, t);
+        case SLEEPING:
+          scene.set(t, LISTENING, 0);
+          scene.set(t, RUNG, 0);
+          return load(scene, t);
+        default:
+          return turn(scene, t);
+      }
+    },
+  };
+}
+
+function load(scene: Scene, t: number): false {
+  scene.set(t, PHASE, LOADING);
+  scene.hostLoad(t, scene.doorbell(t));
+  return false;
+}
+
+function enter(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  if (run === 0) return look(scene, t);
+  scene.set(t, PHASE, ENTERING);
+  scene.call(t, 'enterRun', run, 0);
+  return false;
+}
+
+function look(scene: Scene, t: number): boolean {
+  if (!eldest(scene, t)) return listen(scene, t);
+  scene.set(t, PHASE, LOOKING);
+  tryEldest(scene, t, TRYING);
+  return false;
+}
+
+function listen(scene: Scene, t: number): boolean {
+  if (scene.get(t, QUEUE) === 0 || scene.get(t, LISTENING) === 1) return turn(scene, t);
+  scene.set(t, PHASE, LISTEN);
+  scene.hostLoad(t, scene.doorbell(t));
+  return false;
+}
+
+/** What the event loop does next. */
+function turn(scene: Scene, t: number): boolean {
+  scene.set(t, PHASE, NEXT);
+  scene.set(t, RESULT, 0);
+  scene.set(t, RANG, 0);
+  if (scene.get(t, READY) > 0) {
+    scene.set(t, READY, scene.get(t, READY) - 1);
+    scene.set(t, PHASE, RUNNING);
+    unlocking(scene, t);
+    return false;
+  }
+  if (scene.get(t, REST_DUE) === 1) {
+    scene.set(t, REST_DUE, 0);
+    return load(scene, t);
+  }
+  if (scene.get(t, QUEUE) === 0) return true;
+  if (scene.get(t, LISTENING) === 0)
+    throw new Violation(`thread ${t} sleeps without listening to its doorbell`);
+  scene.set(t, PHASE, SLEEPING);
+  scene.hostWait(t, scene.doorbell(t), scene.get(t, RUNG));
+  return false;
+}

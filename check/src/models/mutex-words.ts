@@ -1,0 +1,161 @@
+/** What the models of the mutex keep beside the machine, and see of it: who has the lock, who waits, how often overtaken. */
+import { ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
+import { type Scene, Violation } from '../scene/scene.js';
+import { GOT, LOCAL, MOST_PROMISES, PROMISES, QUEUE, TAKEN } from '../scene/words.js';
+
+export const M_WORD = constant('M_WORD');
+const M_OWNER = constant('M_OWNER');
+/** What can change of the number of waiters in a model. */
+const FEW_WAITERS = 7 * constant('M_WAITER');
+export const CONTENDED = constant('CONTENDED');
+
+/** Whether a promise of the thread is the eldest waiter: the first of the queue below. */
+export const ELDEST_PROMISE = GOT;
+/** Whether the thread has the lock, as it knows. */
+export const HAS = GOT + 1;
+
+// Words for the time of one operation.
+export const STAGE = LOCAL;
+/** A promise is about to take a ticket, one that may give up (2) or not (1). */
+export const ARRIVING = LOCAL + 1;
+/** Whether the thread itself waits, with a ticket, and how often it has been overtaken since. */
+export const WAITS = LOCAL + 2;
+export const OVERTAKEN = LOCAL + 3;
+
+// Of a promise: its run, whether it waits (PATIENT, or ALONE if it may give up), its ticket, how often overtaken.
+export const PROMISE = 4;
+export const RUN = 0;
+export const KIND = 1;
+const ITS_TICKET = 2;
+const ITS_OVERTAKEN = 3;
+export const ALONE = 2;
+
+export function mutex(scene: Scene): number {
+  return scene.semaphores[0];
+}
+
+export function ownerOf(scene: Scene): number {
+  return scene.machine.words[(mutex(scene) + M_WORD) >> 2] & M_OWNER;
+}
+
+/** The thread has been told that it has the lock. */
+export function has(scene: Scene, t: number): true {
+  if (ownerOf(scene) !== t + 1) throw new Violation(`thread ${t} has been told that it has the lock`);
+  for (let u = 0; u < scene.threads; u++) {
+    if (!scene.dead(u) && scene.get(u, HAS) === 1) throw new Violation(`threads ${t} and ${u} have the lock`);
+  }
+  scene.set(t, HAS, 1);
+  return true;
+}
+
+export function expectClosed(scene: Scene, t: number, answer: number): true {
+  if (answer !== ANSWER_CLOSED || !scene.closed(0)) throw new Violation(`thread ${t} is answered ${answer}`);
+  waitsNoMore(scene, t);
+  return true;
+}
+
+function waitsNoMore(scene: Scene, t: number): void {
+  scene.set(t, WAITS, 0);
+  scene.set(t, OVERTAKEN, 0);
+}
+
+/** Where the n-th promise of a thread is kept. */
+export function promiseAt(n: number): number {
+  return PROMISES + PROMISE * n;
+}
+
+/** The promise that has just taken its ticket is in the queue. */
+export function queued(scene: Scene, t: number, run: number): void {
+  const n = scene.get(t, QUEUE);
+  if (n === MOST_PROMISES) throw new Error(`a model's thread has at most ${MOST_PROMISES} promises`);
+  scene.set(t, promiseAt(n) + RUN, run);
+  scene.set(t, QUEUE, n + 1);
+}
+
+/** Takes the n-th promise out. */
+export function remove(scene: Scene, t: number, n = 0): void {
+  const left = scene.get(t, QUEUE) - 1;
+  scene.set(t, QUEUE, left);
+  for (let i = promiseAt(n); i < promiseAt(MOST_PROMISES); i++)
+    scene.set(t, i, i < promiseAt(left) ? scene.get(t, i + PROMISE) : 0);
+}
+
+/** The promise that was about to come into the queue does not. */
+export function forgetArrival(scene: Scene, t: number): void {
+  for (let i = 0; i < PROMISE; i++) scene.set(t, promiseAt(scene.get(t, QUEUE)) + i, 0);
+}
+
+/** The n-th promise waits no more, though it is still in the queue. */
+function promiseWaitsNoMore(scene: Scene, t: number, n: number): void {
+  for (let i = KIND; i < PROMISE; i++) scene.set(t, promiseAt(n) + i, 0);
+}
+
+/** Which promise the thread is about to give up, and 1 more. */
+export const GIVING_UP = LOCAL + 4;
+
+/** Looks at each change of the mutex. */
+export function wrote(scene: Scene, t: number, address: number, before: number, bypass: number): void {
+  const m = mutex(scene);
+  if (address === m + TICKET) {
+    tookTicket(scene, t);
+    return;
+  }
+  if (address !== m + M_WORD) return;
+  const was = before & M_OWNER;
+  const is = ownerOf(scene);
+  const left = (before & FEW_WAITERS) > (scene.machine.words[address >> 2] & FEW_WAITERS);
+  if (was === is) {
+    if (left) gaveUp(scene, t);
+  } else if (was !== 0) {
+    if (is !== 0) throw new Violation(`thread ${t} passes the lock from ${was} to ${is}`);
+    if (was !== t + 1 && !scene.dead(was - 1)) throw new Violation(`thread ${t} unlocks for ${was}`);
+  } else {
+    if (is !== t + 1) throw new Violation(`thread ${t} makes ${is} the owner`);
+    took(scene, t, left, bypass);
+  }
+}
+
+function tookTicket(scene: Scene, t: number): void {
+  const arriving = scene.get(t, ARRIVING);
+  if (arriving === 0) {
+    scene.set(t, WAITS, 1);
+    scene.set(t, OVERTAKEN, 0);
+    return;
+  }
+  const at = promiseAt(scene.get(t, QUEUE));
+  scene.set(t, at + KIND, arriving);
+  scene.set(t, at + ITS_TICKET, scene.get(t, TAKEN));
+  scene.set(t, at + ITS_OVERTAKEN, 0);
+}
+
+/** One waiter less, and nobody has taken the lock. */
+function gaveUp(scene: Scene, t: number): void {
+  if (scene.get(t, GIVING_UP) > 0) promiseWaitsNoMore(scene, t, scene.get(t, GIVING_UP) - 1);
+  else if (scene.get(t, ELDEST_PROMISE) === 1) promiseWaitsNoMore(scene, t, 0);
+  else waitsNoMore(scene, t);
+}
+
+/** Whoever came before and still waits has been overtaken. */
+function took(scene: Scene, t: number, waited: boolean, bypass: number): void {
+  let mine = 0x7fffffff;
+  if (waited && scene.get(t, WAITS) === 1) {
+    mine = scene.get(t, TAKEN);
+    waitsNoMore(scene, t);
+  } else if (waited) {
+    mine = scene.get(t, promiseAt(0) + ITS_TICKET);
+    promiseWaitsNoMore(scene, t, 0);
+  }
+  const count = (u: number, word: number): void => {
+    const overtaken = scene.get(u, word) + 1;
+    scene.set(u, word, overtaken);
+    if (overtaken > bypass) throw new Violation(`a waiter of thread ${u} is overtaken ${overtaken} times`);
+  };
+  for (let u = 0; u < scene.threads; u++) {
+    if (scene.dead(u)) continue;
+    if (scene.get(u, WAITS) === 1 && scene.get(u, TAKEN) < mine) count(u, OVERTAKEN);
+    for (let n = 0; n < MOST_PROMISES; n++) {
+      const at = promiseAt(n);
+      if (scene.get(u, at + KIND) !== 0 && scene.get(u, at + ITS_TICKET) < mine) count(u, at + ITS_OVERTAKEN);
+    }
+  }
+}

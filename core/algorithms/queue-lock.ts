@@ -1,0 +1,21 @@
+/**
+ * What the queue locks share whose first owner stands in the lock's word with its node: McsLock, ClhLock and
+ * ReciprocatingLock. The word is 0 while the lock is free.
+ */
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, GRANT, REFUSED, TICKET } from '../layout';
+import { giveNode, takeNode } from './nodes';
+import { own } from './ownership';
+
+/** Takes the lock if it is free. ADMITTED, REFUSED, ANSWER_CLOSED or ANSWER_FULL. */
+export function queueTryLock(s: usize): i32 {
+  if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
+  if (atomic.load<u32>(s, TICKET) !== 0) return REFUSED;
+  const node = takeNode();
+  if (node === 0) return ANSWER_FULL;
+  if (atomic.cmpxchg<u32>(s, 0, node as u32, TICKET) !== 0) {
+    giveNode(node);
+    return REFUSED;
+  }
+  own(s, node);
+  return ADMITTED;
+}

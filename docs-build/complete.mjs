@@ -1,0 +1,72 @@
+/**
+ * A plugin of TypeDoc: what the docstring of a public symbol must say besides that it is there. A method or a function
+ * says whether it blocks, and what it throws; a number says its range; a class says where its algorithm is from.
+ */
+import { Application, ReflectionKind } from 'typedoc';
+
+const CALLS = [ReflectionKind.CallSignature, ReflectionKind.ConstructorSignature];
+/** Those which hold no algorithm. */
+const PLAIN = /Error$|^Held|^Arena$/;
+/** What the language itself calls. */
+const HOOK = /^\[(async)?[dD]ispose\]$/;
+
+export function load(app) {
+  app.on(Application.EVENT_VALIDATE_PROJECT, (project) => {
+    const warn = (reflection, what) =>
+      app.logger.warn(`${reflection.getFriendlyFullName()}: the docstring does not say ${what}`);
+    for (const reflection of Object.values(project.reflections)) {
+      const comment = text(reflection);
+      if (comment === '') continue; // TypeDoc says that itself
+      if (CALLS.includes(reflection.kind)) checkCall(reflection, comment, warn);
+      if (reflection.kindOf(ReflectionKind.Class) && !PLAIN.test(reflection.name)) {
+        if (!/Source:|library's own/.test(comment))
+          warn(reflection, 'where the algorithm is from (Source: ...)');
+      }
+      if (reflection.kindOf(ReflectionKind.Property) && /Options$/.test(reflection.parent?.name ?? '')) {
+        if (isNumber(reflection.type) && !/\d/.test(comment)) warn(reflection, 'its range');
+      }
+    }
+  });
+}
+
+function checkCall(signature, comment, warn) {
+  const { parent: owner } = signature.parent;
+  if (HOOK.test(signature.name) || owner.name === '__type' || /Error$/.test(owner.name)) return;
+  // "As `acquire`, ...": what is not said here is said there.
+  const [, name] = comment.match(/^As `(\w+)`/) ?? [];
+  const model = name && modelOf(signature, name);
+  if (name && !model) warn(signature, `what it is like: there is no ${name}`);
+  if (!model) {
+    if (signature.kind === ReflectionKind.CallSignature && !/block/i.test(comment))
+      warn(signature, 'whether it blocks');
+    if (!/@throws|rejects|throws\s+nothing/i.test(comment)) warn(signature, 'what it throws (@throws)');
+  }
+  for (const parameter of signature.parameters ?? []) {
+    const isThere = model?.parameters?.some(({ name }) => name === parameter.name);
+    if (isNumber(parameter.type) && !isThere && !/\d/.test(text(parameter)))
+      warn(signature, `the range of ${parameter.name} (@param)`);
+  }
+}
+
+/** The signature that another one of the same class, or of the module, has. */
+function modelOf(signature, name) {
+  for (let scope = signature.parent.parent; scope; scope = scope.parent) {
+    const found = scope.children?.find((child) => child.name === name);
+    if (found?.signatures) return found.signatures[0];
+  }
+}
+
+function isNumber(type) {
+  const types = type?.type === 'union' ? type.types : [type];
+  return types.some(
+    ({ type: kind, name }) => kind === 'intrinsic' && (name === 'number' || name === 'bigint'),
+  );
+}
+
+/** All that the comment says, its tags by their names. */
+function text({ comment }) {
+  if (!comment) return '';
+  const joined = (parts) => parts.map((part) => part.text).join('');
+  const tags = comment.blockTags.map(({ tag, content }) => `${tag} ${joined(content)}`);
+  return [joined(comment.summary), ...tags].join('\n').trim();
+}

@@ -1,0 +1,19 @@
+// Serves browser/, a page whose main thread takes turns with two workers, to any browser. The two headers are what a page
+// needs to have shared memory at all.
+// Run: node examples/browser.mjs
+import { fileURLToPath } from 'node:url';
+import { createServer } from 'vite';
+
+const server = await createServer({
+  root: fileURLToPath(new URL('browser', import.meta.url)),
+  configFile: false,
+  logLevel: 'warn',
+  server: {
+    headers: {
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Embedder-Policy': 'require-corp',
+    },
+  },
+});
+await server.listen();
+console.log(`open ${server.resolvedUrls.local[0]}`);

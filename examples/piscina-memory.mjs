@@ -1,0 +1,39 @@
+// A pool of four threads could run four jobs at once, but the machine has 1000 MB for them. Each job takes as many
+// permits as it needs megabytes before it is handed to the pool: a big one gets all it needs at once, in its turn, and
+// no stream of small ones can keep it waiting.
+// Run: node examples/piscina-memory.mjs
+import { isMainThread } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import { Semaphore } from 'taketurns';
+
+const MEGABYTES = 1000;
+
+if (isMainThread) {
+  const memory = new Semaphore(MEGABYTES, { max: MEGABYTES });
+  const pool = new Piscina({ filename: import.meta.url, minThreads: 4, maxThreads: 4 });
+  const used = new Int32Array(new SharedArrayBuffer(8)); // megabytes now, most at once
+
+  const run = async (megabytes) => {
+    const held = await memory.holdAsync(megabytes);
+    try {
+      return await pool.run({ megabytes, used });
+    } finally {
+      held.release();
+    }
+  };
+  const jobs = [300, 300, 300, 900, 100, 100, 400, 1000, 200, 300].map(run);
+  const megabytes = await Promise.all(jobs);
+  const fits = used[1] <= MEGABYTES ? 'never more than there is' : `${used[1]} MB at once, too much`;
+  console.log(`${jobs.length} jobs of ${megabytes.reduce((a, b) => a + b)} MB in all: ${fits}`);
+  await pool.destroy();
+}
+
+/** In place of a job: has its memory for ten milliseconds. Piscina runs this in its threads. */
+export default function job({ megabytes, used }) {
+  const now = Atomics.add(used, 0, megabytes) + megabytes;
+  for (let most = Atomics.load(used, 1); now > most; )
+    most = Atomics.compareExchange(used, 1, most, now) === most ? now : Atomics.load(used, 1);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  Atomics.sub(used, 0, megabytes);
+  return megabytes;
+}

@@ -1,0 +1,46 @@
+// Four readers may look at a record together; the writer must be alone. A reader takes one permit, the writer all of
+// them. Since permits are given in the order in which they were asked for, readers that keep coming cannot shut the
+// writer out, nor the writer the readers.
+// Run: node examples/readers-writer.mjs
+import { once } from 'node:events';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
+import { Semaphore } from 'taketurns';
+
+const READERS = 4;
+const WRITES = 50;
+
+const record = Semaphore.open('record', READERS);
+
+if (isMainThread) {
+  const shared = {
+    words: new Int32Array(new SharedArrayBuffer(8)), // the same number twice, but for the time of a write
+    reads: new Int32Array(new SharedArrayBuffer(8)), // reads, torn reads
+  };
+  const roles = ['writer', ...Array(READERS).fill('reader')];
+  const workers = roles.map(
+    (role) => new Worker(new URL(import.meta.url), { workerData: { role, ...shared } }),
+  );
+  await Promise.all(workers.map((worker) => once(worker, 'exit')));
+  console.log(`${shared.words[0]} writes, ${shared.reads[1]} torn reads`);
+} else {
+  const { role, words, reads } = workerData;
+  if (role === 'writer') for (let i = 0; i < WRITES; i++) write(words);
+  else while (read(words, reads) < WRITES);
+}
+
+function write(words) {
+  const alone = record.hold(READERS);
+  words[0]++;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // a millisecond in which the two differ
+  words[1]++;
+  alone.release();
+}
+
+function read(words, reads) {
+  const shared = record.hold();
+  const [first, second] = words;
+  shared.release();
+  Atomics.add(reads, 0, 1);
+  if (first !== second) Atomics.add(reads, 1, 1);
+  return first;
+}

@@ -1,0 +1,119 @@
+/** One run of a row: what bench/src/workers/host.ts does, but the page's main thread may not block. */
+import { BENCHMARKS, type Benchmark } from '@taketurns/bench/dist/benchmarks.js';
+import { MT_BYTES, mtSeed, mtStepped } from '@taketurns/bench/dist/mt19937.js';
+import type { Trace } from '@taketurns/bench/dist/rows/platoon.js';
+import type { ScriptRow } from '@taketurns/bench/dist/rows/row.js';
+import {
+  ADMISSIONS,
+  ADMITTED,
+  BANDS,
+  BEGIN,
+  BYPASSES,
+  COUNTED,
+  clock,
+  END,
+  FAILED,
+  LARGEST_BYPASS,
+  LONGEST_WAIT,
+  MEASURE,
+  makeBoard,
+  OUT_OF_ORDER,
+  PHASE,
+  STOP,
+  tally,
+  WARM,
+} from '@taketurns/bench/dist/workers/board.js';
+import { type Crew, sleep, within } from '../crew/crew.js';
+
+const PATIENCE_MS = 20_000;
+/** A lock may let a thread starve: the interval begins without it then. */
+const GATHERING_MS = 1500;
+const LOOK_MS = 4;
+
+export interface RunOptions {
+  readonly benchmark: Benchmark['name'];
+  readonly loop: 'measure' | 'probe';
+  readonly seconds: number;
+  /** Milliseconds from the start of the loop to the interval. */
+  readonly warmUp: number;
+  readonly byTicket?: boolean;
+}
+
+export interface RunResult {
+  /** The interval's true length. */
+  readonly seconds: number;
+  readonly iterations: number[];
+  readonly admissions: number;
+  readonly longestWaitMs: number;
+  readonly largestBypass: number;
+  readonly bypasses: number[];
+  readonly outOfOrder?: number;
+  readonly trace?: Trace;
+}
+
+/** Has the whole crew run the row once. */
+export async function runRow(crew: Crew, row: ScriptRow, options: RunOptions): Promise<RunResult> {
+  const { benchmark, loop, seconds, warmUp } = options;
+  const threads = crew.size;
+  const { shared, dispose, trace } = await row.share();
+  const board = makeBoard(threads);
+  const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
+  mtSeed(common);
+  const { words, interval, tallies } = board;
+  const { workload } = BENCHMARKS[benchmark];
+  const ready = crew.order((thread) => ({
+    job: 'bench',
+    benchmark,
+    workload,
+    row: row.name,
+    loop,
+    thread,
+    threads,
+    shared,
+    board: board.memory,
+    common,
+    byTicket: options.byTicket ?? false,
+  }));
+  await within(ready, PATIENCE_MS, 'the threads did not start');
+  const done = crew.done();
+  done.catch(() => {});
+
+  Atomics.store(words, PHASE, WARM);
+  Atomics.notify(words, PHASE);
+  const start = performance.now();
+  while (Atomics.load(words, ADMITTED) < threads && Atomics.load(words, FAILED) === 0) {
+    if (performance.now() - start > GATHERING_MS) break;
+    await sleep(LOOK_MS);
+  }
+  // Its error is on its way.
+  if (Atomics.load(words, FAILED) !== 0) await done;
+  await sleep(Math.max(0, start + warmUp - performance.now()));
+
+  const begin = clock();
+  interval[BEGIN] = begin;
+  Atomics.store(words, PHASE, MEASURE);
+  await sleep(seconds * 1000);
+  const end = clock();
+  interval[END] = end;
+  Atomics.store(words, PHASE, STOP);
+  await within(done, PATIENCE_MS, 'not every thread came back after the interval');
+  const traced = trace?.(end);
+  dispose?.();
+
+  const column = (index: number): number[] =>
+    Array.from({ length: threads }, (_, thread) => tallies[tally(thread) + index] as number);
+  const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
+  const admissions = sum(column(ADMISSIONS));
+  if (!mtStepped(common, admissions)) throw new Error('it let two threads in at once: steps were lost');
+  const outOfOrder = sum(column(OUT_OF_ORDER));
+  return {
+    seconds: (end - begin) / 1000,
+    iterations: column(COUNTED),
+    admissions,
+    longestWaitMs: Math.max(...column(LONGEST_WAIT)),
+    largestBypass: Math.max(...column(LARGEST_BYPASS)),
+    bypasses: Array.from({ length: BANDS }, (_, band) => sum(column(BYPASSES + band))),
+    ...(Number.isNaN(outOfOrder) ? {} : { outOfOrder }),
+    ...(traced === undefined ? {} : { trace: traced }),
+  };
+}

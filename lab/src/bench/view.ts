@@ -1,0 +1,374 @@
+/** semabench and MutexBench in the browser's own workers; the figures are drawn as they come in. */
+import { BENCHMARKS, type Benchmark } from '@taketurns/bench/dist/benchmarks.js';
+import { type Cell, cells, type Results } from '@taketurns/bench/dist/results.js';
+import type { ScriptRow } from '@taketurns/bench/dist/rows/row.js';
+import { Crew } from '../crew/crew.js';
+import { begin, end } from '../experiment.js';
+import { Chart, colour, decades, Plot } from '../ui/chart.js';
+import { button, byId, download, h, put, slider } from '../ui/dom.js';
+import { count, counted, duration, share } from '../ui/format.js';
+
+/** Rows that are ticked at first. */
+const USUAL: Record<Benchmark['name'], readonly string[]> = {
+  semaphores: ['Semaphore', 'TwaSemaphore', 'TicketSemaphore', 'js-ticket-notify-all', 'js-barging'],
+  locks: ['Mutex', 'Semaphore', 'TtsLock', 'TtsLock+capacitor', 'McsLock', 'js-barging'],
+};
+const TITLES = { semaphores: 'semabench', locks: 'MutexBench' } as const;
+const ABOUT = {
+  semaphores: 'acquire, a step of the common generator, release, a step of one’s own',
+  locks: 'lock, a step of the common generator, unlock',
+} as const;
+const THREADS = [1, 2, 3, 4, 6, 8, 12, 16];
+const USUAL_THREADS = [1, 2, 4, 8];
+/** Milliseconds that a loop runs before its interval, and for each thread more. */
+const WARM_MS = 40;
+const WARM_EACH_MS = 10;
+
+export function benchmarks(): void {
+  byId('bench-lab').append(
+    h(
+      'div',
+      { class: 'benches' },
+      ...(['semaphores', 'locks'] as const).map((name) => new Bench(name).element),
+    ),
+  );
+}
+
+class Bench {
+  readonly element: HTMLElement;
+  readonly #name: Benchmark['name'];
+  readonly #rows: readonly ScriptRow[];
+  readonly #ticks: ReadonlyMap<string, HTMLInputElement>;
+  readonly #counts: ReadonlyMap<number, HTMLInputElement>;
+  readonly #seconds = slider('each run', [0.1, 0.2, 0.5, 1, 2], 0.2, (s) => `${s} s`);
+  readonly #rounds = slider('rounds', [1, 2, 3, 5], 1, String);
+  readonly #start: HTMLButtonElement;
+  readonly #status = h('p', { class: 'status', role: 'status' });
+  readonly #progress = h('progress', { max: 1, value: 0, 'aria-label': 'Progress' });
+  readonly #table = h('div', { class: 'scroll' });
+  readonly #charts: readonly Chart[];
+  readonly #saves: readonly HTMLButtonElement[];
+  #results: Results;
+  #running = false;
+  #ended: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(name: Benchmark['name']) {
+    this.#name = name;
+    this.#rows = BENCHMARKS[name].rows.filter((row) => row.kind === 'script');
+    this.#results = this.#nothing();
+    const tick = (text: string, checked: boolean, swatch?: string): [HTMLElement, HTMLInputElement] => {
+      const input = h('input', { type: 'checkbox' });
+      input.checked = checked;
+      const mark = swatch && h('span', { class: 'swatch', style: `background: ${swatch}` });
+      return [h('label', { class: 'tick' }, input, mark, text), input];
+    };
+    const rows = this.#rows.map(({ name: row }) => [row, ...tick(row, USUAL[name].includes(row))] as const);
+    const counts = THREADS.map((n) => [n, ...tick(String(n), USUAL_THREADS.includes(n))] as const);
+    this.#ticks = new Map(rows.map(([row, , input]) => [row, input]));
+    this.#counts = new Map(counts.map(([n, , input]) => [n, input]));
+    this.#start = button('Run', () => (this.#running ? this.stop() : void this.#go()), 'primary');
+    this.#charts = [
+      new Chart('Throughput', () => this.#throughput(), 'iterations a second, all threads together'),
+      new Chart(
+        'Fairness',
+        () => this.#fairness(),
+        'fewest iterations of a thread over most: 1 is even, 0 starved',
+      ),
+    ];
+    const file = (type: string): string => `${TITLES[name]}.${type}`;
+    this.#saves = [
+      button('JSON', () => download(file('json'), 'application/json', this.json), 'save'),
+      ...(['throughput', 'fairness'] as const).map((figure, i) =>
+        button(`SVG of ${figure}`, () => this.#save(i, `${TITLES[name]}-${figure}.svg`), 'save'),
+      ),
+    ];
+    this.element = h(
+      'article',
+      { class: 'bench', 'data-bench': name },
+      h('h3', { class: 'divide' }, TITLES[name]),
+      h('p', { class: 'lead' }, `Each iteration: ${ABOUT[name]}.`),
+      h('div', { class: 'controls' }, this.#start, this.#seconds.element, this.#rounds.element),
+      h(
+        'details',
+        { class: 'choices' },
+        h('summary', {}, 'Rows and threads'),
+        h(
+          'fieldset',
+          {},
+          h('legend', {}, 'Threads'),
+          counts.map(([, label]) => label),
+        ),
+        h(
+          'fieldset',
+          {},
+          h('legend', {}, 'Rows'),
+          rows.map(([, label]) => label),
+        ),
+      ),
+      this.#progress,
+      this.#status,
+      h(
+        'div',
+        { class: 'pair' },
+        this.#charts.map(({ element }) => element),
+      ),
+      this.#table,
+      h(
+        'div',
+        { class: 'controls saves' },
+        h('span', {}, 'Download'),
+        h('div', { class: 'group' }, this.#saves),
+      ),
+    );
+    this.#show();
+  }
+
+  #save(chart: number, file: string): void {
+    const svg = this.#charts[chart]?.svg;
+    if (svg !== undefined) download(file, 'image/svg+xml', svg);
+  }
+
+  /** The results as the command line writes them. */
+  get json(): string {
+    return `${JSON.stringify(this.#results, null, 2)}\n`;
+  }
+
+  #nothing(rows: readonly ScriptRow[] = [], options: Record<string, unknown> = {}): Results {
+    return {
+      benchmark: this.#name,
+      environment: {
+        date: new Date().toISOString(),
+        browser: navigator.userAgent,
+        processors: navigator.hardwareConcurrency,
+      },
+      options,
+      rows: rows.map(({ name, family, lock }) => ({ name, family, ...(lock === undefined ? {} : { lock }) })),
+      runs: [],
+      probes: [],
+      pairs: [],
+      asyncs: [],
+      releases: [],
+      skipped: [],
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#start.disabled = true;
+    await this.#ended;
+  }
+
+  async #go(): Promise<void> {
+    const rows = this.#rows.filter(({ name }) => this.#ticks.get(name)?.checked);
+    const threads = THREADS.filter((n) => this.#counts.get(n)?.checked);
+    if (rows.length === 0 || threads.length === 0) {
+      put(this.#status, 'Choose at least one row and one number of threads.');
+      return;
+    }
+    await begin(this);
+    const seconds = this.#seconds.value;
+    const rounds = this.#rounds.value;
+    this.#results = this.#nothing(rows, { threads, seconds, runs: rounds });
+    this.#running = true;
+    this.#stopped = false;
+    put(this.#start, 'Stop');
+    this.#ended = this.#runAll(rows, threads, seconds, rounds).finally(() => {
+      this.#running = false;
+      this.#start.disabled = false;
+      put(this.#start, 'Run');
+      end(this);
+      this.#show();
+    });
+    await this.#ended;
+  }
+
+  async #runAll(
+    rows: readonly ScriptRow[],
+    threads: readonly number[],
+    seconds: number,
+    rounds: number,
+  ): Promise<void> {
+    const { runs, probes, skipped } = this.#results;
+    const all = rows.length * threads.length * rounds;
+    const broken = new Set<string>();
+    let ended = 0;
+    const { runRow } = await import('./run.js');
+    for (let round = 1; round <= rounds; round++) {
+      for (const of of threads) {
+        for (const row of rows) {
+          if (this.#stopped) {
+            put(this.#status, `Stopped after ${counted(ended, 'run')} of ${all}.`);
+            return;
+          }
+          this.#progress.value = ended++ / all;
+          if (broken.has(row.name)) continue;
+          put(this.#status, `${row.name}, ${counted(of, 'thread')} (${ended} of ${all})`);
+          const options = { benchmark: this.#name, seconds, warmUp: WARM_MS + of * WARM_EACH_MS };
+          let crew: Crew | undefined;
+          try {
+            crew = await Crew.hire(of);
+            const run = await runRow(crew, row, { ...options, loop: 'measure' });
+            const { iterations } = run;
+            // A browser does not say how much of its processors a page takes.
+            const cpuSeconds = Number.NaN;
+            runs.push({ row: row.name, threads: of, round, seconds: run.seconds, cpuSeconds, iterations });
+            this.#show();
+            if (round === 1) {
+              const { longestWaitMs, largestBypass, bypasses, admissions, outOfOrder } = await runRow(
+                crew,
+                row,
+                {
+                  ...options,
+                  loop: 'probe',
+                },
+              );
+              probes.push({
+                row: row.name,
+                threads: of,
+                longestWaitMs,
+                largestBypass,
+                bypasses,
+                admissions,
+                ...(outOfOrder === undefined ? {} : { outOfOrder }),
+              });
+            }
+          } catch (error) {
+            // What it did not do now it would not do next time either.
+            broken.add(row.name);
+            skipped.push({
+              row: row.name,
+              at: `${counted(of, 'thread')}, run ${round}`,
+              why: error instanceof Error ? error.message : String(error),
+            });
+          } finally {
+            crew?.dismiss();
+          }
+          this.#show();
+        }
+      }
+    }
+    this.#progress.value = 1;
+    const left =
+      skipped.length === 0
+        ? ''
+        : ` Left out: ${skipped.map(({ row, at, why }) => `${row}, ${at}: ${why}`).join('; ')}.`;
+    put(this.#status, `${counted(all, 'run')}, done.${left}`);
+  }
+
+  #colours(): { domain: string[]; range: string[] } {
+    const domain = this.#results.rows.map(({ name }) => name);
+    return { domain, range: domain.map((_, i) => colour(i)) };
+  }
+
+  #lines(label: string, y: (cell: Cell) => number, scale: Plot.ScaleOptions): Plot.PlotOptions {
+    const data = cells(this.#results);
+    const threads = (this.#results.options.threads as number[] | undefined) ?? USUAL_THREADS;
+    return {
+      ariaLabel: label,
+      marginTop: 16,
+      marginBottom: 38,
+      x: { type: 'point', domain: threads, label: 'threads', padding: 0.25 },
+      y: { grid: true, label: null, ...scale },
+      color: { ...this.#colours(), legend: data.length > 0 },
+      marks: [
+        data.length > 0
+          ? null
+          : Plot.text(['no runs yet'], { frameAnchor: 'middle', fill: 'var(--soft)', fontSize: 13 }),
+        Plot.lineY(data, { x: 'threads', y, z: 'row', stroke: 'row', strokeWidth: 2 }),
+        Plot.dot(data, {
+          x: 'threads',
+          y,
+          fill: 'row',
+          r: 4,
+          tip: true,
+          title: (cell: Cell) =>
+            `${cell.row}\n${counted(cell.threads, 'thread')}\n${count(cell.throughput.median)} a second\nfairness ${cell.fairness.median.toFixed(2)}`,
+        }),
+      ],
+    };
+  }
+
+  #throughput(): Plot.PlotOptions {
+    const most = Math.max(1e6, ...cells(this.#results).map(({ throughput }) => throughput.median));
+    const least = Math.min(1e5, ...cells(this.#results).map(({ throughput }) => throughput.median));
+    return this.#lines(
+      `${TITLES[this.#name]}: throughput by number of threads`,
+      ({ throughput }) => throughput.median,
+      {
+        type: 'log',
+        domain: [least * 0.8, most * 1.2],
+        ticks: decades(least * 0.8, most * 1.2),
+        tickFormat: (n: number) => count(n),
+      },
+    );
+  }
+
+  #fairness(): Plot.PlotOptions {
+    return this.#lines(
+      `${TITLES[this.#name]}: fairness by number of threads`,
+      ({ fairness }) => fairness.median,
+      {
+        domain: [0, 1.02],
+        ticks: [0, 0.25, 0.5, 0.75, 1],
+        tickFormat: String,
+      },
+    );
+  }
+
+  /** Draws figures and table anew. */
+  #show(): void {
+    for (const chart of this.#charts) chart.draw();
+    const all = cells(this.#results);
+    const most = Math.max(0, ...all.map(({ threads }) => threads));
+    const at = all.filter(({ threads }) => threads === most);
+    for (const save of this.#saves) save.disabled = all.length === 0;
+    this.#table.hidden = at.length === 0;
+    const { range } = this.#colours();
+    this.#table.replaceChildren(
+      h(
+        'table',
+        { class: 'results' },
+        h('caption', {}, `At ${counted(most, 'thread')}`),
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            ['', 'iterations/s', 'fairness', 'longest wait', 'largest bypass', 'overtaken'].map((text) =>
+              h('th', { scope: 'col' }, text),
+            ),
+          ),
+        ),
+        h(
+          'tbody',
+          {},
+          at.map((cell) => {
+            const { probe } = cell;
+            const swatch = range[this.#results.rows.findIndex(({ name }) => name === cell.row)];
+            const overtaken =
+              probe === undefined || !probe.admissions
+                ? '–'
+                : share(1 - (probe.bypasses[0] ?? 0) / probe.bypasses.reduce((a, b) => a + b, 0));
+            return h(
+              'tr',
+              { 'data-row': cell.row },
+              h(
+                'th',
+                { scope: 'row' },
+                h('span', { class: 'swatch', style: `background: ${swatch}` }),
+                cell.row,
+              ),
+              h('td', {}, count(cell.throughput.median)),
+              h('td', {}, cell.fairness.median.toFixed(2)),
+              h('td', {}, probe ? duration(probe.longestWaitMs) : '–'),
+              h('td', {}, probe ? count(probe.largestBypass) : '–'),
+              h('td', {}, overtaken),
+            );
+          }),
+        ),
+      ),
+    );
+  }
+}

@@ -1,0 +1,21 @@
+/** What the page and its workers say to each other. */
+import type { ArenaHandle, ThreadHandle } from 'taketurns';
+import type { BenchOrder } from '../bench/thread.js';
+import type { QueueOrder } from '../queue/thread.js';
+import type { StarvationOrder } from '../starvation/thread.js';
+
+export type Order =
+  | ({ readonly job: 'starvation' } & StarvationOrder)
+  | ({ readonly job: 'queue' } & QueueOrder)
+  | ({ readonly job: 'bench' } & BenchOrder);
+
+/** The first message to a worker. */
+export interface Welcome {
+  readonly arena: ArenaHandle;
+}
+
+export type Reply =
+  | { readonly hired: ThreadHandle }
+  | { readonly ready: true }
+  | { readonly done: true }
+  | { readonly error: string };

@@ -1,0 +1,32 @@
+/** A worker of the page: it attaches to the page's arena, and then does one job after the other. */
+import { Arena } from 'taketurns';
+import type { Order, Reply, Welcome } from './messages.js';
+
+type Run = () => void;
+/** Prepares a job; what it returns runs until the page says stop. */
+export type Job<O> = (order: O) => Promise<Run>;
+
+const jobs = {
+  starvation: async () => (await import('../starvation/thread.js')).starvation,
+  queue: async () => (await import('../queue/thread.js')).queue,
+  bench: async () => (await import('../bench/thread.js')).bench,
+};
+
+const reply = (message: Reply): void => postMessage(message);
+
+self.onmessage = async ({ data }: MessageEvent<Welcome | Order>) => {
+  try {
+    if ('arena' in data) {
+      const arena = Arena.from(data.arena);
+      reply({ hired: arena.thread });
+      return;
+    }
+    const job = (await jobs[data.job]()) as Job<Order>;
+    const run = await job(data);
+    reply({ ready: true });
+    run();
+    reply({ done: true });
+  } catch (error) {
+    reply({ error: error instanceof Error ? error.message : String(error) });
+  }
+};

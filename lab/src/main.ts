@@ -1,0 +1,39 @@
+/** The page: each section is an experiment of its own. */
+import './style.css';
+import { isolate } from './isolation.js';
+import { byId, put } from './ui/dom.js';
+import { everyFrame, framesPerSecond } from './ui/frames.js';
+import { theme } from './ui/theme.js';
+
+theme();
+
+const why = await isolate();
+if (why === undefined) {
+  const [{ starvation }, { stepper }, { live }, { benchmarks }, { capacitor }] = await Promise.all([
+    import('./starvation/view.js'),
+    import('./queue/stepper.js'),
+    import('./queue/live.js'),
+    import('./bench/view.js'),
+    import('./capacitor/view.js'),
+  ]);
+  starvation();
+  stepper();
+  live();
+  benchmarks();
+  capacitor();
+} else {
+  const notice = byId('isolation');
+  notice.hidden = false;
+  put(notice, why);
+}
+
+let shown = 0;
+everyFrame((now) => {
+  if (now - shown < 250) return;
+  shown = now;
+  const fps = framesPerSecond();
+  const pill = byId('fps');
+  put(pill, `${fps} fps`);
+  pill.classList.toggle('slow', now > 2000 && fps < 50);
+});
+document.documentElement.dataset.ready = 'yes';

@@ -1,0 +1,65 @@
+/** The waiting array, drawn from memory: a row a bucket, with its cells and the overflow lines behind it. */
+import { h } from '../ui/dom.js';
+import { CELLS, type Memory } from './memory.js';
+
+/** Which thread an element is of, from 0 on; undefined if it is nobody's. */
+export type OwnerOf = (element: number) => number | undefined;
+
+interface Row {
+  readonly row: HTMLElement;
+  readonly cells: readonly HTMLElement[];
+}
+
+export class ArrayView {
+  readonly element = h('div', { class: 'array' });
+  readonly #rows: Row[] = [];
+  readonly #shown: number;
+
+  /** At most so many cells of a row are shown. */
+  constructor(shown = CELLS) {
+    this.#shown = shown;
+  }
+
+  show(memory: Memory, ownerOf: OwnerOf, touched = ''): void {
+    let at = 0;
+    for (let i = 0; i < memory.buckets; i++) {
+      let line = memory.bucket(i);
+      let depth = 0;
+      while (true) {
+        const name = depth === 0 ? `bucket${i}` : `line${depth}`;
+        this.#put(at++, depth === 0 ? `bucket ${i}` : '↳ overflow', name, line.cells, ownerOf, touched);
+        if (line.next === 0 || depth === 4) break;
+        line = memory.line(line.next);
+        depth++;
+      }
+    }
+    while (this.#rows.length > at) this.#rows.pop()?.row.remove();
+  }
+
+  #put(
+    at: number,
+    title: string,
+    name: string,
+    numbers: readonly number[],
+    ownerOf: OwnerOf,
+    touched: string,
+  ): void {
+    let row = this.#rows[at];
+    if (row === undefined) {
+      const cells = Array.from({ length: this.#shown }, () => h('span', { class: 'cell' }));
+      row = { row: h('div', { class: 'bucket' }, h('span', { class: 'name' }), cells), cells };
+      this.#rows[at] = row;
+      this.element.append(row.row);
+    }
+    const label = row.row.firstElementChild as HTMLElement;
+    if (label.textContent !== title) label.textContent = title;
+    for (const [c, cell] of row.cells.entries()) {
+      const number = numbers[c] ?? 0;
+      const owner = number === 0 ? undefined : ownerOf(number - 1);
+      const text = number === 0 ? '' : owner === undefined ? '×' : `e${number - 1}`;
+      if (cell.textContent !== text) cell.textContent = text;
+      const classes = `cell${owner === undefined ? '' : ` of t${owner % 8}`}${number !== 0 && owner === undefined ? ' taken' : ''}${touched === `${name}.cell${c}` ? ' touched' : ''}`;
+      if (cell.className !== classes) cell.className = classes;
+    }
+  }
+}

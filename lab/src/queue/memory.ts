@@ -1,0 +1,168 @@
+/**
+ * What stands in an arena's memory, for the eye: the same reading for the simulated machine's and for the real one's.
+ * Offsets are those of core/layout.ts.
+ */
+import { constant, type Regions } from '@taketurns/check/dist/scene/layout.js';
+
+const [LINE, OBJECT, ELEMENT, NAME, THREAD] = [
+  'LINE',
+  'OBJECT_SIZE',
+  'ELEMENT_SIZE',
+  'NAME_SIZE',
+  'THREAD_SIZE',
+].map(constant) as [number, number, number, number, number];
+const [TICKET, GRANT] = [constant('TICKET'), constant('GRANT')];
+const [B_CELLS, B_NEXT] = [constant('B_CELLS'), constant('B_NEXT')];
+const [E_STATE, E_START, E_REQUEST, E_CELLS] = ['E_STATE', 'E_START', 'E_REQUEST', 'E_CELLS'].map(
+  constant,
+) as [number, number, number, number];
+const STATE_MASK = constant('STATE_MASK');
+const EPOCH = constant('EPOCH');
+const OBJECT_SHIFT = BigInt(constant('OBJECT_SHIFT'));
+const OWNER_SHIFT = BigInt(constant('OWNER_SHIFT'));
+const THREAD_MASK = constant('THREAD_MASK');
+
+/** Cells of one line. */
+export const CELLS = (LINE - B_CELLS) / 4;
+
+const STATE_NAMES = [
+  'idle',
+  'reserved',
+  'waiting',
+  'granted',
+  'closed',
+  'awake',
+  'abandoned',
+  'claimed',
+  'merging',
+  'attached',
+  'lent',
+] as const;
+export type StateName = (typeof STATE_NAMES)[number];
+
+export interface Element {
+  readonly index: number;
+  readonly address: number;
+  readonly state: StateName;
+  readonly epoch: number;
+  /** The thread's number in the arena, from 1 on; 0 if it is nobody's. */
+  readonly thread: number;
+  readonly start: number;
+  readonly width: number;
+  /** Address of the object that it is for. */
+  readonly object: number;
+  /** Addresses of the cells it stands in. */
+  readonly cells: readonly number[];
+}
+
+export interface Bucket {
+  readonly address: number;
+  /** Numbers of elements, from 1 on; 0 for an empty cell. */
+  readonly cells: readonly number[];
+  /** Address of its overflow line, 0 if it has none. */
+  readonly next: number;
+}
+
+/** Where the regions of an arena lie, as its header tells: what core/arena.ts does with the sizes. */
+export function regionsIn(words: Int32Array): Regions {
+  const size = (name: string): number => words[constant(name) >> 2] as number;
+  const [objectCount, nameCount, threadCount] = [size('H_OBJECTS'), size('H_NAMES'), size('H_THREADS')];
+  const [bucketCount, elementCount] = [size('H_BUCKETS'), size('H_ELEMENTS')];
+  const objects = constant('REGIONS');
+  const names = objects + objectCount * OBJECT;
+  const threads = names + (nameCount + threadCount) * NAME;
+  const chains = threads + (threadCount + 1) * THREAD;
+  const buckets = chains + bucketCount * LINE;
+  const lines = buckets + bucketCount * LINE;
+  const common = lines + Math.floor(elementCount / 8) * LINE;
+  const elements = common + (Math.floor(elementCount / 6) + 1) * LINE;
+  return {
+    objects,
+    names,
+    threads,
+    chains,
+    buckets,
+    lines,
+    common,
+    elements,
+    end: elements + elementCount * ELEMENT,
+  };
+}
+
+export class Memory {
+  readonly regions: Regions;
+  readonly #words: Int32Array;
+
+  constructor(words: Int32Array, regions = regionsIn(words)) {
+    this.#words = words;
+    this.regions = regions;
+  }
+
+  #long(address: number): bigint {
+    const lo = BigInt.asUintN(32, BigInt(this.#words[address >> 2] as number));
+    return (BigInt(this.#words[(address >> 2) + 1] as number) << 32n) | lo;
+  }
+
+  ticket(object: number): number {
+    return Number(this.#long(object + TICKET));
+  }
+
+  grant(object: number): number {
+    return Number(this.#long(object + GRANT));
+  }
+
+  bucket(index: number): Bucket {
+    return this.line(this.regions.buckets + index * LINE);
+  }
+
+  line(address: number): Bucket {
+    const at = (address + B_CELLS) >> 2;
+    return {
+      address,
+      cells: Array.from(this.#words.subarray(at, at + CELLS)),
+      next: this.#words[(address + B_NEXT) >> 2] as number,
+    };
+  }
+
+  get buckets(): number {
+    return (this.regions.lines - this.regions.buckets) / LINE;
+  }
+
+  /** Every element that is not idle, of the first so many. */
+  *elements(most = Infinity): Generator<Element> {
+    const { elements, end, objects } = this.regions;
+    const last = Math.min(end, elements + most * ELEMENT);
+    for (let address = elements; address < last; address += ELEMENT) {
+      const life = this.#words[(address + E_STATE) >> 2] as number;
+      const state = STATE_NAMES[life & STATE_MASK] ?? 'idle';
+      if (state === 'idle') continue;
+      const request = this.#long(address + E_REQUEST);
+      const cells = this.#long(address + E_CELLS);
+      yield {
+        index: (address - elements) / ELEMENT,
+        address,
+        state,
+        epoch: Math.floor((life >>> 0) / EPOCH),
+        thread: Number(request >> OWNER_SHIFT) & THREAD_MASK,
+        start: Number(this.#long(address + E_START)),
+        width: Number(request & 0x7fffffffn),
+        object: objects + Number((request >> OBJECT_SHIFT) & 0xfffffn) * OBJECT,
+        cells: [Number(cells & 0xffffffffn), Number(cells >> 32n)].filter((cell) => cell !== 0),
+      };
+    }
+  }
+
+  /** `bucket 3, cell 0` */
+  placeOf(cell: number): string {
+    const { buckets, lines, common } = this.regions;
+    const line = Math.floor((cell - buckets) / LINE);
+    const at = ((cell - buckets) % LINE) - B_CELLS;
+    const name =
+      cell < lines
+        ? `bucket ${line}`
+        : cell < common
+          ? `overflow ${Math.floor((cell - lines) / LINE)}`
+          : `common ${Math.floor((cell - common) / LINE)}`;
+    return `${name}, cell ${at / 4}`;
+  }
+}

@@ -1,0 +1,234 @@
+/** The shipped core.wasm in the interpreter of check/, one step at a time: a step is one access to shared memory. */
+
+import { PARKED, PENDING } from '@taketurns/check/dist/machine/status.js';
+import { type Line, modelOf } from '@taketurns/check/dist/models/program.js';
+import { loadProgram } from '@taketurns/check/dist/programs.js';
+import { COLLISIONS } from '@taketurns/check/dist/scene/layout.js';
+import { isFinding, Scene } from '@taketurns/check/dist/scene/scene.js';
+import { CHOICES, GIVING, GOT, KILL, OP, STEP, TIME_OUT } from '@taketurns/check/dist/scene/words.js';
+import { Memory } from './memory.js';
+
+export interface Scenario {
+  readonly id: string;
+  readonly title: string;
+  readonly about: string;
+  readonly line: Line;
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    id: 'turns',
+    title: 'Three threads, one permit',
+    about: 'Each wants the permit twice. Nobody overtakes, whatever the order of the steps.',
+    line: { name: 'turns', program: 'A R A R | A R A R | A R A R', permits: [1], buckets: 4 },
+  },
+  {
+    id: 'collisions',
+    title: 'Four threads, one bucket',
+    about:
+      'A waiting array of one bucket: whoever comes second finds another waiter there, and enters beside it.',
+    line: { name: 'collisions', program: 'A R | A R | A R | A R', permits: [1], buckets: 1 },
+  },
+  {
+    id: 'heavy',
+    title: 'A heavy request',
+    about: 'Two permits. One thread wants both at once; the lighter one behind it waits its turn.',
+    line: { name: 'heavy', program: 'A R A R | A2 R | A R', permits: [2], buckets: 4 },
+  },
+  {
+    id: 'give-up',
+    title: 'Giving up',
+    about:
+      'Two threads wait with a time-out. Let one run out: its ticket stays behind as a tombstone, and whoever brings the grant there passes it on.',
+    line: { name: 'give-up', program: 'A R | B R | B R | A R', permits: [1], buckets: 4 },
+  },
+  {
+    id: 'overflow',
+    title: 'A full bucket',
+    about: 'One bucket with one free cell: the second waiter hangs an overflow line behind it.',
+    line: { name: 'overflow', program: 'A R | A R | A R | A R', permits: [1], buckets: 1, cells: 1 },
+  },
+  {
+    id: 'death',
+    title: 'An owner dies',
+    about:
+      'A robust semaphore. Kill a thread wherever you like: the last one reaps it, and the queue moves on.',
+    line: {
+      name: 'death',
+      program: 'A R | A R | A R | S',
+      permits: [1],
+      buckets: 4,
+      mortal: [0, 1],
+      robust: true,
+    },
+  },
+];
+
+export interface Choice {
+  readonly kind: 'step' | 'time out' | 'kill';
+  readonly choice: number;
+}
+
+export interface Step {
+  readonly thread: number;
+  /** The functions under way. */
+  readonly where: string;
+  readonly what: string;
+  /** The name of the word that was accessed, as the search calls it. */
+  readonly word: string;
+}
+
+export type ThreadState = 'runs' | 'sleeps' | 'done' | 'dead' | 'looks out';
+
+/** Of what a thread gives back: the bit that says that it had it. */
+const OWN = 9;
+
+const KINDS = { [STEP]: 'step', [TIME_OUT]: 'time out', [KILL]: 'kill' } as const;
+
+export class Simulation {
+  readonly scenario: Scenario;
+  readonly threads: number;
+  readonly permits: number;
+  readonly memory: Memory;
+  /** What has been done so far. */
+  readonly steps: Step[] = [];
+  /** Which thread has drawn each ticket. */
+  readonly owners: number[] = [];
+  collisions = 0;
+  timeouts = 0;
+  deaths = 0;
+  /** What the search would report: a promise broken. */
+  violation: string | undefined;
+  readonly #scene: Scene;
+  readonly #choices: number[] = [];
+  readonly #open = new Int32Array(64);
+
+  constructor(scenario: Scenario, choices: readonly number[] = []) {
+    this.scenario = scenario;
+    this.permits = scenario.line.permits[0] as number;
+    this.#scene = new Scene(loadProgram('core'), modelOf(scenario.line));
+    this.threads = this.#scene.threads;
+    this.memory = new Memory(this.#scene.machine.words, this.#scene.regions);
+    for (const choice of choices) this.apply(choice);
+  }
+
+  /** What can be done next. */
+  open(thread?: number): Choice[] {
+    const n =
+      thread === undefined ? this.#scene.choices(this.#open) : this.#scene.choicesOf(thread, this.#open, 0);
+    return Array.from(this.#open.subarray(0, n), (choice) => ({
+      choice,
+      kind: KINDS[(choice % CHOICES) as keyof typeof KINDS],
+    }));
+  }
+
+  threadOf(choice: number): number {
+    return Math.floor(choice / CHOICES);
+  }
+
+  apply(choice: number): void {
+    const scene = this.#scene;
+    const { thread, where, what } = scene.describe(choice);
+    const isStep = choice % CHOICES === STEP;
+    // Of what only diagnostics count, the search keeps no number.
+    if (isStep && scene.silent(thread)) {
+      if (scene.machine.pendingAddress(thread) === COLLISIONS) this.collisions++;
+      else this.timeouts++;
+    }
+    if (choice % CHOICES === KILL) this.deaths++;
+    const before = this.ticket;
+    const { machine } = scene;
+    const accesses = isStep && machine.status(thread) === PENDING;
+    const address = accesses ? machine.pendingAddress(thread) : 0;
+    const bytes = accesses ? machine.pendingBytes(thread) : 0;
+    const was = accesses ? scene.value(address, bytes) : '';
+    try {
+      scene.apply(choice);
+    } catch (error) {
+      if (!isFinding(error)) throw error;
+      this.violation = error.message;
+    }
+    for (let ticket = before; ticket < this.ticket; ticket++) this.owners[ticket] = thread;
+    if (this.ticket < before) this.owners.length = this.ticket;
+    this.#choices.push(choice);
+    const is = accesses ? scene.value(address, bytes) : '';
+    this.steps.push({
+      thread,
+      where,
+      what: is === was ? what : `${what} → ${is}`,
+      word: isStep ? (/ (\S+?)(?::| =|$)/.exec(what)?.[1] ?? '') : '',
+    });
+    if (this.violation === undefined && this.isOver) this.#checkEnd();
+  }
+
+  #checkEnd(): void {
+    try {
+      this.#scene.checkEnd();
+    } catch (error) {
+      if (!isFinding(error)) throw error;
+      this.violation = error.message;
+    }
+  }
+
+  /** The same scenario, but for the last step. */
+  back(): Simulation {
+    return new Simulation(this.scenario, this.#choices.slice(0, -1));
+  }
+
+  get isOver(): boolean {
+    return this.open().every(({ kind }) => kind === 'kill');
+  }
+
+  get object(): number {
+    return this.#scene.semaphores[0] as number;
+  }
+
+  get ticket(): number {
+    return this.memory.ticket(this.object);
+  }
+
+  get grant(): number {
+    return this.memory.grant(this.object);
+  }
+
+  /** Permits that the thread has. */
+  held(thread: number): number {
+    if (this.#scene.dead(thread)) return 0;
+    // What the thread is about to give back with its next access it still has.
+    const giving = this.#scene.get(thread, GIVING);
+    return this.#scene.get(thread, GOT) + (giving >> OWN ? giving & 0xff : 0);
+  }
+
+  state(thread: number): ThreadState {
+    const scene = this.#scene;
+    if (scene.dead(thread)) return 'dead';
+    if (scene.finished(thread)) return 'done';
+    if (scene.machine.status(thread) === PARKED) return 'sleeps';
+    return this.open(thread).some(({ kind }) => kind === 'step') ? 'runs' : 'looks out';
+  }
+
+  /** The texts of a thread's program, and at which it is. */
+  program(thread: number): { texts: string[]; at: number } {
+    const ops = this.#scene.model.programs[thread] ?? [];
+    return { texts: ops.map(({ text }) => text), at: this.#scene.get(thread, OP) };
+  }
+
+  /** Whether it has been granted nothing yet of what it is about to ask for, or asks for. */
+  wants(thread: number): boolean {
+    const { texts, at } = this.program(thread);
+    return /^(?:try)?acquire/i.test(texts[at] ?? '');
+  }
+
+  /** What a thread's next step would do. */
+  next(thread: number): Step | undefined {
+    const step = this.open(thread).find(({ kind }) => kind === 'step');
+    if (step === undefined) return undefined;
+    const { where, what } = this.#scene.describe(step.choice);
+    return { thread, where, what, word: '' };
+  }
+
+  /** Where a sleeping thread sleeps. */
+  bed(thread: number): number {
+    return this.#scene.machine.pendingAddress(thread);
+  }
+}

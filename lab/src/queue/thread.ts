@@ -1,0 +1,36 @@
+/** A thread of the live queue: it acquires, with a time-out if it is impatient, holds, releases and thinks. */
+import { Semaphore, type SemaphoreHandle, TimeoutError } from 'taketurns';
+import type { Job } from '../crew/worker.js';
+
+export interface QueueOrder {
+  readonly semaphore: SemaphoreHandle;
+  /** Word 0: 0 as long as the threads are to go on. */
+  readonly words: Int32Array;
+  /** Milliseconds. */
+  readonly hold: number;
+  readonly think: number;
+  /** Milliseconds; 0: it never gives up. */
+  readonly timeout: number;
+}
+
+export const queue: Job<QueueOrder> = async ({ semaphore: handle, words, hold, think, timeout }) => {
+  const semaphore = Semaphore.from(handle);
+  const nap = new Int32Array(new SharedArrayBuffer(4));
+  const pause = (ms: number): void => {
+    if (ms > 0) Atomics.wait(nap, 0, 0, ms);
+  };
+  return () => {
+    while (Atomics.load(words, 0) === 0) {
+      try {
+        semaphore.acquire(1, timeout > 0 ? { timeout } : undefined);
+      } catch (error) {
+        if (!(error instanceof TimeoutError)) throw error;
+        pause(think);
+        continue;
+      }
+      pause(hold);
+      semaphore.release();
+      pause(think * Math.random() * 2);
+    }
+  };
+};

@@ -1,0 +1,403 @@
+/** Starvation: the same hogs and the same victim at a barging semaphore and at ours, side by side. */
+import { JsBargingSemaphore } from '@taketurns/bench/dist/rows/js-barging.js';
+import { clock } from '@taketurns/bench/dist/workers/board.js';
+import { Semaphore } from 'taketurns';
+import { Crew, within } from '../crew/crew.js';
+import { begin, end } from '../experiment.js';
+import { Chart, decades, Plot } from '../ui/chart.js';
+import { button, byId, h, put, select, slider } from '../ui/dom.js';
+import { count, duration } from '../ui/format.js';
+import { everyFrame } from '../ui/frames.js';
+import {
+  ADMISSIONS,
+  Board,
+  HELD,
+  HOLDING,
+  LATEST_WAIT,
+  LONGEST,
+  MOST_OVERTAKEN,
+  OVERTAKEN,
+  SINCE,
+  STATE,
+  STOP,
+  WAITED,
+  WAITING,
+} from './board.js';
+
+const PATIENCE_MS = 10_000;
+/** Of the chart, and of how often it is drawn. */
+const WINDOW_MS = 10_000;
+const DRAW_MS = 150;
+/** Between two looks at the figures. */
+const TELL_MS = 100;
+/** Over which shares and rates are taken. */
+const BIN_MS = 500;
+/** What the chart calls a wait shorter than it can show. */
+const FLOOR_MS = 0.01;
+
+interface Settings {
+  readonly hogs: number;
+  readonly hold: number;
+  readonly think: number;
+  readonly computes: boolean;
+}
+
+/** What the page remembers of a thread between two bins. */
+interface Before {
+  admissions: number;
+  waited: number;
+  held: number;
+}
+
+interface Point {
+  readonly time: number;
+  readonly wait: number;
+}
+
+interface Lane {
+  readonly row: HTMLElement;
+  readonly state: HTMLElement;
+  readonly waits: HTMLElement;
+  readonly holds: HTMLElement;
+  readonly rate: HTMLElement;
+}
+
+class Side {
+  readonly element: HTMLElement;
+  readonly points: Point[] = [];
+  readonly name: string;
+  readonly kind: 'barging' | 'ours';
+  readonly #figures: Record<'now' | 'longest' | 'most' | 'rate', HTMLElement>;
+  readonly #lanes = h('div', { class: 'lanes' });
+  readonly #matrix = h('div', { class: 'matrix' });
+  #rows: Lane[] = [];
+  #cells: HTMLElement[][] = [];
+  #board: Board | undefined;
+  #crew: Crew | undefined;
+  #semaphore: Semaphore | undefined;
+  #before: Before[] = [];
+  #bin = 0;
+  #told = 0;
+
+  constructor(kind: 'barging' | 'ours', name: string, about: string) {
+    this.kind = kind;
+    this.name = name;
+    const figure = (): HTMLElement => h('dd', {}, '–');
+    this.#figures = { now: figure(), longest: figure(), most: figure(), rate: figure() };
+    const entry = (term: string, value: HTMLElement, name: string, kindOf = ''): HTMLElement => {
+      value.dataset.figure = name;
+      return h('div', { class: kindOf }, h('dt', {}, term), value);
+    };
+    this.element = h(
+      'article',
+      { class: `panel side ${kind}`, 'data-side': kind },
+      h('h3', {}, h('span', { class: 'swatch' }), name),
+      h('p', { class: 'about' }, about),
+      h(
+        'dl',
+        { class: 'figures' },
+        entry('the victim waits, at most', this.#figures.longest, 'longest', 'main'),
+        entry('overtaken in one wait, at most', this.#figures.most, 'most', 'main'),
+        entry('its turns a second', this.#figures.rate, 'rate'),
+        entry('waiting now for', this.#figures.now, 'now'),
+      ),
+      this.#lanes,
+      this.#matrix,
+    );
+    this.#lay(1);
+  }
+
+  #names(hogs: number): string[] {
+    return ['victim', ...Array.from({ length: hogs }, (_, i) => (hogs === 1 ? 'hog' : `hog ${i + 1}`))];
+  }
+
+  #lay(hogs: number): void {
+    const names = this.#names(hogs);
+    this.#rows = names.map((name) => {
+      const state = h('span', { class: 'state' });
+      const waits = h('i', { class: 'waits' });
+      const holds = h('i', { class: 'holds' });
+      const rate = h('span', { class: 'rate' }, '–');
+      const row = h(
+        'div',
+        { class: 'lane' },
+        state,
+        h('span', { class: 'name' }, name),
+        h('span', { class: 'bar' }, holds, waits),
+        rate,
+      );
+      return { row, state, waits, holds, rate };
+    });
+    this.#lanes.replaceChildren(...this.#rows.map(({ row }) => row));
+    this.#cells = names.map(() => names.map(() => h('td', {}, '–')));
+    this.#matrix.replaceChildren(
+      h(
+        'table',
+        {},
+        h('caption', {}, 'Who has overtaken whom'),
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            h('td'),
+            names.map((name) => h('th', { scope: 'col' }, `the ${name}`)),
+          ),
+        ),
+        h(
+          'tbody',
+          {},
+          names.map((name, by) =>
+            h('tr', {}, h('th', { scope: 'row' }, `by the ${name}`), this.#cells[by] as HTMLElement[]),
+          ),
+        ),
+      ),
+    );
+  }
+
+  async start(settings: Settings): Promise<void> {
+    const threads = settings.hogs + 1;
+    this.#lay(settings.hogs);
+    this.points.length = 0;
+    this.#before = Array.from({ length: threads }, () => ({ admissions: 0, waited: 0, held: 0 }));
+    this.#bin = clock();
+    const board = new Board(threads);
+    this.#crew = await Crew.hire(threads);
+    this.#semaphore = this.kind === 'ours' ? new Semaphore(1) : undefined;
+    const semaphore = this.#semaphore?.handle ?? JsBargingSemaphore.share(1);
+    await within(
+      this.#crew.order((thread) => ({
+        job: 'starvation',
+        semaphore,
+        board: board.memory,
+        thread,
+        threads,
+        hold: settings.hold,
+        computes: settings.computes,
+        think: thread === 0 ? settings.think : 0,
+      })),
+      PATIENCE_MS,
+      'the threads did not start',
+    );
+    this.#board = board;
+  }
+
+  async stop(): Promise<void> {
+    const board = this.#board;
+    this.#board = undefined;
+    if (board !== undefined) Atomics.store(board.words, STOP, 1);
+    try {
+      if (this.#crew !== undefined && board !== undefined)
+        await within(this.#crew.done(), PATIENCE_MS, 'the threads did not stop');
+    } finally {
+      this.#crew?.dismiss();
+      this.#crew = undefined;
+      this.#semaphore?.dispose();
+      this.#semaphore = undefined;
+      for (const { state } of this.#rows) state.className = 'state';
+    }
+  }
+
+  /** Reads the board and shows it. */
+  frame(now: number): void {
+    const board = this.#board;
+    if (board === undefined) return;
+    const victim = board.ints(0);
+    const times = board.times(0);
+    const isWaiting = Atomics.load(victim, STATE) === WAITING;
+    const waiting = isWaiting ? Math.max(0, now - (times[SINCE] as number)) : 0;
+    const ended = Atomics.exchange(victim, LATEST_WAIT, 0) / 1000;
+    // Who waits no more, and has had no turn since the last look, leaves no point.
+    if (isWaiting || ended > 0) this.points.push({ time: now, wait: Math.max(FLOOR_MS, waiting, ended) });
+    while ((this.points[0]?.time ?? now) < now - WINDOW_MS) this.points.shift();
+
+    for (const [thread, { state }] of this.#rows.entries()) {
+      const is = Atomics.load(board.ints(thread), STATE);
+      const name = is === WAITING ? 'state waits' : is === HOLDING ? 'state holds' : 'state';
+      if (state.className !== name) state.className = name;
+    }
+    // Nobody reads numbers that change sixty times a second.
+    if (now - this.#told < TELL_MS) return;
+    this.#told = now;
+    const figures = this.#figures;
+    put(figures.longest, duration(Math.max(times[LONGEST] as number, waiting)));
+    const most = Math.max(victim[MOST_OVERTAKEN] as number, Atomics.load(victim, OVERTAKEN));
+    put(figures.most, count(most));
+    figures.most.dataset.value = String(most);
+    put(figures.now, isWaiting ? duration(waiting) : '–');
+    for (const [by, row] of this.#cells.entries()) {
+      for (const [of, cell] of row.entries()) {
+        const times = by === of ? '' : count(board.overtakings(by, of));
+        put(cell, times);
+        cell.classList.toggle('some', times !== '' && times !== '0');
+      }
+    }
+    if (now - this.#bin >= BIN_MS) this.#endBin(board, now);
+  }
+
+  #endBin(board: Board, now: number): void {
+    const length = now - this.#bin;
+    this.#bin = now;
+    for (const [thread, { waits, holds, rate }] of this.#rows.entries()) {
+      const ints = board.ints(thread);
+      const times = board.times(thread);
+      const state = Atomics.load(ints, STATE);
+      const since = Math.max(0, now - (times[SINCE] as number));
+      // With what is under way, as if it ended now.
+      const waited = (times[WAITED] as number) + (state === WAITING ? since : 0);
+      const held = (times[HELD] as number) + (state === HOLDING ? since : 0);
+      const admissions = Atomics.load(ints, ADMISSIONS);
+      const before = this.#before[thread] as Before;
+      const part = (after: number, then: number): string =>
+        `${Math.min(100, Math.max(0, (100 * (after - then)) / length)).toFixed(1)}%`;
+      waits.style.width = part(waited, before.waited);
+      holds.style.width = part(held, before.held);
+      const turns = ((admissions - before.admissions) * 1000) / length;
+      put(rate, `${count(turns)}/s`);
+      if (thread === 0) put(this.#figures.rate, count(turns));
+      this.#before[thread] = { admissions, waited, held };
+    }
+  }
+}
+
+export function starvation(): void {
+  const barging = new Side('barging', 'A barging semaphore', 'A count, taken by whoever comes first.');
+  const ours = new Side('ours', 'taketurns Semaphore', 'A ticket each, served in order. Bypass bound: 0.');
+  const sides = [barging, ours];
+  const now = { time: 0 };
+  const chart = new Chart(
+    'How long the victim waits',
+    () => {
+      const top = Math.max(1000, ...barging.points.map(({ wait }) => wait));
+      return {
+        ariaLabel: 'How long the victim waits on either semaphore, over the last ten seconds',
+        marginBottom: 34,
+        color: {
+          domain: sides.map(({ name }) => name),
+          range: sides.map(({ kind }) => `var(--${kind})`),
+          legend: true,
+        },
+        clip: true,
+        x: { domain: [-WINDOW_MS / 1000, 0], label: 'seconds ago', tickFormat: (x: number) => `${-x}` },
+        y: {
+          type: 'log',
+          domain: [FLOOR_MS, top],
+          label: null,
+          grid: true,
+          ticks: decades(FLOOR_MS, top),
+          tickFormat: duration,
+        },
+        marks: sides.flatMap((side) => {
+          const x = ({ time }: Point): number => (time - now.time) / 1000;
+          const stroke = `var(--${side.kind})`;
+          const area = Plot.areaY(side.points, {
+            x,
+            y1: FLOOR_MS,
+            y2: 'wait',
+            fill: stroke,
+            fillOpacity: 0.12,
+          });
+          const line = Plot.lineY(side.points, { x, y: 'wait', stroke, strokeWidth: 1.6 });
+          return side === barging ? [area, line] : [line];
+        }),
+      };
+    },
+    'logarithmic',
+  );
+
+  let stopFrames: (() => void) | undefined;
+  let drawn = 0;
+  const experiment = { stop };
+  const status = h('p', { class: 'status', role: 'status' });
+  const hogs = slider('hogs', [1, 2, 3], 1, String, restart);
+  const hold = slider('each holds it for', [0.1, 0.2, 0.5, 1, 2, 5, 10], 1, duration, restart);
+  const think = slider('the victim comes back after', [0.1, 0.5, 1, 5, 20], 1, duration, restart);
+  const work = select(
+    'meanwhile it',
+    [
+      ['sleeps', 'sleeps, as on a disk'],
+      ['computes', 'computes'],
+    ],
+    restart,
+  );
+  const start = button('Start', () => (stopFrames === undefined ? go() : stop()), 'primary');
+  const controls = [hogs, hold, work, think];
+  let busy = false;
+
+  async function go(): Promise<void> {
+    if (busy) return;
+    busy = true;
+    start.disabled = true;
+    await begin(experiment);
+    put(status, '');
+    try {
+      const settings = {
+        hogs: hogs.value,
+        hold: hold.value,
+        think: think.value,
+        computes: work.value === 'computes',
+      };
+      await Promise.all(sides.map((side) => side.start(settings)));
+      start.textContent = 'Stop';
+      stopFrames = everyFrame((frameTime) => {
+        now.time = clock();
+        for (const side of sides) side.frame(now.time);
+        if (frameTime - drawn < DRAW_MS) return;
+        drawn = frameTime;
+        chart.draw();
+      });
+    } catch (error) {
+      put(status, String(error));
+      await Promise.allSettled(sides.map((side) => side.stop()));
+      end(experiment);
+    }
+    start.disabled = false;
+    busy = false;
+  }
+
+  async function stop(): Promise<void> {
+    if (stopFrames === undefined) return;
+    stopFrames();
+    stopFrames = undefined;
+    start.disabled = true;
+    const results = await Promise.allSettled(sides.map((side) => side.stop()));
+    for (const result of results) if (result.status === 'rejected') put(status, String(result.reason));
+    start.textContent = 'Start';
+    start.disabled = false;
+    end(experiment);
+  }
+
+  let restarting = Promise.resolve();
+  function restart(): void {
+    if (stopFrames === undefined) return;
+    restarting = restarting.then(async () => {
+      await stop();
+      await go();
+    });
+  }
+
+  byId('starvation-lab').append(
+    h(
+      'div',
+      { class: 'controls' },
+      start,
+      controls.map(({ element }) => element),
+    ),
+    status,
+    h(
+      'div',
+      { class: 'sides' },
+      sides.map(({ element }) => element),
+    ),
+    chart.element,
+    h(
+      'p',
+      { class: 'legend' },
+      h('span', {}, h('i', { class: 'key holds' }), 'holds the permit'),
+      h('span', {}, h('i', { class: 'key waits' }), 'waits'),
+      h('span', {}, h('i', { class: 'key' }), 'does without'),
+    ),
+  );
+  chart.draw();
+}

@@ -1,0 +1,122 @@
+/**
+ * Charts by Observable Plot, as SVG. Their colours are the page's own variables, so they follow the theme; a chart
+ * that is saved gets the values that the variables have at that moment.
+ */
+import * as Plot from '@observablehq/plot';
+import { h } from './dom.js';
+
+export { Plot };
+
+/** The powers of ten within a domain: Plot draws ticks that are given, even outside of it. */
+export function decades(from: number, to: number): number[] {
+  return Array.from({ length: 16 }, (_, i) => 10 ** (i - 4)).filter((n) => n >= from && n <= to);
+}
+
+/** The page's colours of series, by number. */
+export function colour(i: number): string {
+  return `var(--c${(i % 8) + 1})`;
+}
+
+const HEIGHT = 260;
+/** Height of the row of the legend in a file. */
+const LEGEND = 28;
+const FONT = 'system-ui, sans-serif';
+
+export class Chart {
+  readonly element: HTMLElement;
+  readonly #plot = h('div', { class: 'plot' });
+  readonly #options: (narrow: boolean) => Plot.PlotOptions;
+  #width = 0;
+  #due = false;
+
+  /** `options` is asked whenever the chart is drawn: when told to, and when its place gets another width. */
+  constructor(title: string, options: (narrow: boolean) => Plot.PlotOptions, note = '') {
+    this.#options = options;
+    this.element = h(
+      'figure',
+      { class: 'chart' },
+      h('figcaption', {}, h('strong', {}, title), note && h('span', {}, note)),
+      this.#plot,
+    );
+    new ResizeObserver(([entry]) => {
+      const width = Math.round(entry?.contentRect.width ?? 0);
+      if (width === this.#width || width === 0) return;
+      this.#width = width;
+      this.draw();
+    }).observe(this.#plot);
+  }
+
+  /** Draws it in the next frame, once however often it is told to. */
+  draw(): void {
+    if (this.#due) return;
+    this.#due = true;
+    requestAnimationFrame(() => {
+      this.#due = false;
+      if (this.#width === 0) return;
+      const narrow = this.#width < 480;
+      const plot = Plot.plot({
+        width: this.#width,
+        height: narrow ? HEIGHT * 0.85 : HEIGHT,
+        marginLeft: 58,
+        marginRight: 14,
+        style: { background: 'none', fontFamily: FONT, fontSize: '12px', overflow: 'visible' },
+        ...this.#options(narrow),
+      });
+      this.#plot.replaceChildren(plot);
+    });
+  }
+
+  /** The chart as a file of its own, its legend within. */
+  get svg(): string | undefined {
+    const svg = this.#plot.querySelector(':scope > svg, :scope > figure > svg');
+    if (!(svg instanceof SVGSVGElement)) return undefined;
+    const copy = svg.cloneNode(true) as SVGSVGElement;
+    const [originals, copies] = [svg.querySelectorAll('*'), copy.querySelectorAll('*')];
+    for (const [i, original] of originals.entries()) {
+      const style = getComputedStyle(original);
+      for (const name of ['fill', 'stroke'] as const) {
+        if (/var\(|currentColor/.test(original.getAttribute(name) ?? ''))
+          copies[i]?.setAttribute(name, style[name]);
+      }
+    }
+    const { width, height } = svg.viewBox.baseVal;
+    const labels = this.#legend();
+    const above = labels.length > 0 ? LEGEND : 0;
+    copy.append(...labels);
+    const { color } = getComputedStyle(document.body);
+    const background = getComputedStyle(this.element).backgroundColor;
+    for (const [name, value] of Object.entries({
+      xmlns: 'http://www.w3.org/2000/svg',
+      viewBox: `0 ${-above} ${width} ${height + above}`,
+      height: height + above,
+      'font-family': FONT,
+      style: `background: ${background}; color: ${color}`,
+    }))
+      copy.setAttribute(name, String(value));
+    return `${new XMLSerializer().serializeToString(copy)}\n`;
+  }
+
+  /** What the legend says, as text in a row above the chart. */
+  #legend(): SVGElement[] {
+    const { color } = this.#options(false);
+    if (!color?.legend) return [];
+    const range = (color.range ?? []) as string[];
+    let x = 16;
+    return ((color.domain ?? []) as string[]).map((name, i) => {
+      const text = document.createElementNS('http://www.w3.org/2000/svg', 'text');
+      const page = getComputedStyle(document.documentElement);
+      const fill = page.getPropertyValue(/--[\w-]+/.exec(range[i] ?? '')?.[0] ?? '').trim();
+      for (const [attribute, value] of Object.entries({
+        x,
+        y: -LEGEND / 2,
+        fill,
+        'font-size': 12,
+        'font-weight': 600,
+      }))
+        text.setAttribute(attribute, String(value));
+      text.textContent = `● ${name}`;
+      x += 30 + 7 * name.length;
+      return text;
+    });
+  }
+}

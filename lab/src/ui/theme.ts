@@ -1,0 +1,37 @@
+/** Light, dark, or as the system has it. */
+import { byId, put } from './dom.js';
+
+const KEY = 'taketurns-lab-theme';
+const THEMES = ['system', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+const TEXT: Record<Theme, string> = { system: '◐ system', light: '○ light', dark: '● dark' };
+
+export function theme(): void {
+  const button = byId('theme');
+  let current = remembered();
+  const show = (): void => {
+    if (current === 'system') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = current;
+    put(button, TEXT[current]);
+    button.setAttribute('aria-label', `Theme: ${current}. Press for another.`);
+  };
+  button.addEventListener('click', () => {
+    current = THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] as Theme;
+    try {
+      localStorage.setItem(KEY, current);
+    } catch {
+      // It lasts as long as the page.
+    }
+    show();
+  });
+  show();
+}
+
+function remembered(): Theme {
+  try {
+    const theme = localStorage.getItem(KEY) as Theme | null;
+    return theme !== null && THEMES.includes(theme) ? theme : 'system';
+  } catch {
+    return 'system';
+  }
+}

@@ -1,0 +1,515 @@
+/** Clicks through the built page in each browser of this machine, and looks at what it shows. */
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { serve } from '../serve.mjs';
+import { BROWSERS, type Found } from './browsers.js';
+
+/** Long enough for a busy machine: nothing here depends on how long a thing takes. */
+const PATIENCE = { timeout: 60_000, polling: 100 };
+
+const address = (server: Server): string => `http://localhost:${(server.address() as AddressInfo).port}/`;
+
+async function open(browser: Browser, url: string, errors: string[]): Promise<Page> {
+  const page = await browser.newPage();
+  page.on('console', (message) => {
+    if (['error', 'warn'].includes(message.type())) errors.push(message.text());
+  });
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.goto(url);
+  await page.waitForSelector('html[data-ready]');
+  return page;
+}
+
+const text = (page: Page, selector: string): Promise<string> =>
+  page.$eval(selector, (element) => element.textContent ?? '');
+
+/** What a figure shows, as a number. */
+const figure = async (page: Page, within: string, name: string): Promise<number> =>
+  Number((await text(page, `${within} [data-figure="${name}"]`)).replaceAll(',', ''));
+
+/** Clicks the button with this text. */
+async function press(page: Page, within: string, label: string): Promise<void> {
+  await page.evaluate(
+    (selector, wanted) => {
+      const buttons = [...document.querySelectorAll<HTMLButtonElement>(`${selector} button`)];
+      const button = buttons.find(({ textContent }) => textContent === wanted);
+      if (!button) throw new Error(`no button ${wanted} in ${selector}`);
+      if (button.disabled) throw new Error(`the button ${wanted} in ${selector} is disabled`);
+      button.click();
+    },
+    within,
+    label,
+  );
+}
+
+const hasButton = (page: Page, within: string, label: string): Promise<unknown> =>
+  page.waitForFunction(
+    (selector, wanted) =>
+      [...document.querySelectorAll<HTMLButtonElement>(`${selector} button`)].some(
+        ({ textContent, disabled }) => textContent === wanted && !disabled,
+      ),
+    PATIENCE,
+    within,
+    label,
+  );
+
+/** Puts a slider where its label begins so, by its position. */
+async function slide(page: Page, within: string, label: string, position: number): Promise<void> {
+  await page.evaluate(
+    (selector, wanted, to) => {
+      const inputs = [...document.querySelectorAll<HTMLInputElement>(`${selector} input[type=range]`)];
+      const input = inputs.find((one) => one.getAttribute('aria-label')?.startsWith(wanted));
+      if (!input) throw new Error(`no slider ${wanted} in ${selector}`);
+      input.value = String(to);
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    },
+    within,
+    label,
+    position,
+  );
+}
+
+/** What the page has offered for download since, by name. */
+async function catchDownloads(page: Page): Promise<() => Promise<Record<string, string>>> {
+  await page.evaluate(() => {
+    const caught: [string, Promise<string>][] = [];
+    const blobs = new Map<string, Blob>();
+    const create = URL.createObjectURL.bind(URL);
+    URL.createObjectURL = (blob: Blob) => {
+      const url = create(blob);
+      blobs.set(url, blob);
+      return url;
+    };
+    HTMLAnchorElement.prototype.click = function () {
+      caught.push([this.download, (blobs.get(this.href) as Blob).text()]);
+    };
+    Object.assign(window, { caught });
+  });
+  return () =>
+    page.evaluate(async () => {
+      const { caught } = window as unknown as { caught: [string, Promise<string>][] };
+      return Object.fromEntries(await Promise.all(caught.map(async ([name, body]) => [name, await body])));
+    });
+}
+
+for (const found of BROWSERS) suite(found);
+
+function suite({ name, title, path, variable }: Found): void {
+  const why = `no ${title} is on this machine, or ${variable} does not name it`;
+  describe.skipIf(path === undefined)(path === undefined ? `${title}: skipped, ${why}` : title, () => {
+    let server: Server;
+    let browser: Browser;
+    let page: Page;
+    const errors: string[] = [];
+
+    beforeAll(async () => {
+      server = await serve({ port: 0 });
+      browser = await puppeteer.launch({
+        browser: name,
+        executablePath: path as string,
+        headless: true,
+        // The sandbox refuses to run as root, which containers often do.
+        args: name === 'chrome' && process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+      });
+      page = await open(browser, address(server), errors);
+    });
+    afterAll(async () => {
+      await browser?.close();
+      server?.close();
+    });
+    afterEach(() => {
+      expect(errors.splice(0)).toEqual([]);
+    });
+
+    test('the page is isolated, and shows its sections and its frames a second', async () => {
+      expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+      expect(await page.$eval('#isolation', (notice) => (notice as HTMLElement).hidden)).toBe(true);
+      const headings = await page.$$eval('h2', (all) => all.map(({ textContent }) => textContent));
+      expect(headings).toEqual(['1Starvation', '2The queue', '3Benchmarks', '4The capacitor']);
+      await page.waitForFunction(
+        () => /^\d+ fps$/.test(document.querySelector('#fps')?.textContent ?? ''),
+        PATIENCE,
+      );
+    });
+
+    test('starvation: the victim is overtaken at the barging semaphore, and never at ours', async () => {
+      const lab = '#starvation-lab';
+      await press(page, lab, 'Start');
+      await page.waitForFunction(
+        () =>
+          Number(document.querySelector<HTMLElement>('.barging [data-figure=most]')?.dataset.value) > 0 &&
+          ['barging', 'ours'].every((side) =>
+            /^[1-9]/.test(document.querySelector(`.${side} [data-figure=rate]`)?.textContent ?? ''),
+          ),
+        PATIENCE,
+      );
+      // Long enough for the frames of a second to be told, and for ours to go wrong if it could.
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      const frames = await text(page, '#fps');
+      const [hogOverVictim] = await page.$$eval('.barging .matrix td.some', (cells) =>
+        cells.map((cell) => cell.textContent),
+      );
+      expect(hogOverVictim).toMatch(/^[1-9]/);
+      const ours = await page.$eval(
+        '.ours [data-figure=most]',
+        (cell) => (cell as HTMLElement).dataset.value,
+      );
+      // The bypass bound of a Semaphore with one permit is 0.
+      expect(ours).toBe('0');
+      expect(await page.$$('.ours .matrix td.some')).toEqual([]);
+      expect(await text(page, '.ours [data-figure=longest]')).toMatch(/^\d[\d.]* (µs|ms|s)$/);
+      expect((await page.$$(`${lab} .chart svg path`)).length).toBeGreaterThanOrEqual(3);
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+      console.log(`${title}: ${frames} while 4 workers contended`);
+    });
+
+    test('starvation: its settings change while it runs', async () => {
+      const lab = '#starvation-lab';
+      await slide(page, lab, 'hogs', 1);
+      await page.select(`${lab} select`, 'computes');
+      await press(page, lab, 'Start');
+      await page.waitForFunction(() => document.querySelectorAll('.barging .lane').length === 3, PATIENCE);
+      await hasButton(page, lab, 'Stop');
+      await slide(page, lab, 'hogs', 0);
+      await page.waitForFunction(() => document.querySelectorAll('.barging .lane').length === 2, PATIENCE);
+      await hasButton(page, lab, 'Stop');
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+    });
+
+    test('the queue: stepped by keyboard, a waiter takes a ticket, parks in its bucket, and is woken', async () => {
+      const lab = '#stepper-lab';
+      await page.focus(`${lab} .primary`);
+      const step = async (thread: number, until: () => Promise<boolean>): Promise<void> => {
+        for (let i = 0; i < 60; i++) {
+          if (await until()) return;
+          await page.keyboard.press(`Digit${thread}`);
+        }
+        throw new Error(`thread ${thread} did not get there in 60 steps`);
+      };
+      const state = (thread: number) => text(page, `${lab} [data-thread="${thread}"] h4`);
+      expect(await text(page, `${lab} [data-word=ticket]`)).toBe('0');
+      await step(0, async () => /holds 1 permit/.test(await state(0)));
+      expect(await text(page, `${lab} [data-word=ticket]`)).toBe('1');
+      await step(1, async () => /sleeps on e\d/.test(await state(1)));
+      expect(await text(page, `${lab} [data-word=ticket]`)).toBe('2');
+      expect(await page.$$eval(`${lab} .cell.of`, (cells) => cells.map((cell) => cell.textContent))).toEqual([
+        'e1',
+      ]);
+      expect(await text(page, `${lab} .tickets .waits`)).toBe('1T1 waits');
+      expect(
+        await page.$$eval(`${lab} .elements tbody tr`, (rows) => rows.map((row) => row.textContent)),
+      ).toContainEqual(expect.stringMatching(/^e1T1waiting1bucket \d, cell 0/));
+      await step(
+        0,
+        async () =>
+          /runs|holds/.test(await state(1)) && (await text(page, `${lab} [data-word=grant]`)) === '2',
+      );
+      await step(1, async () => /holds 1 permit/.test(await state(1)));
+      const steps = await figure(page, lab, 'steps');
+      await page.keyboard.press('ArrowLeft');
+      expect(await figure(page, lab, 'steps')).toBe(steps - 1);
+      expect(await state(1)).not.toMatch(/holds/);
+      await page.keyboard.press('ArrowRight');
+      expect(await figure(page, lab, 'steps')).toBe(steps);
+      expect(await page.$$eval(`${lab} .log li`, (lines) => lines.length)).toBe(steps);
+    });
+
+    test('the queue: every scenario comes to its end, and no promise is broken', async () => {
+      const lab = '#stepper-lab';
+      const scenarios = await page.$$eval(`${lab} select option`, (options) =>
+        options.map((option) => (option as HTMLOptionElement).value),
+      );
+      expect(scenarios.length).toBeGreaterThanOrEqual(6);
+      for (const scenario of scenarios) {
+        await page.select(`${lab} select`, scenario);
+        const collisions = await page.evaluate((selector) => {
+          const next = document.querySelector<HTMLButtonElement>(`${selector} .primary`) as HTMLButtonElement;
+          for (let i = 0; i < 2000 && !next.disabled; i++) next.click();
+          return Number(document.querySelector(`${selector} [data-figure=collisions]`)?.textContent);
+        }, lab);
+        expect(await text(page, `${lab} .said`), scenario).toMatch(/^The end, after \d+ steps/);
+        if (['collisions', 'overflow'].includes(scenario)) expect(collisions, scenario).toBeGreaterThan(0);
+      }
+    });
+
+    test('the queue: a waiter gives up, and leaves a tombstone', async () => {
+      const lab = '#stepper-lab';
+      await page.select(`${lab} select`, 'give-up');
+      const until = (thread: number, pattern: string): Promise<void> =>
+        page.evaluate(
+          (selector, t, wanted) => {
+            const card = document.querySelector(`${selector} [data-thread="${t}"]`) as HTMLElement;
+            for (let i = 0; i < 200 && !new RegExp(wanted).test(card.textContent ?? ''); i++)
+              card.querySelector<HTMLButtonElement>('button.step')?.click();
+          },
+          lab,
+          thread,
+          pattern,
+        );
+      await until(0, 'holds 1 permit');
+      await until(1, 'sleeps on');
+      await until(2, 'sleeps on');
+      await press(page, `${lab} [data-thread="1"]`, 'Time runs out');
+      await until(1, 'has come to its end');
+      expect(await figure(page, lab, 'timeouts')).toBe(1);
+      expect(await text(page, `${lab} .tickets .given-up`)).toBe('1T1 given up');
+    });
+
+    test('the queue: an owner is killed, and whoever waits moves up', async () => {
+      const lab = '#stepper-lab';
+      await page.select(`${lab} select`, 'death');
+      await page.evaluate((selector) => {
+        const card = document.querySelector(`${selector} [data-thread="0"]`) as HTMLElement;
+        for (let i = 0; i < 100; i++) {
+          const kill = card.querySelector<HTMLButtonElement>('button.kill');
+          if (/holds 1 permit/.test(card.textContent ?? '') && kill) return kill.click();
+          card.querySelector<HTMLButtonElement>('button.step')?.click();
+        }
+      }, lab);
+      expect(await text(page, `${lab} [data-thread="0"] h4`)).toBe('T0is dead');
+      await page.evaluate((selector) => {
+        const next = document.querySelector<HTMLButtonElement>(`${selector} .primary`) as HTMLButtonElement;
+        for (let i = 0; i < 2000 && !next.disabled; i++) next.click();
+      }, lab);
+      expect(await text(page, `${lab} .said`)).toMatch(/^The end/);
+    });
+
+    test('the queue: in slow motion it plays by itself', async () => {
+      const lab = '#stepper-lab';
+      await page.select(`${lab} select`, 'turns');
+      await slide(page, lab, 'slow motion', 5);
+      await press(page, lab, 'Play');
+      await page.waitForFunction(
+        () => Number(document.querySelector('#stepper-lab [data-figure=steps]')?.textContent) > 10,
+        PATIENCE,
+      );
+      await press(page, lab, 'Pause');
+    });
+
+    test('the live queue: tickets are granted, waiters park, collide and give up', async () => {
+      const lab = '#queue-lab';
+      await page.select(`${lab} select`, '1');
+      await slide(page, lab, 'buckets', 0);
+      await slide(page, lab, 'threads', 4);
+      await press(page, lab, 'Start');
+      const seen = (): Promise<unknown> =>
+        page.waitForFunction(
+          () => {
+            const number = (name: string) =>
+              Number(
+                document.querySelector(`#queue-lab [data-figure=${name}]`)?.textContent?.replaceAll(',', ''),
+              );
+            return (
+              number('ticket') > 100 &&
+              number('grant') > 100 &&
+              number('collisions') > 0 &&
+              number('timeouts') > 0 &&
+              document.querySelector('#queue-lab .cell.of') !== null &&
+              /ticket [\d,]+, on e\d+, in bucket 0, cell \d/.test(
+                document.querySelector('#queue-lab .beds')?.textContent ?? '',
+              )
+            );
+          },
+          { ...PATIENCE, polling: 'raf' },
+        );
+      await seen();
+      expect((await page.$$(`${lab} .bucket`)).length).toBeGreaterThanOrEqual(1);
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+    });
+
+    for (const [bench, rows] of [
+      ['semaphores', ['Semaphore', 'js-barging']],
+      ['locks', ['Mutex', 'TtsLock+capacitor']],
+    ] as const) {
+      test(`benchmarks: ${bench} run, are drawn, and can be taken away`, async () => {
+        const lab = `[data-bench=${bench}]`;
+        await page.evaluate(
+          (selector, wanted) => {
+            for (const label of document.querySelectorAll(`${selector} .tick`)) {
+              const input = label.querySelector('input') as HTMLInputElement;
+              input.checked = wanted.includes(label.textContent ?? '');
+            }
+          },
+          lab,
+          [...rows, '1', '2'] as string[],
+        );
+        await slide(page, lab, 'each run', 0);
+        await press(page, lab, 'Run');
+        await page.waitForFunction(
+          (selector) => /done/.test(document.querySelector(`${selector} .status`)?.textContent ?? ''),
+          PATIENCE,
+          lab,
+        );
+        expect(await text(page, `${lab} .status`)).toBe('4 runs, done.');
+        expect(
+          await page.$$eval(`${lab} .results tbody th`, (cells) => cells.map((cell) => cell.textContent)),
+        ).toEqual(rows);
+        const cells = await page.$$eval(`${lab} .results tbody td`, (all) =>
+          all.map((cell) => cell.textContent),
+        );
+        expect(cells.every((cell) => /^\d/.test(cell ?? ''))).toBe(true);
+        await page.waitForFunction(
+          (selector) => document.querySelectorAll(`${selector} .chart:first-child circle`).length === 4,
+          PATIENCE,
+          lab,
+        );
+
+        const downloads = await catchDownloads(page);
+        await press(page, lab, 'JSON');
+        await press(page, lab, 'SVG of throughput');
+        const files = await downloads();
+        const title = bench === 'semaphores' ? 'semabench' : 'MutexBench';
+        const results = JSON.parse(files[`${title}.json`] as string);
+        expect(results).toMatchObject({ benchmark: bench, skipped: [] });
+        expect(results.runs).toHaveLength(4);
+        for (const run of results.runs) expect(run.iterations).toHaveLength(run.threads);
+        for (const probe of results.probes) {
+          if (probe.row === 'Semaphore') expect(probe).toMatchObject({ largestBypass: 0, outOfOrder: 0 });
+        }
+        const svg = files[`${title}-throughput.svg`] as string;
+        expect(svg).toMatch(/^<svg /);
+        expect(svg).not.toMatch(/var\(/);
+        const parsed = await page.evaluate(
+          (source) =>
+            new DOMParser().parseFromString(source, 'image/svg+xml').querySelector('parsererror')
+              ?.textContent ?? '',
+          svg,
+        );
+        expect(parsed).toBe('');
+      });
+    }
+
+    test('benchmarks: with nothing chosen it says so; a run can be stopped', async () => {
+      const lab = '[data-bench=semaphores]';
+      const tick = (wanted: boolean): Promise<void> =>
+        page.evaluate(
+          (selector, on) => {
+            for (const input of document.querySelectorAll<HTMLInputElement>(`${selector} .tick input`))
+              input.checked = on;
+          },
+          lab,
+          wanted,
+        );
+      await tick(false);
+      await press(page, lab, 'Run');
+      expect(await text(page, `${lab} .status`)).toBe('Choose at least one row and one number of threads.');
+      await tick(true);
+      await press(page, lab, 'Run');
+      await hasButton(page, lab, 'Stop');
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Run');
+      expect(await text(page, `${lab} .status`)).toMatch(/^Stopped after \d+ runs? of \d+\./);
+    });
+
+    test('the capacitor: platoons as large as B, and nobody is overtaken more than B - 1 times', async () => {
+      const lab = '#capacitor-lab';
+      await slide(page, lab, 'threads', 2);
+      await press(page, lab, 'Start');
+      const measured = (bound: number): Promise<unknown> =>
+        page.waitForFunction(
+          (wanted) =>
+            document.querySelector('#capacitor-lab [data-figure=bound]')?.textContent === String(wanted) &&
+            document.querySelector<HTMLElement>('#capacitor-lab [data-figure=bypass]')?.dataset.value !== '',
+          PATIENCE,
+          bound,
+        );
+      await measured(4);
+      expect(await figure(page, lab, 'bypass')).toBeLessThanOrEqual(4);
+      // The slider, by keyboard.
+      await page.focus(`${lab} .wide input`);
+      for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowLeft');
+      await measured(1);
+      expect(await figure(page, lab, 'bypass')).toBeLessThanOrEqual(1);
+      expect(await text(page, `${lab} [data-figure=throughput]`)).toMatch(/^\d.*\/s$/);
+      const names = await page.$$eval(`${lab} .chart:nth-of-type(2) text`, (all) =>
+        all.map((one) => one.textContent),
+      );
+      expect(names).toEqual(expect.arrayContaining(['B 2', 'B 5', 'bare TtsLock']));
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+      await page.waitForFunction(
+        () =>
+          /Threads inside a capacitor with B = 2/.test(
+            document.querySelector('#capacitor-lab svg')?.getAttribute('aria-label') ?? '',
+          ),
+        PATIENCE,
+      );
+    });
+
+    test('starting one experiment stops the other', async () => {
+      await press(page, '#starvation-lab', 'Start');
+      await hasButton(page, '#starvation-lab', 'Stop');
+      await press(page, '#queue-lab', 'Start');
+      await hasButton(page, '#queue-lab', 'Stop');
+      await hasButton(page, '#starvation-lab', 'Start');
+      await press(page, '#queue-lab', 'Stop');
+      await hasButton(page, '#queue-lab', 'Start');
+    });
+
+    test('light and dark', async () => {
+      const page_ = (): Promise<string> =>
+        page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const colours: Record<string, string> = {};
+      for (let i = 0; i < 3; i++) {
+        const theme = await page.evaluate(() => {
+          document.querySelector<HTMLElement>('#theme')?.click();
+          return document.documentElement.dataset.theme ?? 'system';
+        });
+        colours[theme] = await page_();
+      }
+      expect(Object.keys(colours).sort()).toEqual(['dark', 'light', 'system']);
+      expect(colours.dark).not.toBe(colours.light);
+      expect([colours.dark, colours.light]).toContain(colours.system);
+    });
+
+    test('on a phone nothing is wider than the screen', async () => {
+      await page.setViewport({ width: 390, height: 844 });
+      await page.waitForFunction(() => innerWidth <= 390, PATIENCE);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+      await page.setViewport({ width: 1280, height: 900 });
+    });
+
+    test('every control can be reached by keyboard, and has a name', async () => {
+      const nameless = await page.$$eval('button, select, input, a, summary', (all) =>
+        all
+          .filter((one) => {
+            const label =
+              one.closest('label')?.textContent || one.getAttribute('aria-label') || one.textContent;
+            return !label?.trim() || (one as HTMLElement).tabIndex < 0;
+          })
+          .map((one) => one.outerHTML),
+      );
+      expect(nameless).toEqual([]);
+    });
+
+    test('on a host that sends no headers the page isolates itself', async () => {
+      const plain = await serve({ port: 0, headers: {} });
+      try {
+        const other = await open(browser, address(plain), errors);
+        await other.waitForFunction(
+          () => crossOriginIsolated && document.documentElement.dataset.ready === 'yes',
+          PATIENCE,
+        );
+        await press(other, '#queue-lab', 'Start');
+        await other.waitForFunction(
+          () =>
+            Number(
+              document.querySelector('#queue-lab [data-figure=grant]')?.textContent?.replaceAll(',', ''),
+            ) > 10,
+          PATIENCE,
+        );
+        await press(other, '#queue-lab', 'Stop');
+        await hasButton(other, '#queue-lab', 'Start');
+        await other.close();
+      } finally {
+        plain.close();
+      }
+    });
+  });
+}

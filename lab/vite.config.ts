@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig, type Plugin } from 'vite';
+import { HEADERS } from './headers.mjs';
+
+const FILES = '\0check-files';
+const SYSTEM = '\0node-os';
+const EVENTS = '\0node-events';
+
+/**
+ * Lets the code of check/ and bench/ run in a browser: a module with the files that the search reads stands in for
+ * check/src/files.ts, and others for what rows, of which the lab runs not all, want of Node.
+ */
+function forBrowsers(): Plugin {
+  const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url));
+  // Of the text only the lines are needed that name functions, globals and constants.
+  const lines = (path: string, which: RegExp) => (read(path).toString().match(which) ?? []).join('\n');
+  const names = (name: string) =>
+    lines(`build/${name}.wat`, /^ \((?:import \S+ \S+ \(global|global|func) \$[^\s)]+/gm);
+  const files = (name: string) =>
+    JSON.stringify({ wasm: read(`build/${name}.wasm`).toString('base64'), wat: names(name) });
+  return {
+    name: 'for-browsers',
+    enforce: 'pre',
+    resolveId(source, importer) {
+      if (/check\/dist\//.test(importer ?? '') && source.endsWith('/files.js')) return FILES;
+      return source === 'node:os' ? SYSTEM : source === 'events' ? EVENTS : undefined;
+    },
+    load(id) {
+      if (id === SYSTEM) return 'export const availableParallelism = () => navigator.hardwareConcurrency;';
+      if (id === EVENTS) return 'export default class EventEmitter {}';
+      if (id !== FILES) return undefined;
+      return `
+        const modules = { core: ${files('core')}, algorithms: ${files('algorithms')} };
+        export const layoutText = () => ${JSON.stringify(lines('core/layout.ts', /^export const .*$/gm))};
+        export const moduleFiles = (name) => ({
+          wasm: Uint8Array.from(atob(modules[name].wasm), (c) => c.charCodeAt(0)),
+          wat: modules[name].wat,
+        });`;
+    },
+  };
+}
+
+export default defineConfig({
+  // So that it can be served from any folder.
+  base: './',
+  plugins: [forBrowsers()],
+  worker: { format: 'es', plugins: () => [forBrowsers()] },
+  build: {
+    target: 'es2022',
+    chunkSizeWarningLimit: 1000,
+    rolldownOptions: { checks: { pluginTimings: false } },
+  },
+  server: { headers: HEADERS },
+});

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    // One browser at a time: each wants all processors.
+    maxWorkers: 1,
+    fileParallelism: false,
+  },
+});

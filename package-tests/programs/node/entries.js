@@ -1,0 +1,16 @@
+// Every entry of the package, and what its classes do at the least.
+import { Mutex, Semaphore } from 'taketurns';
+import { CapacitorLock, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
+import { BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
+import own from 'taketurns/package.json' with { type: 'json' };
+
+for (const semaphore of [new Semaphore(1), new TwaSemaphore(1)]) {
+  semaphore.acquire();
+  semaphore.release();
+}
+for (const lock of [new Mutex(), new CapacitorLock(new TtsLock())]) {
+  lock.lock();
+  lock.unlock();
+}
+for (const semaphore of [new BinarySemaphore(1), new CountingSemaphore(1)]) semaphore.wait();
+console.log(own.name);

@@ -1,0 +1,12 @@
+// The same from CommonJS, where Node lets `require` load modules; both ways lead to one library.
+const { Semaphore } = require('taketurns');
+const { TwaSemaphore } = require('taketurns/algorithms');
+const { BinarySemaphore } = require('taketurns/p0514');
+
+const semaphore = new Semaphore(1);
+semaphore.acquire();
+new TwaSemaphore(1).acquire();
+new BinarySemaphore(1).wait();
+import('taketurns').then((imported) => {
+  console.log(imported.Semaphore === Semaphore && Semaphore.from(semaphore.handle).available === 0);
+});

@@ -1,0 +1,13 @@
+import { workerData } from 'node:worker_threads';
+import { Mutex, Semaphore } from 'taketurns';
+
+const ROUNDS = 20_000;
+const mutex = Mutex.from(workerData.mutex);
+const { counter } = workerData;
+
+for (let i = 0; i < ROUNDS; i++) {
+  mutex.lock();
+  counter[0] = counter[0] + 1;
+  mutex.unlock();
+}
+Semaphore.from(workerData.done).release();

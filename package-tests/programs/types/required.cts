@@ -1,0 +1,3 @@
+import taketurns = require('taketurns');
+
+export const pool: taketurns.Semaphore = new taketurns.Semaphore(1);

@@ -1,0 +1,17 @@
+import { Arena, type HeldPermits, Mutex, Semaphore, type SemaphoreHandle } from 'taketurns';
+import { CapacitorLock, type Lock, TicketSemaphore, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
+import { AtomicSemaphore, atomicTryWait, BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
+
+const pool: Semaphore = new Semaphore(2, { max: 2 });
+const handle: SemaphoreHandle = pool.handle;
+using held: HeldPermits = Semaphore.from(handle).hold();
+export const free: number = pool.available - held.permits;
+export const threads: number = Arena.default.threads;
+new CountingSemaphore().signal(2, Notify.one);
+export const changed: boolean = atomicTryWait(new Float64Array(new SharedArrayBuffer(8)), 0, 1);
+export const third = [new BinarySemaphore(1), new AtomicSemaphore()];
+export const others = [new TicketSemaphore(1), new TwaSemaphore(1, { threshold: 0 })];
+export const lock: Lock = new CapacitorLock(new TtsLock());
+export const answer: Promise<number> = Mutex.open('types').runExclusive(() => 42);
+// @ts-expect-error permits are a number
+new Semaphore('2');

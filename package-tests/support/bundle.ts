@@ -1,0 +1,92 @@
+/** The three bundlers, each told no more than what to bundle for which target, and where to put it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as esbuild from 'esbuild';
+import { build as viteBuild } from 'vite';
+import webpack from 'webpack';
+
+export type Target = 'node' | 'web';
+
+function byWebpack(folder: string, target: Target, entry: string, out: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      mode: 'production' as const,
+      context: folder,
+      entry,
+      target,
+      output: { path: out, filename: 'main.js' },
+    };
+    webpack(options, (error, stats) => {
+      if (error) reject(error);
+      else if (stats?.hasErrors() || stats?.hasWarnings()) reject(new Error(stats.toString()));
+      else resolve();
+    });
+  });
+}
+
+async function byEsbuild(folder: string, target: Target, entries: string[], out: string): Promise<void> {
+  const { warnings } = await esbuild.build({
+    absWorkingDir: folder,
+    entryPoints: entries,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: target === 'node' ? 'node' : 'browser',
+    outdir: out,
+    logLevel: 'silent',
+  });
+  if (warnings.length > 0) throw new Error(JSON.stringify(warnings));
+}
+
+/** Bundles a main program and its worker; esbuild, which leaves `new URL` as it is, is told of both. */
+export async function bundleByEsbuild(folder: string, target: Target, out: string): Promise<void> {
+  await byEsbuild(folder, target, [`./${target}/main.js`, `./${target}/worker.js`], out);
+}
+
+/** The same; webpack finds the worker. */
+export async function bundleByWebpack(folder: string, target: Target, out: string): Promise<void> {
+  await byWebpack(folder, target, `./${target}/main.js`, out);
+}
+
+/** The page of a folder; Vite finds the worker. */
+export async function bundleByVite(root: string, out: string): Promise<void> {
+  await viteBuild({
+    root,
+    configFile: false,
+    logLevel: 'error',
+    build: { outDir: out, emptyOutDir: true },
+  });
+}
+
+/** The code of a program of a few lines, minified, by each of the bundlers. */
+export const bundlers: Record<string, (folder: string, entry: string, out: string) => Promise<string>> = {
+  async esbuild(folder, entry, out) {
+    await byEsbuild(folder, 'node', [entry], out);
+    return code(out);
+  },
+  async webpack(folder, entry, out) {
+    await byWebpack(folder, 'node', entry, out);
+    return code(out);
+  },
+  async vite(folder, entry, out) {
+    await viteBuild({
+      root: folder,
+      configFile: false,
+      logLevel: 'error',
+      build: { outDir: out, rolldownOptions: { input: join(folder, entry) } },
+    });
+    return code(out);
+  },
+};
+
+/** The scripts below a folder. */
+export function scripts(out: string): string[] {
+  return readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+}
+
+/** What they hold. */
+export function code(out: string): string {
+  return scripts(out)
+    .map((name) => readFileSync(join(out, name), 'utf8'))
+    .join('\n');
+}

@@ -1,0 +1,25 @@
+/** Running programs to their end. */
+import { spawnSync } from 'node:child_process';
+
+/** What the program prints. Throws, with all that it has said, when it fails. */
+export function run(cwd: string, command: string, ...args: string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    shell: process.platform === 'win32' && command !== process.execPath,
+  });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+/** The same with Node. */
+export function node(cwd: string, ...args: string[]): string {
+  return run(cwd, process.execPath, ...args);
+}
+
+/** The same with npm, which tells its own path to the scripts that it runs. */
+export function npm(cwd: string, ...args: string[]): string {
+  const cli = process.env.npm_execpath;
+  return cli ? node(cwd, cli, ...args) : run(cwd, 'npm', ...args);
+}

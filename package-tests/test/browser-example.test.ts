@@ -1,0 +1,54 @@
+/** examples/browser.mjs: it serves its page with the headers that the page needs, and the page does what it says. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { chromium, resultOf } from '../support/browser.js';
+import { bundleByVite } from '../support/bundle.js';
+
+const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
+
+/** The address that the program prints once it serves. */
+function addressOf(program: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    program.stdout?.setEncoding('utf8').on('data', (text) => {
+      said += text;
+      const [, address] = said.match(/^open (http:\S+)\n/m) ?? [];
+      if (address) resolve(address);
+    });
+    program.on('exit', () => reject(new Error(`it ended, and had said: ${said}`)));
+  });
+}
+
+describe('the example for browsers', () => {
+  it('is served with the headers for shared memory', async () => {
+    const program = spawn(process.execPath, [join(examples, 'browser.mjs')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const address = await addressOf(program);
+      for (const file of ['', 'main.js', 'worker.js']) {
+        const { status, headers } = await fetch(new URL(file, address));
+        expect(status).toBe(200);
+        expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin');
+        expect(headers.get('Cross-Origin-Embedder-Policy')).toBe('require-corp');
+      }
+    } finally {
+      program.kill();
+    }
+  });
+
+  // Only where there is a Chromium.
+  it.skipIf(chromium === undefined)('takes its turns in Chromium', async () => {
+    const out = mkdtempSync(join(tmpdir(), 'taketurns-example-'));
+    try {
+      await bundleByVite(join(examples, 'browser'), out);
+      expect(await resultOf(out)).toMatch(/^The page has had its 5 turns, the workers [1-9]\d*\.$/);
+    } finally {
+      rmSync(out, { recursive: true });
+    }
+  });
+});

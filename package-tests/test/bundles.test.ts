@@ -1,0 +1,55 @@
+/** Programs with a worker, bundled as their bundler has it by itself, and run. */
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { chromium, resultOf } from '../support/browser.js';
+import { bundleByEsbuild, bundleByVite, bundleByWebpack, code, scripts } from '../support/bundle.js';
+import { node } from '../support/run.js';
+
+const folder = inject('folder');
+const { coreBytes } = await import(join(folder, 'node_modules/taketurns/dist/engine/core-bytes.js'));
+
+/** The program and its worker are scripts of their own, and the core is with them. */
+function expectWhole(out: string): void {
+  expect(scripts(out).length).toBeGreaterThan(1);
+  expect(code(out).includes(coreBytes)).toBe(true);
+}
+
+describe('for Node', () => {
+  it.each([
+    ['esbuild', 'module', bundleByEsbuild],
+    ['webpack', 'commonjs', bundleByWebpack],
+  ])('%s', async (_name, type, bundle) => {
+    // Away from the project, of which the bundle must need nothing.
+    const out = mkdtempSync(join(tmpdir(), 'taketurns-bundle-'));
+    try {
+      await bundle(folder, 'node', out);
+      writeFileSync(join(out, 'package.json'), JSON.stringify({ type }));
+      expectWhole(out);
+      expect(node(out, 'main.js')).toBe('counted to 40000\n');
+    } finally {
+      rmSync(out, { recursive: true });
+    }
+  });
+});
+
+describe('for the web', () => {
+  const builds: [string, (out: string) => Promise<void>][] = [
+    ['vite', (out) => bundleByVite(join(folder, 'web'), out)],
+    ['esbuild', (out) => bundleByEsbuild(folder, 'web', out)],
+    ['webpack', (out) => bundleByWebpack(folder, 'web', out)],
+  ];
+
+  it.each(builds)('%s builds', async (name, build) => {
+    const out = join(folder, `out/web-${name}`);
+    await build(out);
+    if (name !== 'vite') cpSync(join(folder, 'web/index.html'), join(out, 'index.html'));
+    expectWhole(out);
+  });
+
+  // Only where there is a Chromium.
+  it.skipIf(chromium === undefined).each(builds)('%s runs in Chromium', async (name) => {
+    expect(await resultOf(join(folder, `out/web-${name}`))).toBe('counted to 40000');
+  });
+});

@@ -1,0 +1,34 @@
+/** The types of the installed package, in a strict project that says no more than it must. */
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { node } from '../support/run.js';
+
+const folder = inject('folder');
+const { resolve } = createRequire(import.meta.url);
+
+/** The oldest compiler that is tried, and that of this repository. */
+const compilers = ['typescript-5', 'typescript'].map((name) => {
+  const own = resolve(`${name}/package.json`);
+  return { version: createRequire(own)(own).version as string, tsc: join(dirname(own), 'bin/tsc') };
+});
+
+function check(tsc: string, module: string, resolution: string, file: string): string {
+  // Without skipLibCheck: the declarations themselves must be right too.
+  const modules = ['--module', module, '--moduleResolution', resolution];
+  return node(folder, tsc, '--noEmit', '--strict', '--target', 'es2022', ...modules, file);
+}
+
+describe.each(compilers)('TypeScript $version', ({ tsc }) => {
+  it.each([
+    ['node16', 'node16'],
+    ['esnext', 'bundler'],
+  ])('--module %s --moduleResolution %s', (module, resolution) => {
+    expect(check(tsc, module, resolution, 'types/use.ts')).toBe('');
+  });
+});
+
+it('a CommonJS module can require it', () => {
+  const [, { tsc }] = compilers as [unknown, { tsc: string }];
+  expect(check(tsc, 'nodenext', 'nodenext', 'types/required.cts')).toBe('');
+});

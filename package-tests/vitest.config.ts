@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['support/install.ts'],
+    pool: 'forks',
+    testTimeout: 120_000,
+    maxWorkers: 1,
+  },
+});

@@ -1,0 +1,37 @@
+/** What a runtime needs that is not on the machine: packages of npm, installed in a folder that git ignores. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CACHE = fileURLToPath(new URL('../build/cache', import.meta.url));
+
+/** What cannot be had here, and what to do about it. */
+export class Missing extends Error {}
+
+/**
+ * The folder of a package, fetched once.
+ * @param wanted a name with a version or range, as npm takes it.
+ */
+export function fetchPackage(name: string, wanted: string): string {
+  const folder = join(CACHE, `${name}@${wanted}`.replaceAll('/', '+'));
+  const found = join(folder, 'node_modules', name);
+  if (existsSync(join(found, 'package.json'))) return found;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  console.error(`fetching ${name}@${wanted}`);
+  const args = [
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--no-package-lock',
+    '--ignore-scripts',
+    `${name}@${wanted}`,
+  ];
+  const cli = process.env.npm_execpath;
+  const { status, stderr } = cli
+    ? spawnSync(process.execPath, [cli, ...args], { cwd: folder, encoding: 'utf8' })
+    : spawnSync('npm', args, { cwd: folder, encoding: 'utf8', shell: true });
+  if (status !== 0) throw new Missing(`npm could not install ${name}@${wanted}:\n${stderr}`);
+  return found;
+}

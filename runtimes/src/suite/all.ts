@@ -1,0 +1,14 @@
+import './cases/semaphore.js';
+import './cases/promises.js';
+import './cases/giving-up.js';
+import './cases/handles.js';
+import './cases/names.js';
+import './cases/default-arena.js';
+import './cases/mutex.js';
+import './cases/locks.js';
+import './cases/capacitors.js';
+import './cases/papers.js';
+import './cases/p0514.js';
+import './cases/dying.js';
+
+export { runCases, runPair } from './run.js';

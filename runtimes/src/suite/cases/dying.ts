@@ -1,0 +1,76 @@
+/** Workers that end: what they waited for is given up, what they held of robust objects goes back. */
+import { Arena, Mutex, Semaphore } from 'taketurns';
+import { newBoard } from '../board.js';
+import { equal, ok, sleep, until } from '../check.js';
+import { test } from '../run.js';
+import type { Member } from '../team.js';
+
+const watch = ({ worker, thread }: Member): void => Arena.default.watch(worker, thread);
+
+test('dying: a worker that is terminated while it waits leaves the queue', async ({ team }) => {
+  const semaphore = new Semaphore(1);
+  const worker = await team.member();
+  watch(worker);
+  worker.call('acquire', semaphore.handle, newBoard(), 1, 3);
+  await until('it waits', () => semaphore.waiting === 1);
+  const behind = semaphore.acquireAsync();
+  worker.terminate();
+  await behind;
+  equal([semaphore.available, semaphore.waiting], [0, 0], 'at the end');
+});
+
+test('dying: the permits of a robust semaphore come back', async ({ team }) => {
+  const semaphore = new Semaphore(2, { robust: true });
+  const worker = await team.member();
+  watch(worker);
+  await worker.call('acquire', semaphore.handle, newBoard(), 1, 2);
+  let deaths = 0;
+  semaphore.onOwnerDied = (count) => {
+    deaths += count;
+  };
+  const behind = semaphore.holdAsync();
+  worker.terminate();
+  const held = await behind;
+  equal([held.ownerDied, deaths, semaphore.inspect().ownerDeaths], [true, 1, 1], 'told');
+  held.release();
+  equal(semaphore.available, 2, 'at the end');
+});
+
+test('dying: who locks a mutex next learns of its owner', async ({ team }) => {
+  const mutex = new Mutex();
+  const [owner, waiter] = await team.members(2);
+  for (const member of [owner, waiter]) watch(member as Member);
+  await owner?.call('lock', mutex.handle);
+  waiter?.call('lock', mutex.handle);
+  await until('a worker waits', () => mutex.waiting === 1);
+  const behind = mutex.holdAsync();
+  waiter?.terminate();
+  owner?.terminate();
+  const held = await behind;
+  ok(held.ownerDied, 'told');
+  held.unlock();
+  const again = await mutex.holdAsync();
+  ok(!again.ownerDied, 'told once');
+  again.unlock();
+});
+
+test('dying: a worker that ends by itself', async ({ team, note }) => {
+  const semaphore = new Semaphore(1, { robust: true });
+  const worker = await team.member();
+  await worker.call('acquire', semaphore.handle, newBoard(), 1);
+  const behind = semaphore.holdAsync();
+  const thread = worker.thread as NonNullable<typeof worker.thread>;
+  const how = await worker.call('endSoon');
+  if (how === 'process.exit') {
+    note('gives up everything itself at process.exit');
+  } else {
+    // A worker of the web ends unheard. Whoever knows of it tells the arena.
+    await sleep(1000);
+    ok(Arena.default.reap(thread), 'reaped');
+    note('ends unheard at close(): the page must call arena.reap');
+  }
+  const held = await behind;
+  held.release();
+  equal([semaphore.available, semaphore.waiting], [1, 0], 'at the end');
+  worker.terminate();
+});

@@ -1,0 +1,218 @@
+/** What the workers do. Each job is called by its name, with what can be cloned. */
+import {
+  Arena,
+  type ArenaHandle,
+  type Mutex,
+  Semaphore,
+  type SemaphoreHandle,
+  type ThreadHandle,
+} from 'taketurns';
+import type { EventCount, Sequencer } from 'taketurns/algorithms';
+import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
+import { type Board, log } from './board.js';
+import { threads } from './globals.js';
+import { attach, type Handle, type Lock } from './objects.js';
+import { type PairRound, pairRounds } from './pair.js';
+
+type Job = (...args: never[]) => unknown;
+
+/** The same again and again with the lock: an increment that is torn, and so lost, unless threads exclude one another. */
+function increment(words: Int32Array, turns: number): void {
+  const before = words[0] as number;
+  for (let i = 0; i < turns; i++) words[1] = i;
+  words[0] = before + 1;
+}
+
+/** What this thread holds on to, that nothing of it be collected in a case. */
+const kept: unknown[] = [];
+
+export const jobs: Record<string, Job> = {
+  join(handle: ArenaHandle): ThreadHandle {
+    Arena.from(handle);
+    return Arena.default.thread;
+  },
+
+  /** Without a handle: what this worker's default arena is. */
+  askDefault(): { thread?: ThreadHandle; error?: string } {
+    try {
+      return { thread: Arena.default.thread };
+    } catch (error) {
+      return { error: (error as Error).message };
+    }
+  },
+
+  acquire(handle: SemaphoreHandle, board: Board, entry: number, permits = 1, timeout = Infinity): void {
+    const semaphore = Semaphore.from(handle);
+    kept.push(semaphore);
+    if (timeout === Infinity) semaphore.acquire(permits);
+    else semaphore.acquire(permits, { timeout });
+    log(board, entry);
+  },
+
+  async acquireAsync(handle: SemaphoreHandle, board: Board, entry: number): Promise<void> {
+    const semaphore = Semaphore.from(handle);
+    kept.push(semaphore);
+    await semaphore.acquireAsync();
+    log(board, entry);
+  },
+
+  acquireAborted(handle: SemaphoreHandle): void {
+    Semaphore.from(handle).acquire(1, { signal: AbortSignal.abort(new Error('enough')) });
+  },
+
+  tryAcquire(handle: SemaphoreHandle): boolean {
+    return Semaphore.from(handle).tryAcquire();
+  },
+
+  release(handle: SemaphoreHandle, permits: number, times = 1): void {
+    const semaphore = Semaphore.from(handle);
+    for (let i = 0; i < times; i++) semaphore.release(permits);
+  },
+
+  /** In and out with changing requests. board: how many permits are out, and the most that were. */
+  churn(
+    gate: SemaphoreHandle,
+    handle: SemaphoreHandle,
+    board: Int32Array,
+    rounds: number,
+    most: number,
+  ): void {
+    const semaphore = Semaphore.from(handle);
+    Semaphore.from(gate).acquire();
+    for (let i = 0; i < rounds; i++) {
+      const n = 1 + (i % most);
+      semaphore.acquire(n);
+      const out = Atomics.add(board, 0, n) + n;
+      for (let seen = Atomics.load(board, 1); seen < out; seen = Atomics.load(board, 1))
+        Atomics.compareExchange(board, 1, seen, out);
+      Atomics.sub(board, 0, n);
+      semaphore.release(n);
+    }
+  },
+
+  holdTwice(handle: SemaphoreHandle): readonly number[] {
+    const semaphore = Semaphore.from(handle);
+    const seen: number[] = [];
+    const held = semaphore.hold(2);
+    for (let i = 0; i < 3; i++) {
+      seen.push(semaphore.available);
+      held.release();
+    }
+    return seen;
+  },
+
+  openByName(name: string, permits?: number): void {
+    const semaphore = Semaphore.open(name, permits);
+    kept.push(semaphore);
+    semaphore.release();
+  },
+
+  handleBack(permits: number): SemaphoreHandle {
+    const semaphore = new Semaphore(permits);
+    kept.push(semaphore);
+    return semaphore.handle;
+  },
+
+  from(handle: Handle): void {
+    attach(handle);
+  },
+
+  lockAndCount(gate: SemaphoreHandle, handle: Handle, words: Int32Array, rounds: number): void {
+    const lock = attach(handle) as Lock;
+    Semaphore.from(gate).acquire();
+    for (let i = 0; i < rounds; i++) {
+      lock.lock();
+      increment(words, 20);
+      lock.unlock();
+    }
+  },
+
+  lockAndLog(handle: Handle, board: Board, entry: number): void {
+    const lock = attach(handle) as Lock;
+    lock.lock();
+    log(board, entry);
+    lock.unlock();
+  },
+
+  tryLock(handle: Handle): boolean {
+    const lock = attach(handle) as Required<Lock>;
+    if (!lock.tryLock()) return false;
+    lock.unlock();
+    return true;
+  },
+
+  lock(handle: Handle, timeout?: number): void {
+    const mutex = attach(handle) as Mutex;
+    kept.push(mutex);
+    mutex.lock(timeout === undefined ? undefined : { timeout });
+  },
+
+  unlock(handle: Handle): void {
+    (attach(handle) as Lock).unlock();
+  },
+
+  async lockAsyncAndCount(
+    gate: SemaphoreHandle,
+    handle: Handle,
+    words: Int32Array,
+    rounds: number,
+  ): Promise<void> {
+    const mutex = attach(handle) as Mutex;
+    Semaphore.from(gate).acquire();
+    for (let i = 0; i < rounds; i++) await mutex.runExclusive(() => increment(words, 20));
+  },
+
+  arrive(handle: Handle, board: Board, entry: number): void {
+    (attach(handle) as { arrive(): void }).arrive();
+    log(board, entry);
+  },
+
+  /** A semaphore of the papers, or of P0514R1, which has other names for the same. */
+  pass(handle: Handle, board: Board, entry: number): void {
+    const semaphore = attach(handle) as { acquire?(): void; wait?(): void };
+    if (semaphore.acquire) semaphore.acquire();
+    else semaphore.wait?.();
+    log(board, entry);
+  },
+
+  takeTurns(gate: SemaphoreHandle, sequencer: Handle, events: Handle, board: Board, rounds: number): void {
+    const tickets = attach(sequencer) as Sequencer;
+    const count = attach(events) as EventCount;
+    Semaphore.from(gate).acquire();
+    for (let i = 0; i < rounds; i++) {
+      const ticket = tickets.ticket();
+      count.await(ticket);
+      log(board, Number(ticket));
+      count.advance();
+    }
+  },
+
+  waitForWord(words: Int32Array, old: number): number {
+    atomicWait(words, 0, old);
+    return Atomics.load(words, 0);
+  },
+
+  async waitForWordAsync(words: Int32Array, old: number): Promise<number> {
+    await atomicWaitAsync(words, 0, old);
+    return Atomics.load(words, 0);
+  },
+
+  waitWith(handle: Handle, words: Int32Array, old: number): number {
+    (attach(handle) as AtomicSemaphore).wait(words, 0, old);
+    return Atomics.load(words, 0);
+  },
+
+  pair(rounds: number): PairRound[] {
+    return pairRounds(rounds);
+  },
+
+  /** Ends the worker as its runtime has it, in a while, so that the answer is sent before. */
+  endSoon(): string {
+    if (threads?.parentPort) {
+      setTimeout(() => process.exit(0), 20);
+      return 'process.exit';
+    }
+    setTimeout(() => (globalThis as unknown as { close(): void }).close(), 20);
+    return 'close';
+  },
+};

@@ -1,0 +1,27 @@
+/** The least that a page needs: a promise that a worker fulfils. What comes of it, under the headers that it is served with. */
+export interface ProbePage {
+  outcome: Promise<string>;
+}
+
+const without = new URL(location.href).searchParams.get('without') ?? '';
+if (without === 'waitAsync') delete (Atomics as { waitAsync?: unknown }).waitAsync;
+
+async function share(): Promise<string> {
+  try {
+    const { Semaphore } = await import('taketurns');
+    const semaphore = new Semaphore(0);
+    const { Member } = await import('./team.js');
+    const member = await new Member('web', without).join();
+    const acquired = semaphore.acquireAsync();
+    // Behind the turn of the event loop in which this thread goes to its doorbell.
+    await member.call('join', null).catch(() => {});
+    await member.call('release', semaphore.handle, 1);
+    await acquired;
+    return 'shared';
+  } catch (error) {
+    const { name, message } = error as Error;
+    return `${name}: ${message}`;
+  }
+}
+
+(globalThis as unknown as ProbePage).outcome = share();

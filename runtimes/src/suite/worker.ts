@@ -1,0 +1,46 @@
+/**
+ * The worker, the same file in every runtime: it does one job after the other, and answers with what came of it.
+ * That a job blocks the thread is part of the suite.
+ */
+import { threads } from './globals.js';
+
+export interface Call {
+  readonly id: number;
+  readonly job: string;
+  readonly args: readonly unknown[];
+}
+
+export interface Answer {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: { readonly name: string; readonly message: string };
+}
+
+interface Port {
+  postMessage(answer: Answer): void;
+  on?(event: 'message', listener: (call: Call) => void): void;
+  addEventListener(event: 'message', listener: (event: { data: Call }) => void): void;
+}
+
+const port = (threads?.parentPort ?? globalThis) as unknown as Port;
+
+// What the page has not, its workers shall not have either. So the library is loaded after that, and first of all
+// the thread listens, since messages are lost for who listens late.
+if (new URL(import.meta.url).searchParams.get('without') === 'waitAsync')
+  delete (Atomics as { waitAsync?: unknown }).waitAsync;
+const loaded = import('./jobs.js');
+
+async function run({ id, job, args }: Call): Promise<void> {
+  try {
+    const { jobs } = await loaded;
+    const work = jobs[job];
+    if (work === undefined) throw new Error(`no job ${job}`);
+    port.postMessage({ id, value: await work(...(args as never[])) });
+  } catch (error) {
+    const { name, message } = error as Error;
+    port.postMessage({ id, error: { name, message } });
+  }
+}
+
+if (port.on) port.on('message', run);
+else port.addEventListener('message', ({ data }) => run(data));

@@ -1,0 +1,62 @@
+/**
+ * A promise of this thread that is the eldest waiter of a mutex, until it has the lock or gives up. The thread has at
+ * most one at a time for each mutex.
+ *
+ * It reserves the lock at once, since its thread cannot poll (core/mutex.ts). Whoever unlocks then rings the doorbell of
+ * the thread; if that is the thread itself, it tries the lock again before `unlock` returns, and rings nobody.
+ */
+import { DisposedError } from '../errors.js';
+import { ADMITTED, ANSWER_CLOSED, type Core } from './core.js';
+import type { Doorbell, Promises, Resolve } from './doorbell.js';
+
+export class Eldest {
+  readonly #core: Core;
+  readonly #doorbell: Doorbell;
+  readonly #at: number;
+  readonly #attachment: number;
+  readonly #promises: Promises;
+  #settle: Resolve | undefined;
+
+  constructor(core: Core, doorbell: Doorbell, at: number, attachment: number, promises: Promises) {
+    this.#core = core;
+    this.#doorbell = doorbell;
+    this.#at = at;
+    this.#attachment = attachment;
+    this.#promises = promises;
+  }
+
+  /** Whether a promise waits. */
+  get waits(): boolean {
+    return this.#settle !== undefined;
+  }
+
+  /** A promise has just become the eldest, which is settled so, and has waited since then. */
+  begin(settle: Resolve, since: number): void {
+    this.#settle = settle;
+    this.#core.waitsSince(this.#attachment, since);
+    this.#doorbell.waitFor(this);
+    this.rest();
+  }
+
+  /** Takes the lock, if it may. The lock has been given back by this thread, or the doorbell has rung. */
+  rest(): void {
+    if (this.#settle === undefined) return;
+    const answer = this.#core.reserveLock(this.#at, this.#attachment);
+    if (answer === ADMITTED) this.#end();
+    else if (answer === ANSWER_CLOSED) this.#end(Promise.reject(new DisposedError()));
+  }
+
+  giveUp(reason: unknown): void {
+    this.#core.forgo(this.#at, this.#attachment);
+    this.#end(Promise.reject(reason));
+  }
+
+  #end(value?: Promise<never>): void {
+    const settle = this.#settle as Resolve;
+    this.#settle = undefined;
+    this.#doorbell.done(this);
+    settle(value);
+    // Who is next may be a promise of this very thread, for which nobody rings.
+    if (this.#promises.first !== 0) this.#promises.settle();
+  }
+}

@@ -1,0 +1,47 @@
+/** How a waiter waits: one knob, by the same names wherever there is a choice. */
+import { checkChoice, checkInteger } from '../errors.js';
+import { LIMIT } from './core.js';
+
+/** How a thread waits for its turn. */
+export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
+
+/** How a waiter waits, where it has no deadline. */
+export interface PolicyOptions {
+  /**
+   * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks; `'park'` polls never;
+   * `'spin'` polls for minutes before it parks; `'yield'` does too, but gives the processor away at each turn.
+   */
+  readonly policy?: Policy;
+  /** How often a waiter polls before it parks, 0 to 1,000,000: with the policy `'spin-then-park'` alone. Default 100. */
+  readonly spin?: number;
+}
+
+/** How a waiter waits, where it may have a deadline. */
+export interface ParkingOptions {
+  /**
+   * How a waiter that is next in line waits: `'spin-then-park'` (the default) polls `spin` times and then parks;
+   * `'park'` polls never. There is no policy here that polls without end, since its waiters may have a deadline.
+   */
+  readonly policy?: 'park' | 'spin-then-park';
+  /** How often such a waiter polls before it parks, 0 to 1,000,000: with `'spin-then-park'` alone. Default 200. */
+  readonly spin?: number;
+}
+
+const MOST_POLLS = 1_000_000;
+const POLICIES = ['spin', 'yield', 'park', 'spin-then-park'] as const;
+const PARKING = ['park', 'spin-then-park'] as const;
+
+/** The turns to spend awake, as core/algorithms/relax.ts has them. `usual` of them unless the options say otherwise. */
+export function budget(
+  what: string,
+  { policy, spin }: PolicyOptions,
+  usual: number,
+  mayTimeOut: boolean,
+): number {
+  const choice = checkChoice(`${what}: policy`, policy ?? 'spin-then-park', mayTimeOut ? PARKING : POLICIES);
+  if (choice === 'spin-then-park') return checkInteger(`${what}: spin`, spin ?? usual, 0, MOST_POLLS);
+  if (spin !== undefined) {
+    throw new RangeError(`${what}: spin is the budget of the policy "spin-then-park", not of "${choice}"`);
+  }
+  return { spin: LIMIT, yield: -LIMIT, park: 0 }[choice];
+}

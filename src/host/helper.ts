@@ -1,0 +1,72 @@
+/**
+ * Atomics.waitAsync for browsers that lack it: helper workers, which may block where this thread may not, wait on the
+ * word in its place.
+ *
+ *     this thread   looks at the word; unchanged: [word, value] ──► helper
+ *     helper        Atomics.wait on the word, which looks again ──► message ──► this thread's promise
+ *
+ * A helper waits for one word at a time and is used again, so a thread starts as many as it ever has waits pending at
+ * once: one for each arena in which its promises wait, and one for each wait of `atomicWaitAsync`.
+ *
+ * Its few lines are in a blob, so that no bundler and no server needs to know of a file. A Content-Security-Policy must
+ * allow that (worker-src blob:). Where it does not, the console is told once, and a timer looks at the word instead.
+ */
+import type { WaitAsync } from '../engine/wait-async.js';
+
+const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
+/** Milliseconds between two looks, where no helper is to be had. */
+const LOOK = 4;
+const REFUSED =
+  'taketurns: this browser has no Atomics.waitAsync, and the helper worker that takes its place was refused. A ' +
+  'Content-Security-Policy must allow it: add blob: to its directive worker-src. Until then a timer looks for grants ' +
+  `every ${LOOK} ms`;
+
+type Words = Int32Array | BigInt64Array;
+
+let url: string | undefined;
+const idle: Worker[] = [];
+let isRefused = false;
+
+function refused(): void {
+  if (!isRefused) console.error(REFUSED);
+  isRefused = true;
+}
+
+function start(): Worker | undefined {
+  url ??= URL.createObjectURL(new Blob([SOURCE], { type: 'text/javascript' }));
+  try {
+    return new Worker(url);
+  } catch {
+    return undefined;
+  }
+}
+
+function look(words: Words, index: number, value: number | bigint, end: number, told: () => void): void {
+  if (Atomics.load(words as Int32Array, index) !== value || performance.now() >= end) told();
+  else setTimeout(look, LOOK, words, index, value, end, told);
+}
+
+export const waitAsync: WaitAsync = (words, index, value, timeout = Infinity) => {
+  if (Atomics.load(words as Int32Array, index) !== value) return { async: false, value: 'not-equal' };
+  const answer = new Promise<void>((told) => {
+    const poll = (): void => {
+      refused();
+      look(words, index, value, performance.now() + timeout, told);
+    };
+    const worker = isRefused ? undefined : (idle.pop() ?? start());
+    if (worker === undefined) {
+      poll();
+      return;
+    }
+    worker.onmessage = () => {
+      idle.push(worker);
+      told();
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      poll();
+    };
+    worker.postMessage([words, index, value, timeout]);
+  });
+  return { async: true, value: answer };
+};

@@ -1,0 +1,129 @@
+/** What core/algorithms/hashes.ts promises of each hash, by the compiled function itself. */
+import { readFileSync } from 'node:fs';
+import { Arena } from 'taketurns';
+import { ChainSemaphore, ChannelSemaphore, LocationSemaphore, TwaSemaphore } from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+import { at, layout, Memory } from '../support/memory.js';
+
+const { hash } = new WebAssembly.Instance(
+  new WebAssembly.Module(readFileSync(new URL('../../build/algorithms.wasm', import.meta.url))),
+  {
+    env: { memory: new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true }) },
+    core: { ticketTaken: new WebAssembly.Global({ value: 'i64', mutable: true }, 0n) },
+  },
+).exports as { hash(kind: number, semaphore: number, ticket: bigint, mask: number): number };
+
+const NAMES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as const;
+const SLOTS = 2048;
+/** Lines of 64 bytes in a page of 4 KiB. */
+const PAGE = 64;
+const objects = Array.from({ length: 64 }, (_, i) => at('REGIONS') + i * at('OBJECT_SIZE'));
+const semaphores = [0, 1, 7, 63].map((i) => objects[i] as number);
+const STARTS = [0n, 1n, 77n, 2n ** 32n - 5n, 2n ** 61n + 3n, -4n];
+
+const slots = (kind: number, semaphore: number, first: bigint, count: number, of = SLOTS): number[] =>
+  Array.from({ length: count }, (_, i) => hash(kind, semaphore, first + BigInt(i), of - 1));
+/** How far apart two slots are, the array taken for a ring. */
+const apart = (a: number, b: number): number => Math.min((a - b + SLOTS) % SLOTS, (b - a + SLOTS) % SLOTS);
+const neighbours = (row: readonly number[]): [number, number][] =>
+  row.slice(1).map((slot, i) => [row[i] as number, slot]);
+const pages = (row: readonly number[]): number => new Set(row.map((slot) => Math.floor(slot / PAGE))).size;
+const steps = (row: readonly number[]): number =>
+  new Set(neighbours(row).map(([a, b]) => (b - a + SLOTS) % SLOTS)).size;
+
+describe.each(NAMES.map((name, kind) => [name, kind] as const))('the hash %s', (name, kind) => {
+  it('has the number that the layout gives it', () => {
+    expect(layout[`HASH_${name.toUpperCase()}`]).toBe(kind);
+    const arena = new Arena({ slots: 4 });
+    for (const Kind of [TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore]) {
+      const { handle } = new Kind(1, { arena, hash: name });
+      expect(new Memory(arena).word(handle.address + at('O_HASH'))).toBe(kind);
+    }
+  });
+
+  it.each([1, 2, 4, PAGE, SLOTS])(
+    'meets each of %i slots, and as often, wherever a row of tickets begins',
+    (of) => {
+      const each = name === 'paired' ? 2 : 1;
+      for (const semaphore of semaphores) {
+        for (const start of STARTS) {
+          // A pair is not torn, or its slot is met at both ends of the row.
+          const first = name === 'paired' ? start & ~1n : start;
+          const met = new Map<number, number>();
+          for (const slot of slots(kind, semaphore, first, each * of, of))
+            met.set(slot, (met.get(slot) ?? 0) + 1);
+          expect(met.size).toBe(of);
+          expect(Math.max(...met.keys())).toBe(of - 1);
+          expect(new Set(met.values())).toEqual(new Set([each]));
+          if (name === 'paired') expect(new Set(slots(kind, semaphore, start, each * of, of)).size).toBe(of);
+        }
+      }
+    },
+  );
+
+  it('keeps tickets in a row off one line and its neighbours', () => {
+    for (const semaphore of semaphores) {
+      for (const start of STARTS) {
+        const pairs = neighbours(slots(kind, semaphore, start, 300));
+        const others = name === 'paired' ? pairs.filter((_, i) => (start + BigInt(i)) & 1n) : pairs;
+        expect(Math.min(...others.map(([a, b]) => apart(a, b)))).toBeGreaterThanOrEqual(17);
+      }
+    }
+  });
+
+  it('spreads semaphores that lie next to one another', () => {
+    const first = objects.map((semaphore) => hash(kind, semaphore, 0n, SLOTS - 1));
+    expect(new Set(first).size).toBeGreaterThanOrEqual(60);
+  });
+});
+
+it('paired gives two in a row one slot', () => {
+  for (const start of STARTS) {
+    const [a, b, c] = slots(1, semaphores[1] as number, start & ~1n, 3);
+    expect(a).toBe(b);
+    expect(b).not.toBe(c);
+  }
+});
+
+it('orbit stays in a page for a page of tickets, where the multiplier goes through many', () => {
+  for (const semaphore of semaphores) {
+    for (const start of STARTS) {
+      expect(pages(slots(2, semaphore, start, PAGE))).toBeLessThanOrEqual(2);
+      expect(pages(slots(0, semaphore, start, PAGE))).toBeGreaterThanOrEqual(16);
+    }
+  }
+});
+
+it('gray has no stride, where the multiplier has one', () => {
+  for (const semaphore of semaphores) {
+    expect(steps(slots(0, semaphore, 0n, SLOTS))).toBe(1);
+    expect(steps(slots(3, semaphore, 0n, SLOTS))).toBeGreaterThanOrEqual(11);
+  }
+});
+
+it('mixed parts two semaphores that go in step, where the multiplier keeps them together', () => {
+  const [a, b] = [objects[0] as number, objects[1] as number];
+  /** Of a round of tickets that two semaphores take in step, so many apart, how many collide at most. */
+  const worst = (kind: number): number => {
+    const mine = slots(kind, a, 0n, SLOTS);
+    const theirs = slots(kind, b, 0n, SLOTS);
+    return Math.max(
+      ...mine.map((_, lag) => mine.filter((slot, i) => slot === theirs[(i + lag) % SLOTS]).length),
+    );
+  };
+  expect(worst(0)).toBe(SLOTS);
+  expect(worst(4)).toBeLessThanOrEqual(SLOTS / 16);
+});
+
+describe.each([TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore])('%o', (Kind) => {
+  it('says which hashes there are', () => {
+    const arena = new Arena({ slots: 4 });
+    expect(() => new Kind(1, { arena, hash: 'grey' as never })).toThrow(
+      new RangeError(
+        `${Kind.name}: hash must be "multiplier" or "paired" or "orbit" or "gray" or "mixed", got "grey"`,
+      ),
+    );
+    expect(() => new Kind(1, { arena, hash: 1 as never })).toThrow(TypeError);
+    expect(arena.stats().objects.used).toBe(0);
+  });
+});

@@ -1,0 +1,231 @@
+/**
+ * Threads that die as the owner of a mutex, or while they wait for it. Every moment of that is in check/; threads that
+ * are killed at random are in test/stress/mutex.test.ts.
+ */
+import { Arena, Mutex } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { Member, team } from '../support/team.js';
+import { turn, until } from '../support/until.js';
+
+const crowd = team(1);
+const member = () => crowd[0] as Member;
+
+type Way = 'terminate' | 'process.exit' | 'an uncaught error' | 'leaving';
+
+const ways: readonly Way[] = ['terminate', 'process.exit', 'an uncaught error', 'leaving'];
+
+/** A worker that is watched. */
+function recruit(arena: Arena): Member {
+  const recruit = new Member();
+  arena.watch(recruit.worker);
+  return recruit;
+}
+
+/** Ends a worker that is at no job. */
+async function end(member: Member, way: Way): Promise<void> {
+  if (way === 'terminate') await member.kill();
+  else if (way === 'leaving') await member.leave();
+  else {
+    member.run('end', { way });
+    await member.exited;
+  }
+}
+
+/** A mutex of which a worker is the owner. */
+async function owned(arena: Arena): Promise<{ mutex: Mutex; owner: Member }> {
+  const mutex = new Mutex({ arena });
+  const owner = recruit(arena);
+  await owner.run('mutex-hold', { handle: mutex.handle });
+  return { mutex, owner };
+}
+
+/** Has a worker block in lock. Fulfilled when it waits. */
+async function park(mutex: Mutex, member: Member): Promise<Promise<boolean>[]> {
+  const before = mutex.waiting;
+  const locked = member.run<boolean>('mutex-lock-once', { handle: mutex.handle });
+  await until(() => mutex.waiting === before + 1, 'it waits');
+  return [locked];
+}
+
+function expectFree(mutex: Mutex, ownerDeaths: number): void {
+  expect(mutex.inspect()).toMatchObject({ locked: false, waiting: 0, ownerDeaths });
+}
+
+describe.each(ways)('a worker that ends by %s', (way) => {
+  it('as the owner: who locks next learns of it, and only that one', async () => {
+    const { mutex, owner } = await owned(new Arena());
+    await end(owner, way);
+    expectFree(mutex, 1);
+    const deaths: number[] = [];
+    mutex.onOwnerDied = (died) => deaths.push(died);
+    {
+      using held = mutex.hold();
+      expect([held.ownerDied, deaths]).toEqual([true, [1]]);
+    }
+    {
+      using held = mutex.hold();
+      expect([held.ownerDied, deaths]).toEqual([false, [1]]);
+    }
+    expectFree(mutex, 1);
+  });
+
+  it('as the owner, with a thread and promises waiting: they get the lock in turn, and the first learns of it', async () => {
+    const { mutex, owner } = await owned(new Arena());
+    const guards = [mutex.holdAsync(), mutex.holdAsync({ timeout: 60_000 })];
+    await turn();
+    const [locked] = await park(mutex, member());
+    await end(owner, way);
+    const first = await guards[0];
+    expect([first?.ownerDied, mutex.held]).toEqual([true, true]);
+    first?.unlock();
+    const second = await guards[1];
+    expect(second?.ownerDied).toBe(false);
+    second?.unlock();
+    expect(await locked).toBe(true);
+    expectFree(mutex, 1);
+  });
+
+  it('and unlocks in an exit handler, has not died as the owner', async () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    const owner = recruit(arena);
+    await owner.run('mutex-hold', { handle: mutex.handle, exit: true });
+    await end(owner, way);
+    // Nothing of a thread that is terminated runs any more.
+    expectFree(mutex, way === 'terminate' ? 1 : 0);
+    expect(mutex.hold().ownerDied).toBe(way === 'terminate');
+    mutex.unlock();
+  });
+});
+
+// A worker stays alive while promises of it wait, so that it does not leave by itself.
+describe.each(ways.filter((way) => way !== 'leaving'))('a worker that ends by %s', (way) => {
+  it('while promises of it wait, as the eldest and in line: those behind them move up', async () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const dying = recruit(arena);
+    await dying.run('mutex-hold', { handle: mutex.handle, promises: 3 });
+    const guard = mutex.holdAsync();
+    expect(mutex.waiting).toBe(4);
+    await end(dying, way);
+    await until(() => mutex.waiting === 1, 'they wait no more');
+    mutex.unlock();
+    const held = await guard;
+    expect(held.ownerDied).toBe(false);
+    held.unlock();
+    expectFree(mutex, 0);
+  });
+});
+
+describe('a worker that is killed', () => {
+  it.each(['first', 'second', 'last'])(
+    'while it waits, %s in line: the others get the lock',
+    async (place) => {
+      const arena = new Arena();
+      const mutex = new Mutex({ arena });
+      mutex.lock();
+      const dying = recruit(arena);
+      const [behind, ahead] = [new Member(), new Member()];
+      const others: Promise<boolean>[] = [];
+      if (place !== 'first') others.push(...(await park(mutex, ahead)));
+      if (place === 'last') others.push(...(await park(mutex, behind)));
+      await park(mutex, dying);
+      if (place !== 'last') others.push(...(await park(mutex, behind)));
+      const left = mutex.waiting - 1;
+      await dying.kill();
+      await until(() => mutex.waiting === left, 'it waits no more');
+      mutex.unlock();
+      expect(await Promise.all(others)).toEqual(others.map(() => true));
+      expectFree(mutex, 0);
+      await Promise.all([ahead.kill(), behind.kill()]);
+    },
+  );
+
+  it('as the owner: tryLock and a thread that waits learn of it, too', async () => {
+    const arena = new Arena();
+    const first = await owned(arena);
+    let deaths = 0;
+    first.mutex.onOwnerDied = (died) => {
+      deaths += died;
+    };
+    await first.owner.kill();
+    expect([first.mutex.tryLock(), deaths]).toEqual([true, 1]);
+    first.mutex.unlock();
+    expect([first.mutex.tryLock(), deaths]).toEqual([true, 1]);
+    first.mutex.unlock();
+    const second = await owned(arena);
+    const told = member().run<boolean>('mutex-owner-died', { handle: second.mutex.handle });
+    await until(() => second.mutex.waiting === 1, 'it waits');
+    await second.owner.kill();
+    expect(await told).toBe(true);
+    expectFree(second.mutex, 1);
+  });
+
+  it('and then the next owner: who locks after it learns of that death alone', async () => {
+    const arena = new Arena();
+    const { mutex, owner } = await owned(arena);
+    const next = recruit(arena);
+    await owner.kill();
+    // It has learnt of the first death, and dies in turn.
+    await next.run('mutex-hold', { handle: mutex.handle });
+    await next.kill();
+    expect(mutex.inspect().ownerDeaths).toBe(2);
+    const deaths: number[] = [];
+    mutex.onOwnerDied = (died) => deaths.push(died);
+    mutex.lock();
+    mutex.unlock();
+    expect(deaths).toEqual([1]);
+  });
+});
+
+describe('onOwnerDied', () => {
+  it('that throws: the mutex is unlocked, and the next to lock learns of the death', async () => {
+    const { mutex, owner } = await owned(new Arena());
+    await owner.kill();
+    mutex.onOwnerDied = () => {
+      throw new Error('beyond repair');
+    };
+    for (const lock of [() => mutex.lock(), () => mutex.tryLock(), () => mutex.hold({ timeout: 0 })]) {
+      expect(lock).toThrow('beyond repair');
+      expect([mutex.held, mutex.locked]).toEqual([false, false]);
+    }
+    await expect(mutex.lockAsync()).rejects.toThrow('beyond repair');
+    mutex.onOwnerDied = undefined;
+    const held = await mutex.holdAsync();
+    expect(held.ownerDied).toBe(true);
+    held.unlock();
+    mutex.lock();
+    mutex.unlock();
+    expect(mutex.hold().ownerDied).toBe(false);
+    mutex.unlock();
+  });
+
+  it('of a promise that waited is called when unlock has returned', async () => {
+    const { mutex, owner } = await owned(new Arena());
+    const promise = mutex.lockAsync();
+    let calls = 0;
+    mutex.onOwnerDied = () => {
+      calls++;
+      expect(mutex.held).toBe(true);
+    };
+    await owner.kill();
+    await promise;
+    expect(calls).toBe(1);
+    mutex.unlock();
+  });
+});
+
+it('a thread with a promise that waits may not block for the same lock: it would wait for itself', async () => {
+  const { mutex, owner } = await owned(new Arena());
+  const promises = [mutex.lockAsync(), mutex.lockAsync()];
+  for (const patience of [undefined, { timeout: 60_000 }])
+    expect(() => mutex.lock(patience)).toThrow(/a promise of this thread waits/);
+  expect(mutex.waiting).toBe(2);
+  await owner.kill();
+  for (const promise of promises) {
+    await promise;
+    mutex.unlock();
+  }
+  expectFree(mutex, 1);
+});

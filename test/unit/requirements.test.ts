@@ -1,0 +1,87 @@
+/** Where something is missing that the library needs, one error says what, and what to do. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { compile, requireSharedMemory, sharedMemory } from '../../src/engine/requirements.js';
+import { Arena } from '../../src/index.js';
+
+afterEach(() => vi.unstubAllGlobals());
+
+const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+
+function message(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'nothing was thrown';
+}
+
+describe('shared memory', () => {
+  it('is there in Node', () => {
+    expect(sharedMemory(1).buffer).toBeInstanceOf(SharedArrayBuffer);
+  });
+
+  it.each([
+    [
+      'a page without isolation',
+      { crossOriginIsolated: false, isSecureContext: true },
+      'not cross-origin isolated',
+    ],
+    [
+      'a page without TLS',
+      { crossOriginIsolated: false, isSecureContext: false },
+      'https, or from localhost',
+    ],
+  ])('is missing on %s: the headers are named', (_, globals, part) => {
+    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    vi.stubGlobal('SharedArrayBuffer', undefined);
+    for (const run of [() => new Arena(), () => Arena.from({} as never)]) {
+      const told = message(run);
+      expect(told).toContain('taketurns cannot run here');
+      expect(told).toContain(part);
+      expect(told).toContain('Cross-Origin-Opener-Policy: same-origin');
+      expect(told).toContain('Cross-Origin-Embedder-Policy: require-corp');
+    }
+  });
+
+  it('is missing elsewhere: no headers are named', () => {
+    vi.stubGlobal('SharedArrayBuffer', undefined);
+    expect(message(requireSharedMemory)).toMatch(/runtime has no SharedArrayBuffer$/);
+  });
+
+  it('is missing in the WebAssembly of the runtime', () => {
+    vi.stubGlobal('WebAssembly', {
+      Memory: class {
+        buffer = new ArrayBuffer(8);
+      },
+    });
+    expect(message(() => sharedMemory(1))).toMatch(/WebAssembly of this runtime has no shared memory$/);
+    vi.stubGlobal('WebAssembly', undefined);
+    expect(message(() => new Arena())).toMatch(/runtime has no WebAssembly$/);
+  });
+});
+
+describe('a module', () => {
+  it('is compiled', () => {
+    expect(compile(EMPTY)).toBeInstanceOf(WebAssembly.Module);
+  });
+
+  it('is forbidden by a policy: the directive is named', () => {
+    vi.stubGlobal('WebAssembly', {
+      Module: class {
+        constructor() {
+          throw new Error('blocked');
+        }
+      },
+    });
+    const told = message(() => compile(EMPTY));
+    expect(told).toContain("'wasm-unsafe-eval'");
+    expect(told).toContain('script-src');
+  });
+
+  it('has what the engine does not know: the policy is not blamed, and the engine is quoted', () => {
+    const run = () => compile(Uint8Array.of(...EMPTY, 1));
+    expect(message(run)).toMatch(/no threads or no bulk memory$/);
+    expect(run).toThrow(expect.objectContaining({ cause: expect.any(WebAssembly.CompileError) }));
+  });
+});
