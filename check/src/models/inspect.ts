@@ -48,6 +48,9 @@ const noted =
   (...more: number[]) =>
   (scene: Scene, t: number): number[] => [scene.get(t, GOT + 1), ...more];
 
+/** The element of that. */
+const record = (scene: Scene): number[] => [scene.attachment(0, 0) - 1];
+
 const reads: readonly Model[] = [
   {
     name: 'inspect: a run',
@@ -245,12 +248,17 @@ const reads: readonly Model[] = [
         asks('lock', ofFirst(), ADMITTED),
         asks('ownerOf', ofFirst(), 1),
         asks('held', mine, 1),
+        asks('elementHeld', record, 1),
+        asks('elementWaiting', record, 0),
+        call('waitsSince', (scene) => [...mine(scene), NOW]),
+        asks('elementSince', record, NOW),
         asks('lock', ofFirst(), CONTENDED),
         asks('queue', (scene) => [...ofFirst()(scene), ...mine(scene)], constant('ANSWER_HELD')),
         asks('tryLock', ofFirst(), REFUSED),
         asks('arrive', (scene) => [...ofFirst(1, 0)(scene), ...mine(scene)], ADMITTED),
         asks('reserveLock', (scene) => [...ofFirst()(scene), ...mine(scene)], REFUSED),
         asks('waitersOf', ofFirst(), 1),
+        asks('elementWaiting', record, 1),
         asks('arrive', (scene) => [...ofFirst(1, 0)(scene), ...mine(scene)], 1),
         asks('waitersOf', ofFirst(), 2),
         asks('elementWaiting', () => [0], 1),
@@ -264,6 +272,25 @@ const reads: readonly Model[] = [
     objects: (scene) => {
       scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
       scene.semaphore({ permits: 1, kind: MUTEX, first: FIRST, robust: true });
+    },
+  },
+  {
+    name: 'inspect: a mutex of which an owner died',
+    programs: [
+      [
+        asks('elementHeld', record, 0),
+        call('tellAgain', ofFirst(2)),
+        asks('lock', ofFirst(), CONTENDED),
+        asks('tryLock', ofFirst(), ADMITTED),
+        asks('ownersDied', ofFirst(), 2),
+        asks('unlock', ofFirst(), ADMITTED),
+        asks('lock', ofFirst(), ADMITTED),
+      ],
+    ],
+    leaves: true,
+    objects: (scene) => {
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.semaphore({ permits: 1, kind: MUTEX, robust: true });
     },
   },
   {
@@ -287,6 +314,7 @@ const reads: readonly Model[] = [
     programs: [
       [
         asks('collisions', () => [], 5),
+        asks('futileWakes', () => [], 6),
         asks('mostThreads', () => [], 2),
         asks('lifeIfAlive', () => [2], 1),
         asks('lifeIfAlive', () => [3], 0),
@@ -301,6 +329,7 @@ const reads: readonly Model[] = [
     objects: (scene) => {
       scene.semaphore({ permits: 0 });
       scene.machine.hostStore32(COLLISIONS, 5);
+      scene.machine.hostStore32(constant('FUTILE_WAKES'), 6);
     },
   },
 ];
@@ -331,7 +360,29 @@ function counting(
 /** Whether the first thread, which wants one permit, has come to its end without it. */
 const gaveUp = (scene: Scene): number => Number(scene.finished(0) && scene.get(0, GOT) === 0);
 
+/** The eldest of a mutex gives up. */
+const eldest: Model = {
+  name: 'counts: the eldest of a mutex gives up',
+  programs: [
+    [],
+    [
+      asks('lock', ofFirst(), CONTENDED),
+      asks('queue', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)], constant('ELDEST')),
+      call('forgo', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)]),
+      asks('timeouts', ofFirst(), 1),
+    ],
+  ],
+  arena: { attached: 2 },
+  counts: true,
+  leaves: true,
+  objects: (scene) => {
+    const m = scene.semaphore({ permits: 1, kind: MUTEX, robust: true });
+    scene.callNow(0, 'lock', m);
+  },
+};
+
 const counts: readonly Model[] = [
+  eldest,
   counting({ name: 'the last in line gives up', program: 'B' }, gaveUp),
   counting({ name: 'a thread leaves a tombstone', program: 'B | a1', buckets: 2 }, gaveUp),
   counting({ name: 'the last promise in line gives up', program: 't1 x' }, () => 1),

@@ -26,7 +26,7 @@ import {
 } from '../scene/layout.js';
 import { asleep, awaitDeath, call, dispose, mourn, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
-import { GOT, LOCAL, PHASE } from '../scene/words.js';
+import { GOT, LOCAL, PHASE, RESULT } from '../scene/words.js';
 import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, M_WORD, mutex, STAGE, WAITS, wrote } from './mutex-words.js';
 
@@ -500,13 +500,6 @@ const small: MutexLine[] = [
     mortal: [0],
     told: 2,
   },
-  {
-    name: 'die, another disposes, a promise waits',
-    program: 'D | U | a d | S',
-    bypass: 1,
-    locked: 1,
-    mortal: [0],
-  },
   { name: 'die, another disposes', program: 'D | U | C U | S', bypass: 1, locked: 1, eldest: 2, mortal: [0] },
   {
     name: 'die, the owner, before the eldest',
@@ -647,7 +640,43 @@ const closedInLine: Model = {
   },
 };
 
+/** What a promise that is the eldest does, until the mutex is closed. */
+const reserveUntilClosed = (): Op => ({
+  text: 'reserve until it is closed',
+  next(scene, t) {
+    const phase = scene.get(t, PHASE);
+    scene.set(t, PHASE, (phase + 1) % 3);
+    if (phase === 0) scene.hostLoad(t, scene.doorbell(t));
+    else if (phase === 1) {
+      scene.set(t, LOCAL, scene.get(t, RESULT));
+      scene.call(t, 'reserveLock', mutex(scene), scene.attachment(t, 0));
+    } else {
+      if (scene.result(t) === ANSWER_CLOSED) return true;
+      scene.hostWait(t, scene.doorbell(t), scene.get(t, LOCAL));
+    }
+    return false;
+  },
+});
+
+/** Thread 0 dies while it disposes of the mutex, which thread 1 holds and a promise of thread 2 waits for. */
+const halfDisposed: Model = {
+  name: 'mutex: die, who disposes while it is held, of a promise',
+  programs: [[dispose(0, 'mutexDispose')], [], [reserveUntilClosed()], [supervise()]],
+  arena: { elements: 8, attached: 4 },
+  deaths: 1,
+  mortal: [0],
+  mayWait: true,
+  leaves: true,
+  objects: (scene) => {
+    const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
+    scene.callNow(1, 'lock', m);
+    scene.callNow(2, 'arrive', m, 1, 0, scene.attachment(2, 0));
+  },
+  end: (scene) => checkTold(scene, 2),
+};
+
 const ofLine: readonly Model[] = [
+  halfDisposed,
   closedInLine,
   inLine('the last gives up', { by: 2, done: gives(), left: 1 }),
   inLine('one gives up', { promises: 1, by: 2, done: gives(), left: 2 }),
