@@ -5,7 +5,7 @@
 export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // --- Words that nobody else reads yet, or any more ---
   [
-    /^attachments\/create: store (ticket|grant|counter\/owner|parked\/limit|kind|max|spin|threshold|initial|robust|died|deaths|timeouts|departed), swapped/,
+    /^attachments\/create: store (ticket|grant|counter\/owner|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|deaths|timeouts|departed), swapped/,
     'The object is BUILDING: nobody reads it before the store of LIVE, which comes after all of these.',
   ],
   [
@@ -49,6 +49,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The count of those who have given up is read by diagnostics alone, and says nothing about an element.',
   ],
   [
+    /^semaphore\/parkFor: rmw futile wakes, dropped/,
+    'The count of futile wake-ups is read by diagnostics alone; test/unit/inspect.test.ts looks at it.',
+  ],
+  [
     /^runs\/enterRun: (load start, swapped with store since|store since, swapped with store state)/,
     'since is read by diagnostics alone, one word at a time; its value is told by the models "inspect: ...".',
   ],
@@ -70,8 +74,8 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [/^mutex\/queue: load held, zero/, 'A thread is the eldest once at most, and held is 0 before.'],
   [
-    /^giving-up\/giveUpFor: store state #2, swapped with load kind/,
-    'The kind of an object never changes, and the reference of the dead thread keeps it.',
+    /^(giving-up\/giveUpFor: store state #2|attachments\/tellAgain: rmw died), swapped with load kind/,
+    'The kind of an object never changes, and a reference of the caller, or of the dead thread, keeps it.',
   ],
   [
     /^reaping\/sweep: (rmw doorbell #2|notify doorbell\/state #2), dropped/,
