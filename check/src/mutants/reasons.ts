@@ -136,10 +136,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Between the load and the exchange only GRANTED or CLOSED can come, and nobody but the owner acts on these. It gives up all the same; grant was moved before either, so it finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
   [/^attachments\/ownersDied: load died, ones/, 'The load only saves an exchange: of 0 for 0.'],
-  [
-    /^mutex\/queue: load grant, (zero|ones)/,
-    'Tickets of a mutex are not below 0, so the thread stands in line at first. There grant is read again.',
-  ],
   // --- The turn of the eldest: how early it wakes ---
   [
     /^mutex\/unlock: load parked\/limit, (zero|ones)/,
@@ -176,15 +172,18 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'closeObject again. Two who dispose at once write the same; against who attaches and lets go, which only the core does, its own models tell it (semaphore/dispose).',
   ],
   [
-    /^algorithms\/places\/arriveAt: rmw parked, swapped/,
+    /^algorithms\/places\/arriveAt: rmw parked\/parked\/limit, swapped/,
     'The sequence is read before the waiter is counted. A signal in between may not move it, but its word was changed before, and the look, which comes after both, sees that.',
   ],
   [
-    /^algorithms\/places\/arriveAt: load counter\/sequence, (zero|ones)/,
+    /^algorithms\/places\/arriveAt: load counter\/owner\/sequence, (zero|ones)/,
     'With another sequence than the true one the sleep ends at once: the waiter polls instead.',
   ],
   [/^algorithms\/places\/sleepAt: wait .*, dropped/, 'The waiter polls instead of sleeping.'],
-  [/^algorithms\/places\/(signalAt|closePlace): load parked, ones/, 'A notify where nobody sleeps.'],
+  [
+    /^algorithms\/places\/(signalAt|closePlace): load parked\/(parked\/)?limit, ones/,
+    'A notify where nobody sleeps.',
+  ],
   [
     /^semaphore\/dispose: rmw grant, dropped/,
     'The width of a tombstone is added to a grant that is closed: it says so with or without it.',
