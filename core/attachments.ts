@@ -121,7 +121,7 @@ export function tryAcquireRobust(s: usize, n: i32, attachment: i32): i32 {
 
 /** As release, of a robust semaphore: ANSWER_NOT_HELD when the thread holds fewer. */
 export function releaseRobust(s: usize, n: i32, attachment: i32): i32 {
-  if (held(attachment) < n) return ANSWER_NOT_HELD;
+  if (atomic.load<i64>(recordOf(attachment), E_HELD) < (n as i64)) return ANSWER_NOT_HELD;
   const answer = release(s, n); // R7 begins
   hold(attachment, -n); // R7 ends
   return answer;

@@ -28,7 +28,7 @@
  */
 import { lifeOf, me, mostThreads, myLife, threadRecord } from './arena';
 import { detach } from './attachments';
-import { elementAt, indexOf, leaveCells, release as releaseElement, usedElements } from './elements';
+import { elementAt, indexOf, release as releaseElement, usedElements } from './elements';
 import { giveUpFor, passOn } from './giving-up';
 import {
   ABANDONED,
@@ -133,10 +133,7 @@ export function bury(thread: i32, killed: bool): void {
     const e = elementAt(i);
     const is = stateIf(e, thread);
     if (is === ATTACHED) giveBack(e, thread);
-    else if (is === RESERVED) {
-      leaveCells(e);
-      releaseElement(e);
-    }
+    else if (is === RESERVED) releaseElement(e);
   }
   freeUnfinished(thread);
   freeDrafts(thread);

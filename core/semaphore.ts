@@ -148,14 +148,15 @@ export function recover(): bool {
     wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
     // Who called may have another semaphore in hand: promises of this one are found by the doorbell.
     ring(me);
-  } else if (amidst === COMPETING) {
-    resign(mutex, attached);
-  } else if (amidst === PARKING) {
+  } else {
     // The exception may have ended its sleep.
     wakeUp();
-    const e = reserve();
-    if (e === 0) return false;
-    setSpare(e);
+    if (amidst === COMPETING) resign(mutex, attached);
+    else {
+      const e = reserve();
+      if (e === 0) return false;
+      setSpare(e);
+    }
   }
   amidst = NOTHING;
   return true;

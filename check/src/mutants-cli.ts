@@ -1,11 +1,11 @@
 /** `npm run mutants -w check`: changes each access of the modules in turn, and looks whether the models tell. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { models } from './models/table.js';
 import { type Mutant, mutantsOf, namer, sites } from './mutants/mutate.js';
 import { perform } from './mutants/pool.js';
 import { reasons } from './mutants/reasons.js';
-import { type Finding, report, summary } from './mutants/report.js';
+import { type Finding, report, summary, tellers } from './mutants/report.js';
 import { type Measure, measureSetUp, type Verdict, wordsIn } from './mutants/trial.js';
 import type { Job } from './mutants/worker.js';
 import { loadProgram, PROGRAMS, type ProgramName } from './programs.js';
@@ -15,18 +15,24 @@ interface Options {
   readonly program?: ProgramName;
   readonly write?: string;
   readonly states: number;
+  readonly budget: number;
+  readonly again: boolean;
+  readonly last: string;
 }
 
-/**
- * So many of the smallest models are tried with every mutant: of what only the set-up comes to, they are all.
- */
-const ALWAYS = 15;
+const LAST = new URL('../../docs/mutants.md', import.meta.url).pathname;
+
+/** Of what the set-up comes to, the models of so few states are tried too. */
+const SMALL = 500;
 
 const options = new Command('mutants')
   .description('Changes each access of the built modules in turn, and searches the models that come to it.')
   .option('--only <text>', 'only mutants whose name contains this')
   .addOption(new Option('--program <name>', 'only mutants of this module').choices(PROGRAMS))
-  .option('--states <number>', 'leave out models of more states', Number, 150_000)
+  .option('--states <number>', 'leave out models of more states', Number, 110_000)
+  .option('--budget <number>', 'try no further models when those tried have so many states', Number, 400_000)
+  .option('--last <file>', 'a report: what told a mutant then is tried first', LAST)
+  .option('--again', 'only mutants that nothing has told, as that report says', false)
   .option('--write <file>', 'write the report there')
   .parse()
   .opts<Options>();
@@ -36,7 +42,12 @@ const progress = (what: string, of: number) => (count: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
   else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
-const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
+const told = existsSync(options.last)
+  ? tellers(readFileSync(options.last, 'utf8'))
+  : new Map<string, string>();
+const chosen = models.filter(
+  ({ program = 'core', long }) => !long && program === (options.program ?? program),
+);
 const measures = (
   await perform<Measure>(
     chosen.map(({ name }) => ({ measure: name, states: options.states })),
@@ -48,9 +59,10 @@ const measures = (
 
 const measuresOn = (program: ProgramName): Measure[] => measures.filter((one) => one.program === program);
 
+const setUps = new Map(PROGRAMS.map((program) => [program, measureSetUp(program)]));
 const names = new Map(
   PROGRAMS.map((program): [ProgramName, (mutant: Mutant) => string] => {
-    const seen = [measureSetUp(program), ...measuresOn(program)];
+    const seen = [setUps.get(program) as Measure, ...measuresOn(program)];
     return [program, namer(sites(loadProgram(program)), wordsIn(seen))];
   }),
 );
@@ -58,12 +70,21 @@ const names = new Map(
 const named = PROGRAMS.flatMap(mutantsOf)
   .map((mutant, index) => ({ mutant, index, name: names.get(mutant.program)?.(mutant) ?? '' }))
   .filter(({ mutant: { program } }) => program === (options.program ?? program))
-  .filter(({ name }) => name.includes(options.only ?? ''));
-const jobs = named.map(({ mutant, index }): Job => {
+  .filter(({ name }) => name.includes(options.only ?? '') && !(options.again && told.has(name)));
+const jobs = named.map(({ mutant, index, name }): Job => {
+  const { offset } = mutant.site;
+  const ofSetUp = setUps.get(mutant.program)?.words.has(offset) ?? false;
   const candidates = measuresOn(mutant.program).filter(
-    ({ words }, i) => i < ALWAYS || words.has(mutant.site.offset),
+    ({ words, states }) => words.has(offset) || (states <= SMALL && ofSetUp),
   );
-  return { mutant: index, candidates: candidates.map(({ model, states }) => [model, states]) };
+  const before = told.get(name);
+  const first = candidates.filter(({ model }) => model === before);
+  const others = candidates.filter(({ model }) => model !== before);
+  return {
+    mutant: index,
+    candidates: [...first, ...others].map(({ model, states }) => [model, states]),
+    budget: options.budget,
+  };
 });
 const verdicts = await perform<Verdict>(jobs, progress('mutants', jobs.length));
 if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
@@ -76,12 +97,13 @@ const findings = named.map(({ mutant, name }, i): Finding => {
   if (pattern !== undefined) used.add(pattern);
   return { name, fn: mutant.site.fn, change: mutant.change, verdict, reason };
 });
-if (options.write !== undefined) writeFileSync(options.write, report(findings, options.states));
+if (options.write !== undefined)
+  writeFileSync(options.write, report(findings, options.states, options.budget));
 const unexplained = findings.filter(
   ({ verdict, reason }) => verdict.outcome === 'survives' && reason === undefined,
 );
 for (const { name } of unexplained) console.log(`survives: ${name}`);
-const whole = options.only === undefined && options.program === undefined;
+const whole = options.only === undefined && options.program === undefined && !options.again;
 const idle = whole ? reasons.filter(([pattern]) => !used.has(pattern)) : [];
 for (const [pattern] of idle) console.log(`a reason for no survivor: ${pattern}`);
 console.log(summary(findings));

@@ -314,7 +314,8 @@ class Sequence {
       case 0:
         return this.#call(t, 'tryLock', [m]);
       case 1:
-        if (counted !== 0 && !this.#draw(5)) return this.#call(t, 'waitsSince', [counted, this.#draw(1000)]);
+        if (counted !== 0 && this.#draw(3) === 0)
+          return this.#call(t, 'waitsSince', [counted, this.#draw(1000)]);
         return this.#call(t, this.#from(['ownerOf', 'waitersOf', 'ownersDied', 'wakeEldest']), [m]);
       case 2:
         return this.#draw(5) ? this.#call(t, 'unlock', [m]) : this.#call(t, 'mutexDispose', [m]);

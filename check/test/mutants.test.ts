@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { models } from '../src/models/table.js';
 import { mutants, mutantsOf, namer, sites } from '../src/mutants/mutate.js';
 import { Patch } from '../src/mutants/patch.js';
-import { measure, wordsIn } from '../src/mutants/trial.js';
+import { report, tellers } from '../src/mutants/report.js';
+import { measure, tryMutant, wordsIn } from '../src/mutants/trial.js';
 import { loadProgram, PROGRAMS, programOf } from '../src/programs.js';
 import { type Model, Scene } from '../src/scene/scene.js';
 import { search } from '../src/search/search.js';
@@ -62,6 +63,32 @@ describe('seeded faults', () => {
     const trace = render(new Scene(program, model), violation?.schedule ?? []);
     expect(trace).toContain(`=> ${violation?.message}`);
     expect(trace).toContain(name.split(':')[0]);
+  });
+});
+
+describe('a mutant', () => {
+  it('is tried with one model after the other, until one tells or they are too large together', () => {
+    const last = modelOf('2x2');
+    const program = mutant('semaphore/enterUntilDue: load grant, zero', last);
+    const candidates = [
+      [modelOf('names, robust'), 300],
+      [last, 300],
+    ] as const;
+    expect(tryMutant(program, candidates)).toMatchObject({ outcome: 'told', model: '2x2' });
+    expect(tryMutant(program, candidates, 300)).toEqual({ outcome: 'survives' });
+  });
+
+  it('has its teller in the report', () => {
+    const finding = { name: 'a/b: load c|d, zero', fn: 'a/b', change: 'zero', reason: undefined };
+    const verdict = { outcome: 'told', model: '2x2', message: 'x | y' } as const;
+    const other = {
+      ...finding,
+      name: 'a/b: load e, ones',
+      reason: 'why',
+      verdict: { outcome: 'survives' } as const,
+    };
+    const text = report([{ ...finding, verdict }, other], 1, 1);
+    expect([...tellers(text + text)]).toEqual([[finding.name, '2x2']]);
   });
 });
 

@@ -4,10 +4,11 @@
  * it does next must be right all the same.
  */
 import { runInThisContext } from 'node:vm';
-import { Arena, Semaphore } from 'taketurns';
+import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 // The core of this very thread, for half a call.
 import { attachmentOf } from '../../dist/arena.js';
+import { team } from '../support/team.js';
 import { until } from '../support/until.js';
 
 /** Calls `semaphore.acquire()` and interrupts it while it is parked. */
@@ -78,5 +79,24 @@ describe('after an interrupted release', () => {
     second.release();
     await until(() => log.length === 2, 'both are in');
     expect(first.available + second.available).toBe(0);
+  });
+});
+
+describe('after an interrupted wait for a mutex', () => {
+  const worker = team(1);
+
+  it('the next one comes to its end', async () => {
+    const [held, other] = [new Mutex(), new Mutex()];
+    other.lock();
+    worker[0]?.run('mutex-die', { handle: held.handle, other: other.handle });
+    await until(() => held.locked, 'the worker has the lock');
+    Object.assign(globalThis, { interrupted: held });
+    expect(() => runInThisContext('interrupted.lock()', { timeout: 50 })).toThrow(/execution timed out/);
+    // If the thread were still thought to be asleep, it would never wake up again.
+    expect(() => runInThisContext('interrupted.lock({ timeout: 20 })', { timeout: 10_000 })).toThrow(
+      TimeoutError,
+    );
+    expect(held.waiting).toBe(0);
+    other.unlock();
   });
 });

@@ -1,6 +1,6 @@
 /** Models of the pool of elements, of the objects and of the registry. */
 import { ANSWER_CLOSED, constant, STATE_MASK } from '../scene/layout.js';
-import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
+import { acquire, arrive, call, dispose, eventLoop, post, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 
@@ -18,7 +18,7 @@ const create = (mayFail = false): Op =>
       if (attachment < 0 && !mayFail) throw new Violation(`thread ${t} finds no room for an object`);
       const address = attachment < 0 ? 0 : scene.objectOf(attachment);
       for (let u = 0; u < scene.threads; u++) {
-        if (address !== 0 && scene.get(u, MINE) === address) {
+        if (address !== 0 && !scene.dead(u) && scene.get(u, MINE) === address) {
           throw new Violation(`threads ${t} and ${u} have both been given the object at ${address}`);
         }
       }
@@ -91,6 +91,17 @@ function registered(index: number, scene: Scene, t: number): void {
   scene.set(t, MINE, index);
 }
 
+/** What a runtime calls a thread that none is called at first. */
+const HOST = 9;
+
+/** The second thread, which has just registered, has its name, wherever that is. */
+function hosted(scene: Scene): void {
+  const { threads } = scene.regions;
+  const record = threads + scene.global(1, 'arena/me') * constant('THREAD_SIZE');
+  const host = word(scene, record + constant('T_HOST'));
+  if (host !== HOST) throw new Violation(`the host of a thread that is registered is ${host}`);
+}
+
 /** As in an arena that no thread has come to yet. */
 function empty(scene: Scene): void {
   for (let t = 0; t < scene.threads; t++) scene.callNow(t, 'unregister');
@@ -137,6 +148,40 @@ export const allocator: readonly Model[] = [
     mortal: [0],
   },
   {
+    name: 'objects, a thread is killed and reaped',
+    programs: [
+      [create(), ...drop(), create()],
+      [supervise(), create(true), ...drop()],
+    ],
+    arena: { objects: 2 },
+    deaths: 1,
+    mortal: [0],
+  },
+  {
+    name: 'objects, two and one',
+    programs: [[create(), create()], [create()]],
+    arena: { objects: 3 },
+  },
+  {
+    name: 'objects, two at once',
+    programs: [[create()], [create()]],
+    arena: { objects: 2 },
+  },
+  {
+    name: 'objects, two at once, where others were',
+    programs: [[create()], [create()]],
+    arena: { objects: 2 },
+    objects: (scene) => scene.machine.hostStore32(constant('USED_OBJECTS'), 2),
+  },
+  {
+    name: 'references, two at once',
+    programs: [attach(), attach()],
+    arena: { objects: 1 },
+    objects: (scene) => {
+      scene.semaphore({ permits: 1 });
+    },
+  },
+  {
     name: 'references',
     programs: [[dispose(), call('detach', (scene) => [scene.attachment(0, 0)])], attach(), attach()],
     arena: { objects: 1 },
@@ -157,6 +202,26 @@ export const allocator: readonly Model[] = [
     end: apart,
   },
   {
+    name: 'registry, hosts',
+    programs: [
+      [call('unregister', () => [])],
+      [call('unregister', () => []), call('register', () => [HOST])],
+    ],
+    arena: { elements: 2, objects: 0 },
+    end: hosted,
+  },
+  {
+    name: 'registry, hosts of the dead',
+    programs: [[], [call('unregister', () => []), call('register', () => [HOST])], [supervise()]],
+    arena: { elements: 3, objects: 0 },
+    deaths: 1,
+    mortal: [0],
+    // The record of the dead thread may be another's by then.
+    leaves: true,
+    objects: (scene) => scene.kill(0),
+    end: hosted,
+  },
+  {
     name: 'registry, a thread is killed',
     programs: [rejoin(), rejoin(), rejoin()],
     arena: { elements: 4, objects: 0 },
@@ -167,6 +232,18 @@ export const allocator: readonly Model[] = [
     name: 'first registrations',
     programs: [0, 1, 2].map(() => [call('register', () => [0], registered)]),
     arena: { elements: 3, objects: 0 },
+    objects: empty,
+    end: (scene) => {
+      apart(scene);
+      const used = word(scene, constant('USED_THREADS'));
+      if (used !== scene.threads)
+        throw new Violation(`${used} records are said to be in use, not ${scene.threads}`);
+    },
+  },
+  {
+    name: 'first registrations of two',
+    programs: [0, 1].map(() => [call('register', () => [0], registered)]),
+    arena: { elements: 2, objects: 0 },
     objects: empty,
     end: (scene) => {
       apart(scene);

@@ -24,6 +24,25 @@ const OVER_MAX = constant('ANSWER_OVER_MAX');
 const LIMIT = 0x7fffffff;
 /** The second attachment of a thread that is alone, and has one spare. */
 const SECOND = 3;
+const OBJECT_SIZE = constant('OBJECT_SIZE');
+const GENERATION = 7;
+/** What the words of an object are made, of these arguments. */
+const MADE = {
+  TICKET: -4,
+  GRANT: -2,
+  O_COUNTER: 0,
+  O_PARKED: 0,
+  O_KIND: KIND,
+  O_MAX: 3,
+  O_SPIN: 5,
+  O_THRESHOLD: 6,
+  O_INITIAL: 2,
+  O_ROBUST: 1,
+  O_DIED: 0,
+  O_DEATHS: 0,
+  O_TIMEOUTS: 0,
+  O_DEPARTED: 0,
+};
 const STALE = constant('ANSWER_STALE');
 /** Counters that differ from what a load that reads nothing would give. */
 const FIRST = -4n;
@@ -31,15 +50,15 @@ const FIRST = -4n;
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
 
 /** A call that is to be answered so. */
-const asks = (
+export const asks = (
   name: string,
   args: (scene: Scene, t: number) => number[],
   expected: number | ((scene: Scene) => number),
 ): Op =>
-  call(name, args, (answer, scene) => {
+  call(name, args, (answer, scene, t) => {
     const right = typeof expected === 'number' ? expected : expected(scene);
     if (answer !== right)
-      throw new Violation(`${name}(${args(scene, 0)}) is answered ${answer}, not ${right}`);
+      throw new Violation(`${name}(${args(scene, t)}) is answered ${answer}, not ${right}`);
   });
 
 /** A model in which nobody can die either, but what its threads leave behind is not looked at. */
@@ -53,9 +72,12 @@ function expectTickets(scene: Scene, expected: number): void {
   if (ticket !== expected) throw new Violation(`${ticket} tickets are taken, of which ${expected} rightly`);
 }
 
-const ofFirst =
+export const ofFirst =
   (...more: number[]) =>
   (scene: Scene): number[] => [scene.semaphores[0], ...more];
+
+/** The thread's attachment. */
+export const mine = (scene: Scene): number[] => [scene.attachment(0, 0)];
 
 /** Asks how many wait, with thread 1 asleep all along or not. */
 const waiting = (): Op => {
@@ -144,6 +166,64 @@ export const answers: readonly Model[] = [
     },
   },
   {
+    name: 'an object where another was',
+    programs: [
+      [
+        call(
+          'createObject',
+          () => [KIND, 2, 3, 5, 6, 1, -4, -1],
+          (attachment, scene) => {
+            const address = scene.objectOf(attachment);
+            if (address !== scene.regions.objects + OBJECT_SIZE)
+              throw new Violation(`an object is made at ${address}`);
+            for (const [name, value] of Object.entries(MADE)) {
+              const is = word(scene, address + constant(name));
+              if (is !== value)
+                throw new Violation(`${name} of an object that is made is ${is}, not ${value}`);
+            }
+            const held =
+              scene.regions.elements + (attachment - 1) * constant('ELEMENT_SIZE') + constant('E_HELD');
+            if (word(scene, held) !== 0) throw new Violation('who makes an object is said to hold something');
+            const life = address + constant('O_LIFE');
+            if (word(scene, life) >>> 24 !== 2 || word(scene, life + 4) !== GENERATION)
+              throw new Violation('an object is made of another generation');
+          },
+        ),
+        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], constant('ANSWER_OBJECTS_FULL')),
+        asks(
+          'attach',
+          ({ regions }) => [regions.objects + OBJECT_SIZE, GENERATION, KIND + 1],
+          constant('ANSWER_WRONG_KIND'),
+        ),
+        call(
+          'attach',
+          ({ regions }) => [regions.objects + OBJECT_SIZE, GENERATION, KIND],
+          (answer, scene, t) => {
+            if (answer <= 0) throw new Violation(`attaching is answered ${answer}`);
+            scene.set(t, GOT + 1, answer);
+          },
+        ),
+        asks('held', (scene, t) => [scene.get(t, GOT + 1)], 0),
+        asks(
+          'attachedTo',
+          (scene, t) => [scene.get(t, GOT + 1)],
+          ({ regions }) => regions.objects + OBJECT_SIZE,
+        ),
+        call('detach', (scene, t) => [scene.get(t, GOT + 1)]),
+      ],
+    ],
+    arena: { objects: 2 },
+    aged: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+      const address = scene.regions.objects + OBJECT_SIZE;
+      for (let at = address; at < address + OBJECT_SIZE; at += 4) scene.machine.hostStore32(at, -1);
+      scene.machine.hostStore32(address + constant('O_LIFE'), 0);
+      scene.machine.hostStore32(address + constant('O_LIFE') + 4, GENERATION);
+      scene.machine.hostStore32(constant('USED_OBJECTS'), 2);
+    },
+  },
+  {
     name: 'answers about the arena',
     programs: [
       [
@@ -157,6 +237,8 @@ export const answers: readonly Model[] = [
         asks('acquire', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
         asks('tryAcquire', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
         asks('arrive', () => [CLOSED_OBJECT, 1, 0, 0], ANSWER_CLOSED),
+        asks('countDown', () => [CLOSED_OBJECT], ANSWER_CLOSED),
+        asks('tryLock', () => [CLOSED_OBJECT], ANSWER_CLOSED),
         asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], 3),
         asks(
           'attachedTo',
@@ -272,6 +354,38 @@ export const answers: readonly Model[] = [
     objects: (scene) => {
       scene.semaphore({ permits: LIMIT, first: FIRST });
     },
+  },
+  {
+    name: 'too many permits, robust',
+    programs: [
+      [
+        asks('acquireRobust', (scene) => [...ofFirst(3)(scene), ...mine(scene)], ADMITTED),
+        asks('release', ofFirst(3), ADMITTED),
+        asks('releaseRobust', (scene) => [...ofFirst(1)(scene), ...mine(scene)], MORE),
+        asks('held', mine, 2),
+        asks('finishRelease', (scene) => [...ofFirst(1, MORE, 0)(scene), ...mine(scene)], OVER_MAX),
+        asks('held', mine, 3),
+        asks('releaseRobust', (scene) => [...ofFirst(4)(scene), ...mine(scene)], constant('ANSWER_NOT_HELD')),
+      ],
+    ],
+    ...UNCHECKED,
+    objects: (scene) => {
+      scene.semaphore({ permits: LIMIT, first: FIRST, robust: true });
+    },
+  },
+  {
+    name: 'counters of a closed semaphore, robust',
+    programs: [
+      [
+        dispose(),
+        asks('acquireRobust', (scene) => [...ofFirst(1)(scene), ...mine(scene)], ANSWER_CLOSED),
+        asks('tryAcquireRobust', (scene) => [...ofFirst(1)(scene), ...mine(scene)], ANSWER_CLOSED),
+      ],
+    ],
+    objects: (scene) => {
+      scene.semaphore({ permits: 0, robust: true });
+    },
+    end: (scene) => expectTickets(scene, 0),
   },
   {
     name: 'counters of a closed semaphore',

@@ -271,6 +271,10 @@ const WRAP = 2n ** 32n - 2n;
 /** T threads and platoons of B: with T < B one thread can pass another several times, with T >= B it comes to wait. */
 export const capacitors: readonly Model[] = (
   [
+    { name: '2x1, B = 1', program: 'L U | L U', bypass: 1 },
+    { name: '2x2, B = 1', program: 'L U L U | L U L U', bypass: 1 },
+    { name: '2x1 polling, B = 1', program: 'L U | L U', bypass: 1, spin: 2 },
+    { name: '2 lanes: 2x1, B = 1', program: 'L U | L U', bypass: 1, lanes: 2 },
     { name: '3x2, B = 1', program: three, bypass: 1, long: true },
     { name: '3x2, B = 2', program: three, bypass: 2, long: true },
     { name: '3x2, B = 3', program: three, bypass: 3, long: true },
@@ -285,6 +289,14 @@ export const capacitors: readonly Model[] = (
     ...[0, 1, 2].flatMap(
       (threshold) =>
         [
+          { name: `twa ${threshold}: 2x1, B = 1`, program: 'L U | L U', bypass: 1, threshold },
+          {
+            name: `twa ${threshold}: 2x1, B = 2, 2 buckets`,
+            program: 'L U | L U',
+            bypass: 2,
+            threshold,
+            buckets: 2,
+          },
           { name: `twa ${threshold}: 3x1, B = 1`, program: 'L U | L U | L U', bypass: 1, threshold },
           {
             name: `twa ${threshold}: 3x1 and 1, B = 2`,

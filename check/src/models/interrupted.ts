@@ -2,8 +2,8 @@
  * Models of calls that were cut short: acquire or release has answered that a second call must follow, and an
  * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
  */
-import { constant, ELEMENT_SIZE } from '../scene/layout.js';
-import { acquire, arrive, call, eventLoop, post, release } from '../scene/ops.js';
+import { constant, ELEMENT_SIZE, FREE, LIFE_STATE } from '../scene/layout.js';
+import { acquire, arrive, asleep, call, eventLoop, listen, post, recordOf, release } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 
@@ -54,6 +54,20 @@ export const interrupted: readonly Model[] = [
     arena: { elements: 4 },
     ...LOSES,
     objects: semaphores(0),
+  },
+  {
+    name: 'acquire cut short in its sleep',
+    programs: [
+      [cutAcquire(), asleep(), acquire(), release(), cutAcquire(), asleep(), call('unregister', () => [])],
+      [post(), post()],
+    ],
+    arena: { elements: 5 },
+    ...LOSES,
+    objects: semaphores(0),
+    end: (scene) => {
+      if (scene.finished(0) && (scene.machine.words[recordOf(scene, 0) >> 2] & LIFE_STATE) !== FREE)
+        throw new Violation('a thread has ended, and its record is not free');
+    },
   },
   {
     name: 'acquire cut short, then a promise',
@@ -113,18 +127,7 @@ export const interrupted: readonly Model[] = [
         eventLoop(),
       ],
       [acquire(1, 1)],
-      // Stands for the first thread's waitAsync.
-      [
-        {
-          text: 'listen',
-          next(scene, t) {
-            if (scene.get(t, PHASE) === 1) return true;
-            scene.set(t, PHASE, 1);
-            scene.hostWait(t, scene.doorbell(0), 0);
-            return false;
-          },
-        },
-      ],
+      [listen(0)],
     ],
     mayWait: true,
     end: (scene) => {

@@ -78,6 +78,7 @@ interface Line {
   readonly long?: boolean;
   /** Whether each thread has a queue node at hand at first. Default true. */
   readonly warm?: boolean;
+  readonly aged?: boolean;
   /** Elements for queue nodes. Default: two a thread. */
   readonly elements?: number;
 }
@@ -342,6 +343,7 @@ function modelOf(line: Line): Model {
       objects: 1,
     },
     long: line.long ?? false,
+    aged: line.aged ?? false,
     objects: (scene) => {
       const { number } = KINDS[kind];
       const lock = scene.object(number, line.spin ?? 0, line.threshold ?? 0, 1, line.first);
@@ -380,6 +382,12 @@ export const locks: readonly Model[] = (
     ...(name === 'TwaLock 1' || name === 'LifoLock'
       ? []
       : [{ name: '4x1', program: 'L U | L U | L U | L U', long: true }]),
+    { name: '2x1', program: 'L U | L U' },
+    { name: '2x1, 2 buckets, polling', program: 'L U | L U', buckets: 2 as const, spin: 2 },
+    { name: '2x1 and try', program: 'L U | Y U' },
+    { name: '2x1, and disposed of', program: 'L U | L U D' },
+    { name: '2x2', program: 'L U L U | L U L U' },
+    { name: '3x1', program: 'L U | L U | L U' },
     { name: '3x1, polling', program: 'L U | L U | L U', spin: 1 },
     { name: '2x2, yielding', program: 'L U L U | L U L U', spin: -1 },
     { name: 'try', program: 'L U | Y U Y U | L U' },
@@ -391,6 +399,13 @@ export const locks: readonly Model[] = (
     { name: 'dispose of waiters', program: withNodes(kind.kind) ? 'L U | L U | L U | D' : 'L | L | L | D' },
     ...(withNodes(kind.kind)
       ? [
+          {
+            name: 'no nodes at hand, of elements used before',
+            program: 'L U | L U',
+            warm: false,
+            aged: true,
+          },
+          { name: 'no nodes at hand, 2', program: 'L U | L U', warm: false },
           { name: 'no nodes at hand', program: 'L U | L U | L U', warm: false },
           { name: 'few nodes', program: 'N U N U | N U | N U', warm: false, elements: 2 },
         ]

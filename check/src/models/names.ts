@@ -3,11 +3,19 @@
  * made goes back; places for names are not lost.
  */
 import { ADMITTED, constant } from '../scene/layout.js';
-import { call } from '../scene/ops.js';
+import { call, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
 
 const N_BYTES = constant('N_BYTES');
+const MISMATCH = constant('ANSWER_MISMATCH');
+const FULL = constant('ANSWER_NAMES_FULL');
+const NAME_HEADS = constant('NAME_HEADS');
+const N_NEXT = constant('N_NEXT');
+const N_USED = constant('N_USED');
+const NAME_SIZE = constant('NAME_SIZE');
+/** Of an entry: it is nobody's draft any more (core/names.ts). */
+const PUBLISHED = -1;
 const OBJECT_SIZE = constant('OBJECT_SIZE');
 const O_LIFE = constant('O_LIFE');
 const KIND = constant('KIND_SEMAPHORE');
@@ -45,12 +53,13 @@ interface Opening {
   readonly permits?: number;
   readonly max?: number;
   readonly kind?: number;
+  readonly robust?: number;
   /** What it answers, if not an address; undefined for either. */
   readonly answer?: number | undefined;
 }
 
 /** Opens a name: the host writes its bytes into the draft before the core is called again. */
-function open(name: number, { permits = 1, max = MAX, kind = KIND, answer }: Opening = {}): Op {
+function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, answer }: Opening = {}): Op {
   const bytes = Buffer.from(`${NAMES[name]}\0\0\0`);
   return {
     text: `open ${name}`,
@@ -66,13 +75,23 @@ function open(name: number, { permits = 1, max = MAX, kind = KIND, answer }: Ope
         if (draft === 0) throw new Violation(`thread ${t} finds no place for a name`);
         for (let i = 0; i + 4 <= bytes.length; i += 4)
           scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
-        scene.call(t, 'openName', draft, bytes.length - 3, kind, permits, max, 0, 0, 0);
+        scene.call(t, 'openName', draft, bytes.length - 3, kind, permits, max, 0, 0, robust);
         return false;
       }
       opened(scene, t, name, scene.result(t), answer);
       return true;
     },
   };
+}
+
+/** Opens a name for thread 0, before the threads start. */
+function openNow(scene: Scene, name: number): void {
+  const bytes = Buffer.from(`${NAMES[name]}\0\0\0`);
+  const draft = scene.callNow(0, 'draftName');
+  for (let i = 0; i + 4 <= bytes.length; i += 4)
+    scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
+  const answer = scene.callNow(0, 'openName', draft, bytes.length - 3, KIND, 1, MAX, 0, 0, 0);
+  opened(scene, 0, name, answer, undefined);
 }
 
 function opened(scene: Scene, t: number, name: number, answer: number, expected: number | undefined): void {
@@ -115,6 +134,18 @@ const drop = (name = 0): Op[] => [
   }),
 ];
 
+/** No entry is drafted by anybody any more, and who has a name finds it. */
+function noDrafts(scene: Scene): void {
+  const found = new Set<number>();
+  for (let head = NAME_HEADS; head < scene.regions.objects; head += 4)
+    for (let entry = word(scene, head); entry !== 0; entry = word(scene, entry + N_NEXT)) found.add(entry);
+  for (let entry = scene.regions.names; entry < scene.regions.threads; entry += NAME_SIZE) {
+    const used = word(scene, entry + N_USED);
+    if (used !== 0 && used !== PUBLISHED) throw new Violation(`a draft is left to ${used}`);
+    if (used === PUBLISHED && !found.has(entry)) throw new Violation('a name is published, and in no list');
+  }
+}
+
 /**
  * Every object that is live is open by one name, as often as it says; nothing else is in use, and no place is
  * lost.
@@ -124,6 +155,7 @@ function whole(scene: Scene): void {
     scene.model.programs.some((_, t) => scene.get(t, slot(name)) !== 0),
   );
   const places = word(scene, constant('PUBLISHED_NAMES'));
+  noDrafts(scene);
   if (places !== opened.length) throw new Violation(`${places} places are taken by ${opened.length} names`);
   const { objects, names } = scene.regions;
   for (let address = objects; address + OBJECT_SIZE <= names; address += OBJECT_SIZE) {
@@ -143,8 +175,6 @@ function whole(scene: Scene): void {
       throw new Violation(`${taken} have taken a permit, ${left} are left`);
   }
 }
-
-const FULL = constant('ANSWER_NAMES_FULL');
 
 export const names: readonly Model[] = [
   {
@@ -171,6 +201,61 @@ export const names: readonly Model[] = [
     end: whole,
   },
   {
+    name: 'drafts, two and one',
+    programs: [[call('draftName', () => []), call('draftName', () => [])], [call('draftName', () => [])]],
+    arena: { names: 1, objects: 1 },
+  },
+  {
+    name: 'names, two in a list',
+    programs: [
+      [
+        open(0),
+        open(1),
+        open(0),
+        open(1),
+        open(0, { permits: -1 }),
+        open(1, { max: MAX + 1, answer: MISMATCH }),
+      ],
+    ],
+    arena: { names: 2, objects: 2 },
+    aged: true,
+    end: noDrafts,
+  },
+  {
+    name: 'names, two at once in a list',
+    programs: [[open(0)], [open(1)]],
+    arena: { names: 2, objects: 2 },
+    end: whole,
+  },
+  {
+    name: 'names, another is put before the one that is looked for',
+    programs: [[open(0)], [open(1)]],
+    arena: { names: 2, objects: 2 },
+    objects: (scene) => openNow(scene, 1),
+    end: noDrafts,
+  },
+  {
+    name: 'names, two mismatches',
+    programs: [[open(0, { max: MAX + 1, answer: MISMATCH })], [open(0, { max: MAX + 1, answer: MISMATCH })]],
+    arena: { names: 1, objects: 1 },
+    objects: (scene) => openNow(scene, 0),
+    end: noDrafts,
+  },
+  {
+    name: 'names, of elements used before',
+    programs: [[open(0)], [open(0)]],
+    arena: { names: 2, objects: 2 },
+    aged: true,
+    end: whole,
+  },
+  {
+    name: 'names, robust',
+    programs: [
+      [open(0, { robust: 1 }), open(0, { robust: 1 }), open(0, { answer: constant('ANSWER_MISMATCH') })],
+    ],
+    arena: { names: 1, objects: 1 },
+  },
+  {
     name: 'names',
     programs: [
       [open(0), take()],
@@ -184,6 +269,17 @@ export const names: readonly Model[] = [
     programs: [[open(0)], [open(0, { permits: -1, answer: constant('ANSWER_NOT_FOUND') })]],
     arena: { names: 1, objects: 1 },
     end: whole,
+  },
+  {
+    name: 'names, a thread is killed',
+    programs: [
+      [open(0), open(0, { max: MAX + 1, answer: constant('ANSWER_MISMATCH') })],
+      [supervise(), open(0), open(1, { answer: FULL })],
+    ],
+    arena: { names: 1, objects: 3, attached: 2 },
+    deaths: 1,
+    mortal: [0],
+    end: noDrafts,
   },
   {
     name: 'names of three',

@@ -284,4 +284,29 @@ const lines: readonly Line[] = [
   { name: 'die', program: 'W | W | S S | X', deaths: 1, mortal: [0], long: true },
 ];
 
-export const p0514: readonly Model[] = lines.map(modelOf);
+/** Thread 0 has counted itself, stands in line, and is dead; behind it stand promises of thread 1. */
+const dead = (behind: number): Model => ({
+  name: `p0514: a dead waiter, ${behind} behind it`,
+  programs: [[], [supervise()]],
+  arena: { buckets: 2, elements: 6, attached: 2 },
+  deaths: 1,
+  mortal: [0],
+  leaves: true,
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 0, max: 3, kind: constant('KIND_COUNTING_SEMAPHORE') });
+    scene.callNow(0, 'countDown', s);
+    scene.callNow(0, 'acquire', s, 1);
+    scene.callNow(0, 'enqueue', s, 1, QUEUED, 0);
+    for (let i = 0; i < behind; i++) {
+      scene.callNow(1, 'countDown', s);
+      scene.callNow(1, 'arrive', s, 1, 0, 0);
+    }
+    scene.kill(0);
+  },
+  end: (scene) => {
+    const waiting = scene.machine.words[(counter(scene) + 4) >> 2];
+    if (waiting !== behind) throw new Violation(`${waiting} are counted as waiting, not ${behind}`);
+  },
+});
+
+export const p0514: readonly Model[] = [...lines.map(modelOf), dead(0), dead(1)];

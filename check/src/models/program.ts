@@ -8,7 +8,8 @@
  *     e  what the event loop does before it sleeps: the first promise is entered in the array
  *     D  dispose           '  behind a letter: on the second semaphore
  *     S  reap whoever dies               s  reap thread 0 if it is dead by now
- *     E  the orderly end of the thread
+ *     E  the orderly end of the thread   Z  sleep until it is killed
+ *     w  wait until thread 0 is dead
  */
 
 import {
@@ -27,10 +28,12 @@ import {
   acquireFor,
   acquireOf,
   arrive,
+  awaitDeath,
   call,
   dispose,
   eventLoop,
   type Listing,
+  mourn,
   post,
   reapNow,
   release,
@@ -62,9 +65,12 @@ export interface Line {
   readonly hash?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
+  readonly aged?: boolean;
   /** Threads of which one may be killed, or so many. */
   readonly mortal?: readonly number[];
   readonly deaths?: number;
+  /** Those of them that die only in their sleep. */
+  readonly asleep?: readonly number[];
   readonly undead?: boolean;
   readonly robust?: boolean;
   /** Elements beyond one for each thread. */
@@ -101,7 +107,7 @@ const borrows = (kind: Line['kind']): boolean =>
   kind !== undefined && ['CHAIN', 'CHANNEL', 'LOCATION'].includes(LISTINGS[kind].kind);
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYatxdeDSsE])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYatxdeDSsEZw])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
@@ -142,6 +148,10 @@ function op(text: string, kind: Line['kind']): Op {
       return supervise();
     case 's':
       return reapNow();
+    case 'w':
+      return mourn();
+    case 'Z':
+      return awaitDeath();
     case 'E':
       return call('unregister', () => []);
     default:
@@ -165,6 +175,10 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
   const attached = scene.model.arena?.attached ?? 1;
   let references = attached;
   for (let t = 0; t < attached; t++) if (scene.dead(t)) references--;
+  for (const s of scene.semaphores.keys()) {
+    if (!semaphores.has(s) && scene.closed(s))
+      throw new Violation('a semaphore is closed, and nobody has done that');
+  }
   for (const s of semaphores) {
     const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];
     // Who was to dispose of it may have died before, but not in the middle.
@@ -208,12 +222,14 @@ export function modelOf(line: Line): Model {
       elements: elements + (cells < CELLS ? 1 : 0),
       objects: line.permits.length + before,
       // What a dead thread was attached to is looked after.
-      attached: line.program.includes('S') ? programs.length : 1,
+      attached: line.robust || line.program.includes('S') ? programs.length : 1,
     },
     mayWait: line.mayWait ?? false,
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
+    ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
     undead: line.undead ?? false,
     long: line.long ?? false,
+    aged: line.aged ?? false,
     end: (scene) => {
       checkDisposed(scene, disposed);
       if (programs.every((program) => program.at(-1)?.text === 'retire')) checkRetired(scene);

@@ -6,7 +6,9 @@ import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
 import { capacitors } from './capacitors.js';
+import { corpses } from './corpses.js';
 import { eventCounts } from './event-counts.js';
+import { inspections } from './inspect.js';
 import { interrupted } from './interrupted.js';
 import { locks } from './locks.js';
 import { mutexes } from './mutex.js';
@@ -78,6 +80,14 @@ const semaphore: Line[] = [
   { name: 'promise dispose', program: 'a1 d | A R | D', permits: [1] },
   { name: '2x2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },
   { name: '2x2 polling', program: 'A R A R | A R A R', permits: [1], spin: 1, first: -4n },
+  { name: '2x1 polling below 0', program: 'A R | A R', permits: [1], spin: 1, first: -4n },
+  { name: 'promises in overflow lines', program: 'a1 e V2 d | a1 d', permits: [0], cells: 0, extra: 8 },
+  {
+    name: 'runs, a cell that is taken again',
+    program: 'a1 a1 e V V d | a1 e d',
+    permits: [0],
+    mayWait: true,
+  },
   { name: '1x3', program: 'A A A | V V V', permits: [0] },
   { name: 'heavy waiter', program: 'A2 | V2', permits: [0], buckets: 4 },
   {
@@ -104,6 +114,7 @@ const semaphore: Line[] = [
   { name: 'lines of 2', program: 'A | A | V2', permits: [0], cells: 0, fullLines: true, extra: 12 },
   { name: 'promise behind a waiter', program: 'A | a1 d | V V', permits: [0], buckets: 2 },
   { name: 'heavy run', program: 'a2 a2 d | V2', permits: [0], buckets: 2 },
+  { name: 'heavy run, 4 buckets', program: 'a2 a2 d | V2 V2', permits: [0], buckets: 4 },
   { name: 'promises dispose', program: 'a2 a1 d | D', permits: [0], buckets: 2 },
 ];
 
@@ -271,6 +282,31 @@ const dying: Line[] = [
     robust: true,
   },
   { name: 'die: a poster', program: 'A | V | S', permits: [0], mortal: [1], mayWait: true },
+  { name: 'die: a poster, of a promise', program: 'a1 d | V | S', permits: [0], mortal: [1], mayWait: true },
+  { name: 'die: who disposes', program: 'A | D | S', permits: [0], mortal: [1], mayWait: true },
+  {
+    name: 'die: who disposes, of a promise',
+    program: 'a1 d | D | S',
+    permits: [0],
+    mortal: [1],
+    mayWait: true,
+  },
+  {
+    name: 'die: undead, and posted',
+    program: 'A | V | S',
+    permits: [0],
+    mortal: [0],
+    undead: true,
+    mayWait: true,
+  },
+  {
+    name: 'die: a poster, of the second object',
+    program: 'A | V | S',
+    permits: [0],
+    mortal: [1],
+    mayWait: true,
+    before: 1,
+  },
   { name: 'die: a poster of 2', program: 'A | A | V2 | S', permits: [0], mortal: [2], mayWait: true },
   {
     name: 'die: a giver',
@@ -451,11 +487,29 @@ const dying: Line[] = [
   },
 ];
 
+/** What a thread holds of a robust semaphore is recorded, and added to what it had. */
+const robust: Line[] = [
+  { name: 'robust: 2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },
+  { name: 'robust: try of 2 below 0', program: 'A R | Y R Y R', permits: [1], first: -4n },
+  { name: 'robust: acquires again', program: 'A A R | V', permits: [1] },
+  { name: 'robust: acquires again, in time', program: 'A B R | V', permits: [1] },
+  { name: 'robust: tries again', program: 'A Y R', permits: [2] },
+  { name: 'robust: a promise behind its own', program: 'A a1 d R', permits: [2] },
+  { name: 'robust: a promise that waits behind its own', program: 'A a1 d R | V', permits: [1] },
+  { name: 'robust: promises behind its own', program: 'A a1 a1 d R | V', permits: [1] },
+  { name: 'robust: promises behind its own, posted at once', program: 'A a1 a1 d R | V2', permits: [1] },
+  { name: 'robust: dispose', program: 'A R | D', permits: [0] },
+  { name: 'robust: elements used before', program: 'A a1 B R d | V2', permits: [1], aged: true },
+].map((line) => ({ ...line, robust: true }));
+
 const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((kind) => {
   const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
   return thresholds.flatMap((threshold): Line[] => {
     const name = (text: string): string => `${kind}${kind === 'ticket' ? '' : ` ${threshold}`}: ${text}`;
     return [
+      { name: name('2x1'), program: 'A R | A R', permits: [1], kind, threshold },
+      { name: name('2x1 polling'), program: 'A R | A R', permits: [1], kind, threshold, spin: 2 },
+      { name: name('dispose of a waiter'), program: 'A | D', permits: [0], kind, threshold },
       { name: name('3x2'), long: true, program: three, permits: [1], kind, threshold },
       { name: name('3x2 2 permits'), long: true, program: three, permits: [2], kind, threshold, buckets: 2 },
       { name: name('4x1'), long: true, program: 'A R | A R | A R | A R', permits: [1], kind, threshold },
@@ -520,6 +574,14 @@ const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
     ...more,
   });
   return [
+    line('2x1', 'A R | A R'),
+    line('2x1 conservative', 'A R | A R', { kind: `${kind} conservative` }),
+    line('2x1 polling', 'A R | A R', { spin: 2, first: WRAP }),
+    line('dispose of a waiter', 'A | D', { permits: [0] }),
+    line('left waiting', 'A | A | V', { permits: [0], mayWait: true }),
+    line('posted, 4 buckets', 'A | A | V2', { permits: [0], buckets: 4 }),
+    line('the end of two threads', 'A R E | A R E'),
+    line('elements used before', 'A R E | A R', { aged: true }),
     line('3x1', 'A R | A R | A R'),
     line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
     // With the conditions of three waiters in play, or a sequence that each release moves, it is too large.
@@ -578,11 +640,14 @@ export const models: readonly Model[] = [
   ...allocator,
   ...names,
   ...answers,
+  ...inspections,
   ...interrupted,
   ...tenants,
   ...semaphore.map(modelOf),
   ...givingUp.map(modelOf),
+  ...robust.map(modelOf),
   ...dying.map(modelOf),
+  ...corpses,
   ...tombstones,
   ...listings.map(modelOf),
   ...chains.map(modelOf),

@@ -5,48 +5,98 @@
 export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // --- Words that nobody else reads yet, or any more ---
   [
-    /^objects\/createObject: (store (ticket|grant|kind|max|spin|threshold|initial)), swapped/,
+    /^attachments\/create: store (ticket|grant|counter\/owner|parked\/limit|kind|max|spin|threshold|initial|robust|died|deaths|timeouts|departed), swapped/,
     'The object is BUILDING: nobody reads it before the store of LIVE, which comes after all of these.',
   ],
   [
-    /^(semaphore\/parkFor|semaphore\/acquire|runs\/arrive): store (start|request|end( #2)?), swapped/,
+    /^(semaphore\/(acquire|enqueue)|attachments\/acquireRobust|mutex\/queue|runs\/arrive): store (start|request|end, counter( #2)?), swapped/,
     'The element is RESERVED: nobody reads start, request and end before the store of state, which comes after all of these.',
+  ],
+  [
+    /^attachments\/(create|attach): store (request( #\d)?, swapped with store held|held, swapped with load state( #\d)?)/,
+    'The element is RESERVED: nobody reads request and held before the store of ATTACHED, which comes after both.',
+  ],
+  [
+    /store request( #\d)?, swapped with load state( #\d)?$/,
+    'The element is given back. Of its state only the epoch is read, which nobody but its owner moves.',
   ],
   [
     /^arena\/create: store .*, swapped/,
     'create works on memory that no other thread knows yet, so the order of its stores is seen by nobody.',
   ],
   [
-    /^(semaphore\/wakeDue|semaphore\/dispose|giving-up\/passOn): rmw grant, swapped with load cells/,
+    /^(semaphore\/(wakeDue|dispose)|giving-up\/passOn): rmw grant, swapped with load cells/,
     'The element is CLAIMED: its cells are read and written by the claimant alone, and they are no part of what a look at grant decides.',
   ],
   [
-    /^giving-up\/merge: (store cells #1, swapped with load end|store end, swapped with store cells #2|store cells #2, swapped with load state)/,
-    'One of the two is MERGING, the other CLAIMED: their cells, end and state are read and written by the one who merges, alone.',
+    /^giving-up\/merge: (store cells #1, swapped with load end|store end, counter, swapped with store cells #2|store cells #2, swapped with store request)/,
+    'One of the two is MERGING, the other CLAIMED: their cells, end, request and state are read and written by the one who merges, alone.',
   ],
   [
     /^giving-up\/merge: store state #2, swapped with store state #3/,
     'The element that is given back stands in no cell any more, and who finds it in a pass over the pool leaves it alone, CLAIMED or IDLE; so nobody sees which of the two is stored first.',
   ],
   [
-    /^giving-up\/giveUp(Run)?: store end, swapped with load state/,
+    /^giving-up\/giveUp(Run)?: store end, counter, swapped with load state/,
     'Of the element of a waiter that gives up, others read end only when it is ABANDONED, which comes after both; of a promise, to count, and the store leaves its end as it was.',
   ],
   [
-    /^giving-up\/giveUpRun: store end, dropped/,
+    /^giving-up\/giveUpRun: store end, counter, dropped/,
     'A promise has its end in the element already, from arrive: the store is for threads, with which it shares this function.',
   ],
   [
-    /^elements\/reserve: store request( #\d)?, dropped/,
-    'Whose an element is while it is RESERVED: nobody reads that; request is written before it waits.',
+    /^giving-up\/giveUp(Run)?: store state( #1)?, swapped with rmw timeouts/,
+    'The count of those who have given up is read by diagnostics alone, and says nothing about an element.',
   ],
   [
-    /^arena\/unregister: load life, (zero|ones)/,
-    'The record is free either way. Its epoch only counts its users; nobody reads it yet.',
+    /^runs\/enterRun: (load start, swapped with store since|store since, swapped with store state)/,
+    'since is read by diagnostics alone, one word at a time; its value is told by the models "inspect: ...".',
+  ],
+  [
+    /^reaping\/bury: (rmw deaths #\d, swapped|rmw died #2, swapped|store held #\d, swapped)/,
+    'In a straight run, so no death can come between. held is read by who reaps alone, deaths by diagnostics; died is read by whoever is admitted, which needs the add to grant, and that comes after it.',
   ],
   [
     /^names\/openName: (cmpxchg life #[23], loosened|load ticket, (zero|ones)|store grant, dropped)/,
     'The object that lost the race for the name: only this thread knows it, so nothing can have come between, nobody waits on it, and it is given back at once.',
+  ],
+  [
+    /^reaping\/reap: load life #5, swapped with store host/,
+    'The record is DEAD: nobody but who reaps changes it.',
+  ],
+  [
+    /^reaping\/reap: cmpxchg (life #2|reaper #2), loosened/,
+    'The record is DEAD, or REAPER says that this thread reaps: nobody else changes that, unless this thread is dead itself, and then it does nothing.',
+  ],
+  [/^mutex\/queue: load held, zero/, 'A thread is the eldest once at most, and held is 0 before.'],
+  [
+    /^giving-up\/giveUpFor: store state #2, swapped with load kind/,
+    'The kind of an object never changes, and the reference of the dead thread keeps it.',
+  ],
+  [
+    /^reaping\/sweep: (rmw doorbell #2|notify doorbell\/state #2), dropped/,
+    'A thread cannot be stopped between the exchange that grants or closes and the notify, as both are compiled: no call and no loop lies between. So whoever is to be told has been; it is there in case that changes.',
+  ],
+  [
+    /^reaping\/bury: load kind #2, (zero|ones)/,
+    'Whoever waits has been told by the sweep, since grant is closed with life: no call and no loop lies between. dispose finds nobody then.',
+  ],
+  [
+    /^reaping\/bury: (load objects used, zero|load life #3, (zero|ones)|store, dropped)/,
+    'Objects that a dead thread has not come to finish. As compiled no call and no loop lies between BUILDING and LIVE, so no thread can be stopped there; it is there in case that changes.',
+  ],
+  // --- A thread that is declared dead ---
+  [
+    /^(semaphore\/recover: cmpxchg life|arena\/unregister: cmpxchg life #[12]), loosened/,
+    'The record is the own one of a thread that runs, ALIVE or ASLEEP, and comes to say what it should. Nobody else changes it then: who runs is not declared dead.',
+  ],
+  [
+    /^(semaphore\/parkFor: (cmpxchg life #1, loosened|wait, (dropped|loosened))|mutex\/compete: (cmpxchg life #1, loosened|wait, (dropped|loosened)))/,
+    'fallAsleep fails only for a thread that was declared dead while it was awake, against the contract of reap; the models with undead threads are of those that sleep.',
+  ],
+  [
+    /^(semaphore\/parkFor: wait never|mutex\/compete: wait never), loosened/,
+    'NEVER is always 0, so the comparison always holds.',
   ],
   // --- A comparison further on decides ---
   [
@@ -54,15 +104,15 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'An element just counted in is IDLE in epoch 0, as the 0 says; if another has taken it by now, the cmpxchg fails.',
   ],
   [
-    /^objects\/createObject: load life #2, zero/,
+    /^attachments\/create: load life #2, zero/,
     'An object just counted in is FREE in generation 0, as the 0 says; if another has taken it by now, the cmpxchg fails.',
   ],
   [
-    /^(elements\/reserve: (load state #2, ones|cmpxchg state #2, fails)|objects\/createObject: (load life #2, ones|cmpxchg life #2, fails))/,
+    /^(elements\/reserve: (load state #2, ones|cmpxchg state #2, fails)|attachments\/create: (load life #2, ones|cmpxchg life #2, fails))/,
     'The new element or object counts as taken by another, and is found by a later pass over those in use.',
   ],
   [
-    /^(waiting-array\/enter: load cell|names\/draftName: load used), zero/,
+    /^(waiting-array\/enter: load cell #2|names\/draftName: load used), zero/,
     'The load only saves a cmpxchg in vain: that fails where another is, and the search goes on.',
   ],
   [
@@ -78,8 +128,39 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The look for an entry of whoever took the last place. That one may not be there yet, so the answer NAMES_FULL is possible at this point in the core as it is.',
   ],
   [
-    /^giving-up\/giveUp(Run)?: cmpxchg state, loosened/,
+    /^giving-up\/giveUp(Run|For)?: cmpxchg state, loosened/,
     'Between the load and the exchange only GRANTED or CLOSED can come, and nobody but the owner acts on these. It gives up all the same; grant was moved before either, so it finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
+  ],
+  [/^attachments\/ownersDied: load died, ones/, 'The load only saves an exchange: of 0 for 0.'],
+  [
+    /^mutex\/queue: load grant, (zero|ones)/,
+    'Tickets of a mutex are not below 0, so the thread stands in line at first. There grant is read again.',
+  ],
+  // --- The turn of the eldest: how early it wakes ---
+  [
+    /^mutex\/unlock: load parked\/limit, (zero|ones)/,
+    'It decides whether the eldest is woken from its doze before its turn. If not, it wakes by itself, and reserves the lock; if too early, it polls and sleeps again.',
+  ],
+  [
+    /^mutex\/compete: (load counter\/owner #2|load parked\/limit #[12]), (zero|ones)/,
+    'It decides whether the eldest takes the free lock at once, which it always may, or after its doze, when it has reserved it.',
+  ],
+  [/^mutex\/compete: load spin, (zero|ones)/, 'It does not poll before it sleeps.'],
+  [
+    /^mutex\/compete: (store wake, dropped|store (wake|eldest), swapped)/,
+    'It sleeps for a bounded time at first, and until then says once more who is the eldest; with wake as it was it goes round once more instead of sleeping.',
+  ],
+  [
+    /^mutex\/compete: rmw counter\/owner #2, dropped/,
+    'It reserves the lock before it sleeps the next time, by the same flags as it says that it sleeps.',
+  ],
+  [
+    /^(mutex\/(wakeEldest|mutexDispose): cmpxchg counter\/owner|reaping\/bury: cmpxchg counter\/owner #[23]), dropped/,
+    'SLEEPING stays set: the next who unlocks wakes it once more, in vain.',
+  ],
+  [
+    /^(mutex\/mutexDispose: cmpxchg counter\/owner|reaping\/bury: cmpxchg counter\/owner #3), loosened/,
+    'The word is closed by then: nobody takes the lock, the eldest reads CLOSED, which stays, and who waits in line is told by its element.',
   ],
   // --- A closed semaphore ---
   [
@@ -100,7 +181,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [/^algorithms\/places\/sleepAt: wait .*, dropped/, 'The waiter polls instead of sleeping.'],
   [/^algorithms\/places\/(signalAt|closePlace): load parked, ones/, 'A notify where nobody sleeps.'],
-  [/^counter\/counted: load/, 'The value, for diagnostics; test/unit/p0514-semaphores.test.ts tells.'],
   [
     /^semaphore\/dispose: rmw grant, dropped/,
     'The width of a tombstone is added to a grant that is closed: it says so with or without it.',
@@ -117,8 +197,8 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [/^names\/find: load bytes #[34],/, 'Eight bytes that seem to differ are compared byte by byte then.'],
   [/^names\/openName: load bytes,/, 'All names of one length hash alike, and stand in one list.'],
   [
-    /^(semaphore\/acquire|runs\/arrive): rmw ticket #1, swapped/,
-    'grant is read too early, so a turn that has come in between is not seen here. park and enterRun read it again, after entering the element; a promise that was queued is settled by the same.',
+    /^(semaphore\/acquire|attachments\/acquireRobust|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
+    'grant is read too early, so a turn that has come in between is not seen here. enterUntilDue and enterRun read it again, after entering the element; a promise that was queued is settled by the same.',
   ],
   [
     /^algorithms\/(twa-semaphore\/twaAcquire|ticket-semaphore\/ticketAcquire): rmw ticket, swapped/,
@@ -129,7 +209,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The short-cut for who is due at once is not taken; the loop that follows reads grant again, or compares with it when it sleeps. Counters of these semaphores are not below 0.',
   ],
   [
-    /^(semaphore\/parkFor|algorithms\/(twa-semaphore\/twaAcquire|ticket-semaphore\/ticketAcquire)): load spin,/,
+    /^(semaphore\/enqueue|algorithms\/(twa-semaphore\/twaAcquire|ticket-semaphore\/ticketAcquire)): load spin,/,
     'It does not poll before it sleeps.',
   ],
   [
@@ -162,7 +242,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- One sleeper at most ---
   [
-    /^semaphore\/(recover|wakeDue|dispose): notify doorbell(\/state)?, one/,
-    'On an element only its owner sleeps, on a doorbell only its thread.',
+    /^(semaphore\/(recover|wakeDue|dispose)|reaping\/(bury|sweep|reap)|mutex\/(wakeEldest|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
+    'On an element only its owner sleeps, on a doorbell and on wake only its thread.',
   ],
 ];

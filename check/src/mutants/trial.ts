@@ -95,9 +95,17 @@ export function wordsIn(measures: readonly Measure[]): (site: { readonly offset:
     [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
 }
 
-export function tryMutant(program: Program, candidates: readonly [model: Model, states: number][]): Verdict {
+/** Tries the candidates one after the other, until one tells or they have taken so many states together. */
+export function tryMutant(
+  program: Program,
+  candidates: readonly (readonly [model: Model, states: number])[],
+  budget = Infinity,
+): Verdict {
   let exploded: Verdict | undefined;
+  let spent = 0;
   for (const [model, normal] of candidates) {
+    if (spent >= budget) break;
+    spent += normal;
     const states = MOST_TIMES * normal + LEAST_STATES;
     try {
       const { violation, exhaustive } = search(() => new Scene(program, model), { states });

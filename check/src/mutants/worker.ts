@@ -8,7 +8,11 @@ import { type Measure, measure, tryMutant, type Verdict } from './trial.js';
 
 export type Job =
   | { readonly measure: string; readonly states: number }
-  | { readonly mutant: number; readonly candidates: readonly (readonly [name: string, states: number])[] };
+  | {
+      readonly mutant: number;
+      readonly candidates: readonly (readonly [name: string, states: number])[];
+      readonly budget: number;
+    };
 export type Answer = Measure | Verdict;
 
 const all = PROGRAMS.flatMap(mutantsOf);
@@ -28,7 +32,8 @@ function perform(job: Job): Answer {
   if (mutant === undefined) throw new Error(`there is no mutant ${job.mutant}`);
   return tryMutant(
     mutant.make(),
-    job.candidates.map(([name, states]) => [modelOf(name), states]),
+    job.candidates.map(([name, states]): [Model, number] => [modelOf(name), states]),
+    job.budget,
   );
 }
 

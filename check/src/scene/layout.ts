@@ -133,7 +133,8 @@ const OBJECT = words({
   O_INITIAL: 'initial',
   O_ROBUST: 'robust/hash',
   O_COUNTER: 'counter/owner',
-  O_PARKED: 'parked',
+  O_PARKED: 'parked/limit',
+  M_ELDEST: 'eldest',
   O_LIFE: 'life',
   O_DIED: 'died',
   O_DEATHS: 'deaths',
@@ -146,7 +147,7 @@ const NAME = words({
   N_USED: 'used',
   N_LENGTH: 'length',
 });
-const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell', T_HOST: 'host' });
+const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell', T_HOST: 'host', T_WAKE: 'wake' });
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
 const CHAIN = words({
   C_HEAD: 'head',

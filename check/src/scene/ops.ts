@@ -8,9 +8,12 @@ import {
   ALIVE,
   ANSWER_CLOSED,
   ANSWER_FULL,
+  constant,
+  LIFE_STATE,
   QUEUED,
   REFUSED,
   STILL_AWAKE,
+  THREAD_SIZE,
   TIMED_OUT,
 } from './layout.js';
 import { type Op, type Scene, Violation } from './scene.js';
@@ -27,6 +30,8 @@ import {
   RESULT,
   RUNG,
 } from './words.js';
+
+const NEVER = constant('NEVER');
 
 /** An op that waits for permits: the scene can tell what a sleeper waits for. */
 interface Waiting extends Op {
@@ -529,6 +534,55 @@ export function supervise(): Op {
       }
       return scene.allDead ? true : undefined;
     },
+  };
+}
+
+export const recordOf = (scene: Scene, t: number): number => scene.regions.threads + (t + 1) * THREAD_SIZE;
+
+/** An exception has ended the call that it was in, in its sleep: the record still says so. */
+export const asleep = (): Op => ({
+  text: 'asleep',
+  next(scene, t) {
+    if (scene.global(t, 'semaphore/amidst') === 0) return true;
+    const life = recordOf(scene, t);
+    scene.machine.hostStore32(life, (scene.machine.hostLoad32(life) & ~LIFE_STATE) | constant('ASLEEP'));
+    return true;
+  },
+});
+
+/** Stands for the waitAsync of another thread, whose doorbell has not rung yet. */
+export function listen(of: number): Op {
+  return {
+    text: 'listen',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      scene.hostWait(t, scene.doorbell(of), 0);
+      return false;
+    },
+  };
+}
+
+/** Sleeps until it is killed. */
+export function awaitDeath(): Op {
+  return {
+    text: 'await death',
+    supervises: true,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      scene.hostWait(t, NEVER, 0);
+      return false;
+    },
+  };
+}
+
+/** Goes on when thread 0 is dead. */
+export function mourn(): Op {
+  return {
+    text: 'mourn',
+    supervises: true,
+    next: (scene) => (scene.dead(0) ? true : undefined),
   };
 }
 

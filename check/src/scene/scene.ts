@@ -48,6 +48,7 @@ import {
   meaningOf,
   nameOf,
   O_DEATHS,
+  O_LIFE,
   O_TIMEOUTS,
   OBJECT_SIZE,
   PUBLISHED_NAMES,
@@ -103,12 +104,20 @@ export interface Model {
   /** Deaths at most, and of which threads (default: of all). */
   readonly deaths?: number;
   readonly mortal?: readonly number[];
+  /** Whether every element of the arena has been used a few times before, as after some time. */
+  readonly aged?: boolean;
+  /** Those of them that die only in their sleep, so that where they die is given. */
+  readonly asleep?: readonly number[];
   /** Whether threads die only in their sleep, stay there, and may still be woken: and run on, if before they are reaped. */
   readonly undead?: boolean;
   /** Whether permits or elements are left behind on purpose, so that the end says nothing about them. */
   readonly leaves?: boolean;
+  /** Whether the counts that only diagnostics read are kept, and belong to the states. */
+  readonly counts?: boolean;
   /** For the ops of a mutex: each unlock makes its thread forget what it has guessed. */
   readonly forgets?: boolean;
+  /** Also: whoever locks learns of deaths, so that these are not all left to be learnt of. */
+  readonly learns?: boolean;
   /** Too large to be searched to its end: only with so many switches away from a thread that could go on. */
   readonly preemptions?: number;
   /** Whether it takes more than a few seconds. */
@@ -132,6 +141,18 @@ const COUNTS_END = PUBLISHED_NAMES;
 /** A grant this far behind has been closed. */
 const CLOSED = 2 ** 60;
 
+/** Of an object's life (core/objects.ts). */
+const BUILDING = 1;
+const REFERENCES = 0xffffff;
+const AWAKE = constant('AWAKE');
+const EPOCH = constant('EPOCH');
+const USED_ELEMENTS = constant('USED_ELEMENTS');
+/** An epoch that no value which is always the same would give. */
+const AGE = 3;
+/** What of an element is as it was when it is nobody's, or a spare; all else is whatever it has been last. */
+const KEPT = new Set([constant('E_STATE'), E_REQUEST, E_CELLS]);
+const T_HOST = constant('T_HOST');
+const O_DIED = constant('O_DIED');
 const O_KIND = constant('O_KIND');
 const MUTEX = constant('KIND_MUTEX');
 const M_WORD = constant('M_WORD');
@@ -276,11 +297,24 @@ export class Scene {
       this.#setElementOwner((this.spare(t) - this.regions.elements) / ELEMENT_SIZE, t + 1);
     }
     model.objects?.(this);
+    if (model.aged) this.#age();
     for (let t = 0; t < this.threads; t++) {
       this.#forget(t);
       this.#advance(t);
     }
     this.rehash();
+  }
+
+  #age(): void {
+    const { elements, end } = this.regions;
+    for (let e = elements; e < end; e += ELEMENT_SIZE) {
+      const state = this.machine.hostLoad32(e);
+      this.machine.hostStore32(e, state + AGE * EPOCH);
+      if (state !== IDLE && state !== RESERVED) continue;
+      for (let at = e; at < e + ELEMENT_SIZE; at += 4)
+        if (!KEPT.has((at - e) & ~7)) this.machine.hostStore32(at, AGE);
+    }
+    this.machine.hostStore32(USED_ELEMENTS, (end - elements) / ELEMENT_SIZE);
   }
 
   // --- For models and ops --------------------------------------------------------------------------------
@@ -365,6 +399,11 @@ export class Scene {
 
   result(t: number): number {
     return this.machine.resultLo(t);
+  }
+
+  /** Kills a thread before the others start. */
+  kill(t: number): void {
+    this.#die(t);
   }
 
   get(t: number, word: number): number {
@@ -621,6 +660,7 @@ export class Scene {
   silent(t: number): boolean {
     const { machine } = this;
     return (
+      this.model.counts !== true &&
       machine.status(t) === PENDING &&
       machine.pendingKind(t) === RMW &&
       this.#counts(machine.pendingAddress(t))
@@ -723,6 +763,7 @@ export class Scene {
     this.model.end?.(this);
     if (this.model.leaves || (this.state[this.#hashes - 1] > 0 && !this.#supervised)) return;
     this.#checkReaped();
+    this.#checkAttachments();
     for (let s = 0; s < this.semaphores.length; s++) {
       const address = this.semaphores[s];
       const free = this.#difference(
@@ -756,9 +797,45 @@ export class Scene {
       if (!this.#robust[s]) continue;
       if (deaths !== this.#deaths(s))
         throw new Violation(`${this.#deaths(s)} owners have died, and ${deaths} are counted`);
+      const untold = this.#wordOf(address + O_DIED);
+      if (deaths !== untold && !this.model.learns)
+        throw new Violation(`${deaths} owners have died, and whoever acquires would learn of ${untold}`);
+    }
+    for (let record = this.regions.threads; record < this.regions.chains; record += THREAD_SIZE) {
+      if ((this.#wordOf(record) & LIFE_STATE) === FREE && this.#wordOf(record + T_HOST) !== 0)
+        throw new Violation(`${nameOf(record, this.regions)} is free, and has a host`);
     }
     if (this.#wordOf(REAPER) !== 0 && this.#supervised)
       throw new Violation('somebody is still said to reap at the end');
+  }
+
+  /**
+   * Every reference to an object has its record, and no object is half made; what is held of robust semaphores is
+   * what the records say.
+   */
+  #checkAttachments(): void {
+    const { objects, names, elements, end } = this.regions;
+    const found = new Map<number, { records: number; held: number }>();
+    for (let e = elements; e < end; e += ELEMENT_SIZE) {
+      if ((this.#wordOf(e) & STATE_MASK) !== ATTACHED) continue;
+      const { records, held } = found.get(this.#objectIn(e)) ?? { records: 0, held: 0 };
+      found.set(this.#objectIn(e), { records: records + 1, held: held + this.#wordOf(e + E_HELD) });
+    }
+    for (let o = objects; o < names; o += OBJECT_SIZE) {
+      const life = this.#wordOf(o + O_LIFE);
+      const { records, held } = found.get(o) ?? { records: 0, held: 0 };
+      if (life >>> 24 === BUILDING) throw new Violation(`${nameOf(o, this.regions)} is still being made`);
+      if ((life & REFERENCES) !== records)
+        throw new Violation(
+          `${nameOf(o, this.regions)} has ${life & REFERENCES} references, and ${records} records of them`,
+        );
+      const s = this.semaphores.indexOf(o);
+      if (this.#wordOf(o + O_KIND) === MUTEX && held !== 0)
+        throw new Violation(`${held} are said to be the eldest at the end`);
+      if (s < 0 || !this.#robust[s] || this.#wordOf(o + O_KIND) === MUTEX) continue;
+      if (held !== this.held(s))
+        throw new Violation(`${this.held(s)} permits are held, and ${held} recorded`);
+    }
   }
 
   /** Calls back for each request that still waits: of threads in acquire, and of promises. */
@@ -839,7 +916,8 @@ export class Scene {
   #mayDie(t: number): boolean {
     if (this.state[this.#hashes - 1] >= (this.model.deaths ?? 0)) return false;
     if (this.finished(t) || this.dead(t) || this.terminated(t)) return false;
-    if (this.model.undead && this.machine.status(t) !== PARKED) return false;
+    const inSleep = this.model.undead || this.model.asleep?.includes(t);
+    if (inSleep && this.machine.status(t) !== PARKED) return false;
     if (this.model.mortal !== undefined && !this.model.mortal.includes(t)) return false;
     return this.machine.killable(t);
   }
@@ -862,8 +940,15 @@ export class Scene {
       m.hostStore32(address, 0);
     } else if (address >= this.regions.buckets && m.pendingIsWrite(t)) this.#watch(t, () => m.step(t));
     else if (address >= this.regions.objects && m.pendingIsWrite(t)) this.#count(t, address);
-    else if (address >= COUNTS_END) m.step(t);
-    else {
+    else if (address >= COUNTS_END) {
+      const record = address >= this.regions.threads && address < this.regions.chains && m.pendingIsWrite(t);
+      const before = m.words[address >> 2];
+      m.step(t);
+      if (record && (address - this.regions.threads) % THREAD_SIZE === 0) {
+        const after = m.words[address >> 2];
+        if (after !== before) this.#checkLife(address, before, after);
+      }
+    } else {
       const before = m.words[address >> 2];
       m.step(t);
       if (m.words[address >> 2] < before) throw new Violation(`${nameOf(address, this.regions)} falls`);
@@ -878,6 +963,11 @@ export class Scene {
     const lo = m.words[address >> 2];
     const hi = m.words[(address >> 2) + 1];
     m.step(t);
+    if ((address - this.regions.objects) % OBJECT_SIZE === O_LIFE && address < this.regions.names) {
+      const freed = m.words[address >> 2] >>> 24 === 0 && lo >>> 24 !== 0;
+      if (((m.words[(address >> 2) + 1] - hi) | 0) !== Number(freed))
+        throw new Violation(`the generation of ${nameOf(address, this.regions)} was ${hi}`);
+    }
     if (semaphore < 0) {
       this.model.wrote?.(this, t, address, lo);
       return;
@@ -927,9 +1017,36 @@ export class Scene {
     const after = m.words[word];
     if (after === before) return;
     const is = after & STATE_MASK;
+    this.#checkEpoch(elements + e * ELEMENT_SIZE, before, after, store);
     // A tombstone is nobody's, until somebody claims it or merges something into it.
     if (is === IDLE || is === ABANDONED) this.#setElementOwner(e, 0);
     else if (!store && (is === RESERVED || is === CLAIMED || is === MERGING)) this.#setElementOwner(e, t + 1);
+  }
+
+  /**
+   * An element goes back to the pool, or to its owner, with the next epoch, as does a run that is taken out of the
+   * array: who read the state before must not succeed in an exchange. All others leave it, or go to the next.
+   */
+  #checkEpoch(element: number, before: number, after: number, store: boolean): void {
+    const [was, is] = [before & STATE_MASK, after & STATE_MASK];
+    const moved = (after >>> 4) - (before >>> 4);
+    const request = (element + E_REQUEST) >> 2;
+    if (is === IDLE && (this.machine.words[request] | this.machine.words[request + 1]) !== 0)
+      throw new Violation(`${nameOf(element, this.regions)} is given back, and says whose it is`);
+    const ends = is === IDLE || (is === RESERVED && store) || (is === AWAKE && was !== RESERVED);
+    if (moved !== 1 && (ends || moved !== 0))
+      throw new Violation(
+        `the epoch of ${nameOf(element, this.regions)} goes from ${before >>> 4} to ${after >>> 4}`,
+      );
+  }
+
+  /** Of a thread's record likewise: its next owner has another life. */
+  #checkLife(record: number, before: number, after: number): void {
+    const moved = (after >>> 2) - (before >>> 2);
+    if (moved !== Number((after & LIFE_STATE) === FREE))
+      throw new Violation(
+        `${nameOf(record, this.regions)} goes from 0x${before.toString(16)} to 0x${after.toString(16)}`,
+      );
   }
 
   #host(t: number): void {
@@ -1101,6 +1218,9 @@ export class Scene {
           `${nameOf(e, this.regions)} is ${this.value(e, 8)} at the end, and nobody's spare`,
         );
       }
+      const request = words[(e + E_REQUEST) >> 2] | words[(e + E_REQUEST + 4) >> 2];
+      if (state === IDLE && request !== 0)
+        throw new Violation(`${nameOf(e, this.regions)} is nobody's, and still somebody's request`);
       const number = (e - elements) / ELEMENT_SIZE + 1;
       const cells = [words[(e + E_CELLS) >> 2], words[(e + E_CELLS + 4) >> 2]].filter((cell) => cell !== 0);
       const stands = cells.length > 0 && cells.every((cell) => words[cell >> 2] === number);

@@ -1,0 +1,188 @@
+/**
+ * Small models of reaping (core/reaping.ts): the first thread does something alone and falls asleep, and is killed
+ * there, so that each state in which a thread can leave the arena costs some hundred states; then somebody reaps it,
+ * while others go on, or is killed in turn wherever that can be.
+ */
+import { constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
+import { arrive, call, eventLoop, listen, reapNow, rest, supervise } from '../scene/ops.js';
+import { type Model, Violation } from '../scene/scene.js';
+import { GOT } from '../scene/words.js';
+import { type Line, modelOf } from './program.js';
+
+const WAITING = constant('WAITING');
+
+type Case = Pick<Line, 'name' | 'program'> & Partial<Line>;
+
+/** Killed in its sleep, and reaped. */
+const alone: readonly Case[] = [
+  { name: 'a holder', program: 'A Z | S', permits: [1] },
+  { name: 'a holder of two objects', program: "A A' Z | S", permits: [1, 1] },
+  { name: 'a holder of one of two objects', program: "A' Z | S", permits: [1, 1], before: 1 },
+  { name: 'a holder of several', program: 'A A Y Z | S', permits: [3] },
+  { name: 'who has given back', program: 'A R Z | S', permits: [1] },
+  { name: 'a waiter', program: 'A | S' },
+  { name: 'a heavy waiter', program: 'A3 | S', buckets: 4 },
+  { name: 'a waiter with its second spare', program: 'a1 x A | S' },
+  { name: 'promises', program: 'a1 a1 Z | S' },
+  { name: 'promises that are entered', program: 'a1 a1 e Z | S' },
+  { name: 'heavy promises that are entered', program: 'a2 a2 e Z | S', buckets: 4 },
+  { name: 'promises of other widths', program: 'a1 a2 a1 Z | S', buckets: 2 },
+  { name: 'a promise that is due', program: 'a1 d | V | S', robust: false },
+  { name: 'promises of which one is due', program: 'a1 a1 d | V | S', robust: false },
+  { name: 'a promise that is closed', program: 'a1 e Z | D | S' },
+  { name: 'heavy promises that are closed', program: 'a2 a2 e Z | D | S', buckets: 4 },
+  { name: 'who has disposed', program: 'D Z | S' },
+  { name: 'who has disposed of its promises', program: 'a1 a1 D Z | S' },
+  { name: 'who has left a tombstone', program: 't1 a1 x Z | S' },
+  { name: 'who has left tombstones', program: 't2 t1 a1 x2 x Z | S', buckets: 4 },
+  { name: 'a giver that waits', program: 't1 a1 x A d | V3 | S' },
+];
+
+/** And others beside. */
+const beside: readonly Case[] = [
+  { name: 'a holder, before a waiter', program: 'A Z | A R | S', permits: [1] },
+  { name: 'a holder, before a promise', program: 'A Z | a1 d | S', permits: [1] },
+  { name: 'a holder, before a promise of who reaps', program: 'A Z | a1 e s d | S', permits: [1] },
+  { name: 'a holder, before a promise of who comes to reap', program: 'A Z | w a1 e s d', permits: [1] },
+  { name: 'a holder, before a newcomer', program: 'A Z | w A R | S', permits: [1] },
+  { name: 'a holder of two, before a newcomer', program: 'A2 Z | w A2 R | S', permits: [2], buckets: 2 },
+  { name: 'a waiter, before a newcomer', program: 'A | w a1 V e d | S', robust: false },
+  { name: 'a heavy waiter, before a newcomer', program: 'A2 | w a1 V e d | S', robust: false, buckets: 2 },
+  { name: 'promises, before a newcomer', program: 'a1 a1 Z | w a1 V e d | S', robust: false },
+  { name: 'promises that are entered, before a newcomer', program: 'a1 a1 e Z | w A | S V3' },
+  {
+    name: 'heavy promises that are entered, before a newcomer',
+    program: 'a2 a2 e Z | w A | S V5',
+    buckets: 4,
+  },
+  { name: 'who has left a tombstone, before a newcomer', program: 't1 a1 x Z | w A | S V2' },
+  { name: 'a waiter, then one who gives up', program: 'A | w B | S' },
+  { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },
+  { name: 'a waiter, while another disposes', program: 'A | D | S' },
+];
+
+/** Killed, and who reaps it is killed too, wherever that may be; a third goes on. */
+const twice: readonly Case[] = [
+  { name: 'a holder', program: 'A Z | S | S', permits: [1] },
+  { name: 'a waiter', program: 'A | S | S' },
+  { name: 'promises', program: 'a1 e Z | S | S' },
+  { name: 'a tombstone', program: 't1 a1 x Z | S | S' },
+  { name: 'who has disposed', program: 'a1 e D Z | S | S' },
+];
+
+/** A waiter's turn has come, and it has not been told: by somebody to whose object the dead thread had let go. */
+const stranger: Model = {
+  name: 'killed: who has let go of the object',
+  programs: [[], [], [supervise()]],
+  arena: { objects: 1, elements: 4, attached: 3 },
+  deaths: 1,
+  mortal: [0],
+  leaves: true,
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 0 });
+    scene.callNow(1, 'acquire', s, 1);
+    scene.callNow(1, 'enqueue', s, 1, QUEUED, 0);
+    scene.callNow(0, 'detach', scene.attachment(0, 0));
+    scene.machine.hostStore32(s + GRANT, 1);
+    scene.kill(0);
+  },
+  end: (scene) => {
+    if (((scene.machine.words[scene.spare(1) >> 2] as number) & STATE_MASK) !== WAITING)
+      throw new Violation('who reaps sees to what is not its business');
+  },
+};
+
+/** What thread 0 has held comes to a promise of who reaps it, which rests already: it must be rung for. */
+const ownPromise: Model = {
+  name: 'killed: a holder, before a promise that is entered of who reaps',
+  programs: [
+    [],
+    [
+      arrive(),
+      rest(),
+      reapNow(),
+      {
+        text: 'rung for',
+        next(scene, t) {
+          if (scene.machine.words[scene.doorbell(t) >> 2] === 0)
+            throw new Violation('a promise is due, and its thread is not rung for');
+          return true;
+        },
+      },
+      eventLoop(),
+    ],
+    [listen(1)],
+  ],
+  arena: { objects: 1, elements: 5, attached: 3 },
+  deaths: 1,
+  mortal: [0],
+  mayWait: true,
+  leaves: true,
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 1, robust: true });
+    scene.callNow(0, 'acquireRobust', s, 1, scene.attachment(0, 0));
+    scene.kill(0);
+  },
+  end: (scene) => {
+    if (scene.machine.words[scene.doorbell(1) >> 2] !== 0 && !scene.finished(2))
+      throw new Violation('a doorbell is rung, and whoever listens is not told');
+  },
+};
+
+/** Killed wherever that can be, and reaped. */
+const anywhere: readonly Case[] = [
+  { name: 'acquire, release', program: 'A R | S', permits: [1] },
+  { name: 'acquire again', program: 'A A R | S', permits: [2] },
+  { name: 'promises', program: 'a1 a1 V2 d | S', robust: false },
+  { name: 'a promise', program: 'a1 e V d | S', robust: false },
+  { name: 'heavy promises', program: 'a2 a2 e V2 V2 d | S', buckets: 4, robust: false },
+  { name: 'give up, in time', program: 'B | S' },
+  { name: 'give up, a promise', program: 't1 a1 x V d | S', robust: false },
+  { name: 'give up, two', program: 't1 t1 a1 x x d | S V3' },
+  { name: 'give up, two, the other way', program: 't1 t1 a1 x2 x d | S V3', buckets: 2 },
+  { name: 'give up, the last', program: 't1 x t2 x | S', buckets: 4 },
+  { name: 'dispose', program: 'a1 D d | S' },
+  { name: 'dispose with tombstones', program: 't1 a1 x D d | S' },
+  { name: 'the end', program: 'B E | S' },
+];
+
+/** A promise of thread 0 that was entered, with one of thread 2 behind it, which enters while that is given up twice. */
+const meanwhile: Model = {
+  name: 'reaped twice: a promise, while another enters its cell',
+  programs: [[], [supervise()], [call('enterRun', (scene, t) => [scene.get(t, GOT), 0])], [supervise()]],
+  arena: { objects: 1, elements: 8, buckets: 1, attached: 4 },
+  deaths: 2,
+  mortal: [0, 1],
+  mayWait: true,
+  leaves: true,
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 0 });
+    const [first, second] = [0, 2].map((t) => scene.callNow(t, 'arrive', s, 1, 0, 0)) as [number, number];
+    scene.callNow(0, 'enterRun', first, 0);
+    scene.set(2, GOT, second);
+    scene.kill(0);
+  },
+};
+
+const model = (kind: string, line: Case, more: Partial<Line>): Model =>
+  modelOf({
+    permits: [0],
+    first: 16n,
+    robust: true,
+    mayWait: true,
+    aged: true,
+    mortal: [0],
+    ...line,
+    ...more,
+    name: `${kind}: ${line.name}`,
+  });
+
+export const corpses: readonly Model[] = [
+  stranger,
+  ownPromise,
+  ...alone.map((line) => model('killed asleep', line, { asleep: [0] })),
+  ...beside.map((line) => model('killed asleep', line, { asleep: [0] })),
+  ...twice.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),
+  meanwhile,
+  ...anywhere.map((line) => model('killed', line, {})),
+];

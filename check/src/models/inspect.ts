@@ -1,0 +1,392 @@
+/**
+ * Models of what diagnostics read and count: each answer of core/inspect.ts, and of what else is only asked for. The
+ * values are such as neither an empty word nor a full one would give.
+ */
+import { PARKED } from '../machine/status.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  COLLISIONS,
+  constant,
+  ELEMENT_SIZE,
+  O_DEATHS,
+  O_TIMEOUTS,
+  QUEUED,
+  REFUSED,
+} from '../scene/layout.js';
+import { abort, arrive, call, dispose, post } from '../scene/ops.js';
+import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import { GOT, PROMISES } from '../scene/words.js';
+import { asks, mine, ofFirst } from './answers.js';
+import { type Line, modelOf } from './program.js';
+
+const ASYNC = constant('ASYNC');
+const E_SINCE = constant('E_SINCE');
+const KIND = constant('KIND_SEMAPHORE');
+const MUTEX = constant('KIND_MUTEX');
+const CONTENDED = constant('CONTENDED');
+const FIRST = 16n;
+/** When a waiter goes to sleep, as it says. */
+const NOW = 77;
+
+/** The element of the first promise of the thread that still waits, or of one after it. */
+const first =
+  (...more: number[]) =>
+  (scene: Scene, t: number): number[] => [scene.get(t, PROMISES) - 1, ...more];
+
+const enter = (now: number): Op => call('enterRun', (scene, t) => [scene.get(t, PROMISES), now]);
+
+/** Keeps the element of the first promise, for when that waits no more. */
+const note = (): Op => ({
+  text: 'note',
+  next(scene, t) {
+    scene.set(t, GOT + 1, scene.get(t, PROMISES) - 1);
+    return true;
+  },
+});
+const noted =
+  (...more: number[]) =>
+  (scene: Scene, t: number): number[] => [scene.get(t, GOT + 1), ...more];
+
+/** The element of that. */
+const record = (scene: Scene): number[] => [scene.attachment(0, 0) - 1];
+
+const reads: readonly Model[] = [
+  {
+    name: 'inspect: a run',
+    programs: [
+      [
+        arrive(2),
+        arrive(2),
+        asks('elementState', first(), constant('AWAKE')),
+        // ASYNC is the sign.
+        asks('elementOwner', first(), 1 - ASYNC),
+        asks('elementObject', first(), ({ semaphores }) => semaphores[0] as number),
+        asks('elementWaiting', first(), 2),
+        asks('elementWidth', first(0), 2),
+        asks('elementSince', first(), 0),
+        enter(NOW),
+        asks('elementSince', first(), NOW),
+        asks('elementState', first(), constant('WAITING')),
+        asks('balance', ofFirst(), -4),
+        asks('waiting', ofFirst(), 2),
+        post(2),
+        asks('elementWaiting', first(), 1),
+        asks('elementWidth', first(0), 2),
+        asks('balance', ofFirst(), -2),
+        note(),
+        call('dispose', ofFirst()),
+        asks('elementWaiting', noted(), 0),
+      ],
+    ],
+    arena: { objects: 2 },
+    leaves: true,
+    objects: (scene) => {
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.semaphore({ permits: 0, first: FIRST });
+    },
+  },
+  ...[FIRST, FIRST + 1n].map(
+    (from): Model => ({
+      name: `inspect: a run, granted in part, from ${from}`,
+      programs: [
+        [
+          arrive(3),
+          arrive(3),
+          note(),
+          asks('elementWaiting', noted(), 2),
+          post(1),
+          asks('elementWaiting', noted(), 2),
+        ],
+      ],
+      mayWait: true,
+      leaves: true,
+      objects: (scene) => {
+        scene.semaphore({ permits: 0, first: from });
+      },
+    }),
+  ),
+  {
+    name: 'inspect: a tombstone',
+    programs: [
+      [
+        arrive(3, true),
+        arrive(),
+        note(),
+        abort(),
+        asks('elementState', noted(), constant('ABANDONED')),
+        asks('elementWidth', noted(1), 3),
+        asks('elementWaiting', noted(), 1),
+        asks('waiting', ofFirst(), 1),
+      ],
+    ],
+    mayWait: true,
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0, first: FIRST });
+    },
+  },
+  {
+    name: 'inspect: a thread that waits',
+    programs: [
+      [
+        {
+          text: 'sees it waiting',
+          next(scene, t) {
+            if (scene.machine.status(1) !== PARKED && !scene.finished(1)) {
+              scene.hostLoad(t, scene.semaphores[0] as number);
+              return false;
+            }
+            scene.set(t, GOT + 1, scene.machine.status(1) === PARKED ? 1 : 0);
+            return true;
+          },
+        },
+        call(
+          'elementWaiting',
+          (scene) => [(scene.spare(1) - scene.regions.elements) / ELEMENT_SIZE],
+          (answer, scene, t) => {
+            // Nobody but this thread can wake it.
+            if (scene.get(t, GOT + 1) === 1 && answer !== 1)
+              throw new Violation(`thread 1 waits, and ${answer} are counted`);
+          },
+        ),
+        call(
+          'isAsleep',
+          () => [2],
+          (answer, scene, t) => {
+            if (scene.get(t, GOT + 1) === 1 && answer !== 1)
+              throw new Violation('thread 1 sleeps, and is said not to');
+          },
+        ),
+        post(),
+        call(
+          'elementWaiting',
+          () => [0],
+          (answer) => {
+            if (answer !== 0) throw new Violation(`a spare is said to wait`);
+          },
+        ),
+      ],
+      [
+        call('acquire', ofFirst(1)),
+        call('enqueue', ofFirst(1, QUEUED, 0), (answer, scene, t) => scene.set(t, GOT + 1, answer)),
+        {
+          text: 'park',
+          next(scene, t) {
+            if (scene.get(t, GOT + 1) !== QUEUED) return true;
+            scene.set(t, GOT + 1, 0);
+            scene.call(t, 'park', NOW, 0);
+            return false;
+          },
+        },
+      ],
+    ],
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+    },
+  },
+  {
+    name: 'inspect: since when a thread waits',
+    programs: [
+      [call('acquire', ofFirst(1)), call('enqueue', ofFirst(1, QUEUED, 0)), call('park', () => [NOW, 0])],
+    ],
+    mayWait: true,
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+    },
+    end: (scene) => {
+      const since = scene.machine.words[(scene.spare(0) + E_SINCE) >> 2];
+      if (since !== NOW) throw new Violation(`it says that it sleeps since ${since}`);
+    },
+  },
+  {
+    name: 'inspect: an object',
+    programs: [
+      [
+        asks(
+          'attachedTo',
+          (scene) => [scene.attachment(0, 0)],
+          ({ semaphores }) => semaphores[0] as number,
+        ),
+        asks('initial', ofFirst(), 2),
+        asks('balance', ofFirst(), 2),
+        asks('isRobust', ofFirst(), 1),
+        asks('timeouts', ofFirst(), 5),
+        asks('deaths', ofFirst(), 6),
+        asks('ownersDied', ofFirst(), 7),
+        asks('ownersDied', ofFirst(), 0),
+        call('tellAgain', ofFirst(3)),
+        asks('ownersDied', ofFirst(), 3),
+        call('tryAcquireRobust', (scene) => [...ofFirst(1)(scene), scene.attachment(0, 0)]),
+        asks('elementHeld', (scene) => [scene.attachment(0, 0) - 1], 1),
+        asks('held', (scene) => [scene.attachment(0, 0)], 1),
+        asks('liveObjects', () => [], 2),
+        dispose(),
+        asks('liveObjects', () => [], 1),
+      ],
+    ],
+    arena: { objects: 3 },
+    leaves: true,
+    objects: (scene) => {
+      scene.callNow(0, 'createObject', MUTEX, 1, 1, 0, 0, 1, 0, 0);
+      const address = scene.semaphore({ permits: 2, first: FIRST, robust: true });
+      scene.machine.hostStore32(address + O_TIMEOUTS, 5);
+      scene.machine.hostStore32(address + O_DEATHS, 6);
+      scene.machine.hostStore32(address + constant('O_DIED'), 7);
+    },
+  },
+  {
+    name: 'inspect: a mutex',
+    programs: [
+      [
+        asks('ownerOf', ofFirst(), 0),
+        asks('waitersOf', ofFirst(), 0),
+        asks('held', mine, 0),
+        asks('unlock', ofFirst(), constant('ANSWER_NOT_HELD')),
+        asks('lock', ofFirst(), ADMITTED),
+        asks('ownerOf', ofFirst(), 1),
+        asks('held', mine, 1),
+        asks('elementHeld', record, 1),
+        asks('elementWaiting', record, 0),
+        call('waitsSince', (scene) => [...mine(scene), NOW]),
+        asks('elementSince', record, NOW),
+        asks('lock', ofFirst(), CONTENDED),
+        asks('queue', (scene) => [...ofFirst()(scene), ...mine(scene)], constant('ANSWER_HELD')),
+        asks('tryLock', ofFirst(), REFUSED),
+        asks('arrive', (scene) => [...ofFirst(1, 0)(scene), ...mine(scene)], ADMITTED),
+        asks('reserveLock', (scene) => [...ofFirst()(scene), ...mine(scene)], REFUSED),
+        asks('waitersOf', ofFirst(), 1),
+        asks('elementWaiting', record, 1),
+        asks('arrive', (scene) => [...ofFirst(1, 0)(scene), ...mine(scene)], 1),
+        asks('waitersOf', ofFirst(), 2),
+        asks('elementWaiting', () => [0], 1),
+        asks('ownerOf', ofFirst(), 1),
+        call('mutexDispose', ofFirst()),
+        asks('lock', ofFirst(), CONTENDED),
+        asks('tryLock', ofFirst(), ANSWER_CLOSED),
+      ],
+    ],
+    leaves: true,
+    objects: (scene) => {
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.semaphore({ permits: 1, kind: MUTEX, first: FIRST, robust: true });
+    },
+  },
+  {
+    name: 'inspect: a mutex of which an owner died',
+    programs: [
+      [
+        asks('elementHeld', record, 0),
+        call('tellAgain', ofFirst(2)),
+        asks('lock', ofFirst(), CONTENDED),
+        asks('tryLock', ofFirst(), ADMITTED),
+        asks('ownersDied', ofFirst(), 2),
+        asks('unlock', ofFirst(), ADMITTED),
+        asks('lock', ofFirst(), ADMITTED),
+      ],
+    ],
+    leaves: true,
+    objects: (scene) => {
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.semaphore({ permits: 1, kind: MUTEX, robust: true });
+    },
+  },
+  {
+    name: 'inspect: a counter',
+    programs: [
+      [
+        asks('counted', ofFirst(), 3),
+        asks('countDown', ofFirst(), ADMITTED),
+        asks('counted', ofFirst(), 2),
+        call('closeCounter', ofFirst()),
+        asks('counted', ofFirst(), 0),
+      ],
+    ],
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 3, kind: constant('KIND_COUNTING_SEMAPHORE') });
+    },
+  },
+  {
+    name: 'inspect: the arena',
+    programs: [
+      [
+        asks('collisions', () => [], 5),
+        asks('futileWakes', () => [], 6),
+        asks('mostThreads', () => [], 2),
+        asks('lifeIfAlive', () => [2], 1),
+        asks('lifeIfAlive', () => [3], 0),
+        asks('isAsleep', () => [2], 0),
+        asks('hostOf', () => [2], 2),
+        asks('hostOf', () => [3], 0),
+        // Two spares, and an attachment.
+        asks('usedElements', () => [], 3),
+      ],
+      [],
+    ],
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+      scene.machine.hostStore32(COLLISIONS, 5);
+      scene.machine.hostStore32(constant('FUTILE_WAKES'), 6);
+    },
+  },
+];
+
+const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2] as number;
+
+/** What is counted at the end: of the semaphore, requests given up; of the arena, collisions. */
+function counting(
+  line: Pick<Line, 'name' | 'program'> & Partial<Line>,
+  timeouts: (scene: Scene) => number,
+  collisions?: number,
+): Model {
+  const model = modelOf({ permits: [0], mayWait: true, first: FIRST, ...line, name: `counts: ${line.name}` });
+  return {
+    ...model,
+    counts: true,
+    end: (scene) => {
+      const counted = word(scene, (scene.semaphores[0] as number) + O_TIMEOUTS);
+      if (counted !== timeouts(scene))
+        throw new Violation(`${counted} requests are said to be given up, not ${timeouts(scene)}`);
+      if (collisions !== undefined && word(scene, COLLISIONS) !== collisions)
+        throw new Violation(`${word(scene, COLLISIONS)} collisions are counted, not ${collisions}`);
+      model.end?.(scene);
+    },
+  };
+}
+
+/** Whether the first thread, which wants one permit, has come to its end without it. */
+const gaveUp = (scene: Scene): number => Number(scene.finished(0) && scene.get(0, GOT) === 0);
+
+/** The eldest of a mutex gives up. */
+const eldest: Model = {
+  name: 'counts: the eldest of a mutex gives up',
+  programs: [
+    [],
+    [
+      asks('lock', ofFirst(), CONTENDED),
+      asks('queue', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)], constant('ELDEST')),
+      call('forgo', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)]),
+      asks('timeouts', ofFirst(), 1),
+    ],
+  ],
+  arena: { attached: 2 },
+  counts: true,
+  leaves: true,
+  objects: (scene) => {
+    const m = scene.semaphore({ permits: 1, kind: MUTEX, robust: true });
+    scene.callNow(0, 'lock', m);
+  },
+};
+
+const counts: readonly Model[] = [
+  eldest,
+  counting({ name: 'the last in line gives up', program: 'B' }, gaveUp),
+  counting({ name: 'a thread leaves a tombstone', program: 'B | a1', buckets: 2 }, gaveUp),
+  counting({ name: 'the last promise in line gives up', program: 't1 x' }, () => 1),
+  counting({ name: 'two in a bucket', program: 't1 a1 x e' }, () => 1, 1),
+];
+
+export const inspections: readonly Model[] = [...reads, ...counts];
