@@ -5,7 +5,7 @@
 export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // --- Words that nobody else reads yet, or any more ---
   [
-    /^attachments\/create: store (ticket|grant|counter\/owner|parked\/limit|kind|max|spin|threshold|initial|robust|died|deaths|timeouts|departed), swapped/,
+    /^attachments\/create: store (ticket|grant|counter\/owner|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|deaths|timeouts|departed), swapped/,
     'The object is BUILDING: nobody reads it before the store of LIVE, which comes after all of these.',
   ],
   [
@@ -49,6 +49,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The count of those who have given up is read by diagnostics alone, and says nothing about an element.',
   ],
   [
+    /^semaphore\/parkFor: rmw futile wakes, dropped/,
+    'The count of futile wake-ups is read by diagnostics alone; test/unit/inspect.test.ts looks at it.',
+  ],
+  [
     /^runs\/enterRun: (load start, swapped with store since|store since, swapped with store state)/,
     'since is read by diagnostics alone, one word at a time; its value is told by the models "inspect: ...".',
   ],
@@ -70,8 +74,8 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [/^mutex\/queue: load held, zero/, 'A thread is the eldest once at most, and held is 0 before.'],
   [
-    /^giving-up\/giveUpFor: store state #2, swapped with load kind/,
-    'The kind of an object never changes, and the reference of the dead thread keeps it.',
+    /^(giving-up\/giveUpFor: store state #2|attachments\/tellAgain: rmw died), swapped with load kind/,
+    'The kind of an object never changes, and a reference of the caller, or of the dead thread, keeps it.',
   ],
   [
     /^reaping\/sweep: (rmw doorbell #2|notify doorbell\/state #2), dropped/,
@@ -186,13 +190,60 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The width of a tombstone is added to a grant that is closed: it says so with or without it.',
   ],
   [
-    /^algorithms\/(ticket-semaphore\/ticket|twa-semaphore\/twa)Dispose: load ticket, (zero|ones)/,
-    'Counters of these semaphores are from 0 to little more than 2^61: grant comes to lie far below 0 and below ticket either way.',
+    /^algorithms\/[\w-]+\/\w+Dispose: load ticket( #1)?, (zero|ones)/,
+    'closeObject, compiled in from the core. The first word is from 0 to little more than 2^61 of these kinds: grant comes to lie far below 0 and below it either way.',
   ],
   [
-    /^algorithms\/(ticket-semaphore\/ticket|twa-semaphore\/twa)Dispose: cmpxchg life, loosened/,
-    'closeObject, compiled in from the core. Two who dispose at once write the same; against who attaches and lets go, which only the core does, its own models tell it (semaphore/dispose).',
+    /^algorithms\/[\w-]+\/\w+Dispose: cmpxchg life, loosened/,
+    'closeObject again. Two who dispose at once write the same; against who attaches and lets go, which only the core does, its own models tell it (semaphore/dispose).',
   ],
+  // --- The algorithms: nodes, gates, chains ---
+  [
+    /^algorithms\/[\w-]+\/\w+: notify (gate|start|bytes)( #\d)?, one/,
+    'On a gate, and on the next of a queue node, only the owner of the element sleeps.',
+  ],
+  [
+    /^algorithms\/nodes\/takeNode: store (start|bytes|end, counter), swapped/,
+    'The node is new: nobody else knows it.',
+  ],
+  [
+    /^algorithms\/(clh-lock|mcs-lock|reciprocating-lock|lifo-lock)\/\w+: store counter\/owner( #2)?, swapped with load/,
+    'The owner word is compared with the own number by each thread: it tells only its owner something.',
+  ],
+  [
+    /^algorithms\/reciprocating-lock\/(recipUnlock: store bytes, swapped|recipLock: store bytes, swapped with store end)/,
+    'next and end of a node are read and written by its own thread alone.',
+  ],
+  [
+    /^algorithms\/(parking\/park|nodes\/passGate|mcs-lock\/mcsUnlock): (cmpxchg (gate|start|bytes), (dropped|fails)|wait (gate|start|bytes), dropped)/,
+    'The waiter polls instead of sleeping.',
+  ],
+  [/^algorithms\/capacitor\/capacitorAwait: wait grant, dropped/, 'The waiter polls instead of sleeping.'],
+  [
+    /^algorithms\/[\w-]+\/\w+: wait never, (dropped|loosened)/,
+    'One turn of polling (relax.ts): it yields, or naps, for a moment. NEVER is always 0.',
+  ],
+  [
+    /^algorithms\/[\w-]+\/\w+: rmw (futile wakes|collisions), dropped/,
+    'A count that diagnostics alone read; test/unit/inspect.test.ts looks at it.',
+  ],
+  [
+    /^algorithms\/[\w-]+\/\w+: load (due |channel |location )?head, ones/,
+    'An exchange, or a look at those due, where nobody waits.',
+  ],
+  [
+    /^algorithms\/(chains\/recover|channels\/waitOnce|locations\/locationLeave): load gate, zero/,
+    'It takes the others off and wakes them, though its own gate is open: they look again, and its park returns at once.',
+  ],
+  [
+    /^algorithms\/(chain-semaphore\/chainAcquire|channel-semaphore\/channelAcquire|capacitor\/capacitorArriveInLanes): (rmw ticket, swapped|load grant( #1)?, zero)/,
+    'The short-cut for who is due at once is missed; who waits looks at grant again before it sleeps.',
+  ],
+  [
+    /^algorithms\/channel-semaphore\/channelAcquire: load grant #1, ones/,
+    'The same: closed is found out by the look that follows.',
+  ],
+  [/^algorithms\/[\w-]+\/\w+: load spin, (zero|ones)/, 'It says how long a waiter polls before it sleeps.'],
   // --- Only slower ---
   [/^names\/find: load bytes #[34],/, 'Eight bytes that seem to differ are compared byte by byte then.'],
   [/^names\/openName: load bytes,/, 'All names of one length hash alike, and stand in one list.'],
@@ -208,10 +259,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^algorithms\/(twa-semaphore\/twaAcquire: load grant #1, (zero|ones)|ticket-semaphore\/ticketAcquire: load grant #1, zero)/,
     'The short-cut for who is due at once is not taken; the loop that follows reads grant again, or compares with it when it sleeps. Counters of these semaphores are not below 0.',
   ],
-  [
-    /^(semaphore\/enqueue|algorithms\/(twa-semaphore\/twaAcquire|ticket-semaphore\/ticketAcquire)): load spin,/,
-    'It does not poll before it sleeps.',
-  ],
+  [/^semaphore\/enqueue: load spin,/, 'It does not poll before it sleeps.'],
   [
     /^algorithms\/twa-semaphore\/twaAcquire: load threshold, ones/,
     'It takes itself for near (the threshold counts as 2^32 - 1): it polls grant, and looks at it once more before it sleeps.',
