@@ -29,7 +29,7 @@ const options = new Command('mutants')
   .description('Changes each access of the built modules in turn, and searches the models that come to it.')
   .option('--only <text>', 'only mutants whose name contains this')
   .addOption(new Option('--program <name>', 'only mutants of this module').choices(PROGRAMS))
-  .option('--states <number>', 'leave out models of more states', Number, 110_000)
+  .option('--states <number>', 'leave out models of more states', Number, 30_000)
   .option('--budget <number>', 'try no further models when those tried have so many states', Number, 400_000)
   .option('--last <file>', 'a report: what told a mutant then is tried first', LAST)
   .option('--again', 'only mutants that nothing has told, as that report says', false)
@@ -45,18 +45,18 @@ const progress = (what: string, of: number) => (count: number) => {
 const told = existsSync(options.last)
   ? tellers(readFileSync(options.last, 'utf8'))
   : new Map<string, string>();
-const chosen = models.filter(
-  ({ program = 'core', long }) => !long && program === (options.program ?? program),
-);
+const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
+const measured = chosen.filter(({ long }) => !long);
 const measures = (
   await perform<Measure>(
-    chosen.map(({ name }) => ({ measure: name, states: options.states })),
-    progress('models', chosen.length),
+    measured.map(({ name }) => ({ measure: name, states: options.states })),
+    progress('models', measured.length),
   )
 )
   .filter(({ states }) => states <= options.states)
   .sort((a, b) => a.states - b.states);
 
+const sizes = new Map(measures.map(({ model, states }) => [model, states]));
 const measuresOn = (program: ProgramName): Measure[] => measures.filter((one) => one.program === program);
 
 const setUps = new Map(PROGRAMS.map((program) => [program, measureSetUp(program)]));
@@ -77,8 +77,11 @@ const jobs = named.map(({ mutant, index, name }): Job => {
   const candidates = measuresOn(mutant.program).filter(
     ({ words, states }) => words.has(offset) || (states <= SMALL && ofSetUp),
   );
+  // What told it in the last report is tried first, however large it is.
   const before = told.get(name);
-  const first = candidates.filter(({ model }) => model === before);
+  const first = chosen.some((model) => model.name === before && (model.program ?? 'core') === mutant.program)
+    ? [{ model: before as string, states: sizes.get(before as string) ?? Number.POSITIVE_INFINITY }]
+    : [];
   const others = candidates.filter(({ model }) => model !== before);
   return {
     mutant: index,
