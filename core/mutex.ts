@@ -97,13 +97,14 @@ import {
   becomeEldest,
   dispose,
   enterUntilDue,
+  handedOn,
+  isCompeting,
   leave,
   NOTHING,
   owner,
   recover,
   releasing,
   ring,
-  settled,
   standInLine,
   wakeDue,
 } from './semaphore';
@@ -257,7 +258,7 @@ export function waitsSince(attachment: i32, now: i32): void {
 export function queue(m: usize, attachment: i32): i32 {
   if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
   const w = atomic.load<i64>(m, M_WORD);
-  if ((w & M_OWNER) === owner) return ANSWER_HELD;
+  if ((w & M_OWNER) === owner) return (w & M_CLOSED) !== 0 ? ANSWER_CLOSED : ANSWER_HELD;
   if ((w & (M_OWNER | M_RESERVED)) === 0) {
     const answer = tryLock(m);
     if (answer !== REFUSED) return answer;
@@ -376,6 +377,7 @@ function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
  * REFUSED: the doorbell rings when it is worth another try. The limit stays as it is.
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
+  if (amidst !== NOTHING) recover();
   atomic.store<i32>(m, me | ASYNC, M_ELDEST);
   while (true) {
     const w = atomic.or<i64>(m, M_RESERVED | M_SLEEPING, M_WORD) | M_RESERVED | M_SLEEPING; // D9
@@ -390,6 +392,8 @@ export function reserveLock(m: usize, attachment: i32): i32 {
 
 /** The eldest gives up: its time is over, or its signal has fired. */
 export function forgo(m: usize, attachment: i32): void {
+  // The thread itself, or a promise of it.
+  if (amidst !== NOTHING && !isCompeting(m)) recover();
   resign(m, attachment);
   atomic.add<i32>(m, 1, O_TIMEOUTS);
 }
@@ -411,7 +415,7 @@ export function resign(m: usize, attachment: i32): void {
 function handOn(m: usize, grant: i64): void {
   const ahead = grant - atomic.load<i64>(m, TICKET);
   if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
-  settled();
+  handedOn();
 }
 
 /** Disposes of the mutex: whoever waits is told. */

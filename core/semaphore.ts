@@ -295,8 +295,12 @@ function sleep(e: usize, nanoseconds: i64): i32 {
   }
 }
 
-/** Permits are back, grant was this before, and wakeDue is about to follow. */
+/**
+ * Permits are back, grant was this before, and wakeDue is about to follow. An interrupted acquire whose element nothing
+ * could replace stays what the thread is in the middle of.
+ */
 export function releasing(s: usize, before: i64): void {
+  if (amidst === PARKING) return;
   released = s;
   grantBefore = before;
   amidst = RELEASING;
@@ -307,6 +311,16 @@ export function becomeEldest(m: usize, attachment: i32): void {
   mutex = m;
   attached = attachment;
   amidst = COMPETING;
+}
+
+/** wakeDue has followed. */
+export function handedOn(): void {
+  if (amidst === RELEASING) amidst = NOTHING;
+}
+
+/** Whether the thread is in the middle of competing for this mutex. */
+export function isCompeting(m: usize): bool {
+  return amidst === COMPETING && mutex === m;
 }
 
 /** The thread's request is settled or given up. */

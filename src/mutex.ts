@@ -50,7 +50,9 @@ const DEFAULT_BYPASS = 2 ** 18;
 const MOST_BYPASS = 2 ** 27;
 const DEFAULT_SPIN = 200;
 /** What lockAsync answers when there was nothing to wait for. */
-const DONE = Promise.resolve(false);
+const NO_DEATH = Promise.resolve(false);
+const DONE = Promise.resolve();
+const nothing = (): void => {};
 
 function properties(options: MutexOptions): Properties {
   if (typeof options !== 'object' || options === null)
@@ -181,7 +183,10 @@ export class Mutex {
    * @param patience how long it may take; for ever by default.
    * @throws {TimeoutError} when the time-out comes first: the thread is not the owner, and has left the queue.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if this thread is the owner already: it would wait for itself.
+   * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws what `onOwnerDied` throws: the lock is free again.
    * @throws {TypeError} on a thread that may not block, such as a browser's main thread, if it would have to.
    * @throws {DisposedError} if the mutex has been or is being disposed of.
    */
@@ -260,12 +265,11 @@ export class Mutex {
   }
 
   #tell(deaths: number): true {
-    const at = this.#at;
     try {
       this.onOwnerDied?.(deaths);
     } catch (error) {
-      // Nobody has repaired anything: the next to lock is to be told.
-      this.#core.tellAgain(at, deaths);
+      // Nobody has repaired anything: the next to lock is to be told. After dispose there is none, nor any memory.
+      if (!this.disposed) this.#core.tellAgain(this.#at, deaths);
       if (this.held) this.unlock();
       throw error;
     }
@@ -276,6 +280,8 @@ export class Mutex {
    * Makes this thread the owner if the lock is free and may be had: the bound of those who wait holds for this too.
    * Never blocks.
    * @returns whether it has become the owner. Not, if it is the owner already.
+   * @throws {ArenaFullError} of a thread that has ended, and for which the arena has no room.
+   * @throws what `onOwnerDied` throws: the lock is free again.
    * @throws {DisposedError} if the mutex has been disposed of.
    */
   tryLock(): boolean {
@@ -318,22 +324,23 @@ export class Mutex {
   /**
    * Makes this thread the owner without blocking it: the promise is fulfilled then. The process stays alive until
    * then. In line with blocked threads. Tasks of one thread exclude one another like threads, but must not block
-   * the thread meanwhile: `lock` throws while a promise of the same thread has the lock.
+   * the thread meanwhile: `lock` throws while a promise of the same thread has the lock or waits for it.
    * @returns a promise; it rejects with TimeoutError or the signal's reason when that comes first, with RangeError
    * or TypeError for a bad time-out, with DisposedError if the mutex has been or is being disposed of, and with
    * ArenaFullError if the arena has no room for another waiter.
    */
   lockAsync(patience?: Patience): Promise<void> {
-    return this.#lockAsync(patience) as Promise<unknown> as Promise<void>;
+    const locked = this.#lockAsync(patience);
+    return locked === NO_DEATH ? DONE : locked.then(nothing);
   }
 
   #lockAsync(patience: Patience | undefined): Promise<boolean> {
     try {
       const timeout = patience === undefined ? Infinity : checkPatience('Mutex.lockAsync', patience);
-      if (this.#lock(this.#at) === ADMITTED) return DONE;
-      if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+      if (this.#lock(this.#at) === ADMITTED) return NO_DEATH;
       if (timeout === 0) return Promise.resolve(this.#tryNow());
       if (this.#try() === ADMITTED) return Promise.resolve(this.#locked());
+      if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
       return this.#waitAsync(timeout, patience?.signal);
     } catch (error) {
       return Promise.reject(error);
@@ -348,17 +355,25 @@ export class Mutex {
     const since = Date.now() | 0;
     return new Promise<boolean>((resolve) => {
       let leave = (reason: unknown): void => eldest.giveUp(reason);
+      // What it has been told to reject with, which may be a DisposedError of something else.
+      let given: { readonly reason: unknown } | undefined;
       const unwatch = impatient
         ? watch(
             timeout,
             signal,
-            (reason) => leave(reason),
+            (reason) => {
+              given = { reason };
+              leave(reason);
+            },
             () => timedOut(timeout),
           )
         : undefined;
+      const refused = (error: unknown): never => {
+        throw error === given?.reason || !(error instanceof DisposedError) ? error : this.#closed();
+      };
       const settle = (value?: Promise<never>): void => {
         unwatch?.();
-        resolve(value === undefined ? this.#lockedAsync() : value.catch(this.#refused));
+        resolve(value === undefined ? this.#lockedAsync() : value.catch(refused));
       };
       // Not an await: nobody else of this thread can come in between.
       const due = (value?: Promise<never>): void => {
@@ -371,10 +386,6 @@ export class Mutex {
       else promises.add(this, answer, due);
     });
   }
-
-  readonly #refused = (error: unknown): never => {
-    throw error instanceof DisposedError ? this.#closed() : error;
-  };
 
   /** As `lock`, with a guard that unlocks: `using held = mutex.hold()`. */
   hold(patience?: Patience): HeldLock {

@@ -15,7 +15,7 @@ export interface Patience {
   readonly timeout?: number;
   /**
    * Aborted: the request gives up with the signal's reason. Aborted already: it never queues. While a thread
-   * blocks its own signals cannot fire, so that `acquire` and `hold` look at it once, before they begin.
+   * blocks its own signals cannot fire, so that `acquire`, `lock` and `hold` look at it once, before they begin.
    */
   readonly signal?: AbortSignal;
 }

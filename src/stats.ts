@@ -82,7 +82,9 @@ export interface SemaphoreStats {
   readonly holders: readonly HolderStats[];
 }
 
+/** What `Mutex.inspect` tells: a snapshot, racy by nature. */
 export interface MutexStats {
+  /** Whether somebody has the lock. */
   readonly locked: boolean;
   /** The owner's number in the arena, as in `ThreadHandle`; undefined when nobody is. */
   readonly owner: number | undefined;

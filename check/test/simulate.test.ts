@@ -64,9 +64,10 @@ describe('the core in simulated caches', () => {
     processors: number,
     schedule: Schedule = 'round robin',
     inside = 100,
+    warmUp = 2048,
   ): Counted => {
-    // Every bucket of the waiting array is touched in the warm-up.
-    const amount = { warmUp: 2048, handOvers: 128, inside, outside: 1, seed: 1 };
+    // Every bucket of the waiting array is touched in the usual warm-up.
+    const amount = { warmUp, handOvers: 128, inside, outside: 1, seed: 1 };
     return simulate(programOf(contenderOf(name)), { contender: name, processors, schedule, ...amount });
   };
   const SCHEDULES = ['round robin', 'random'] as const;
@@ -93,6 +94,20 @@ describe('the core in simulated caches', () => {
   it.each(['TicketSemaphore', 'TicketSemaphore, spinning'])('misses of %s grow with the waiters', (name) => {
     const [few, many] = [8, 64].map((n) => run(name, n, 'round robin', 20).misses) as [number, number];
     expect(many).toBeGreaterThan(5 * few);
+  });
+
+  it.each(['TtsLock', 'TicketLock'])(
+    'misses of %s grow with the waiters; in a capacitor they do not',
+    (name) => {
+      const counted = (form: string) => [12, 32].map((n) => run(`${name}${form}`, n, 'round robin', 5, 256));
+      const [few, many] = counted('').map(({ misses }) => misses) as [number, number];
+      expect(many).toBeGreaterThan(2 * few);
+      expect(spread(counted(', wrapped'))).toBeLessThan(FLAT);
+    },
+  );
+
+  it.each(['McsLock', 'ClhLock', 'TwaLock'])('misses of %s stay flat', (name) => {
+    expect(spread([8, 32].map((n) => run(name, n, 'round robin', 5, 256)))).toBeLessThan(FLAT);
   });
 
   it('comes to the same again, and to another count with another seed', () => {

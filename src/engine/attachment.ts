@@ -164,7 +164,10 @@ export class Attachment {
 
   #end(): void {
     for (const ending of this.#endings) ending();
-    for (const { shared } of this.#shared.values()) shared.promises.forget();
+    for (const { shared } of this.#shared.values()) {
+      shared.promises.forget();
+      shared.eldest.forget();
+    }
     for (const ref of this.#owners) ref.deref()?.[ended]();
     this.#owners.clear();
     this.#shared.clear();

@@ -46,7 +46,13 @@ export class Eldest {
     else if (answer === ANSWER_CLOSED) this.#end(Promise.reject(new DisposedError()));
   }
 
+  /** The thread ends: the mutex has given up its places itself. */
+  forget(): void {
+    this.#settle = undefined;
+  }
+
   giveUp(reason: unknown): void {
+    if (this.#settle === undefined) return;
     this.#core.forgo(this.#at, this.#attachment);
     this.#end(Promise.reject(reason));
   }

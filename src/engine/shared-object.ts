@@ -108,6 +108,11 @@ export function checkProperties(
   const firstTicket = options.firstTicket ?? 0n;
   const robust = options.robust ?? false;
   if (typeof robust !== 'boolean') throw badType(`${kind}: robust`, 'true or false', robust);
+  if (robust && kind !== 'Semaphore') {
+    throw new TypeError(
+      `${kind}: robust is an option of Semaphore alone; what holds a ${kind} is not recorded`,
+    );
+  }
   const first = kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket';
   if (typeof firstTicket !== 'bigint') throw badType(`${kind}: ${first}`, 'a bigint', firstTicket);
   if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {

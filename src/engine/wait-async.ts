@@ -16,7 +16,7 @@ const native = typeof Atomics.waitAsync === 'function';
 /** Without it a promise could be queued, but never be told. */
 export const canWaitAsync = native || host.waitAsync !== undefined;
 export const NO_WAIT_ASYNC =
-  'this engine has no Atomics.waitAsync, which acquireAsync needs: use acquire, in a worker';
+  'this engine has no Atomics.waitAsync, which acquireAsync and lockAsync need: use acquire or lock, in a worker';
 
 /** Only if `canWaitAsync`. */
 export const waitAsync: WaitAsync = native

@@ -66,7 +66,11 @@ export const waitAsync: WaitAsync = (words, index, value, timeout = Infinity) =>
       event.preventDefault();
       poll();
     };
-    worker.postMessage([words, index, value, timeout]);
+    try {
+      worker.postMessage([words, index, value, timeout]);
+    } catch {
+      poll();
+    }
   });
   return { async: true, value: answer };
 };

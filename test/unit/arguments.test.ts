@@ -262,3 +262,10 @@ describe('making an arena', () => {
     }
   });
 });
+
+it('robust is refused where nothing is recorded of who holds', () => {
+  for (const Class of [TicketSemaphore, TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore])
+    expect(() => new Class(1, { robust: true } as object)).toThrow(
+      `${Class.name}: robust is an option of Semaphore alone`,
+    );
+});

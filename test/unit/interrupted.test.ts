@@ -100,3 +100,53 @@ describe('after an interrupted wait for a mutex', () => {
     other.unlock();
   });
 });
+
+describe('after an interrupted call, a promise that is the eldest of a mutex', () => {
+  const crowd = team(1);
+
+  /** A mutex that a worker holds, and a promise of this thread that is its eldest waiter. */
+  async function eldest(patience?: { timeout: number }) {
+    const mutex = new Mutex();
+    await crowd[0]?.run('mutex-hold', { handle: mutex.handle });
+    return { mutex, promise: patience ? mutex.lockAsync(patience) : mutex.lockAsync() };
+  }
+
+  /** A semaphore that has no permit for who comes next, though an acquire of the thread was cut short. */
+  function expectNoPermit(): void {
+    const semaphore = new Semaphore(0);
+    expect(() => semaphore.acquire(1, { timeout: 5 })).toThrow(TimeoutError);
+    expect(semaphore.available).toBe(0);
+  }
+
+  it('gets the lock: the next acquire is not admitted on the strength of the one cut short', async () => {
+    const { mutex, promise } = await eldest();
+    interruptedAcquire(new Semaphore(0));
+    await crowd[0]?.run('mutex-unlock', { handle: mutex.handle });
+    await promise;
+    expectNoPermit();
+    mutex.unlock();
+  });
+
+  it('gives up: the next acquire is not admitted either', async () => {
+    const { mutex, promise } = await eldest({ timeout: 80 });
+    interruptedAcquire(new Semaphore(0));
+    await expect(promise).rejects.toThrow(TimeoutError);
+    expectNoPermit();
+    await crowd[0]?.run('mutex-unlock', { handle: mutex.handle });
+  });
+
+  it('gets the lock: what was cut short waits for another mutex no more', async () => {
+    const { mutex, promise } = await eldest();
+    const other = new Mutex({ bypass: 0 });
+    await crowd[0]?.run('mutex-hold', { handle: other.handle });
+    Object.assign(globalThis, { interrupted: other });
+    expect(() => runInThisContext('interrupted.lock()', { timeout: 50 })).toThrow(/timed out/);
+    await crowd[0]?.run('mutex-unlock', { handle: mutex.handle });
+    await promise;
+    expect(other.waiting).toBe(0);
+    await crowd[0]?.run('mutex-unlock', { handle: other.handle });
+    other.lock();
+    other.unlock();
+    mutex.unlock();
+  });
+});

@@ -118,6 +118,21 @@ describe.each(ways.filter((way) => way !== 'leaving'))('a worker that ends by %s
   });
 });
 
+describe('a worker that aborts in an exit handler', () => {
+  it('what had waited as the eldest: the mutex has given that up once', async () => {
+    const mutex = new Mutex({ arena: new Arena() });
+    mutex.lock();
+    const ending = new Member();
+    ending.run('mutex-hold', { handle: mutex.handle, abortsAtExit: true });
+    await ending.exited;
+    expect(mutex.waiting).toBe(0);
+    mutex.unlock();
+    expectFree(mutex, 0);
+    mutex.lock();
+    expect(mutex.tryLock()).toBe(false);
+  });
+});
+
 describe('a worker that is killed', () => {
   it.each(['first', 'second', 'last'])(
     'while it waits, %s in line: the others get the lock',
@@ -199,6 +214,20 @@ describe('onOwnerDied', () => {
     mutex.unlock();
     expect(mutex.hold().ownerDied).toBe(false);
     mutex.unlock();
+  });
+
+  it('that disposes of the mutex and throws: what is made in its place knows of no death', async () => {
+    const arena = new Arena({ objects: 1 });
+    const { mutex, owner } = await owned(arena);
+    await owner.kill();
+    let next: Mutex | undefined;
+    mutex.onOwnerDied = () => {
+      mutex.dispose();
+      next = new Mutex({ arena });
+      throw new Error('beyond repair');
+    };
+    expect(() => mutex.lock()).toThrow('beyond repair');
+    expect(next?.hold().ownerDied).toBe(false);
   });
 
   it('of a promise that waited is called when unlock has returned', async () => {

@@ -177,6 +177,29 @@ describe('lockAsync', () => {
     expect([mutex.held, mutex.waiting]).toEqual([false, 0]);
   });
 
+  it('is aborted because something else was disposed of: the mutex is not', async () => {
+    const [mutex, disposed] = [new Mutex(), new Mutex()];
+    disposed.dispose();
+    mutex.lock();
+    const controller = new AbortController();
+    const promises = [mutex.lockAsync(controller), mutex.lockAsync(controller)];
+    const reason = await disposed.lockAsync().catch((error) => error);
+    controller.abort(reason);
+    for (const promise of promises) await expect(promise).rejects.toBe(reason);
+    expect([mutex.disposed, mutex.held, mutex.waiting]).toEqual([false, true, 0]);
+    mutex.unlock();
+    expect(mutex.locked).toBe(false);
+  });
+
+  it('is fulfilled with nothing, whether it had to wait or not', async () => {
+    const mutex = new Mutex();
+    expect(await mutex.lockAsync()).toBe(undefined);
+    const promise = mutex.lockAsync();
+    mutex.unlock();
+    expect(await promise).toBe(undefined);
+    mutex.unlock();
+  });
+
   it('is not overtaken by who comes later', async () => {
     const mutex = new Mutex();
     mutex.lock();
@@ -205,6 +228,15 @@ describe('dispose', () => {
     keep.lock();
     expect(keep.held).toBe(true);
     keep.unlock();
+  });
+
+  it('tells the owner, too, who locks again by another object', () => {
+    const mutex = new Mutex();
+    const other = Mutex.from(mutex.handle);
+    mutex.lock();
+    expect(() => other.lock()).toThrow(/owner already/);
+    mutex.dispose();
+    expect(() => other.lock()).toThrow('mutex has been disposed of');
   });
 
   it('tells whoever waits, and whoever comes', async () => {

@@ -8,8 +8,11 @@ import { Chart, colour, decades, Plot } from '../ui/chart.js';
 import { button, byId, download, h, put, slider } from '../ui/dom.js';
 import { count, counted, duration, share } from '../ui/format.js';
 
+/** Those of the benchmarks that a page shows. */
+type Shown = Exclude<Benchmark['name'], 'hashes'>;
+
 /** Rows that are ticked at first. */
-const USUAL: Record<Benchmark['name'], readonly string[]> = {
+const USUAL: Record<Shown, readonly string[]> = {
   semaphores: ['Semaphore', 'TwaSemaphore', 'TicketSemaphore', 'js-ticket-notify-all', 'js-barging'],
   locks: ['Mutex', 'Semaphore', 'TtsLock', 'TtsLock+capacitor', 'McsLock', 'js-barging'],
 };
@@ -36,7 +39,7 @@ export function benchmarks(): void {
 
 class Bench {
   readonly element: HTMLElement;
-  readonly #name: Benchmark['name'];
+  readonly #name: Shown;
   readonly #rows: readonly ScriptRow[];
   readonly #ticks: ReadonlyMap<string, HTMLInputElement>;
   readonly #counts: ReadonlyMap<number, HTMLInputElement>;
@@ -53,7 +56,7 @@ class Bench {
   #ended: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(name: Benchmark['name']) {
+  constructor(name: Shown) {
     this.#name = name;
     this.#rows = BENCHMARKS[name].rows.filter((row) => row.kind === 'script');
     this.#results = this.#nothing();
