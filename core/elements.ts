@@ -39,6 +39,7 @@ export function usedElements(): u32 {
   return atomic.load<u32>(USED_ELEMENTS);
 }
 
+@inline
 function take(e: usize): bool {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) !== IDLE) return false;
@@ -76,6 +77,7 @@ export function reserve(): usize {
  * Gives an element back to all. The caller owns it and has taken it out of its cells. It is nobody's before it is
  * IDLE: of one that somebody is just taking, a reaper must not believe that it is the last owner's.
  */
+@inline
 export function release(e: usize): void {
   hint = indexOf(e);
   atomic.store<i64>(e, 0, E_REQUEST);
@@ -88,6 +90,7 @@ export function keep(e: usize): void {
 }
 
 /** Takes an element out of the cells it is entered in. */
+@inline
 export function leaveCells(e: usize): void {
   const cells = atomic.load<u64>(e, E_CELLS);
   if (cells === 0) return;

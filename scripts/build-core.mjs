@@ -7,6 +7,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
+import binaryen from 'assemblyscript/binaryen';
 import { padLocals } from './pad-locals.mjs';
 
 const MODULES = [
@@ -18,17 +19,22 @@ const MODULES = [
     embedded: 'src/algorithms/algorithms-bytes.ts',
   },
 ];
+/** In nodes of Binaryen's syntax tree. */
+const INLINED = 16;
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 await mkdir('build', { recursive: true });
+
+/** The table of the text (encode). */
+const [, TABLE] = /^const TABLE = "(.*)";$/m.exec(await readFile('src/engine/decode.ts', 'utf8'));
 
 for (const { name, entry, limit, embedded } of MODULES) {
   const { error, stderr } = await asc.main([
     entry,
     `--outFile=build/${name}.wasm`,
-    `--textFile=build/${name}.wat`,
-    '-O3',
-    '--converge',
+    '-O0',
+    '--debug',
     '--runtime=stub',
     '--use=abort=',
     '--enable=threads',
@@ -44,23 +50,48 @@ for (const { name, entry, limit, embedded } of MODULES) {
     throw error;
   }
 
-  const bytes = Buffer.from(padLocals(await readFile(`build/${name}.wasm`)));
+  const { binary, text } = optimize(await readFile(`build/${name}.wasm`));
+  const bytes = Buffer.from(padLocals(binary));
   await writeFile(`build/${name}.wasm`, bytes);
+  await writeFile(`build/${name}.wat`, text);
   if (bytes.length > limit) throw new Error(`${name}.wasm is ${bytes.length} bytes, more than ${limit}`);
-  if (/^ \(data/m.test(await readFile(`build/${name}.wat`, 'utf8')))
-    throw new Error(`${name}.wasm has a data segment`);
+  if (/^ \(data/m.test(text)) throw new Error(`${name}.wasm has a data segment`);
   await writeFile(
     embedded,
-    `// Made by scripts/build-core.mjs from ${entry}.\nexport const ${name}Bytes = '${encode(bytes)}';\n`,
+    `// Made by scripts/build-core.mjs from ${entry}.\nexport const ${name}Bytes = "${encode(bytes)}";\n`,
   );
   console.log(`${name}.wasm ${bytes.length} bytes`);
 }
 
+/**
+ * Optimises for speed, but inlines no function that is called more than once and larger than INLINED: the compiler's
+ * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/measurements.md). A function
+ * in a straight run (check/src/straight.ts) must be within that.
+ */
+function optimize(bytes) {
+  const module = binaryen.readBinary(bytes);
+  binaryen.setOptimizeLevel(3);
+  binaryen.setShrinkLevel(0);
+  binaryen.setAlwaysInlineMaxSize(2);
+  binaryen.setFlexibleInlineMaxSize(INLINED);
+  binaryen.setOneCallerInlineMaxSize(-1);
+  binaryen.setDebugInfo(true);
+  module.optimize();
+  const text = module.emitText();
+  binaryen.setDebugInfo(false);
+  const binary = module.emitBinary();
+  module.dispose();
+  return { binary, text };
+}
+
 /** The text that src/engine/decode.ts makes the bytes of again. */
 function encode(bytes) {
-  const character = (place) => (place === 52 ? '#' : String.fromCharCode(40 + place));
+  const pages = [...TABLE.slice(0, 5)];
+  const stands = new Map([...TABLE.slice(5)].map((character, i) => [i < 30 ? (i + 254) % 256 : i + 97, character]));
+  const others = new Set([...TABLE, '"', '\\']);
   return Array.from(bytes, (byte) => {
-    const page = Math.floor(byte / 84);
-    return (page === 0 ? '' : character(83 + page)) + character(byte % 84);
+    const character = String.fromCharCode(byte);
+    if (byte >= 32 && byte <= 126 && !others.has(character)) return character;
+    return stands.get(byte) ?? pages[Math.floor(byte / 57)] + String.fromCharCode(35 + (byte % 57));
   }).join('');
 }

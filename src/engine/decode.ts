@@ -1,24 +1,32 @@
 /**
  * The text that a WebAssembly module is embedded as: one character for most bytes, so that whoever compresses the
- * bundle finds the repetitions of the module. Base64, which has no character that is one byte, takes a third more
- * when compressed.
+ * bundle finds the repetitions of the module, and a printable byte as itself, so that the names of its exports are
+ * found in the code around it as well. Base64, which has no character that is one byte, takes a third more when
+ * compressed.
  *
- * A character stands for its place from "(" on, 0 to 86; "#" stands in for the backslash, which a string would have to
- * escape. 0 to 83 is a byte, less the page that it is on. 84 to 86 says that the next byte is on page 1 to 3.
- * scripts/build-core.mjs writes it.
+ * The characters of TABLE, which are rare as bytes, stand for other bytes: the first five for the page that the next
+ * character is on, with 57 bytes from "#" on; those after them for 254, 255, 0 to 27, 127 and 128.
+ * scripts/build-core.mjs writes the text, by this very table.
  */
-const FIRST = 40;
-const BACKSLASH = 92;
-const PAGE = 84;
+const TABLE = "*/9:=%')+,-.125678;<>?CJMTVWXZ[]^_xz{";
+const PAGES = 5;
+const PAGE = 57;
+const FIRST = 35;
 
 /** The bytes of such a text. */
 export function decode(text: string): Uint8Array<ArrayBuffer> {
   const bytes: number[] = [];
-  let page = 0;
+  let page = -1;
   for (const character of text) {
-    const place = (character === '#' ? BACKSLASH : character.charCodeAt(0)) - FIRST;
-    if (place < PAGE) bytes.push(page + place);
-    page = place < PAGE ? 0 : (place - PAGE + 1) * PAGE;
+    const place = TABLE.indexOf(character);
+    const code = character.charCodeAt(0);
+    if (page >= 0) {
+      bytes.push(page + code - FIRST);
+      page = -1;
+    } else if (place < 0) bytes.push(code);
+    else if (place < PAGES) page = place * PAGE;
+    else bytes.push(place + (place < 35 ? 249 : 92));
   }
+  // Taken modulo 256.
   return Uint8Array.from(bytes);
 }
