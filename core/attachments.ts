@@ -76,7 +76,7 @@ function record(e: usize, o: usize): i32 {
 }
 
 /** The element of an attachment's number. */
-function recordOf(attachment: i32): usize {
+export function recordOf(attachment: i32): usize {
   return elementAt((attachment - 1) as u32);
 }
 

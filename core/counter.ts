@@ -27,6 +27,8 @@
  * Dying: a request that is given up in a dead thread's name takes its one out of `waiting` whatever that is. If it
  * becomes -1, a permit lies in the queue for whoever waits next; tryCountDown does not find it until then. (A thread
  * that dies between counting itself and taking a ticket leaves `waiting` 1 too high: then the same, a signal later.)
+ *
+ * The core needs of this only forsake and isCounter; the rest is exported by the module of the algorithms.
  */
 import {
   ADMITTED,

@@ -25,6 +25,7 @@ import {
 
 const TRIES: u32 = 16;
 
+/** Where a free element is likely: so many bytes from the first. */
 let hint: u32 = 0;
 
 export function elementAt(index: u32): usize {
@@ -48,28 +49,19 @@ function take(e: usize): bool {
   return true;
 }
 
-/** Takes `count` tries from the hint on. The element, or 0. */
-function probe(count: u32, used: u32): usize {
-  for (let k: u32 = 0; k < count; k++) {
-    if (hint >= used) hint = 0;
-    const e = elementAt(hint);
-    hint++;
-    if (take(e)) return e;
-  }
-  return 0;
-}
-
 /** A RESERVED element owned by this thread, or 0 when every one of the arena is in use. */
 export function reserve(): usize {
   while (true) {
     const used = usedElements();
     const full = used === elementCapacity;
-    const e = probe(full ? used : min(TRIES, used), used);
-    if (e || full) return e;
-    if (atomic.cmpxchg<u32>(USED_ELEMENTS, used, used + 1) === used && take(elementAt(used))) {
-      hint = used + 1;
-      return elementAt(used);
+    for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
+      if (hint >= used * ELEMENT_SIZE) hint = 0;
+      const e = elements + (hint as usize);
+      hint += ELEMENT_SIZE;
+      if (take(e)) return e;
     }
+    if (full) return 0;
+    if (atomic.cmpxchg<u32>(USED_ELEMENTS, used, used + 1) === used) hint = used * ELEMENT_SIZE;
   }
 }
 
@@ -79,7 +71,7 @@ export function reserve(): usize {
  */
 @inline
 export function release(e: usize): void {
-  hint = indexOf(e);
+  hint = (e - elements) as u32;
   atomic.store<i64>(e, 0, E_REQUEST);
   atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) | STATE_MASK) + 1 + IDLE, E_STATE);
 }
@@ -90,8 +82,13 @@ export function keep(e: usize): void {
 }
 
 /** Takes an element out of the cells it is entered in. */
-@inline
 export function leaveCells(e: usize): void {
+  clearCells(e);
+}
+
+/** The same, in a straight run. */
+@inline
+export function clearCells(e: usize): void {
   const cells = atomic.load<u64>(e, E_CELLS);
   if (cells === 0) return;
   atomic.store<i32>(cells as u32 as usize, 0);

@@ -24,7 +24,7 @@
  */
 import { second, setSecond, setSpare, spare } from './arena';
 import { forsake } from './counter';
-import { elementAt, indexOf, keep, leaveCells, release as releaseElement, reserve } from './elements';
+import { clearCells, elementAt, indexOf, keep, leaveCells, release as releaseElement, reserve } from './elements';
 import {
   ABANDONED,
   ADMITTED,
@@ -67,10 +67,7 @@ export function giveUp(s: usize, attachment: i32): i32 {
   const e = spare;
   const start = atomic.load<i64>(e, E_START);
   const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
-  if (atomic.cmpxchg<i64>(s, due, start, TICKET) === due) {
-    quit(s, 1); // after cmpxchg R2
-    leaveCells(e);
-    keep(e); // R2 ends
+  if (takeBack(s, e, start, due, true)) {
     settled();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
@@ -89,6 +86,19 @@ export function giveUp(s: usize, attachment: i32): i32 {
     handOn(s, e, start);
   } else leave(answer, attachment);
   return answer;
+}
+
+/**
+ * Takes the tickets of a request back, if they are the last. Whether they were: then the element is out of its cells, and
+ * kept by the thread, or free.
+ */
+function takeBack(s: usize, e: usize, start: i64, end: i64, keeps: bool): bool {
+  if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
+  quit(s, end - start);
+  clearCells(e);
+  if (keeps) keep(e);
+  else releaseElement(e); // R2 ends
+  return true;
 }
 
 /** WAITING to ABANDONED. REFUSED, or what came first. */
@@ -110,10 +120,7 @@ export function giveUpRun(number: i32): i32 {
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
   const end = atomic.load<i64>(e, E_END);
-  if (atomic.cmpxchg<i64>(s, end, start, TICKET) === end) {
-    quit(s, end - start); // after cmpxchg R2
-    leaveCells(e);
-    releaseElement(e); // R2 ends
+  if (takeBack(s, e, start, end, false)) {
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
   }
@@ -145,10 +152,7 @@ export function giveUpFor(e: usize): void {
       releaseElement(e);
       return;
     }
-    if (atomic.cmpxchg<i64>(s, end, start, TICKET) === end) {
-      quit(s, end - start); // after cmpxchg R2
-      leaveCells(e);
-      releaseElement(e); // R2 ends
+    if (takeBack(s, e, start, end, false)) {
       forsake(s, end - start);
       return;
     }
@@ -215,7 +219,7 @@ export function claim(s: usize, e: usize, state: i64): i64 {
   if (atomic.cmpxchg<i64>(e, state, state + (CLAIMED - ABANDONED), E_STATE) !== state) return 0; // R3 begins
   const width = atomic.load<i64>(e, E_END) - atomic.load<i64>(e, E_START);
   passedTo = atomic.add<i64>(s, width, GRANT) + width; // D1, D2 write
-  leaveCells(e);
+  clearCells(e);
   releaseElement(e); // R3 ends
   return width;
 }

@@ -28,7 +28,6 @@ export {
   tellAgain,
   tryAcquireRobust,
 } from './attachments';
-export { closeCounter, countDown, counted, countUp, tryCountDown, withdraw } from './counter';
 export { giveUp, giveUpRun } from './giving-up';
 export {
   balance,

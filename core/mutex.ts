@@ -40,7 +40,7 @@
  * instructions, and who is no owner is found out by the same.
  */
 import { fallAsleep, me, objects, spare, threadRecord, wakeUp } from './arena';
-import { hold } from './attachments';
+import { recordOf } from './attachments';
 import { elementAt } from './elements';
 import {
   ADMITTED,
@@ -270,7 +270,7 @@ export function queue(m: usize, attachment: i32): i32 {
   const start = atomic.add<i64>(m, 1, TICKET); // R1 begins. D1 write
   const ahead = atomic.load<i64>(m, GRANT) - start - 1; // D1 read
   if (ahead >= 0) {
-    hold(attachment, 1); // R8 ends
+    atomic.store<i64>(recordOf(attachment), 1, E_HELD); // R8 ends
     becomeEldest(m, attachment);
     return ELDEST;
   }
@@ -363,7 +363,7 @@ function withoutEldest(w: i64): i64 {
 function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
   const free = withoutEldest(w) & ~M_DIED;
   if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return false; // R8 begins
-  hold(attachment, -1);
+  atomic.store<i64>(recordOf(attachment), 0, E_HELD);
   const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
   releasing(m, grant);
   guess = free;
@@ -400,14 +400,18 @@ export function forgo(m: usize, attachment: i32): void {
 
 /** The eldest is a waiter no more, and does not take the lock. */
 export function resign(m: usize, attachment: i32): void {
+  const grant = stepDown(m, recordOf(attachment));
+  releasing(m, grant);
+  handOn(m, grant);
+}
+
+/** The eldest, whose record this is, is a waiter no more, and its permit goes back: what grant was before. */
+function stepDown(m: usize, e: usize): i64 {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
     if (atomic.cmpxchg<i64>(m, w, withoutEldest(w), M_WORD) !== w) continue; // R8 begins
-    hold(attachment, -1);
-    const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
-    releasing(m, grant);
-    handOn(m, grant);
-    return;
+    atomic.store<i64>(e, 0, E_HELD);
+    return atomic.add<i64>(m, 1, GRANT); // R8 ends
   }
 }
 
@@ -435,16 +439,7 @@ export function quit(s: usize, count: i64): void {
  * the eldest. Whoever it may have left asleep is woken. May be begun again if who does it dies.
  */
 export function giveUpMutex(m: usize, thread: i32, e: usize): void {
-  if (atomic.load<i64>(e, E_HELD) !== 0) {
-    while (true) {
-      const w = atomic.load<i64>(m, M_WORD);
-      if (atomic.cmpxchg<i64>(m, w, withoutEldest(w), M_WORD) === w) break; // R8 begins
-    }
-    atomic.store<i64>(e, 0, E_HELD);
-    const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
-    const ahead = grant - atomic.load<i64>(m, TICKET);
-    if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
-  }
+  if (atomic.load<i64>(e, E_HELD) !== 0) handOn(m, stepDown(m, e));
   if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
     atomic.add<i32>(m, 1, O_DEATHS); // R8 begins
     atomic.add<i32>(m, 1, O_DIED);

@@ -1,19 +1,29 @@
 /** The modules as built: their bytes translated, with the names of their functions. */
 import { moduleFiles } from './files.js';
 import type { Program } from './wasm/code.js';
-import { decode } from './wasm/decode.js';
+import { decode, type WasmModule } from './wasm/decode.js';
+import { withLeaves } from './wasm/link.js';
 import { translate } from './wasm/translate.js';
 
 export const PROGRAMS = ['core', 'algorithms'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
+
+/** Of the algorithms, what is called beside the core: they call nothing, and have no global. */
+const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDown', 'withdraw'];
+
+function decoded(name: ProgramName): WasmModule {
+  const { wasm, wat } = moduleFiles(name);
+  return decode(wasm, wat);
+}
 
 const loaded = new Map<ProgramName, Program>();
 
 export function loadProgram(name: ProgramName): Program {
   let program = loaded.get(name);
   if (program === undefined) {
-    const { wasm, wat } = moduleFiles(name);
-    program = translate(decode(wasm, wat));
+    // A semaphore of P0514 waits in the core, and counts in the other module.
+    const module = decoded(name);
+    program = translate(name === 'core' ? withLeaves(module, decoded('algorithms'), COUNTER) : module);
     loaded.set(name, program);
   }
   return program;

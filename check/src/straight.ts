@@ -64,39 +64,25 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: RMW, word: constant('M_WORD') },
     to: [constant('E_REQUEST'), constant('E_HELD')],
   })),
-  ...['mutex/take', 'mutex/resign', 'reaping/bury'].map((fn) => ({
+  ...['mutex/take', 'mutex/stepDown'].map((fn) => ({
     name: `R8, ${fn}`,
     fn,
     from: { kind: CMPXCHG, word: constant('M_WORD') },
     to: [constant('GRANT')],
   })),
-  // The first exchange of these two is the one of the ticket.
   {
-    name: 'R2, giveUp',
-    fn: 'giving-up/giveUp',
+    name: 'R2, takeBack',
+    fn: 'giving-up/takeBack',
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
   {
-    name: 'R2, giveUpRun',
-    fn: 'giving-up/giveUpRun',
-    from: { kind: CMPXCHG, word: constant('TICKET') },
-    to: [constant('E_STATE')],
-  },
-  // claim has become part of who calls it.
-  ...['giving-up/passOn', 'semaphore/wakeDue', 'semaphore/dispose'].map((fn) => ({
-    name: `R3, ${fn}`,
-    fn,
+    name: 'R3, claim',
+    fn: 'giving-up/claim',
     from: { kind: RMW, word: constant('GRANT') },
     to: [constant('E_STATE')],
-  })),
-  { name: 'R4', fn: 'giving-up/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
-  {
-    name: 'R2, giveUpFor',
-    fn: 'giving-up/giveUpFor',
-    from: { kind: CMPXCHG, word: constant('TICKET') },
-    to: [constant('E_STATE')],
   },
+  { name: 'R4', fn: 'giving-up/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
   // What is taken has an owner, and a cell that is taken is known (the caller of enter stores it at once).
   {
     name: 'R5, take',
@@ -112,7 +98,7 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: STORE, word: constant('O_LIFE') },
     to: [constant('E_STATE')],
   },
-  ...['attachments/attach', 'attachments/detach', 'reaping/bury'].map((fn) => ({
+  ...['attachments/attach', 'attachments/detach'].map((fn) => ({
     name: `R6, ${fn}`,
     fn,
     from: { kind: CMPXCHG, word: constant('O_LIFE') },

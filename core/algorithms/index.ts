@@ -5,6 +5,7 @@
  */
 export { adopt, create, measure } from '../arena';
 export { attachedTo, create as createObject } from '../attachments';
+export { closeCounter, countDown, counted, countUp, tryCountDown, withdraw } from '../counter';
 export { closeObject, isDisposed } from '../objects';
 export {
   capacitorArrive,

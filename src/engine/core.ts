@@ -113,12 +113,6 @@ export interface Core {
   releaseRobust(address: number, n: number, attachment: number): number;
   finishRelease(address: number, n: number, released: number, run: number, attachment: number): number;
   exceeds(address: number, n: number): number;
-  countDown(address: number): number;
-  tryCountDown(address: number): number;
-  countUp(address: number, n: number, notify: number): number;
-  withdraw(address: number): number;
-  closeCounter(address: number): void;
-  counted(address: number): number;
   available(address: number): number;
   waiting(address: number): number;
   balance(address: number): bigint;

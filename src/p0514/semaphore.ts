@@ -4,9 +4,10 @@
  *
  * A wait that finds the value 0 goes on in the queue of a Semaphore over the same shared object.
  */
+import { type Algorithms, algorithmsOf } from '../algorithms/engine.js';
 import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, type Core, LIMIT } from '../engine/core.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
 import { budget, type ParkingOptions } from '../engine/policy.js';
 import { type Handle, make, type Reference } from '../engine/shared-object.js';
@@ -49,7 +50,7 @@ export function makeCounter(kind: Kind, desired: unknown, max: number, options: 
 export abstract class CounterSemaphore<K extends Kind> {
   readonly #kind: K;
   readonly #reference: Reference;
-  readonly #core: Core;
+  readonly #counter: Algorithms;
   readonly #queue: Semaphore;
   readonly #max: number;
   /** Address of the shared object; of the closed one, once this knows that it has been disposed of. */
@@ -63,7 +64,7 @@ export abstract class CounterSemaphore<K extends Kind> {
     this.#kind = kind;
     this.#max = max;
     this.#reference = reference;
-    this.#core = reference.attachment.core;
+    this.#counter = algorithmsOf(reference.attachment);
     this.#queue = new Semaphore(reference as never);
     // For itself too: the queue lets go as soon as it finds itself closed.
     reference.hold(this);
@@ -81,7 +82,7 @@ export abstract class CounterSemaphore<K extends Kind> {
 
   /** The value now; 0 once it has been disposed of. Racy by nature: for diagnostics (P0514R1 has nothing like it). */
   get value(): number {
-    return this.#core.counted(this.#at);
+    return this.#counter.counted(this.#at);
   }
 
   /** Whether it has been disposed of, as far as this object has noticed. */
@@ -94,7 +95,7 @@ export abstract class CounterSemaphore<K extends Kind> {
     const number = notify === 'all' ? 0 : notifyNumber(`${this.#kind}.signal`, notify);
     if (count !== 1 && !this.#valid(count))
       throw badInteger(`${this.#kind}.signal: count`, count, 1, this.#max, ' (its max)');
-    const handed = this.#core.countUp(this.#at, count, number);
+    const handed = this.#counter.countUp(this.#at, count, number);
     if (handed > 0) this.#queue.release(handed);
     else if (handed === ANSWER_OVER_MAX)
       throw new RangeError(
@@ -116,7 +117,7 @@ export abstract class CounterSemaphore<K extends Kind> {
    */
   wait(): void {
     this.#mayBlock();
-    const answer = this.#core.countDown(this.#at);
+    const answer = this.#counter.countDown(this.#at);
     if (answer !== 0) this.#queueUp(answer);
   }
 
@@ -156,7 +157,7 @@ export abstract class CounterSemaphore<K extends Kind> {
    * that somebody took who came later, and who then is counted as waiting: it must look again. Throws if it is out.
    */
   #refused(error: unknown, reason: unknown): boolean {
-    const isOut = this.#core.withdraw(this.#reference.address) !== ADMITTED;
+    const isOut = this.#counter.withdraw(this.#reference.address) !== ADMITTED;
     const isClosed = error instanceof DisposedError;
     if (isClosed) this.#letGo();
     if (isOut) throw isClosed ? error : reason;
@@ -169,7 +170,7 @@ export abstract class CounterSemaphore<K extends Kind> {
    * @throws {DisposedError} if the semaphore has been disposed of.
    */
   tryWait(): boolean {
-    const answer = this.#core.tryCountDown(this.#at);
+    const answer = this.#counter.tryCountDown(this.#at);
     if (answer === ANSWER_CLOSED) throw this.#closed();
     return answer === ADMITTED;
   }
@@ -189,7 +190,7 @@ export abstract class CounterSemaphore<K extends Kind> {
   #waitFor(timeout: number): boolean {
     if (timeout === 0) return this.tryWait();
     this.#mayBlock();
-    const answer = this.#core.countDown(this.#at);
+    const answer = this.#counter.countDown(this.#at);
     if (answer === ADMITTED) return true;
     try {
       this.#queueUp(answer, { timeout });
@@ -221,7 +222,7 @@ export abstract class CounterSemaphore<K extends Kind> {
    * ArenaFullError if the arena has no room for another waiter.
    */
   waitAsync(): Promise<void> {
-    const answer = this.#core.countDown(this.#at);
+    const answer = this.#counter.countDown(this.#at);
     return answer === ADMITTED ? DONE : this.#queueUpAsync(answer);
   }
 
@@ -253,7 +254,7 @@ export abstract class CounterSemaphore<K extends Kind> {
 
   async #waitForAsync(timeout: number): Promise<boolean> {
     if (timeout === 0) return this.tryWait();
-    const answer = this.#core.countDown(this.#at);
+    const answer = this.#counter.countDown(this.#at);
     if (answer === ADMITTED) return true;
     try {
       await this.#queueUpAsync(answer, { timeout });
@@ -283,7 +284,7 @@ export abstract class CounterSemaphore<K extends Kind> {
    */
   dispose(): void {
     if (this.disposed) return;
-    this.#core.closeCounter(this.#at);
+    this.#counter.closeCounter(this.#at);
     this.#letGo();
   }
 

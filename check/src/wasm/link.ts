@@ -1,0 +1,21 @@
+/**
+ * Two modules in one program: what a thread runs that has an instance of each. Only functions that call nothing and
+ * have to do with no global are taken over, which are the same in whatever module they stand.
+ */
+import type { WasmModule } from './decode.js';
+import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';
+
+/** The module, and some functions that another exports. */
+export function withLeaves(module: WasmModule, other: WasmModule, names: readonly string[]): WasmModule {
+  const functions = [...module.functions];
+  const exports = new Map(module.exports);
+  for (const name of names) {
+    const index = other.exports.get(name);
+    if (index === undefined) throw new Error(`the module exports no ${name}`);
+    const leaf = other.functions[index];
+    if (leaf.body.some(({ op }) => op === CALL || op === GLOBAL_GET || op === GLOBAL_SET))
+      throw new Error(`${leaf.name} calls another function, or uses a global`);
+    exports.set(name, functions.push(leaf) - 1);
+  }
+  return { ...module, functions, exports };
+}
