@@ -66,7 +66,6 @@ export function attach(o: usize, generation: u32, kind: i32): i32 {
   return answer;
 }
 
-@inline
 function record(e: usize, o: usize): i32 {
   const object = ((o - objects) / OBJECT_SIZE) as i64;
   atomic.store<i64>(e, ((me as i64) << OWNER_SHIFT) | (object << OBJECT_SHIFT), E_REQUEST);
@@ -93,7 +92,6 @@ export function detach(attachment: i32): void {
 }
 
 /** Counts permits that the thread has just been given; nothing without an attachment (0). */
-@inline
 export function hold(attachment: i32, permits: i64): void {
   if (attachment === 0) return;
   const e = recordOf(attachment);

@@ -40,7 +40,6 @@ export function usedElements(): u32 {
   return atomic.load<u32>(USED_ELEMENTS);
 }
 
-@inline
 function take(e: usize): bool {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) !== IDLE) return false;
@@ -69,7 +68,6 @@ export function reserve(): usize {
  * Gives an element back to all. The caller owns it and has taken it out of its cells. It is nobody's before it is
  * IDLE: of one that somebody is just taking, a reaper must not believe that it is the last owner's.
  */
-@inline
 export function release(e: usize): void {
   hint = (e - elements) as u32;
   atomic.store<i64>(e, 0, E_REQUEST);
@@ -87,7 +85,6 @@ export function leaveCells(e: usize): void {
 }
 
 /** The same, in a straight run. */
-@inline
 export function clearCells(e: usize): void {
   const cells = atomic.load<u64>(e, E_CELLS);
   if (cells === 0) return;

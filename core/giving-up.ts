@@ -24,7 +24,15 @@
  */
 import { second, setSecond, setSpare, spare } from './arena';
 import { forsake } from './counter';
-import { clearCells, elementAt, indexOf, keep, leaveCells, release as releaseElement, reserve } from './elements';
+import {
+  clearCells,
+  elementAt,
+  indexOf,
+  keep,
+  leaveCells,
+  release as releaseElement,
+  reserve,
+} from './elements';
 import {
   ABANDONED,
   ADMITTED,

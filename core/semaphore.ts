@@ -167,7 +167,6 @@ export function recover(): bool {
  * INTERRUPTED: they stand for themselves as yet, because an earlier call of the thread was cut short. After
  * these two enqueue must follow. Calls nothing and never blocks.
  */
-@inline
 export function acquire(s: usize, n: i32): i32 {
   const width = n as i64;
   const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
@@ -343,7 +342,6 @@ export function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
 }
 
 /** Takes n permits if they are free and nobody waits. ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks. */
-@inline
 export function tryAcquire(s: usize, n: i32): i32 {
   const width = n as i64;
   while (true) {
@@ -362,7 +360,6 @@ export function tryAcquire(s: usize, n: i32): i32 {
  * Otherwise MORE, or INTERRUPTED because an earlier call of the thread was cut short: finishRelease must
  * follow. Calls nothing and never blocks.
  */
-@inline
 export function release(s: usize, n: i32): i32 {
   const width = n as i64;
   const grant = atomic.add<i64>(s, width, GRANT); // D1, D2 write

@@ -8,6 +8,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import binaryen from 'assemblyscript/binaryen';
+import { inline } from './inline.mjs';
 import { padLocals } from './pad-locals.mjs';
 
 const MODULES = [
@@ -30,21 +31,24 @@ await mkdir('build', { recursive: true });
 const [, TABLE] = /^const TABLE = "(.*)";$/m.exec(await readFile('src/engine/decode.ts', 'utf8'));
 
 for (const { name, entry, limit, embedded } of MODULES) {
-  const { error, stderr } = await asc.main([
-    entry,
-    `--outFile=build/${name}.wasm`,
-    '-O0',
-    '--debug',
-    '--runtime=stub',
-    '--use=abort=',
-    '--enable=threads',
-    '--enable=bulk-memory',
-    '--importMemory',
-    '--noExportMemory',
-    '--sharedMemory',
-    '--initialMemory=1',
-    '--maximumMemory=65536',
-  ]);
+  const { error, stderr } = await asc.main(
+    [
+      entry,
+      `--outFile=build/${name}.wasm`,
+      '-O0',
+      '--debug',
+      '--runtime=stub',
+      '--use=abort=',
+      '--enable=threads',
+      '--enable=bulk-memory',
+      '--importMemory',
+      '--noExportMemory',
+      '--sharedMemory',
+      '--initialMemory=1',
+      '--maximumMemory=65536',
+    ],
+    { transforms: [inline] },
+  );
   if (error) {
     console.error(stderr.toString());
     throw error;
@@ -87,7 +91,9 @@ function optimize(bytes) {
 /** The text that src/engine/decode.ts makes the bytes of again. */
 function encode(bytes) {
   const pages = [...TABLE.slice(0, 5)];
-  const stands = new Map([...TABLE.slice(5)].map((character, i) => [i < 30 ? (i + 254) % 256 : i + 97, character]));
+  const stands = new Map(
+    [...TABLE.slice(5)].map((character, i) => [i < 30 ? (i + 254) % 256 : i + 97, character]),
+  );
   const others = new Set([...TABLE, '"', '\\']);
   return Array.from(bytes, (byte) => {
     const character = String.fromCharCode(byte);

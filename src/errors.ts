@@ -49,6 +49,20 @@ export function badType(what: string, expected: string, value: unknown): TypeErr
   return new TypeError(`${what} must be ${expected}, got ${show(value)}`);
 }
 
+/** Checks the type of an argument, by what `typeof` answers; an object must be one. */
+export function checkType(what: string, value: unknown, type: string, expected: string): void {
+  if (typeof value !== type || value === null) throw badType(what, expected, value);
+}
+
+export function checkOptions(what: string, options: unknown): void {
+  checkType(`${what}: options`, options, 'object', 'an object');
+}
+
+/** The error of a request for which there is no wait element. */
+export function noRoom(): ArenaFullError {
+  return new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`');
+}
+
 /** Checks an argument that is one of some words. */
 export function checkChoice<T extends string>(what: string, value: unknown, choices: readonly T[]): T {
   if (choices.includes(value as T)) return value as T;

@@ -21,12 +21,13 @@ import {
   TIMED_OUT,
 } from './engine/core.js';
 import { closed } from './engine/doorbell.js';
-import { budget, type ParkingOptions } from './engine/policy.js';
+import { countdown, nanoseconds, parkUntilDue } from './engine/parking.js';
+import { budget, PARKING, type ParkingOptions } from './engine/policy.js';
 import { find, type Handle, make, open, type Properties, Reference } from './engine/shared-object.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
-import { ArenaFullError, badType, checkInteger, DisposedError, TimeoutError } from './errors.js';
+import { checkInteger, checkOptions, checkType, DisposedError, noRoom } from './errors.js';
 import { HeldLock } from './held-lock.js';
-import { checkPatience, type Patience, watch } from './patience.js';
+import { checkPatience, type Patience, timedOut, watch } from './patience.js';
 import { type MutexStats, mutexStats } from './stats.js';
 
 /** What may be said of a new `Mutex`. */
@@ -45,6 +46,7 @@ export interface MutexOptions extends ParkingOptions {
 export type MutexHandle = Handle<'Mutex'>;
 
 const KIND = 'Mutex';
+const LOCK = 'the lock was';
 const DISPOSED = 'the mutex has been disposed of';
 const DEFAULT_BYPASS = 2 ** 18;
 const MOST_BYPASS = 2 ** 27;
@@ -55,12 +57,11 @@ const DONE = Promise.resolve();
 const nothing = (): void => {};
 
 function properties(options: MutexOptions): Properties {
-  if (typeof options !== 'object' || options === null)
-    throw badType(`${KIND}: options`, 'an object', options);
+  checkOptions(KIND, options);
   return {
     permits: 1,
     max: checkInteger(`${KIND}: bypass`, options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),
-    spin: budget(KIND, options, DEFAULT_SPIN, true),
+    spin: budget(KIND, options, DEFAULT_SPIN, PARKING),
     threshold: 0,
     robust: true,
     firstTicket: 0n,
@@ -205,7 +206,7 @@ export class Mutex {
   /** As tryLock, of a request whose time-out is 0. */
   #tryNow(): boolean {
     const answer = this.#try();
-    if (answer !== ADMITTED) throw timedOut(0);
+    if (answer !== ADMITTED) throw timedOut(LOCK, 0);
     return this.#locked();
   }
 
@@ -220,20 +221,11 @@ export class Mutex {
       if (!mayBlock) throw new TypeError(MAY_NOT_BLOCK);
       throw new Error(core.ownerOf(at) === this.#reference.attachment.thread ? OWNED : PROMISED);
     }
-    const now = Date.now() | 0;
-    if (answer === QUEUED || answer === ELDEST) core.waitsSince(number, now);
-    const begun = timeout === Infinity ? 0 : performance.now();
-    const left = (): number => (timeout === Infinity ? Infinity : timeout - (performance.now() - begun));
+    if (answer === QUEUED || answer === ELDEST) core.waitsSince(number, Date.now() | 0);
+    const left = countdown(timeout);
     if (answer === QUEUED) {
-      let rest = left();
-      do {
-        answer = rest === Infinity ? core.park(now, number) : core.parkFor(nanoseconds(rest), now, number);
-        rest = left();
-      } while (answer === TIMED_OUT && rest > 0);
-      if (answer === TIMED_OUT) answer = core.giveUp(at, number);
-      if (answer === REFUSED) throw timedOut(timeout);
-      // The arena has no element to leave behind, so there is nothing for it but to wait.
-      if (answer === ANSWER_FULL) answer = core.park(now, number);
+      answer = parkUntilDue(core, at, number, left);
+      if (answer === REFUSED) throw timedOut(LOCK, timeout);
       if (answer === ADMITTED) answer = ELDEST;
     }
     if (answer === ELDEST) {
@@ -244,7 +236,7 @@ export class Mutex {
       } while (answer === TIMED_OUT && rest > 0);
       if (answer === TIMED_OUT) {
         core.forgo(at, number);
-        throw timedOut(timeout);
+        throw timedOut(LOCK, timeout);
       }
     }
     if (answer === ANSWER_HELD) throw new Error(OWNED);
@@ -365,7 +357,7 @@ export class Mutex {
               given = { reason };
               leave(reason);
             },
-            () => timedOut(timeout),
+            LOCK,
           )
         : undefined;
       const refused = (error: unknown): never => {
@@ -408,7 +400,7 @@ export class Mutex {
    * @returns what the function returns, as a promise; it rejects with what it throws, or what `lockAsync` rejects with.
    */
   async runExclusive<T>(run: () => T | PromiseLike<T>, patience?: Patience): Promise<T> {
-    if (typeof run !== 'function') throw badType('Mutex.runExclusive: run', 'a function', run);
+    checkType('Mutex.runExclusive: run', run, 'function', 'a function');
     const held = await this.holdAsync(patience);
     try {
       return await run();
@@ -457,15 +449,3 @@ const OWNED =
   'Mutex.lock: this thread is the owner already, and would wait for itself; if a promise of it has the lock, use lockAsync';
 const PROMISED =
   'Mutex.lock: a promise of this thread waits for the lock already, and cannot have it while the thread blocks: use lockAsync';
-
-function nanoseconds(milliseconds: number): bigint {
-  return BigInt(Math.ceil(milliseconds * 1e6));
-}
-
-function timedOut(timeout: number): TimeoutError {
-  return new TimeoutError(`the lock was not to be had within ${timeout} ms`);
-}
-
-function noRoom(): ArenaFullError {
-  return new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`');
-}

@@ -1,7 +1,7 @@
 /**
  * How long a request waits: a time-out, an abort signal, or both.
  */
-import { badType, TimeoutError } from './errors.js';
+import { badType, checkOptions, checkType, TimeoutError } from './errors.js';
 
 /** Longest time-out that a timer can be set to; see `setTimeout`. */
 const LONGEST = 2 ** 31 - 1;
@@ -22,10 +22,9 @@ export interface Patience {
 
 /** Checks a patience and returns its time-out in milliseconds. Throws the signal's reason if that is aborted. */
 export function checkPatience(what: string, patience: Patience): number {
-  if (typeof patience !== 'object' || patience === null)
-    throw badType(`${what}: options`, 'an object', patience);
+  checkOptions(what, patience);
   const { timeout = Infinity, signal } = patience;
-  if (typeof timeout !== 'number') throw badType(`${what}: timeout`, 'a number of milliseconds', timeout);
+  checkType(`${what}: timeout`, timeout, 'number', 'a number of milliseconds');
   if (!((timeout >= 0 && timeout <= LONGEST) || timeout === Infinity)) {
     throw new RangeError(
       `${what}: timeout must be from 0 to ${LONGEST} milliseconds or Infinity, got ${timeout}`,
@@ -65,9 +64,10 @@ export function watch(
   timeout: number,
   signal: AbortSignal | undefined,
   giveUp: (reason: unknown) => void,
-  late: () => TimeoutError = () => timedOut(timeout),
+  wanted: Wanted,
 ): () => void {
-  const timer = timeout === Infinity ? undefined : setTimeout(() => giveUp(late()), timeout);
+  const timer =
+    timeout === Infinity ? undefined : setTimeout(() => giveUp(timedOut(wanted, timeout)), timeout);
   if (signal === undefined) return () => clearTimeout(timer);
   const { givers, listener } = abortions.get(signal) ?? listen(signal);
   const abort = (): void => giveUp(signal.reason);
@@ -80,6 +80,9 @@ export function watch(
   };
 }
 
-export function timedOut(timeout: number): TimeoutError {
-  return new TimeoutError(`the permits were not to be had within ${timeout} ms`);
+/** What a request is for, as its TimeoutError says it. */
+export type Wanted = 'the permits were' | 'the lock was';
+
+export function timedOut(wanted: Wanted, timeout: number): TimeoutError {
+  return new TimeoutError(`${wanted} not to be had within ${timeout} ms`);
 }

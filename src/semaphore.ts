@@ -11,7 +11,6 @@ import { ended, type Shared } from './engine/attachment.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
-  ANSWER_FULL,
   ANSWER_NOT_HELD,
   ANSWER_OVER_MAX,
   CLOSED_OBJECT,
@@ -22,7 +21,8 @@ import {
   TIMED_OUT,
 } from './engine/core.js';
 import { closed, type Promises } from './engine/doorbell.js';
-import type { ParkingOptions } from './engine/policy.js';
+import { countdown, parkUntilDue } from './engine/parking.js';
+import { PARKING, type ParkingOptions } from './engine/policy.js';
 import {
   checkProperties,
   find,
@@ -33,7 +33,7 @@ import {
   Reference,
 } from './engine/shared-object.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
-import { ArenaFullError, badInteger, DisposedError } from './errors.js';
+import { badInteger, DisposedError, noRoom } from './errors.js';
 import { HeldPermits } from './held-permits.js';
 import { checkPatience, type Patience, timedOut, watch } from './patience.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
@@ -58,7 +58,8 @@ export interface SemaphoreOptions extends ParkingOptions {
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
-const DEFAULTS = { spin: 200, mayTimeOut: true };
+const SPIN = 200;
+const PERMITS = 'the permits were';
 /** Admitted to a robust semaphore, of whose dead owners the thread must hear: beside the core's answers. */
 const HEAR = 1;
 /** What acquireAsync answers when there was nothing to wait for. */
@@ -211,7 +212,7 @@ export class Semaphore {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(permits = 1, patience?: Patience): void {
-    if (permits !== 1 && !this.#valid(permits)) throw this.#bad('acquire', permits);
+    if (permits !== 1) this.#check('acquire', permits);
     if (patience !== undefined) {
       this.#acquireFor(permits, checkPatience('Semaphore.acquire', patience));
     } else {
@@ -263,30 +264,17 @@ export class Semaphore {
 
   #acquireFor(permits: number, timeout: number): void {
     if (timeout === 0) {
-      if (!this.tryAcquire(permits)) throw timedOut(timeout);
+      if (!this.tryAcquire(permits)) throw timedOut(PERMITS, timeout);
       return;
     }
     const core = this.#core;
     const at = this.#at;
     const { robust } = this.#shared;
-    const begun = performance.now();
+    const left = countdown(timeout);
     const acquired = this.#acquire(at, permits);
     let answer = acquired === HEAR ? ADMITTED : core.enqueue(at, permits, acquired, robust);
-    const now = Date.now() | 0;
-    let left = timeout;
-    while (answer === QUEUED && left > 0) {
-      answer =
-        left === Infinity ? core.park(now, robust) : core.parkFor(BigInt(Math.ceil(left * 1e6)), now, robust);
-      if (answer !== TIMED_OUT) break;
-      answer = QUEUED;
-      left = timeout - (performance.now() - begun);
-    }
-    if (answer === QUEUED) {
-      answer = core.giveUp(at, robust);
-      if (answer === REFUSED) throw timedOut(timeout);
-      // The arena has no element to leave behind, so there is nothing for it but to wait.
-      if (answer === ANSWER_FULL) answer = core.park(now, robust);
-    }
+    if (answer === QUEUED) answer = parkUntilDue(core, at, robust, left);
+    if (answer === REFUSED) throw timedOut(PERMITS, timeout);
     this.#admitted(answer, permits);
   }
 
@@ -298,7 +286,7 @@ export class Semaphore {
    * @throws {DisposedError} if the semaphore has been disposed of.
    */
   tryAcquire(permits = 1): boolean {
-    if (permits !== 1 && !this.#valid(permits)) throw this.#bad('tryAcquire', permits);
+    if (permits !== 1) this.#check('tryAcquire', permits);
     const answer = this.#try(permits);
     if (answer === ADMITTED && this.#robust) this.#hear(permits);
     return answer === ADMITTED;
@@ -331,12 +319,15 @@ export class Semaphore {
     });
   }
 
+  // Not an async function, whose promise would be settled some turns later than others.
   #queue(permits: number, patience: Patience | undefined): Promise<void> {
-    if (permits !== 1 && !this.#valid(permits)) {
-      return Promise.reject(this.#bad('acquireAsync', permits));
+    try {
+      if (permits !== 1) this.#check('acquireAsync', permits);
+      if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+      return patience === undefined ? this.#arrive(permits) : this.#arriveFor(permits, patience);
+    } catch (error) {
+      return Promise.reject(error);
     }
-    if (!canWaitAsync) return Promise.reject(new Error(NO_WAIT_ASYNC));
-    return patience === undefined ? this.#arrive(permits) : this.#arriveFor(permits, patience);
   }
 
   #arrive(permits: number): Promise<void> {
@@ -345,20 +336,17 @@ export class Semaphore {
     return answer > 0 ? promises.wait(this, answer) : this.#arrived(answer);
   }
 
-  // Not an async function, whose promise would be settled some turns later than others.
   #arriveFor(permits: number, patience: Patience): Promise<void> {
-    try {
-      const timeout = checkPatience('Semaphore.acquireAsync', patience);
-      if (timeout === 0) {
-        const answer = this.#try(permits);
-        return this.#arrived(answer === REFUSED ? TIMED_OUT : answer);
-      }
-      const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
-      if (answer <= 0) return this.#arrived(answer);
-      return this.#promises.waitAlone(this, answer, (giveUp) => watch(timeout, patience.signal, giveUp));
-    } catch (error) {
-      return Promise.reject(error);
+    const timeout = checkPatience('Semaphore.acquireAsync', patience);
+    if (timeout === 0) {
+      const answer = this.#try(permits);
+      return this.#arrived(answer === REFUSED ? TIMED_OUT : answer);
     }
+    const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
+    if (answer <= 0) return this.#arrived(answer);
+    return this.#promises.waitAlone(this, answer, (giveUp) =>
+      watch(timeout, patience.signal, giveUp, PERMITS),
+    );
   }
 
   /** What acquireAsync answers when there is nothing to wait for. */
@@ -367,9 +355,8 @@ export class Semaphore {
     // Promises of this thread that are due too, but not settled yet, were there first.
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
-    if (answer === TIMED_OUT) return Promise.reject(timedOut(0));
-    if (answer === ANSWER_CLOSED) return Promise.reject(this.#closed());
-    return Promise.reject(noRoom());
+    if (answer === TIMED_OUT) throw timedOut(PERMITS, 0);
+    throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
   }
 
   /**
@@ -380,7 +367,7 @@ export class Semaphore {
    * nothing has changed; or if the semaphore is robust and this thread holds fewer. (Two threads that both release too much at the same instant may both pass.)
    */
   release(permits = 1): void {
-    if (permits !== 1 && !this.#valid(permits)) throw this.#bad('release', permits);
+    if (permits !== 1) this.#check('release', permits);
     const answer = this.#release(this.#at, permits);
     if (answer !== 0) this.#finishRelease(answer, permits);
   }
@@ -441,12 +428,9 @@ export class Semaphore {
     return new DisposedError();
   }
 
-  #valid(permits: number): boolean {
-    return typeof permits === 'number' && (permits | 0) === permits && permits >= 1 && permits <= this.#max;
-  }
-
-  #bad(method: string, permits: unknown): Error {
-    return badInteger(`Semaphore.${method}: permits`, permits, 1, this.#max, ' (its max)');
+  #check(method: string, permits: number): void {
+    if (Number.isInteger(permits) && permits >= 1 && permits <= this.#max) return;
+    throw badInteger(`Semaphore.${method}: permits`, permits, 1, this.#max, ' (its max)');
   }
 
   #notHeld(permits: number): RangeError {
@@ -465,15 +449,11 @@ export class Semaphore {
 }
 
 function properties(permits: number, options: SemaphoreOptions): Properties {
-  const checked = checkProperties(KIND, permits, options, DEFAULTS);
+  const checked = checkProperties(KIND, permits, options, SPIN, PARKING);
   if (checked.robust && permits === 0) {
     throw new RangeError(
       `${KIND}: permits must be at least 1 of a robust semaphore, got 0: only who holds permits can release any`,
     );
   }
   return checked;
-}
-
-function noRoom(): ArenaFullError {
-  return new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`');
 }

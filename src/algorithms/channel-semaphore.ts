@@ -1,10 +1,11 @@
 /** ChannelSemaphore: the public face of core/algorithms/channel-semaphore.ts. */
 import { attachmentOf } from '../arena.js';
 import { ADMITTED } from '../engine/core.js';
-import { checkProperties, find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { find, type Handle, make, Reference } from '../engine/shared-object.js';
 import { badType } from '../errors.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, prepare } from './listing.js';
+import { checkProperties } from './properties.js';
 
 /** What may be said of a new `ChannelSemaphore`. */
 export interface ChannelSemaphoreOptions extends HashedOptions {

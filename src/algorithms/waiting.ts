@@ -10,6 +10,7 @@ import { budget, type PolicyOptions } from '../engine/policy.js';
 import { badType, checkInteger } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
 import { prepare } from './listing.js';
+import { POLICIES } from './properties.js';
 
 /** Where the threads are that are to be woken. */
 export interface WakeOptions {
@@ -30,7 +31,7 @@ function engine(what: string, key: number, { arena }: WakeOptions): Algorithms {
 
 function waiter(what: string, key: number, options: WaitOptions): { algorithms: Algorithms; spin: number } {
   const algorithms = engine(what, key, options);
-  const spin = budget(what, options, SPIN, false);
+  const spin = budget(what, options, SPIN, POLICIES);
   prepare(attachmentOf(options.arena));
   return { algorithms, spin };
 }

@@ -3,16 +3,8 @@ export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
 
-  get size(): number {
-    return this.#items.length - this.#head;
-  }
-
   push(item: T): void {
     this.#items.push(item);
-  }
-
-  peek(): T | undefined {
-    return this.#items[this.#head];
   }
 
   shift(): T | undefined {

@@ -1,6 +1,5 @@
 /** How a waiter waits: one knob, by the same names wherever there is a choice. */
 import { checkChoice, checkInteger } from '../errors.js';
-import { LIMIT } from './core.js';
 
 /** How a thread waits for its turn. */
 export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
@@ -28,20 +27,23 @@ export interface ParkingOptions {
 }
 
 const MOST_POLLS = 1_000_000;
-const POLICIES = ['spin', 'yield', 'park', 'spin-then-park'] as const;
-const PARKING = ['park', 'spin-then-park'] as const;
 
-/** The turns to spend awake, as core/algorithms/relax.ts has them. `usual` of them unless the options say otherwise. */
+/** The turns of the policies that have no number of their own, where a waiter may have a deadline. */
+export const PARKING: Partial<Record<Policy, number>> = { park: 0 };
+
+/** The turns to spend awake: `usual` unless the options say otherwise. Beside 'spin-then-park' there are these policies. */
 export function budget(
   what: string,
-  { policy, spin }: PolicyOptions,
+  { policy = 'spin-then-park', spin }: PolicyOptions,
   usual: number,
-  mayTimeOut: boolean,
+  policies: Partial<Record<Policy, number>>,
 ): number {
-  const choice = checkChoice(`${what}: policy`, policy ?? 'spin-then-park', mayTimeOut ? PARKING : POLICIES);
-  if (choice === 'spin-then-park') return checkInteger(`${what}: spin`, spin ?? usual, 0, MOST_POLLS);
+  const choices = [...Object.keys(policies), 'spin-then-park'];
+  const choice = checkChoice(`${what}: policy`, policy, choices) as Policy;
+  const turns = policies[choice];
+  if (turns === undefined) return checkInteger(`${what}: spin`, spin ?? usual, 0, MOST_POLLS);
   if (spin !== undefined) {
     throw new RangeError(`${what}: spin is the budget of the policy "spin-then-park", not of "${choice}"`);
   }
-  return { spin: LIMIT, yield: -LIMIT, park: 0 }[choice];
+  return turns;
 }

@@ -21,10 +21,8 @@ export function requireSharedMemory(): void {
   }
   if (page.crossOriginIsolated === false) {
     throw missing(
-      `this page is not cross-origin isolated, and so has no SharedArrayBuffer: serve it with both headers, ${HEADERS} ` +
-        '(browsers share memory only between threads that no other site is in reach of, since it makes a clock that ' +
-        'can spy on them). A page in a frame also needs allow="cross-origin-isolated" there, and both headers on the ' +
-        'page around it',
+      `this page is not cross-origin isolated, and so has no SharedArrayBuffer: serve it with the headers ${HEADERS}. ` +
+        'A page in a frame also needs allow="cross-origin-isolated" there, and the headers on the page around it',
     );
   }
   throw missing('this runtime has no SharedArrayBuffer');
@@ -49,9 +47,8 @@ export function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   } catch (cause) {
     throw isForbidden()
       ? missing(
-          'the Content-Security-Policy of this page or worker forbids WebAssembly, in which what touches shared ' +
-            "memory is written: add 'wasm-unsafe-eval' to its directive script-src (or default-src, where it has no " +
-            'script-src). It allows no more than that: eval stays forbidden',
+          "the Content-Security-Policy of this page or worker forbids WebAssembly: add 'wasm-unsafe-eval', which " +
+            'allows no more than that, to its directive script-src (or default-src, where it has no script-src)',
           cause,
         )
       : missing('the WebAssembly of this runtime has no threads or no bulk memory', cause);

@@ -2,7 +2,7 @@
  * Making, finding and letting go of shared objects, the same for every kind.
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
-import { ArenaFullError, badType, checkInteger, DisposedError } from '../errors.js';
+import { ArenaFullError, badType, checkInteger, checkOptions, checkType, DisposedError } from '../errors.js';
 import { type Attachment, HELD, type Owner, type Shared } from './attachment.js';
 import {
   ANSWER_CLOSED,
@@ -17,7 +17,7 @@ import {
   NAME_ROOM,
 } from './core.js';
 import { KINDS, type Kind } from './kinds.js';
-import { budget, type PolicyOptions } from './policy.js';
+import { budget, type Policy, type PolicyOptions } from './policy.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
 export interface Handle<K extends Kind = Kind> {
@@ -83,46 +83,28 @@ export class Reference {
 
 const LAST_FIRST_TICKET = 2n ** 61n;
 
-export interface Defaults {
-  readonly spin: number;
-  readonly threshold?: number;
-  /** Whether its waiters may have deadlines. */
-  readonly mayTimeOut?: boolean;
-}
-
 /** What a user may say about a new object, checked. */
 export function checkProperties(
   kind: Kind,
   permits: unknown,
-  options: {
-    max?: number;
-    threshold?: number;
-    robust?: boolean;
-    firstTicket?: bigint;
-  } & PolicyOptions,
-  defaults: Defaults,
+  options: { max?: number; robust?: boolean; firstTicket?: bigint } & PolicyOptions,
+  spin: number,
+  policies: Partial<Record<Policy, number>>,
+  first = 'firstTicket',
 ): Properties {
-  if (typeof options !== 'object' || options === null)
-    throw badType(`${kind}: options`, 'an object', options);
+  checkOptions(kind, options);
+  const { robust = false, firstTicket = 0n } = options;
   const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
-  const firstTicket = options.firstTicket ?? 0n;
-  const robust = options.robust ?? false;
-  if (typeof robust !== 'boolean') throw badType(`${kind}: robust`, 'true or false', robust);
-  if (robust && kind !== 'Semaphore') {
-    throw new TypeError(
-      `${kind}: robust is an option of Semaphore alone; what holds a ${kind} is not recorded`,
-    );
-  }
-  const first = kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket';
-  if (typeof firstTicket !== 'bigint') throw badType(`${kind}: ${first}`, 'a bigint', firstTicket);
+  checkType(`${kind}: robust`, robust, 'boolean', 'true or false');
+  checkType(`${kind}: ${first}`, firstTicket, 'bigint', 'a bigint');
   if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
     throw new RangeError(`${kind}: ${first} must be from 0n to 2n ** 61n, got ${firstTicket}n`);
   }
   return {
     permits: checkInteger(`${kind}: permits`, permits, 0, max),
     max,
-    spin: budget(kind, options, defaults.spin, defaults.mayTimeOut ?? false),
-    threshold: checkInteger(`${kind}: threshold`, options.threshold ?? defaults.threshold ?? 0, 0, LIMIT),
+    spin: budget(kind, options, spin, policies),
+    threshold: 0,
     robust,
     firstTicket,
   };
@@ -166,7 +148,7 @@ export function open(
   arena: Arena | undefined,
 ): Reference {
   const what = `${kind}.open: name`;
-  if (typeof name !== 'string') throw badType(what, 'a string', name);
+  checkType(what, name, 'string', 'a string');
   const bytes = new TextEncoder().encode(name);
   if (bytes.length < 1 || bytes.length > NAME_ROOM) {
     throw new RangeError(`${what} must be 1 to ${NAME_ROOM} bytes of UTF-8, got ${bytes.length}`);

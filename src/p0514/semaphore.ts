@@ -9,7 +9,7 @@ import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
-import { budget, type ParkingOptions } from '../engine/policy.js';
+import { budget, PARKING, type ParkingOptions } from '../engine/policy.js';
 import { type Handle, make, type Reference } from '../engine/shared-object.js';
 import { badInteger, badType, checkInteger, DisposedError, TimeoutError } from '../errors.js';
 import type { Patience } from '../patience.js';
@@ -39,7 +39,7 @@ export function makeCounter(kind: Kind, desired: unknown, max: number, options: 
   const properties = {
     permits: checkInteger(`${kind}: desired`, desired, 0, max),
     max: LIMIT,
-    spin: budget(kind, options, SPIN, true),
+    spin: budget(kind, options, SPIN, PARKING),
     threshold: max,
     robust: false,
     firstTicket: 0n,

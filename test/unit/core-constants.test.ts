@@ -106,7 +106,7 @@ describe.each([
   });
 
   it('is what the library embeds', () => {
-    const [, embedded] = read(`dist/${file}`).match(/'([^']+)'/) ?? [];
+    const [, embedded] = read(`dist/${file}`).match(/"([^"]+)"/) ?? [];
     expect(bytes.equals(decode(embedded ?? ''))).toBe(true);
   });
 });

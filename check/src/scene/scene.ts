@@ -203,7 +203,7 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
     amidst: 'semaphore/amidst',
   },
   algorithms: {
-    ticketTaken: 'algorithms/core/ticketTaken',
+    ticketTaken: 'core/ticketTaken',
     spares: [],
     dead: ['algorithms/chains/recovery'],
     last: [],

@@ -195,9 +195,7 @@ export function decode(bytes: Uint8Array, text = ''): WasmModule {
     const end = reader.at + size;
     if (section === TYPE) types = reader.list(() => readType(reader));
     else if (section === IMPORT)
-      reader.list(() =>
-        readImport(reader, (type) => globals.push({ name: nextGlobal(), type, lo: 0, hi: 0 })),
-      );
+      reader.list(() => readImport(reader, (name, type) => globals.push({ name, type, lo: 0, hi: 0 })));
     else if (section === FUNCTION) declared = reader.list(() => types[reader.u32()]);
     else if (section === GLOBAL) reader.list(() => globals.push(readGlobal(reader, nextGlobal())));
     else if (section === EXPORT) {
@@ -234,11 +232,11 @@ function readType(reader: Reader): FunctionType {
   return { params, results };
 }
 
-function readImport(reader: Reader, global: (type: ValueType) => void): void {
-  const name = `${reader.text()}.${reader.text()}`;
+function readImport(reader: Reader, global: (name: string, type: ValueType) => void): void {
+  const name = `${reader.text()}/${reader.text()}`;
   const kind = reader.byte();
   if (kind === GLOBAL_KIND) {
-    global(reader.valueType());
+    global(name, reader.valueType());
     reader.byte();
     return;
   }
