@@ -46,6 +46,7 @@ export interface MutexOptions extends ParkingOptions {
 export type MutexHandle = Handle<'Mutex'>;
 
 const KIND = 'Mutex';
+const NUMBER = 20;
 const LOCK = 'the lock was';
 const DISPOSED = 'the mutex has been disposed of';
 const DEFAULT_BYPASS = 2 ** 18;
@@ -102,7 +103,8 @@ export class Mutex {
    */
   constructor(options?: MutexOptions);
   constructor(options: MutexOptions | Reference = {}) {
-    const reference = options instanceof Reference ? options : make(KIND, properties(options), options.arena);
+    const reference =
+      options instanceof Reference ? options : make(KIND, NUMBER, properties(options), options.arena);
     const shared = reference.hold(this);
     const { core } = reference.attachment;
     this.#shared = shared;
@@ -120,7 +122,7 @@ export class Mutex {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: MutexHandle): Mutex {
-    return new Mutex(find(KIND, handle) as never);
+    return new Mutex(find(KIND, NUMBER, handle) as never);
   }
 
   /**
@@ -132,7 +134,7 @@ export class Mutex {
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
-    return new Mutex(open(KIND, name, properties(options), options.arena) as never);
+    return new Mutex(open(KIND, NUMBER, name, properties(options), options.arena) as never);
   }
 
   /**

@@ -58,6 +58,7 @@ export interface SemaphoreOptions extends ParkingOptions {
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
+const NUMBER = 1;
 const SPIN = 200;
 const PERMITS = 'the permits were';
 /** Admitted to a robust semaphore, of whose dead owners the thread must hear: beside the core's answers. */
@@ -107,7 +108,9 @@ export class Semaphore {
   constructor(permits: number, options?: SemaphoreOptions);
   constructor(permits: number | Reference, options: SemaphoreOptions = {}) {
     const reference =
-      permits instanceof Reference ? permits : make(KIND, properties(permits, options), options.arena);
+      permits instanceof Reference
+        ? permits
+        : make(KIND, NUMBER, properties(permits, options), options.arena);
     const shared = reference.hold(this);
     this.#shared = shared;
     this.#promises = shared.promises;
@@ -132,7 +135,7 @@ export class Semaphore {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: SemaphoreHandle): Semaphore {
-    return new Semaphore(find(KIND, handle) as never);
+    return new Semaphore(find(KIND, NUMBER, handle) as never);
   }
 
   /**
@@ -151,7 +154,7 @@ export class Semaphore {
     options: Omit<SemaphoreOptions, 'firstTicket'> = {},
   ): Semaphore {
     const wanted = permits === undefined ? undefined : properties(permits, options);
-    return new Semaphore(open(KIND, name, wanted, options.arena) as never);
+    return new Semaphore(open(KIND, NUMBER, name, wanted, options.arena) as never);
   }
 
   /**

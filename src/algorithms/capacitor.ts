@@ -3,9 +3,10 @@ import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, CLOSED_OBJECT, LIMIT, MORE, REFUSED } from '../engine/core.js';
 import type { PolicyOptions } from '../engine/policy.js';
-import { find, type Handle, make, type Reference } from '../engine/shared-object.js';
+import type { Handle, Reference } from '../engine/shared-object.js';
 import { badType, checkInteger, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
+import { find, make } from './objects.js';
 import { checkProperties } from './properties.js';
 
 /** What may be said of a new `Capacitor`. */

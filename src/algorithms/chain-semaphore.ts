@@ -1,10 +1,11 @@
 /** ChainSemaphore: the public face of core/algorithms/chain-semaphore.ts. */
 import { attachmentOf } from '../arena.js';
 import { ADMITTED } from '../engine/core.js';
-import { find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../engine/shared-object.js';
 import { checkChoice } from '../errors.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, prepare } from './listing.js';
+import { find, make } from './objects.js';
 import { checkProperties } from './properties.js';
 
 /** What may be said of a new `ChainSemaphore`. */

@@ -2,9 +2,10 @@
 import { type Arena, attachmentOf } from '../arena.js';
 import { ADMITTED, LIMIT } from '../engine/core.js';
 import type { PolicyOptions } from '../engine/policy.js';
-import { find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../engine/shared-object.js';
 import { badType, checkInteger } from '../errors.js';
 import { ListingObject, prepare } from './listing.js';
+import { find, make } from './objects.js';
 import { checkProperties } from './properties.js';
 
 /** What may be said of a new `EventCount`. */

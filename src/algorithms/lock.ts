@@ -5,9 +5,10 @@ import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
 import type { PolicyOptions } from '../engine/policy.js';
-import { find, type Handle, make, open, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../engine/shared-object.js';
 import { ArenaFullError, DisposedError } from '../errors.js';
 import { type Algorithms, algorithmsOf } from './engine.js';
+import { find, make, open } from './objects.js';
 import { checkProperties } from './properties.js';
 
 /** Anything that one thread at a time can hold. A `CapacitorLock` wraps whatever has these functions. */

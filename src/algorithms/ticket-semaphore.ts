@@ -1,7 +1,8 @@
 /** TicketSemaphore: the public face of core/algorithms/ticket-semaphore.ts. */
 import { ADMITTED } from '../engine/core.js';
-import { find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../engine/shared-object.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
+import { find, make } from './objects.js';
 import { checkProperties } from './properties.js';
 
 /** What may be said of a new `TicketSemaphore`. */

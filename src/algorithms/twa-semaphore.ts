@@ -1,8 +1,9 @@
 /** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
 import { ADMITTED } from '../engine/core.js';
-import { find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../engine/shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
+import { find, make } from './objects.js';
 import { checkProperties } from './properties.js';
 
 /** What may be said of a new `TwaSemaphore`. */

@@ -23,3 +23,6 @@ export const KINDS = {
 } as const;
 
 export type Kind = keyof typeof KINDS;
+
+/** A program that has no algorithms carries no table: its two kinds say their numbers themselves. */
+export type NumberOf<K extends Kind> = (typeof KINDS)[K];

@@ -16,7 +16,7 @@ import {
   NAME_BYTES,
   NAME_ROOM,
 } from './core.js';
-import { KINDS, type Kind } from './kinds.js';
+import type { Kind, NumberOf } from './kinds.js';
 import { budget, type Policy, type PolicyOptions } from './policy.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
@@ -110,10 +110,15 @@ export function checkProperties(
   };
 }
 
-export function make(kind: Kind, p: Properties, arena: Arena | undefined): Reference {
+export function make<K extends Kind>(
+  kind: K,
+  number: NumberOf<K>,
+  p: Properties,
+  arena: Arena | undefined,
+): Reference {
   const attachment = attachmentOf(arena);
-  const number = attachment.core.createObject(
-    KINDS[kind],
+  const answer = attachment.core.createObject(
+    number,
     p.permits,
     p.max,
     p.spin,
@@ -121,11 +126,11 @@ export function make(kind: Kind, p: Properties, arena: Arena | undefined): Refer
     p.hash ?? Number(p.robust),
     p.firstTicket,
   );
-  if (number < 0) throw refusal(number, kind, kind);
-  return new Reference(attachment, number);
+  if (answer < 0) throw refusal(answer, kind, kind);
+  return new Reference(attachment, answer);
 }
 
-export function find(kind: Kind, handle: Handle): Reference {
+export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handle): Reference {
   const what = `${kind}.from: handle`;
   if (typeof handle !== 'object' || handle === null || typeof handle.kind !== 'string') {
     throw badType(what, `the handle of a ${kind}`, handle);
@@ -136,13 +141,14 @@ export function find(kind: Kind, handle: Handle): Reference {
     throw new TypeError(`${what} is damaged: address and generation must be integers`);
   }
   const attachment = attachmentOf(Arena.from(handle.arena));
-  const answer = attachment.core.attach(handle.address, handle.generation, KINDS[kind]);
+  const answer = attachment.core.attach(handle.address, handle.generation, number);
   if (answer > 0) return new Reference(attachment, answer);
   throw refusal(answer, what, kind);
 }
 
-export function open(
-  kind: Kind,
+export function open<K extends Kind>(
+  kind: K,
+  number: NumberOf<K>,
   name: string,
   p: Properties | undefined,
   arena: Arena | undefined,
@@ -162,7 +168,7 @@ export function open(
   const answer = core.openName(
     draft,
     bytes.length,
-    KINDS[kind],
+    number,
     p?.permits ?? -1,
     p?.max ?? LIMIT,
     p?.spin ?? 0,

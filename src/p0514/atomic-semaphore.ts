@@ -1,7 +1,8 @@
+import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
 import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../engine/core.js';
-import { find, type Handle, make, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../engine/shared-object.js';
 import { badType, DisposedError } from '../errors.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';

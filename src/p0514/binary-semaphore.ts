@@ -1,4 +1,5 @@
-import { find, type Handle, Reference } from '../engine/shared-object.js';
+import { find } from '../algorithms/objects.js';
+import { type Handle, Reference } from '../engine/shared-object.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 

@@ -1,5 +1,6 @@
+import { find } from '../algorithms/objects.js';
 import { LIMIT } from '../engine/core.js';
-import { find, type Handle, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../engine/shared-object.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 
