@@ -4,6 +4,7 @@
  */
 import * as Plot from '@observablehq/plot';
 import { h } from './dom.js';
+import { watchScreen } from './frames.js';
 
 export { Plot };
 
@@ -22,16 +23,26 @@ const HEIGHT = 260;
 const LEGEND = 28;
 const FONT = 'system-ui, sans-serif';
 
+type Drawn = (plot: ReturnType<typeof Plot.plot>, svg: SVGSVGElement) => void;
+
 export class Chart {
   readonly element: HTMLElement;
   readonly #plot = h('div', { class: 'plot' });
   readonly #options: (narrow: boolean) => Plot.PlotOptions;
+  readonly #drawn: Drawn | undefined;
   #width = 0;
-  #due = false;
+  #isSeen = false;
+  /** Whether what it shows is out of date, and whether a frame is to draw it. */
+  #isStale = false;
+  #isDue = false;
 
-  /** `options` is asked whenever the chart is drawn: when told to, and when its place gets another width. */
-  constructor(title: string, options: (narrow: boolean) => Plot.PlotOptions, note = '') {
+  /**
+   * `options` is asked whenever the chart is drawn: when told to, and when its place gets another width. `drawn` may
+   * add to it.
+   */
+  constructor(title: string, options: (narrow: boolean) => Plot.PlotOptions, note = '', drawn?: Drawn) {
     this.#options = options;
+    this.#drawn = drawn;
     this.element = h(
       'figure',
       { class: 'chart' },
@@ -44,32 +55,50 @@ export class Chart {
       this.#width = width;
       this.draw();
     }).observe(this.#plot);
+    watchScreen(this.element, (isSeen) => {
+      this.#isSeen = isSeen;
+      if (this.#isStale) this.draw();
+    });
   }
 
-  /** Draws it in the next frame, once however often it is told to. */
+  /** Draws it in the next frame, once however often it is told to; if it is off the screen, when it comes onto it. */
   draw(): void {
-    if (this.#due) return;
-    this.#due = true;
+    this.#isStale = true;
+    if (this.#isDue || !this.#isSeen) return;
+    this.#isDue = true;
     requestAnimationFrame(() => {
-      this.#due = false;
-      if (this.#width === 0) return;
-      const narrow = this.#width < 480;
-      const plot = Plot.plot({
-        width: this.#width,
-        height: narrow ? HEIGHT * 0.85 : HEIGHT,
-        marginLeft: 58,
-        marginRight: 14,
-        style: { background: 'none', fontFamily: FONT, fontSize: '12px', overflow: 'visible' },
-        ...this.#options(narrow),
-      });
-      this.#plot.replaceChildren(plot);
+      this.#isDue = false;
+      this.#draw();
     });
+  }
+
+  #draw(): void {
+    if (!this.#isStale || this.#width === 0) return;
+    this.#isStale = false;
+    const narrow = this.#width < 480;
+    const plot = Plot.plot({
+      width: this.#width,
+      height: narrow ? HEIGHT * 0.85 : HEIGHT,
+      marginLeft: 58,
+      marginRight: 14,
+      style: { background: 'none', fontFamily: FONT, fontSize: '12px', overflow: 'visible' },
+      ...this.#options(narrow),
+    });
+    this.#plot.replaceChildren(plot);
+    const svg = this.#svg;
+    if (svg !== undefined) this.#drawn?.(plot, svg);
+  }
+
+  get #svg(): SVGSVGElement | undefined {
+    const svg = this.#plot.querySelector(':scope > svg, :scope > figure > svg');
+    return svg instanceof SVGSVGElement ? svg : undefined;
   }
 
   /** The chart as a file of its own, its legend within. */
   get svg(): string | undefined {
-    const svg = this.#plot.querySelector(':scope > svg, :scope > figure > svg');
-    if (!(svg instanceof SVGSVGElement)) return undefined;
+    this.#draw();
+    const svg = this.#svg;
+    if (svg === undefined) return undefined;
     const copy = svg.cloneNode(true) as SVGSVGElement;
     const [originals, copies] = [svg.querySelectorAll('*'), copy.querySelectorAll('*')];
     for (const [i, original] of originals.entries()) {
