@@ -18,10 +18,38 @@ export function colour(i: number): string {
   return `var(--c${(i % 8) + 1})`;
 }
 
+const PATIENCE_MS = 500;
 const HEIGHT = 260;
 /** Height of the row of the legend in a file. */
 const LEGEND = 28;
 const FONT = 'system-ui, sans-serif';
+
+/** Charts to be drawn, one a frame: each takes half of one. */
+const due = new Set<() => void>();
+
+function drawOne(): void {
+  const [draw] = due;
+  if (draw === undefined) return;
+  due.delete(draw);
+  if (due.size > 0) requestAnimationFrame(drawOne);
+  draw();
+}
+
+/** Resolves when all that are to be drawn are on the screen: whoever then fills the processors holds up no frame. */
+export async function drawn(): Promise<void> {
+  const frame = (): Promise<void> =>
+    new Promise((resolve) => {
+      // A page that is not seen has no frames.
+      const patience = setTimeout(resolve, PATIENCE_MS);
+      requestAnimationFrame(() => {
+        clearTimeout(patience);
+        // After what the frame paints.
+        setTimeout(resolve);
+      });
+    });
+  do await frame();
+  while (due.size > 0 && !document.hidden);
+}
 
 type Drawn = (plot: ReturnType<typeof Plot.plot>, svg: SVGSVGElement) => void;
 
@@ -32,9 +60,8 @@ export class Chart {
   readonly #drawn: Drawn | undefined;
   #width = 0;
   #isSeen = false;
-  /** Whether what it shows is out of date, and whether a frame is to draw it. */
+  /** Whether what it shows is out of date. */
   #isStale = false;
-  #isDue = false;
 
   /**
    * `options` is asked whenever the chart is drawn: when told to, and when its place gets another width. `drawn` may
@@ -61,18 +88,15 @@ export class Chart {
     });
   }
 
-  /** Draws it in the next frame, once however often it is told to; if it is off the screen, when it comes onto it. */
+  /** Draws it in a frame soon, once however often it is told to; if it is off the screen, when it comes onto it. */
   draw(): void {
     this.#isStale = true;
-    if (this.#isDue || !this.#isSeen) return;
-    this.#isDue = true;
-    requestAnimationFrame(() => {
-      this.#isDue = false;
-      this.#draw();
-    });
+    if (!this.#isSeen) return;
+    if (due.size === 0) requestAnimationFrame(drawOne);
+    due.add(this.#draw);
   }
 
-  #draw(): void {
+  readonly #draw = (): void => {
     if (!this.#isStale || this.#width === 0) return;
     this.#isStale = false;
     const narrow = this.#width < 480;
@@ -87,7 +111,7 @@ export class Chart {
     this.#plot.replaceChildren(plot);
     const svg = this.#svg;
     if (svg !== undefined) this.#drawn?.(plot, svg);
-  }
+  };
 
   get #svg(): SVGSVGElement | undefined {
     const svg = this.#plot.querySelector(':scope > svg, :scope > figure > svg');
