@@ -149,6 +149,15 @@ export class Chart {
     return `${new XMLSerializer().serializeToString(copy)}\n`;
   }
 
+  /** A colour as the theme has it now: a variable may hold one for either. */
+  #resolve(colour: string): string {
+    const probe = h('i', { hidden: true, style: `color: ${colour}` });
+    this.element.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  }
+
   /** What the legend says, as text in a row above the chart. */
   #legend(): SVGElement[] {
     const { color } = this.#options(false);
@@ -157,8 +166,7 @@ export class Chart {
     let x = 16;
     return ((color.domain ?? []) as string[]).map((name, i) => {
       const text = document.createElementNS('http://www.w3.org/2000/svg', 'text');
-      const page = getComputedStyle(document.documentElement);
-      const fill = page.getPropertyValue(/--[\w-]+/.exec(range[i] ?? '')?.[0] ?? '').trim();
+      const fill = this.#resolve(range[i] ?? '');
       for (const [attribute, value] of Object.entries({
         x,
         y: -LEGEND / 2,
