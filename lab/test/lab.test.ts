@@ -157,7 +157,12 @@ function suite(found: (typeof BROWSERS)[number]): void {
       expect(ours).toBe('0');
       expect(await page.$$('.ours .matrix td.some')).toEqual([]);
       expect(await text(page, '.ours [data-figure=longest]')).toMatch(/^\d[\d.]* (µs|ms|s)$/);
-      expect((await page.$$(`${lab} .chart svg path`)).length).toBeGreaterThanOrEqual(3);
+      // A line for either side, and the area below that of the barging one.
+      const paths = await page.$$eval(`${lab} .chart svg > path`, (all) =>
+        all.map((one) => one.getAttribute('d')),
+      );
+      expect(paths).toHaveLength(3);
+      for (const path of paths) expect(path).toMatch(/^M[\d.,]+L/);
       await press(page, lab, 'Stop');
       await hasButton(page, lab, 'Start');
       console.log(`${title}: ${frames} while 4 workers contended`);
@@ -315,6 +320,32 @@ function suite(found: (typeof BROWSERS)[number]): void {
         );
       await seen();
       expect((await page.$$(`${lab} .bucket`)).length).toBeGreaterThanOrEqual(1);
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+    });
+
+    test('what is off the screen is not looked at, and again once it is back', async () => {
+      const lab = '#queue-lab';
+      await press(page, lab, 'Start');
+      const changes = (from: string): Promise<unknown> =>
+        page.waitForFunction(
+          (was) => document.querySelector('#queue-lab [data-figure=grant]')?.textContent !== was,
+          PATIENCE,
+          from,
+        );
+      const grant = (): Promise<string> => text(page, `${lab} [data-figure=grant]`);
+      const scroll = (to: string): Promise<void> =>
+        page.$eval(to, (element) => element.scrollIntoView({ behavior: 'instant' }));
+      await changes(await grant());
+      await scroll('footer');
+      // Between two looks there are a hundred grants.
+      for (let before = ''; before !== (await grant()); ) {
+        before = await grant();
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+      const stood = await grant();
+      await scroll(lab);
+      await changes(stood);
       await press(page, lab, 'Stop');
       await hasButton(page, lab, 'Start');
     });
