@@ -28,6 +28,8 @@ const { PENDING } = status;
 export interface SearchOptions {
   /** Default true. */
   readonly reduce?: boolean;
+  /** In which order threads that are alike begin (Scene.symmetry); default 1. */
+  readonly symmetry?: 1 | 0 | -1;
   /** Switches away from a thread that could go on, at most; none by default. The result is then bounded. */
   readonly preemptions?: number;
   /** Gives up after so many states or milliseconds; the result is then bounded. */
@@ -103,6 +105,7 @@ const CLOCK = 0xffff;
 export function search(make: () => Scene, options: SearchOptions = {}): SearchResult {
   const start = performance.now();
   const scene = make();
+  scene.symmetry(options.symmetry ?? 1);
   const sharing = new Sharing((scene.machine.words.length >> 1) + 1);
   // The checks read these words too, so an access to one of them is never invisible.
   for (const address of scene.semaphores) {
@@ -113,26 +116,33 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   const root = scene.machine.mark();
   scene.save(0);
   let inVain = 0;
+  let distinguished = false;
   for (let seed = 1; ; ) {
     // Walks find most of what is shared, so that few searches are begun in vain: the more has been in vain, the more
     // of them.
     for (let walked = 0; walked === 0 || walked < inVain * WALKED; seed++) {
-      const { steps, violation } = walk(scene, WALKS, seed, (choice) => sharing.note(scene, choice));
+      const { steps, violation } = walk(scene, WALKS, seed, (choice) => {
+        sharing.note(scene, choice);
+        distinguished ||= scene.distinguishes();
+      });
       const seconds = (performance.now() - start) / 1000;
       if (violation !== undefined)
         return { states: 0, steps, seconds, exhaustive: false, complete: false, violation };
       walked += steps;
+      if (distinguished) scene.symmetry(0);
     }
     scene.rehash();
     const result = pass(scene, sharing, options, start);
     if (typeof result !== 'number') return result;
     inVain += result;
+    distinguished = scene.distinguishes();
     scene.machine.undo(root);
     scene.restore(0);
+    if (distinguished) scene.symmetry(0);
   }
 }
 
-/** One attempt; the number of its steps when a word taken for local has turned out to be shared. */
+/** One attempt; the number of its steps when a word taken for local has turned out to be shared, or threads to differ. */
 function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: number): SearchResult | number {
   const { reduce = options.preemptions === undefined, preemptions = Infinity } = options;
   const { states: mostStates = Infinity, milliseconds = Infinity } = options;
@@ -252,6 +262,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
       }
       if ((++steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
       changed[d] = scene.changed;
+      if (scene.distinguishes()) return steps;
       // What the checks take notice of is visible, however local the access.
       if (only[d] >= 0 && scene.changed < 0) wide[d] = 1;
       const before = table.size;
@@ -319,7 +330,7 @@ function isEnd(choices: Int32Array, from: number, count: number): boolean {
 function localThread(scene: Scene, sharing: Sharing): number {
   for (let t = 0; t < scene.threads; t++) {
     const word = scene.pendingWord(t);
-    if ((word >= 0 && sharing.shared[word] === 0) || scene.silent(t)) return t;
+    if (((word >= 0 && sharing.shared[word] === 0) || scene.silent(t)) && scene.mayMove(t)) return t;
   }
   return -1;
 }
