@@ -5,14 +5,16 @@
  * can be reached is found by strongly connected components (Tarjan): when one is complete and no edge leaves
  * it towards an end, whoever is in it goes round for ever. So spin loops and lost wake-ups both show.
  *
- * Reduction. A thread's next access is local if it goes to a word that only this thread accesses, or that
- * nobody writes. Such a step commutes with all that the others can do, so it alone is tried: a persistent set
- * of one thread. Which words are local is not known beforehand, so it is assumed, of every word, and each
- * access is checked against it; the first that proves the assumption wrong marks the word shared and begins
- * the search anew. So a search that comes to its end has proved its own assumption: the first conflict in any
- * execution left out would, moved to the front of the local steps before it, be in one that was searched.
+ * Reduction. A thread's next access is local if nobody else will, from where it is in its program, access the same
+ * word, or, where the access only reads, write it. Such a step commutes with all that the others can do, so it alone is
+ * tried: a persistent set of one thread. What the others will do is not known beforehand, so it is assumed to be what
+ * they have been seen to do, by word and operation, and each access is checked against that; one that proves the
+ * assumption wrong, of a word that has been relied on, is noted, and the search begun anew. So a search that comes to its
+ * end has proved its own assumption: the first conflict in any execution left out would, moved to the front of the local
+ * steps before it, be in one that was searched.
  * A local step that closes a cycle is expanded in full, so that no thread is put off for ever; and so is one
  * after which the driver or the ghosts have changed, since the checks would take notice of it.
+ * Besides, threads that do the same begin in one order only: Scene.symmetry.
  */
 
 import * as status from '../machine/status.js';
