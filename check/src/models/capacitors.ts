@@ -22,6 +22,7 @@ import {
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES } from '../scene/words.js';
 import { closed, digits, without, word } from './locks.js';
+import { partsOf } from './program.js';
 
 /** Who holds the inner lock: thread + 1. */
 const HOLDER = PROMISES;
@@ -229,15 +230,12 @@ function op(letter: string, lanes: number, bound: number): Op {
 export function capacitorModel(line: Line): Model {
   const { bypass, lanes = 0, bound = bypass - 1, spin = 0, first = 0n } = line;
   const threshold = line.threshold ?? ON_GRANT;
+  const parts = partsOf(line.program);
   return {
     name: `Capacitor: ${line.name}`,
     program: 'algorithms',
-    programs: line.program.split('|').map((text) =>
-      text
-        .trim()
-        .split(/\s+/)
-        .map((letter) => op(letter, lanes, bound)),
-    ),
+    programs: parts.map((part) => part.split(/\s+/).map((letter) => op(letter, lanes, bound))),
+    alike: parts,
     arena: { buckets: line.buckets ?? 1, elements: 1, objects: 2 + lanes },
     long: line.long ?? false,
     objects: (scene) => {

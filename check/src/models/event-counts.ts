@@ -9,6 +9,7 @@ import { ADMITTED, ANSWER_CLOSED, C_HEAD, constant, GRANT, LINE, TICKET } from '
 import { call, dispose } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
+import { partsOf } from './program.js';
 
 const EVENT_COUNT = constant('KIND_EVENT_COUNT');
 
@@ -57,11 +58,13 @@ function op(word: string): Op {
 }
 
 function model(name: string, program: string, more: { buckets?: number; long?: boolean } = {}): Model {
-  const programs = program.split('|').map((text) => text.trim().split(/\s+/).map(op));
+  const alike = partsOf(program);
+  const programs = alike.map((part) => part.split(/\s+/).map(op));
   return {
     name: `event count: ${name}`,
     program: 'algorithms',
     programs,
+    alike,
     arena: { buckets: more.buckets ?? 1, elements: programs.length },
     long: more.long ?? false,
     leaves: true,

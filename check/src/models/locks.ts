@@ -30,6 +30,7 @@ import {
 } from '../scene/layout.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES } from '../scene/words.js';
+import { partsOf } from './program.js';
 
 type Kind = 'tts' | 'ticket' | 'twa' | 'mcs' | 'clh' | 'lifo' | 'recip';
 type Order = 'none' | 'first come' | 'last come' | 'reciprocating';
@@ -327,16 +328,13 @@ function checkNodes(scene: Scene): void {
 
 function modelOf(line: Line): Model {
   const { kind } = line;
-  const programs = line.program.split('|').map((text) =>
-    text
-      .trim()
-      .split(/\s+/)
-      .map((letter) => op(letter, kind)),
-  );
+  const parts = partsOf(line.program);
+  const programs = parts.map((part) => part.split(/\s+/).map((letter) => op(letter, kind)));
   return {
     name: line.name,
     program: 'algorithms',
     programs,
+    alike: parts,
     arena: {
       buckets: line.buckets ?? 1,
       elements: line.elements ?? (withNodes(kind) ? 2 * programs.length : 1),

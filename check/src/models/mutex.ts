@@ -29,6 +29,7 @@ import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, RESULT } from '../scene/words.js';
 import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, M_WORD, mutex, STAGE, WAITS, wrote } from './mutex-words.js';
+import { partsOf } from './program.js';
 
 const O_DIED = constant('O_DIED');
 /** Of an object's life (core/objects.ts). */
@@ -305,12 +306,15 @@ function checkTold(scene: Scene, who: number): void {
 }
 
 export function mutexModel(line: MutexLine): Model {
-  const programs = line.program.split('|').map((text) => text.split(/\s+/).filter(Boolean).map(op));
+  const parts = partsOf(line.program);
+  const programs = parts.map((part) => part.split(/\s+/).filter(Boolean).map(op));
+  const named = line.locked ?? line.eldest ?? line.told;
   // Who gives up leaves an element behind, and takes another; a promise has one, and its thread a second spare.
   const givers = (line.program.match(/[Bat]/g) ?? []).length;
   return {
     name: `mutex: ${line.name}`,
     programs,
+    ...(named === undefined ? { alike: parts } : {}),
     arena: {
       buckets: line.buckets ?? 1,
       elements: programs.length + (line.extra ?? givers),

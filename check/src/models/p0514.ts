@@ -12,6 +12,7 @@ import { ADMITTED, ANSWER_CLOSED, constant, GRANT, QUEUED, REFUSED, TICKET } fro
 import { acquire, acquireFor, call, releasing, supervise, tryAcquire } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LISTENING, LOCAL, PHASE, READY, RUNG } from '../scene/words.js';
+import { partsOf } from './program.js';
 
 const O_COUNTER = constant('O_COUNTER');
 const NOTIFY = { S: constant('NOTIFY_ALL'), O: constant('NOTIFY_ONE'), N: constant('NOTIFY_NONE') };
@@ -217,16 +218,13 @@ interface Line extends Pick<Model, 'long' | 'mayWait' | 'deaths' | 'mortal' | 'u
 
 function modelOf(line: Line): Model {
   const { name, program, initial = 0, max = 100, spin = 0, buckets = 1, least = 0, ...rest } = line;
-  const programs = program.split('|').map((text) =>
-    text
-      .trim()
-      .split(/\s+/)
-      .flatMap((word) => op(word, initial)),
-  );
+  const alike = partsOf(program);
+  const programs = alike.map((part) => part.split(/\s+/).flatMap((word) => op(word, initial)));
   return {
     ...rest,
     name: `p0514: ${name}`,
     programs,
+    alike,
     arena: {
       buckets,
       objects: 1,

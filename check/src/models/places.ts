@@ -9,6 +9,7 @@ import { constant, O_LIFE } from '../scene/layout.js';
 import { call } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, RESULT } from '../scene/words.js';
+import { partsOf } from './program.js';
 
 const WORDS = 65536 - 64;
 const wordAt = (word: number): number => WORDS + 8 * word;
@@ -156,12 +157,8 @@ const modelOf = (name: string, program: string, place: Place, more: Partial<Mode
   ...more,
   name: `places: ${name}${place === own ? ', at a place of its own' : ''}`,
   program: 'algorithms',
-  programs: program.split('|').map((text) =>
-    text
-      .trim()
-      .split(/\s+/)
-      .map((word) => op(word, place)),
-  ),
+  programs: partsOf(program).map((part) => part.split(/\s+/).map((word) => op(word, place))),
+  alike: partsOf(program),
   arena: { buckets: 1, objects: 1, elements: 2 },
   objects: (scene) => {
     scene.semaphore({ permits: 0, kind: constant('KIND_ATOMIC_SEMAPHORE') });

@@ -200,13 +200,14 @@ function checkRetired(scene: Scene): void {
   }
 }
 
+/** What each thread does. */
+export function partsOf(program: string): string[] {
+  return program.split('|').map((part) => part.trim());
+}
+
 export function modelOf(line: Line): Model {
-  const programs = line.program.split('|').map((text) =>
-    text
-      .trim()
-      .split(/\s+/)
-      .map((word) => op(word, line.kind)),
-  );
+  const parts = partsOf(line.program);
+  const programs = parts.map((part) => part.split(/\s+/).map((word) => op(word, line.kind)));
   const promises = (line.program.match(/[at]\d/g) ?? []).length;
   // Who gives up leaves an element behind, and takes another.
   const givers = (line.program.match(/[BW]/g) ?? []).length;
@@ -217,6 +218,7 @@ export function modelOf(line: Line): Model {
     name: line.name,
     ...(kind === undefined ? {} : { program: 'algorithms' }),
     programs,
+    alike: parts,
     arena: {
       buckets: line.buckets ?? 1,
       elements: elements + (cells < CELLS ? 1 : 0),

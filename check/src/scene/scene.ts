@@ -97,6 +97,12 @@ export interface Model {
   readonly program?: ProgramName;
   readonly programs: readonly (readonly Op[])[];
   readonly arena?: ArenaSizes;
+  /**
+   * What each thread does, in words: those of the same words differ in nothing else, so in which order they begin is
+   * all one, and they begin in the order of their numbers (see `symmetry`). Not where threads die: who reaps looks at
+   * records and elements in the order of their numbers. Default: each differs.
+   */
+  readonly alike?: readonly string[];
   /** Makes the objects, before the threads start. */
   readonly objects?: (scene: Scene) => void;
   /** Whether some may rightly be left waiting at the end. */
@@ -132,7 +138,8 @@ export interface Model {
 
 // Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
 // at each use (machine.ts does the same).
-const { CHOICES, GIVING, GOT, HOST, HOST_ADDRESS, HOST_VALUE, KILL, MARKED, OP, PHASE, PROMISES } = words;
+const { BEGUN, CHOICES, GIVING, GOT, HOST, HOST_ADDRESS, HOST_VALUE, KILL, MARKED, OP, PHASE, PROMISES } =
+  words;
 const { QUEUE, READY, RESULT, STEP, TAKEN, TIME_OUT, WORDS } = words;
 const { CMPXCHG, DEAD, NOTIFY, PARKED, PENDING, RMW, STORE, WAIT } = engine;
 const NO_CALL = engine.IDLE;
@@ -246,6 +253,11 @@ export class Scene {
   readonly #last: readonly number[];
   readonly #amidst: number;
   readonly #recovery: number;
+  /** The thread that must have begun before t may, or -1. */
+  readonly #before: number[] = [];
+  /** Where threads look for a free element, and looked in the first state. */
+  readonly #hint: number;
+  readonly #hints: number[] = [];
   /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
   readonly recoveries = [0, 0, 0, 0, 0];
 
@@ -257,6 +269,10 @@ export class Scene {
   /** Where in the state the hashes are, two words each: of the threads, of all the words before. A step computes only what it changes. */
   readonly #hashes: number;
   readonly #kills: boolean;
+  /** Whether any of the threads are alike. */
+  readonly #someAlike: boolean;
+  /** Whether they begin in order. */
+  #alike = false;
 
   hashLo = 0;
   hashHi = 0;
@@ -270,6 +286,8 @@ export class Scene {
     this.threads = model.programs.length;
     this.#programs = model.programs;
     this.#kills = (model.deaths ?? 0) > 0;
+    const { alike } = model;
+    this.#someAlike = !this.#kills && alike !== undefined && new Set(alike).size < alike.length;
     for (const [name, index] of program.exports) this.#functions.set(name, index);
     const global = (name: string): number => {
       const index = globalIndex(program, name);
@@ -278,6 +296,7 @@ export class Scene {
     };
     const { ticketTaken, spares, dead, last, amidst, recovery } = GLOBALS[model.program ?? 'core'];
     this.#ticketGlobal = global(ticketTaken);
+    this.#hint = global('elements/hint');
     this.#spareGlobals = spares.map(global);
     this.#dead = [...dead, ticketTaken, 'pause/pauseSink'].map(global);
     this.#last = last.map(global);
@@ -302,6 +321,7 @@ export class Scene {
       this.#forget(t);
       this.#advance(t);
     }
+    this.symmetry(1);
     this.rehash();
   }
 
@@ -628,9 +648,60 @@ export class Scene {
     this.#hashAll();
   }
 
+  /**
+   * Whether threads that do the same begin in the order of their numbers: 1, 0 in any, -1 in the reverse order.
+   *
+   * A thread begins with its first write to a word that is nobody's own, neither in a thread's record nor in an
+   * element. Threads of the same program are told apart by nothing but their records and elements, which the code
+   * copies, compares for equality and follows, no more: but for the pool, in which it looks for a free element in the
+   * order of their numbers (see `distinguishes`). So renaming two of them, with all that is theirs, turns an
+   * execution into another; and each execution can be renamed so that they begin in order, those last which never do.
+   * So what is wrong in any state is found in one that is as good. The other way round, a state may be said to have no
+   * way to its end only because the way needs somebody to begin out of order: that shows as a violation which
+   * `--no-reduce` does not find, and the model is then to say nothing of who is alike.
+   */
+  symmetry(order: 1 | 0 | -1): void {
+    const { alike = [] } = this.model;
+    this.#alike = this.#someAlike && order !== 0;
+    this.#before.length = 0;
+    this.#hints.length = 0;
+    for (let t = 0; t < this.threads; t++) {
+      let u = this.#alike ? t - order : t;
+      while (u !== t && u >= 0 && u < this.threads && alike[u] !== alike[t]) u -= order;
+      this.#before.push(u === t || u >= this.threads ? -1 : u);
+      this.#hints.push(this.machine.get(t, this.#hint));
+    }
+  }
+
+  /** Whether the order is kept, and a thread has given an element to the pool or looked for one. */
+  distinguishes(): boolean {
+    if (!this.#alike) return false;
+    for (let t = 0; t < this.threads; t++) {
+      if (this.machine.get(t, this.#hint) !== this.#hints[t]) return true;
+    }
+    return false;
+  }
+
+  /** Whether t need not wait with its next access until another has begun. */
+  mayMove(t: number): boolean {
+    const u = this.#before[t];
+    if (u < 0 || this.get(t, BEGUN) === 1 || this.get(u, BEGUN) === 1) return true;
+    return this.finished(u) || !this.#begins(t);
+  }
+
+  /** Whether the next access of t is a write to a word that is nobody's own. */
+  #begins(t: number): boolean {
+    if (!this.pendingIsWrite(t)) return false;
+    const address =
+      this.machine.status(t) === PENDING ? this.machine.pendingAddress(t) : this.get(t, HOST_ADDRESS);
+    const { threads, chains, elements } = this.regions;
+    return address < threads || (address >= chains && address < elements);
+  }
+
   /** Writes the open choices of thread t from `out[from]` on; returns the new end. */
   choicesOf(t: number, out: Int32Array, from: number): number {
     let n = from;
+    if (!this.mayMove(t)) return n;
     const status = this.machine.status(t);
     if (status === PENDING || (status === NO_CALL && this.get(t, HOST) !== 0)) out[n++] = t * CHOICES + STEP;
     else if (status === PARKED && this.machine.canTimeOut(t)) out[n++] = t * CHOICES + TIME_OUT;
@@ -691,6 +762,7 @@ export class Scene {
     let others = false;
     this.#touched = false;
     if (kind === STEP) {
+      if (this.#alike && this.get(t, BEGUN) === 0 && this.#begins(t)) this.set(t, BEGUN, 1);
       if (m.status(t) === PENDING) {
         if (this.#lifeOf(t) !== ALIVE && this.get(t, MARKED) !== 0 && this.#acts(t))
           throw new Violation(`thread ${t} acts after it was declared dead`);
