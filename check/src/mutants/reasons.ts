@@ -25,7 +25,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'create works on memory that no other thread knows yet, so the order of its stores is seen by nobody.',
   ],
   [
-    /^(semaphore\/(wakeDue|dispose)|giving-up\/passOn): rmw grant, swapped with load cells/,
+    /^giving-up\/claim: rmw grant, swapped with load cells/,
     'The element is CLAIMED: its cells are read and written by the claimant alone, and they are no part of what a look at grant decides.',
   ],
   [
@@ -37,7 +37,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The element that is given back stands in no cell any more, and who finds it in a pass over the pool leaves it alone, CLAIMED or IDLE; so nobody sees which of the two is stored first.',
   ],
   [
-    /^giving-up\/giveUp(Run)?: store end, counter, swapped with load state/,
+    /^giving-up\/abandon: store end, counter, swapped with load state/,
     'Of the element of a waiter that gives up, others read end only when it is ABANDONED, which comes after both; of a promise, to count, and the store leaves its end as it was.',
   ],
   [

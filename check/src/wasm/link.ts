@@ -9,13 +9,16 @@ import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';
 export function withLeaves(module: WasmModule, other: WasmModule, names: readonly string[]): WasmModule {
   const functions = [...module.functions];
   const exports = new Map(module.exports);
+  // Where an instruction stands is told as if the other file followed the first.
+  const end = Math.max(...functions.flatMap(({ body }) => body.map(({ offset }) => offset))) + 1;
   for (const name of names) {
     const index = other.exports.get(name);
     if (index === undefined) throw new Error(`the module exports no ${name}`);
     const leaf = other.functions[index];
     if (leaf.body.some(({ op }) => op === CALL || op === GLOBAL_GET || op === GLOBAL_SET))
       throw new Error(`${leaf.name} calls another function, or uses a global`);
-    exports.set(name, functions.push(leaf) - 1);
+    const body = leaf.body.map((instruction) => ({ ...instruction, offset: instruction.offset + end }));
+    exports.set(name, functions.push({ ...leaf, body }) - 1);
   }
   return { ...module, functions, exports };
 }
