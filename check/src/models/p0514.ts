@@ -5,7 +5,8 @@
  *     S signal      O signal(one)    N signal(none)              R signal if the thread has taken something
  *     S2 signal(2)                                               X reap whoever dies
  *     w waitAsync   f tryWaitForAsync, whose time may be over in every sleep of the event loop    x it is over now
- *     d the event loop, until no promise waits       u the same; whoever has taken something signals
+ *     d the event loop, until no promise waits
+ *     u the same, and whoever has taken something signals         q the same, and it disposes
  *
  * Checked beside what every scene checks of the queue: never more taken than was there and has been signalled; at
  * the end the value is what is left, and `waiting` those who sleep; whoever was handed something is through.
@@ -175,13 +176,15 @@ function tryWait(initial: number): Op {
 /** `dispose()` */
 const disposing = (): Op => ({
   text: 'dispose',
-  next(scene, t) {
-    if (scene.get(t, STAGE) !== 0) return closes(scene, t);
-    scene.set(t, STAGE, COUNTING);
-    scene.call(t, 'closeCounter', queueOf(scene));
-    return false;
-  },
+  next: (scene, t) => (scene.get(t, STAGE) === 0 ? disposes(scene, t) : closes(scene, t)),
 });
+
+/** Begins to dispose; `closes` goes on. */
+function disposes(scene: Scene, t: number): false {
+  scene.set(t, STAGE, COUNTING);
+  scene.call(t, 'closeCounter', queueOf(scene));
+  return false;
+}
 
 // --- Promises -------------------------------------------------------------------------------------------
 
@@ -218,13 +221,17 @@ function waitAsync(timed = false): Op {
   };
 }
 
-/** What follows the promise of the queue; whoever has taken something may signal then. True when it is over. */
-function goesOn(scene: Scene, t: number, told: number, initial: number, signals: boolean): boolean {
+/** What whoever has taken something does then. */
+type Then = 'nothing' | 'signals' | 'disposes';
+
+/** What follows the promise of the queue. True when it is over. */
+function goesOn(scene: Scene, t: number, told: number, initial: number, then: Then): boolean {
   const answer = scene.result(t);
   const to = (stage: number): void => scene.set(t, STAGE, stage);
   const taken = (): boolean => {
     through(scene, t, initial);
-    if (!signals) return true;
+    if (then === 'disposes') return disposes(scene, t);
+    if (then === 'nothing') return true;
     to(SIGNALLING);
     countUp(scene, t, 1, NOTIFY.S);
     return false;
@@ -250,13 +257,18 @@ function goesOn(scene: Scene, t: number, told: number, initial: number, signals:
     case SIGNALLING:
       if (!hands(scene, t)) return true;
       to(RELEASING);
+      break;
+    case RELEASING:
+      break;
+    default:
+      return closes(scene, t);
   }
   return releasing(scene, t, scene.get(t, WIDTH), 0, false);
 }
 
-const loop = (initial: number, signals: boolean): Op =>
+const loop = (initial: number, then: Then): Op =>
   eventLoop({
-    goOn: (scene, t, told) => goesOn(scene, t, told, initial, signals),
+    goOn: (scene, t, told) => goesOn(scene, t, told, initial, then),
     timed: true,
     isSet: (scene, t) => tally(scene, t, NAPS) > 0,
     fire(scene, t) {
@@ -311,7 +323,7 @@ const signalTooMany = (count: number): Op =>
   );
 
 function op(text: string, initial: number): Op[] {
-  const [, letter, digits] = /^([WFYDSONRXMwfxdu])(\d*)$/.exec(text) ?? [];
+  const [, letter, digits] = /^([WFYDSONRXMwfxduq])(\d*)$/.exec(text) ?? [];
   const count = digits ? Number(digits) : 1;
   switch (letter) {
     case 'W':
@@ -339,8 +351,11 @@ function op(text: string, initial: number): Op[] {
     case 'x':
       return [abort()];
     case 'd':
+      return [loop(initial, 'nothing')];
     case 'u':
-      return [loop(initial, letter === 'u')];
+      return [loop(initial, 'signals')];
+    case 'q':
+      return [loop(initial, 'disposes')];
     default:
       throw new Error(`a program has no ${text}`);
   }
@@ -513,6 +528,8 @@ const promises: readonly Line[] = [
   { name: 'dispose, of one', program: 'w w d | D' },
   { name: 'dispose, and a thread', program: 'w d | W | D' },
   { name: 'dispose by its thread', program: 'w w D d | W' },
+  { name: 'dispose by the first', program: 'w w q | S' },
+  { name: 'dispose by the first, and a thread', program: 'w w q | W | S', mayWait: true },
   { name: 'dispose by two', program: 'w d | D | D' },
   { name: 'dispose, a lock', program: 'w u | w u | D', initial: 1, max: 1 },
   { name: 'dispose, a lock and a thread', program: 'w u | W R | D', initial: 1, max: 1 },
