@@ -20,6 +20,7 @@ import {
   call,
   eventLoop,
   GIVEN_UP,
+  type Jobs,
   ready,
   releasing,
   settle,
@@ -266,16 +267,15 @@ function goesOn(scene: Scene, t: number, told: number, initial: number, then: Th
   return releasing(scene, t, scene.get(t, WIDTH), 0, false);
 }
 
-const loop = (initial: number, then: Then): Op =>
-  eventLoop({
-    goOn: (scene, t, told) => goesOn(scene, t, told, initial, then),
-    timed: true,
-    isSet: (scene, t) => tally(scene, t, NAPS) > 0,
-    fire(scene, t) {
-      count(scene, t, NAPS, -1);
-      ready(scene, t, LATER);
-    },
-  });
+export const jobs = (initial: number, then: Then): Jobs => ({
+  goOn: (scene, t, told) => goesOn(scene, t, told, initial, then),
+  timed: true,
+  isSet: (scene, t) => tally(scene, t, NAPS) > 0,
+  fire(scene, t) {
+    count(scene, t, NAPS, -1);
+    ready(scene, t, LATER);
+  },
+});
 
 function countUp(scene: Scene, t: number, permits: number, notify: number): void {
   count(scene, t, SIGNALLED, permits);
@@ -351,11 +351,11 @@ function op(text: string, initial: number): Op[] {
     case 'x':
       return [abort()];
     case 'd':
-      return [loop(initial, 'nothing')];
+      return [eventLoop(jobs(initial, 'nothing'))];
     case 'u':
-      return [loop(initial, 'signals')];
+      return [eventLoop(jobs(initial, 'signals'))];
     case 'q':
-      return [loop(initial, 'disposes')];
+      return [eventLoop(jobs(initial, 'disposes'))];
     default:
       throw new Error(`a program has no ${text}`);
   }

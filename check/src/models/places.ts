@@ -15,7 +15,7 @@ import { GOT, LISTENING, LOCAL, PHASE, PROMISES, RESULT, RUNG } from '../scene/w
 import { partsOf } from './program.js';
 
 const WORDS = 65536 - 64;
-const wordAt = (word: number): number => WORDS + 8 * word;
+export const wordAt = (word: number): number => WORDS + 8 * word;
 const STAGE = LOCAL;
 const LOW = LOCAL + 1;
 const HIGH = LOCAL + 2;
@@ -288,7 +288,7 @@ const end = (place: Place): Op => ({
   },
 });
 
-const bucket: Place = ({ regions }) => regions.buckets;
+export const bucket: Place = ({ regions }) => regions.buckets;
 const own: Place = ({ semaphores }) => (semaphores[0] as number) + constant('O_PLACE');
 
 function op(text: string, place: Place): Op {
