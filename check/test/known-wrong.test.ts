@@ -13,7 +13,7 @@ import { loadProgram, programOf } from '../src/programs.js';
 import { ADMITTED, QUEUED, TIMED_OUT } from '../src/scene/layout.js';
 import { acquire, acquireFor, call, eventLoop, GIVEN_UP, post } from '../src/scene/ops.js';
 import { type Model, type Op, Scene } from '../src/scene/scene.js';
-import { PHASE, RESULT } from '../src/scene/words.js';
+import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 import { search } from '../src/search/search.js';
 
 const core = loadProgram('core');
@@ -98,6 +98,26 @@ describe('a promise of a semaphore whose time is over', () => {
 
   it('and does: nothing is found', () => {
     expect(findIn(name, [arrives, loop])).toBeUndefined();
+  });
+});
+
+describe('a promise of a semaphore that is closed', () => {
+  const right = jobs(0, 'nothing');
+  const letsGo = eventLoop({
+    ...right,
+    goOn(scene, t, told) {
+      if (scene.get(t, LOCAL + 3) === 1) return right.goOn(scene, t, told);
+      scene.set(t, LOCAL + 3, 1);
+      scene.call(t, 'detach', scene.attachment(t, 0));
+      return false;
+    },
+  });
+
+  it('and lets go of it before it asks whether it was handed something: another may be there by then', () => {
+    const name = 'p0514: promises, the memory is used again';
+    expect(findIn(name)).toBeUndefined();
+    const [first, second] = modelOf(name).programs[0] as [Op, Op];
+    expect(findIn(name, [first, second, letsGo])).toMatch(/1 have been taken, and 0 were there/);
   });
 });
 

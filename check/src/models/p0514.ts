@@ -570,4 +570,24 @@ const dead = (behind: number): Model => ({
   },
 });
 
-export const p0514: readonly Model[] = [...[...lines, ...promises].map(modelOf), dead(0), dead(1)];
+const letsGo = (): Op => call('detach', (scene, t) => [scene.attachment(t, 0)]);
+
+/** When both threads have let go of the semaphore, which is closed, another object takes its place. */
+const usedAgain: Model = {
+  name: 'p0514: promises, the memory is used again',
+  programs: [
+    [waitAsync(), waitAsync(), eventLoop(jobs(0, 'nothing')), letsGo()],
+    [
+      disposing(),
+      letsGo(),
+      call('createObject', () => [constant('KIND_COUNTING_SEMAPHORE'), 0, 1, 0, 1, 0, 0, 0]),
+    ],
+  ],
+  arena: { buckets: 1, objects: 1, elements: 6, attached: 2 },
+  leaves: true,
+  objects: (scene) => {
+    scene.semaphore({ permits: 0, threshold: 1, kind: constant('KIND_COUNTING_SEMAPHORE') });
+  },
+};
+
+export const p0514: readonly Model[] = [...[...lines, ...promises].map(modelOf), dead(0), dead(1), usedAgain];
