@@ -441,6 +441,7 @@ const LISTEN = 5; // comparing the doorbell, as waitAsync does
 const SLEEPING = 6;
 const GIVING_UP = 7; // the time of the first promise that may give up is over
 const GAVE_UP = 8; // settling what is due then
+const LOOKING = 9; // after what stands in no run
 
 /** What a wait answers when its time has run out. */
 export const RAN_OUT = 2;
@@ -454,7 +455,16 @@ export interface Jobs {
   /** Whether a timer of a continuation is set, which goes before; and what it does: make a continuation ready. */
   isSet?(scene: Scene, t: number): boolean;
   fire?(scene: Scene, t: number): void;
+  // How promises are settled; by default those of a semaphore, as here.
+  firstRun?(scene: Scene, t: number): number;
+  settle?(scene: Scene, t: number): boolean;
+  settling?(scene: Scene, t: number): boolean;
+  /** Begins to look after what stands in no run. Whether a call is under way, which `settling` takes up. */
+  look?(scene: Scene, t: number): boolean;
 }
+
+const OF_SEMAPHORES = { firstRun, settle, settling };
+type AllJobs = Jobs & typeof OF_SEMAPHORES;
 
 const givesBack: Jobs = { goOn: (scene, t, width) => releasing(scene, t, width, 0, true) };
 
@@ -463,7 +473,8 @@ const givesBack: Jobs = { goOn: (scene, t, width) => releasing(scene, t, width, 
  * restSoon has put off; then sleep on the doorbell, as it was when the thread listened. A pending waitAsync is that
  * same sleep, begun earlier: rings only ever add, so a comparison made later finds out about any of them.
  */
-export function eventLoop(jobs = givesBack): Op {
+export function eventLoop(own = givesBack): Op {
+  const jobs = { ...OF_SEMAPHORES, ...own };
   return {
     text: 'event loop',
     next(scene, t) {
@@ -474,19 +485,18 @@ export function eventLoop(jobs = givesBack): Op {
         case LOADING:
           scene.set(t, RANG, scene.get(t, RESULT));
           to(RESTING);
-          return !settle(scene, t) && enter(scene, t, jobs);
+          return !jobs.settle(scene, t) && enter(scene, t, jobs);
         case RESTING:
-          return !settling(scene, t) && enter(scene, t, jobs);
+          return !jobs.settling(scene, t) && enter(scene, t, jobs);
         case ENTERING:
           if (scene.result(t) !== 0) {
             to(RESTING);
-            settle(scene, t);
+            jobs.settle(scene, t);
             return false;
           }
-          if (scene.get(t, LISTENING) === 1) return turn(scene, t, jobs);
-          to(LISTEN);
-          scene.hostLoad(t, scene.doorbell(t));
-          return false;
+          return look(scene, t, jobs);
+        case LOOKING:
+          return !jobs.settling(scene, t) && beginListening(scene, t, jobs);
         case LISTEN:
           if (scene.get(t, RESULT) !== scene.get(t, RANG)) return load(scene, t);
           scene.set(t, LISTENING, 1);
@@ -519,16 +529,29 @@ function load(scene: Scene, t: number): false {
   return false;
 }
 
-function enter(scene: Scene, t: number, jobs: Jobs): boolean {
-  const run = firstRun(scene, t);
-  if (run === 0) return turn(scene, t, jobs);
+function enter(scene: Scene, t: number, jobs: AllJobs): boolean {
+  const run = jobs.firstRun(scene, t);
+  if (run === 0) return look(scene, t, jobs);
   scene.set(t, PHASE, ENTERING);
   scene.call(t, 'enterRun', run, 0);
   return false;
 }
 
+function look(scene: Scene, t: number, jobs: AllJobs): boolean {
+  if (!jobs.look?.(scene, t)) return beginListening(scene, t, jobs);
+  scene.set(t, PHASE, LOOKING);
+  return false;
+}
+
+function beginListening(scene: Scene, t: number, jobs: AllJobs): boolean {
+  if (scene.get(t, QUEUE) === 0 || scene.get(t, LISTENING) === 1) return turn(scene, t, jobs);
+  scene.set(t, PHASE, LISTEN);
+  scene.hostLoad(t, scene.doorbell(t));
+  return false;
+}
+
 /** A timer of the thread fires. */
-function fire(scene: Scene, t: number, jobs: Jobs): boolean {
+function fire(scene: Scene, t: number, jobs: AllJobs): boolean {
   if (jobs.isSet?.(scene, t)) {
     jobs.fire?.(scene, t);
     return turn(scene, t, jobs);
@@ -539,7 +562,7 @@ function fire(scene: Scene, t: number, jobs: Jobs): boolean {
 }
 
 /** What the event loop does next. */
-function turn(scene: Scene, t: number, jobs: Jobs): boolean {
+function turn(scene: Scene, t: number, jobs: AllJobs): boolean {
   scene.set(t, PHASE, NEXT);
   scene.set(t, RESULT, 0);
   scene.set(t, RANG, 0);
