@@ -37,7 +37,7 @@ const command: Command = new Command('check')
   .option('--short', 'only the models that take a few seconds')
   .option('--model <name>', 'only this model, in this process, with the trace of what is found')
   .option('--replay <schedule>', 'play a schedule on --model and print the trace')
-  .option('--no-reduce', 'search without reduction (with --model)')
+  .option('--no-reduce', 'search without any reduction (with --model)')
   .option('--walks <number>', 'random walks instead of a search (with --model)', positive)
   .option('--seed <number>', 'of the walks', positive, 1)
   .option(
@@ -71,7 +71,7 @@ function one(model: Model): number {
   let result =
     options.walks === undefined
       ? search(make, {
-          ...(options.reduce ? {} : { reduce: false }),
+          ...(options.reduce ? {} : { reduce: false, symmetry: 0 }),
           ...boundsOf(model, options.seconds * 1000),
         })
       : walked(make());

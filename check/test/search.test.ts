@@ -111,6 +111,49 @@ describe('reduced or not', () => {
   });
 });
 
+describe('threads that do the same', () => {
+  const both = (name: string, options: object) =>
+    ([1, -1, 0] as const).map((symmetry) =>
+      search(() => new Scene(programOf(model(name)), model(name)), { ...options, symmetry }),
+    );
+
+  // Were anything but records and elements to tell the threads apart, one order would come to other states.
+  it.each([
+    '2x2',
+    '2x2 polling',
+    'release of 2',
+    'promises of one',
+    'dispose of one of two',
+    'event count: two await one value',
+    'TwaLock 0: 3x1',
+    'location: 2x2',
+    'channel: release of 2, 2 buckets',
+    'Capacitor: 2 lanes: yielding',
+    'mutex: 2x1 polling',
+    'places: simple_lock, 3x1',
+  ])('%s: come to as many states in either order, and to no more than in any', (name) => {
+    const [up, down, any] = both(name, { reduce: false });
+    expect(up.exhaustive && any.exhaustive).toBe(true);
+    expect([down.states, down.steps]).toEqual([up.states, up.steps]);
+    expect(up.states).toBeLessThanOrEqual(any.states);
+  });
+
+  it('begin in order, which makes fewer states', () => {
+    const [up, , any] = both('location: 2x2', {});
+    expect(up.states).toBeLessThan(0.7 * any.states);
+  });
+
+  it('begin in any order where somebody looks for a free element', () => {
+    const [up, , any] = both('McsLock: no nodes at hand, 2', {});
+    expect(up.states).toBe(any.states);
+  });
+
+  it.each(plants)('hide no fault: $fault', ({ in: name, program }) => {
+    for (const symmetry of [1, -1, 0] as const)
+      expect(search(() => new Scene(program, model(name)), { symmetry }).violation).toBeDefined();
+  });
+});
+
 describe('what the search must not overlook', () => {
   it('a check of one thread on the words of another, after a local step', () => {
     let seen = 0;

@@ -20,7 +20,7 @@ import { tenants } from './tenants.js';
 import { tombstones } from './tombstones.js';
 
 const three = 'A R A R | A R A R | A R A R';
-const mixed = 'A R A2 R | A2 R A R | A R A R';
+const mixed = 'A R A2 R | A R A2 R | A2 R A R';
 /** The ticket at which the low half of a counter wraps, in the middle of the model. */
 const WRAP = 2n ** 32n - 2n;
 
@@ -159,7 +159,7 @@ const givingUp: Line[] = [
   {
     name: 'give up: heavy head, two behind',
     long: true,
-    program: 'B3 R | A R | A R | V2',
+    program: 'B3 | A | A | V2',
     permits: [0],
     buckets: 2,
   },

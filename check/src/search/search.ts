@@ -5,14 +5,16 @@
  * can be reached is found by strongly connected components (Tarjan): when one is complete and no edge leaves
  * it towards an end, whoever is in it goes round for ever. So spin loops and lost wake-ups both show.
  *
- * Reduction. A thread's next access is local if it goes to a word that only this thread accesses, or that
- * nobody writes. Such a step commutes with all that the others can do, so it alone is tried: a persistent set
- * of one thread. Which words are local is not known beforehand, so it is assumed, of every word, and each
- * access is checked against it; the first that proves the assumption wrong marks the word shared and begins
- * the search anew. So a search that comes to its end has proved its own assumption: the first conflict in any
- * execution left out would, moved to the front of the local steps before it, be in one that was searched.
+ * Reduction. A thread's next access is local if nobody else will, from where it is in its program, access the same
+ * word, or, where the access only reads, write it. Such a step commutes with all that the others can do, so it alone is
+ * tried: a persistent set of one thread. What the others will do is not known beforehand, so it is assumed to be what
+ * they have been seen to do, by word and operation, and each access is checked against that; one that proves the
+ * assumption wrong, of a word that has been relied on, is noted, and the search begun anew. So a search that comes to its
+ * end has proved its own assumption: the first conflict in any execution left out would, moved to the front of the local
+ * steps before it, be in one that was searched.
  * A local step that closes a cycle is expanded in full, so that no thread is put off for ever; and so is one
  * after which the driver or the ghosts have changed, since the checks would take notice of it.
+ * Besides, threads that do the same begin in one order only: Scene.symmetry.
  */
 
 import * as status from '../machine/status.js';
@@ -22,7 +24,7 @@ import * as words from '../scene/words.js';
 import { StateTable } from './table.js';
 import { walk } from './walk.js';
 
-const { CHOICES, HOST_ADDRESS, KILL, STEP } = words;
+const { CHOICES, HOST_ADDRESS, KILL, OP, STEP } = words;
 const { PENDING } = status;
 
 export interface SearchOptions {
@@ -61,19 +63,35 @@ export interface SearchResult {
   readonly recoveries?: readonly number[];
 }
 
-/** Which words several threads access, one of them writing: by number of 8-byte word. */
+/**
+ * Which words may still be accessed by whom: of each thread and word of 8 bytes, the last operation of its program that
+ * has ever been seen to access it, and to write it.
+ */
 class Sharing {
-  readonly shared: Uint8Array;
-  readonly #by: Uint8Array; // thread + 1, SEVERAL
+  readonly #words: number;
+  /** By thread and word: number of the operation + 1. */
+  readonly #accessed: Uint8Array;
   readonly #written: Uint8Array;
+  /** Whether an access to the word has been taken for local. */
+  readonly #relied: Uint8Array;
+  /** Never local. */
+  readonly #visible: Uint8Array;
 
-  constructor(words: number) {
-    this.shared = new Uint8Array(words);
-    this.#by = new Uint8Array(words);
-    this.#written = new Uint8Array(words);
+  constructor(scene: Scene) {
+    this.#words = (scene.machine.words.length >> 1) + 1;
+    this.#accessed = new Uint8Array(scene.threads * this.#words);
+    this.#written = new Uint8Array(scene.threads * this.#words);
+    this.#relied = new Uint8Array(this.#words);
+    this.#visible = new Uint8Array(this.#words);
+    // The checks read these words too, so an access to one of them is never invisible.
+    for (const address of scene.semaphores) {
+      this.#visible[(address + TICKET) >>> 3] = 1;
+      this.#visible[(address + GRANT) >>> 3] = 1;
+    }
+    for (const address of scene.watched) this.#visible[address >>> 3] = 1;
   }
 
-  /** Notes the access that a choice is about to make. True if it makes a word shared that was not. */
+  /** Notes the access that a choice is about to make. True if one has been taken for local, and may not have been. */
   note(scene: Scene, choice: number): boolean {
     if (choice % CHOICES !== STEP) return false;
     const t = Math.floor(choice / CHOICES);
@@ -83,22 +101,35 @@ class Sharing {
     // A wait of the host reads too.
     const word =
       move < 0 ? (pending ? scene.machine.pendingAddress(t) : scene.get(t, HOST_ADDRESS)) >>> 3 : move;
-    if (this.shared[word] === 1) return false;
     const write = move >= 0 && scene.pendingIsWrite(t);
-    const by = this.#by[word];
-    if (by === 0) this.#by[word] = t + 1;
-    else if (by !== t + 1) this.#by[word] = SEVERAL;
-    if (write) this.#written[word] = 1;
-    if (this.#by[word] !== SEVERAL || this.#written[word] === 0) return false;
-    this.shared[word] = 1;
+    const op = scene.get(t, OP) + 1;
+    const i = t * this.#words + word;
+    const more = this.#accessed[i] < op || (write && this.#written[i] < op);
+    if (!more) return false;
+    if (this.#accessed[i] < op) this.#accessed[i] = op;
+    if (write) this.#written[i] = op;
+    return this.#relied[word] === 1;
+  }
+
+  /** Whether nobody else will ever do, from where it is now, what does not commute with the next access of t. */
+  isLocal(scene: Scene, t: number): boolean {
+    const word = scene.pendingWord(t);
+    if (word < 0 || this.#visible[word] === 1) return false;
+    const by = scene.pendingIsWrite(t) ? this.#accessed : this.#written;
+    for (let u = 0; u < scene.threads; u++) {
+      if (u !== t && by[u * this.#words + word] > scene.get(u, OP) && !scene.dead(u)) return false;
+    }
+    this.#relied[word] = 1;
     return true;
   }
 }
 
-const SEVERAL = 255;
 const WALKS = 200;
 /** Steps of walks for each step of a search that was in vain. */
 const WALKED = 0.1;
+/** How much longer a search goes on that is in vain, to find out what else was taken for local, and steps at least. */
+const GRACE = 0.5;
+const LEAST_GRACE = 20_000;
 const CLOCK = 0xffff;
 
 /** Searches the scenes that `make` makes, always the same one, in its first state. */
@@ -106,13 +137,7 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   const start = performance.now();
   const scene = make();
   scene.symmetry(options.symmetry ?? 1);
-  const sharing = new Sharing((scene.machine.words.length >> 1) + 1);
-  // The checks read these words too, so an access to one of them is never invisible.
-  for (const address of scene.semaphores) {
-    sharing.shared[(address + TICKET) >>> 3] = 1;
-    sharing.shared[(address + GRANT) >>> 3] = 1;
-  }
-  for (const address of scene.watched) sharing.shared[address >>> 3] = 1;
+  const sharing = new Sharing(scene);
   const root = scene.machine.mark();
   scene.save(0);
   let inVain = 0;
@@ -173,6 +198,8 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
   const open: number[] = [];
   let closed = new Uint8Array(1 << 16);
   let steps = 0;
+  // When to begin anew, once an access that was taken for local has proved not to be.
+  let inVain = Infinity;
 
   const finish = (complete: boolean, message?: string): SearchResult => ({
     states: table.size,
@@ -253,7 +280,9 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
         used[d + 1] = total;
       }
       taken[d] = choice;
-      if (reduce && sharing.note(scene, choice)) return steps;
+      if (reduce && sharing.note(scene, choice) && inVain === Infinity)
+        inVain = steps * (1 + GRACE) + LEAST_GRACE;
+      if (steps >= inVain) return steps;
       try {
         scene.apply(choice);
       } catch (error) {
@@ -297,6 +326,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     const id = ids[d];
     if (low[d] === id) {
       if (good[d] === 0 && !bounded) {
+        if (inVain !== Infinity) return steps;
         return finish(
           false,
           'from here on no end can be reached: whatever is done, somebody goes round for ever',
@@ -317,7 +347,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     scene.restore(d, changed[d]);
     widen(d);
   }
-  return finish(true);
+  return inVain === Infinity ? finish(true) : steps;
 }
 
 /** Whether nothing can happen any more but deaths. */
@@ -329,8 +359,7 @@ function isEnd(choices: Int32Array, from: number, count: number): boolean {
 /** A thread whose next access is local, or -1. */
 function localThread(scene: Scene, sharing: Sharing): number {
   for (let t = 0; t < scene.threads; t++) {
-    const word = scene.pendingWord(t);
-    if (((word >= 0 && sharing.shared[word] === 0) || scene.silent(t)) && scene.mayMove(t)) return t;
+    if ((sharing.isLocal(scene, t) || scene.silent(t)) && scene.mayMove(t)) return t;
   }
   return -1;
 }
