@@ -1,4 +1,6 @@
 /** One experiment runs at a time: two would take each other's processors. Starting one stops the other. */
+import { button, h, put } from './ui/dom.js';
+
 export interface Experiment {
   stop(): Promise<void> | void;
 }
@@ -19,3 +21,68 @@ export function end(experiment: Experiment): void {
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) void current?.stop();
 });
+
+/** The button that starts and stops an experiment, and the line that says what went wrong. */
+export class Switch implements Experiment {
+  readonly status = h('p', { class: 'status', role: 'status' });
+  readonly button = button(
+    'Start',
+    () => (this.#stop === undefined ? this.#start() : this.stop()),
+    'primary',
+  );
+  readonly #begin: () => Promise<() => Promise<void>>;
+  #stop: (() => Promise<void>) | undefined;
+  #starting: Promise<void> | undefined;
+  #changes: Promise<void> = Promise.resolve();
+
+  /** `start` resolves to how it is stopped. */
+  constructor(start: () => Promise<() => Promise<void>>) {
+    this.#begin = start;
+  }
+
+  /** For a setting that has changed: if the experiment runs, it starts again. */
+  readonly restart = (): void => {
+    if (this.#stop === undefined && this.#starting === undefined) return;
+    this.#changes = this.#changes.then(async () => {
+      await this.stop();
+      await this.#start();
+    });
+  };
+
+  async stop(): Promise<void> {
+    await this.#starting;
+    const stop = this.#stop;
+    if (stop === undefined) return;
+    this.#stop = undefined;
+    this.button.disabled = true;
+    try {
+      await stop();
+    } catch (error) {
+      put(this.status, String(error));
+    }
+    put(this.button, 'Start');
+    this.button.disabled = false;
+    end(this);
+  }
+
+  async #start(): Promise<void> {
+    this.#starting ??= this.#starts().finally(() => {
+      this.#starting = undefined;
+    });
+    await this.#starting;
+  }
+
+  async #starts(): Promise<void> {
+    this.button.disabled = true;
+    put(this.status, '');
+    await begin(this);
+    try {
+      this.#stop = await this.#begin();
+      put(this.button, 'Stop');
+    } catch (error) {
+      put(this.status, String(error));
+      end(this);
+    }
+    this.button.disabled = false;
+  }
+}

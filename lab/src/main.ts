@@ -2,7 +2,7 @@
 import './style.css';
 import { isolate } from './isolation.js';
 import { byId, put } from './ui/dom.js';
-import { everyFrame, framesPerSecond } from './ui/frames.js';
+import { every, framesPerSecond } from './ui/frames.js';
 import { theme } from './ui/theme.js';
 
 theme();
@@ -27,12 +27,9 @@ if (why === undefined) {
   put(notice, why);
 }
 
-let shown = 0;
-everyFrame((now) => {
-  if (now - shown < 250) return;
-  shown = now;
+const pill = byId('fps');
+every(500, pill, (now) => {
   const fps = framesPerSecond();
-  const pill = byId('fps');
   put(pill, `${fps} fps`);
   pill.classList.toggle('slow', now > 2000 && fps < 50);
 });

@@ -1,10 +1,10 @@
 /** Clicks through the built page in each browser of this machine, and looks at what it shows. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { BROWSERS, launch } from '../browsers.mjs';
 import { serve } from '../serve.mjs';
-import { BROWSERS, type Found } from './browsers.js';
 
 /** Long enough for a busy machine: nothing here depends on how long a thing takes. */
 const PATIENCE = { timeout: 60_000, polling: 100 };
@@ -30,7 +30,7 @@ const text = (page: Page, selector: string): Promise<string> =>
 const figure = async (page: Page, within: string, name: string): Promise<number> =>
   Number((await text(page, `${within} [data-figure="${name}"]`)).replaceAll(',', ''));
 
-/** Clicks the button with this text. */
+/** Clicks the button with this text, on the screen: what is off it does nothing. */
 async function press(page: Page, within: string, label: string): Promise<void> {
   await page.evaluate(
     (selector, wanted) => {
@@ -38,6 +38,7 @@ async function press(page: Page, within: string, label: string): Promise<void> {
       const button = buttons.find(({ textContent }) => textContent === wanted);
       if (!button) throw new Error(`no button ${wanted} in ${selector}`);
       if (button.disabled) throw new Error(`the button ${wanted} in ${selector} is disabled`);
+      button.scrollIntoView({ block: 'center', behavior: 'instant' });
       button.click();
     },
     within,
@@ -97,7 +98,8 @@ async function catchDownloads(page: Page): Promise<() => Promise<Record<string, 
 
 for (const found of BROWSERS) suite(found);
 
-function suite({ name, title, path, variable }: Found): void {
+function suite(found: (typeof BROWSERS)[number]): void {
+  const { title, path, variable } = found;
   const why = `no ${title} is on this machine, or ${variable} does not name it`;
   describe.skipIf(path === undefined)(path === undefined ? `${title}: skipped, ${why}` : title, () => {
     let server: Server;
@@ -107,13 +109,7 @@ function suite({ name, title, path, variable }: Found): void {
 
     beforeAll(async () => {
       server = await serve({ port: 0 });
-      browser = await puppeteer.launch({
-        browser: name,
-        executablePath: path as string,
-        headless: true,
-        // The sandbox refuses to run as root, which containers often do.
-        args: name === 'chrome' && process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-      });
+      browser = await launch(found);
       page = await open(browser, address(server), errors);
     });
     afterAll(async () => {
@@ -161,7 +157,12 @@ function suite({ name, title, path, variable }: Found): void {
       expect(ours).toBe('0');
       expect(await page.$$('.ours .matrix td.some')).toEqual([]);
       expect(await text(page, '.ours [data-figure=longest]')).toMatch(/^\d[\d.]* (µs|ms|s)$/);
-      expect((await page.$$(`${lab} .chart svg path`)).length).toBeGreaterThanOrEqual(3);
+      // A line for either side, and the area below that of the barging one.
+      const paths = await page.$$eval(`${lab} .chart svg > path`, (all) =>
+        all.map((one) => one.getAttribute('d')),
+      );
+      expect(paths).toHaveLength(3);
+      for (const path of paths) expect(path).toMatch(/^M[\d.,]+L/);
       await press(page, lab, 'Stop');
       await hasButton(page, lab, 'Start');
       console.log(`${title}: ${frames} while 4 workers contended`);
@@ -319,6 +320,32 @@ function suite({ name, title, path, variable }: Found): void {
         );
       await seen();
       expect((await page.$$(`${lab} .bucket`)).length).toBeGreaterThanOrEqual(1);
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+    });
+
+    test('what is off the screen is not looked at, and again once it is back', async () => {
+      const lab = '#queue-lab';
+      await press(page, lab, 'Start');
+      const changes = (from: string): Promise<unknown> =>
+        page.waitForFunction(
+          (was) => document.querySelector('#queue-lab [data-figure=grant]')?.textContent !== was,
+          PATIENCE,
+          from,
+        );
+      const grant = (): Promise<string> => text(page, `${lab} [data-figure=grant]`);
+      const scroll = (to: string): Promise<void> =>
+        page.$eval(to, (element) => element.scrollIntoView({ behavior: 'instant' }));
+      await changes(await grant());
+      await scroll('footer');
+      // Between two looks there are a hundred grants.
+      for (let before = ''; before !== (await grant()); ) {
+        before = await grant();
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+      const stood = await grant();
+      await scroll(lab);
+      await changes(stood);
       await press(page, lab, 'Stop');
       await hasButton(page, lab, 'Start');
     });

@@ -4,7 +4,7 @@ import { type Cell, cells, type Results } from '@taketurns/bench/dist/results.js
 import type { ScriptRow } from '@taketurns/bench/dist/rows/row.js';
 import { Crew } from '../crew/crew.js';
 import { begin, end } from '../experiment.js';
-import { Chart, colour, decades, Plot } from '../ui/chart.js';
+import { Chart, colour, decades, drawn, Plot } from '../ui/chart.js';
 import { button, byId, download, h, put, slider } from '../ui/dom.js';
 import { count, counted, duration, share } from '../ui/format.js';
 
@@ -124,7 +124,8 @@ class Bench {
         h('div', { class: 'group' }, this.#saves),
       ),
     );
-    this.#show();
+    this.#draw();
+    this.#tabulate();
   }
 
   #save(chart: number, file: string): void {
@@ -173,6 +174,7 @@ class Bench {
     const seconds = this.#seconds.value;
     const rounds = this.#rounds.value;
     this.#results = this.#nothing(rows, { threads, seconds, runs: rounds });
+    this.#draw();
     this.#running = true;
     this.#stopped = false;
     put(this.#start, 'Stop');
@@ -181,7 +183,7 @@ class Bench {
       this.#start.disabled = false;
       put(this.#start, 'Run');
       end(this);
-      this.#show();
+      this.#tabulate();
     });
     await this.#ended;
   }
@@ -216,7 +218,6 @@ class Bench {
             // A browser does not say how much of its processors a page takes.
             const cpuSeconds = Number.NaN;
             runs.push({ row: row.name, threads: of, round, seconds: run.seconds, cpuSeconds, iterations });
-            this.#show();
             if (round === 1) {
               const { longestWaitMs, largestBypass, bypasses, admissions, outOfOrder } = await runRow(
                 crew,
@@ -247,7 +248,9 @@ class Bench {
           } finally {
             crew?.dismiss();
           }
-          this.#show();
+          this.#draw();
+          this.#tabulate();
+          await drawn();
         }
       }
     }
@@ -319,9 +322,11 @@ class Bench {
     );
   }
 
-  /** Draws figures and table anew. */
-  #show(): void {
+  #draw(): void {
     for (const chart of this.#charts) chart.draw();
+  }
+
+  #tabulate(): void {
     const all = cells(this.#results);
     const most = Math.max(0, ...all.map(({ threads }) => threads));
     const at = all.filter(({ threads }) => threads === most);

@@ -6,7 +6,7 @@ import { fairness, median, total } from '@taketurns/bench/dist/statistics.js';
 import { type RunOptions, runRow } from '../bench/run.js';
 import { Crew } from '../crew/crew.js';
 import { begin, end } from '../experiment.js';
-import { Chart, decades, Plot } from '../ui/chart.js';
+import { Chart, decades, drawn, Plot } from '../ui/chart.js';
 import { button, byId, download, h, put, select, slider } from '../ui/dom.js';
 import { count, duration, whole } from '../ui/format.js';
 
@@ -70,6 +70,7 @@ export function capacitor(): void {
   };
   const limit = slider('B, the size of a platoon', LIMITS, USUAL, String, () => {
     queue = [];
+    teeth.draw();
     show();
   });
   limit.element.classList.add('wide');
@@ -77,6 +78,7 @@ export function capacitor(): void {
     samples.clear();
     const again = running !== undefined;
     await stop();
+    teeth.draw();
     show();
     if (again) await go();
   });
@@ -224,7 +226,6 @@ export function capacitor(): void {
     put(figures.throughput, at === undefined ? '–' : `${count(at.throughput)}/s`);
     put(figures.fairness, at === undefined ? '–' : at.fairness.toFixed(2));
     put(figures.wait, at === undefined ? '–' : duration(at.wait));
-    teeth.draw();
     trade.draw();
   }
 
@@ -273,10 +274,12 @@ export function capacitor(): void {
         warmUp: WARM_MS,
       });
       if (traced.trace !== undefined) trace = { ...traced.trace, limit: of };
-      show();
+      teeth.draw();
+      await drawn();
       if (stopped) break;
       await sample(of);
       show();
+      await drawn();
     }
   }
 
@@ -359,5 +362,6 @@ export function capacitor(): void {
       ),
     ),
   );
+  teeth.draw();
   show();
 }

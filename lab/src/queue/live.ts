@@ -1,51 +1,43 @@
-/** The queue of real threads: what stands in their arena, read in every frame. */
+/** The queue of real threads: what stands in their arena, looked at several times a second. */
 import { Arena, Semaphore } from 'taketurns';
 import { Crew, within } from '../crew/crew.js';
-import { begin, end } from '../experiment.js';
-import { Chart, Plot } from '../ui/chart.js';
-import { button, byId, h, put, select, slider } from '../ui/dom.js';
+import { Switch } from '../experiment.js';
+import { byId, h, put, select, slider } from '../ui/dom.js';
 import { count, duration, whole } from '../ui/format.js';
-import { everyFrame } from '../ui/frames.js';
+import { every } from '../ui/frames.js';
+import { Timeline } from '../ui/timeline.js';
 import { ArrayView } from './array.js';
 import { Memory } from './memory.js';
 
 const PATIENCE_MS = 10_000;
-const BIN_MS = 250;
-/** Between two looks at the figures. */
-const TELL_MS = 100;
-const WINDOW_MS = 10_000;
+/** Between two looks at the memory, and over which the rates are taken. */
+const LOOK_MS = 100;
+const BIN_MS = 200;
 const MOST_THREADS = 8;
 
-interface Rate {
-  readonly time: number;
-  readonly kind: 'grants' | 'collisions' | 'given up';
-  readonly rate: number;
-}
-
-type Counters = Record<Rate['kind'], number>;
+const KINDS = [
+  { name: 'grants', colour: 'var(--ours)' },
+  { name: 'collisions', colour: 'var(--waits)' },
+  { name: 'given up', colour: 'var(--barging)' },
+] as const;
 
 interface Run {
-  readonly crew: Crew;
   readonly semaphore: Semaphore;
   readonly arena: Arena;
   readonly memory: Memory;
   readonly at: number;
-  readonly words: Int32Array;
-  /** Tickets that were given up and taken back, or passed. */
-  before: Counters & { readonly time: number };
-  endFrames: () => void;
 }
 
-const COLOURS = { grants: 'var(--ours)', collisions: 'var(--waits)', 'given up': 'var(--barging)' } as const;
+/** The least of 1, 2 and 5 times a power of ten that is not less. */
+function roundUp(n: number): number {
+  const unit = 10 ** Math.floor(Math.log10(n));
+  return ([1, 2, 5, 10].find((step) => step * unit >= n) as number) * unit;
+}
 
 export function live(): void {
-  const experiment = { stop };
-  const rates: Rate[] = [];
-  let now = 0;
-  let told = 0;
-  let run: Run | undefined;
-  let busy = false;
-
+  const lab = byId('queue-lab');
+  const control = new Switch(start);
+  const { restart } = control;
   const figure = (name: string): HTMLElement => h('dd', { 'data-figure': name }, '–');
   const figures = {
     ticket: figure('ticket'),
@@ -79,44 +71,25 @@ export function live(): void {
     ] as const,
     restart,
   );
-  const start = button('Start', () => (run === undefined ? go() : stop()), 'primary');
-  const status = h('p', { class: 'status', role: 'status' });
-  const chart = new Chart(
+  const chart = new Timeline(
     'A second',
-    () => ({
-      ariaLabel: 'Grants, collisions and requests given up in a second, over the last ten seconds',
-      marginBottom: 34,
-      x: { domain: [-WINDOW_MS / 1000, 0], label: 'seconds ago', tickFormat: (x: number) => `${-x}` },
-      y: { grid: true, label: null, tickFormat: count, zero: true, nice: true, ticks: 5 },
-      color: { domain: Object.keys(COLOURS), range: Object.values(COLOURS), legend: true },
-      marks: [
-        Plot.ruleY([0], { stroke: 'var(--line)' }),
-        Plot.lineY(rates, {
-          x: ({ time }: Rate) => (time - now) / 1000,
-          y: 'rate',
-          z: 'kind',
-          stroke: 'kind',
-          strokeWidth: 1.8,
-        }),
-      ],
-    }),
+    'Grants, collisions and requests given up in a second',
     'grants, collisions in the waiting array, requests given up',
+    KINDS,
+    (rate) => ({ least: 0, most: roundUp(Math.max(100, rate)), scale: { tickFormat: count, ticks: 5 } }),
   );
 
-  async function go(): Promise<void> {
-    if (busy) return;
-    busy = true;
-    start.disabled = true;
-    await begin(experiment);
-    put(status, '');
-    let crew: Crew | undefined;
+  async function start(): Promise<() => Promise<void>> {
+    const crew = await Crew.hire(threads.value);
+    const words = new Int32Array(new SharedArrayBuffer(4));
+    let run: Run;
     try {
-      crew = await Crew.hire(threads.value);
       // The page's thread is the first in this arena; as they attach one after the other, the workers follow.
       const arena = new Arena({ slots: slots.value, threads: 32, waiters: 64, objects: 8, names: 1 });
       const semaphore = new Semaphore(permits.value, { arena });
       const { handle } = semaphore;
-      const words = new Int32Array(new SharedArrayBuffer(4));
+      const memory = new Memory(new Int32Array(arena.handle.memory.buffer));
+      run = { semaphore, arena, memory, at: handle.address };
       await within(
         crew.order((thread) => ({
           job: 'queue',
@@ -129,61 +102,36 @@ export function live(): void {
         PATIENCE_MS,
         'the threads did not start',
       );
-      rates.length = 0;
-      const time = performance.now();
-      run = {
-        crew,
-        semaphore,
-        arena,
-        words,
-        memory: new Memory(new Int32Array(arena.handle.memory.buffer)),
-        at: handle.address,
-        before: { grants: 0, collisions: 0, 'given up': 0, time },
-        endFrames: everyFrame(frame),
-      };
-      for (const [t, { row }] of beds.entries()) row.hidden = t >= threads.value;
-      put(start, 'Stop');
     } catch (error) {
-      put(status, String(error));
-      crew?.dismiss();
-      end(experiment);
+      crew.dismiss();
+      throw error;
     }
-    start.disabled = false;
-    busy = false;
+    chart.clear();
+    for (const [t, { row }] of beds.entries()) row.hidden = t >= threads.value;
+    let [then, before] = [performance.now(), counts(run)];
+    const ends = [
+      every(LOOK_MS, lab, () => look(run)),
+      every(BIN_MS, lab, (now) => {
+        const after = counts(run);
+        for (const [kind, count] of after.entries())
+          chart.add(kind, now, ((count - (before[kind] as number)) * 1000) / (now - then));
+        [then, before] = [now, after];
+        chart.draw(now);
+      }),
+    ];
+    return async () => {
+      for (const end of ends) end();
+      Atomics.store(words, 0, 1);
+      try {
+        await within(crew.done(), PATIENCE_MS, 'the threads did not stop');
+      } finally {
+        crew.dismiss();
+        run.semaphore.dispose();
+      }
+    };
   }
 
-  async function stop(): Promise<void> {
-    if (run === undefined) return;
-    const { crew, semaphore, words, endFrames } = run;
-    endFrames();
-    run = undefined;
-    start.disabled = true;
-    Atomics.store(words, 0, 1);
-    try {
-      await within(crew.done(), PATIENCE_MS, 'the threads did not stop');
-    } catch (error) {
-      put(status, String(error));
-    }
-    crew.dismiss();
-    semaphore.dispose();
-    put(start, 'Start');
-    start.disabled = false;
-    end(experiment);
-  }
-
-  let restarting = Promise.resolve();
-  function restart(): void {
-    if (run === undefined) return;
-    restarting = restarting.then(async () => {
-      await stop();
-      await go();
-    });
-  }
-
-  function frame(time: number): void {
-    if (run === undefined) return;
-    now = time;
-    const { memory, at } = run;
+  function look({ semaphore, arena, memory, at }: Run): void {
     const owners = new Map<number, number>();
     const waits = new Map<number, string>();
     for (const { index, state, thread, object, start: ticket, cells } of memory.elements(64)) {
@@ -197,43 +145,32 @@ export function live(): void {
       );
     }
     array.show(memory, (e) => owners.get(e));
-    // Nobody reads numbers that change sixty times a second.
-    if (time - told < TELL_MS) return;
-    told = time;
     for (const [t, { where }] of beds.entries()) put(where, waits.get(t) ?? 'not in the queue');
-    const { semaphore, arena } = run;
-    const stats = semaphore.inspect();
-    const { collisions } = arena.stats();
+    const { waiting, longestWait, timeouts } = semaphore.inspect();
     put(figures.ticket, whole(memory.ticket(at)));
     put(figures.grant, whole(memory.grant(at)));
-    put(figures.waiting, String(stats.waiting));
-    put(figures.longest, duration(stats.longestWait));
-    put(figures.collisions, whole(collisions));
-    put(figures.timeouts, whole(stats.timeouts));
-    if (time - run.before.time >= BIN_MS) endBin(run, memory.grant(at), collisions, stats.timeouts, time);
+    put(figures.waiting, String(waiting));
+    put(figures.longest, duration(longestWait));
+    put(figures.collisions, whole(arena.stats().collisions));
+    put(figures.timeouts, whole(timeouts));
   }
 
-  function endBin(of: Run, grants: number, collisions: number, timeouts: number, time: number): void {
-    const after = { grants, collisions, 'given up': timeouts, time };
-    const seconds = (time - of.before.time) / 1000;
-    for (const kind of Object.keys(COLOURS) as Rate['kind'][])
-      rates.push({ time, kind, rate: (after[kind] - of.before[kind]) / seconds });
-    of.before = after;
-    while (rates[0] !== undefined && rates[0].time < time - WINDOW_MS) rates.shift();
-    chart.draw();
+  /** Of each kind, how many there were. */
+  function counts({ semaphore, arena, memory, at }: Run): number[] {
+    return [memory.grant(at), arena.stats().collisions, semaphore.inspect().timeouts];
   }
 
-  byId('queue-lab').append(
+  lab.append(
     h(
       'div',
       { class: 'stage' },
       h(
         'div',
         { class: 'controls' },
-        start,
+        control.button,
         [threads, permits, slots, hold, patience].map(({ element }) => element),
       ),
-      status,
+      control.status,
       h(
         'div',
         { class: 'panel' },

@@ -1,7 +1,7 @@
 /** The queue on a simulated schedule: single steps, backwards too, and slow motion. */
 import { button, byId, h, put, select, slider } from '../ui/dom.js';
 import { counted } from '../ui/format.js';
-import { everyFrame } from '../ui/frames.js';
+import { every } from '../ui/frames.js';
 import { ArrayView } from './array.js';
 import { type Choice, SCENARIOS, Simulation } from './simulation.js';
 
@@ -32,7 +32,13 @@ export function stepper(): void {
     SCENARIOS.map(({ id, title }) => [id, title] as const),
     (id) => restart(id),
   );
-  const speed = slider('slow motion', SPEEDS, 4, (n) => `${counted(n, 'step')} a second`);
+  const speed = slider(
+    'slow motion',
+    SPEEDS,
+    4,
+    (n) => `${counted(n, 'step')} a second`,
+    () => playing !== undefined && run(),
+  );
   const next = button('Next step', () => act(choose), 'primary');
   const back = button('Back', () => goBack());
   const play = button('Play', () => toggle());
@@ -119,13 +125,15 @@ export function stepper(): void {
       return;
     }
     if (simulation.isOver) restart(scenario.value);
-    let due = 0;
-    playing = everyFrame((now) => {
-      if (now < due) return;
-      due = now + 1000 / speed.value;
-      act(choose);
-    });
+    act(choose);
+    run();
     put(play, 'Pause');
+  }
+
+  /** Plays, at the present speed. */
+  function run(): void {
+    playing?.();
+    playing = every(1000 / speed.value, root, () => act(choose));
   }
 
   function pause(): void {

@@ -1,6 +1,6 @@
 /**
  * The shared memory in which the threads of one side of the starvation experiment say what they do. Each thread writes
- * its own part; the page reads it in every frame. Only OVERTAKEN is written by others: by whoever has the permit.
+ * its own part; the page reads it ten times a second. Only OVERTAKEN is written by others: by whoever has the permit.
  */
 export const THINKING = 0;
 export const WAITING = 1;

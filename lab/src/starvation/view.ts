@@ -3,11 +3,12 @@ import { JsBargingSemaphore } from '@taketurns/bench/dist/rows/js-barging.js';
 import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { Semaphore } from 'taketurns';
 import { Crew, within } from '../crew/crew.js';
-import { begin, end } from '../experiment.js';
-import { Chart, decades, Plot } from '../ui/chart.js';
-import { button, byId, h, put, select, slider } from '../ui/dom.js';
+import { Switch } from '../experiment.js';
+import { decades } from '../ui/chart.js';
+import { byId, h, put, select, slider } from '../ui/dom.js';
 import { count, duration } from '../ui/format.js';
-import { everyFrame } from '../ui/frames.js';
+import { every } from '../ui/frames.js';
+import { Timeline } from '../ui/timeline.js';
 import {
   ADMISSIONS,
   Board,
@@ -25,12 +26,9 @@ import {
 } from './board.js';
 
 const PATIENCE_MS = 10_000;
-/** Of the chart, and of how often it is drawn. */
-const WINDOW_MS = 10_000;
-const DRAW_MS = 150;
-/** Between two looks at the figures. */
-const TELL_MS = 100;
-/** Over which shares and rates are taken. */
+/** Between two looks at the board, two drawings of the chart, and over which shares and rates are taken. */
+const LOOK_MS = 100;
+const DRAW_MS = 200;
 const BIN_MS = 500;
 /** What the chart calls a wait shorter than it can show. */
 const FLOOR_MS = 0.01;
@@ -49,11 +47,6 @@ interface Before {
   held: number;
 }
 
-interface Point {
-  readonly time: number;
-  readonly wait: number;
-}
-
 interface Lane {
   readonly row: HTMLElement;
   readonly state: HTMLElement;
@@ -64,7 +57,6 @@ interface Lane {
 
 class Side {
   readonly element: HTMLElement;
-  readonly points: Point[] = [];
   readonly name: string;
   readonly kind: 'barging' | 'ours';
   readonly #figures: Record<'now' | 'longest' | 'most' | 'rate', HTMLElement>;
@@ -77,7 +69,6 @@ class Side {
   #semaphore: Semaphore | undefined;
   #before: Before[] = [];
   #bin = 0;
-  #told = 0;
 
   constructor(kind: 'barging' | 'ours', name: string, about: string) {
     this.kind = kind;
@@ -159,7 +150,6 @@ class Side {
   async start(settings: Settings): Promise<void> {
     const threads = settings.hogs + 1;
     this.#lay(settings.hogs);
-    this.points.length = 0;
     this.#before = Array.from({ length: threads }, () => ({ admissions: 0, waited: 0, held: 0 }));
     this.#bin = clock();
     const board = new Board(threads);
@@ -199,27 +189,20 @@ class Side {
     }
   }
 
-  /** Reads the board and shows it. */
-  frame(now: number): void {
+  /** Reads the board and shows it. Returns the longest wait since the last look, if there was one. */
+  look(now: number): number | undefined {
     const board = this.#board;
-    if (board === undefined) return;
+    if (board === undefined) return undefined;
     const victim = board.ints(0);
     const times = board.times(0);
     const isWaiting = Atomics.load(victim, STATE) === WAITING;
     const waiting = isWaiting ? Math.max(0, now - (times[SINCE] as number)) : 0;
     const ended = Atomics.exchange(victim, LATEST_WAIT, 0) / 1000;
-    // Who waits no more, and has had no turn since the last look, leaves no point.
-    if (isWaiting || ended > 0) this.points.push({ time: now, wait: Math.max(FLOOR_MS, waiting, ended) });
-    while ((this.points[0]?.time ?? now) < now - WINDOW_MS) this.points.shift();
-
     for (const [thread, { state }] of this.#rows.entries()) {
       const is = Atomics.load(board.ints(thread), STATE);
       const name = is === WAITING ? 'state waits' : is === HOLDING ? 'state holds' : 'state';
       if (state.className !== name) state.className = name;
     }
-    // Nobody reads numbers that change sixty times a second.
-    if (now - this.#told < TELL_MS) return;
-    this.#told = now;
     const figures = this.#figures;
     put(figures.longest, duration(Math.max(times[LONGEST] as number, waiting)));
     const most = Math.max(victim[MOST_OVERTAKEN] as number, Atomics.load(victim, OVERTAKEN));
@@ -233,10 +216,14 @@ class Side {
         cell.classList.toggle('some', times !== '' && times !== '0');
       }
     }
-    if (now - this.#bin >= BIN_MS) this.#endBin(board, now);
+    // Who waits no more, and has had no turn since the last look, leaves no point.
+    return isWaiting || ended > 0 ? Math.max(waiting, ended) : undefined;
   }
 
-  #endBin(board: Board, now: number): void {
+  /** Shows the shares and rates since it was last called. */
+  endBin(now: number): void {
+    const board = this.#board;
+    if (board === undefined) return;
     const length = now - this.#bin;
     this.#bin = now;
     for (const [thread, { waits, holds, rate }] of this.#rows.entries()) {
@@ -265,51 +252,24 @@ export function starvation(): void {
   const barging = new Side('barging', 'A barging semaphore', 'A count, taken by whoever comes first.');
   const ours = new Side('ours', 'taketurns Semaphore', 'A ticket each, served in order. Bypass bound: 0.');
   const sides = [barging, ours];
-  const now = { time: 0 };
-  const chart = new Chart(
+  const lab = byId('starvation-lab');
+  const chart = new Timeline(
     'How long the victim waits',
-    () => {
-      const top = Math.max(1000, ...barging.points.map(({ wait }) => wait));
+    'How long the victim waits on either semaphore',
+    'logarithmic',
+    sides.map(({ name, kind }) => ({ name, colour: `var(--${kind})`, area: kind === 'barging' })),
+    (wait) => {
+      const most = Math.max(1000, 10 ** Math.ceil(Math.log10(Math.max(1, wait))));
       return {
-        ariaLabel: 'How long the victim waits on either semaphore, over the last ten seconds',
-        marginBottom: 34,
-        color: {
-          domain: sides.map(({ name }) => name),
-          range: sides.map(({ kind }) => `var(--${kind})`),
-          legend: true,
-        },
-        clip: true,
-        x: { domain: [-WINDOW_MS / 1000, 0], label: 'seconds ago', tickFormat: (x: number) => `${-x}` },
-        y: {
-          type: 'log',
-          domain: [FLOOR_MS, top],
-          label: null,
-          grid: true,
-          ticks: decades(FLOOR_MS, top),
-          tickFormat: duration,
-        },
-        marks: sides.flatMap((side) => {
-          const x = ({ time }: Point): number => (time - now.time) / 1000;
-          const stroke = `var(--${side.kind})`;
-          const area = Plot.areaY(side.points, {
-            x,
-            y1: FLOOR_MS,
-            y2: 'wait',
-            fill: stroke,
-            fillOpacity: 0.12,
-          });
-          const line = Plot.lineY(side.points, { x, y: 'wait', stroke, strokeWidth: 1.6 });
-          return side === barging ? [area, line] : [line];
-        }),
+        least: FLOOR_MS,
+        most,
+        scale: { type: 'log', ticks: decades(FLOOR_MS, most), tickFormat: duration },
       };
     },
-    'logarithmic',
   );
 
-  let stopFrames: (() => void) | undefined;
-  let drawn = 0;
-  const experiment = { stop };
-  const status = h('p', { class: 'status', role: 'status' });
+  const control = new Switch(start);
+  const { restart } = control;
   const hogs = slider('hogs', [1, 2, 3], 1, String, restart);
   const hold = slider('each holds it for', [0.1, 0.2, 0.5, 1, 2, 5, 10], 1, duration, restart);
   const think = slider('the victim comes back after', [0.1, 0.5, 1, 5, 20], 1, duration, restart);
@@ -321,70 +281,52 @@ export function starvation(): void {
     ],
     restart,
   );
-  const start = button('Start', () => (stopFrames === undefined ? go() : stop()), 'primary');
-  const controls = [hogs, hold, work, think];
-  let busy = false;
 
-  async function go(): Promise<void> {
-    if (busy) return;
-    busy = true;
-    start.disabled = true;
-    await begin(experiment);
-    put(status, '');
+  async function start(): Promise<() => Promise<void>> {
+    const settings = {
+      hogs: hogs.value,
+      hold: hold.value,
+      think: think.value,
+      computes: work.value === 'computes',
+    };
+    const stopSides = async (): Promise<void> => {
+      const results = await Promise.allSettled(sides.map((side) => side.stop()));
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    };
     try {
-      const settings = {
-        hogs: hogs.value,
-        hold: hold.value,
-        think: think.value,
-        computes: work.value === 'computes',
-      };
       await Promise.all(sides.map((side) => side.start(settings)));
-      start.textContent = 'Stop';
-      stopFrames = everyFrame((frameTime) => {
-        now.time = clock();
-        for (const side of sides) side.frame(now.time);
-        if (frameTime - drawn < DRAW_MS) return;
-        drawn = frameTime;
-        chart.draw();
-      });
     } catch (error) {
-      put(status, String(error));
-      await Promise.allSettled(sides.map((side) => side.stop()));
-      end(experiment);
+      await stopSides().catch(() => {});
+      throw error;
     }
-    start.disabled = false;
-    busy = false;
+    chart.clear();
+    const ends = [
+      every(LOOK_MS, lab, () => {
+        const now = clock();
+        for (const [series, side] of sides.entries()) {
+          const wait = side.look(now);
+          if (wait !== undefined) chart.add(series, now, wait);
+        }
+      }),
+      every(DRAW_MS, lab, () => chart.draw(clock())),
+      every(BIN_MS, lab, () => {
+        for (const side of sides) side.endBin(clock());
+      }),
+    ];
+    return async () => {
+      for (const end of ends) end();
+      await stopSides();
+    };
   }
 
-  async function stop(): Promise<void> {
-    if (stopFrames === undefined) return;
-    stopFrames();
-    stopFrames = undefined;
-    start.disabled = true;
-    const results = await Promise.allSettled(sides.map((side) => side.stop()));
-    for (const result of results) if (result.status === 'rejected') put(status, String(result.reason));
-    start.textContent = 'Start';
-    start.disabled = false;
-    end(experiment);
-  }
-
-  let restarting = Promise.resolve();
-  function restart(): void {
-    if (stopFrames === undefined) return;
-    restarting = restarting.then(async () => {
-      await stop();
-      await go();
-    });
-  }
-
-  byId('starvation-lab').append(
+  lab.append(
     h(
       'div',
       { class: 'controls' },
-      start,
-      controls.map(({ element }) => element),
+      control.button,
+      [hogs, hold, work, think].map(({ element }) => element),
     ),
-    status,
+    control.status,
     h(
       'div',
       { class: 'sides' },
@@ -399,5 +341,4 @@ export function starvation(): void {
       h('span', {}, h('i', { class: 'key' }), 'does without'),
     ),
   );
-  chart.draw();
 }

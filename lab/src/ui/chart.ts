@@ -4,6 +4,7 @@
  */
 import * as Plot from '@observablehq/plot';
 import { h } from './dom.js';
+import { watchScreen } from './frames.js';
 
 export { Plot };
 
@@ -17,21 +18,58 @@ export function colour(i: number): string {
   return `var(--c${(i % 8) + 1})`;
 }
 
+const PATIENCE_MS = 500;
 const HEIGHT = 260;
 /** Height of the row of the legend in a file. */
 const LEGEND = 28;
 const FONT = 'system-ui, sans-serif';
 
+/** Charts to be drawn, one a frame: each takes half of one. */
+const due = new Set<() => void>();
+
+function drawOne(): void {
+  const [draw] = due;
+  if (draw === undefined) return;
+  due.delete(draw);
+  if (due.size > 0) requestAnimationFrame(drawOne);
+  draw();
+}
+
+/** Resolves when all that are to be drawn are on the screen: whoever then fills the processors holds up no frame. */
+export async function drawn(): Promise<void> {
+  const frame = (): Promise<void> =>
+    new Promise((resolve) => {
+      // A page that is not seen has no frames.
+      const patience = setTimeout(resolve, PATIENCE_MS);
+      requestAnimationFrame(() => {
+        clearTimeout(patience);
+        // After what the frame paints.
+        setTimeout(resolve);
+      });
+    });
+  do await frame();
+  while (due.size > 0 && !document.hidden);
+}
+
+type Drawn = (plot: ReturnType<typeof Plot.plot>, svg: SVGSVGElement) => void;
+
 export class Chart {
   readonly element: HTMLElement;
   readonly #plot = h('div', { class: 'plot' });
   readonly #options: (narrow: boolean) => Plot.PlotOptions;
+  readonly #drawn: Drawn | undefined;
   #width = 0;
-  #due = false;
+  #isSeen = false;
+  /** Whether what it shows is out of date. */
+  #isStale = false;
 
-  /** `options` is asked whenever the chart is drawn: when told to, and when its place gets another width. */
-  constructor(title: string, options: (narrow: boolean) => Plot.PlotOptions, note = '') {
+  /**
+   * `options` is asked whenever the chart is drawn: when told to, and when its place gets another width. `drawn` may
+   * add to it.
+   */
+  constructor(title: string, options: (narrow: boolean) => Plot.PlotOptions, note = '', drawn?: Drawn) {
     this.#options = options;
+    this.#drawn = drawn;
     this.element = h(
       'figure',
       { class: 'chart' },
@@ -44,32 +82,47 @@ export class Chart {
       this.#width = width;
       this.draw();
     }).observe(this.#plot);
+    watchScreen(this.element, (isSeen) => {
+      this.#isSeen = isSeen;
+      if (this.#isStale) this.draw();
+    });
   }
 
-  /** Draws it in the next frame, once however often it is told to. */
+  /** Draws it in a frame soon, once however often it is told to; if it is off the screen, when it comes onto it. */
   draw(): void {
-    if (this.#due) return;
-    this.#due = true;
-    requestAnimationFrame(() => {
-      this.#due = false;
-      if (this.#width === 0) return;
-      const narrow = this.#width < 480;
-      const plot = Plot.plot({
-        width: this.#width,
-        height: narrow ? HEIGHT * 0.85 : HEIGHT,
-        marginLeft: 58,
-        marginRight: 14,
-        style: { background: 'none', fontFamily: FONT, fontSize: '12px', overflow: 'visible' },
-        ...this.#options(narrow),
-      });
-      this.#plot.replaceChildren(plot);
+    this.#isStale = true;
+    if (!this.#isSeen) return;
+    if (due.size === 0) requestAnimationFrame(drawOne);
+    due.add(this.#draw);
+  }
+
+  readonly #draw = (): void => {
+    if (!this.#isStale || this.#width === 0) return;
+    this.#isStale = false;
+    const narrow = this.#width < 480;
+    const plot = Plot.plot({
+      width: this.#width,
+      height: narrow ? HEIGHT * 0.85 : HEIGHT,
+      marginLeft: 58,
+      marginRight: 14,
+      style: { background: 'none', fontFamily: FONT, fontSize: '12px', overflow: 'visible' },
+      ...this.#options(narrow),
     });
+    this.#plot.replaceChildren(plot);
+    const svg = this.#svg;
+    if (svg !== undefined) this.#drawn?.(plot, svg);
+  };
+
+  get #svg(): SVGSVGElement | undefined {
+    const svg = this.#plot.querySelector(':scope > svg, :scope > figure > svg');
+    return svg instanceof SVGSVGElement ? svg : undefined;
   }
 
   /** The chart as a file of its own, its legend within. */
   get svg(): string | undefined {
-    const svg = this.#plot.querySelector(':scope > svg, :scope > figure > svg');
-    if (!(svg instanceof SVGSVGElement)) return undefined;
+    this.#draw();
+    const svg = this.#svg;
+    if (svg === undefined) return undefined;
     const copy = svg.cloneNode(true) as SVGSVGElement;
     const [originals, copies] = [svg.querySelectorAll('*'), copy.querySelectorAll('*')];
     for (const [i, original] of originals.entries()) {
@@ -96,6 +149,15 @@ export class Chart {
     return `${new XMLSerializer().serializeToString(copy)}\n`;
   }
 
+  /** A colour as the theme has it now: a variable may hold one for either. */
+  #resolve(colour: string): string {
+    const probe = h('i', { hidden: true, style: `color: ${colour}` });
+    this.element.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  }
+
   /** What the legend says, as text in a row above the chart. */
   #legend(): SVGElement[] {
     const { color } = this.#options(false);
@@ -104,8 +166,7 @@ export class Chart {
     let x = 16;
     return ((color.domain ?? []) as string[]).map((name, i) => {
       const text = document.createElementNS('http://www.w3.org/2000/svg', 'text');
-      const page = getComputedStyle(document.documentElement);
-      const fill = page.getPropertyValue(/--[\w-]+/.exec(range[i] ?? '')?.[0] ?? '').trim();
+      const fill = this.#resolve(range[i] ?? '');
       for (const [attribute, value] of Object.entries({
         x,
         y: -LEGEND / 2,

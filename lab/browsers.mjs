@@ -1,14 +1,7 @@
 /** The browsers of this machine. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-
-export interface Found {
-  readonly name: 'chrome' | 'firefox';
-  readonly title: string;
-  /** Undefined if the machine has none. */
-  readonly path: string | undefined;
-  readonly variable: string;
-}
+import puppeteer from 'puppeteer-core';
 
 const PROGRAMS = {
   chrome: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
@@ -26,7 +19,8 @@ const ELSEWHERE = {
   ],
 };
 
-function find(name: Found['name'], title: string): Found {
+/** Its `path` is undefined if the machine has none, unless `variable` names it. */
+function find(name, title) {
   const variable = `LAB_${title.toUpperCase()}`;
   const folders = (process.env.PATH ?? '').split(delimiter);
   const places = PROGRAMS[name].flatMap((program) => folders.map((folder) => join(folder, program)));
@@ -35,3 +29,13 @@ function find(name: Found['name'], title: string): Found {
 }
 
 export const BROWSERS = [find('chrome', 'Chromium'), find('firefox', 'Firefox')];
+
+export function launch({ name, path }) {
+  return puppeteer.launch({
+    browser: name,
+    executablePath: path,
+    headless: true,
+    // The sandbox refuses to run as root, which containers often do.
+    args: name === 'chrome' && process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+}
