@@ -6,7 +6,7 @@
  * not exist. And promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
  */
 import { describe, expect, it } from 'vitest';
-import { jobs } from '../src/models/p0514.js';
+import { jobs } from '../src/models/p0514-ops.js';
 import { bucket, wordAt } from '../src/models/places.js';
 import { models } from '../src/models/table.js';
 import { loadProgram, programOf } from '../src/programs.js';
