@@ -65,6 +65,12 @@ function waiting(
     scene.call(t, 'departFrom', place(scene));
     return to(stage);
   };
+  const stay = (): boolean => {
+    // A time that is over is noticed here.
+    if (scene.get(t, LEFT) === 1) return depart(LAST);
+    to(SLEPT);
+    return sleep(scene, t, place(scene));
+  };
   switch (scene.get(t, STAGE)) {
     case START:
       return look(LOOKED);
@@ -76,17 +82,14 @@ function waiting(
       scene.set(t, HIGH, scene.machine.resultHi(t));
       return look(LOOKED_AGAIN);
     case LOOKED_AGAIN:
-      // A time that is over is noticed here.
-      if (scene.get(t, RESULT) !== old || scene.get(t, LEFT) === 1) return depart(LAST);
+      if (scene.get(t, RESULT) !== old) return depart(LAST);
+      if (place !== own) return stay();
       scene.call(t, 'isDisposed', scene.semaphores[0] as number);
       return to(ASKED);
     case ASKED:
-      if (scene.result(t) === 1) {
-        scene.set(t, CLOSED, 1);
-        return depart(LAST);
-      }
-      to(SLEPT);
-      return sleep(scene, t, place(scene));
+      if (scene.result(t) !== 1) return stay();
+      scene.set(t, CLOSED, 1);
+      return depart(LAST);
     case SLEPT:
       return depart(DEPARTED);
     case LAST:
