@@ -1,14 +1,19 @@
 /**
- * Two ways for a waiter to give up that others have taken, and that are wrong: the search must tell, or it could not
- * be believed where it finds nothing. In a FIFO queue of tickets a waiter may neither walk away, since its permits
- * then come to nobody, nor post on its own behalf, since that admits those ahead on permits which do not exist.
+ * What is wrong on purpose: the search must tell, or it could not be believed where it finds nothing.
+ *
+ * Two ways for a waiter to give up that others have taken. In a FIFO queue of tickets a waiter may neither walk away,
+ * since its permits then come to nobody, nor post on its own behalf, since that admits those ahead on permits which do
+ * not exist. And promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
  */
 import { describe, expect, it } from 'vitest';
-import { loadProgram } from '../src/programs.js';
+import { jobs } from '../src/models/p0514-ops.js';
+import { bucket, wordAt } from '../src/models/places.js';
+import { models } from '../src/models/table.js';
+import { loadProgram, programOf } from '../src/programs.js';
 import { ADMITTED, QUEUED, TIMED_OUT } from '../src/scene/layout.js';
-import { acquire, acquireFor, post } from '../src/scene/ops.js';
+import { acquire, acquireFor, call, eventLoop, GIVEN_UP, post } from '../src/scene/ops.js';
 import { type Model, type Op, Scene } from '../src/scene/scene.js';
-import { PHASE } from '../src/scene/words.js';
+import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 import { search } from '../src/search/search.js';
 
 const core = loadProgram('core');
@@ -61,5 +66,117 @@ describe('a waiter whose time is over', () => {
   it('and gives up: nothing is found', () => {
     expect(find(false, [acquireFor()], [acquire()], [post(2)])).toBe(undefined);
     expect(find(true, [acquire()], [acquireFor()])).toBeUndefined();
+  });
+});
+
+function modelOf(name: string): Model {
+  return models.find((model) => model.name === name) as Model;
+}
+
+/** What is found in a model of the table, if some threads do something else. */
+function findIn(name: string, ...programs: readonly (readonly Op[] | undefined)[]): string | undefined {
+  const { alike: _, ...right } = modelOf(name);
+  const wrong = { ...right, programs: right.programs.map((program, t) => programs[t] ?? program) };
+  return search(() => new Scene(programOf(wrong), wrong)).violation?.message;
+}
+
+describe('a promise of a semaphore whose time is over', () => {
+  const name = 'p0514: promises, timed';
+  const [arrives, loop] = modelOf(name).programs[0] as [Op, Op];
+  const right = jobs(0, 'nothing');
+  const leaves = eventLoop({
+    ...right,
+    goOn: (scene, t, told) => told === GIVEN_UP || right.goOn(scene, t, told),
+  });
+
+  it('and does not take itself out of those who wait: it is handed what it does not take', () => {
+    expect(findIn(name, [arrives, leaves])).toMatch(/1 were handed something, and 0 are through/);
+    expect(findIn('p0514: promises, timed, and nothing comes', [arrives, leaves])).toMatch(
+      /are said to wait/,
+    );
+  });
+
+  it('and does: nothing is found', () => {
+    expect(findIn(name, [arrives, loop])).toBeUndefined();
+  });
+});
+
+describe('a promise of a semaphore that is closed', () => {
+  const right = jobs(0, 'nothing');
+  const letsGo = eventLoop({
+    ...right,
+    goOn(scene, t, told) {
+      if (scene.get(t, LOCAL + 3) === 1) return right.goOn(scene, t, told);
+      scene.set(t, LOCAL + 3, 1);
+      scene.call(t, 'detach', scene.attachment(t, 0));
+      return false;
+    },
+  });
+
+  it('and lets go of it before it asks whether it was handed something: another may be there by then', () => {
+    const name = 'p0514: promises, the memory is used again';
+    expect(findIn(name)).toBeUndefined();
+    const [first, second] = modelOf(name).programs[0] as [Op, Op];
+    expect(findIn(name, [first, second, letsGo])).toMatch(/1 have been taken, and 0 were there/);
+  });
+});
+
+describe('who disposes of a semaphore', () => {
+  const close = ['closeCounter', 'dispose'].map((name) =>
+    call(name, ({ semaphores: [at] }) => [at as number]),
+  );
+
+  it.each(['p0514: promises, dispose', 'p0514: dispose of one that waits'])(
+    'and closes the queue before the counter: in %s one is told that it is closed, which it is not',
+    (name) => {
+      expect(findIn(name, undefined, close)).toBeUndefined();
+      expect(findIn(name, undefined, close.toReversed())).toMatch(/is told that the semaphore is closed/);
+    },
+  );
+});
+
+describe('a promise for a word', () => {
+  /** atomicWaitAsync, alone in its thread. */
+  const waits = (looksAgain: boolean): Op => ({
+    text: 'atomicWaitAsync',
+    next(scene, t) {
+      const changed = scene.get(t, RESULT) !== 0;
+      const to = (phase: number): false => {
+        scene.set(t, PHASE, phase);
+        return false;
+      };
+      const depart = (): false => {
+        scene.call(t, 'departFrom', bucket(scene));
+        return to(5);
+      };
+      switch (scene.get(t, PHASE)) {
+        case 0:
+          scene.hostLoad(t, wordAt(0));
+          return to(1);
+        case 1:
+          if (changed) return true;
+          scene.call(t, 'arriveAt', bucket(scene));
+          return to(looksAgain ? 2 : 3);
+        case 2:
+          scene.hostLoad(t, wordAt(0));
+          return to(3);
+        case 3:
+          if (changed) return depart();
+          scene.hostWait(t, bucket(scene), scene.machine.resultLo(t));
+          return to(4);
+        case 4:
+          return depart();
+        default:
+          return true;
+      }
+    },
+  });
+
+  it('that does not look again when it has come to the place: it sleeps through the signal', () => {
+    expect(findIn('places: a promise', [waits(false)])).toMatch(/deadlock: thread 0 sleeps for ever/);
+  });
+
+  it('that does: nothing is found', () => {
+    expect(findIn('places: a promise', [waits(true)])).toBeUndefined();
   });
 });

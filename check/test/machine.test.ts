@@ -111,6 +111,11 @@ describe('wait and notify', () => {
     expect(statuses(machine)).toEqual([PARKED, IDLE, IDLE, IDLE]);
     expect(machine.hostNotify(8, 1)).toBe(1);
     expect([machine.status(0), machine.resultLo(0)]).toEqual([IDLE, 0]);
+    machine.hostWait(0, 8, 0);
+    expect(() => machine.timeOut(0)).toThrow('waits for ever');
+    machine.hostWait(2, 8, 0, 1);
+    machine.timeOut(2);
+    expect([machine.status(2), machine.resultLo(2)]).toEqual([IDLE, 2]);
   });
 
   it('hash the order in a queue, and not how it came to be', () => {

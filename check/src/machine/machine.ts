@@ -222,7 +222,7 @@ export class Machine {
     if (this.#perform(head, pc)) this.#run(head, pc + STRIDE, 0);
   }
 
-  /** Low word of what the last call has returned, or hostWait answered: 0 woken, 1 not equal. */
+  /** Low word of what the last call has returned, or hostWait answered: 0 woken, 1 not equal, 2 timed out. */
   resultLo(t: number): number {
     return this.#state[this.#head(t) + VALUE];
   }
@@ -353,15 +353,15 @@ export class Machine {
     return this.#notify(address | 0, count);
   }
 
-  /** An IDLE thread sleeps on a word if it is as expected. IDLE again when notified. */
-  hostWait(t: number, address: number, expected: number): void {
+  /** An IDLE thread sleeps on a word if it is as expected. IDLE again when notified, or `finite` and timed out. */
+  hostWait(t: number, address: number, expected: number, finite = 0): void {
     const s = this.#state;
     const head = this.#expect(t, IDLE);
     this.#save(head);
     this.#changed(head);
     s[head + VALUE] = NOT_EQUAL;
     s[head + DETAIL] = 0;
-    if (this.words[address >>> 2] === (expected | 0)) this.#park(head, address | 0, 0);
+    if (this.words[address >>> 2] === (expected | 0)) this.#park(head, address | 0, finite);
   }
 
   // --- Undo -------------------------------------------------------------------------------------------

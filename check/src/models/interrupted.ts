@@ -2,13 +2,25 @@
  * Models of calls that were cut short: acquire or release has answered that a second call must follow, and an
  * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
  */
-import { constant, ELEMENT_SIZE, FREE, LIFE_STATE } from '../scene/layout.js';
+import { ADMITTED, ANSWER_FULL, constant, ELEMENT_SIZE, FREE, LIFE_STATE } from '../scene/layout.js';
 import { acquire, arrive, asleep, call, eventLoop, listen, post, recordOf, release } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
+import { lockAsync, loop, unlocking } from './mutex-promises.js';
+import { HAS } from './mutex-words.js';
 
 /** acquire without park: the ticket is lost. */
-const cutAcquire = (): Op => call('acquire', (scene) => [scene.semaphores[0], 1]);
+const cutAcquire = (semaphore = 0): Op => call('acquire', (scene) => [scene.semaphores[semaphore], 1]);
+
+/** acquire that may find no element free: then that ticket is lost, too. */
+const acquireIfRoom = (semaphore: number): Op => {
+  const whole = acquire(1, semaphore);
+  return {
+    ...whole,
+    next: (scene, t) =>
+      (scene.get(t, PHASE) === 2 && scene.result(t) === ANSWER_FULL) || whole.next(scene, t),
+  };
+};
 
 /** release without finishRelease, of what the thread holds or of a permit that nobody held. */
 const cutRelease = (): Op => ({
@@ -136,6 +148,27 @@ export const interrupted: readonly Model[] = [
       }
     },
     objects: semaphores(0, 0),
+  },
+  {
+    // The promise is the eldest of a mutex and has the last element that is free, so that nothing replaces the one
+    // that the lost ticket keeps, until thread 1 has ended. What the promise hands on must not make that one a spare.
+    name: 'acquire cut short, and no element is free',
+    programs: [
+      [lockAsync(false), cutAcquire(1), loop(), acquireIfRoom(1)],
+      [
+        { text: 'unlock', next: (scene, t) => !unlocking(scene, t) },
+        post(2, 1),
+        call('unregister', () => []),
+      ],
+    ],
+    arena: { elements: 3, attached: 2 },
+    ...LOSES,
+    objects: (scene) => {
+      const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
+      scene.semaphore({ permits: 0 });
+      if (scene.callNow(1, 'lock', m) !== ADMITTED) throw new Error('the lock is not free');
+      scene.set(1, HAS, 1);
+    },
   },
   {
     name: 'entering a promise cut short',

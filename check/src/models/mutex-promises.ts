@@ -5,8 +5,9 @@
  * A thread's promises are in a queue. The first of them may be the eldest waiter; those behind it stand in runs.
  */
 import { ADMITTED, ANSWER_CLOSED, constant, REFUSED } from '../scene/layout.js';
+import { eventLoop, ready } from '../scene/ops.js';
 import { type Op, type Scene, Violation } from '../scene/scene.js';
-import { LISTENING, LOCAL, PHASE, QUEUE, READY, REST_DUE, RESULT, RUNG } from '../scene/words.js';
+import { PHASE, QUEUE, REST_DUE } from '../scene/words.js';
 import {
   ALONE,
   ARRIVING,
@@ -91,7 +92,7 @@ function goesOn(scene: Scene, t: number): boolean {
       if (answer !== REFUSED) {
         if (answer === ADMITTED) {
           has(scene, t);
-          scene.set(t, READY, scene.get(t, READY) + 1);
+          ready(scene, t, 1);
         } else expectClosed(scene, t, answer);
         remove(scene, t);
         scene.set(t, ELDEST_PROMISE, 0);
@@ -160,7 +161,7 @@ export function lockAsync(alone: boolean): Op {
       };
       const locked = (): true => {
         has(scene, t);
-        scene.set(t, READY, scene.get(t, READY) + 1);
+        ready(scene, t, 1);
         return true;
       };
       const closed = (): boolean => {
@@ -233,101 +234,12 @@ export function abort(): Op {
   };
 }
 
-// Phases of the event loop.
-const NEXT = 0;
-const RUNNING = 1; // a continuation
-const LOADING = 2; // the doorbell
-const RESTING = 3; // settling what is due
-const ENTERING = 4; // the first run
-const LOOKING = 5; // the eldest
-const LISTEN = 6; // comparing the doorbell, as waitAsync does
-const SLEEPING = 7;
-const RANG = LOCAL + 4;
-
-/** The event loop, until no promise waits: see scene/ops.ts. */
-export function loop(): Op {
-  return {
-    text: 'event loop',
-    next(scene, t) {
-      switch (scene.get(t, PHASE)) {
-        case RUNNING:
-          return unlocking(scene, t) ? false : turn(scene, t);
-        case LOADING:
-          scene.set(t, RANG, scene.get(t, RESULT));
-          scene.set(t, PHASE, RESTING);
-          return settle(scene, t) ? false : enter(scene, t);
-        case RESTING:
-          return goesOn(scene, t) ? false : enter(scene, t);
-        case ENTERING:
-          if (scene.result(t) === 0) return look(scene, t);
-          scene.set(t, PHASE, RESTING);
-          settle(scene, t);
-          return false;
-        case LOOKING:
-          return goesOn(scene, t) ? false : listen(scene, t);
-        case LISTEN:
-          if (scene.get(t, RESULT) !== scene.get(t, RANG)) return load(scene, t);
-          scene.set(t, LISTENING, 1);
-          scene.set(t, RUNG, scene.get(t, RESULT));
-          return turn(scene, t);
-        case SLEEPING:
-          scene.set(t, LISTENING, 0);
-          scene.set(t, RUNG, 0);
-          return load(scene, t);
-        default:
-          return turn(scene, t);
-      }
-    },
-  };
-}
-
-function load(scene: Scene, t: number): false {
-  scene.set(t, PHASE, LOADING);
-  scene.hostLoad(t, scene.doorbell(t));
-  return false;
-}
-
-function enter(scene: Scene, t: number): boolean {
-  const run = firstRun(scene, t);
-  if (run === 0) return look(scene, t);
-  scene.set(t, PHASE, ENTERING);
-  scene.call(t, 'enterRun', run, 0);
-  return false;
-}
-
-function look(scene: Scene, t: number): boolean {
-  if (!eldest(scene, t)) return listen(scene, t);
-  scene.set(t, PHASE, LOOKING);
-  tryEldest(scene, t, TRYING);
-  return false;
-}
-
-function listen(scene: Scene, t: number): boolean {
-  if (scene.get(t, QUEUE) === 0 || scene.get(t, LISTENING) === 1) return turn(scene, t);
-  scene.set(t, PHASE, LISTEN);
-  scene.hostLoad(t, scene.doorbell(t));
-  return false;
-}
-
-/** What the event loop does next. */
-function turn(scene: Scene, t: number): boolean {
-  scene.set(t, PHASE, NEXT);
-  scene.set(t, RESULT, 0);
-  scene.set(t, RANG, 0);
-  if (scene.get(t, READY) > 0) {
-    scene.set(t, READY, scene.get(t, READY) - 1);
-    scene.set(t, PHASE, RUNNING);
-    unlocking(scene, t);
-    return false;
-  }
-  if (scene.get(t, REST_DUE) === 1) {
-    scene.set(t, REST_DUE, 0);
-    return load(scene, t);
-  }
-  if (scene.get(t, QUEUE) === 0) return true;
-  if (scene.get(t, LISTENING) === 0)
-    throw new Violation(`thread ${t} sleeps without listening to its doorbell`);
-  scene.set(t, PHASE, SLEEPING);
-  scene.hostWait(t, scene.doorbell(t), scene.get(t, RUNG));
-  return false;
-}
+/** The event loop, until no promise waits. */
+export const loop = (): Op =>
+  eventLoop({
+    goOn: (scene, t) => !unlocking(scene, t),
+    firstRun,
+    settle,
+    settling: goesOn,
+    look: (scene, t) => eldest(scene, t) && tryEldest(scene, t, TRYING),
+  });

@@ -1,154 +1,38 @@
 /**
- * The semaphores of P0514R1 (core/counter.ts): what src/p0514/semaphore.ts does, as small machines.
+ * Models of the semaphores of P0514R1 (core/counter.ts).
  *
  *     W wait        F tryWaitFor: every sleep may run out        Y tryWait       D dispose
  *     S signal      O signal(one)    N signal(none)              R signal if the thread has taken something
  *     S2 signal(2)                                               X reap whoever dies
+ *     w waitAsync   f tryWaitForAsync, whose time may be over in every sleep of the event loop    x it is over now
+ *     d the event loop, until no promise waits
+ *     u the same, and whoever has taken something signals         q the same, and it disposes
  *
  * Checked beside what every scene checks of the queue: never more taken than was there and has been signalled; at
  * the end the value is what is left, and `waiting` those who sleep; whoever was handed something is through.
  */
-import { ADMITTED, ANSWER_CLOSED, constant, GRANT, QUEUED, REFUSED, TICKET } from '../scene/layout.js';
-import { acquire, acquireFor, call, releasing, supervise, tryAcquire } from '../scene/ops.js';
+import { constant, GRANT, QUEUED, TICKET } from '../scene/layout.js';
+import { abort, call, eventLoop, supervise } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
-import { GOT, LISTENING, LOCAL, PHASE, READY, RUNG } from '../scene/words.js';
+import {
+  counter,
+  disposing,
+  HANDED,
+  jobs,
+  NOTIFY,
+  SIGNALLED,
+  signal,
+  signalTooMany,
+  TAKEN,
+  total,
+  tryWait,
+  wait,
+  waitAsync,
+} from './p0514-ops.js';
 import { partsOf } from './program.js';
 
-const O_COUNTER = constant('O_COUNTER');
-const NOTIFY = { S: constant('NOTIFY_ALL'), O: constant('NOTIFY_ONE'), N: constant('NOTIFY_NONE') };
-
-// Words of a thread that stay between its operations.
-const TAKEN = LISTENING;
-const SIGNALLED = RUNG;
-const HANDED = READY;
-// And within one.
-const STAGE = LOCAL + 4;
-const WIDTH = LOCAL + 1;
-
-const total = (scene: Scene, word: number): number =>
-  scene.model.programs.reduce((sum, _, t) => sum + scene.get(t, word), 0);
-
-const counter = (scene: Scene): number => (scene.semaphores[0] as number) + O_COUNTER;
-
-function through(scene: Scene, t: number, initial: number): true {
-  scene.set(t, TAKEN, scene.get(t, TAKEN) + 1);
-  const taken = total(scene, TAKEN);
-  const there = initial + total(scene, SIGNALLED);
-  if (taken > there) throw new Violation(`${taken} have been taken, and ${there} were there`);
-  return true;
-}
-
-const COUNTING = 1;
-const QUEUEING = 2;
-const LEAVING = 3;
-const LEAVING_CLOSED = 4;
-const LOOKING = 5;
-
-/** `wait()`, or `tryWaitFor(ms)`. */
-function wait(initial: number, timed = false): Op {
-  const queue = timed ? acquireFor() : acquire();
-  const look = tryAcquire();
-  return {
-    ...queue,
-    text: timed ? 'tryWaitFor' : 'wait',
-    next(scene, t) {
-      const to = (stage: number): void => scene.set(t, STAGE, stage);
-      switch (scene.get(t, STAGE)) {
-        case 0:
-          to(COUNTING);
-          scene.call(t, 'countDown', scene.semaphores[0] as number);
-          return false;
-        case COUNTING:
-          if (scene.result(t) === ADMITTED) return through(scene, t, initial);
-          if (scene.result(t) !== QUEUED) return closed(scene, t);
-          to(QUEUEING);
-          return this.next(scene, t);
-        case QUEUEING: {
-          const got = scene.get(t, GOT);
-          if (!queue.next(scene, t)) return false;
-          if (scene.get(t, GOT) > got) return through(scene, t, initial);
-          return leave(scene, t);
-        }
-        case LEAVING:
-          if (scene.result(t) === REFUSED) return true;
-          scene.set(t, PHASE, 0);
-          to(LOOKING);
-          return this.next(scene, t);
-        case LOOKING: {
-          const got = scene.get(t, GOT);
-          if (!look.next(scene, t)) return false;
-          if (scene.get(t, GOT) > got) return through(scene, t, initial);
-          return leave(scene, t);
-        }
-        default:
-          return scene.result(t) === REFUSED ? closed(scene, t) : through(scene, t, initial);
-      }
-    },
-  };
-}
-
-/** What the queue has answered is no permit. */
-function leave(scene: Scene, t: number): false {
-  scene.set(t, STAGE, scene.result(t) === ANSWER_CLOSED ? LEAVING_CLOSED : LEAVING);
-  scene.call(t, 'withdraw', scene.semaphores[0] as number);
-  return false;
-}
-
-function closed(scene: Scene, t: number): true {
-  if (scene.machine.words[(counter(scene) + 4) >> 2] > -0x20000000)
-    throw new Violation(`thread ${t} is told that the semaphore is closed`);
-  return true;
-}
-
-function tryWait(initial: number): Op {
-  return call(
-    'tryCountDown',
-    (scene) => [scene.semaphores[0] as number],
-    (answer, scene, t) => {
-      if (answer === ADMITTED) through(scene, t, initial);
-      else if (answer !== REFUSED) closed(scene, t);
-    },
-  );
-}
-
-function signal(count: number, notify: number, ifTaken = false): Op {
-  return {
-    text: `signal(${count}, ${notify})`,
-    next(scene, t) {
-      const phase = scene.get(t, PHASE);
-      if (phase === 0) {
-        if (ifTaken && scene.get(t, TAKEN) === scene.get(t, SIGNALLED)) return true;
-        scene.set(t, PHASE, 1);
-        scene.set(t, SIGNALLED, scene.get(t, SIGNALLED) + count);
-        scene.call(t, 'countUp', scene.semaphores[0] as number, count, notify);
-        return false;
-      }
-      if (phase === 1) {
-        const handed = scene.result(t);
-        if (handed < 0) throw new Violation(`thread ${t}'s signal is answered ${handed}`);
-        if (handed === 0) return true;
-        scene.set(t, HANDED, scene.get(t, HANDED) + handed);
-        scene.set(t, WIDTH, handed);
-        scene.set(t, PHASE, 2);
-      }
-      return releasing(scene, t, scene.get(t, WIDTH), 0, false);
-    },
-  };
-}
-
-/** One more than the value can be: refused, and nothing has changed. */
-const signalTooMany = (count: number): Op =>
-  call(
-    'countUp',
-    (scene) => [scene.semaphores[0] as number, count, 0],
-    (answer, _, t) => {
-      if (answer !== constant('ANSWER_OVER_MAX'))
-        throw new Violation(`thread ${t}'s signal is answered ${answer}`);
-    },
-  );
-
 function op(text: string, initial: number): Op[] {
-  const [, letter, digits] = /^([WFYDSONRXM])(\d*)$/.exec(text) ?? [];
+  const [, letter, digits] = /^([WFYDSONRXMwfxduq])(\d*)$/.exec(text) ?? [];
   const count = digits ? Number(digits) : 1;
   switch (letter) {
     case 'W':
@@ -166,11 +50,21 @@ function op(text: string, initial: number): Op[] {
     case 'M':
       return [signalTooMany(count)];
     case 'D':
-      return ['closeCounter', 'dispose'].map((name) =>
-        call(name, (scene) => [scene.semaphores[0] as number]),
-      );
+      return [disposing()];
     case 'X':
       return [supervise()];
+    case 'w':
+      return [waitAsync()];
+    case 'f':
+      return [waitAsync(true)];
+    case 'x':
+      return [abort()];
+    case 'd':
+      return [eventLoop(jobs(initial, 'nothing'))];
+    case 'u':
+      return [eventLoop(jobs(initial, 'signals'))];
+    case 'q':
+      return [eventLoop(jobs(initial, 'disposes'))];
     default:
       throw new Error(`a program has no ${text}`);
   }
@@ -178,7 +72,7 @@ function op(text: string, initial: number): Op[] {
 
 /** Of threads that died in their sleep nothing is left: who waits, and no more, is counted or has been handed something. */
 function checkDeaths(scene: Scene): void {
-  if (!scene.model.undead || !scene.dead(0)) return;
+  if (!(scene.model.undead || scene.model.asleep) || !scene.dead(0)) return;
   const { words } = scene.machine;
   const s = (scene.semaphores[0] as number) >> 2;
   const handed = words[s + (GRANT >> 2)] - words[s + (TICKET >> 2)];
@@ -199,27 +93,33 @@ function check(scene: Scene, initial: number): void {
   const [taken, handed] = [total(scene, TAKEN), total(scene, HANDED)];
   if (taken < handed) throw new Violation(`${handed} were handed something, and ${taken} are through`);
   if (scene.closed(0)) return;
-  const sleeping = scene.model.programs.filter((_, t) => !scene.finished(t)).length;
+  let sleeping = 0;
+  scene.waiters(() => {
+    sleeping++;
+  });
   if (waiting !== sleeping) throw new Violation(`${sleeping} sleep, and ${waiting} are said to wait`);
   const left = initial + total(scene, SIGNALLED) - taken;
   if (value !== left) throw new Violation(`the value is ${value}, and should be ${left}`);
 }
 
-interface Line extends Pick<Model, 'long' | 'mayWait' | 'deaths' | 'mortal' | 'undead'> {
+interface Line extends Pick<Model, 'long' | 'mayWait' | 'deaths' | 'mortal' | 'asleep' | 'undead'> {
   readonly name: string;
   readonly program: string;
   readonly initial?: number;
   readonly max?: number;
   readonly spin?: number;
   readonly buckets?: number;
+  readonly elements?: number;
   /** At least so many must have taken something. */
   readonly least?: number;
 }
 
 function modelOf(line: Line): Model {
-  const { name, program, initial = 0, max = 100, spin = 0, buckets = 1, least = 0, ...rest } = line;
+  const { name, program, initial = 0, max = 100, spin = 0, buckets = 1, least = 0, ...more } = line;
   const alike = partsOf(program);
   const programs = alike.map((part) => part.split(/\s+/).flatMap((word) => op(word, initial)));
+  const promises = program.match(/[wf]/g)?.length ?? 0;
+  const { elements = 2 * (programs.length + promises), ...rest } = more;
   return {
     ...rest,
     name: `p0514: ${name}`,
@@ -228,7 +128,7 @@ function modelOf(line: Line): Model {
     arena: {
       buckets,
       objects: 1,
-      elements: 2 * programs.length,
+      elements,
       attached: program.includes('X') ? programs.length : 1,
     },
     objects: (scene) => {
@@ -282,6 +182,78 @@ const lines: readonly Line[] = [
   { name: 'die', program: 'W | W | S S | X', deaths: 1, mortal: [0], long: true },
 ];
 
+const promises: readonly Line[] = [
+  { name: 'a signal', program: 'w d | S' },
+  { name: 'a signal by its thread', program: 'w S d' },
+  { name: 'a lock, 2x2', program: 'w u w u | w u w u', initial: 1, max: 1 },
+  { name: 'a lock, and a thread', program: 'w u w u | W S W S', initial: 1, max: 1 },
+  { name: 'a lock, 3', program: 'w u | w u | w u', initial: 1, max: 1, long: true },
+  { name: 'a lock, and two threads', program: 'w u | W S | W S', initial: 1, max: 1 },
+  { name: 'a lock, two of one and a thread', program: 'w w u | W S', initial: 1, max: 1 },
+  { name: 'a lock, two of one and one', program: 'w w u | w u', initial: 1, max: 1 },
+  { name: 'a lock, and who tries', program: 'w u | Y R | W S', initial: 1, max: 1 },
+  { name: 'and its thread', program: 'w W d | S2' },
+  { name: 'of one, signal of 2', program: 'w w d | S2' },
+  { name: 'of one, two signals', program: 'w w d | S S' },
+  { name: 'of one, two signallers', program: 'w w d | S | S' },
+  { name: 'of one, one and one', program: 'w w d | O O', least: 2 },
+  { name: 'of two, signal of 2', program: 'w d | w d | S2' },
+  { name: 'of two, two signals', program: 'w d | w d | S S' },
+  { name: 'of two, one of 2', program: 'w d | w d | O2', mayWait: true, least: 1 },
+  { name: 'of two, one of 2, then one', program: 'w d | w d | O2 O', least: 2 },
+  { name: 'and a thread, signal of 2', program: 'w d | W | S2' },
+  { name: 'and a thread, one of 2', program: 'w d | W | O2', mayWait: true, least: 1 },
+  { name: 'and a thread, one and one', program: 'w d | W | O O', least: 2 },
+  { name: 'and a thread, signal by its thread', program: 'w S2 d | W' },
+  { name: 'none', program: 'w d | N', mayWait: true },
+  { name: 'none, and who comes later', program: 'w d | N w d', mayWait: true, least: 1 },
+  { name: 'none, then a signal', program: 'w d | W | N S', least: 2 },
+  { name: 'none, then one', program: 'w d | w d | N O', mayWait: true, least: 1 },
+  { name: 'none, then a signal by another', program: 'w d | N | S S', least: 1 },
+  { name: 'none, then try', program: 'w d | N Y', mayWait: true, least: 1 },
+  { name: 'timed, and nothing comes', program: 'f d | f d' },
+  { name: 'timed', program: 'f d | S' },
+  { name: 'timed, over at once', program: 'f x d | S' },
+  { name: 'timed, of one', program: 'f f d | S' },
+  { name: 'timed, of two', program: 'f d | f d | S', long: true },
+  { name: 'timed, and a thread', program: 'f d | F | S' },
+  { name: 'timed, one behind', program: 'f d | w d | S', mayWait: true, least: 1 },
+  { name: 'timed, a thread behind', program: 'f d | W | S S' },
+  { name: 'timed, one behind of the same thread', program: 'f w d | S S' },
+  {
+    name: 'timed, over at once, one behind of the same thread',
+    program: 'f w x d | S',
+    mayWait: true,
+    least: 1,
+  },
+  { name: 'timed, one before of the same thread', program: 'w f d | S', mayWait: true, least: 1 },
+  { name: 'timed, and who comes later', program: 'f d | W | S', mayWait: true, least: 1 },
+  { name: 'timed, one of 2', program: 'f d | f d | O2', long: true },
+  { name: 'timed, none, then one', program: 'f d | w d | N O', mayWait: true, least: 1 },
+  { name: 'a timed lock', program: 'f u | f u | W S', initial: 1, max: 1, long: true },
+  { name: 'no room', program: 'w d | S', elements: 2 },
+  { name: 'no room behind another', program: 'w w d | W | S2', elements: 3, mayWait: true },
+  { name: 'dispose', program: 'w d | D' },
+  { name: 'dispose, of one', program: 'w w d | D' },
+  { name: 'dispose, and a thread', program: 'w d | W | D' },
+  { name: 'dispose by its thread', program: 'w w D d | W' },
+  { name: 'dispose by the first', program: 'w w q | S' },
+  { name: 'dispose by the first, and a thread', program: 'w w q | W | S', mayWait: true },
+  { name: 'dispose by two', program: 'w d | D | D' },
+  { name: 'dispose, a lock', program: 'w u | w u | D', initial: 1, max: 1 },
+  { name: 'dispose, a lock and a thread', program: 'w u | W R | D', initial: 1, max: 1 },
+  { name: 'dispose, timed', program: 'f d | w d | D', long: true },
+  { name: 'dispose, timed, of one', program: 'f w d | D' },
+  { name: 'dispose, timed, over at once', program: 'f w x d | D' },
+  { name: 'signal, then dispose', program: 'w d | S D' },
+  { name: 'signal of 2, then dispose', program: 'w d | W | S2 D' },
+  { name: 'signal of 2, then dispose, of one', program: 'w w d | S2 D' },
+  { name: 'signal, then dispose, timed', program: 'f d | w d | S D', long: true },
+  { name: 'signal and dispose', program: 'f d | S | D' },
+  { name: 'killed asleep', program: 'w d | S | X', deaths: 1, mortal: [0], asleep: [0] },
+  { name: 'killed asleep, of one', program: 'w w d | S S | X', deaths: 1, mortal: [0], asleep: [0] },
+].map(({ name, ...line }) => ({ ...line, name: `promises, ${name}` }));
+
 /** Thread 0 has counted itself, stands in line, and is dead; behind it stand promises of thread 1. */
 const dead = (behind: number): Model => ({
   name: `p0514: a dead waiter, ${behind} behind it`,
@@ -307,4 +279,24 @@ const dead = (behind: number): Model => ({
   },
 });
 
-export const p0514: readonly Model[] = [...lines.map(modelOf), dead(0), dead(1)];
+const letsGo = (): Op => call('detach', (scene, t) => [scene.attachment(t, 0)]);
+
+/** When both threads have let go of the semaphore, which is closed, another object takes its place. */
+const usedAgain: Model = {
+  name: 'p0514: promises, the memory is used again',
+  programs: [
+    [waitAsync(), waitAsync(), eventLoop(jobs(0, 'nothing')), letsGo()],
+    [
+      disposing(),
+      letsGo(),
+      call('createObject', () => [constant('KIND_COUNTING_SEMAPHORE'), 0, 1, 0, 1, 0, 0, 0]),
+    ],
+  ],
+  arena: { buckets: 1, objects: 1, elements: 6, attached: 2 },
+  leaves: true,
+  objects: (scene) => {
+    scene.semaphore({ permits: 0, threshold: 1, kind: constant('KIND_COUNTING_SEMAPHORE') });
+  },
+};
+
+export const p0514: readonly Model[] = [...[...lines, ...promises].map(modelOf), dead(0), dead(1), usedAgain];

@@ -4,15 +4,18 @@
  *
  *     Wa wait while a is 0      Fa the same for a time      Sa a = 1 and signal
  *     La lock a, by exchanging 0 for 1, and wait while it is 1      Ua a = 0 and signal      D close the place
+ *
+ * Promises: wa, fa and la, whose continuation unlocks; va wait for a, and be woken once for no reason
+ *     d the event loop, until no promise waits      E the end of the thread, with those that wait
  */
 import { constant, O_LIFE } from '../scene/layout.js';
-import { call } from '../scene/ops.js';
+import { call, RAN_OUT } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
-import { GOT, LOCAL, PHASE, RESULT } from '../scene/words.js';
+import { GOT, LISTENING, LOCAL, PHASE, PROMISES, RESULT, RUNG } from '../scene/words.js';
 import { partsOf } from './program.js';
 
 const WORDS = 65536 - 64;
-const wordAt = (word: number): number => WORDS + 8 * word;
+export const wordAt = (word: number): number => WORDS + 8 * word;
 const STAGE = LOCAL;
 const LOW = LOCAL + 1;
 const HIGH = LOCAL + 2;
@@ -31,8 +34,25 @@ const SLEPT = 5;
 const DEPARTED = 6;
 const LAST = 7;
 
-/** Waits while the word is `old`. True when it is over; `got` tells whether the word has changed. */
-function waiting(scene: Scene, t: number, word: number, old: number, place: Place, timed: boolean): boolean {
+/** The sleep of a thread, until its time is over, or for ever. */
+const sleeps =
+  (timed: boolean) =>
+  (scene: Scene, t: number, place: number): boolean => {
+    scene.set(t, LEFT, timed ? 1 : 0);
+    const time = timed ? [1, 0] : [-1, -1];
+    scene.call(t, 'sleepAt', place, scene.get(t, LOW), scene.get(t, HIGH), ...time);
+    return false;
+  };
+
+/** Waits while the word is `old`. True when it is over, or `sleep` has put it off. */
+function waiting(
+  scene: Scene,
+  t: number,
+  word: number,
+  old: number,
+  place: Place,
+  sleep: ReturnType<typeof sleeps>,
+): boolean {
   const to = (stage: number): false => {
     scene.set(t, STAGE, stage);
     return false;
@@ -45,6 +65,12 @@ function waiting(scene: Scene, t: number, word: number, old: number, place: Plac
     scene.call(t, 'departFrom', place(scene));
     return to(stage);
   };
+  const stay = (): boolean => {
+    // A time that is over is noticed here.
+    if (scene.get(t, LEFT) === 1) return depart(LAST);
+    to(SLEPT);
+    return sleep(scene, t, place(scene));
+  };
   switch (scene.get(t, STAGE)) {
     case START:
       return look(LOOKED);
@@ -56,26 +82,14 @@ function waiting(scene: Scene, t: number, word: number, old: number, place: Plac
       scene.set(t, HIGH, scene.machine.resultHi(t));
       return look(LOOKED_AGAIN);
     case LOOKED_AGAIN:
-      // A time that is over is noticed here.
-      if (scene.get(t, RESULT) !== old || scene.get(t, LEFT) === 1) return depart(LAST);
+      if (scene.get(t, RESULT) !== old) return depart(LAST);
+      if (place !== own) return stay();
       scene.call(t, 'isDisposed', scene.semaphores[0] as number);
       return to(ASKED);
     case ASKED:
-      if (scene.result(t) === 1) {
-        scene.set(t, CLOSED, 1);
-        return depart(LAST);
-      }
-      scene.set(t, LEFT, timed ? 1 : 0);
-      scene.call(
-        t,
-        'sleepAt',
-        place(scene),
-        scene.get(t, LOW),
-        scene.get(t, HIGH),
-        timed ? 1 : -1,
-        timed ? 0 : -1,
-      );
-      return to(SLEPT);
+      if (scene.result(t) !== 1) return stay();
+      scene.set(t, CLOSED, 1);
+      return depart(LAST);
     case SLEPT:
       return depart(DEPARTED);
     case LAST:
@@ -87,7 +101,7 @@ function waiting(scene: Scene, t: number, word: number, old: number, place: Plac
 
 const wait = (word: number, place: Place, timed = false): Op => ({
   text: `atomicWait ${word}`,
-  next: (scene, t) => waiting(scene, t, word, 0, place, timed),
+  next: (scene, t) => waiting(scene, t, word, 0, place, sleeps(timed)),
 });
 
 const change = (word: number, value: number, place: Place): Op => ({
@@ -95,13 +109,20 @@ const change = (word: number, value: number, place: Place): Op => ({
   next(scene, t) {
     const phase = scene.get(t, PHASE);
     scene.set(t, PHASE, phase + 1);
-    if (phase === 0) {
+    if (phase === 0) scene.hostStore(t, wordAt(word), value);
+    else if (phase === 1) {
       if (value === 0) scene.set(t, GOT + word, 0);
-      scene.hostStore(t, wordAt(word), value);
-    } else if (phase === 1) scene.call(t, 'signalAt', place(scene));
+      scene.call(t, 'signalAt', place(scene));
+    }
     return phase === 2;
   },
 });
+
+function locked(scene: Scene, t: number, word: number): void {
+  for (let u = 0; u < scene.threads; u++)
+    if (scene.get(u, GOT + word)) throw new Violation(`threads ${t} and ${u} both hold ${word}`);
+  scene.set(t, GOT + word, 1);
+}
 
 /** simple_lock of the proposal. */
 const lock = (word: number, place: Place): Op => ({
@@ -115,22 +136,162 @@ const lock = (word: number, place: Place): Op => ({
     }
     if (phase === 1) {
       if (scene.get(t, RESULT) === 0) {
-        for (let u = 0; u < scene.threads; u++)
-          if (scene.get(u, GOT + word)) throw new Violation(`threads ${t} and ${u} both hold ${word}`);
-        scene.set(t, GOT + word, 1);
+        locked(scene, t, word);
         return true;
       }
       scene.set(t, PHASE, 2);
       scene.set(t, STAGE, START);
     }
-    if (!waiting(scene, t, word, 1, place, false)) return false;
+    if (!waiting(scene, t, word, 1, place, sleeps(false))) return false;
     if (scene.get(t, CLOSED)) return true;
     scene.set(t, PHASE, 0);
     return this.next(scene, t);
   },
 });
 
-const bucket: Place = ({ regions }) => regions.buckets;
+// --- Promises -------------------------------------------------------------------------------------------
+
+/** How many promises of the thread wait; and each of them, in two words: what it waits for, and the sequence. */
+const WAITING = LISTENING;
+const SEQUENCE = 1;
+const PROMISE = 2;
+/** What the promise waits for that the thread is running now: a word, and these. */
+const CURRENT = RUNG;
+const WORD = 1;
+const LOCKS = 2;
+const TIMED = 4;
+const SPURIOUS = 8;
+
+const TRYING = 8;
+const TRIED = 9;
+const FREED = 10;
+const TOLD = 11;
+
+const promiseAt = (n: number): number => PROMISES + PROMISE * n;
+
+/** waitAsync of JavaScript: the promise goes on in the event loop. */
+function putsOff(scene: Scene, t: number): boolean {
+  const n = scene.get(t, WAITING);
+  scene.set(t, promiseAt(n), scene.get(t, CURRENT));
+  scene.set(t, promiseAt(n) + SEQUENCE, scene.get(t, LOW));
+  scene.set(t, WAITING, n + 1);
+  return true;
+}
+
+/** Takes the nth promise out, which the thread is to run. */
+function resume(scene: Scene, t: number, n: number): void {
+  const left = scene.get(t, WAITING) - 1;
+  scene.set(t, CURRENT, scene.get(t, promiseAt(n)));
+  scene.set(t, WAITING, left);
+  for (let i = promiseAt(n); i < promiseAt(left + 1); i++)
+    scene.set(t, i, i < promiseAt(left) ? scene.get(t, i + PROMISE) : 0);
+}
+
+/** Runs the current promise. True when it is settled and its continuation has run, or it waits. */
+function running(scene: Scene, t: number, place: Place): boolean {
+  const current = scene.get(t, CURRENT);
+  const word = current & WORD;
+  const to = (stage: number): false => {
+    scene.set(t, STAGE, stage);
+    return false;
+  };
+  switch (scene.get(t, STAGE)) {
+    case TRYING:
+      scene.hostCmpxchg(t, wordAt(word), 0, 1);
+      return to(TRIED);
+    case TRIED:
+      if (scene.get(t, RESULT) !== 0) {
+        to(START);
+        break;
+      }
+      locked(scene, t, word);
+      scene.hostStore(t, wordAt(word), 0);
+      return to(FREED);
+    case FREED:
+      scene.set(t, GOT + word, 0);
+      scene.call(t, 'signalAt', place(scene));
+      return to(TOLD);
+    case TOLD:
+      return true;
+  }
+  const waits = scene.get(t, WAITING);
+  const locks = (current & LOCKS) !== 0;
+  if (!waiting(scene, t, word, Number(locks), place, putsOff)) return false;
+  if (!locks || scene.get(t, WAITING) > waits || scene.get(t, CLOSED)) return true;
+  to(TRYING);
+  return running(scene, t, place);
+}
+
+const FIRST = 0;
+const RUNNING = 1;
+const SLEEPING = 2;
+
+/** An async function that waits begins, and runs until it has to. */
+const begin = (flags: number, place: Place): Op => ({
+  text: `atomicWaitAsync ${flags & WORD}`,
+  next(scene, t) {
+    if (scene.get(t, PHASE) === FIRST) {
+      scene.set(t, PHASE, RUNNING);
+      scene.set(t, CURRENT, flags);
+      scene.set(t, STAGE, (flags & LOCKS) === 0 ? START : TRYING);
+    }
+    if (!running(scene, t, place)) return false;
+    scene.set(t, CURRENT, 0);
+    return true;
+  },
+});
+
+/**
+ * The event loop, until no promise waits. The waitAsync of each is one sleep of the thread, begun later: all wait at
+ * one place, where the sequence only grows, and the first has seen the lowest.
+ */
+const eventLoop = (place: Place): Op => ({
+  text: 'event loop',
+  next(scene, t) {
+    const forget = (): void => {
+      for (const word of [CURRENT, STAGE, LOW, HIGH, LEFT, CLOSED, RESULT]) scene.set(t, word, 0);
+    };
+    const impatient = (): number => {
+      for (let n = 0; n < scene.get(t, WAITING); n++)
+        if ((scene.get(t, promiseAt(n)) & (TIMED | SPURIOUS)) !== 0) return n;
+      return -1;
+    };
+    switch (scene.get(t, PHASE)) {
+      case SLEEPING: {
+        const over = scene.result(t) === RAN_OUT;
+        resume(scene, t, over ? impatient() : 0);
+        const current = scene.get(t, CURRENT);
+        scene.set(t, LEFT, Number(over && (current & TIMED) !== 0));
+        if (over) scene.set(t, CURRENT, current & ~SPURIOUS);
+        scene.set(t, STAGE, SLEPT);
+        scene.set(t, PHASE, RUNNING);
+        return running(scene, t, place) && this.next(scene, t);
+      }
+      case RUNNING:
+        if (!running(scene, t, place)) return false;
+    }
+    forget();
+    if (scene.get(t, WAITING) === 0) return true;
+    scene.set(t, PHASE, SLEEPING);
+    const address = place(scene) + constant('B_SEQUENCE');
+    scene.hostWait(t, address, scene.get(t, promiseAt(0) + SEQUENCE), impatient() >= 0);
+    return false;
+  },
+});
+
+/** Those that wait leave their places. */
+const end = (place: Place): Op => ({
+  text: 'the end',
+  next(scene, t) {
+    if (scene.get(t, WAITING) === 0) return true;
+    resume(scene, t, 0);
+    scene.set(t, CURRENT, 0);
+    scene.call(t, 'departFrom', place(scene));
+    return false;
+  },
+});
+
+export const bucket: Place = ({ regions }) => regions.buckets;
 const own: Place = ({ semaphores }) => (semaphores[0] as number) + constant('O_PLACE');
 
 function op(text: string, place: Place): Op {
@@ -148,6 +309,18 @@ function op(text: string, place: Place): Op {
       return change(word, 0, place);
     case 'D':
       return call('closePlace', (scene) => [scene.semaphores[0] as number]);
+    case 'w':
+      return begin(word, place);
+    case 'f':
+      return begin(word | TIMED, place);
+    case 'v':
+      return begin(word | SPURIOUS, place);
+    case 'l':
+      return begin(word | LOCKS, place);
+    case 'd':
+      return eventLoop(place);
+    case 'E':
+      return end(place);
     default:
       throw new Error(`a program has no ${text}`);
   }
@@ -180,6 +353,29 @@ export const places: readonly Model[] = [bucket, own].flatMap((place) => [
   modelOf('simple_lock, 2x2', 'La Ua La Ua | La Ua La Ua', place),
   modelOf('simple_lock, 3x1', 'La Ua | La Ua | La Ua', place),
   modelOf('two locks, 3 threads', 'La Ua | Lb Ub | La Ua Lb Ub', place, { long: true }),
+  modelOf('a promise', 'wa d | Sa', place),
+  modelOf('a promise and its thread', 'wa Sa d', place),
+  modelOf('a promise and a thread', 'wa d | Wa | Sa', place),
+  modelOf('a promise that is woken for no reason', 'va d | Sa', place),
+  modelOf('promises of one', 'wa wa d | Sa', place),
+  modelOf('promises of one, for two words', 'wa wb d | Sa Sb', place),
+  modelOf('promises of one, two signallers', 'wa wb d | Sa | Sb', place),
+  modelOf('promises of one, and its thread', 'wa wb Sa d | Wa Sb', place),
+  modelOf('promises of one, one woken for no reason', 'va wa d | Sa', place),
+  modelOf('promises of two', 'wa d | wa d | Sa', place),
+  modelOf('promises of two, for two words', 'wa d | wb d | Sa Sb', place),
+  modelOf('a promise and a stranger', 'wa d | Wb | Sb Sa', place),
+  modelOf('promises and a thread', 'wa wb d | Wa | Sb Sa', place),
+  modelOf('a promise for a time', 'fa d | Sa', place),
+  modelOf('a promise for a time, strangers', 'fa d | Wb | Sb Sa', place),
+  modelOf('a promise for a time, a stranger of the same thread', 'fa wb d | Sb | Sa', place),
+  modelOf('promises for a time', 'fa fa d | Sa', place),
+  modelOf('promises, simple_lock, 2x2', 'la d la d | la d la d', place),
+  modelOf('promises, simple_lock of one', 'la la d | La Ua', place),
+  modelOf('promises, simple_lock of two and a thread', 'la d | la d | La Ua', place),
+  modelOf('promises, simple_lock of three and a thread', 'la la d | la d | La Ua La Ua', place),
+  modelOf('promises of two and a stranger', 'wa wb d | fa d | Sb Sa', place),
+  modelOf('the end of a thread with promises', 'wa wb E | Sa', place),
   ...(place === own
     ? [
         modelOf('simple_lock, 3x2', 'La Ua La Ua | La Ua La Ua | La Ua La Ua', place, { long: true }),
@@ -187,6 +383,12 @@ export const places: readonly Model[] = [bucket, own].flatMap((place) => [
         modelOf('dispose by two', 'Wa | D | D', place),
         modelOf('dispose, and a lock', 'La Ua | La Ua | D', place),
         modelOf('dispose, for a time', 'Fa | Wa | D | Sa', place),
+        modelOf('dispose, a promise', 'wa d | D', place),
+        modelOf('dispose, a promise and its thread', 'wa D d', place),
+        modelOf('dispose, a promise and a thread', 'wa d | Wa | D', place),
+        modelOf('dispose, promises of one', 'wa wb d | D | Sa', place),
+        modelOf('dispose, a promise for a time', 'fa wb d | D | Sa', place),
+        modelOf('dispose, promises of a lock', 'la d | La Ua | D', place),
       ]
     : []),
 ]);

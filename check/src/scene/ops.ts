@@ -172,6 +172,8 @@ const STAGE = LOCAL; // of a release: 0 not begun, 1 in release, 2 in finishRele
 const WIDTH = LOCAL + 1; // of that release
 const SETTLING = LOCAL + 2; // 0 not, 1 in settle, 2 giving up runs of a closed semaphore
 const ANSWER = LOCAL + 3; // of arrive
+const TOLD = LOCAL + 1; // of the event loop: what the continuation under way has been told
+const RANG = LOCAL + 4; // of the event loop: the doorbell before it settles what is due
 
 /** One release; true when it is done. */
 export function releasing(scene: Scene, t: number, width: number, semaphore: number, own: boolean): boolean {
@@ -241,7 +243,7 @@ function firstRun(scene: Scene, t: number): number {
 /** The run that the next promise may join: the last, unless that stands alone. */
 function lastRun(scene: Scene, t: number): number {
   const last = PROMISES + 4 * (scene.get(t, QUEUE) - 1);
-  return scene.get(t, QUEUE) > 0 && scene.get(t, last + 1) < ALONE ? scene.get(t, last) : 0;
+  return scene.get(t, QUEUE) > 0 && (scene.get(t, last + 1) & ALONE) === 0 ? scene.get(t, last) : 0;
 }
 
 /** Takes a promise out of the queue, the first by default. */
@@ -251,6 +253,12 @@ function shift(scene: Scene, t: number, from = PROMISES): void {
   for (let i = from; i < PROMISES + 4 * MOST_PROMISES; i++) {
     scene.set(t, i, i < PROMISES + 4 * left ? scene.get(t, i + 4) : 0);
   }
+}
+
+/** Takes out a promise that is rejected, and whoever has caught that goes on. */
+function reject(scene: Scene, t: number, why: number, at = PROMISES): void {
+  if ((scene.get(t, at + 1) & CAUGHT) !== 0) ready(scene, t, why);
+  shift(scene, t, at);
 }
 
 /** Fulfils so many promises of the first run. */
@@ -267,14 +275,14 @@ function fulfil(scene: Scene, t: number, count: number): void {
   }
 }
 
-/** Queues a continuation that gives the permits back, as a microtask: four bits of width each, the next one lowest. */
-function ready(scene: Scene, t: number, width: number): void {
-  if (width > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${width}`);
+/** Queues a continuation, as a microtask: what it is told, in four bits each, the next one lowest. */
+export function ready(scene: Scene, t: number, told: number): void {
+  if (told > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${told}`);
   const list = scene.get(t, READY);
   let bits = 0;
   while (((list >>> bits) & 15) !== 0) bits += 4;
   if (bits > 28) throw new Error("a model's thread has at most 8 continuations");
-  scene.set(t, READY, list | (width << bits));
+  scene.set(t, READY, list | (told << bits));
 }
 
 function restSoon(scene: Scene, t: number): void {
@@ -282,7 +290,7 @@ function restSoon(scene: Scene, t: number): void {
 }
 
 /** Begins to settle what is due. Whether a call is under way, which `settling` takes up. */
-function settle(scene: Scene, t: number): boolean {
+export function settle(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : 1);
   if (run !== 0) scene.call(t, 'settle', run, scene.robust(t, 0));
@@ -290,7 +298,7 @@ function settle(scene: Scene, t: number): boolean {
 }
 
 /** Whether another call is under way. */
-function settling(scene: Scene, t: number): boolean {
+export function settling(scene: Scene, t: number): boolean {
   if (scene.get(t, SETTLING) === 2) return giveUpRuns(scene, t);
   const count = scene.result(t);
   if (count > 0) {
@@ -309,16 +317,22 @@ function giveUpRuns(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : 2);
   if (run === 0) return false;
-  while (firstRun(scene, t) === run) shift(scene, t);
+  while (firstRun(scene, t) === run) reject(scene, t, TOLD_CLOSED);
   scene.call(t, 'dropRun', run);
   return true;
 }
 
-/** In a promise's width: it may give up, and has a run of its own. */
-const ALONE = 256;
+// In a promise's width.
+const ALONE = 256; // it may give up, and has a run of its own
+const CAUGHT = 512; // its rejection is caught
 
-/** `acquireAsync(n)`, whose continuation gives the permits back; `eventLoop` runs it. */
-export function arrive(n = 1, alone = false): Op {
+// What a continuation is told besides the width of a promise that is fulfilled: why it is rejected.
+/** It has given up, or there was no room for it. */
+export const GIVEN_UP = 14;
+const TOLD_CLOSED = 15;
+
+/** `acquireAsync(n)`, whose continuation `eventLoop` runs; that of a rejection, if it is `caught`. */
+export function arrive(n = 1, alone = false, caught = false): Op {
   return {
     text: `acquireAsync(${n}${alone ? ', signal' : ''})`,
     next(scene, t) {
@@ -330,17 +344,21 @@ export function arrive(n = 1, alone = false): Op {
       }
       if (phase === 1) {
         const answer = scene.result(t);
-        if (answer > 0) return queued(scene, t, answer, alone ? n | ALONE : n);
+        if (answer > 0) return queued(scene, t, answer, n | (alone ? ALONE : 0) | (caught ? CAUGHT : 0));
         scene.set(t, ANSWER, answer);
         if (settle(scene, t)) return false;
       } else {
         if (settling(scene, t)) return false;
         restSoon(scene, t);
       }
-      if (scene.get(t, ANSWER) !== ADMITTED) return expectClosed(scene, t, scene.get(t, ANSWER), 0);
-      scene.admittedNow(t, 0, n);
-      ready(scene, t, n);
-      return true;
+      const answer = scene.get(t, ANSWER);
+      if (answer === ADMITTED) {
+        scene.admittedNow(t, 0, n);
+        ready(scene, t, n);
+        return true;
+      }
+      if (caught) ready(scene, t, answer === ANSWER_FULL ? GIVEN_UP : TOLD_CLOSED);
+      return (caught && answer === ANSWER_FULL) || expectClosed(scene, t, answer, 0);
     },
     // What its promises wait for is settled first.
     granted: (scene, t) => (scene.get(t, PHASE) > 1 && scene.get(t, ANSWER) === ADMITTED ? n : 0),
@@ -360,6 +378,24 @@ function queued(scene: Scene, t: number, run: number, width: number): true {
   return true;
 }
 
+/** Where the nth promise stands that may give up, or where the next one will, if there are not so many. */
+function patient(scene: Scene, t: number, n = 1): number {
+  const end = PROMISES + 4 * scene.get(t, QUEUE);
+  let at = PROMISES - 4;
+  for (let left = n; left > 0 && at < end; ) {
+    at += 4;
+    if (at < end && (scene.get(t, at + 1) & ALONE) !== 0) left--;
+  }
+  return at;
+}
+
+/** giveUpRun has answered. Whether another call is under way, which `settling` takes up. */
+function gaveUp(scene: Scene, t: number, at: number): boolean {
+  if (scene.result(t) === REFUSED) reject(scene, t, GIVEN_UP, at);
+  else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
+  return settle(scene, t);
+}
+
 /** The signal of the first promise that has one fires, or of the nth, if that promise waits. */
 export function abort(n = 1): Op {
   return {
@@ -367,21 +403,14 @@ export function abort(n = 1): Op {
     next(scene, t) {
       const phase = scene.get(t, PHASE);
       scene.set(t, PHASE, phase + 1);
-      const end = PROMISES + 4 * scene.get(t, QUEUE);
-      let at = PROMISES - 4;
-      for (let left = n; left > 0 && at < end; ) {
-        at += 4;
-        if (at < end && scene.get(t, at + 1) >= ALONE) left--;
-      }
+      const at = patient(scene, t, n);
       if (phase === 0) {
-        if (at === end) return true;
+        if (at === PROMISES + 4 * scene.get(t, QUEUE)) return true;
         scene.call(t, 'giveUpRun', scene.get(t, at));
         return false;
       }
       if (phase === 1) {
-        if (scene.result(t) === REFUSED) shift(scene, t, at);
-        else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
-        if (settle(scene, t)) return false;
+        if (gaveUp(scene, t, at)) return false;
       } else if (settling(scene, t)) return false;
       restSoon(scene, t);
       return true;
@@ -410,50 +439,85 @@ const RESTING = 3; // settling what is due
 const ENTERING = 4; // the first run
 const LISTEN = 5; // comparing the doorbell, as waitAsync does
 const SLEEPING = 6;
+const GIVING_UP = 7; // the time of the first promise that may give up is over
+const GAVE_UP = 8; // settling what is due then
+const LOOKING = 9; // after what stands in no run
+
+/** What a wait answers when its time has run out. */
+export const RAN_OUT = 2;
+
+/** What the event loop does besides waiting. */
+export interface Jobs {
+  /** Goes on with a continuation that has been told this. Whether that is at its end. */
+  goOn(scene: Scene, t: number, told: number): boolean;
+  /** Whether promises that may give up do so when a sleep of the loop runs out. */
+  readonly timed?: boolean;
+  /** Whether a timer of a continuation is set, which goes before; and what it does: make a continuation ready. */
+  isSet?(scene: Scene, t: number): boolean;
+  fire?(scene: Scene, t: number): void;
+  // How promises are settled; by default those of a semaphore, as here.
+  firstRun?(scene: Scene, t: number): number;
+  settle?(scene: Scene, t: number): boolean;
+  settling?(scene: Scene, t: number): boolean;
+  /** Begins to look after what stands in no run. Whether a call is under way, which `settling` takes up. */
+  look?(scene: Scene, t: number): boolean;
+}
+
+const OF_SEMAPHORES = { firstRun, settle, settling };
+type AllJobs = Jobs & typeof OF_SEMAPHORES;
+
+const givesBack: Jobs = { goOn: (scene, t, width) => releasing(scene, t, width, 0, true) };
 
 /**
- * The event loop, until no promise waits: continuations first; then what restSoon has put off; then sleep on
- * the doorbell, as it was when the thread listened. A pending waitAsync is that same sleep, begun earlier:
- * rings only ever add, so a comparison made later finds out about any of them.
+ * The event loop, until no promise waits: continuations first, which by default give the permits back; then what
+ * restSoon has put off; then sleep on the doorbell, as it was when the thread listened. A pending waitAsync is that
+ * same sleep, begun earlier: rings only ever add, so a comparison made later finds out about any of them.
  */
-export function eventLoop(): Op {
+export function eventLoop(own = givesBack): Op {
+  const jobs = { ...OF_SEMAPHORES, ...own };
   return {
     text: 'event loop',
     next(scene, t) {
       const to = (phase: number): void => scene.set(t, PHASE, phase);
       switch (scene.get(t, PHASE)) {
         case RUNNING:
-          if (!releasing(scene, t, scene.get(t, WIDTH), 0, true)) return false;
-          return turn(scene, t);
+          return jobs.goOn(scene, t, scene.get(t, TOLD)) && turn(scene, t, jobs);
         case LOADING:
-          scene.set(t, LOCAL + 4, scene.get(t, RESULT));
+          scene.set(t, RANG, scene.get(t, RESULT));
           to(RESTING);
-          if (settle(scene, t)) return false;
-          return enter(scene, t);
+          return !jobs.settle(scene, t) && enter(scene, t, jobs);
         case RESTING:
-          if (settling(scene, t)) return false;
-          return enter(scene, t);
+          return !jobs.settling(scene, t) && enter(scene, t, jobs);
         case ENTERING:
           if (scene.result(t) !== 0) {
             to(RESTING);
-            settle(scene, t);
+            jobs.settle(scene, t);
             return false;
           }
-          if (scene.get(t, LISTENING) === 1) return turn(scene, t);
-          to(LISTEN);
-          scene.hostLoad(t, scene.doorbell(t));
-          return false;
+          return look(scene, t, jobs);
+        case LOOKING:
+          return !jobs.settling(scene, t) && beginListening(scene, t, jobs);
         case LISTEN:
-          if (scene.get(t, RESULT) !== scene.get(t, LOCAL + 4)) return load(scene, t);
+          if (scene.get(t, RESULT) !== scene.get(t, RANG)) return load(scene, t);
           scene.set(t, LISTENING, 1);
           scene.set(t, RUNG, scene.get(t, RESULT));
-          return turn(scene, t);
+          return turn(scene, t, jobs);
         case SLEEPING:
+          if (scene.result(t) === RAN_OUT) return fire(scene, t, jobs);
           scene.set(t, LISTENING, 0);
           scene.set(t, RUNG, 0);
           return load(scene, t);
+        case GIVING_UP:
+          to(GAVE_UP);
+          if (gaveUp(scene, t, patient(scene, t))) return false;
+          restSoon(scene, t);
+          return turn(scene, t, jobs);
+        case GAVE_UP:
+          if (settling(scene, t)) return false;
+          restSoon(scene, t);
+          return turn(scene, t, jobs);
         default:
-          return turn(scene, t);
+          return turn(scene, t, jobs);
       }
     },
   };
@@ -465,35 +529,62 @@ function load(scene: Scene, t: number): false {
   return false;
 }
 
-function enter(scene: Scene, t: number): boolean {
-  const run = firstRun(scene, t);
-  if (run === 0) return turn(scene, t);
+function enter(scene: Scene, t: number, jobs: AllJobs): boolean {
+  const run = jobs.firstRun(scene, t);
+  if (run === 0) return look(scene, t, jobs);
   scene.set(t, PHASE, ENTERING);
   scene.call(t, 'enterRun', run, 0);
   return false;
 }
 
+function look(scene: Scene, t: number, jobs: AllJobs): boolean {
+  if (!jobs.look?.(scene, t)) return beginListening(scene, t, jobs);
+  scene.set(t, PHASE, LOOKING);
+  return false;
+}
+
+function beginListening(scene: Scene, t: number, jobs: AllJobs): boolean {
+  if (scene.get(t, QUEUE) === 0 || scene.get(t, LISTENING) === 1) return turn(scene, t, jobs);
+  scene.set(t, PHASE, LISTEN);
+  scene.hostLoad(t, scene.doorbell(t));
+  return false;
+}
+
+/** A timer of the thread fires. */
+function fire(scene: Scene, t: number, jobs: AllJobs): boolean {
+  if (jobs.isSet?.(scene, t)) {
+    jobs.fire?.(scene, t);
+    return turn(scene, t, jobs);
+  }
+  scene.set(t, PHASE, GIVING_UP);
+  scene.call(t, 'giveUpRun', scene.get(t, patient(scene, t)));
+  return false;
+}
+
 /** What the event loop does next. */
-function turn(scene: Scene, t: number): boolean {
+function turn(scene: Scene, t: number, jobs: AllJobs): boolean {
   scene.set(t, PHASE, NEXT);
   scene.set(t, RESULT, 0);
-  scene.set(t, LOCAL + 4, 0);
+  scene.set(t, RANG, 0);
   const list = scene.get(t, READY);
+  scene.set(t, TOLD, list & 15);
   if (list !== 0) {
-    scene.set(t, WIDTH, list & 15);
     scene.set(t, READY, list >>> 4);
     scene.set(t, PHASE, RUNNING);
-    return releasing(scene, t, list & 15, 0, true);
+    return jobs.goOn(scene, t, list & 15) && turn(scene, t, jobs);
   }
   if (scene.get(t, REST_DUE) === 1) {
     scene.set(t, REST_DUE, 0);
     return load(scene, t);
   }
-  if (scene.get(t, QUEUE) === 0) return true;
+  const isSet = jobs.isSet?.(scene, t) ?? false;
+  const waiting = scene.get(t, QUEUE);
+  if (waiting === 0) return !isSet || fire(scene, t, jobs);
   if (scene.get(t, LISTENING) === 0)
     throw new Violation(`thread ${t} sleeps without listening to its doorbell`);
   scene.set(t, PHASE, SLEEPING);
-  scene.hostWait(t, scene.doorbell(t), scene.get(t, RUNG));
+  const mayGiveUp = jobs.timed === true && patient(scene, t) < PROMISES + 4 * waiting;
+  scene.hostWait(t, scene.doorbell(t), scene.get(t, RUNG), isSet || mayGiveUp);
   return false;
 }
 

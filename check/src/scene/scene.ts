@@ -454,10 +454,12 @@ export class Scene {
     this.set(t, RESULT, value);
   }
 
-  hostWait(t: number, address: number, expected: number): void {
+  /** Which may run out, if `timed`. */
+  hostWait(t: number, address: number, expected: number, timed = false): void {
     this.set(t, HOST, HOST_WAIT);
     this.set(t, HOST_ADDRESS, address);
     this.set(t, HOST_VALUE, expected);
+    this.set(t, RESULT, Number(timed));
   }
 
   doorbell(t: number): number {
@@ -1129,7 +1131,7 @@ export class Scene {
     this.set(t, HOST_ADDRESS, 0);
     this.set(t, HOST_VALUE, 0);
     if (kind === HOST_WAIT) {
-      this.machine.hostWait(t, address, value);
+      this.machine.hostWait(t, address, value, this.get(t, RESULT));
       return;
     }
     const old = this.machine.hostLoad32(address);
