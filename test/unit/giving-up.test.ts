@@ -898,3 +898,22 @@ describe('random requests, aborts and releases', () => {
     await fc.assert(property, { numRuns: 60 });
   });
 });
+
+describe('a thread that is held up between its clock and its sleep', () => {
+  it('does not sleep for less than no time, which is for ever', () => {
+    const semaphore = new Semaphore(0);
+    const clock = vi.spyOn(performance, 'now');
+    try {
+      for (const times of [
+        [0, 10],
+        [0, 4, 10, 10],
+      ]) {
+        for (const time of times) clock.mockReturnValueOnce(time);
+        expect(() => semaphore.acquire(1, { timeout: 5 })).toThrow(TimeoutError);
+      }
+    } finally {
+      clock.mockRestore();
+    }
+    expect(semaphore.waiting).toBe(0);
+  });
+});
