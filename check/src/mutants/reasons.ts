@@ -57,7 +57,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'since is read by diagnostics alone, one word at a time; its value is told by the models "inspect: ...".',
   ],
   [
-    /^reaping\/bury: (rmw deaths #\d, swapped|rmw died #2, swapped|store held #\d, swapped)/,
+    /^reaping\/bury: (rmw deaths #\d, swapped|rmw died #2, swapped|store held( #\d)?, swapped)/,
     'In a straight run, so no death can come between. held is read by who reaps alone, deaths by diagnostics; died is read by whoever is admitted, which needs the add to grant, and that comes after it.',
   ],
   [
@@ -72,6 +72,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^reaping\/reap: cmpxchg (life #2|reaper #2), loosened/,
     'The record is DEAD, or REAPER says that this thread reaps: nobody else changes that, unless this thread is dead itself, and then it does nothing.',
   ],
+  [
+    /^mutex\/(take|stepDown): store held, swapped with rmw grant/,
+    'In a straight run, so no death can come between; held is read by its own thread, and by who reaps it.',
+  ],
   [/^mutex\/queue: load held, zero/, 'A thread is the eldest once at most, and held is 0 before.'],
   [
     /^(giving-up\/giveUpFor: store state #2|attachments\/tellAgain: rmw died), swapped with load kind/,
@@ -82,11 +86,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'A thread cannot be stopped between the exchange that grants or closes and the notify, as both are compiled: no call and no loop lies between. So whoever is to be told has been; it is there in case that changes.',
   ],
   [
-    /^reaping\/bury: load kind #2, (zero|ones)/,
+    /^reaping\/bury: load kind #5, (zero|ones)/,
     'Whoever waits has been told by the sweep, since grant is closed with life: no call and no loop lies between. dispose finds nobody then.',
   ],
   [
-    /^reaping\/bury: (load objects used, zero|load life #3, (zero|ones)|store, dropped)/,
+    /^reaping\/bury: (load objects used, zero|load life #2, (zero|ones)|store, dropped)/,
     'Objects that a dead thread has not come to finish. As compiled no call and no loop lies between BUILDING and LIVE, so no thread can be stopped there; it is there in case that changes.',
   ],
   // --- A thread that is declared dead ---
@@ -132,7 +136,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The look for an entry of whoever took the last place. That one may not be there yet, so the answer NAMES_FULL is possible at this point in the core as it is.',
   ],
   [
-    /^giving-up\/giveUp(Run|For)?: cmpxchg state, loosened/,
+    /^(giving-up\/(giveUpRun|abandon)|reaping\/bury): cmpxchg state, loosened/,
     'Between the load and the exchange only GRANTED or CLOSED can come, and nobody but the owner acts on these. It gives up all the same; grant was moved before either, so it finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
   [/^attachments\/ownersDied: load died, ones/, 'The load only saves an exchange: of 0 for 0.'],
@@ -142,7 +146,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It decides whether the eldest is woken from its doze before its turn. If not, it wakes by itself, and reserves the lock; if too early, it polls and sleeps again.',
   ],
   [
-    /^mutex\/compete: (load counter\/owner #2|load parked\/limit #[12]), (zero|ones)/,
+    /^mutex\/(compete: load counter\/owner #2|mayTake: load parked\/limit), (zero|ones)/,
     'It decides whether the eldest takes the free lock at once, which it always may, or after its doze, when it has reserved it.',
   ],
   [/^mutex\/compete: load spin, (zero|ones)/, 'It does not poll before it sleeps.'],
@@ -289,7 +293,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- One sleeper at most ---
   [
-    /^(semaphore\/(recover|wakeDue|dispose)|reaping\/(bury|sweep|reap)|mutex\/(wakeEldest|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
+    /^(semaphore\/(recover|wakeDue|dispose|tell)|reaping\/(bury|sweep|reap)|mutex\/(wakeEldest|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
     'On an element only its owner sleeps, on a doorbell and on wake only its thread.',
   ],
 ];
