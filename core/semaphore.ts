@@ -476,11 +476,16 @@ function grantIfDue(s: usize, e: usize, to: i64): bool {
   return false;
 }
 
-/** WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself. */
+/**
+ * WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself.
+ *
+ * R9: from the exchange to the wake-up there is no call and no loop, so neither an exception (a stack that is exhausted)
+ * nor a death comes between: nobody else would tell.
+ */
 export function moveOn(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
   if (who & ASYNC && (who & THREAD_MASK) === me) return;
-  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) tell(e, request);
+  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) tell(e, request); // R9
 }
 
 /** Wakes whoever has made a request. */

@@ -1,5 +1,5 @@
 /**
- * Functions of core/ that are always part of their caller: those that end a straight run (check/src/straight.ts), in
+ * Functions of core/ that are always part of their caller: those that lie in a straight run (check/src/straight.ts), in
  * which there must be no call, and those that do it for a robust semaphore as for any other. The decorator that the
  * compiler has for this is no TypeScript.
  */
@@ -11,8 +11,11 @@ const INLINE = new Set([
   'core/elements/clearCells',
   'core/elements/release',
   'core/elements/take',
+  'core/mutex/quit',
   'core/semaphore/acquire',
   'core/semaphore/release',
+  'core/semaphore/ring',
+  'core/semaphore/tell',
   'core/semaphore/tryAcquire',
 ]);
 

@@ -1,7 +1,8 @@
 /**
  * Straight runs: an engine stops a thread only where it enters a function or goes round a loop, so between
  * taking a ticket and recording it there must be neither (R1 in core/semaphore.ts and core/runs.ts), and likewise in
- * R2 to R4 (core/giving-up.ts), R6 and R7 (core/attachments.ts).
+ * R2 to R4 (core/giving-up.ts), R6 and R7 (core/attachments.ts), R9 (core/semaphore.ts). A call that an exception cuts
+ * short ends there too.
  *
  * Checked over the code that the search runs, on every way from the instruction that takes the ticket to the
  * store that records it, or to the return of who need not be recorded.
@@ -16,6 +17,7 @@ import {
   IMM,
   META,
   NEGATED,
+  NOTIFY,
   OP_ACCESS,
   OP_BRANCH,
   OP_BRANCH_TABLE,
@@ -35,6 +37,8 @@ export interface StraightRun {
   readonly from: { readonly kind: number; readonly word: number };
   /** What is written last, by the offset of its word; a return ends it too. */
   readonly to: readonly number[];
+  /** The kinds of access that end it: a write by default. */
+  readonly by?: readonly number[];
 }
 
 /** The runs that the core relies on. */
@@ -81,6 +85,14 @@ export const straightRuns: readonly StraightRun[] = [
     fn: 'giving-up/claim',
     from: { kind: RMW, word: constant('GRANT') },
     to: [constant('E_STATE')],
+  },
+  // Whoever has granted or closed a request tells, though its call may be cut short where it enters a function.
+  {
+    name: 'R9, moveOn',
+    fn: 'semaphore/moveOn',
+    from: { kind: CMPXCHG, word: constant('E_STATE') },
+    to: [constant('E_STATE'), constant('T_DOORBELL')],
+    by: [NOTIFY],
   },
   { name: 'R4', fn: 'giving-up/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
   // What is taken has an owner, and a cell that is taken is known (the caller of enter stores it at once).
@@ -146,6 +158,7 @@ export function breaks(program: Program, run: StraightRun): string[] {
     }
   }
   if (todo.length === 0) throw new Error(`${run.fn} has no access that begins ${run.name}`);
+  const { by = [STORE, RMW] } = run;
   const found: string[] = [];
   const seen = new Set<number>();
   for (let pc = todo.pop(); pc !== undefined; pc = todo.pop()) {
@@ -157,7 +170,7 @@ export function breaks(program: Program, run: StraightRun): string[] {
     if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
     else if (
       op !== OP_RETURN &&
-      !((isAccess(pc, STORE) || isAccess(pc, RMW)) && run.to.includes(code[pc + IMM]))
+      !(by.some((kind) => isAccess(pc, kind)) && run.to.includes(code[pc + IMM]))
     ) {
       for (const way of ways(code, pc, exchange)) {
         if (way <= pc) broken('way back');

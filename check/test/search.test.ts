@@ -61,7 +61,7 @@ const plants = [
   {
     fault: 'the wake-up dropped',
     in: 'release of 2',
-    program: faulty('semaphore/wakeDue', NOTIFY, onlyLoads),
+    program: faulty('semaphore/moveOn', NOTIFY, onlyLoads),
   },
   {
     fault: 'tryAcquire looks at another word than grant',
@@ -123,7 +123,6 @@ describe('threads that do the same', () => {
     '2x2 polling',
     'release of 2',
     'promises of one',
-    'dispose of one of two',
     'event count: two await one value',
     'TwaLock 0: 3x1',
     'location: 2x2',

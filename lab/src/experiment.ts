@@ -33,6 +33,7 @@ export class Switch implements Experiment {
   readonly #begin: () => Promise<() => Promise<void>>;
   #stop: (() => Promise<void>) | undefined;
   #starting: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
   #changes: Promise<void> = Promise.resolve();
 
   /** `start` resolves to how it is stopped. */
@@ -49,7 +50,15 @@ export class Switch implements Experiment {
     });
   };
 
-  async stop(): Promise<void> {
+  /** Resolves when it has stopped, whoever has asked for that first. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stops().finally(() => {
+      this.#stopping = undefined;
+    });
+    return this.#stopping;
+  }
+
+  async #stops(): Promise<void> {
     await this.#starting;
     const stop = this.#stop;
     if (stop === undefined) return;
@@ -75,8 +84,8 @@ export class Switch implements Experiment {
   async #starts(): Promise<void> {
     this.button.disabled = true;
     put(this.status, '');
-    await begin(this);
     try {
+      await begin(this);
       this.#stop = await this.#begin();
       put(this.button, 'Stop');
     } catch (error) {

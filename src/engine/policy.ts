@@ -34,12 +34,12 @@ export const PARKING: Partial<Record<Policy, number>> = { park: 0 };
 /** The turns to spend awake: `usual` unless the options say otherwise. Beside 'spin-then-park' there are these policies. */
 export function budget(
   what: string,
-  { policy = 'spin-then-park', spin }: PolicyOptions,
+  { policy, spin }: PolicyOptions,
   usual: number,
   policies: Partial<Record<Policy, number>>,
 ): number {
   const choices = [...Object.keys(policies), 'spin-then-park'];
-  const choice = checkChoice(`${what}: policy`, policy, choices) as Policy;
+  const choice = checkChoice(`${what}: policy`, policy ?? 'spin-then-park', choices) as Policy;
   const turns = policies[choice];
   if (turns === undefined) return checkInteger(`${what}: spin`, spin ?? usual, 0, MOST_POLLS);
   if (spin !== undefined) {

@@ -93,7 +93,8 @@ export function checkProperties(
   first = 'firstTicket',
 ): Properties {
   checkOptions(kind, options);
-  const { robust = false, firstTicket = 0n } = options;
+  const robust = options.robust ?? false;
+  const firstTicket = options.firstTicket ?? 0n;
   const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
   checkType(`${kind}: robust`, robust, 'boolean', 'true or false');
   checkType(`${kind}: ${first}`, firstTicket, 'bigint', 'a bigint');

@@ -314,7 +314,7 @@ export function mutexModel(line: MutexLine): Model {
   return {
     name: `mutex: ${line.name}`,
     programs,
-    ...(named === undefined ? { alike: parts } : {}),
+    ...(named === undefined && !line.program.includes('D') ? { alike: parts } : {}),
     arena: {
       buckets: line.buckets ?? 1,
       elements: programs.length + (line.extra ?? givers),

@@ -124,7 +124,7 @@ function modelOf(line: Line): Model {
     ...rest,
     name: `p0514: ${name}`,
     programs,
-    alike,
+    ...(program.includes('D') ? {} : { alike }),
     arena: {
       buckets,
       objects: 1,

@@ -218,7 +218,8 @@ export function modelOf(line: Line): Model {
     name: line.name,
     ...(kind === undefined ? {} : { program: 'algorithms' }),
     programs,
-    alike: parts,
+    // dispose looks at elements in the order of their numbers.
+    ...(kind === undefined && line.program.includes('D') ? {} : { alike: parts }),
     arena: {
       buckets: line.buckets ?? 1,
       elements: elements + (cells < CELLS ? 1 : 0),

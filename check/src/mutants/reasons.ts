@@ -293,7 +293,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- One sleeper at most ---
   [
-    /^(semaphore\/(recover|wakeDue|dispose|tell)|reaping\/(bury|sweep|reap)|mutex\/(wakeEldest|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
+    /^(semaphore\/(recover|moveOn|dispose)|reaping\/(bury|sweep|reap)|mutex\/(wakeEldest|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
     'On an element only its owner sleeps, on a doorbell and on wake only its thread.',
   ],
 ];

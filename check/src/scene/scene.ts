@@ -100,7 +100,7 @@ export interface Model {
   /**
    * What each thread does, in words: those of the same words differ in nothing else, so in which order they begin is
    * all one, and they begin in the order of their numbers (see `symmetry`). Not where threads die: who reaps looks at
-   * records and elements in the order of their numbers. Default: each differs.
+   * records and elements in the order of their numbers, and so does who disposes. Default: each differs.
    */
   readonly alike?: readonly string[];
   /** Makes the objects, before the threads start. */
@@ -567,6 +567,16 @@ export class Scene {
     return this.#programs.some((program) => program.some(({ supervises }) => supervises));
   }
 
+  /** Whether t waits for a death, and nobody has died or can die any more. */
+  waitsInVain(t: number): boolean {
+    if (!this.#kills || !this.#programs[t]?.[this.get(t, OP)]?.supervises) return false;
+    if (this.state[this.#hashes - 1] > 0) return false;
+    for (let u = 0; u < this.threads; u++) {
+      if (u !== t && !this.finished(u) && (this.model.mortal?.includes(u) ?? true)) return false;
+    }
+    return this.model.mortal?.includes(t) === false;
+  }
+
   /** The life of a thread's record. */
   #lifeOf(t: number): number {
     return this.machine.words[this.#recordOf(t) >> 2];
@@ -656,7 +666,8 @@ export class Scene {
    * A thread begins with its first write to a word that is nobody's own, neither in a thread's record nor in an
    * element. Threads of the same program are told apart by nothing but their records and elements, which the code
    * copies, compares for equality and follows, no more: but for the pool, in which it looks for a free element in the
-   * order of their numbers (see `distinguishes`). So renaming two of them, with all that is theirs, turns an
+   * order of their numbers (see `distinguishes`), and for dispose and reap, which look at elements in that order, so
+   * that a model with one of these says nothing of who is alike. So renaming two of them, with all that is theirs, turns an
    * execution into another; and each execution can be renamed so that they begin in order, those last which never do.
    * So what is wrong in any state is found in one that is as good. The other way round, a state may be said to have no
    * way to its end only because the way needs somebody to begin out of order: that shows as a violation which

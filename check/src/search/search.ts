@@ -25,7 +25,7 @@ import { StateTable } from './table.js';
 import { walk } from './walk.js';
 
 const { CHOICES, HOST_ADDRESS, KILL, OP, STEP } = words;
-const { PENDING } = status;
+const { DEAD, PENDING } = status;
 
 export interface SearchOptions {
   /** Default true. */
@@ -117,7 +117,8 @@ class Sharing {
     if (word < 0 || this.#visible[word] === 1) return false;
     const by = scene.pendingIsWrite(t) ? this.#accessed : this.#written;
     for (let u = 0; u < scene.threads; u++) {
-      if (u !== t && by[u * this.#words + word] > scene.get(u, OP) && !scene.dead(u)) return false;
+      if (u === t || by[u * this.#words + word] <= scene.get(u, OP)) continue;
+      if (scene.machine.status(u) !== DEAD && !scene.waitsInVain(u)) return false;
     }
     this.#relied[word] = 1;
     return true;

@@ -22,10 +22,9 @@ const times: number[] = [];
 
 /** Tells whenever an element comes onto the screen, or near it, and whenever it leaves. */
 export function watchScreen(element: Element, told: (isSeen: boolean) => void): () => void {
-  const observer = new IntersectionObserver(
-    (entries) => told(entries.some(({ isIntersecting }) => isIntersecting)),
-    { rootMargin: MARGIN },
-  );
+  const observer = new IntersectionObserver((entries) => told(entries.at(-1)?.isIntersecting === true), {
+    rootMargin: MARGIN,
+  });
   observer.observe(element);
   return () => observer.disconnect();
 }
