@@ -487,17 +487,6 @@ class Sequence {
       case 30:
         if (this.#draw(4) === 0) return this.#call(t, 'tellAgain', [s, this.#draw(3)]);
         return this.#call(t, 'held', [this.#attachments.find((each) => each.t === t)?.number ?? 1]);
-      case 31: {
-        const count = this.#from([
-          'countDown',
-          'tryCountDown',
-          'countUp',
-          'counted',
-          'withdraw',
-          'closeCounter',
-        ]);
-        return this.#call(t, count, count === 'countUp' ? [s, n, this.#draw(3)] : [s]);
-      }
       default: {
         const run = this.#from(this.#runs.filter((each) => each.t === t));
         if (!run) return this.#arrive(t, s, n);
@@ -552,10 +541,18 @@ class Sequence {
     }
   }
 
+  /** The counter of a semaphore of P0514. */
+  #counter(t: number, s: number): Outcome | 'stuck' {
+    const count = this.#from(['countDown', 'tryCountDown', 'countUp', 'counted', 'withdraw', 'closeCounter']);
+    return this.#call(t, count, count === 'countUp' ? [s, this.#from(counts), this.#draw(3)] : [s]);
+  }
+
   #algorithm(t: number): Outcome | 'stuck' {
     const s = this.#object();
     if (this.#draw(3) > 0) return this.#lock(t, s);
-    switch (this.#draw(18)) {
+    switch (this.#draw(19)) {
+      case 18:
+        return this.#counter(t, s);
       case 12:
       case 13:
       case 14:

@@ -82,7 +82,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The kind of an object never changes, and a reference of the caller, or of the dead thread, keeps it.',
   ],
   [
-    /^reaping\/sweep: (rmw doorbell #2|notify doorbell\/state #2), dropped/,
+    /^reaping\/bury: (rmw doorbell|notify doorbell\/state), dropped/,
     'A thread cannot be stopped between the exchange that grants or closes and the notify, as both are compiled: no call and no loop lies between. So whoever is to be told has been; it is there in case that changes.',
   ],
   [
