@@ -14,9 +14,10 @@
  *     the eldest, as it takes the lock, is a waiter no more, sets the limit for those behind, and hands on the permit
  *
  * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
- * instructions, until it has had so many (a 128th of the bound), or the next has dozed through its patience, or it
- * leaves the lock alone; all others sleep but, for a short while, the one whose turn is next. It is woken a little
- * before its turn, so the lock does not lie idle while it wakes. Only who dozes looks at a clock.
+ * instructions, until it has had so many, or the next has dozed through its patience, or it leaves the lock alone; all
+ * others sleep but, for a short while, the one whose turn is next. It is woken a little before its turn, so the lock
+ * does not lie idle while it wakes. Only who dozes looks at a clock. A round, a turn of each who waits, is a 16th of the
+ * bound, and a turn a 128th at most: so the longest wait hardly grows with the number of threads (docs/mutex.md).
  *
  * The bound. Let B be `max` of the object, and the base of a waiter the overtakings when it raised `waiters`, which
  * is before it took its ticket. From then on whoever takes the lock and is not the eldest adds 1 in the same
@@ -109,8 +110,9 @@ import {
   wakeDue,
 } from './semaphore';
 
-/** A turn is the bound shifted by this. */
-const TURN_SHIFT: i32 = 7;
+/** One turn each of those who wait, and of so many at least, is the bound shifted by this. */
+const ROUND_SHIFT: i32 = 4;
+const FEW: i32 = 8;
 /** So many overtakings before the limit the eldest is woken: about as many as there are while it wakes. */
 const LEAD: i32 = 128;
 /** Nanoseconds for which the eldest dozes before it reserves the lock. */
@@ -457,6 +459,7 @@ function setLimit(m: usize, w: i64): void {
   const now = overtakings(w);
   const most = atomic.load<i32>(m, O_MAX);
   const spent = ((now - base) << SIGN) >> SIGN;
-  const turn = max(most >> TURN_SHIFT, 1);
+  const waiters = ((w & M_WAITERS) / M_WAITER) as i32;
+  const turn = max((most >> ROUND_SHIFT) / max(waiters, FEW), 1);
   atomic.store<i32>(m, now + min(turn, most - spent), M_LIMIT);
 }
