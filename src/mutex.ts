@@ -34,8 +34,8 @@ import { type MutexStats, mutexStats } from './stats.js';
 export interface MutexOptions extends ParkingOptions {
   /**
    * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 262,144. A thread
-   * keeps its turn for up to a 128th of it, while others wait; the shorter the turns, the more of the time goes into
-   * changing them.
+   * keeps its turn for up to a 128th of it, while others wait, and for less if more than 8 do: the turns of all take a
+   * 16th. The shorter the turns, the more of the time goes into changing them.
    */
   readonly bypass?: number;
   /** Where it lives. Default: `Arena.default`. */

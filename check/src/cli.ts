@@ -160,20 +160,23 @@ async function all(): Promise<number> {
   let failed = 0;
   let states = 0;
   let steps = 0;
+  let inVain = 0;
   let busy = 0;
   for (const model of queue) {
     const result = reports.get(model.name) as SearchResult;
     table.push(row(model, result));
     states += result.states;
     steps += result.steps;
+    inVain += result.inVain ?? 0;
     busy += result.seconds;
     if (!result.complete) failed++;
   }
   console.log(table.toString());
   const seconds = (performance.now() - start) / 1000;
   console.log(
-    `${queue.length} models, ${states.toLocaleString('en')} states, ${steps.toLocaleString('en')} steps in ${seconds.toFixed(0)} s ` +
-      `(${Math.round(steps / busy).toLocaleString('en')} steps a second and processor)`,
+    `${queue.length} models, ${states.toLocaleString('en')} states, ${steps.toLocaleString('en')} steps in ${seconds.toFixed(0)} s; ` +
+      `with ${inVain.toLocaleString('en')} steps of searches begun anew, ` +
+      `${Math.round((steps + inVain) / busy).toLocaleString('en')} a second and processor`,
   );
   for (const model of queue) {
     const result = reports.get(model.name) as SearchResult;

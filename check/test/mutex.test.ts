@@ -1,8 +1,9 @@
 /** The bound of the mutex is kept, and reached; and a hand-over that is forgotten is found. */
 import { describe, expect, it } from 'vitest';
 import { mutexModel } from '../src/models/mutex.js';
-import { HAS, mutex } from '../src/models/mutex-words.js';
+import { HAS, M_WORD, mutex } from '../src/models/mutex-words.js';
 import { loadProgram } from '../src/programs.js';
+import { constant } from '../src/scene/layout.js';
 import { call } from '../src/scene/ops.js';
 import { type Model, Scene } from '../src/scene/scene.js';
 import { search } from '../src/search/search.js';
@@ -38,5 +39,41 @@ describe('an owner that unlocks, and wakes nobody', () => {
     expect(run(model)).toMatchObject({ exhaustive: true });
     const wrong = { ...model, programs: [[...owner.slice(0, 1), unlockOnly], other] };
     expect(run(wrong).violation?.message).toMatch(/sleeps for ever/);
+  });
+});
+
+describe('a turn', () => {
+  const WAITER = constant('M_WAITER');
+  const M_LIMIT = constant('M_LIMIT');
+  const ELDEST = constant('ELDEST');
+  const FOR_EVER = [-1, -1];
+
+  /** The overtakings left when the eldest of so many has taken the lock. */
+  function turnOf(waiters: number, bypass: number): number {
+    const scene = new Scene(core, mutexModel({ name: 'turns', program: 'L U | L U', bypass, spin: 40 }));
+    const m = mutex(scene);
+    const word = (address: number): number => scene.machine.words[address >> 2] as number;
+    scene.callNow(0, 'lock', m);
+    expect(scene.callNow(1, 'queue', m, scene.attachment(1, 0))).toBe(ELDEST);
+    scene.machine.hostStore32(m + M_WORD, word(m + M_WORD) + (waiters - 1) * WAITER);
+    scene.callNow(0, 'unlock', m);
+    scene.callNow(1, 'compete', m, ...FOR_EVER, scene.attachment(1, 0));
+    return word(m + M_LIMIT);
+  }
+
+  it.each([
+    [1, 2048],
+    [8, 2048],
+    [9, 1820],
+    [16, 1024],
+    [64, 256],
+    [20_000, 1],
+  ])('of one of %i waiters is %i overtakings of 262,144', (waiters, turn) => {
+    expect(turnOf(waiters, 262_144)).toBe(turn);
+  });
+
+  it('is one overtaking at least, but of a mutex that is first come, first served', () => {
+    expect(turnOf(3, 1)).toBe(1);
+    expect(turnOf(3, 0)).toBe(0);
   });
 });

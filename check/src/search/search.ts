@@ -53,6 +53,8 @@ export interface Finding {
 export interface SearchResult {
   readonly states: number;
   readonly steps: number;
+  /** Steps besides of what was begun anew. */
+  readonly inVain?: number;
   readonly seconds: number;
   /** Whether every state was visited. */
   readonly exhaustive: boolean;
@@ -128,6 +130,8 @@ class Sharing {
 const WALKS = 200;
 /** Steps of walks for each step of a search that was in vain. */
 const WALKED = 0.1;
+/** And as many states of a search with few preemptions, but no more than this. */
+const BOUNDED = 2e6;
 /** How much longer a search goes on that is in vain, to find out what else was taken for local, and steps at least. */
 const GRACE = 0.5;
 const LEAST_GRACE = 20_000;
@@ -142,7 +146,15 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   const root = scene.machine.mark();
   scene.save(0);
   let inVain = 0;
+  let few = 1;
   let distinguished = false;
+  const back = (): void => {
+    distinguished = scene.distinguishes();
+    scene.machine.undo(root);
+    scene.restore(0);
+    if (distinguished) scene.symmetry(0);
+    scene.rehash();
+  };
   for (let seed = 1; ; ) {
     // Walks find most of what is shared, so that few searches are begun in vain: the more has been in vain, the more
     // of them.
@@ -158,13 +170,19 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
       if (distinguished) scene.symmetry(0);
     }
     scene.rehash();
+    // What walks do not come to, few preemptions in the right places may.
+    for (let left = Math.min(inVain, BOUNDED); left > 0 && !distinguished; few++) {
+      const result = pass(scene, sharing, { reduce: false, preemptions: few, states: left }, start);
+      back();
+      if (typeof result === 'number') break;
+      if (result.violation !== undefined) return { ...result, inVain };
+      if (!result.complete) break;
+      left -= result.states;
+    }
     const result = pass(scene, sharing, options, start);
-    if (typeof result !== 'number') return result;
+    if (typeof result !== 'number') return { ...result, inVain };
     inVain += result;
-    distinguished = scene.distinguishes();
-    scene.machine.undo(root);
-    scene.restore(0);
-    if (distinguished) scene.symmetry(0);
+    back();
   }
 }
 
@@ -281,7 +299,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
         used[d + 1] = total;
       }
       taken[d] = choice;
-      if (reduce && sharing.note(scene, choice) && inVain === Infinity)
+      if (sharing.note(scene, choice) && reduce && inVain === Infinity)
         inVain = steps * (1 + GRACE) + LEAST_GRACE;
       if (steps >= inVain) return steps;
       try {
