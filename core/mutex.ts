@@ -16,8 +16,8 @@
  * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
  * instructions, until it has had so many, or the next has dozed through its patience, or it leaves the lock alone; all
  * others sleep but, for a short while, the one whose turn is next. It is woken a little before its turn, so the lock
- * does not lie idle while it wakes. Only who dozes looks at a clock. A round, a turn of each who waits, is a 16th of the
- * bound, and a turn a 128th at most: so the longest wait hardly grows with the number of threads (docs/mutex.md).
+ * does not lie idle while it wakes. Only who dozes looks at a clock. A turn is a 128th of the bound at most, and where
+ * more than 8 wait, a turn of each of them is a 16th: else the longest wait would grow with their number (docs/mutex.md).
  *
  * The bound. Let B be `max` of the object, and the base of a waiter the overtakings when it raised `waiters`, which
  * is before it took its ticket. From then on whoever takes the lock and is not the eldest adds 1 in the same

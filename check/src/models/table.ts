@@ -221,6 +221,15 @@ const dying: Line[] = [
     robust: true,
   },
   {
+    name: 'die: 3, 2 buckets, the last',
+    long: true,
+    program: 'A R | A R | A R | S',
+    permits: [1],
+    buckets: 2,
+    mortal: [2],
+    robust: true,
+  },
+  {
     name: 'die: a waiter of 3',
     long: true,
     program: 'A R | A R | A R | S',
@@ -243,8 +252,16 @@ const dying: Line[] = [
     program: 'B R | A R | A R | S',
     permits: [1],
     buckets: 2,
-    // The third does what the second does; that each may die is in 'die: 3'.
     mortal: [0, 1],
+    robust: true,
+  },
+  {
+    name: 'die: timed, of 3, the last',
+    long: true,
+    program: 'B R | A R | A R | S',
+    permits: [1],
+    buckets: 2,
+    mortal: [2],
     robust: true,
   },
   {

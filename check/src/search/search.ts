@@ -130,7 +130,7 @@ class Sharing {
 const WALKS = 200;
 /** Steps of walks for each step of a search that was in vain. */
 const WALKED = 0.1;
-/** And as many states of a search with few preemptions, but no more than this. */
+/** Most states of a search with few preemptions. */
 const BOUNDED = 2e6;
 /** How much longer a search goes on that is in vain, to find out what else was taken for local, and steps at least. */
 const GRACE = 0.5;
@@ -147,6 +147,8 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   scene.save(0);
   let inVain = 0;
   let few = 1;
+  /** States of searches with few preemptions: no more of them than steps have been in vain. */
+  let spent = 0;
   let distinguished = false;
   const back = (): void => {
     distinguished = scene.distinguishes();
@@ -171,13 +173,16 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
     }
     scene.rehash();
     // What walks do not come to, few preemptions in the right places may.
-    for (let left = Math.min(inVain, BOUNDED); left > 0 && !distinguished; few++) {
-      const result = pass(scene, sharing, { reduce: false, preemptions: few, states: left }, start);
+    for (let done = false; !done && !distinguished; ) {
+      const states = Math.min(inVain - spent, BOUNDED, options.states ?? BOUNDED);
+      if (states < 1) break;
+      const result = pass(scene, sharing, { ...options, reduce: false, preemptions: few, states }, start);
       back();
       if (typeof result === 'number') break;
       if (result.violation !== undefined) return { ...result, inVain };
-      if (!result.complete) break;
-      left -= result.states;
+      spent += result.states;
+      if (result.complete) few++;
+      else done = true;
     }
     const result = pass(scene, sharing, options, start);
     if (typeof result !== 'number') return { ...result, inVain };
