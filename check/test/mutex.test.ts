@@ -50,17 +50,23 @@ describe('a turn', () => {
 
   /** The overtakings left when the eldest of so many has taken the lock. */
   function turnOf(waiters: number, bypass: number): number {
-    const scene = new Scene(core, mutexModel({ name: 'turns', program: 'L U | L U', bypass, spin: 40 }));
-    const m = mutex(scene);
-    const word = (address: number): number => scene.machine.words[address >> 2] as number;
-    scene.callNow(0, 'lock', m);
-    expect(scene.callNow(1, 'queue', m, scene.attachment(1, 0))).toBe(ELDEST);
-    scene.machine.hostStore32(m + M_WORD, word(m + M_WORD) + (waiters - 1) * WAITER);
-    scene.callNow(0, 'unlock', m);
-    // Else compete sets the limit before it has the lock.
-    scene.clear(1, 'mutex/first');
-    expect(scene.callNow(1, 'compete', m, ...FOR_EVER, scene.attachment(1, 0))).toBe(ADMITTED);
-    return word(m + M_LIMIT);
+    const model = mutexModel({ name: 'turns', program: 'L U | L U', bypass, spin: 40 });
+    let turn = -1;
+    const objects = (scene: Scene): void => {
+      model.objects?.(scene);
+      const m = mutex(scene);
+      const word = (address: number): number => scene.machine.words[address >> 2] as number;
+      scene.callNow(0, 'lock', m);
+      expect(scene.callNow(1, 'queue', m, scene.attachment(1, 0))).toBe(ELDEST);
+      scene.machine.hostStore32(m + M_WORD, word(m + M_WORD) + (waiters - 1) * WAITER);
+      scene.callNow(0, 'unlock', m);
+      // Else compete sets the limit before it has the lock.
+      scene.clear(1, 'mutex/first');
+      expect(scene.callNow(1, 'compete', m, ...FOR_EVER, scene.attachment(1, 0))).toBe(ADMITTED);
+      turn = word(m + M_LIMIT);
+    };
+    new Scene(core, { ...model, objects });
+    return turn;
   }
 
   it.each([
