@@ -390,7 +390,7 @@ const lines: MutexLine[] = [
     program: 'L U L U | L U L U | L U L U',
     bypass: 1,
     forgets: true,
-    preemptions: 3,
+    preemptions: 4,
     long: true,
   },
   {
