@@ -21,7 +21,6 @@ import { tombstones } from './tombstones.js';
 
 const three = 'A R A R | A R A R | A R A R';
 const mixed = 'A R A2 R | A R A2 R | A2 R A R';
-const alike = 'A R A2 R | A R A2 R | A R A2 R';
 /** The ticket at which the low half of a counter wraps, in the middle of the model. */
 const WRAP = 2n ** 32n - 2n;
 
@@ -33,7 +32,7 @@ const semaphore: Line[] = [
   { name: '3x2 2 permits', long: true, program: three, permits: [2] },
   { name: '3x2 2 permits 2 buckets', long: true, program: three, permits: [2], buckets: 2 },
   { name: '3x2 mixed', long: true, program: mixed, permits: [2] },
-  { name: '3x2 mixed 2 buckets', long: true, program: alike, permits: [2], buckets: 2 },
+  { name: '3x2 mixed 2 buckets', long: true, program: mixed, permits: [2], buckets: 2 },
   { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
   { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
   { name: '4x1', long: true, program: 'A R | A R | A R | A R', permits: [1], buckets: 2 },
