@@ -109,6 +109,36 @@ describe('reduced or not', () => {
     expect(reduced.exhaustive && whole.exhaustive).toBe(true);
     expect(reduced.states).toBeLessThanOrEqual(whole.states);
   });
+
+  // Nothing that is left out leads anywhere else: each state in which everybody has come to the end is found.
+  it.each([
+    '2x2',
+    '2x2 polling',
+    '2x2 below 0',
+    'release of 2',
+    'try',
+    'promise',
+    'promises of one',
+    'dispose of one of two',
+    'registry',
+    'registry, a thread is killed',
+    'give up: 2',
+    'mutex: 2x1 polling',
+    'mutex: die',
+    'mutex: promise',
+    'p0514: a lock, 2x2',
+    'places: simple_lock, 3x1',
+    'twa 1: 3x1 wrap, polling',
+    'McsLock: 2x2',
+  ])('%s comes to the same ends', (name) => {
+    const make = (): Scene => new Scene(programOf(model(name)), model(name));
+    for (const symmetry of [0, 1] as const) {
+      const reduced = search(make, { symmetry });
+      const whole = search(make, { symmetry, reduce: false });
+      expect(whole.ends).toBeGreaterThan(0);
+      expect(reduced.ends).toBe(whole.ends);
+    }
+  });
 });
 
 describe('threads that do the same', () => {

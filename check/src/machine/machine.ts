@@ -192,6 +192,11 @@ export class Machine {
 
   // --- Threads ----------------------------------------------------------------------------------------
 
+  /** Which instruction the pending access or the wait is; -1 between calls. */
+  instruction(t: number): number {
+    return this.#state[this.#head(t) + PC];
+  }
+
   status(t: number): number {
     return this.#state[this.#head(t) + STATUS];
   }

@@ -60,6 +60,7 @@ import {
   THREAD_SIZE,
   TICKET,
 } from './layout.js';
+import { Ledger } from './ledger.js';
 import { finish, globalIndex, newMachine } from './set-up.js';
 import * as words from './words.js';
 
@@ -261,12 +262,10 @@ export class Scene {
   /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
   readonly recoveries = [0, 0, 0, 0, 0];
 
-  // Driver, ghosts and hashes, in one array so that saving is one copy.
-  readonly state: Int32Array;
+  /** What the driver keeps of each thread, ghosts, and hashes of the threads, which the ledger does not hash. */
+  readonly #ledger: Ledger;
   readonly #ghosts: number;
-  readonly #size: number;
-  #saved: Int32Array;
-  /** Where in the state the hashes are, two words each: of the threads, of all the words before. A step computes only what it changes. */
+  /** Where in the ledger the hashes of the threads are, two words each. A step computes only what it changes. */
   readonly #hashes: number;
   readonly #kills: boolean;
   /** Whether any of the threads are alike. */
@@ -276,9 +275,10 @@ export class Scene {
 
   hashLo = 0;
   hashHi = 0;
-  /** What the last choice changed of the state: the hash of this thread alone, or anything (-1). */
-  changed = -1;
-  #touched = false;
+  /** Whether the last choice changed anything of the driver or the ghosts. */
+  touched = false;
+  /** Whether the last choice may have moved other threads than its own. */
+  others = false;
 
   constructor(program: Program, model: Model) {
     this.model = model;
@@ -307,9 +307,7 @@ export class Scene {
     this.regions = made.regions;
     this.#ghosts = this.threads * WORDS;
     this.#hashes = this.#ghosts + 4 * MOST_SEMAPHORES + MOST_ELEMENTS + 1;
-    this.#size = this.#hashes + 2 * this.threads + 2;
-    this.state = new Int32Array(this.#size);
-    this.#saved = new Int32Array(this.#size * 256);
+    this.#ledger = new Ledger(this.#hashes + 2 * this.threads, this.#hashes);
     const used = (this.regions.end - this.regions.elements) / ELEMENT_SIZE;
     if (used > MOST_ELEMENTS) throw new Error(`at most ${MOST_ELEMENTS} elements in a model, got ${used}`);
     for (let t = 0; t < this.threads && this.#spareGlobals.length > 0; t++) {
@@ -427,12 +425,12 @@ export class Scene {
   }
 
   get(t: number, word: number): number {
-    return this.state[t * WORDS + word];
+    return this.#ledger.get(t * WORDS + word);
   }
 
   set(t: number, word: number, value: number): void {
-    this.#touched = true;
-    this.state[t * WORDS + word] = value;
+    this.touched = true;
+    this.#ledger.set(t * WORDS + word, value);
   }
 
   hostLoad(t: number, address: number): void {
@@ -533,20 +531,25 @@ export class Scene {
 
   /** The low word of grant when that was closed; what is disposed of in models does not wrap. */
   #grantAtClose(semaphore: number): number {
-    return this.state[this.#ghosts + 2 * MOST_SEMAPHORES + semaphore];
+    return this.#ledger.get(this.#ghosts + 2 * MOST_SEMAPHORES + semaphore);
   }
 
   held(semaphore: number): number {
-    return this.state[this.#ghosts + semaphore];
+    return this.#ledger.get(this.#ghosts + semaphore);
   }
 
   made(semaphore: number): number {
-    return this.state[this.#ghosts + MOST_SEMAPHORES + semaphore];
+    return this.#ledger.get(this.#ghosts + MOST_SEMAPHORES + semaphore);
   }
 
   /** Address of the thread's spare element. */
   spare(t: number): number {
     return this.machine.get(t, this.#spareGlobals[0]);
+  }
+
+  /** Whether the element at the address is the thread's. */
+  owns(t: number, address: number): boolean {
+    return this.#elementOwner(Math.floor((address - this.regions.elements) / ELEMENT_SIZE)) === t + 1;
   }
 
   finished(t: number): boolean {
@@ -559,7 +562,7 @@ export class Scene {
 
   /** Whether as many have died as may. */
   get allDead(): boolean {
-    return this.state[this.#hashes - 1] >= (this.model.deaths ?? 0);
+    return this.#ledger.get(this.#hashes - 1) >= (this.model.deaths ?? 0);
   }
 
   /** Whether somebody reaps the dead. */
@@ -570,7 +573,7 @@ export class Scene {
   /** Whether t waits for a death, and nobody has died or can die any more. */
   waitsInVain(t: number): boolean {
     if (!this.#kills || !this.#programs[t]?.[this.get(t, OP)]?.supervises) return false;
-    if (this.state[this.#hashes - 1] > 0) return false;
+    if (this.#ledger.get(this.#hashes - 1) > 0) return false;
     for (let u = 0; u < this.threads; u++) {
       if (u !== t && !this.finished(u) && (this.model.mortal?.includes(u) ?? true)) return false;
     }
@@ -598,7 +601,7 @@ export class Scene {
 
   /** A thread dies: what it holds of robust semaphores is nobody's from now on, and will go back. */
   #die(t: number): void {
-    this.state[this.#hashes - 1] = this.state[this.#hashes - 1] + 1;
+    this.#ledger.set(this.#hashes - 1, this.#ledger.get(this.#hashes - 1) + 1);
     if (this.model.undead) {
       this.set(t, MARKED, TERMINATED);
       return;
@@ -614,7 +617,7 @@ export class Scene {
       }
       if (this.#wordOf(this.semaphores[s] + O_KIND) === MUTEX) {
         if ((this.#wordOf(this.semaphores[s] + M_WORD) & M_OWNER) !== t + 1) continue;
-        this.state[this.#ghosts + 3 * MOST_SEMAPHORES + s] = this.#deaths(s) + 1;
+        this.#ledger.set(this.#ghosts + 3 * MOST_SEMAPHORES + s, this.#deaths(s) + 1);
         continue;
       }
       let holds = this.get(t, GOT + s);
@@ -622,7 +625,7 @@ export class Scene {
       if (s === 0) for (let list = this.get(t, READY); list !== 0; list >>>= 4) holds += list & 15;
       this.#setHeld(s, this.held(s) - holds);
       if (this.#wordOf(this.regions.elements + (attachment - 1) * ELEMENT_SIZE + E_HELD) !== 0)
-        this.state[this.#ghosts + 3 * MOST_SEMAPHORES + s] = this.#deaths(s) + 1;
+        this.#ledger.set(this.#ghosts + 3 * MOST_SEMAPHORES + s, this.#deaths(s) + 1);
     }
     this.set(t, GIVING, 0);
     this.machine.kill(t);
@@ -644,7 +647,7 @@ export class Scene {
 
   /** How many have died with permits of a robust semaphore. */
   #deaths(semaphore: number): number {
-    return this.state[this.#ghosts + 3 * MOST_SEMAPHORES + semaphore];
+    return this.#ledger.get(this.#ghosts + 3 * MOST_SEMAPHORES + semaphore);
   }
 
   /** Whether thread t may change what is another's: of a thread that has been declared dead. */
@@ -654,10 +657,10 @@ export class Scene {
 
   // --- For the search ------------------------------------------------------------------------------------
 
-  /** Computes hashLo and hashHi anew, after going back to where a search begins. */
+  /** Computes hashLo and hashHi anew. */
   rehash(): void {
-    this.#touched = true;
-    this.#hashAll();
+    for (let t = 0; t < this.threads; t++) this.#hash(t);
+    this.#combine();
   }
 
   /**
@@ -772,8 +775,8 @@ export class Scene {
     const t = Math.floor(choice / CHOICES);
     const kind = choice - t * CHOICES;
     const m = this.machine;
-    let others = false;
-    this.#touched = false;
+    this.others = false;
+    this.touched = false;
     if (kind === STEP) {
       if (this.#alike && this.get(t, BEGUN) === 0 && this.#begins(t)) this.set(t, BEGUN, 1);
       if (m.status(t) === PENDING) {
@@ -781,7 +784,7 @@ export class Scene {
           throw new Violation(`thread ${t} acts after it was declared dead`);
         if (m.pendingIsPlain(t)) this.#plain(t);
         this.#give(t);
-        others = m.pendingKind(t) === NOTIFY;
+        this.others = m.pendingKind(t) === NOTIFY;
         const address = m.pendingAddress(t);
         const told = m.pendingIsWrite(t) && this.watched.has(address);
         const before = m.words[address >> 2];
@@ -790,44 +793,32 @@ export class Scene {
       } else this.#host(t);
     } else if (kind === TIME_OUT) {
       m.timeOut(t);
-      others = true;
+      this.others = true;
     } else {
       this.#die(t);
-      others = true;
+      this.others = true;
     }
-    if (others) {
-      this.#touched = true;
+    if (this.others) {
+      this.touched = true;
       for (let u = 0; u < this.threads; u++) this.#advance(u);
-      this.#hashAll();
+      this.rehash();
     } else {
       this.#advance(t);
       this.#hash(t);
       this.#combine();
     }
-    this.changed = this.#touched ? -1 : t;
   }
 
-  /** Saves what undo does not cover, `depth`. */
-  save(depth: number): void {
-    const at = depth * this.#size;
-    if (at + this.#size > this.#saved.length) {
-      const more = new Int32Array(this.#saved.length * 2);
-      more.set(this.#saved);
-      this.#saved = more;
-    }
-    this.#saved.set(this.state, at);
+  /** A moment to come back to: two numbers, into `out` from `at` on. */
+  mark(out: number[], at: number): void {
+    out[at] = this.machine.mark();
+    out[at + 1] = this.#ledger.mark();
   }
 
-  /** Brings back what was saved; `changed` says what apply has changed since, -1 for anything. */
-  restore(depth: number, changed = -1): void {
-    const at = depth * this.#size;
-    if (changed < 0) {
-      for (let i = 0; i < this.#size; i++) this.state[i] = this.#saved[at + i];
-    } else {
-      const i = this.#hashes + 2 * changed;
-      this.state[i] = this.#saved[at + i];
-      this.state[i + 1] = this.#saved[at + i + 1];
-    }
+  /** Back to a moment, which stays good. */
+  undo(marks: readonly number[], at: number): void {
+    this.machine.undo(marks[at]);
+    this.#ledger.undo(marks[at + 1]);
   }
 
   /** Throws a Violation unless this state, in which no choice is open, is a proper end. */
@@ -846,7 +837,7 @@ export class Scene {
       waiting[semaphore] = waiting[semaphore] + width;
     });
     this.model.end?.(this);
-    if (this.model.leaves || (this.state[this.#hashes - 1] > 0 && !this.#supervised)) return;
+    if (this.model.leaves || (this.#ledger.get(this.#hashes - 1) > 0 && !this.#supervised)) return;
     this.#checkReaped();
     this.#checkAttachments();
     for (let s = 0; s < this.semaphores.length; s++) {
@@ -999,7 +990,7 @@ export class Scene {
   }
 
   #mayDie(t: number): boolean {
-    if (this.state[this.#hashes - 1] >= (this.model.deaths ?? 0)) return false;
+    if (this.#ledger.get(this.#hashes - 1) >= (this.model.deaths ?? 0)) return false;
     if (this.finished(t) || this.dead(t) || this.terminated(t)) return false;
     const inSleep = this.model.undead || this.model.asleep?.includes(t);
     if (inSleep && this.machine.status(t) !== PARKED) return false;
@@ -1059,8 +1050,8 @@ export class Scene {
     }
     if (address === this.semaphores[semaphore] + GRANT) {
       if (kind !== STORE || this.#difference(address, lo, hi) > -CLOSED) return;
-      this.#touched = true;
-      this.state[this.#ghosts + 2 * MOST_SEMAPHORES + semaphore] = lo;
+      this.touched = true;
+      this.#ledger.set(this.#ghosts + 2 * MOST_SEMAPHORES + semaphore, lo);
     } else if ((kind === RMW || kind === CMPXCHG) && this.#difference(address, lo, hi) > 0) {
       this.set(t, TAKEN, lo);
       this.set(t, TAKEN + 1, hi);
@@ -1184,43 +1175,25 @@ export class Scene {
 
   #hash(t: number): void {
     this.machine.threadHash(t);
-    this.state[this.#hashes + 2 * t] = this.machine.hashLo;
-    this.state[this.#hashes + 2 * t + 1] = this.machine.hashHi;
-  }
-
-  #hashAll(): void {
-    for (let t = 0; t < this.threads; t++) this.#hash(t);
-    this.#combine();
+    this.#ledger.set(this.#hashes + 2 * t, this.machine.hashLo);
+    this.#ledger.set(this.#hashes + 2 * t + 1, this.machine.hashHi);
   }
 
   #combine(): void {
-    if (this.#touched) this.#hashWords();
-    let lo = this.machine.memoryHashLo;
-    let hi = this.machine.memoryHashHi;
-    for (let i = this.#hashes; i < this.#size; i += 2) {
-      lo = Math.imul(lo ^ this.state[i], 0x85ebca6b);
+    const ledger = this.#ledger;
+    let lo = this.machine.memoryHashLo ^ Math.imul(ledger.hashLo, 0x85ebca6b);
+    let hi = this.machine.memoryHashHi ^ Math.imul(ledger.hashHi, 0xc2b2ae35);
+    lo ^= lo >>> 15;
+    hi ^= hi >>> 13;
+    const end = this.#hashes + 2 * this.threads;
+    for (let i = this.#hashes; i < end; i += 2) {
+      lo = Math.imul(lo ^ ledger.get(i), 0x85ebca6b);
       lo ^= lo >>> 15;
-      hi = Math.imul(hi ^ this.state[i + 1], 0xc2b2ae35);
+      hi = Math.imul(hi ^ ledger.get(i + 1), 0xc2b2ae35);
       hi ^= hi >>> 13;
     }
     this.hashLo = Math.imul(lo ^ (lo >>> 16), 0x7feb352d);
     this.hashHi = Math.imul(hi ^ (hi >>> 15), 0x846ca68b);
-  }
-
-  /** Hashes the driver's words and the ghosts, into the last two of the hashes. */
-  #hashWords(): void {
-    let lo = 0;
-    let hi = 0;
-    for (let i = 0; i < this.#hashes; i++) {
-      const word = this.state[i];
-      if (word === 0) continue;
-      lo = Math.imul(lo ^ (word + Math.imul(i, 0x9e3779b1)), 0x85ebca6b);
-      lo ^= lo >>> 15;
-      hi = Math.imul(hi ^ Math.imul(word, 0x27d4eb2f) ^ i, 0xc2b2ae35);
-      hi ^= hi >>> 13;
-    }
-    this.state[this.#size - 2] = lo;
-    this.state[this.#size - 1] = hi;
   }
 
   #difference(address: number, lo: number, hi: number): number {
@@ -1232,22 +1205,22 @@ export class Scene {
   }
 
   #setHeld(semaphore: number, value: number): void {
-    this.#touched = true;
-    this.state[this.#ghosts + semaphore] = value;
+    this.touched = true;
+    this.#ledger.set(this.#ghosts + semaphore, value);
   }
 
   #setMade(semaphore: number, value: number): void {
-    this.#touched = true;
-    this.state[this.#ghosts + MOST_SEMAPHORES + semaphore] = value;
+    this.touched = true;
+    this.#ledger.set(this.#ghosts + MOST_SEMAPHORES + semaphore, value);
   }
 
   #elementOwner(e: number): number {
-    return this.state[this.#ghosts + 4 * MOST_SEMAPHORES + e];
+    return this.#ledger.get(this.#ghosts + 4 * MOST_SEMAPHORES + e);
   }
 
   #setElementOwner(e: number, owner: number): void {
-    this.#touched = true;
-    this.state[this.#ghosts + 4 * MOST_SEMAPHORES + e] = owner;
+    this.touched = true;
+    this.#ledger.set(this.#ghosts + 4 * MOST_SEMAPHORES + e, owner);
   }
 
   /** The widths of a semaphore's tombstones, none of which may be passed, half merged or next to another. */

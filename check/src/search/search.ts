@@ -8,7 +8,7 @@
  * Reduction. A thread's next access is local if nobody else will, from where it is in its program, access the same
  * word, or, where the access only reads, write it. Such a step commutes with all that the others can do, so it alone is
  * tried: a persistent set of one thread. What the others will do is not known beforehand, so it is assumed to be what
- * they have been seen to do, by word and operation, and each access is checked against that; one that proves the
+ * they have been seen to do from there on (sharing.ts), and each step is checked against that; one that proves the
  * assumption wrong, of a word that has been relied on, is noted, and the search begun anew. So a search that comes to its
  * end has proved its own assumption: the first conflict in any execution left out would, moved to the front of the local
  * steps before it, be in one that was searched.
@@ -17,15 +17,13 @@
  * Besides, threads that do the same begin in one order only: Scene.symmetry.
  */
 
-import * as status from '../machine/status.js';
-import { GRANT, TICKET } from '../scene/layout.js';
 import { isFinding, type Model, type Scene } from '../scene/scene.js';
 import * as words from '../scene/words.js';
+import { Sharing } from './sharing.js';
 import { StateTable } from './table.js';
 import { walk } from './walk.js';
 
-const { CHOICES, HOST_ADDRESS, KILL, OP, STEP } = words;
-const { DEAD, PENDING } = status;
+const { CHOICES, KILL, STEP } = words;
 
 export interface SearchOptions {
   /** Default true. */
@@ -63,68 +61,8 @@ export interface SearchResult {
   readonly violation?: Finding;
   /** How many steps ended a wait that had to get off a chain, by the way it took: 1 to 4 by index. */
   readonly recoveries?: readonly number[];
-}
-
-/**
- * Which words may still be accessed by whom: of each thread and word of 8 bytes, the last operation of its program that
- * has ever been seen to access it, and to write it.
- */
-class Sharing {
-  readonly #words: number;
-  /** By thread and word: number of the operation + 1. */
-  readonly #accessed: Uint8Array;
-  readonly #written: Uint8Array;
-  /** Whether an access to the word has been taken for local. */
-  readonly #relied: Uint8Array;
-  /** Never local. */
-  readonly #visible: Uint8Array;
-
-  constructor(scene: Scene) {
-    this.#words = (scene.machine.words.length >> 1) + 1;
-    this.#accessed = new Uint8Array(scene.threads * this.#words);
-    this.#written = new Uint8Array(scene.threads * this.#words);
-    this.#relied = new Uint8Array(this.#words);
-    this.#visible = new Uint8Array(this.#words);
-    // The checks read these words too, so an access to one of them is never invisible.
-    for (const address of scene.semaphores) {
-      this.#visible[(address + TICKET) >>> 3] = 1;
-      this.#visible[(address + GRANT) >>> 3] = 1;
-    }
-    for (const address of scene.watched) this.#visible[address >>> 3] = 1;
-  }
-
-  /** Notes the access that a choice is about to make. True if one has been taken for local, and may not have been. */
-  note(scene: Scene, choice: number): boolean {
-    if (choice % CHOICES !== STEP) return false;
-    const t = Math.floor(choice / CHOICES);
-    if (scene.silent(t)) return false;
-    const move = scene.pendingWord(t);
-    const pending = scene.machine.status(t) === PENDING;
-    // A wait of the host reads too.
-    const word =
-      move < 0 ? (pending ? scene.machine.pendingAddress(t) : scene.get(t, HOST_ADDRESS)) >>> 3 : move;
-    const write = move >= 0 && scene.pendingIsWrite(t);
-    const op = scene.get(t, OP) + 1;
-    const i = t * this.#words + word;
-    const more = this.#accessed[i] < op || (write && this.#written[i] < op);
-    if (!more) return false;
-    if (this.#accessed[i] < op) this.#accessed[i] = op;
-    if (write) this.#written[i] = op;
-    return this.#relied[word] === 1;
-  }
-
-  /** Whether nobody else will ever do, from where it is now, what does not commute with the next access of t. */
-  isLocal(scene: Scene, t: number): boolean {
-    const word = scene.pendingWord(t);
-    if (word < 0 || this.#visible[word] === 1) return false;
-    const by = scene.pendingIsWrite(t) ? this.#accessed : this.#written;
-    for (let u = 0; u < scene.threads; u++) {
-      if (u === t || by[u * this.#words + word] <= scene.get(u, OP)) continue;
-      if (scene.machine.status(u) !== DEAD && !scene.waitsInVain(u)) return false;
-    }
-    this.#relied[word] = 1;
-    return true;
-  }
+  /** States in which no choice is open but deaths. */
+  readonly ends?: number;
 }
 
 const WALKS = 200;
@@ -132,9 +70,8 @@ const WALKS = 200;
 const WALKED = 0.1;
 /** Most states of a search with few preemptions. */
 const BOUNDED = 2e6;
-/** How much longer a search goes on that is in vain, to find out what else was taken for local, and steps at least. */
-const GRACE = 0.5;
-const LEAST_GRACE = 20_000;
+/** How many steps a search goes on that is in vain, to find out what else was taken for local. */
+const GRACE = 20_000;
 const CLOCK = 0xffff;
 
 /** Searches the scenes that `make` makes, always the same one, in its first state. */
@@ -143,8 +80,8 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   const scene = make();
   scene.symmetry(options.symmetry ?? 1);
   const sharing = new Sharing(scene);
-  const root = scene.machine.mark();
-  scene.save(0);
+  const root: number[] = [];
+  scene.mark(root, 0);
   let inVain = 0;
   let few = 1;
   /** States of searches with few preemptions: no more of them than steps have been in vain. */
@@ -152,8 +89,7 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   let distinguished = false;
   const back = (): void => {
     distinguished = scene.distinguishes();
-    scene.machine.undo(root);
-    scene.restore(0);
+    scene.undo(root, 0);
     if (distinguished) scene.symmetry(0);
     scene.rehash();
   };
@@ -161,8 +97,9 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
     // Walks find most of what is shared, so that few searches are begun in vain: the more has been in vain, the more
     // of them.
     for (let walked = 0; walked === 0 || walked < inVain * WALKED; seed++) {
-      const { steps, violation } = walk(scene, WALKS, seed, (choice) => {
-        sharing.note(scene, choice);
+      const { steps, violation } = walk(scene, WALKS, seed, (choice, depth) => {
+        sharing.arrive(scene, depth);
+        sharing.note(scene, depth, choice);
         distinguished ||= scene.distinguishes();
       });
       const seconds = (performance.now() - start) / 1000;
@@ -195,7 +132,6 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
 function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: number): SearchResult | number {
   const { reduce = options.preemptions === undefined, preemptions = Infinity } = options;
   const { states: mostStates = Infinity, milliseconds = Infinity } = options;
-  const machine = scene.machine;
   const table = new StateTable();
   const bounded = preemptions !== Infinity;
   scene.recoveries.fill(0);
@@ -206,7 +142,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
   const next: number[] = [];
   const low: number[] = [];
   const good: number[] = []; // an end can be reached
-  const marks: number[] = [];
+  const marks: number[] = []; // two a frame
   const only: number[] = []; // the one thread that is tried, or -1
   const wide: number[] = []; // whether the others must be tried after all
   // At most a step or a time-out, and a death, of each thread.
@@ -214,16 +150,29 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
   let choices = new Int32Array(64 * most); // of each frame
   const counts: number[] = [];
   const taken: number[] = []; // the choice taken last
-  const changed: number[] = []; // what it changed of the scene
   const last: number[] = []; // the thread that moved last
   const used: number[] = []; // preemptions so far
 
-  // Tarjan's stack of states, and which states have left it.
+  // Tarjan's stack of states, in the order of their numbers.
   const open: number[] = [];
-  let closed = new Uint8Array(1 << 16);
+  /** Whether a state is still on it. */
+  const isOpen = (id: number): boolean => {
+    let from = 0;
+    let to = open.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (open[middle] < id) from = middle + 1;
+      else to = middle;
+    }
+    return open[from] === id;
+  };
   let steps = 0;
+  let ends = 0;
   // When to begin anew, once an access that was taken for local has proved not to be.
   let inVain = Infinity;
+  const disproved = (): void => {
+    if (reduce && inVain === Infinity) inVain = steps + GRACE;
+  };
 
   const finish = (complete: boolean, message?: string): SearchResult => ({
     states: table.size,
@@ -232,6 +181,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     exhaustive: complete && !bounded,
     complete,
     recoveries: [...scene.recoveries],
+    ends,
     ...(message === undefined
       ? {}
       : { violation: { message, schedule: taken.slice(0, taken[d] < 0 ? d : d + 1) } }),
@@ -267,8 +217,8 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     low[depth] = id;
     good[depth] = 0;
     wide[depth] = 0;
-    marks[depth] = machine.mark();
-    only[depth] = reduce ? localThread(scene, sharing) : -1;
+    scene.mark(marks, 2 * depth);
+    only[depth] = reduce ? localThread(scene, sharing, depth) : -1;
     taken[depth] = -1;
     if ((depth + 1) * most > choices.length) {
       const more = new Int32Array(choices.length * 2);
@@ -276,15 +226,11 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
       choices = more;
     }
     list(depth);
-    scene.save(depth);
     open.push(id);
-    if (id >= closed.length) {
-      const more = new Uint8Array(closed.length * 2);
-      more.set(closed);
-      closed = more;
-    }
   };
 
+  sharing.begin();
+  sharing.arrive(scene, 0);
   last[0] = -1;
   used[0] = 0;
   enter(0, key(0));
@@ -304,8 +250,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
         used[d + 1] = total;
       }
       taken[d] = choice;
-      if (sharing.note(scene, choice) && reduce && inVain === Infinity)
-        inVain = steps * (1 + GRACE) + LEAST_GRACE;
+      if (sharing.note(scene, d, choice)) disproved();
       if (steps >= inVain) return steps;
       try {
         scene.apply(choice);
@@ -314,10 +259,10 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
         return finish(false, error.message);
       }
       if ((++steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
-      changed[d] = scene.changed;
+      if (sharing.arrive(scene, d + 1, scene.others ? -1 : t)) disproved();
       if (scene.distinguishes()) return steps;
       // What the checks take notice of is visible, however local the access.
-      if (only[d] >= 0 && scene.changed < 0) wide[d] = 1;
+      if (only[d] >= 0 && scene.touched) wide[d] = 1;
       const before = table.size;
       const id = key(d + 1);
       if (id === before) {
@@ -325,16 +270,12 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
         enter(d + 1, id);
         continue;
       }
-      if (closed[id] === 1) {
-        // A death is no way to the end.
-        if (choice % CHOICES !== KILL) good[d] = 1;
-      } else {
+      if (isOpen(id)) {
         if (id < low[d]) low[d] = id;
         // Back on the path: here the others must have their turn too.
         if (only[d] >= 0) wide[d] = 1;
-      }
-      machine.undo(marks[d]);
-      scene.restore(d, scene.changed);
+      } else if (choice % CHOICES !== KILL) good[d] = 1; // A death is no way to the end.
+      scene.undo(marks, 2 * d);
       widen(d);
       continue;
     }
@@ -346,6 +287,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
         return finish(false, error.message);
       }
       good[d] = 1;
+      ends++;
     }
     const id = ids[d];
     if (low[d] === id) {
@@ -356,19 +298,14 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
           'from here on no end can be reached: whatever is done, somebody goes round for ever',
         );
       }
-      while (true) {
-        const member = open.pop() ?? id;
-        closed[member] = 1;
-        if (member === id) break;
-      }
+      while (open.pop() !== id);
     }
     if (d === 0) break;
     const parent = d - 1;
     if (low[d] < low[parent]) low[parent] = low[d];
     if (good[d] === 1 && taken[parent] % CHOICES !== KILL) good[parent] = 1;
     d = parent;
-    machine.undo(marks[d]);
-    scene.restore(d, changed[d]);
+    scene.undo(marks, 2 * d);
     widen(d);
   }
   return inVain === Infinity ? finish(true) : steps;
@@ -381,9 +318,9 @@ function isEnd(choices: Int32Array, from: number, count: number): boolean {
 }
 
 /** A thread whose next access is local, or -1. */
-function localThread(scene: Scene, sharing: Sharing): number {
+function localThread(scene: Scene, sharing: Sharing, depth: number): number {
   for (let t = 0; t < scene.threads; t++) {
-    if ((sharing.isLocal(scene, t) || scene.silent(t)) && scene.mayMove(t)) return t;
+    if ((sharing.isLocal(scene, depth, t) || scene.silent(t)) && scene.mayMove(t)) return t;
   }
   return -1;
 }

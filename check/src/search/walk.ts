@@ -24,10 +24,10 @@ export function walk(
   scene: Scene,
   walks: number,
   seed: number,
-  each: (choice: number) => void = () => {},
+  each: (choice: number, depth: number) => void = () => {},
 ): { steps: number; violation?: Finding } {
-  const root = scene.machine.mark();
-  scene.save(0);
+  const root: number[] = [];
+  scene.mark(root, 0);
   const random = generator(seed);
   const choices = new Int32Array(64);
   let steps = 0;
@@ -40,8 +40,8 @@ export function walk(
         // Every other walk lets a thread run on mostly, which comes to other places than a fair draw.
         const last = i % 2 === 1 && random() % 8 > 0 ? choices.indexOf(schedule.at(-1) ?? -1) : -1;
         const choice = choices[last >= 0 && last < count ? last : random() % count];
+        each(choice, schedule.length);
         schedule.push(choice);
-        each(choice);
         scene.apply(choice);
         steps++;
       }
@@ -50,8 +50,7 @@ export function walk(
       if (!isFinding(error)) throw error;
       violation = { message: error.message, schedule };
     }
-    scene.machine.undo(root);
-    scene.restore(0);
+    scene.undo(root, 0);
     if (violation !== undefined) return { steps, violation };
   }
   return { steps };
