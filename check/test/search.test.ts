@@ -10,6 +10,7 @@ import { constant } from '../src/scene/layout.js';
 import { call } from '../src/scene/ops.js';
 import { type Model, type Op, Scene, Violation } from '../src/scene/scene.js';
 import { search } from '../src/search/search.js';
+import { StateTable } from '../src/search/table.js';
 import { compact, parse, render, replay, shorten } from '../src/search/trace.js';
 import { IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STRIDE } from '../src/wasm/code.js';
 
@@ -110,7 +111,7 @@ describe('reduced or not', () => {
     expect(reduced.states).toBeLessThanOrEqual(whole.states);
   });
 
-  // Nothing that is left out leads anywhere else: each state in which everybody has come to the end is found.
+  // Nothing that is left out leads anywhere else: each state in which nobody can go on is found.
   it.each([
     '2x2',
     '2x2 polling',
@@ -248,6 +249,20 @@ describe('what the search must not overlook', () => {
     const line = { name: 'one waits', program: 'A', permits: [0] };
     expect(search(() => new Scene(core, modelOf(line))).violation?.message).toMatch(/deadlock/);
     expect(search(() => new Scene(core, modelOf({ ...line, mayWait: true }))).exhaustive).toBe(true);
+  });
+});
+
+describe('the table of states', () => {
+  it('knows a state again, whatever number its hash is', () => {
+    const table = new StateTable(2);
+    const hashes = [1, -1, 2 ** 31, 2 ** 32 - 5, -(2 ** 31) - 3].flatMap((lo) => [
+      [lo, 7],
+      [7, lo],
+      [lo, lo],
+    ]);
+    const numbers = hashes.map(([lo, hi]) => table.add(lo as number, hi as number));
+    expect(numbers).toEqual(hashes.map((_, i) => i));
+    expect(hashes.map(([lo, hi]) => table.add(lo as number, hi as number))).toEqual(numbers);
   });
 });
 

@@ -192,7 +192,7 @@ export class Machine {
 
   // --- Threads ----------------------------------------------------------------------------------------
 
-  /** Which instruction the pending access or the wait is; -1 between calls. */
+  /** Which instruction the pending access or the wait is; -1 if no call is under way. */
   instruction(t: number): number {
     return this.#state[this.#head(t) + PC];
   }

@@ -2,7 +2,15 @@
  * Models of calls that were cut short: acquire or release has answered that a second call must follow, and an
  * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
  */
-import { ADMITTED, ANSWER_FULL, constant, ELEMENT_SIZE, FREE, LIFE_STATE } from '../scene/layout.js';
+import {
+  ADMITTED,
+  ANSWER_FULL,
+  constant,
+  ELEMENT_SIZE,
+  FREE,
+  LIFE_STATE,
+  STATE_MASK,
+} from '../scene/layout.js';
 import { acquire, arrive, asleep, call, eventLoop, listen, post, recordOf, release } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
@@ -42,8 +50,10 @@ const cutRest = (): Op => ({
   next(scene, t) {
     if (scene.get(t, QUEUE) === 0) return true;
     const e = scene.regions.elements + (scene.get(t, PROMISES) - 1) * ELEMENT_SIZE;
-    scene.machine.hostStore32(e, scene.machine.hostLoad32(e) + constant('WAITING') - constant('AWAKE'));
-    return true;
+    const state = scene.machine.hostLoad32(e);
+    if ((state & STATE_MASK) !== constant('AWAKE')) return true;
+    scene.hostStore(t, e, state + constant('WAITING') - constant('AWAKE'));
+    return false;
   },
 });
 

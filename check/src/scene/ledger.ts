@@ -29,7 +29,8 @@ export class Ledger {
     return this.#words[index];
   }
 
-  set(index: number, value: number): void {
+  set(index: number, to: number): void {
+    const value = to | 0;
     const old = this.#words[index];
     if (old === value) return;
     if (this.#top + RECORD > this.#journal.length) {

@@ -635,9 +635,12 @@ export const asleep = (): Op => ({
   text: 'asleep',
   next(scene, t) {
     if (scene.global(t, 'semaphore/amidst') === 0) return true;
-    const life = recordOf(scene, t);
-    scene.machine.hostStore32(life, (scene.machine.hostLoad32(life) & ~LIFE_STATE) | constant('ASLEEP'));
-    return true;
+    const record = recordOf(scene, t);
+    const life = scene.machine.hostLoad32(record);
+    const slept = (life & ~LIFE_STATE) | constant('ASLEEP');
+    if (life === slept) return true;
+    scene.hostCmpxchg(t, record, life, slept);
+    return false;
   },
 });
 

@@ -275,7 +275,7 @@ export class Scene {
 
   hashLo = 0;
   hashHi = 0;
-  /** Whether the last choice changed anything of the driver or the ghosts. */
+  /** Whether the last choice set anything of the driver or the ghosts, or may have moved other threads. */
   touched = false;
   /** Whether the last choice may have moved other threads than its own. */
   others = false;
@@ -547,11 +547,6 @@ export class Scene {
     return this.machine.get(t, this.#spareGlobals[0]);
   }
 
-  /** Whether the element at the address is the thread's. */
-  owns(t: number, address: number): boolean {
-    return this.#elementOwner(Math.floor((address - this.regions.elements) / ELEMENT_SIZE)) === t + 1;
-  }
-
   finished(t: number): boolean {
     return this.get(t, OP) >= (this.#programs[t] as readonly Op[]).length;
   }
@@ -815,7 +810,7 @@ export class Scene {
     out[at + 1] = this.#ledger.mark();
   }
 
-  /** Back to a moment, which stays good. */
+  /** Back to a moment, which stays good. The hash is that of the last choice until `apply` or `rehash`. */
   undo(marks: readonly number[], at: number): void {
     this.machine.undo(marks[at]);
     this.#ledger.undo(marks[at + 1]);

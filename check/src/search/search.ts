@@ -320,7 +320,7 @@ function isEnd(choices: Int32Array, from: number, count: number): boolean {
 /** A thread whose next access is local, or -1. */
 function localThread(scene: Scene, sharing: Sharing, depth: number): number {
   for (let t = 0; t < scene.threads; t++) {
-    if ((sharing.isLocal(scene, depth, t) || scene.silent(t)) && scene.mayMove(t)) return t;
+    if (scene.mayMove(t) && (sharing.isLocal(scene, depth, t) || scene.silent(t))) return t;
   }
   return -1;
 }

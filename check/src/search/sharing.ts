@@ -29,7 +29,7 @@ export class Sharing {
   readonly #operations: number;
   /** Of each thread: its places, by operation, phase and instruction. */
   readonly #known: Map<number, number>[] = [];
-  /** Pairs of threads that do the same. */
+  /** Pairs of threads that do the same: what is learnt of one is taken for true of the other, which may be too much. */
   readonly #alike: (readonly [number, number])[] = [];
   /** Of each place: its thread and its key among those of the thread. */
   readonly #threadOf: number[] = [];
@@ -57,9 +57,9 @@ export class Sharing {
     this.#threads = scene.threads;
     this.#operations = 1 + Math.max(...scene.model.programs.map(({ length }) => length));
     for (let t = 0; t < scene.threads; t++) this.#known.push(new Map());
-    const program = (t: number): string => (scene.model.programs[t] ?? []).map(({ text }) => text).join('; ');
-    for (let t = 0; t < scene.threads; t++) {
-      for (let u = 0; u < t; u++) if (program(t) === program(u)) this.#alike.push([t, u]);
+    const { alike = [], deaths = 0 } = scene.model;
+    for (let t = 0; t < alike.length && deaths === 0; t++) {
+      for (let u = 0; u < t; u++) if (alike[t] === alike[u]) this.#alike.push([t, u]);
     }
     this.#regions = scene.regions;
     const size = (scene.machine.words.length >> 1) + 1;
@@ -114,24 +114,24 @@ export class Sharing {
     return wrong;
   }
 
+  /** The place of the one where that of the other is. */
   #mirrored(place: number, [a, b]: readonly [number, number]): number {
     const t = this.#threadOf[place];
     if (t !== a && t !== b) return place;
     return this.#place(t === a ? b : a, this.#keyOf[place]);
   }
 
+  /** The word of the one where that of the other is: of their records, and of the elements that they begin with. */
   #mirroredColumn(column: number, [a, b]: readonly [number, number]): number {
-    const word = this.#words[column];
-    const { threads, elements } = this.#regions;
-    const swapped = (start: number, size: number, one: number, other: number): number => {
-      const at = word * 8 - start;
-      const n = Math.floor(at / size);
-      if (n === one) return word + ((other - one) * size) / 8;
-      if (n === other) return word + ((one - other) * size) / 8;
-      return word;
-    };
-    if (word * 8 >= elements) return this.#columnOf(swapped(elements, ELEMENT_SIZE, a, b));
-    return this.#columnOf(swapped(threads, THREAD_SIZE, a + 1, b + 1));
+    const address = this.#words[column] * 8;
+    const { threads, chains, elements, end } = this.#regions;
+    let [start, limit, size, one, other] = [elements, end, ELEMENT_SIZE, a, b];
+    if (address < chains) [start, limit, size, one, other] = [threads, chains, THREAD_SIZE, a + 1, b + 1];
+    if (address < start || address >= limit) return column;
+    const n = Math.floor((address - start) / size);
+    if (n !== one && n !== other) return column;
+    const there = address + (n === one ? other - one : one - other) * size;
+    return there < limit ? this.#columnOf(there >>> 3) : column;
   }
 
   /** Notes the access that a choice is about to make, `depth` steps from the start. True as from `arrive`. */
@@ -139,16 +139,19 @@ export class Sharing {
     if (choice % CHOICES !== STEP) return false;
     const t = Math.floor(choice / CHOICES);
     if (scene.silent(t)) return false;
-    const move = scene.pendingWord(t);
+    const plain = scene.pendingWord(t);
     const pending = scene.machine.status(t) === PENDING;
-    // A wait of the host reads too.
-    const word =
-      move < 0 ? (pending ? scene.machine.pendingAddress(t) : scene.get(t, HOST_ADDRESS)) >>> 3 : move;
-    const what = move >= 0 && scene.pendingIsWrite(t) ? ACCESSED | WRITTEN : ACCESSED;
+    // Who waits or notifies reads too.
+    const address = pending ? scene.machine.pendingAddress(t) : scene.get(t, HOST_ADDRESS);
+    const word = plain < 0 ? address >>> 3 : plain;
+    const what = plain >= 0 && scene.pendingIsWrite(t) ? ACCESSED | WRITTEN : ACCESSED;
     return this.#learn(this.#places[depth * this.#threads + t], this.#columnOf(word), what);
   }
 
-  /** Whether nobody else will ever do, from where it is now, what does not commute with the next access of t. */
+  /**
+   * Whether nobody else will ever do, from where it is now, what does not commute with the next access of t. If so it is
+   * relied on from now on.
+   */
   isLocal(scene: Scene, depth: number, t: number): boolean {
     const word = scene.pendingWord(t);
     if (word < 0 || this.#visible[word] === 1) return false;
@@ -164,17 +167,22 @@ export class Sharing {
   }
 
   /**
-   * What may be done from a place on, and so from all before it; the same by those that are alike. True if another
-   * thread has relied on that it is not.
+   * What may be done from a place on, and so from all before it, and by those that are alike. True if it may contradict
+   * what another thread has relied on.
    */
   #learn(place: number, column: number, what: number): boolean {
-    const i = place * this.#row + column;
-    if ((this.#later[i] & what) === what) return false;
-    this.#later[i] |= what;
-    let wrong = (this.#relied[column] & ~(1 << this.#threadOf[place])) !== 0;
-    for (const before of this.#before[place]) if (this.#learn(before, column, what)) wrong = true;
-    for (const pair of this.#alike) {
-      if (this.#learn(this.#mirrored(place, pair), this.#mirroredColumn(column, pair), what)) wrong = true;
+    if ((this.#later[place * this.#row + column] & what) === what) return false;
+    let wrong = false;
+    const todo = [place, column];
+    while (todo.length > 0) {
+      const c = todo.pop() as number;
+      const p = todo.pop() as number;
+      const i = p * this.#row + c;
+      if ((this.#later[i] & what) === what) continue;
+      this.#later[i] |= what;
+      if ((this.#relied[c] & ~(1 << this.#threadOf[p])) !== 0) wrong = true;
+      for (const before of this.#before[p]) todo.push(before, c);
+      for (const pair of this.#alike) todo.push(this.#mirrored(p, pair), this.#mirroredColumn(c, pair));
     }
     return wrong;
   }

@@ -15,8 +15,10 @@ export class StateTable {
     this.#mask = (1 << bits) - 1;
   }
 
-  /** The number of the state. It is new if that equals the size before. */
-  add(lo: number, hi: number): number {
+  /** The number of the state, by the low 32 bits of both. It is new if that equals the size before. */
+  add(low: number, high: number): number {
+    const lo = low | 0;
+    const hi = high | 0;
     if (this.size * 3 > this.#mask * 2) this.#grow();
     const slots = this.#slots;
     let i = (lo ^ Math.imul(hi, 0x9e3779b1)) & this.#mask;
