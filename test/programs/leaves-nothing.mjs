@@ -1,0 +1,30 @@
+/** What there is of requests that may give up, as they come and go: listeners of the signal, and timers of the process. */
+import { getEventListeners } from 'node:events';
+import { Semaphore } from 'taketurns';
+
+const LONG = 600_000;
+const controller = new AbortController();
+const { signal } = controller;
+const print = (when) => {
+  const timers = process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
+  console.log(`${when}: ${getEventListeners(signal, 'abort').length}, ${timers.length}`);
+};
+
+print('at first');
+const semaphore = new Semaphore(0);
+const promises = [1, 2, 3, 4].map(() => semaphore.acquireAsync(1, { timeout: LONG, signal }));
+const settled = Promise.allSettled(promises);
+print('four wait');
+semaphore.release();
+print('one has its permit');
+await semaphore.acquireAsync(1, { timeout: 1, signal }).catch((error) => console.log(error.name));
+print('one has given up, and one timer keeps the process alive for those who wait');
+semaphore.dispose();
+print('disposed of');
+await settled;
+const another = new Semaphore(0);
+const aborted = another.acquireAsync(1, { timeout: LONG, signal }).catch((error) => console.log(error.name));
+print('one waits');
+controller.abort();
+print('aborted');
+await aborted;
