@@ -98,6 +98,7 @@ function walked(scene: Scene): SearchResult {
   const result = walk(scene, options.walks ?? 0, options.seed);
   return {
     states: 0,
+    again: 0,
     seconds: (performance.now() - start) / 1000,
     exhaustive: false,
     complete: false,
@@ -160,14 +161,14 @@ async function all(): Promise<number> {
   let failed = 0;
   let states = 0;
   let steps = 0;
-  let inVain = 0;
+  let again = 0;
   let busy = 0;
   for (const model of queue) {
     const result = reports.get(model.name) as SearchResult;
     table.push(row(model, result));
     states += result.states;
     steps += result.steps;
-    inVain += result.inVain ?? 0;
+    again += result.again;
     busy += result.seconds;
     if (!result.complete) failed++;
   }
@@ -175,8 +176,8 @@ async function all(): Promise<number> {
   const seconds = (performance.now() - start) / 1000;
   console.log(
     `${queue.length} models, ${states.toLocaleString('en')} states, ${steps.toLocaleString('en')} steps in ${seconds.toFixed(0)} s; ` +
-      `with ${inVain.toLocaleString('en')} steps of searches begun anew, ` +
-      `${Math.round((steps + inVain) / busy).toLocaleString('en')} a second and processor`,
+      `with ${again.toLocaleString('en')} steps taken again, ` +
+      `${Math.round((steps + again) / busy).toLocaleString('en')} a second and processor`,
   );
   for (const model of queue) {
     const result = reports.get(model.name) as SearchResult;

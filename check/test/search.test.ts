@@ -131,6 +131,11 @@ describe('reduced or not', () => {
     'places: simple_lock, 3x1',
     'twa 1: 3x1 wrap, polling',
     'McsLock: 2x2',
+    // In these, ends are lost if what has proved wrong is not looked at again.
+    'references',
+    'first registrations of two',
+    'ClhLock: dispose',
+    'LifoLock: disposed of by two',
   ])('%s comes to the same ends', (name) => {
     const make = (): Scene => new Scene(programOf(model(name)), model(name));
     for (const symmetry of [0, 1] as const) {

@@ -8,12 +8,19 @@
  * Reduction. A thread's next access is local if nobody else will, from where it is in its program, access the same
  * word, or, where the access only reads, write it. Such a step commutes with all that the others can do, so it alone is
  * tried: a persistent set of one thread. What the others will do is not known beforehand, so it is assumed to be what
- * they have been seen to do from there on (sharing.ts), and each step is checked against that; one that proves the
- * assumption wrong, of a word that has been relied on, is noted, and the search begun anew. So a search that comes to its
- * end has proved its own assumption: the first conflict in any execution left out would, moved to the front of the local
- * steps before it, be in one that was searched.
+ * they have been seen to do from there on (sharing.ts). When all has been searched, states are come back to in which
+ * that was relied on and has proved wrong since (tree.ts), and all threads are tried there; until nothing is left that
+ * has. (If it seems meanwhile that no end can be reached, and something has proved wrong, all is begun anew, knowing
+ * more.) Then the assumption has proved itself: the first conflict in any execution left out would, moved to the front of
+ * the local steps before it, be in one that was searched.
+ *
+ *     explore ──► what was relied on? ── all holds ──► the end
+ *        ▲                │ some has proved wrong
+ *        └── mend ◄───────┘
+ *
  * A local step that closes a cycle is expanded in full, so that no thread is put off for ever; and so is one
- * after which the driver or the ghosts have changed, since the checks would take notice of it.
+ * after which the driver or the ghosts have changed, since the checks would take notice of it. A cycle through older states
+ * and ones found while mending has a state in which all are tried: the one that was mended.
  * Besides, threads that do the same begin in one order only: Scene.symmetry.
  */
 
@@ -21,12 +28,12 @@ import { isFinding, type Model, type Scene } from '../scene/scene.js';
 import * as words from '../scene/words.js';
 import { Sharing } from './sharing.js';
 import { StateTable } from './table.js';
-import { walk } from './walk.js';
+import { Tree } from './tree.js';
 
 const { CHOICES, KILL, STEP } = words;
 
 export interface SearchOptions {
-  /** Default true. */
+  /** Default true. With a bound on preemptions all threads are tried in any case. */
   readonly reduce?: boolean;
   /** In which order threads that are alike begin (Scene.symmetry); default 1. */
   readonly symmetry?: 1 | 0 | -1;
@@ -51,30 +58,23 @@ export interface Finding {
 export interface SearchResult {
   readonly states: number;
   readonly steps: number;
-  /** Steps besides of what was begun anew. */
-  readonly inVain?: number;
+  /** Steps besides: to come back to states, and of attempts begun anew. */
+  readonly again: number;
   readonly seconds: number;
-  /** Whether every state was visited. */
+  /** Whether it came to its end: every state was visited, but those that the reductions may leave out. */
   readonly exhaustive: boolean;
   /** The same, within the bound on preemptions if there is one. */
   readonly complete: boolean;
   readonly violation?: Finding;
-  /** How many steps ended a wait that had to get off a chain, by the way it took: 1 to 4 by index. */
+  /** How many steps ended a wait that had to get off a chain, by the way it took: 1 to 4 by index. Those taken again count again. */
   readonly recoveries?: readonly number[];
   /** States in which no choice is open but deaths. */
   readonly ends?: number;
 }
 
-const WALKS = 200;
-/** Steps of walks for each step of a search that was in vain. */
-const WALKED = 0.1;
-/** Most states of a search with few preemptions. */
-const BOUNDED = 2e6;
-/** How many steps a search goes on that is in vain, to find out what else was taken for local. */
-const GRACE = 20_000;
 const CLOCK = 0xffff;
 
-/** Searches the scenes that `make` makes, always the same one, in its first state. */
+/** Searches from the first state of the scene that `make` makes. */
 export function search(make: () => Scene, options: SearchOptions = {}): SearchResult {
   const start = performance.now();
   const scene = make();
@@ -82,58 +82,28 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
   const sharing = new Sharing(scene);
   const root: number[] = [];
   scene.mark(root, 0);
-  let inVain = 0;
-  let few = 1;
-  /** States of searches with few preemptions: no more of them than steps have been in vain. */
-  let spent = 0;
-  let distinguished = false;
-  const back = (): void => {
-    distinguished = scene.distinguishes();
+  let abandoned = 0;
+  while (true) {
+    scene.rehash();
+    const result = pass(scene, sharing, options, start);
+    if (typeof result !== 'number') return { ...result, again: abandoned + result.again };
+    abandoned += result;
+    const distinguished = scene.distinguishes();
     scene.undo(root, 0);
     if (distinguished) scene.symmetry(0);
-    scene.rehash();
-  };
-  for (let seed = 1; ; ) {
-    // Walks find most of what is shared, so that few searches are begun in vain: the more has been in vain, the more
-    // of them.
-    for (let walked = 0; walked === 0 || walked < inVain * WALKED; seed++) {
-      const { steps, violation } = walk(scene, WALKS, seed, (choice, depth) => {
-        sharing.arrive(scene, depth);
-        sharing.note(scene, depth, choice);
-        distinguished ||= scene.distinguishes();
-      });
-      const seconds = (performance.now() - start) / 1000;
-      if (violation !== undefined)
-        return { states: 0, steps, seconds, exhaustive: false, complete: false, violation };
-      walked += steps;
-      if (distinguished) scene.symmetry(0);
-    }
-    scene.rehash();
-    // What walks do not come to, few preemptions in the right places may.
-    for (let done = false; !done && !distinguished; ) {
-      const states = Math.min(inVain - spent, BOUNDED, options.states ?? BOUNDED);
-      if (states < 1) break;
-      const result = pass(scene, sharing, { ...options, reduce: false, preemptions: few, states }, start);
-      back();
-      if (typeof result === 'number') break;
-      if (result.violation !== undefined) return { ...result, inVain };
-      spent += result.states;
-      if (result.complete) few++;
-      else done = true;
-    }
-    const result = pass(scene, sharing, options, start);
-    if (typeof result !== 'number') return { ...result, inVain };
-    inVain += result;
-    back();
   }
 }
 
-/** One attempt; the number of its steps when a word taken for local has turned out to be shared, or threads to differ. */
+/**
+ * One attempt. The number of its steps if it has to be begun anew: threads have turned out to differ, or it seems that no
+ * end can be reached, but something that was relied on has proved wrong.
+ */
 function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: number): SearchResult | number {
-  const { reduce = options.preemptions === undefined, preemptions = Infinity } = options;
-  const { states: mostStates = Infinity, milliseconds = Infinity } = options;
+  const { preemptions = Infinity, states: mostStates = Infinity, milliseconds = Infinity } = options;
   const table = new StateTable();
   const bounded = preemptions !== Infinity;
+  const reduce = !bounded && options.reduce !== false;
+  const tree = new Tree();
   scene.recoveries.fill(0);
 
   // The stack, a frame a state on the path.
@@ -167,12 +137,8 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     return open[from] === id;
   };
   let steps = 0;
+  let again = 0;
   let ends = 0;
-  // When to begin anew, once an access that was taken for local has proved not to be.
-  let inVain = Infinity;
-  const disproved = (): void => {
-    if (reduce && inVain === Infinity) inVain = steps + GRACE;
-  };
 
   const finish = (complete: boolean, message?: string): SearchResult => ({
     states: table.size,
@@ -182,6 +148,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     complete,
     recoveries: [...scene.recoveries],
     ends,
+    again,
     ...(message === undefined
       ? {}
       : { violation: { message, schedule: taken.slice(0, taken[d] < 0 ? d : d + 1) } }),
@@ -207,10 +174,11 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     only[depth] = -1;
     next[depth] = 0;
     list(depth);
+    tree.release(ids[depth]);
   };
 
   /** Enters the present state as frame `depth`. */
-  const enter = (depth: number, id: number): void => {
+  const enter = (depth: number, id: number, thread: number): void => {
     d = depth;
     ids[depth] = id;
     next[depth] = 0;
@@ -218,7 +186,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     good[depth] = 0;
     wide[depth] = 0;
     scene.mark(marks, 2 * depth);
-    only[depth] = reduce ? localThread(scene, sharing, depth) : -1;
+    only[depth] = thread;
     taken[depth] = -1;
     if ((depth + 1) * most > choices.length) {
       const more = new Int32Array(choices.length * 2);
@@ -229,100 +197,159 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     open.push(id);
   };
 
+  /** A thread whose next access is local, or -1. */
+  const localThread = (depth: number, id: number): number => {
+    for (let t = 0; t < scene.threads; t++) {
+      if (!scene.mayMove(t)) continue;
+      const reliance = sharing.rely(scene, depth, t);
+      if (reliance >= 0) tree.rely(id, reliance);
+      if (reliance >= 0 || scene.silent(t)) return t;
+    }
+    return -1;
+  };
+
+  /** Enters a state that has not been seen before. */
+  const discover = (depth: number, id: number): void => {
+    if (reduce) tree.add(id, depth === 0 ? 0 : ids[depth - 1], depth === 0 ? 0 : taken[depth - 1]);
+    enter(depth, id, reduce ? localThread(depth, id) : -1);
+  };
+
+  /** Searches all that can be reached from the frame `base`. A result, if it has to end early. */
+  const explore = (base: number): SearchResult | number | undefined => {
+    while (true) {
+      const count = counts[d];
+      const n = next[d];
+      if (n < count) {
+        next[d] = n + 1;
+        const choice = choices[d * most + n];
+        const t = Math.floor(choice / CHOICES);
+        if (bounded) {
+          const before = last[d];
+          const preempts = before >= 0 && before !== t && goesOn(choices, d * most, count, before);
+          const total = used[d] + (preempts ? 1 : 0);
+          if (total > preemptions) continue;
+          last[d + 1] = t;
+          used[d + 1] = total;
+        }
+        taken[d] = choice;
+        if (reduce) sharing.note(scene, d, choice);
+        try {
+          scene.apply(choice);
+        } catch (error) {
+          if (!isFinding(error)) throw error;
+          return finish(false, error.message);
+        }
+        if ((++steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
+        if (reduce) sharing.arrive(scene, d + 1, scene.others ? -1 : t);
+        if (scene.distinguishes()) return steps + again;
+        // What the checks take notice of is visible, however local the access.
+        if (only[d] >= 0 && scene.touched) wide[d] = 1;
+        const before = table.size;
+        const id = key(d + 1);
+        if (id === before) {
+          if (table.size > mostStates) return finish(false);
+          discover(d + 1, id);
+          continue;
+        }
+        if (isOpen(id)) {
+          if (id < low[d]) low[d] = id;
+          // Back on the path: here the others must have their turn too.
+          if (only[d] >= 0) wide[d] = 1;
+        } else if (choice % CHOICES !== KILL) good[d] = 1; // A death is no way to the end.
+        scene.undo(marks, 2 * d);
+        widen(d);
+        continue;
+      }
+      if (only[d] < 0 && isEnd(choices, d * most, count)) {
+        taken[d] = -1;
+        try {
+          scene.checkEnd();
+        } catch (error) {
+          if (!isFinding(error)) throw error;
+          return finish(false, error.message);
+        }
+        good[d] = 1;
+        ends++;
+      }
+      const id = ids[d];
+      if (low[d] === id) {
+        if (good[d] === 0 && !bounded) {
+          // Somebody who has not been tried may help; now that more is known, he will be.
+          if (sharing.takeBroken() !== undefined) return steps + again;
+          return finish(
+            false,
+            'from here on no end can be reached: whatever is done, somebody goes round for ever',
+          );
+        }
+        while (open.pop() !== id);
+      }
+      if (d === base) return undefined;
+      const parent = d - 1;
+      if (low[d] < low[parent]) low[parent] = low[d];
+      if (good[d] === 1 && taken[parent] % CHOICES !== KILL) good[parent] = 1;
+      d = parent;
+      scene.undo(marks, 2 * d);
+      widen(d);
+    }
+  };
+
+  /** Comes to a state once more, by the way it was reached first. */
+  const comeBack = (id: number): void => {
+    const way: number[] = [];
+    let at = id;
+    while (ids[d] > at) d--;
+    while (ids[d] !== at) {
+      way.push(at);
+      at = tree.parent(at);
+      while (ids[d] > at) d--;
+    }
+    scene.undo(marks, 2 * d);
+    for (const to of way.reverse()) {
+      const choice = tree.choice(to);
+      taken[d] = choice;
+      scene.apply(choice);
+      again++;
+      sharing.arrive(scene, ++d, scene.others ? -1 : Math.floor(choice / CHOICES));
+      ids[d] = to;
+      scene.mark(marks, 2 * d);
+    }
+  };
+
+  /** Tries everybody in the states where one thread alone was tried, for a reason that has proved wrong since. */
+  const mend = (broken: Uint8Array): SearchResult | number | undefined => {
+    const size = table.size;
+    d = 0;
+    for (let id = 0; id < size; id++) {
+      const reliance = tree.reliance(id);
+      if (reliance < 0 || broken[reliance] !== 1) continue;
+      comeBack(id);
+      if (performance.now() - start > milliseconds) return finish(false);
+      tree.release(id);
+      enter(d, id, -1);
+      const early = explore(d);
+      if (early !== undefined) return early;
+    }
+    return undefined;
+  };
+
   sharing.begin();
   sharing.arrive(scene, 0);
   last[0] = -1;
   used[0] = 0;
-  enter(0, key(0));
-  while (true) {
-    const count = counts[d];
-    const n = next[d];
-    if (n < count) {
-      next[d] = n + 1;
-      const choice = choices[d * most + n];
-      const t = Math.floor(choice / CHOICES);
-      if (bounded) {
-        const before = last[d];
-        const preempts = before >= 0 && before !== t && goesOn(choices, d * most, count, before);
-        const total = used[d] + (preempts ? 1 : 0);
-        if (total > preemptions) continue;
-        last[d + 1] = t;
-        used[d + 1] = total;
-      }
-      taken[d] = choice;
-      if (sharing.note(scene, d, choice)) disproved();
-      if (steps >= inVain) return steps;
-      try {
-        scene.apply(choice);
-      } catch (error) {
-        if (!isFinding(error)) throw error;
-        return finish(false, error.message);
-      }
-      if ((++steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
-      if (sharing.arrive(scene, d + 1, scene.others ? -1 : t)) disproved();
-      if (scene.distinguishes()) return steps;
-      // What the checks take notice of is visible, however local the access.
-      if (only[d] >= 0 && scene.touched) wide[d] = 1;
-      const before = table.size;
-      const id = key(d + 1);
-      if (id === before) {
-        if (table.size > mostStates) return finish(false);
-        enter(d + 1, id);
-        continue;
-      }
-      if (isOpen(id)) {
-        if (id < low[d]) low[d] = id;
-        // Back on the path: here the others must have their turn too.
-        if (only[d] >= 0) wide[d] = 1;
-      } else if (choice % CHOICES !== KILL) good[d] = 1; // A death is no way to the end.
-      scene.undo(marks, 2 * d);
-      widen(d);
-      continue;
-    }
-    if (only[d] < 0 && isEnd(choices, d * most, count)) {
-      try {
-        scene.checkEnd();
-      } catch (error) {
-        if (!isFinding(error)) throw error;
-        return finish(false, error.message);
-      }
-      good[d] = 1;
-      ends++;
-    }
-    const id = ids[d];
-    if (low[d] === id) {
-      if (good[d] === 0 && !bounded) {
-        if (inVain !== Infinity) return steps;
-        return finish(
-          false,
-          'from here on no end can be reached: whatever is done, somebody goes round for ever',
-        );
-      }
-      while (open.pop() !== id);
-    }
-    if (d === 0) break;
-    const parent = d - 1;
-    if (low[d] < low[parent]) low[parent] = low[d];
-    if (good[d] === 1 && taken[parent] % CHOICES !== KILL) good[parent] = 1;
-    d = parent;
-    scene.undo(marks, 2 * d);
-    widen(d);
+  discover(0, key(0));
+  let early = explore(0);
+  while (early === undefined) {
+    const broken = sharing.takeBroken();
+    if (broken === undefined) break;
+    early = mend(broken);
   }
-  return inVain === Infinity ? finish(true) : steps;
+  return early ?? finish(true);
 }
 
 /** Whether nothing can happen any more but deaths. */
 function isEnd(choices: Int32Array, from: number, count: number): boolean {
   for (let i = from; i < from + count; i++) if (choices[i] % CHOICES !== KILL) return false;
   return true;
-}
-
-/** A thread whose next access is local, or -1. */
-function localThread(scene: Scene, sharing: Sharing, depth: number): number {
-  for (let t = 0; t < scene.threads; t++) {
-    if (scene.mayMove(t) && (sharing.isLocal(scene, depth, t) || scene.silent(t))) return t;
-  }
-  return -1;
 }
 
 function goesOn(choices: Int32Array, from: number, count: number, thread: number): boolean {

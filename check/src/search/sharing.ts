@@ -7,11 +7,12 @@
  *         reads a        writes b       so from the first place on, a is read and b written
  *
  * A thread goes from access to access, so what it may still do is what is done at any place that can be reached from
- * its own. Both, ways and what is done at a place, are learnt: from every step that walks and searches take. What has
- * been learnt last may prove wrong what has been relied on before, and whoever learns is told so.
+ * its own. Both, ways and what is done at a place, are learnt: from every step that a search takes. What is learnt may
+ * prove wrong what has been relied on before; so each reliance is kept, once, and can be looked at again: that nobody
+ * who was at these places would do this to that word.
  */
 import * as status from '../machine/status.js';
-import { ELEMENT_SIZE, GRANT, type Regions, THREAD_SIZE, TICKET } from '../scene/layout.js';
+import { GRANT, TICKET } from '../scene/layout.js';
 import type { Scene } from '../scene/scene.js';
 import * as words from '../scene/words.js';
 
@@ -20,8 +21,14 @@ const { DEAD, PENDING } = status;
 
 const ACCESSED = 1;
 const WRITTEN = 2;
+/** Above both together. */
+const MOST = 4;
 /** Above the phases of any operation; phases taken for one would only say that more may be done. */
 const PHASES = 64;
+/** Instead of a column. */
+const RETIRED = -1;
+/** Instead of a place: the thread itself, or one that will do nothing any more. */
+const NOWHERE = -1;
 
 export class Sharing {
   readonly #threads: number;
@@ -29,11 +36,6 @@ export class Sharing {
   readonly #operations: number;
   /** Of each thread: its places, by operation, phase and instruction. */
   readonly #known: Map<number, number>[] = [];
-  /** Pairs of threads that do the same: what is learnt of one is taken for true of the other, which may be too much. */
-  readonly #alike: (readonly [number, number])[] = [];
-  /** Of each place: its thread and its key among those of the thread. */
-  readonly #threadOf: number[] = [];
-  readonly #keyOf: number[] = [];
   /** Of each place: where one comes to from it, and from where to it. */
   readonly #next: number[][] = [];
   readonly #before: number[][] = [];
@@ -43,13 +45,17 @@ export class Sharing {
   /** Of each word of 8 bytes: its column + 1, or 0. */
   readonly #columns: Uint16Array;
   #width = 0;
-  /** Of each column: its word. */
-  readonly #words: number[] = [];
-  readonly #regions: Regions;
-  /** Whose accesses to the word of a column have been taken for local: bits of threads. */
-  #relied = new Int32Array(64);
   /** Words that are never local. */
   readonly #visible: Uint8Array;
+  /**
+   * What has been relied on, a row each: the word's column and what must not be done to it, and the place of each
+   * thread that must not, or NOWHERE. Once it has proved wrong and that has been told, RETIRED in front, for nobody can
+   * rely on it again.
+   */
+  #rows = new Int32Array(1 << 12);
+  #reliances = 0;
+  /** Where they are, by their hash: number + 1, or 0. */
+  #slots = new Int32Array(1 << 10);
   /** Where the threads are, at each depth of the search. */
   #places = new Int32Array(1 << 10);
 
@@ -57,11 +63,6 @@ export class Sharing {
     this.#threads = scene.threads;
     this.#operations = 1 + Math.max(...scene.model.programs.map(({ length }) => length));
     for (let t = 0; t < scene.threads; t++) this.#known.push(new Map());
-    const { alike = [], deaths = 0 } = scene.model;
-    for (let t = 0; t < alike.length && deaths === 0; t++) {
-      for (let u = 0; u < t; u++) if (alike[t] === alike[u]) this.#alike.push([t, u]);
-    }
-    this.#regions = scene.regions;
     const size = (scene.machine.words.length >> 1) + 1;
     this.#columns = new Uint16Array(size);
     this.#visible = new Uint8Array(size);
@@ -75,104 +76,142 @@ export class Sharing {
 
   /** Nothing is relied on any more: a search begins. */
   begin(): void {
-    this.#relied.fill(0);
+    this.#reliances = 0;
+    this.#slots.fill(0);
   }
 
   /**
    * Notes where the threads are now, `depth` steps from the start, and which way they came there from one step before,
-   * when all of them may have moved, or `mover` alone. True if something proves wrong that has been relied on.
+   * when all of them may have moved, or `mover` alone.
    */
-  arrive(scene: Scene, depth: number, mover = -1): boolean {
+  arrive(scene: Scene, depth: number, mover = -1): void {
     const threads = this.#threads;
     const at = depth * threads;
     if (at + threads > this.#places.length) this.#places = grown(this.#places);
     const places = this.#places;
-    let wrong = false;
     for (let t = 0; t < threads; t++) {
       const from = depth === 0 ? -1 : places[at - threads + t];
       const to = mover < 0 || t === mover ? this.#placeOf(scene, t) : from;
       places[at + t] = to;
-      if (from < 0 || from === to) continue;
-      if (this.#connect(from, to)) wrong = true;
+      if (from >= 0 && from !== to) this.#connect(from, to);
     }
-    return wrong;
   }
 
   /** There is a way from one place to the other. */
-  #connect(from: number, to: number): boolean {
-    if (this.#next[from].includes(to)) return false;
+  #connect(from: number, to: number): void {
+    if (this.#next[from].includes(to)) return;
     this.#next[from].push(to);
     this.#before[to].push(from);
-    let wrong = false;
     for (let column = 0; column < this.#width; column++) {
       const what = this.#later[to * this.#row + column];
-      if (what !== 0 && this.#learn(from, column, what)) wrong = true;
+      if (what !== 0) this.#learn(from, column, what);
     }
-    for (const pair of this.#alike) {
-      if (this.#connect(this.#mirrored(from, pair), this.#mirrored(to, pair))) wrong = true;
-    }
-    return wrong;
   }
 
-  /** The place of the one where that of the other is. */
-  #mirrored(place: number, [a, b]: readonly [number, number]): number {
-    const t = this.#threadOf[place];
-    if (t !== a && t !== b) return place;
-    return this.#place(t === a ? b : a, this.#keyOf[place]);
-  }
-
-  /** The word of the one where that of the other is: of their records, and of the elements that they begin with. */
-  #mirroredColumn(column: number, [a, b]: readonly [number, number]): number {
-    const address = this.#words[column] * 8;
-    const { threads, chains, elements, end } = this.#regions;
-    let [start, limit, size, one, other] = [elements, end, ELEMENT_SIZE, a, b];
-    if (address < chains) [start, limit, size, one, other] = [threads, chains, THREAD_SIZE, a + 1, b + 1];
-    if (address < start || address >= limit) return column;
-    const n = Math.floor((address - start) / size);
-    if (n !== one && n !== other) return column;
-    const there = address + (n === one ? other - one : one - other) * size;
-    return there < limit ? this.#columnOf(there >>> 3) : column;
-  }
-
-  /** Notes the access that a choice is about to make, `depth` steps from the start. True as from `arrive`. */
-  note(scene: Scene, depth: number, choice: number): boolean {
-    if (choice % CHOICES !== STEP) return false;
+  /** Notes the access that a choice is about to make, `depth` steps from the start. */
+  note(scene: Scene, depth: number, choice: number): void {
+    if (choice % CHOICES !== STEP) return;
     const t = Math.floor(choice / CHOICES);
-    if (scene.silent(t)) return false;
+    if (scene.silent(t)) return;
     const plain = scene.pendingWord(t);
     const pending = scene.machine.status(t) === PENDING;
     // Who waits or notifies reads too.
     const address = pending ? scene.machine.pendingAddress(t) : scene.get(t, HOST_ADDRESS);
     const word = plain < 0 ? address >>> 3 : plain;
     const what = plain >= 0 && scene.pendingIsWrite(t) ? ACCESSED | WRITTEN : ACCESSED;
-    return this.#learn(this.#places[depth * this.#threads + t], this.#columnOf(word), what);
+    this.#learn(this.#places[depth * this.#threads + t], this.#columnOf(word), what);
   }
 
   /**
-   * Whether nobody else will ever do, from where it is now, what does not commute with the next access of t. If so it is
-   * relied on from now on.
+   * Whether the next access of t is local: nobody else will ever do, from where it is now, what does not commute with
+   * it. If so the number of what is relied on; otherwise -1.
    */
-  isLocal(scene: Scene, depth: number, t: number): boolean {
+  rely(scene: Scene, depth: number, t: number): number {
     const word = scene.pendingWord(t);
-    if (word < 0 || this.#visible[word] === 1) return false;
+    if (word < 0 || this.#visible[word] === 1) return -1;
     const conflict = scene.pendingIsWrite(t) ? ACCESSED : WRITTEN;
     const column = this.#columnOf(word);
-    const at = depth * this.#threads;
-    for (let u = 0; u < this.#threads; u++) {
-      if (u === t || (this.#later[this.#places[at + u] * this.#row + column] & conflict) === 0) continue;
-      if (scene.machine.status(u) !== DEAD && !scene.waitsInVain(u)) return false;
+    const threads = this.#threads;
+    const row = this.#reliances * (threads + 1);
+    if (row + threads + 1 > this.#rows.length) this.#rows = grown(this.#rows);
+    const rows = this.#rows;
+    rows[row] = column * MOST + conflict;
+    for (let u = 0; u < threads; u++) {
+      let place = u === t ? NOWHERE : this.#places[depth * threads + u];
+      if (u !== t && (this.#later[place * this.#row + column] & conflict) !== 0) {
+        if (scene.machine.status(u) !== DEAD && !scene.waitsInVain(u)) return -1;
+        place = NOWHERE;
+      }
+      rows[row + 1 + u] = place;
     }
-    this.#relied[column] |= 1 << t;
+    return this.#number(row);
+  }
+
+  /** Of each reliance by its number: 1 if it has proved wrong, which is told once. Undefined if none has. */
+  takeBroken(): Uint8Array | undefined {
+    const broken = new Uint8Array(this.#reliances);
+    let any = false;
+    for (let reliance = 0; reliance < this.#reliances; reliance++) {
+      if (this.#holds(reliance)) continue;
+      broken[reliance] = 1;
+      any = true;
+      this.#rows[reliance * (this.#threads + 1)] = RETIRED;
+    }
+    return any ? broken : undefined;
+  }
+
+  #holds(reliance: number): boolean {
+    const row = reliance * (this.#threads + 1);
+    if (this.#rows[row] === RETIRED) return true;
+    const column = Math.floor(this.#rows[row] / MOST);
+    const conflict = this.#rows[row] % MOST;
+    for (let i = row + 1; i <= row + this.#threads; i++) {
+      const place = this.#rows[i];
+      if (place !== NOWHERE && (this.#later[place * this.#row + column] & conflict) !== 0) return false;
+    }
     return true;
   }
 
-  /**
-   * What may be done from a place on, and so from all before it, and by those that are alike. True if it may contradict
-   * what another thread has relied on.
-   */
-  #learn(place: number, column: number, what: number): boolean {
-    if ((this.#later[place * this.#row + column] & what) === what) return false;
-    let wrong = false;
+  /** The number of the reliance that has just been written behind the last one; one of its own if it is new. */
+  #number(row: number): number {
+    const rows = this.#rows;
+    const length = this.#threads + 1;
+    const mask = this.#slots.length - 1;
+    for (let slot = this.#hash(row) & mask; ; slot = (slot + 1) & mask) {
+      const number = this.#slots[slot] - 1;
+      if (number < 0) {
+        this.#slots[slot] = ++this.#reliances;
+        if (this.#reliances * 2 > mask) this.#spread();
+        return this.#reliances - 1;
+      }
+      let i = 0;
+      while (i < length && rows[number * length + i] === rows[row + i]) i++;
+      if (i === length) return number;
+    }
+  }
+
+  #hash(row: number): number {
+    let hash = 0;
+    for (let i = row; i <= row + this.#threads; i++)
+      hash = Math.imul(hash ^ this.#rows[i] ^ (hash >>> 15), 0x9e3779b1);
+    return hash ^ (hash >>> 16);
+  }
+
+  /** Twice the slots, since half are taken. */
+  #spread(): void {
+    this.#slots = new Int32Array(this.#slots.length * 2);
+    const mask = this.#slots.length - 1;
+    for (let number = 0; number < this.#reliances; number++) {
+      if (this.#rows[number * (this.#threads + 1)] === RETIRED) continue;
+      let slot = this.#hash(number * (this.#threads + 1)) & mask;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = number + 1;
+    }
+  }
+
+  /** What may be done from a place on, and so from all before it. */
+  #learn(place: number, column: number, what: number): void {
+    if ((this.#later[place * this.#row + column] & what) === what) return;
     const todo = [place, column];
     while (todo.length > 0) {
       const c = todo.pop() as number;
@@ -180,11 +219,8 @@ export class Sharing {
       const i = p * this.#row + c;
       if ((this.#later[i] & what) === what) continue;
       this.#later[i] |= what;
-      if ((this.#relied[c] & ~(1 << this.#threadOf[p])) !== 0) wrong = true;
       for (const before of this.#before[p]) todo.push(before, c);
-      for (const pair of this.#alike) todo.push(this.#mirrored(p, pair), this.#mirroredColumn(c, pair));
     }
-    return wrong;
   }
 
   #placeOf(scene: Scene, t: number): number {
@@ -197,8 +233,6 @@ export class Sharing {
     if (known !== undefined) return known;
     const place = this.#next.length;
     this.#known[t].set(key, place);
-    this.#threadOf.push(t);
-    this.#keyOf.push(key);
     this.#next.push([]);
     this.#before.push([]);
     while ((place + 1) * this.#row > this.#later.length) this.#later = grown(this.#later);
@@ -210,7 +244,6 @@ export class Sharing {
     if (known > 0) return known - 1;
     if (this.#width === this.#row) this.#widen();
     this.#columns[word] = this.#width + 1;
-    this.#words.push(word);
     return this.#width++;
   }
 
@@ -221,12 +254,11 @@ export class Sharing {
       later.set(this.#later.subarray(place * this.#row, (place + 1) * this.#row), place * row);
     this.#later = later;
     this.#row = row;
-    this.#relied = grown(this.#relied);
   }
 }
 
 /** A copy of twice the length. */
-function grown<T extends Uint8Array | Int32Array>(array: T): T {
+export function grown<T extends Uint8Array | Int32Array>(array: T): T {
   const more = new (array.constructor as new (length: number) => T)(array.length * 2);
   more.set(array);
   return more;

@@ -87,7 +87,7 @@ export function render(scene: Scene, schedule: readonly number[]): string {
   return lines.join('\n');
 }
 
-/** Looks for a shorter way to some violation: with few switches between threads first, then with a smaller depth. */
+/** Looks for a shorter way to some violation: with as few switches between threads as show one. */
 export function shorten(make: () => Scene, found: SearchResult): SearchResult {
   let best = found;
   for (let preemptions = 0; preemptions <= 3; preemptions++) {

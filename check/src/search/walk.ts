@@ -20,12 +20,7 @@ export function generator(seed: number): () => number {
 const MOST_STEPS = 2000;
 
 /** Walks from the scene's first state, and leaves it there. The violation found, with its schedule, if any. */
-export function walk(
-  scene: Scene,
-  walks: number,
-  seed: number,
-  each: (choice: number, depth: number) => void = () => {},
-): { steps: number; violation?: Finding } {
+export function walk(scene: Scene, walks: number, seed: number): { steps: number; violation?: Finding } {
   const root: number[] = [];
   scene.mark(root, 0);
   const random = generator(seed);
@@ -40,7 +35,6 @@ export function walk(
         // Every other walk lets a thread run on mostly, which comes to other places than a fair draw.
         const last = i % 2 === 1 && random() % 8 > 0 ? choices.indexOf(schedule.at(-1) ?? -1) : -1;
         const choice = choices[last >= 0 && last < count ? last : random() % count];
-        each(choice, schedule.length);
         schedule.push(choice);
         scene.apply(choice);
         steps++;
