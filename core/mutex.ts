@@ -6,18 +6,24 @@
  *     ticket, grant                               a semaphore of one permit, for those who wait: the eldest has it
  *
  *     lock       owner 0 -> me, if nobody waits; or else if overtakings < limit, and that is one more
- *     otherwise  1. waiters += 1, and take a ticket
- *                2. sleep in ticket order, until I am the eldest (semaphore.ts)
- *                3. poll the word: take the lock when it lies idle, or nobody else may take it
- *                4. doze; then RESERVE it, poll again, sleep; unlock wakes me
+ *     otherwise  1. if others wait, and it is nobody's turn yet: poll the word for a while, and lock when it lies idle
+ *                2. waiters += 1, and take a ticket
+ *                3. sleep in ticket order, until I am the eldest (semaphore.ts)
+ *                4. poll the word: take the lock when it lies idle, or nobody else may take it
+ *                5. doze; then RESERVE it, poll again, sleep; unlock wakes me
  *     unlock     owner me -> 0; wake the eldest if it sleeps, and the lock is reserved or the limit near
  *     the eldest, as it takes the lock, is a waiter no more, sets the limit for those behind, and hands on the permit
  *
  * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
  * instructions, until it has had so many, or the next has dozed through its patience, or it leaves the lock alone; all
  * others sleep but, for a short while, the one whose turn is next. It is woken a little before its turn, so the lock
- * does not lie idle while it wakes. Only who dozes looks at a clock. A turn is a 128th of the bound at most, and where
- * more than 8 wait, a turn of each of them is a 16th: else the longest wait would grow with their number (docs/mutex.md).
+ * does not lie idle while it wakes. Only who dozes looks at a clock. A turn is a 32nd of the bound at most, and where
+ * more than 11 wait less, by the square of their number: the longest wait is a turn of each (docs/mutex.md).
+ *
+ * Turns are for threads that do little else than lock. Where there is work between one section and the next, whoever
+ * polls sees the lock lie idle, and takes it without waiting for its turn; so all processors work. While anybody waits
+ * whoever locks counts it in the word, so a word that is as it was says that nobody has had the lock in between, and
+ * one whose count has gone far says that it is not worth polling.
  *
  * The bound. Let B be `max` of the object, and the base of a waiter the overtakings when it raised `waiters`, which
  * is before it took its ticket. From then on whoever takes the lock and is not the eldest adds 1 in the same
@@ -37,8 +43,8 @@
  * R8: waiters and the ticket change together, and owner, waiters and the permit. Between the two accesses there is no
  * call and no loop, so an engine that stops a thread only there cannot stop it in between (reaping.ts).
  *
- * lock and unlock first exchange what this thread saw last, without a load: an uncontended pair is two locked
- * instructions, and who is no owner is found out by the same.
+ * lock and unlock first exchange what this thread saw last, without a load: a pair is two locked instructions, also
+ * while others wait (then with a look at the limit, before the exchange), and who is no owner is found out by the same.
  */
 import { fallAsleep, me, objects, spare, threadRecord, wakeUp } from './arena';
 import { recordOf } from './attachments';
@@ -110,15 +116,20 @@ import {
   wakeDue,
 } from './semaphore';
 
-/** One turn each of those who wait, and of so many at least, is the bound shifted by this. */
-const ROUND_SHIFT: i32 = 4;
-const FEW: i32 = 8;
+/** A turn is the bound shifted by this at most. */
+const TURN_SHIFT: i32 = 5;
+/** And no more than the bound, shifted by this the other way, over the square of those who wait. */
+const CROWD_SHIFT: i64 = 2;
 /** So many overtakings before the limit the eldest is woken: about as many as there are while it wakes. */
 const LEAD: i32 = 128;
 /** Nanoseconds for which the eldest dozes before it reserves the lock. */
-const DOZE: i64 = 100_000;
-/** The lock lies idle if it has been free, and nobody has had it, for so many polls: a few hundred nanoseconds. */
-const IDLE_POLLS: i32 = 32;
+const DOZE: i64 = 200_000;
+/** So many pauses lie between two polls: a tenth of a microsecond, so that the owner has its cache line meanwhile. */
+const PAUSES: i32 = 8;
+/** The lock lies idle if it has been free, and nobody has had it, for so many polls. */
+const IDLE: i32 = 4;
+/** Whoever polls is overtaken so often, and then would poll in vain. */
+const BUSY: i32 = 16;
 /** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign. */
 const SIGN: i32 = 3;
 
@@ -133,6 +144,10 @@ let base: i32 = 0;
 let first: bool = false;
 /** Whether this thread, the eldest, has dozed. */
 let dozed: bool = false;
+/** The word at the last poll, how many polls have seen it so, and the overtakings at the first. */
+let seen: i64 = 0;
+let unchanged: i32 = 0;
+let counted: i32 = 0;
 
 export function isMutex(o: usize): bool {
   return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
@@ -176,9 +191,17 @@ function left(m: usize, w: i64): i32 {
 export function lock(m: usize): i32 {
   let w = guess;
   if ((w & M_WAITERS) === 0) {
-    const seen = atomic.cmpxchg<i64>(m, w, w + owner, M_WORD);
-    if (seen === w) return ADMITTED;
-    w = seen;
+    const before = atomic.cmpxchg<i64>(m, w, w + owner, M_WORD);
+    if (before === w) return ADMITTED;
+    w = before;
+  } else if (left(m, w) > 0) {
+    const free = w + M_OVERTAKING;
+    const before = atomic.cmpxchg<i64>(m, w, free + owner, M_WORD);
+    if (before === w) {
+      guess = free;
+      return ADMITTED;
+    }
+    w = before;
   } else w = atomic.load<i64>(m, M_WORD);
   if ((w & (M_OWNER | M_RESERVED | M_CLOSED | M_DIED)) !== 0 || owner === 0) return CONTENDED;
   let free = w;
@@ -223,7 +246,7 @@ export function unlock(m: usize): i32 {
   if (w !== free + owner) {
     if ((w & M_OWNER) !== owner) return ANSWER_NOT_HELD;
     w = atomic.sub<i64>(m, owner, M_WORD); // D9
-    guess = (w - owner) & ~(M_CLOSED | M_DIED);
+    guess = (w - owner) & ~(M_RESERVED | M_CLOSED | M_DIED);
   }
   if ((w & M_SLEEPING) === 0) return ADMITTED;
   return (w & M_RESERVED) !== 0 || left(m, w) <= LEAD << SIGN ? MORE : ADMITTED;
@@ -261,10 +284,8 @@ export function queue(m: usize, attachment: i32): i32 {
   if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
   const w = atomic.load<i64>(m, M_WORD);
   if ((w & M_OWNER) === owner) return (w & M_CLOSED) !== 0 ? ANSWER_CLOSED : ANSWER_HELD;
-  if ((w & (M_OWNER | M_RESERVED)) === 0) {
-    const answer = tryLock(m);
-    if (answer !== REFUSED) return answer;
-  }
+  const answer = hover(m, w);
+  if (answer !== REFUSED) return answer;
   const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
   base = overtakings(before);
   first = (before & M_WAITERS) === 0;
@@ -290,6 +311,29 @@ export function queue(m: usize, attachment: i32): i32 {
   if (due === QUEUED) return QUEUED;
   leave(due, attachment);
   return due === ADMITTED ? ELDEST : due;
+}
+
+/**
+ * Polls for a while, before it is a waiter, for a section that ends soon: while others wait, the word tells whether the
+ * lock lies idle. If nobody waits this thread is the eldest at once, and polls as such. ADMITTED, REFUSED or
+ * ANSWER_CLOSED.
+ */
+function hover(m: usize, first: i64): i32 {
+  let w = first;
+  let polls = atomic.load<i32>(m, O_SPIN);
+  beginPolling(w);
+  unchanged = IDLE;
+  while ((w & M_RESERVED) === 0) {
+    if ((w & M_OWNER) === 0 && unchanged >= IDLE) {
+      const answer = tryLock(m);
+      if (answer !== REFUSED) return answer;
+    }
+    if (--polls < 0 || (w & M_WAITERS) === 0 || left(m, w) <= 0 || isBusy(w)) break;
+    rest();
+    w = atomic.load<i64>(m, M_WORD);
+    note(w);
+  }
+  return REFUSED;
 }
 
 /**
@@ -338,22 +382,41 @@ function mayTake(m: usize, w: i64): bool {
 /** ADMITTED, REFUSED or ANSWER_CLOSED. */
 function poll(m: usize, attachment: i32): i32 {
   let polls = atomic.load<i32>(m, O_SPIN);
-  let idle = 0;
-  let seen: i64 = -1;
+  let w = atomic.load<i64>(m, M_WORD);
+  beginPolling(w);
   while (true) {
-    const w = atomic.load<i64>(m, M_WORD);
     if ((w & M_CLOSED) !== 0) {
       resign(m, attachment);
       return ANSWER_CLOSED;
     }
-    idle = w === seen ? idle + 1 : 0;
-    seen = w;
-    if (mayTake(m, w) || (idle >= IDLE_POLLS && (w & M_OWNER) === 0)) {
+    if (mayTake(m, w) || (unchanged >= IDLE && (w & M_OWNER) === 0)) {
       if (take(m, w, attachment, true)) return ADMITTED;
     }
-    if (--polls < 0) return REFUSED;
-    pause();
+    if (--polls < 0 || (isBusy(w) && left(m, w) > LEAD << SIGN)) return REFUSED;
+    rest();
+    w = atomic.load<i64>(m, M_WORD);
+    note(w);
   }
+}
+
+function beginPolling(w: i64): void {
+  seen = w;
+  unchanged = 0;
+  counted = overtakings(w);
+}
+
+function note(w: i64): void {
+  unchanged = w === seen ? unchanged + 1 : 0;
+  seen = w;
+}
+
+/** Whether the lock is taken again so soon that the polls miss it. */
+function isBusy(w: i64): bool {
+  return (overtakings(w) - counted) << SIGN > BUSY << SIGN;
+}
+
+function rest(): void {
+  for (let i = 0; i < PAUSES; i++) pause();
 }
 
 /** The word when the eldest is a waiter no more. */
@@ -459,7 +522,8 @@ function setLimit(m: usize, w: i64): void {
   const now = overtakings(w);
   const most = atomic.load<i32>(m, O_MAX);
   const spent = ((now - base) << SIGN) >> SIGN;
-  const waiters = ((w & M_WAITERS) / M_WAITER) as i32;
-  const turn = max((most >> ROUND_SHIFT) / max(waiters, FEW), 1);
+  const waiters = max((w & M_WAITERS) / M_WAITER, 1);
+  const share = (((most as i64) << CROWD_SHIFT) / (waiters * waiters)) as i32;
+  const turn = max(min(most >> TURN_SHIFT, share), 1);
   atomic.store<i32>(m, now + min(turn, most - spent), M_LIMIT);
 }

@@ -33,9 +33,9 @@ import { type MutexStats, mutexStats } from './stats.js';
 /** What may be said of a new `Mutex`. */
 export interface MutexOptions extends ParkingOptions {
   /**
-   * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 262,144. A thread
-   * keeps its turn for up to a 128th of it, while others wait, and for less if more than 8 do: the turns of all take a
-   * 16th. The shorter the turns, the more of the time goes into changing them.
+   * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 524,288. A thread
+   * keeps its turn for up to a 32nd of it, while others wait, and for less if more than 11 do: 4 times this, over the
+   * square of their number. The shorter the turns, the more of the time goes into changing them.
    */
   readonly bypass?: number;
   /** Where it lives. Default: `Arena.default`. */
@@ -49,7 +49,7 @@ const KIND = 'Mutex';
 const NUMBER = 20;
 const LOCK = 'the lock was';
 const DISPOSED = 'the mutex has been disposed of';
-const DEFAULT_BYPASS = 2 ** 18;
+const DEFAULT_BYPASS = 2 ** 19;
 const MOST_BYPASS = 2 ** 27;
 const DEFAULT_SPIN = 200;
 /** What lockAsync answers when there was nothing to wait for. */

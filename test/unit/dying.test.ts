@@ -1080,7 +1080,10 @@ describe('a robust semaphore', () => {
     expect(semaphore.waiting).toBe(2);
     semaphore.release(3);
     // A grant comes to a promise's thread by a task of its event loop: nothing says when.
-    await until(() => held(semaphore).join() === '2,2,2' && here.state === 'fulfilled', 'each of three has two');
+    await until(
+      () => held(semaphore).join() === '2,2,2' && here.state === 'fulfilled',
+      'each of three has two',
+    );
     expect(semaphore.inspect()).toMatchObject({ out: 6, waiting: 0 });
     await member().run('release', { handle, permits: [2] });
     await other().run('release', { handle, times: 2 });

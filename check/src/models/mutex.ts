@@ -64,6 +64,8 @@ export interface MutexLine {
   readonly locked?: number;
   /** Whether that has unlocked before the others start. */
   readonly free?: boolean;
+  /** What the count of overtakings may reach at first. */
+  readonly limit?: number;
   /** The thread that begins as the eldest. */
   readonly eldest?: number;
   /** Whether that is dead. */
@@ -186,6 +188,7 @@ function overtake(): Op {
         return false;
       }
       if (phase === 1) {
+        forget(scene, t);
         scene.call(t, 'lock', mutex(scene));
         return false;
       }
@@ -360,6 +363,7 @@ export function mutexModel(line: MutexLine): Model {
         scene.machine.hostStore32(m + M_WORD + 4, line.count << COUNT_BIT);
         scene.machine.hostStore32(m + M_LIMIT, line.count);
       }
+      if (line.limit !== undefined) scene.machine.hostStore32(m + M_LIMIT, line.limit);
     },
   };
 }
@@ -399,6 +403,15 @@ const lines: MutexLine[] = [
     bypass: 2,
     buckets: 2,
     forgets: true,
+    long: true,
+  },
+  {
+    name: '1 waits, 1 polls',
+    program: 'U | C U | L U',
+    bypass: 1,
+    locked: 0,
+    eldest: 1,
+    spin: 2,
     long: true,
   },
   { name: 'overtaken', program: 'L U | L U L U L U', bypass: 1 },
@@ -463,9 +476,9 @@ const small: MutexLine[] = [
   { name: '2 promises, first come first served', program: 'a d | a d', bypass: 0 },
   { name: '2, a promise gives up', program: 'L U | t x d', bypass: 1 },
   { name: '2, a promise disposed of', program: 'L D | a d', bypass: 1 },
-  { name: '2x1, a turn of 2', program: 'L U | L U', bypass: 256, turn: 2 },
-  { name: '2x1, a turn of 2, wrap', program: 'L U | L U', bypass: 256, turn: 2, count: WRAP },
-  { name: '2, a turn of 2', program: 'L U L U | L U', bypass: 256, turn: 2 },
+  { name: '2x1, a turn of 2', program: 'L U | L U', bypass: 64, turn: 2 },
+  { name: '2x1, a turn of 2, wrap', program: 'L U | L U', bypass: 64, turn: 2, count: WRAP },
+  { name: '2, a turn of 2', program: 'L U L U | L U', bypass: 64, turn: 2 },
   {
     name: 'killed asleep, undead',
     program: 'C U | U | S',
@@ -475,8 +488,8 @@ const small: MutexLine[] = [
     mortal: [0],
     undead: true,
   },
-  { name: 'overtakes', program: 'O O U | L U', bypass: 512, locked: 0, count: 5 },
-  { name: 'overtakes, forgetful', program: 'O O U | L U', bypass: 512, locked: 0, count: FAR, forgets: true },
+  { name: 'overtakes', program: 'O O U | L U', bypass: 128, locked: 0, count: 5 },
+  { name: 'overtakes, forgetful', program: 'O O U | L U', bypass: 128, locked: 0, count: FAR, forgets: true },
   { name: '2x1, far below 0', program: 'L U | L U', bypass: 0, count: FAR },
   { name: '2, one tries, far below 0', program: 'L U | T U T U', bypass: 0, count: FAR },
   { name: '2x1, overtaken, far below 0', program: 'L U | L U L U', bypass: 0, count: FAR, forgets: true },
@@ -514,6 +527,17 @@ const small: MutexLine[] = [
     mortal: [0],
   },
   { name: 'a dead eldest', program: '| U | S', bypass: 1, locked: 1, eldest: 0, dead: true, mortal: [0] },
+  {
+    name: 'a dead eldest, and one polls',
+    program: '| U | L U | S',
+    bypass: 3,
+    spin: 1,
+    locked: 1,
+    eldest: 0,
+    limit: 3,
+    dead: true,
+    mortal: [0],
+  },
   {
     name: 'a dead eldest before a newcomer',
     program: '| L U | S',

@@ -146,10 +146,21 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It decides whether the eldest is woken from its doze before its turn. If not, it wakes by itself, and reserves the lock; if too early, it polls and sleeps again.',
   ],
   [
-    /^mutex\/(compete: load counter\/owner #2|mayTake: load parked\/limit), (zero|ones)/,
+    /^mutex\/(compete: load counter\/owner #[23]|mayTake: load parked\/limit), (zero|ones)/,
     'It decides whether the eldest takes the free lock at once, which it always may, or after its doze, when it has reserved it.',
   ],
-  [/^mutex\/compete: load spin, (zero|ones)/, 'It does not poll before it sleeps.'],
+  [
+    /^mutex\/(compete|queue): load spin, (zero|ones)/,
+    'It does not poll before it sleeps, or queues up. How it polls, check/test/mutex.test.ts looks at.',
+  ],
+  [
+    /^mutex\/(compete|queue): load( #\d)?, (zero|ones)/,
+    'It decides whether to poll on; check/test/mutex.test.ts ("a thread that polls").',
+  ],
+  [
+    /^mutex\/lock: load (parked\/limit #1|counter\/owner), (zero|ones)/,
+    'It decides by which way the lock is taken: with a wrong limit the word is loaded, and looked at with the limit again; with a wrong word the thread goes on to queue, which looks for itself. That a right one is heeded: check/test/mutex.test.ts ("an owner").',
+  ],
   [
     /^mutex\/compete: (store wake, dropped|store (wake|eldest), swapped)/,
     'It sleeps for a bounded time at first, and until then says once more who is the eldest; with wake as it was it goes round once more instead of sleeping.',
