@@ -10,11 +10,12 @@ namespace {
 constexpr int mostThreads = 1024;
 constexpr int mostSpin = 100'000'000;
 constexpr int mostThreshold = 1024;
+constexpr int mostSteps = 100'000;
 constexpr double mostSeconds = 3600;
 
 const char* const usage =
     "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--threshold N] | "
-    "mutexbench (as semabench) | pair ALGORITHM --seconds S";
+    "mutexbench (as semabench) [--inside N] [--outside N] | pair ALGORITHM --seconds S";
 
 int wholeNumber(const std::string& option, const std::string& text, int least, int most) {
   int value = 0;
@@ -47,6 +48,7 @@ Arguments parseArguments(int count, char** words) {
   std::set<std::string> allowed;
   if (result.command == "semabench" || result.command == "mutexbench") {
     allowed = {"--threads", "--seconds", "--probe", "--spin", "--threshold"};
+    if (result.command == "mutexbench") allowed.insert({"--inside", "--outside"});
   } else if (result.command == "pair") {
     allowed = {"--seconds"};
   } else if (result.command != "list") {
@@ -74,6 +76,8 @@ Arguments parseArguments(int count, char** words) {
       result.threads = static_cast<unsigned>(wholeNumber(option, value, 1, mostThreads));
     }
     if (option == "--seconds") result.seconds = interval(option, value);
+    if (option == "--inside") result.inside = static_cast<unsigned>(wholeNumber(option, value, 1, mostSteps));
+    if (option == "--outside") result.outside = static_cast<unsigned>(wholeNumber(option, value, 0, mostSteps));
     if (option == "--spin") result.knobs.spin = wholeNumber(option, value, 0, mostSpin);
     if (option == "--threshold") result.knobs.threshold = wholeNumber(option, value, 0, mostThreshold);
   }

@@ -17,6 +17,8 @@ struct Arguments {
   unsigned threads = 0;
   double seconds = 0;
   bool probe = false;
+  unsigned inside = 1;   // steps of the shared generator in the section
+  unsigned outside = 0;  // of the thread's own after it
   Knobs knobs;
 };
 

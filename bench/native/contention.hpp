@@ -32,11 +32,22 @@ struct ContentionResult {
   std::optional<std::uint64_t> outOfOrder;
 };
 
-template <class Semaphore, class Probe, bool worksOutside>
+// Steps of the shared generator in the section, and of the thread's own after it: those of the papers, and any other.
+struct Semabench {
+  static constexpr unsigned inside = 1, outside = 1;
+};
+struct Mutexbench {
+  static constexpr unsigned inside = 1, outside = 0;
+};
+struct Work {
+  unsigned inside, outside;
+};
+
+template <class Semaphore, class Probe, class Steps>
 class Contention {
  public:
-  Contention(unsigned threads, const Knobs& knobs)
-      : semaphore_(1, knobs), probe_(threads), results_(threads) {}
+  Contention(unsigned threads, const Knobs& knobs, Steps steps)
+      : steps_(steps), semaphore_(1, knobs), probe_(threads), results_(threads) {}
 
   ContentionResult run(double seconds) {
     std::vector<std::thread> threads;
@@ -64,7 +75,7 @@ class Contention {
     Clock::duration longest{0};
     std::mt19937 expected{seed};
     for (const Result& each : results_) {
-      expected.discard(each.turns);
+      expected.discard(each.turns * steps_.inside);
       result.iterations.push_back(each.iterations);
       longest = std::max(longest, each.longestWait);
     }
@@ -118,10 +129,10 @@ class Contention {
     } else {
       semaphore_.acquire();
     }
-    keep(shared_());
+    for (unsigned i = 0; i < steps_.inside; i++) keep(shared_());
     result.turns++;
     semaphore_.release();
-    if constexpr (worksOutside) keep(own());
+    for (unsigned i = 0; i < steps_.outside; i++) keep(own());
   }
 
   // The part of a wait that lies in the interval: a thread that starves through all of it must show.
@@ -152,6 +163,7 @@ class Contention {
     return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
   }
 
+  const Steps steps_;
   Semaphore semaphore_;
   alignas(sectorSize) std::mt19937 shared_{seed};
   alignas(sectorSize) [[no_unique_address]] Probe probe_;

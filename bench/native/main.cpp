@@ -72,14 +72,14 @@ void checkKnobs(const Knobs& knobs) {
   }
 }
 
-template <class Semaphore, bool worksOutside>
-ContentionResult contention(const Arguments& arguments) {
+template <class Semaphore, class Steps>
+ContentionResult contention(const Arguments& arguments, Steps steps) {
   checkKnobs<Semaphore>(arguments.knobs);
   if (!arguments.probe) {
-    return Contention<Semaphore, NoProbe, worksOutside>(arguments.threads, arguments.knobs).run(arguments.seconds);
+    return Contention<Semaphore, NoProbe, Steps>(arguments.threads, arguments.knobs, steps).run(arguments.seconds);
   }
   using Probe = std::conditional_t<TicketSemaphore<Semaphore>, TicketOrder, ArrivalStamps>;
-  return Contention<Semaphore, Probe, worksOutside>(arguments.threads, arguments.knobs).run(arguments.seconds);
+  return Contention<Semaphore, Probe, Steps>(arguments.threads, arguments.knobs, steps).run(arguments.seconds);
 }
 
 template <class Numbers>
@@ -113,9 +113,12 @@ std::string answer(const Arguments& arguments) {
     out << "{\"algorithms\":[" << namesOf(Algorithms{}) << "]}";
   } else if (arguments.command == "semabench" || arguments.command == "mutexbench") {
     const auto run = [&]<class R>(R) {
-      const bool worksOutside = arguments.command == "semabench";
-      print(out, arguments, worksOutside ? contention<typename R::Semaphore, true>(arguments)
-                                         : contention<typename R::Semaphore, false>(arguments));
+      using Semaphore = typename R::Semaphore;
+      const bool told = arguments.inside != 1 || arguments.outside != 0;
+      print(out, arguments,
+            arguments.command == "semabench" ? contention<Semaphore>(arguments, Semabench{})
+            : told                           ? contention<Semaphore>(arguments, Work{arguments.inside, arguments.outside})
+                                             : contention<Semaphore>(arguments, Mutexbench{}));
     };
     if (!withRow(Algorithms{}, arguments.algorithm, run)) noSuchAlgorithm(arguments.algorithm);
   } else {

@@ -5,6 +5,12 @@ import { ASYNC_LOCKS, LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
 import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
 import { ASYNC_SEMAPHORES, SEMAPHORES } from './rows/semaphores.js';
 
+/** Steps of a generator in the section, and of the thread's own after it. */
+export interface Work {
+  inside: number;
+  outside: number;
+}
+
 export interface Benchmark {
   /** On the command line. */
   name: 'semaphores' | 'hashes' | 'locks';

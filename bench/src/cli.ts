@@ -9,10 +9,13 @@ import { environment } from './environment.js';
 import { buildNative, type NativeBinary } from './native.js';
 import {
   LEAST_SECONDS,
+  MOST_STEPS,
   MOST_THREADS,
   type Options,
   readFile,
+  readInside,
   readLimits,
+  readOutside,
   readRows,
   readRuns,
   readSeconds,
@@ -41,6 +44,8 @@ interface Given {
   warmUp?: number;
   rows?: Row[];
   bypass?: number[];
+  inside?: number;
+  outside?: number;
   native: boolean;
   pairs: boolean;
   quick?: boolean;
@@ -99,6 +104,17 @@ for (const benchmark of Object.values(BENCHMARKS)) {
         `these are measured, else at the most (default: ${LIMITS}; no sweep with --quick)`,
       readLimits,
     );
+    command
+      .option(
+        '--inside <steps>',
+        `steps of the generator in the section, 1 to ${MOST_STEPS} (default: 1)`,
+        readInside,
+      )
+      .option(
+        '--outside <steps>',
+        `steps of the thread's own generator after it, 0 to ${MOST_STEPS} (default: 0)`,
+        readOutside,
+      );
   }
 }
 
@@ -133,6 +149,9 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     quick: short,
     json: given.json ?? `${RESULTS}${name}.json`,
     svg: given.svg ?? `${RESULTS}${name}.svg`,
+    ...((given.inside ?? given.outside) !== undefined && {
+      work: { inside: given.inside ?? 1, outside: given.outside ?? 0 },
+    }),
     ...(given.seconds && { seconds: given.seconds }),
     ...(given.runs && { runs: given.runs }),
     ...(given.warmUp !== undefined && { warmUp: given.warmUp }),
@@ -150,11 +169,12 @@ async function run(options: Options): Promise<void> {
   const wantsNative = options.rows.some(({ kind }) => kind === 'native');
   if (wantsNative) note('building the native rows');
   const native: NativeBinary = wantsNative ? buildNative() : { missing: 'not asked for' };
-  const { benchmark, rows, json, svg, ...told } = options;
+  const { benchmark, rows, json, svg, work, ...told } = options;
   const results: Results = {
     benchmark: benchmark.name,
     environment: environment('compiler' in native ? native.compiler : 'none'),
     options: { ...told, rows: rows.map(({ name }) => name) },
+    ...(work && { work }),
     rows: rows.map(({ name, family, lock, only, hash }) => ({
       name,
       family,

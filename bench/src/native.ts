@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Benchmark } from './benchmarks.js';
+import type { Benchmark, Work } from './benchmarks.js';
 import { firstLine, runJson } from './program.js';
 
 const SOURCES = fileURLToPath(new URL('../native/', import.meta.url));
@@ -59,8 +59,10 @@ export function nativeContention(
   threads: number,
   seconds: number,
   probe: boolean,
+  work?: Work,
 ): Promise<NativeRun> {
   const args = [workload, algorithm, '--threads', String(threads), '--seconds', String(seconds)];
+  if (work !== undefined) args.push('--inside', String(work.inside), '--outside', String(work.outside));
   return runJson(binary, probe ? [...args, '--probe'] : args, 60_000 + seconds * 2000);
 }
 

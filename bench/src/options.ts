@@ -4,7 +4,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import type { Benchmark } from './benchmarks.js';
+import type { Benchmark, Work } from './benchmarks.js';
 import type { Row } from './rows/row.js';
 
 /** Each thread of a script row is a worker of some 9 MB. */
@@ -13,6 +13,7 @@ export const LEAST_SECONDS = 0.05;
 export const MOST_SECONDS = 600;
 export const MOST_RUNS = 1000;
 export const MOST_BYPASS = 1_000_000;
+export const MOST_STEPS = 100_000;
 
 export interface Options {
   benchmark: Benchmark;
@@ -22,6 +23,8 @@ export interface Options {
   warmUp: number;
   runs: number;
   rows: Row[];
+  /** Other than the benchmark's own. */
+  work?: Work;
   native: boolean;
   pairs: boolean;
   quick: boolean;
@@ -42,6 +45,10 @@ export const readSeconds = (text: string): number => readNumber(text, LEAST_SECO
 export const readWarmUp = (text: string): number => readNumber(text, 0, 10_000, true);
 
 export const readRuns = (text: string): number => readNumber(text, 1, MOST_RUNS, true);
+
+export const readInside = (text: string): number => readNumber(text, 1, MOST_STEPS, true);
+
+export const readOutside = (text: string): number => readNumber(text, 0, MOST_STEPS, true);
 
 /** Whole numbers from 1, separated by commas; returned ascending, each once. */
 function readNumbers(text: string, most: number): number[] {

@@ -25,7 +25,7 @@ export async function contention(
   results: Results,
   progress: Progress,
 ): Promise<void> {
-  const { benchmark, threads, seconds, runs } = options;
+  const { benchmark, threads, seconds, runs, work } = options;
   const { workload } = benchmark;
   const rows = options.rows.filter((row) => row.kind === 'script' || 'binary' in native);
   const probeSeconds = options.quick ? seconds / 2 : seconds;
@@ -61,6 +61,7 @@ export async function contention(
           threads: of,
           seconds: probe ? probeSeconds : seconds,
           warmUp: options.warmUp,
+          ...(work && { work }),
         })
       : nativeContention(
           (native as { binary: string }).binary,
@@ -69,6 +70,7 @@ export async function contention(
           of,
           probe ? probeSeconds : seconds,
           probe,
+          work,
         );
 
   try {

@@ -1,7 +1,7 @@
 // What a benchmark run finds out: the shape of the JSON file, and the summaries that tables and figure are drawn
 // from. Raw figures are kept; everything else is computed from them.
 
-import type { Benchmark } from './benchmarks.js';
+import type { Benchmark, Work } from './benchmarks.js';
 import type { Trace } from './rows/platoon.js';
 import type { Row, Wakes } from './rows/row.js';
 import { fairness, jain, median, type Spread, spread, total } from './statistics.js';
@@ -60,6 +60,8 @@ export interface Results {
   benchmark: Benchmark['name'];
   environment: Record<string, string | number>;
   options: Record<string, unknown>;
+  /** Other than the benchmark's own. */
+  work?: Work;
   rows: ResultRow[];
   runs: Run[];
   probes: Probe[];

@@ -140,7 +140,26 @@ describe('taketurns bench locks', () => {
     for (const { row } of results.pairs) expect(row).not.toContain(':1');
   });
 
+  it('measures with other work, and says so', { timeout: 60_000 }, () => {
+    const json = join(folder, 'work.json');
+    const svg = join(folder, 'work.svg');
+    const args = '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 7'.split(
+      ' ',
+    );
+    const done = taketurns(...args, '--rows', 'Mutex,pthread_mutex', '--json', json, '--svg', svg);
+    expect(done.status, done.stderr).toBe(0);
+    expect(done.stdout).toContain('mutexbench, 3 steps inside and 7 outside, 2 threads');
+    expect(done.stdout).not.toContain('to reach');
+    const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
+    expect(results.work).toEqual({ inside: 3, outside: 7 });
+    // Lost steps would have been an error: each counts those of its generator.
+    expect(results.skipped.filter(({ row }) => row === 'Mutex')).toEqual([]);
+    expect(results.runs[0]?.iterations.every((count) => count > 0)).toBe(true);
+  });
+
   it.each([
+    [['--inside', '0'], /--inside.*'0'.*from 1 to 100000/],
+    [['--outside', '-1'], /--outside.*'-1'.*from 0 to 100000/],
     [['--bypass', '0'], /--bypass.*'0'.*from 1 to 1000000/],
     [['--rows', 'sem'], /--rows.*'sem'.*Allowed: .*TtsLock/],
   ])('refuses %j', (args, message) => {

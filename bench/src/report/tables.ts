@@ -53,7 +53,9 @@ function contentionTables(results: Results): string[] {
         cpuSeconds.median.toFixed(2),
       ]);
     }
-    return `${BENCHMARKS[results.benchmark].workload}, ${counted(threads)}\n${table.toString()}`;
+    const { benchmark, work } = results;
+    const steps = work ? `, ${work.inside} steps inside and ${work.outside} outside` : '';
+    return `${BENCHMARKS[benchmark].workload}${steps}, ${counted(threads)}\n${table.toString()}`;
   });
 }
 

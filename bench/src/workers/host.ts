@@ -5,7 +5,7 @@
 // there is time for that, so that rows cannot disturb each other, and keeps one host where there is not.
 
 import { SHARE_ENV, Worker } from 'node:worker_threads';
-import { BENCHMARKS, type Benchmark, scriptRow } from '../benchmarks.js';
+import { BENCHMARKS, type Benchmark, scriptRow, type Work } from '../benchmarks.js';
 import { MT_BYTES, mtSeed, mtStepped } from '../mt19937.js';
 import type { Trace } from '../rows/platoon.js';
 import type { Wakes } from '../rows/row.js';
@@ -40,6 +40,7 @@ export interface HostOrder {
   seconds: number;
   /** Milliseconds for each thread that is new to the row. */
   warmUp: number;
+  work?: Work;
 }
 
 export interface HostResult {
@@ -80,7 +81,7 @@ const seasoned = new Map<string, number>();
 const workers: Worker[] = [];
 
 async function run(order: HostOrder): Promise<HostResult> {
-  const { benchmark, row: name, loop, threads, seconds, warmUp } = order;
+  const { benchmark, row: name, loop, threads, seconds, warmUp, work } = order;
   while (workers.length < threads)
     workers.push(new Worker(new URL('./thread.js', import.meta.url), { env: SHARE_ENV }));
   const row = scriptRow(benchmark, name);
@@ -93,7 +94,7 @@ async function run(order: HostOrder): Promise<HostResult> {
   const crew = workers.slice(0, threads);
   const ready = crew.map((worker) => answer(worker, 'ready'));
   crew.forEach((worker, thread) => {
-    const told = { benchmark, row: name, loop, thread, threads, shared, board: board.memory, common };
+    const told = { benchmark, row: name, loop, work, thread, threads, shared, board: board.memory, common };
     worker.postMessage(told satisfies ThreadOrder);
   });
   await within(Promise.all(ready), 'the threads did not start');
@@ -133,7 +134,7 @@ async function run(order: HostOrder): Promise<HostResult> {
   const column = (index: number) => crew.map((_, thread) => tallies[tally(thread) + index] as number);
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
   const admissions = sum(column(ADMISSIONS));
-  if (!BENCHMARKS[benchmark].crowdsOnly && !mtStepped(common, admissions))
+  if (!BENCHMARKS[benchmark].crowdsOnly && !mtStepped(common, admissions * (work?.inside ?? 1)))
     throw new Error('it let two threads in at once: steps were lost');
   const outOfOrder = sum(column(OUT_OF_ORDER));
   return {

@@ -10,7 +10,7 @@
 // The phase is read plainly: every turn of the loop calls a lock or semaphore, which no engine moves a shared load
 // across.
 
-import type { Benchmark } from '../benchmarks.js';
+import type { Benchmark, Work } from '../benchmarks.js';
 import { mtStep } from '../mt19937.js';
 import type { LockLike } from '../rows/locks.js';
 import type { Joined } from '../rows/row.js';
@@ -48,6 +48,7 @@ export interface Turn<Subject> {
   /** All of it: one function to check for in a loop, not three, is 1 to 5 ns less an iteration. */
   iterate(subject: Subject, common: Uint32Array, own: Uint32Array): void;
   enter(subject: Subject): void;
+  inside(common: Uint32Array): void;
   leave(subject: Subject): void;
   outside(own: Uint32Array): void;
 }
@@ -60,6 +61,9 @@ const semabench: Turn<SemaphoreLike> = {
     mtStep(own);
   },
   enter: (semaphore) => semaphore.acquire(),
+  inside: (common) => {
+    mtStep(common);
+  },
   leave: (semaphore) => semaphore.release(),
   outside: (own) => {
     mtStep(own);
@@ -75,6 +79,9 @@ const hashbench: Turn<SemaphoreLike> = {
     mtStep(own);
   },
   enter: (semaphore) => semaphore.acquire(),
+  inside: (common) => {
+    mtStep(common);
+  },
   leave: (semaphore) => semaphore.release(),
   outside: () => {},
 };
@@ -86,9 +93,39 @@ const mutexbench: Turn<LockLike> = {
     lock.unlock();
   },
   enter: (lock) => lock.lock(),
+  inside: (common) => {
+    mtStep(common);
+  },
   leave: (lock) => lock.unlock(),
   outside: () => {},
 };
+
+let insideSteps = 1;
+let outsideSteps = 0;
+
+function steps(state: Uint32Array, count: number): void {
+  for (let i = 0; i < count; i++) mtStep(state);
+}
+
+const workbench: Turn<LockLike> = {
+  iterate: (lock, common, own) => {
+    lock.lock();
+    steps(common, insideSteps);
+    lock.unlock();
+    steps(own, outsideSteps);
+  },
+  enter: (lock) => lock.lock(),
+  inside: (common) => steps(common, insideSteps),
+  leave: (lock) => lock.unlock(),
+  outside: (own) => steps(own, outsideSteps),
+};
+
+/** Mutexbench with other work than one step and none: apart from it, which has no loop to count. */
+export function working(work: Work): Turn<unknown> {
+  insideSteps = work.inside;
+  outsideSteps = work.outside;
+  return workbench as Turn<unknown>;
+}
 
 export const TURNS = { semabench, hashbench, mutexbench } as Record<Benchmark['workload'], Turn<unknown>>;
 
@@ -181,7 +218,7 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
       arrivals[stamp + 1] = 0;
     }
     Atomics.store(arrivals, stamp, 0);
-    mtStep(common);
+    turn.inside(common);
     turn.leave(subject);
     turn.outside(own);
 

@@ -2,7 +2,7 @@
 // row's loop from WARM to STOP.
 
 import { parentPort } from 'node:worker_threads';
-import { BENCHMARKS, type Benchmark, scriptRow } from '../benchmarks.js';
+import { BENCHMARKS, type Benchmark, scriptRow, type Work } from '../benchmarks.js';
 import { MT_BYTES, mtSeed } from '../mt19937.js';
 import { ADMITTED, FAILED, IDLE, openBoard, PHASE } from './board.js';
 
@@ -10,6 +10,7 @@ export interface ThreadOrder {
   benchmark: Benchmark['name'];
   row: string;
   loop: 'measure' | 'probe';
+  work: Work | undefined;
   thread: number;
   threads: number;
   shared: unknown;
@@ -29,12 +30,12 @@ if (port === null) throw new Error('thread.js runs in a worker');
 const reply = (message: ThreadReply): void => port.postMessage(message);
 
 port.on('message', async (order: ThreadOrder) => {
-  const { benchmark, row, loop, thread, threads, common } = order;
+  const { benchmark, row, loop, work, thread, threads, common } = order;
   const board = openBoard(order.board, threads);
   try {
     const url = new URL(`./loop.js?row=${encodeURIComponent(row)}`, import.meta.url).href;
     const loops = (await import(url)) as typeof import('./loop.js');
-    const turn = loops.TURNS[BENCHMARKS[benchmark].workload];
+    const turn = work === undefined ? loops.TURNS[BENCHMARKS[benchmark].workload] : loops.working(work);
     const { join, share, alone = share } = scriptRow(benchmark, row);
     leave?.();
     const joined = await join(order.shared);
