@@ -121,7 +121,7 @@ export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the pre
 // | word   | everybody                              | the table in mutex.ts                                 |
 // | limit  | the eldest, before it competes; whoever has been the eldest and holds the lock now | store     |
 // | eldest | the eldest, before it sleeps           | store                                                 |
-// | spin, max             | create                   | polls of the eldest, bypass bound                     |
+// | spin, max             | create                   | polls of the eldest and of who comes by, bypass bound |
 export const M_WORD: usize = 40; // i64
 export const M_LIMIT: usize = 48; // i32, what the count of overtakings in word may not pass
 export const M_ELDEST: usize = 52; // i32, who sleeps as the eldest: thread, and ASYNC for a promise of it

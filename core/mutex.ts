@@ -22,8 +22,9 @@
  *
  * Turns are for threads that do little else than lock. Where there is work between one section and the next, whoever
  * polls sees the lock lie idle, and takes it without waiting for its turn; so all processors work. While anybody waits
- * whoever locks counts it in the word, so a word that is as it was says that nobody has had the lock in between, and
- * one whose count has gone far says that it is not worth polling.
+ * whoever overtakes counts that in the word. So to the eldest a word that is as it was says that nobody has had the lock
+ * in between, and to those who come by the same, but for the eldest; and a count that has gone far says that it is not
+ * worth polling.
  *
  * The bound. Let B be `max` of the object, and the base of a waiter the overtakings when it raised `waiters`, which
  * is before it took its ticket. From then on whoever takes the lock and is not the eldest adds 1 in the same
@@ -31,7 +32,9 @@
  * base + B for the eldest of that time, or for the one whose turn had just come. Who waits behind that one took its
  * ticket later, when overtakings had at least reached that base. So while any waiter waits, every limit that anyone
  * can have read is at most the overtakings when it took its ticket, and B: it is overtaken B times at most, by however
- * many who come and go.
+ * many who come and go. Whoever reads the limit before it has loaded the word, as lock does, has guessed the count: the
+ * exchange proves that it is the count now, and the limit is one of those read until now. Overtakings are counted
+ * modulo 2^29: nobody stands still between a limit and its exchange for 2^27 of them, which take seconds.
  *
  * Nobody sleeps for ever:
  *     D9   SLEEPING against owner: the eldest sets SLEEPING and sees whether the word is free in one access, and
@@ -128,7 +131,7 @@ const DOZE: i64 = 200_000;
 const PAUSES: i32 = 8;
 /** The lock lies idle if it has been free, and nobody has had it, for so many polls. */
 const IDLE: i32 = 4;
-/** Whoever polls is overtaken so often, and then would poll in vain. */
+/** Whoever polls is overtaken more often than this, and then would poll in vain. */
 const BUSY: i32 = 16;
 /** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign. */
 const SIGN: i32 = 3;
@@ -318,12 +321,12 @@ export function queue(m: usize, attachment: i32): i32 {
  * lock lies idle. If nobody waits this thread is the eldest at once, and polls as such. ADMITTED, REFUSED or
  * ANSWER_CLOSED.
  */
-function hover(m: usize, first: i64): i32 {
-  let w = first;
+function hover(m: usize, before: i64): i32 {
+  let w = before;
   let polls = atomic.load<i32>(m, O_SPIN);
   beginPolling(w);
   unchanged = IDLE;
-  while ((w & M_RESERVED) === 0) {
+  while ((w & (M_RESERVED | M_CLOSED)) === 0) {
     if ((w & M_OWNER) === 0 && unchanged >= IDLE) {
       const answer = tryLock(m);
       if (answer !== REFUSED) return answer;
@@ -508,7 +511,9 @@ export function giveUpMutex(m: usize, thread: i32, e: usize): void {
   if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
     atomic.add<i32>(m, 1, O_DEATHS); // R8 begins
     atomic.add<i32>(m, 1, O_DIED);
-    atomic.add<i64>(m, M_DIED - (thread as i64), M_WORD); // D9, R8 ends
+    // It may be set already, by ownerHasDied: to add it would count a waiter that is none.
+    atomic.or<i64>(m, M_DIED, M_WORD);
+    atomic.sub<i64>(m, thread as i64, M_WORD); // D9, R8 ends
   }
   wakeEldest(m);
 }

@@ -218,13 +218,13 @@ export class Mutex {
     const { number } = this.#shared;
     const { mayBlock } = this.#reference.attachment;
     const waits = this.#shared.promises.first !== 0 || this.#shared.eldest.waits;
+    const left = countdown(timeout);
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === REFUSED) {
       if (!mayBlock) throw new TypeError(MAY_NOT_BLOCK);
       throw new Error(core.ownerOf(at) === this.#reference.attachment.thread ? OWNED : PROMISED);
     }
     if (answer === QUEUED || answer === ELDEST) core.waitsSince(number, Date.now() | 0);
-    const left = countdown(timeout);
     if (answer === QUEUED) {
       answer = parkUntilDue(core, at, number, left);
       if (answer === REFUSED) throw timedOut(LOCK, timeout);

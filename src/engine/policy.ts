@@ -18,7 +18,8 @@ export interface PolicyOptions {
 /** How a waiter waits, where it may have a deadline. */
 export interface ParkingOptions {
   /**
-   * How a waiter that is next in line waits: `'spin-then-park'` (the default) polls `spin` times and then parks;
+   * How a waiter that is next in line waits, and of a mutex whoever comes while others wait, before it queues up:
+   * `'spin-then-park'` (the default) polls `spin` times and then parks;
    * `'park'` polls never. There is no policy here that polls without end, since its waiters may have a deadline.
    */
   readonly policy?: 'park' | 'spin-then-park';

@@ -216,6 +216,28 @@ describe('onOwnerDied', () => {
     mutex.unlock();
   });
 
+  it('that unlocks and throws, and the next owner dies too: both deaths are told', async () => {
+    const arena = new Arena();
+    const { mutex, owner } = await owned(arena);
+    const next = recruit(arena);
+    await owner.kill();
+    mutex.onOwnerDied = () => {
+      void next.run('mutex-hold', { handle: mutex.handle });
+      while (mutex.waiting === 0);
+      mutex.unlock();
+      while (!mutex.locked);
+      throw new Error('beyond repair');
+    };
+    expect(() => mutex.lock()).toThrow('beyond repair');
+    await next.kill();
+    expectFree(mutex, 2);
+    const deaths: number[] = [];
+    mutex.onOwnerDied = (died) => deaths.push(died);
+    mutex.lock();
+    mutex.unlock();
+    expect(deaths).toEqual([2]);
+  });
+
   it('that disposes of the mutex and throws: what is made in its place knows of no death', async () => {
     const arena = new Arena({ objects: 1 });
     const { mutex, owner } = await owned(arena);

@@ -493,6 +493,7 @@ const small: MutexLine[] = [
   { name: '2x1, far below 0', program: 'L U | L U', bypass: 0, count: FAR },
   { name: '2, one tries, far below 0', program: 'L U | T U T U', bypass: 0, count: FAR },
   { name: '2x1, overtaken, far below 0', program: 'L U | L U L U', bypass: 0, count: FAR, forgets: true },
+  { name: '2x1, overtaken, far below 0, remembered', program: 'L U | L U L U', bypass: 0, count: FAR },
   ...[
     { name: 'one behind the eldest', program: 'C U | L U' },
     { name: 'one behind the eldest, of elements used before', program: 'C U | L U', aged: true },
