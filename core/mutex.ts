@@ -124,9 +124,9 @@ const TURN_SHIFT: i32 = 5;
 /** And no more than the bound, shifted by this the other way, over the square of those who wait. */
 const CROWD_SHIFT: i64 = 2;
 /** So many overtakings before the limit the eldest is woken: about as many as there are while it wakes. */
-const LEAD: i32 = 128;
-/** Nanoseconds for which the eldest dozes before it reserves the lock. */
-const DOZE: i64 = 200_000;
+const LEAD: i32 = 1024;
+/** Nanoseconds for which the eldest dozes before it reserves the lock: longer than a turn of the shortest sections. */
+const DOZE: i64 = 1_000_000;
 /** So many pauses lie between two polls: a tenth of a microsecond, so that the owner has its cache line meanwhile. */
 const PAUSES: i32 = 8;
 /** The lock lies idle if it has been free, and nobody has had it, for so many polls. */

@@ -169,7 +169,7 @@ describe('a thread that polls', () => {
   }
 
   /** Thread 0 has the lock. Thread 1, the eldest, polls, or thread 2, who comes by, and may be the first to wait. */
-  function polled(who: 'eldest' | 'passer-by' | 'first', between: Between, limit = 1000): Polled {
+  function polled(who: 'eldest' | 'passer-by' | 'first', between: Between, limit = 10_000): Polled {
     const model = mutexModel({ name: 'polls', program: 'L U | L U | L U', bypass: 4096, spin: SPIN });
     let result: Polled | undefined;
     const objects = (scene: Scene): void => {
@@ -245,7 +245,7 @@ describe('a thread that polls', () => {
         }
         if (poll === 20) unlock();
       },
-      150,
+      1100,
     );
     expect(found).toMatchObject({ answer: ADMITTED, overtakings: 80 });
   });
