@@ -147,10 +147,6 @@ let base: i32 = 0;
 let first: bool = false;
 /** Whether this thread, the eldest, has dozed. */
 let dozed: bool = false;
-/** The word at the last poll, how many polls have seen it so, and the overtakings at the first. */
-let seen: i64 = 0;
-let unchanged: i32 = 0;
-let counted: i32 = 0;
 
 export function isMutex(o: usize): bool {
   return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
@@ -323,18 +319,18 @@ export function queue(m: usize, attachment: i32): i32 {
  */
 function hover(m: usize, before: i64): i32 {
   let w = before;
+  let unchanged = IDLE;
   let polls = atomic.load<i32>(m, O_SPIN);
-  beginPolling(w);
-  unchanged = IDLE;
   while ((w & (M_RESERVED | M_CLOSED)) === 0) {
     if ((w & M_OWNER) === 0 && unchanged >= IDLE) {
       const answer = tryLock(m);
       if (answer !== REFUSED) return answer;
     }
-    if (--polls < 0 || (w & M_WAITERS) === 0 || left(m, w) <= 0 || isBusy(w)) break;
+    if (--polls < 0 || (w & M_WAITERS) === 0 || left(m, w) <= 0 || isBusy(w, before)) break;
     rest();
-    w = atomic.load<i64>(m, M_WORD);
-    note(w);
+    const now = atomic.load<i64>(m, M_WORD);
+    unchanged = now === w ? unchanged + 1 : 0;
+    w = now;
   }
   return REFUSED;
 }
@@ -384,9 +380,10 @@ function mayTake(m: usize, w: i64): bool {
 
 /** ADMITTED, REFUSED or ANSWER_CLOSED. */
 function poll(m: usize, attachment: i32): i32 {
+  const before = atomic.load<i64>(m, M_WORD);
+  let w = before;
+  let unchanged = 0;
   let polls = atomic.load<i32>(m, O_SPIN);
-  let w = atomic.load<i64>(m, M_WORD);
-  beginPolling(w);
   while (true) {
     if ((w & M_CLOSED) !== 0) {
       resign(m, attachment);
@@ -395,27 +392,17 @@ function poll(m: usize, attachment: i32): i32 {
     if (mayTake(m, w) || (unchanged >= IDLE && (w & M_OWNER) === 0)) {
       if (take(m, w, attachment, true)) return ADMITTED;
     }
-    if (--polls < 0 || (isBusy(w) && left(m, w) > LEAD << SIGN)) return REFUSED;
+    if (--polls < 0 || (isBusy(w, before) && left(m, w) > LEAD << SIGN)) return REFUSED;
     rest();
-    w = atomic.load<i64>(m, M_WORD);
-    note(w);
+    const now = atomic.load<i64>(m, M_WORD);
+    unchanged = now === w ? unchanged + 1 : 0;
+    w = now;
   }
 }
 
-function beginPolling(w: i64): void {
-  seen = w;
-  unchanged = 0;
-  counted = overtakings(w);
-}
-
-function note(w: i64): void {
-  unchanged = w === seen ? unchanged + 1 : 0;
-  seen = w;
-}
-
-/** Whether the lock is taken again so soon that the polls miss it. */
-function isBusy(w: i64): bool {
-  return (overtakings(w) - counted) << SIGN > BUSY << SIGN;
+/** Whether the lock is taken again so soon that polls miss it. */
+function isBusy(w: i64, before: i64): bool {
+  return (overtakings(w) - overtakings(before)) << SIGN > BUSY << SIGN;
 }
 
 function rest(): void {

@@ -245,7 +245,7 @@ describe('a thread that polls', () => {
         }
         if (poll === 20) unlock();
       },
-      1100,
+      1050,
     );
     expect(found).toMatchObject({ answer: ADMITTED, overtakings: 80 });
   });
