@@ -5,6 +5,7 @@ import { GOT, LOCAL, MOST_PROMISES, PROMISES, QUEUE, TAKEN } from '../scene/word
 
 export const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
+const M_DIED = constant('M_DIED');
 /** What can change of the number of waiters in a model. */
 const FEW_WAITERS = 7 * constant('M_WAITER');
 export const CONTENDED = constant('CONTENDED');
@@ -108,7 +109,11 @@ export function wrote(scene: Scene, t: number, address: number, before: number, 
     if (left) gaveUp(scene, t);
   } else if (was !== 0) {
     if (is !== 0) throw new Violation(`thread ${t} passes the lock from ${was} to ${is}`);
-    if (was !== t + 1 && !scene.dead(was - 1)) throw new Violation(`thread ${t} unlocks for ${was}`);
+    if (was !== t + 1) {
+      if (!scene.dead(was - 1)) throw new Violation(`thread ${t} unlocks for ${was}`);
+      if ((scene.machine.words[address >> 2] & M_DIED) === 0)
+        throw new Violation(`thread ${t} frees the lock of dead ${was}, and the word does not say so`);
+    }
   } else {
     if (is !== t + 1) throw new Violation(`thread ${t} makes ${is} the owner`);
     took(scene, t, left, bypass);

@@ -57,7 +57,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'since is read by diagnostics alone, one word at a time; its value is told by the models "inspect: ...".',
   ],
   [
-    /^reaping\/bury: (rmw deaths #\d, swapped|rmw died #2, swapped|store held( #\d)?, swapped)/,
+    /^reaping\/bury: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/owner #4)|store held( #\d)?, swapped)/,
     'In a straight run, so no death can come between. held is read by who reaps alone, deaths by diagnostics; died is read by whoever is admitted, which needs the add to grant, and that comes after it.',
   ],
   [
