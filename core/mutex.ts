@@ -16,15 +16,14 @@
  *
  * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
  * instructions, until it has had so many, or the next has dozed through its patience, or it leaves the lock alone; all
- * others sleep but, for a short while, the one whose turn is next. It is woken a little before its turn, so the lock
+ * others sleep but, for a short while, the one whose turn is next and whoever has just come. It is woken a little before its turn, so the lock
  * does not lie idle while it wakes. Only who dozes looks at a clock. A turn is a 32nd of the bound at most, and where
  * more than 11 wait less, by the square of their number: the longest wait is a turn of each (docs/mutex.md).
  *
  * Turns are for threads that do little else than lock. Where there is work between one section and the next, whoever
  * polls sees the lock lie idle, and takes it without waiting for its turn; so all processors work. While anybody waits
- * whoever overtakes counts that in the word. So to the eldest a word that is as it was says that nobody has had the lock
- * in between, and to those who come by the same, but for the eldest; and a count that has gone far says that it is not
- * worth polling.
+ * whoever overtakes counts that in the word. So an unchanged word tells the eldest that nobody has had the lock
+ * meanwhile, and a passer-by that at most an eldest has; a count that has gone far tells both that polling is vain.
  *
  * The bound. Let B be `max` of the object, and the base of a waiter the overtakings when it raised `waiters`, which
  * is before it took its ticket. From then on whoever takes the lock and is not the eldest adds 1 in the same
@@ -32,8 +31,8 @@
  * base + B for the eldest of that time, or for the one whose turn had just come. Who waits behind that one took its
  * ticket later, when overtakings had at least reached that base. So while any waiter waits, every limit that anyone
  * can have read is at most the overtakings when it took its ticket, and B: it is overtaken B times at most, by however
- * many who come and go. Whoever reads the limit before it has loaded the word, as lock does, has guessed the count: the
- * exchange proves that it is the count now, and the limit is one of those read until now. Overtakings are counted
+ * many who come and go. lock reads the limit against a count that it only remembers: the exchange succeeds only if
+ * that is the count still, so the limit is one of those read until now. Overtakings are counted
  * modulo 2^29: nobody stands still between a limit and its exchange for 2^27 of them, which take seconds.
  *
  * Nobody sleeps for ever:
@@ -131,7 +130,7 @@ const DOZE: i64 = 1_000_000;
 const PAUSES: i32 = 8;
 /** The lock lies idle if it has been free, and nobody has had it, for so many polls. */
 const IDLE: i32 = 4;
-/** Whoever polls is overtaken more often than this, and then would poll in vain. */
+/** Whoever polls, and has seen more overtakings than this since it began, stops. */
 const BUSY: i32 = 16;
 /** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign. */
 const SIGN: i32 = 3;
@@ -319,6 +318,7 @@ export function queue(m: usize, attachment: i32): i32 {
  */
 function hover(m: usize, before: i64): i32 {
   let w = before;
+  // A lock that is free at the first look needs no proof that it lies idle.
   let unchanged = IDLE;
   let polls = atomic.load<i32>(m, O_SPIN);
   while ((w & (M_RESERVED | M_CLOSED)) === 0) {

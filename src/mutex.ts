@@ -35,7 +35,8 @@ export interface MutexOptions extends ParkingOptions {
   /**
    * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 524,288. A thread
    * keeps its turn for up to a 32nd of it, while others wait, and for less if more than 11 do: 4 times this, over the
-   * square of their number. The shorter the turns, the more of the time goes into changing them.
+   * square of their number; it ends sooner when the next in line has dozed for a millisecond. The shorter the turns, the
+   * more of the time goes into changing them. Who polls before it queues up is no waiter yet, and not overtaken.
    */
   readonly bypass?: number;
   /** Where it lives. Default: `Arena.default`. */
@@ -161,7 +162,10 @@ export class Mutex {
     return this.#core.ownerOf(this.#at) !== 0;
   }
 
-  /** Those who wait now, blocked threads and promises alike. Racy by nature: for diagnostics. */
+  /**
+   * Those who wait now, blocked threads and promises alike, but for threads that still poll before they queue up. Racy by
+   * nature: for diagnostics.
+   */
   get waiting(): number {
     return this.#core.waitersOf(this.#at);
   }

@@ -1,4 +1,4 @@
-// Threads that contend for one permit: acquire, one step of a shared mt19937, release, and so on until told to stop.
+// Threads that contend for one permit: acquire, steps of a shared mt19937 (one, unless told), release, and so on until told to stop.
 // In the semabench of Dice and Kogan's paper each also takes one step of a private mt19937 after its release; in
 // their MutexBench it does nothing there.
 //

@@ -135,6 +135,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     return;
   }
   const short = given.quick === true;
+  const { inside = 1, outside = 0 } = given;
   const usual = short ? QUICK : FULL;
   const threads = given.threads ?? [...(benchmark.threads ?? usual.threads)];
   const chosen = (given.rows ?? all).filter(({ kind }) => given.native || kind === 'script');
@@ -149,9 +150,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     quick: short,
     json: given.json ?? `${RESULTS}${name}.json`,
     svg: given.svg ?? `${RESULTS}${name}.svg`,
-    ...((given.inside ?? given.outside) !== undefined && {
-      work: { inside: given.inside ?? 1, outside: given.outside ?? 0 },
-    }),
+    ...((inside !== 1 || outside !== 0) && { work: { inside, outside } }),
     ...(given.seconds && { seconds: given.seconds }),
     ...(given.runs && { runs: given.runs }),
     ...(given.warmUp !== undefined && { warmUp: given.warmUp }),

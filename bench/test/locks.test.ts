@@ -143,17 +143,19 @@ describe('taketurns bench locks', () => {
   it('measures with other work, and says so', { timeout: 60_000 }, () => {
     const json = join(folder, 'work.json');
     const svg = join(folder, 'work.svg');
-    const args = '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 7'.split(
-      ' ',
-    );
+    const args =
+      '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 20000'.split(' ');
     const done = taketurns(...args, '--rows', 'Mutex,pthread_mutex', '--json', json, '--svg', svg);
     expect(done.status, done.stderr).toBe(0);
-    expect(done.stdout).toContain('mutexbench, 3 steps inside and 7 outside, 2 threads');
+    expect(done.stdout).toContain('mutexbench, 3 steps inside and 20000 outside, 2 threads');
     expect(done.stdout).not.toContain('to reach');
     const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
-    expect(results.work).toEqual({ inside: 3, outside: 7 });
+    expect(results.work).toEqual({ inside: 3, outside: 20_000 });
     // Lost steps would have been an error: each counts those of its generator.
     expect(results.skipped.filter(({ row }) => row === 'Mutex')).toEqual([]);
+    // No machine takes a step of the generator in less than a nanosecond.
+    for (const { iterations, seconds } of results.runs)
+      for (const count of iterations) expect(count * 20_000 * 1e-9).toBeLessThanOrEqual(seconds);
     expect(results.runs[0]?.iterations.every((count) => count > 0)).toBe(true);
   });
 

@@ -45,6 +45,7 @@ describe('an owner that unlocks, and wakes nobody', () => {
 });
 
 const M_LIMIT = constant('M_LIMIT');
+const MORE = constant('MORE');
 const ELDEST = constant('ELDEST');
 
 describe('a turn', () => {
@@ -61,7 +62,10 @@ describe('a turn', () => {
       const word = (address: number): number => scene.machine.words[address >> 2] as number;
       scene.callNow(0, 'lock', m);
       expect(scene.callNow(1, 'queue', m, scene.attachment(1, 0))).toBe(ELDEST);
-      scene.machine.hostStore32(m + M_WORD, word(m + M_WORD) + (waiters - 1) * WAITER);
+      // Waiters reach into the upper half of the word.
+      const more = BigInt(waiters - 1) * BigInt(WAITER) + BigInt(word(m + M_WORD) >>> 0);
+      scene.machine.hostStore32(m + M_WORD, Number(BigInt.asIntN(32, more)));
+      scene.machine.hostStore32(m + M_WORD + 4, word(m + M_WORD + 4) + Number(more >> 32n));
       scene.callNow(0, 'unlock', m);
       // Else compete sets the limit before it has the lock.
       scene.clear(1, 'mutex/first');
@@ -79,13 +83,17 @@ describe('a turn', () => {
     [16, 8192],
     [64, 512],
     [20_000, 1],
-    [500_000, 1],
+    // Of which the square is 0 in 32 bits.
+    [65_536, 1],
   ])('of one of %i waiters is %i overtakings of 524,288', (waiters, turn) => {
     expect(turnOf(waiters, 524_288)).toBe(turn);
   });
 
-  it('is one overtaking at least, but of a mutex that is first come, first served', () => {
+  it('is a 32nd of the largest bound', () => {
     expect(turnOf(1, 2 ** 27)).toBe(2 ** 22);
+  });
+
+  it('is one overtaking at least, but of a mutex that is first come, first served', () => {
     expect(turnOf(3, 1)).toBe(1);
     expect(turnOf(3, 0)).toBe(0);
   });
@@ -143,6 +151,32 @@ describe('an owner', () => {
     new Scene(core, { ...model, objects });
     expect(counts).toEqual([2, 2, 2]);
   });
+
+  it.each([
+    [1024, MORE],
+    [1025, ADMITTED],
+  ])(
+    'with %i overtakings left of the turn, unlocking, is told that the eldest must be woken, or that is all',
+    (left, answer) => {
+      const model = mutexModel({ name: 'lead', program: 'L U | L U', bypass: 4096 });
+      let told = -1;
+      const objects = (scene: Scene): void => {
+        model.objects?.(scene);
+        const m = mutex(scene);
+        const { machine } = scene;
+        scene.callNow(0, 'lock', m);
+        scene.callNow(1, 'queue', m, scene.attachment(1, 0));
+        machine.hostStore32(m + M_LIMIT, left);
+        machine.hostStore32(
+          m + M_WORD,
+          (machine.words[(m + M_WORD) >> 2] as number) | constant('M_SLEEPING'),
+        );
+        told = scene.callNow(0, 'unlock', m);
+      };
+      new Scene(core, { ...model, objects });
+      expect(told).toBe(answer);
+    },
+  );
 
   it.each([
     ['the limit is reached', 0, 0],
