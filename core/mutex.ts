@@ -16,9 +16,10 @@
  *
  * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
  * instructions, until it has had so many, or the next has dozed through its patience, or it leaves the lock alone; all
- * others sleep but, for a short while, the one whose turn is next and whoever has just come. It is woken a little before its turn, so the lock
- * does not lie idle while it wakes. Only who dozes looks at a clock. A turn is a 32nd of the bound at most, and where
- * more than 11 wait less, by the square of their number: the longest wait is a turn of each (docs/mutex.md).
+ * others sleep but, for a short while, the one whose turn is next and whoever has just come. The next is woken a little
+ * before its turn, so the lock does not lie idle while it wakes. Only who dozes looks at a clock. A turn is a 32nd of
+ * the bound at most, and where more than 11 wait less, by the square of their number: the longest wait is a turn of
+ * each (docs/mutex.md).
  *
  * Turns are for threads that do little else than lock. Where there is work between one section and the next, whoever
  * polls sees the lock lie idle, and takes it without waiting for its turn; so all processors work. While anybody waits
@@ -32,8 +33,8 @@
  * ticket later, when overtakings had at least reached that base. So while any waiter waits, every limit that anyone
  * can have read is at most the overtakings when it took its ticket, and B: it is overtaken B times at most, by however
  * many who come and go. lock reads the limit against a count that it only remembers: the exchange succeeds only if
- * that is the count still, so the limit is one of those read until now. Overtakings are counted
- * modulo 2^29: nobody stands still between a limit and its exchange for 2^27 of them, which take seconds.
+ * that is the count still, so the limit is one of those read until now. Overtakings are counted modulo 2^29: nobody
+ * stands still between a limit and its exchange for 2^27 of them, which take seconds.
  *
  * Nobody sleeps for ever:
  *     D9   SLEEPING against owner: the eldest sets SLEEPING and sees whether the word is free in one access, and
