@@ -100,10 +100,10 @@ describe('a turn', () => {
 });
 
 describe('an owner', () => {
-  /** What its lock is answered, when it has unlocked and another is the eldest. */
-  function relocked(limit: number, flags = 0): number {
+  /** What its unlock is answered, and a lock after that, when another is the eldest. */
+  function answers(limit: number, flags = 0): { unlock: number; lock: number } {
     const model = mutexModel({ name: 'again', program: 'L U | L U', bypass: 4096 });
-    let answer = -1;
+    const found = { unlock: -1, lock: -1 };
     const objects = (scene: Scene): void => {
       model.objects?.(scene);
       const m = mutex(scene);
@@ -112,15 +112,15 @@ describe('an owner', () => {
       scene.callNow(1, 'queue', m, scene.attachment(1, 0));
       machine.hostStore32(m + M_LIMIT, limit);
       machine.hostStore32(m + M_WORD, (machine.words[(m + M_WORD) >> 2] as number) | flags);
-      scene.callNow(0, 'unlock', m);
-      answer = scene.callNow(0, 'lock', m);
+      found.unlock = scene.callNow(0, 'unlock', m);
+      found.lock = scene.callNow(0, 'lock', m);
     };
     new Scene(core, { ...model, objects });
-    return answer;
+    return found;
   }
 
   it('may lock again while another waits', () => {
-    expect(relocked(1)).toBe(ADMITTED);
+    expect(answers(1).lock).toBe(ADMITTED);
   });
 
   it('locks and unlocks by one access to the word each, whether or not another waits', () => {
@@ -153,36 +153,17 @@ describe('an owner', () => {
   });
 
   it.each([
-    [1024, MORE],
-    [1025, ADMITTED],
-  ])(
-    'with %i overtakings left of the turn, unlocking, is told that the eldest must be woken, or that is all',
-    (left, answer) => {
-      const model = mutexModel({ name: 'lead', program: 'L U | L U', bypass: 4096 });
-      let told = -1;
-      const objects = (scene: Scene): void => {
-        model.objects?.(scene);
-        const m = mutex(scene);
-        const { machine } = scene;
-        scene.callNow(0, 'lock', m);
-        scene.callNow(1, 'queue', m, scene.attachment(1, 0));
-        machine.hostStore32(m + M_LIMIT, left);
-        machine.hostStore32(
-          m + M_WORD,
-          (machine.words[(m + M_WORD) >> 2] as number) | constant('M_SLEEPING'),
-        );
-        told = scene.callNow(0, 'unlock', m);
-      };
-      new Scene(core, { ...model, objects });
-      expect(told).toBe(answer);
-    },
-  );
+    ['the eldest must be woken', 1024, MORE],
+    ['that is all', 1025, ADMITTED],
+  ])('that unlocks is told that %s, with %i overtakings left of the turn', (_, left, answer) => {
+    expect(answers(left, constant('M_SLEEPING')).unlock).toBe(answer);
+  });
 
   it.each([
     ['the limit is reached', 0, 0],
     ['the lock is reserved', 1, constant('M_RESERVED')],
   ])('may not when %s', (_, limit, flags) => {
-    expect(relocked(limit, flags)).toBe(CONTENDED);
+    expect(answers(limit, flags).lock).toBe(CONTENDED);
   });
 });
 
