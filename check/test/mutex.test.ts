@@ -172,7 +172,7 @@ describe('a thread that polls', () => {
   const M_RESERVED = constant('M_RESERVED');
   const SPIN = 40;
   /** What the owner does between two polls: it has the lock at first. */
-  type Between = (poll: number, owner: { lock(): void; unlock(): void; reserve(): void }) => void;
+  type Between = (poll: number, owner: { lock(): void; unlock(): void; set(flag: number): void }) => void;
 
   interface Polled {
     polls: number;
@@ -200,7 +200,7 @@ describe('a thread that polls', () => {
       const owner = {
         lock: () => expect(scene.callNow(0, 'lock', m)).toBe(ADMITTED),
         unlock: () => expect(scene.callNow(0, 'unlock', m)).toBe(ADMITTED),
-        reserve: () => machine.hostStore32(m + M_WORD, word(M_WORD) | M_RESERVED),
+        set: (flag: number) => machine.hostStore32(m + M_WORD, word(M_WORD) | flag),
       };
       if (t === 1) scene.call(1, 'compete', m, -1, -1, scene.attachment(1, 0));
       else scene.call(2, 'queue', m, scene.attachment(2, 0));
@@ -269,9 +269,12 @@ describe('a thread that polls', () => {
     expect(polled('first', () => {})).toMatchObject({ polls: 1, answer: ELDEST, tickets: 1 });
   });
 
-  it('as passer-by queues up when the lock is reserved', () => {
-    const found = polled('passer-by', (poll, { reserve }) => {
-      if (poll === 5) reserve();
+  it.each([
+    ['the lock is reserved', M_RESERVED],
+    ['the mutex is closed', constant('M_CLOSED')],
+  ])('as passer-by polls no more when %s', (_, flag) => {
+    const found = polled('passer-by', (poll, { set }) => {
+      if (poll === 5) set(flag);
     });
     expect(found).toMatchObject({ polls: 5, answer: QUEUED, tickets: 2 });
   });
