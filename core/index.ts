@@ -64,6 +64,7 @@ export {
 } from './mutex';
 export { draftName, openName } from './names';
 export { generation, isDisposed, isRobust, maxOf } from './objects';
+export { setAwake, spend } from './polling';
 export { reap } from './reaping';
 export { arrive, dropRun, enterRun, settle } from './runs';
 export {

@@ -73,6 +73,7 @@ export const REGIONS: usize = 2048;
 // |        | whoever learns of it                    | exchange for 0                                    |
 // | sequence, parked of an AtomicSemaphore | as of a bucket | algorithms/places.ts                      |
 // | deaths, timeouts | a reaper; a waiter that gives up | add 1, never read but for diagnostics          |
+// | vain   | a waiter that has polled                | store: 1 more, or 0; see polling.ts               |
 // | counter | countDown, countUp, withdraw           | cmpxchg; see counter.ts                           |
 // |         | who gives up for a dead thread         | sub ONE_WAITING                                   |
 // |         | dispose, whoever does it               | cmpxchg, CLOSED_COUNTER more                      |
@@ -96,7 +97,7 @@ export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
 export const O_KIND: usize = 16; // i32, one of KIND_*; only compared with what a handle says
 export const O_MAX: usize = 20; // i32, most permits that may be available at once
-export const O_SPIN: usize = 24; // i32, polls before parking
+export const O_SPIN: usize = 24; // i32, polls before parking; -1: as many as pay (polling.ts)
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
 export const O_WAKE: usize = 28; // i32, one of WAKE_* (ChainSemaphore alone, in place of the threshold)
 export const O_LAZY: usize = 28; // i32, 1: it waits by keyWaitLazy (ChannelSemaphore alone, in the same place)
@@ -113,6 +114,7 @@ export const O_DIED: usize = 72; // i32, owners that died and that nobody who ac
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests given up
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
+export const O_VAIN: usize = 88; // i32, polls that were in vain since some last paid; see polling.ts
 
 // A Mutex has a queue with one permit, so ticket and grant are as above; the other words of it, see mutex.ts:
 //
@@ -125,6 +127,7 @@ export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the pre
 export const M_WORD: usize = 40; // i64
 export const M_LIMIT: usize = 48; // i32, what the count of overtakings in word may not pass
 export const M_ELDEST: usize = 52; // i32, who sleeps as the eldest: thread, and ASYNC for a promise of it
+export const M_PACE: usize = 56; // i32, overtakings in the time of a park and a wake-up, as last counted; 0: not yet
 
 export const M_OWNER: i64 = 0xfff; // the thread that holds the lock; 0: it is free
 export const M_RESERVED: i64 = 0x1000; // nobody but the eldest may take it

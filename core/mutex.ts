@@ -76,6 +76,7 @@ import {
   M_LIMIT,
   M_OVERTAKING,
   M_OWNER,
+  M_PACE,
   M_RESERVED,
   M_SLEEPING,
   M_WAITER,
@@ -87,7 +88,6 @@ import {
   O_DIED,
   O_KIND,
   O_MAX,
-  O_SPIN,
   O_TIMEOUTS,
   OBJECT_SHIFT,
   OBJECT_SIZE,
@@ -102,11 +102,11 @@ import {
   WAITING,
 } from './layout';
 import { pause } from './pause';
+import { isAdaptive, pollsOf, pollsPaid, pollsWereVain } from './polling';
 import {
   amidst,
   becomeEldest,
   dispose,
-  enterUntilDue,
   handedOn,
   isCompeting,
   leave,
@@ -116,28 +116,29 @@ import {
   releasing,
   ring,
   standInLine,
+  untilDue,
   wakeDue,
 } from './semaphore';
 
-/** A turn is the bound shifted by this at most. */
-const TURN_SHIFT: i32 = 5;
-/** And no more than the bound, shifted by this the other way, over the square of those who wait. */
-const CROWD_SHIFT: i64 = 2;
-/** So many overtakings before the limit the eldest is woken: about as many as there are while it wakes. */
-const LEAD: i32 = 1024;
-/** Nanoseconds for which the eldest dozes before it reserves the lock: longer than a turn of the shortest sections. */
-const DOZE: i64 = 1_000_000;
-/** So many pauses lie between two polls: a tenth of a microsecond, so that the owner has its cache line meanwhile. */
-const PAUSES: i32 = 8;
+/** A turn lasts so many times as long as a park and a wake-up at most: half a millisecond. */
+const TURN: i64 = 10;
+/** The turns of all who wait, together, in the same measure: 30 milliseconds. */
+const ROUND: i64 = 600;
+/** Overtakings in the time of a park and a wake-up, until a waiter has counted them. */
+const USUAL_PACE: i32 = 1000;
+const MOST_PACE: i32 = 8192;
+/** So many pauses lie between two polls, shifted: a tenth of a microsecond. */
+const PAUSES_SHIFT: i32 = 3;
+/** And so many times as many where the lock changes hands faster than that: the owner keeps its cache line meanwhile. */
+const LONG_REST: i32 = 32;
 /** The lock lies idle if it has been free, and nobody has had it, for so many polls. */
-const IDLE: i32 = 4;
+const IDLE: i32 = 2;
+/** The eldest polls no longer than this, whatever it sees. */
+const MOST_POLLS: i32 = 20_000;
 /** Whoever polls, and has seen more overtakings than this since it began, stops. */
 const BUSY: i32 = 16;
 /** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign. */
 const SIGN: i32 = 3;
-
-/** What a wait answers when its time has run out. */
-const RAN_OUT: i32 = 2;
 
 /** The word as this thread has last seen or made it, but free. */
 let guess: i64 = 0;
@@ -145,8 +146,6 @@ let guess: i64 = 0;
 let base: i32 = 0;
 /** Whether nobody waited then, so that no limit is set. */
 let first: bool = false;
-/** Whether this thread, the eldest, has dozed. */
-let dozed: bool = false;
 
 export function isMutex(o: usize): bool {
   return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
@@ -247,8 +246,7 @@ export function unlock(m: usize): i32 {
     w = atomic.sub<i64>(m, owner, M_WORD); // D9
     guess = (w - owner) & ~(M_RESERVED | M_CLOSED | M_DIED);
   }
-  if ((w & M_SLEEPING) === 0) return ADMITTED;
-  return (w & M_RESERVED) !== 0 || left(m, w) <= LEAD << SIGN ? MORE : ADMITTED;
+  return (w & M_SLEEPING) === 0 ? ADMITTED : MORE;
 }
 
 /** Wakes the eldest, if it sleeps. */
@@ -288,7 +286,6 @@ export function queue(m: usize, attachment: i32): i32 {
   const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
   base = overtakings(before);
   first = (before & M_WAITERS) === 0;
-  dozed = false;
   const start = atomic.add<i64>(m, 1, TICKET); // R1 begins. D1 write
   const ahead = atomic.load<i64>(m, GRANT) - start - 1; // D1 read
   if (ahead >= 0) {
@@ -306,7 +303,7 @@ export function queue(m: usize, attachment: i32): i32 {
   atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | 1, E_REQUEST);
   atomic.store<i64>(spare, atomic.load<i64>(spare, E_STATE) + (WAITING - RESERVED), E_STATE); // R1 and R8 end
   standInLine();
-  const due = enterUntilDue(m, spare, start, start + 1);
+  const due = untilDue(m, spare, 0);
   if (due === QUEUED) return QUEUED;
   leave(due, attachment);
   return due === ADMITTED ? ELDEST : due;
@@ -321,14 +318,14 @@ function hover(m: usize, before: i64): i32 {
   let w = before;
   // A lock that is free at the first look needs no proof that it lies idle.
   let unchanged = IDLE;
-  let polls = atomic.load<i32>(m, O_SPIN);
+  let polls = patience(m) >> 1;
   while ((w & (M_RESERVED | M_CLOSED)) === 0) {
     if ((w & M_OWNER) === 0 && unchanged >= IDLE) {
       const answer = tryLock(m);
       if (answer !== REFUSED) return answer;
     }
     if (--polls < 0 || (w & M_WAITERS) === 0 || left(m, w) <= 0 || isBusy(w, before)) break;
-    rest();
+    rest(1);
     const now = atomic.load<i64>(m, M_WORD);
     unchanged = now === w ? unchanged + 1 : 0;
     w = now;
@@ -354,22 +351,16 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
     if (slept && nanoseconds >= 0) return TIMED_OUT;
     atomic.store<i32>(wake, 0); // D10
     atomic.store<i32>(m, me, M_ELDEST);
-    const flags = dozed ? M_RESERVED | M_SLEEPING : M_SLEEPING;
-    const w = atomic.or<i64>(m, flags, M_WORD) | flags; // D9
+    const w = atomic.or<i64>(m, M_RESERVED | M_SLEEPING, M_WORD) | M_RESERVED | M_SLEEPING; // D9
     if ((w & M_CLOSED) !== 0) continue;
     if (mayTake(m, w)) {
       if (take(m, w, attachment, true)) return ADMITTED;
       continue;
     }
-    let most = nanoseconds;
-    if (!dozed && (most < 0 || most > DOZE)) most = DOZE;
     while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, -1);
-    const woken = atomic.wait<i32>(wake, 0, most); // D10
+    atomic.wait<i32>(wake, 0, nanoseconds); // D10
     while (!wakeUp()) atomic.wait<i32>(NEVER, 0, -1);
     slept = true;
-    // Who was woken from a doze finds the limit near, and need only poll until it is reached.
-    if (!dozed && woken === RAN_OUT) atomic.or<i64>(m, M_RESERVED, M_WORD);
-    dozed = true;
   }
 }
 
@@ -379,26 +370,81 @@ function mayTake(m: usize, w: i64): bool {
   return (w & M_RESERVED) !== 0 || left(m, w) <= 0;
 }
 
-/** ADMITTED, REFUSED or ANSWER_CLOSED. */
+/**
+ * The eldest polls for as long as others come and go, and for its patience beyond that: then the owner has had the lock
+ * for so long that it is worth a sleep. ADMITTED, REFUSED or ANSWER_CLOSED.
+ */
 function poll(m: usize, attachment: i32): i32 {
-  const before = atomic.load<i64>(m, M_WORD);
-  let w = before;
+  const most = patience(m);
+  let w = atomic.load<i64>(m, M_WORD);
+  let firstSeen = w;
+  let lastSeen = w;
+  let firstAt = 0;
+  let lastAt = 0;
   let unchanged = 0;
-  let polls = atomic.load<i32>(m, O_SPIN);
+  let quiet = 0;
+  let spent = 0;
+  let length = 1;
   while (true) {
     if ((w & M_CLOSED) !== 0) {
       resign(m, attachment);
       return ANSWER_CLOSED;
     }
     if (mayTake(m, w) || (unchanged >= IDLE && (w & M_OWNER) === 0)) {
+      if (spent > 0) {
+        learnPace(m, passed(firstSeen, lastSeen), lastAt - firstAt, most);
+        pollsPaid(m);
+      } else if ((w & M_RESERVED) === 0) atomic.store<i32>(m, min(paceOf(m) + (paceOf(m) >> 3) + 1, MOST_PACE), M_PACE);
       if (take(m, w, attachment, true)) return ADMITTED;
     }
-    if (--polls < 0 || (isBusy(w, before) && left(m, w) > LEAD << SIGN)) return REFUSED;
-    rest();
+    if (quiet >= most || spent >= MOST_POLLS) break;
+    rest(length);
+    spent += length;
+    quiet += length;
     const now = atomic.load<i64>(m, M_WORD);
+    const gone = passed(w, now);
     unchanged = now === w ? unchanged + 1 : 0;
+    if (gone > 0) {
+      quiet = 0;
+      lastSeen = now;
+      lastAt = spent;
+      if (firstAt === 0) {
+        firstSeen = now;
+        firstAt = spent;
+      }
+    }
+    length = gone > length ? LONG_REST : 1;
     w = now;
   }
+  if (spent > 0) {
+    learnPace(m, passed(firstSeen, lastSeen), lastAt - firstAt, most);
+    pollsWereVain(m);
+  }
+  return REFUSED;
+}
+
+/** So many polls last as long as a park and a wake-up. */
+function patience(m: usize): i32 {
+  const polls = pollsOf(m);
+  return isAdaptive(m) ? polls >> PAUSES_SHIFT : polls;
+}
+
+/** A waiter has seen so many overtakings in so many polls. */
+function learnPace(m: usize, count: i32, polls: i32, most: i32): void {
+  if (polls < LONG_REST << 1) return;
+  const pace = min(((count as i64) * (most as i64)) / (polls as i64), MOST_PACE as i64) as i32;
+  const known = paceOf(m);
+  atomic.store<i32>(m, max(known + ((pace - known) >> 3), 1), M_PACE);
+}
+
+function paceOf(m: usize): i32 {
+  const known = atomic.load<i32>(m, M_PACE);
+  return known === 0 ? USUAL_PACE : known;
+}
+
+/** Overtakings from one state of the word to a later one. */
+function passed(from: i64, to: i64): i32 {
+  return ((overtakings(to) - overtakings(from)) << SIGN) >> SIGN;
 }
 
 /** Whether the lock is taken again so soon that polls miss it. */
@@ -406,8 +452,8 @@ function isBusy(w: i64, before: i64): bool {
   return (overtakings(w) - overtakings(before)) << SIGN > BUSY << SIGN;
 }
 
-function rest(): void {
-  for (let i = 0; i < PAUSES; i++) pause();
+function rest(polls: i32): void {
+  for (let i = polls << PAUSES_SHIFT; i > 0; i--) pause();
 }
 
 /** The word when the eldest is a waiter no more. */
@@ -516,7 +562,8 @@ function setLimit(m: usize, w: i64): void {
   const most = atomic.load<i32>(m, O_MAX);
   const spent = ((now - base) << SIGN) >> SIGN;
   const waiters = max((w & M_WAITERS) / M_WAITER, 1);
-  const share = (((most as i64) << CROWD_SHIFT) / (waiters * waiters)) as i32;
-  const turn = max(min(most >> TURN_SHIFT, share), 1);
+  const pace = paceOf(m) as i64;
+  // The turns of all who wait are within the bound, and so each of them overtakes the last no more often than that.
+  const turn = max(min(pace * min(TURN, max(ROUND / waiters, 1)), (most as i64) / (waiters + 1)), 1) as i32;
   atomic.store<i32>(m, now + min(turn, most - spent), M_LIMIT);
 }

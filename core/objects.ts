@@ -30,6 +30,7 @@ import {
   ANSWER_WRONG_KIND,
   CLOSED_DISTANCE,
   GRANT,
+  M_PACE,
   O_COUNTER,
   O_DEATHS,
   O_DEPARTED,
@@ -43,6 +44,7 @@ import {
   O_SPIN,
   O_THRESHOLD,
   O_TIMEOUTS,
+  O_VAIN,
   OBJECT_SIZE,
   TICKET,
   USED_OBJECTS,
@@ -98,6 +100,7 @@ export function createObject(
   // of a mutex in that of parked.
   atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
   atomic.store<i32>(o, 0, O_PARKED);
+  atomic.store<i32>(o, 0, M_PACE);
   atomic.store<i32>(o, kind, O_KIND);
   atomic.store<i32>(o, limit, O_MAX);
   atomic.store<i32>(o, spin, O_SPIN);
@@ -108,6 +111,7 @@ export function createObject(
   atomic.store<i32>(o, 0, O_DEATHS);
   atomic.store<i32>(o, 0, O_TIMEOUTS);
   atomic.store<i32>(o, 0, O_DEPARTED);
+  atomic.store<i32>(o, 0, O_VAIN);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }

@@ -39,7 +39,7 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
  */
-import { bucketMask, fallAsleep, me, objects, setSpare, spare, threadRecord, wakeUp } from './arena';
+import { bucketMask, fallAsleep, isAsleep, me, objects, setSpare, spare, threadRecord, wakeUp } from './arena';
 import { hold } from './attachments';
 import { elementAt, leaveCells, reserve, usedElements } from './elements';
 import { claim, passedTo } from './giving-up';
@@ -69,7 +69,6 @@ import {
   MORE,
   NEVER,
   O_MAX,
-  O_SPIN,
   OBJECT_MASK,
   OBJECT_SHIFT,
   OBJECT_SIZE,
@@ -88,6 +87,7 @@ import {
 import { beginLocking, endLocking, isMutex, resign } from './mutex';
 import { closeObject } from './objects';
 import { pause } from './pause';
+import { isAdaptive, isCrowded, isVain, near, pollsOf, pollsPaid, pollsWereVain } from './polling';
 import { covers, settle, undue } from './runs';
 import { bucketOf, enter } from './waiting-array';
 
@@ -95,6 +95,8 @@ import { bucketOf, enter } from './waiting-array';
 const LIMIT: i64 = 0x7fffffff;
 const ALL: i32 = -1;
 const FOREVER: i64 = -1;
+/** Who has been woken early polls for a part of the usual time: shifted by this. */
+const WOKEN_SHIFT: i32 = 2;
 
 /** The ticket that the thread took last, for those who count the order of admissions; the host reads it. */
 export let ticketTaken: i64 = -1;
@@ -197,7 +199,7 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
     if (!recover()) return ANSWER_FULL;
     queueSpare(s, ticketTaken, n as i64);
   } else if (taken !== QUEUED) return taken;
-  const answer = untilDue(s, spare);
+  const answer = untilDue(s, spare, near);
   if (answer !== QUEUED) leave(answer, attachment);
   return answer;
 }
@@ -248,19 +250,26 @@ function queueSpare(s: usize, start: i64, width: i64): void {
   amidst = PARKING;
 }
 
-/** Enters a request in the queue. ADMITTED or ANSWER_CLOSED if that is over already, else QUEUED. */
-export function untilDue(s: usize, e: usize): i32 {
+/**
+ * Enters a request in the queue, after some polls unless more than `most` tickets are before its own, or the queue is
+ * long. ADMITTED or ANSWER_CLOSED if that is over already, else QUEUED.
+ */
+export function untilDue(s: usize, e: usize, most: i64): i32 {
   const start = atomic.load<i64>(e, E_START);
   const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
   const due = start + width;
-  // Only who is next polls: everybody else has a hand-over before theirs, and would poll in vain.
-  let polls = atomic.load<i32>(s, O_SPIN);
-  while (polls > 0) {
-    const ahead = atomic.load<i64>(s, GRANT) - due;
-    if (ahead >= 0) return ADMITTED;
-    if (ahead < -width) break;
-    pause();
-    polls--;
+  let polls = isCrowded(s) ? 0 : pollsOf(s);
+  if (polls > 0) {
+    do {
+      const ahead = atomic.load<i64>(s, GRANT) - due;
+      if (ahead >= 0) {
+        pollsPaid(s);
+        return ADMITTED;
+      }
+      if (ahead < -width - most) return enterUntilDue(s, e, start, due);
+      pause();
+    } while (--polls > 0);
+    pollsWereVain(s);
   }
   return enterUntilDue(s, e, start, due);
 }
@@ -285,6 +294,7 @@ function sleep(e: usize, nanoseconds: i64): i32 {
     if ((state & STATE_MASK) === GRANTED) return ADMITTED;
     if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
     if (slept) {
+      if (pollElement(e, state)) continue;
       if (nanoseconds >= 0) return TIMED_OUT;
       atomic.add<i32>(FUTILE_WAKES, 1);
     }
@@ -293,6 +303,16 @@ function sleep(e: usize, nanoseconds: i64): i32 {
     while (!wakeUp()) atomic.wait<i32>(NEVER, 0, FOREVER);
     slept = true;
   }
+}
+
+/** Polls the state of the own element, after a wake-up that came before its turn. Whether it has changed. */
+function pollElement(e: usize, state: i64): bool {
+  const s = objectOf(atomic.load<i64>(e, E_REQUEST));
+  for (let polls = pollsOf(s) >> WOKEN_SHIFT; polls > 0; polls--) {
+    if (atomic.load<i64>(e, E_STATE) !== state) return true;
+    pause();
+  }
+  return false;
 }
 
 /**
@@ -409,6 +429,7 @@ function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 
     }
     if (surplus < 0) {
       wakeDue(s, before, width);
+      wakeNear(s);
       return 0;
     }
     // So many permits are available that nobody waits, and n can be taken like any others.
@@ -446,6 +467,33 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
     }
     to = passedTo;
     end = next + min(min(to - next, atomic.load<i64>(s, TICKET) - next), all);
+  }
+}
+
+/**
+ * Wakes those who have come near and sleep: they are awake then when their turn comes. It changes nothing, so nobody
+ * depends on it: who is woken looks at its element, polls, and sleeps on.
+ */
+function wakeNear(s: usize): void {
+  if (!isAdaptive(s) || isCrowded(s) || isVain(s)) return;
+  const first = atomic.load<i64>(s, GRANT);
+  const end = min(atomic.load<i64>(s, TICKET), first + near);
+  for (let ticket = first; end - ticket > 0; ticket++) wakeWaiter(s, ticket);
+}
+
+/** Wakes the thread that waits with this ticket as its first, if it sleeps. */
+function wakeWaiter(s: usize, ticket: i64): void {
+  const bucket = bucketOf(s, ticket);
+  for (let cell = bucket + B_CELLS; cell < bucket + LINE; cell += 4) {
+    const number = atomic.load<u32>(cell);
+    if (number === 0) continue;
+    const e = elementAt(number - 1);
+    if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) !== WAITING) continue;
+    const request = atomic.load<i64>(e, E_REQUEST);
+    if (objectOf(request) !== s || atomic.load<i64>(e, E_START) !== ticket) continue;
+    const who = (request >> OWNER_SHIFT) as i32;
+    if ((who & ASYNC) === 0 && isAsleep(who)) atomic.notify(e + E_STATE, ALL);
+    return;
   }
 }
 

@@ -22,7 +22,7 @@ import {
 } from './engine/core.js';
 import { closed } from './engine/doorbell.js';
 import { countdown, nanoseconds, parkUntilDue } from './engine/parking.js';
-import { budget, PARKING, type ParkingOptions } from './engine/policy.js';
+import { ADAPTIVE, budget, PARKING, type ParkingOptions } from './engine/policy.js';
 import { find, type Handle, make, open, type Properties, Reference } from './engine/shared-object.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
 import { checkInteger, checkOptions, checkType, DisposedError, noRoom } from './errors.js';
@@ -52,7 +52,6 @@ const LOCK = 'the lock was';
 const DISPOSED = 'the mutex has been disposed of';
 const DEFAULT_BYPASS = 2 ** 19;
 const MOST_BYPASS = 2 ** 27;
-const DEFAULT_SPIN = 200;
 /** What lockAsync answers when there was nothing to wait for. */
 const NO_DEATH = Promise.resolve(false);
 const DONE = Promise.resolve();
@@ -63,7 +62,7 @@ function properties(options: MutexOptions): Properties {
   return {
     permits: 1,
     max: checkInteger(`${KIND}: bypass`, options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),
-    spin: budget(KIND, options, DEFAULT_SPIN, PARKING),
+    spin: budget(KIND, options, ADAPTIVE, PARKING),
     threshold: 0,
     robust: true,
     firstTicket: 0n,

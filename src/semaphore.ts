@@ -22,7 +22,7 @@ import {
 } from './engine/core.js';
 import { closed, type Promises } from './engine/doorbell.js';
 import { countdown, parkUntilDue } from './engine/parking.js';
-import { PARKING, type ParkingOptions } from './engine/policy.js';
+import { ADAPTIVE, PARKING, type ParkingOptions } from './engine/policy.js';
 import {
   checkProperties,
   find,
@@ -59,7 +59,6 @@ export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
 const NUMBER = 1;
-const SPIN = 200;
 const PERMITS = 'the permits were';
 /** Admitted to a robust semaphore, of whose dead owners the thread must hear: beside the core's answers. */
 const HEAR = 1;
@@ -231,7 +230,10 @@ export class Semaphore {
       return;
     }
     let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
-    if (answer === QUEUED) answer = this.#core.park(Date.now() | 0, robust);
+    if (answer === QUEUED) {
+      this.#reference.attachment.awake.slept();
+      answer = this.#core.park(Date.now() | 0, robust);
+    }
     this.#admitted(answer, permits);
   }
 
@@ -452,7 +454,7 @@ export class Semaphore {
 }
 
 function properties(permits: number, options: SemaphoreOptions): Properties {
-  const checked = checkProperties(KIND, permits, options, SPIN, PARKING);
+  const checked = checkProperties(KIND, permits, options, ADAPTIVE, PARKING);
   if (checked.robust && permits === 0) {
     throw new RangeError(
       `${KIND}: permits must be at least 1 of a robust semaphore, got 0: only who holds permits can release any`,

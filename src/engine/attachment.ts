@@ -8,6 +8,7 @@
  */
 import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
+import { Awake } from './awake.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
 import { Eldest } from './eldest.js';
@@ -52,6 +53,7 @@ export class Attachment {
   /** Whether the engine lets this thread block: a browser's main thread may not. */
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
+  readonly awake: Awake;
   readonly #endings: (() => void)[] = [];
   readonly #shared = new Map<number, { count: number; readonly shared: Shared }>();
   /** The library objects that hold something. */
@@ -75,6 +77,7 @@ export class Attachment {
       );
     }
     this.doorbell = new Doorbell(core, memory);
+    this.awake = new Awake(core);
     if (!this.mayBlock) core.acquire = core.acquireRobust = refuseToBlock;
     host.onExit(() => this.#end());
   }

@@ -132,6 +132,8 @@ export interface Core {
   mostObjects(): number;
   timeouts(address: number): number;
   usedElements(): number;
+  setAwake(turns: number, near: number): void;
+  spend(turns: number): void;
   dispose(address: number): void;
   lock(address: number): number;
   tryLock(address: number): number;

@@ -6,6 +6,8 @@ export interface Host {
   readonly isMainThread: boolean;
   /** Tells this thread from the others of the program, a number from 1 on; 0 where the runtime has no name for threads. */
   readonly threadName: number;
+  /** How many threads can run at once; 1 or more. */
+  readonly processors: number;
   /** Whether a worker whose `exit` was told runs no more. */
   readonly exitIsDeath: boolean;
   /** What `bequeath` left for this thread before it was started; undefined if nothing. */

@@ -30,6 +30,9 @@ export interface ParkingOptions {
   readonly spin?: number;
 }
 
+/** In place of a number of polls: as many as pay, see core/polling.ts. */
+export const ADAPTIVE = -1;
+
 const MOST_POLLS = 1_000_000;
 
 /** The turns of the policies that have no number of their own, where a waiter may have a deadline. */
@@ -45,7 +48,7 @@ export function budget(
   const choices = [...Object.keys(policies), 'spin-then-park'];
   const choice = checkChoice(`${what}: policy`, policy ?? 'spin-then-park', choices) as Policy;
   const turns = policies[choice];
-  if (turns === undefined) return checkInteger(`${what}: spin`, spin ?? usual, 0, MOST_POLLS);
+  if (turns === undefined) return spin === undefined ? usual : checkInteger(`${what}: spin`, spin, 0, MOST_POLLS);
   if (spin !== undefined) {
     throw new RangeError(`${what}: spin is the budget of the policy "spin-then-park", not of "${choice}"`);
   }

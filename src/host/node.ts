@@ -1,4 +1,5 @@
 /** The host of Node, and of runtimes that offer its `worker_threads`. */
+import { availableParallelism } from 'node:os';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
 import type { Host } from '../engine/host.js';
@@ -28,6 +29,7 @@ function beLast(): void {
 
 export const host: Host = {
   isMainThread: isMainThread && !isUnknown,
+  processors: availableParallelism(),
   threadName: isUnknown ? 0 : threadId + 1,
   // In Deno a thread that sleeps in Atomics.wait is not stopped, nor is one in a loop of wasm at once; in Bun neither.
   exitIsDeath: !('Deno' in globalThis || 'Bun' in globalThis),

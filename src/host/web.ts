@@ -14,6 +14,7 @@ function open(): MessageChannel {
 
 export const host: Host = {
   isMainThread: typeof document !== 'undefined',
+  processors: navigator.hardwareConcurrency || 2,
   threadName: 0,
   // terminate does not wait for the thread to stop.
   exitIsDeath: false,

@@ -10,7 +10,7 @@ import type { Arena } from '../arena.js';
 import { ended } from '../engine/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../engine/core.js';
 import type { Kind } from '../engine/kinds.js';
-import { budget, PARKING, type ParkingOptions } from '../engine/policy.js';
+import { ADAPTIVE, budget, PARKING, type ParkingOptions } from '../engine/policy.js';
 import type { Handle, Reference } from '../engine/shared-object.js';
 import { badInteger, badType, checkInteger, DisposedError, TimeoutError } from '../errors.js';
 import type { Patience } from '../patience.js';
@@ -24,7 +24,6 @@ export interface SemaphoreOptions extends ParkingOptions {
   readonly arena?: Arena;
 }
 
-const SPIN = 200;
 const DONE = Promise.resolve();
 /** Milliseconds to wait for a permit that is on its way, before looking whether it still is. */
 const BRIEF = 1;
@@ -40,7 +39,7 @@ export function makeCounter(kind: Kind, desired: unknown, max: number, options: 
   const properties = {
     permits: checkInteger(`${kind}: desired`, desired, 0, max),
     max: LIMIT,
-    spin: budget(kind, options, SPIN, PARKING),
+    spin: budget(kind, options, ADAPTIVE, PARKING),
     threshold: max,
     robust: false,
     firstTicket: 0n,

@@ -1,0 +1,60 @@
+/**
+ * How long the waiters of this thread stay awake before they sleep: a time, which the core counts in turns of its pause.
+ * How long such a turn takes here is measured, and measured again, since the engine compiles the core anew as it runs.
+ */
+import { host } from '#host';
+import type { Core } from './core.js';
+
+// As it is at load: a test may replace the clock later.
+const clock = performance.now.bind(performance);
+
+/**
+ * Nanoseconds: about what a park and a wake-up cost. Hand-overs of 11 to 60 microseconds have been measured
+ * (docs/waiting.md). By the rule for renting or buying, who waits for about that long and then sleeps never spends more
+ * than twice what the best choice would have cost.
+ */
+const AWAKE = 50_000;
+/** Turns in one measurement, some microseconds. */
+const SAMPLE = 256;
+const SAMPLES = 3;
+/** Nanoseconds that a turn may take: a clock that is coarse, or a thread that was interrupted, must not mislead. */
+const LEAST = 4;
+const MOST = 100;
+/** Where the clock is too coarse to tell. */
+const USUAL = 12;
+/** Tickets that a waiter may have before its own and stay awake: as many as there are processors, but in this range. */
+const NEAREST = 2;
+const FARTHEST = 8;
+/** From here on it is measured again each time that so many waits have slept; before, each time that their number doubles. */
+const SELDOM = 1024;
+
+export class Awake {
+  readonly #core: Core;
+  #sleeps = 0;
+  #next = 1;
+
+  constructor(core: Core) {
+    this.#core = core;
+    this.#measure();
+  }
+
+  /** To be called before the thread sleeps, or when it has slept. */
+  slept(): void {
+    if (++this.#sleeps < this.#next) return;
+    this.#next += Math.min(this.#next, SELDOM);
+    this.#measure();
+  }
+
+  #measure(): void {
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < SAMPLES; i++) {
+      const begun = clock();
+      this.#core.spend(SAMPLE);
+      least = Math.min(least, clock() - begun);
+    }
+    const turn = least > 0 ? Math.min(Math.max((least * 1e6) / SAMPLE, LEAST), MOST) : USUAL;
+    // With one processor whoever polls keeps from running whom it waits for.
+    const turns = host.processors > 1 ? Math.ceil(AWAKE / turn) : 0;
+    this.#core.setAwake(turns, Math.min(Math.max(host.processors, NEAREST), FARTHEST));
+  }
+}
