@@ -10,7 +10,6 @@ import { buildNative, type NativeBinary } from './native.js';
 import {
   LEAST_SECONDS,
   MOST_STEPS,
-  MOST_THREADS,
   type Options,
   readFile,
   readInside,
@@ -27,6 +26,7 @@ import { tables } from './report/tables.js';
 import type { Results } from './results.js';
 import { BYPASS, TRACED, withLimit } from './rows/locks.js';
 import type { Row } from './rows/row.js';
+import { MOST_THREADS } from './workers/board.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 

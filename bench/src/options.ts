@@ -6,9 +6,8 @@ import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Benchmark, Work } from './benchmarks.js';
 import type { Row } from './rows/row.js';
+import { MOST_THREADS } from './workers/board.js';
 
-/** Each thread of a script row is a worker of some 9 MB. */
-export const MOST_THREADS = 512;
 export const LEAST_SECONDS = 0.05;
 export const MOST_SECONDS = 600;
 export const MOST_RUNS = 1000;

@@ -15,6 +15,9 @@ export const REHEARSAL = 2;
 export const MEASURE = 3;
 export const STOP = 4;
 
+/** Each thread of a script row is a worker of some 9 MB. */
+export const MOST_THREADS = 512;
+
 const STRIDE = 128;
 const INTS = STRIDE / Int32Array.BYTES_PER_ELEMENT;
 const FLOATS = STRIDE / Float64Array.BYTES_PER_ELEMENT;

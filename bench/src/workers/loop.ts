@@ -159,7 +159,7 @@ export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array,
 
 /** Runs until STOP; writes how many iterations ended inside the interval, and how many there were in all. */
 export function measure({ turn: { iterate }, joined, board, thread, common, own }: Stage): void {
-  const { subject } = joined;
+  const { subject, finish } = joined;
   const { words, tallies } = board;
   iterate(subject, common, own);
   admitted(words);
@@ -177,6 +177,7 @@ export function measure({ turn: { iterate }, joined, board, thread, common, own 
     }
     iterations++;
   }
+  finish?.();
   // A thread that was kept waiting through the whole interval has seen no MEASURE and did nothing inside it.
   tallies[tally(thread) + COUNTED] = before < 0 ? 0 : iterations - before;
   // With the first and the last, which are not counted.
@@ -185,7 +186,7 @@ export function measure({ turn: { iterate }, joined, board, thread, common, own 
 
 /** Runs until STOP; writes longest wait, bypass and the number of admissions out of ticket order. */
 export function probe({ turn, joined, board, thread, threads, common, own }: Stage): void {
-  const { subject, ticket } = joined;
+  const { subject, ticket, finish } = joined;
   const { words, tickets, interval, arrivals, tallies } = board;
   const stamp = arrival(thread);
   const at = tally(thread);
@@ -243,6 +244,7 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
     (tallies[at + BYPASSES + bypassBand(bypass)] as number)++;
     if (phase === STOP) break;
   }
+  finish?.();
   tallies[at + ADMISSIONS] = admissions;
   tallies[at + LONGEST_WAIT] = longestWait;
   tallies[at + LARGEST_BYPASS] = largestBypass;
