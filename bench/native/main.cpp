@@ -9,9 +9,11 @@
 #include <type_traits>
 
 #include "arguments.hpp"
+#include "bare-futex.hpp"
 #include "clh-futex.hpp"
 #include "contention.hpp"
 #include "counting-semaphore.hpp"
+#include "hand-over.hpp"
 #include "lifo-futex.hpp"
 #include "mcs-futex.hpp"
 #include "one-permit.hpp"
@@ -41,6 +43,11 @@ using Algorithms = Rows<
     OnePermit<PthreadMutex>,
     CountingSemaphore>;
 using Floors = Rows<TwoLockedInstructions>;
+using HandOverFloors = Rows<
+#ifdef TAKETURNS_FUTEX
+    OnePermit<BareFutex>
+#endif
+    >;
 
 template <class T>
 struct Row {
@@ -84,8 +91,9 @@ ContentionResult contention(const Arguments& arguments, Steps steps) {
 
 template <class Numbers>
 void printAll(std::ostream& out, const Numbers& numbers) {
-  const char* separator = "[";
-  for (const std::uint64_t number : numbers) {
+  out << '[';
+  const char* separator = "";
+  for (const auto number : numbers) {
     out << separator << number;
     separator = ",";
   }
@@ -106,6 +114,14 @@ void print(std::ostream& out, const Arguments& arguments, const ContentionResult
   out << '}';
 }
 
+void print(std::ostream& out, const Arguments& arguments, const Trials& result) {
+  out << std::setprecision(9) << "{\"algorithm\":\"" << arguments.algorithm << "\",\"latencies\":";
+  printAll(out, result.latencies);
+  out << ",\"cpu\":";
+  printAll(out, result.cpu);
+  out << ",\"late\":" << result.late << '}';
+}
+
 std::string answer(const Arguments& arguments) {
   std::ostringstream out;
   out << std::setprecision(std::numeric_limits<double>::max_digits10);
@@ -121,6 +137,16 @@ std::string answer(const Arguments& arguments) {
                                              : contention<Semaphore>(arguments, Mutexbench{}));
     };
     if (!withRow(Algorithms{}, arguments.algorithm, run)) noSuchAlgorithm(arguments.algorithm);
+  } else if (arguments.command == "hand-over") {
+    const auto run = [&]<class R>(R) {
+      using Semaphore = typename R::Semaphore;
+      checkKnobs<Semaphore>(arguments.knobs);
+      const Section section{arguments.sleeping.has_value(), arguments.sleeping ? *arguments.sleeping : *arguments.computing};
+      print(out, arguments, HandOver<Semaphore>(arguments.knobs, section).run(arguments.trials));
+    };
+    if (!withRow(Algorithms{}, arguments.algorithm, run) && !withRow(HandOverFloors{}, arguments.algorithm, run)) {
+      noSuchAlgorithm(arguments.algorithm);
+    }
   } else {
     const auto run = [&]<class R>(R) {
       out << "{\"algorithm\":\"" << arguments.algorithm << "\",\"nanosecondsPerPair\":"

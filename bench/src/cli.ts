@@ -1,11 +1,11 @@
-// The command line: `taketurns bench semaphores`, `taketurns bench hashes` and `taketurns bench locks`.
+// The command line: `taketurns bench semaphores`, `hashes` and `locks`; and `hand-over`, which hand-over/command.ts has.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
 import { BENCHMARKS, type Benchmark } from './benchmarks.js';
 import { environment } from './environment.js';
+import { addHandOver } from './hand-over/command.js';
 import { buildNative, type NativeBinary } from './native.js';
 import {
   LEAST_SECONDS,
@@ -21,14 +21,13 @@ import {
   readThreads,
   readWarmUp,
 } from './options.js';
+import { listRows, note, RESULTS } from './output.js';
 import { asyncs, contention, type Progress, pairs, releases, trace } from './plan.js';
 import { tables } from './report/tables.js';
 import type { Results } from './results.js';
 import { BYPASS, TRACED, withLimit } from './rows/locks.js';
 import type { Row } from './rows/row.js';
 import { MOST_THREADS } from './workers/board.js';
-
-const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 
 const FULL = { threads: [1, 2, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
 const QUICK = { threads: [1, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
@@ -117,6 +116,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
       );
   }
 }
+addHandOver(bench);
 
 /** The rows of the sweep: what is wrapped, with the other limits. */
 function sweep(rows: readonly Row[], limits: readonly number[], threads: readonly number[]): Row[] {
@@ -130,8 +130,7 @@ function sweep(rows: readonly Row[], limits: readonly number[], threads: readonl
 async function act(benchmark: Benchmark, given: Given): Promise<void> {
   const { name, rows: all } = benchmark;
   if (given.list) {
-    const width = Math.max(...all.map((row) => row.name.length));
-    for (const row of all) console.log(`${row.name.padEnd(width)}  ${row.family}`);
+    listRows(all);
     return;
   }
   const short = given.quick === true;
@@ -217,18 +216,6 @@ async function run(options: Options): Promise<void> {
   } else {
     console.log('no figure: no row could be run');
     process.exitCode = 1;
-  }
-}
-
-let noted = 0;
-
-/** Overwrites the line on a terminal; in a log file, a line every few seconds is enough. */
-function note(text: string): void {
-  if (process.stderr.isTTY) {
-    process.stderr.write(`\r\u001b[2K${text}`);
-  } else if (text !== '' && performance.now() - noted > 5000) {
-    noted = performance.now();
-    process.stderr.write(`${text}\n`);
   }
 }
 

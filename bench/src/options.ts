@@ -13,6 +13,8 @@ export const MOST_SECONDS = 600;
 export const MOST_RUNS = 1000;
 export const MOST_BYPASS = 1_000_000;
 export const MOST_STEPS = 100_000;
+export const MOST_TRIALS = 1_000_000;
+export const MOST_MICROSECONDS = 10_000_000;
 
 export interface Options {
   benchmark: Benchmark;
@@ -62,6 +64,12 @@ function readNumbers(text: string, most: number): number[] {
 export const readThreads = (text: string): number[] => readNumbers(text, MOST_THREADS);
 
 export const readLimits = (text: string): number[] => readNumbers(text, MOST_BYPASS);
+
+export const readTrials = (text: string): number => readNumber(text, 1, MOST_TRIALS, true);
+
+export const readMicroseconds = (text: string): number[] => readNumbers(text, MOST_MICROSECONDS);
+
+export const readMilliseconds = (text: string): number[] => readNumbers(text, MOST_MICROSECONDS / 1000);
 
 /** Row names, separated by commas; returned in the order of declaration, each once. */
 export function readRows(all: readonly Row[], text: string): Row[] {

@@ -4,7 +4,7 @@ import { Ring } from '../src/rows/ring.js';
 import { measuredAt } from '../src/rows/row.js';
 import { MOST_THREADS } from '../src/workers/board.js';
 
-/** A member whose turn has not come would sleep for ever, which fails the test by its time limit. */
+/** A member that waited for a turn that has not come would block the test. */
 function ring(members: number): [Ring, ...Ring[]] {
   const words = Ring.share();
   return Array.from({ length: members }, () => new Ring(words)) as [Ring, ...Ring[]];

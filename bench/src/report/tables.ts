@@ -194,7 +194,7 @@ function targetTable(results: Results): string[] {
 }
 
 /** What was left out and why, each reason once. */
-function skippedLines({ skipped }: Results): string[] {
+export function skippedLines({ skipped }: Pick<Results, 'skipped'>): string[] {
   if (skipped.length === 0) return [];
   const whys = [...new Set(skipped.map(({ why }) => why))];
   const lines = whys.map((why) => {
@@ -215,7 +215,7 @@ function byRow(timings: readonly Timing[]): Map<string, Spread> {
   );
 }
 
-function makeTable(head: string[]) {
+export function makeTable(head: string[]) {
   return new Table({
     head,
     colAligns: head.map((_, column) => (column === 0 ? 'left' : 'right')),
@@ -242,12 +242,17 @@ function share(value: number): string {
   return value >= 10 ? fixed(value) : value.toFixed(4);
 }
 
-function ratio(value: number): string {
+export function ratio(value: number): string {
   return Number.isFinite(value) ? fixed(value) : '';
 }
 
+/** Microseconds; nothing of what was not measured. */
+export function duration(value: number): string {
+  return Number.isFinite(value) ? value.toFixed(Math.abs(value) < 100 ? 1 : 0) : '';
+}
+
 /** Three significant digits without exponent; whole numbers below 1000 of which nothing is lost stay whole. */
-function fixed(value: number): string {
+export function fixed(value: number): string {
   if (Number.isInteger(value) || value >= 100) return value.toFixed(0);
   return value.toFixed(value >= 10 ? 1 : 2);
 }

@@ -1,0 +1,29 @@
+// What the project wants of a hand-over, computed from one run of the benchmark.
+
+import type { Target } from '../report/targets.js';
+import { median } from '../statistics.js';
+import { type HandOverResults, lengthOf, sectionsOf, trialsOf } from './results.js';
+import { BARE } from './rows.js';
+
+const OVER_BARE = 3;
+const CPU_MICROSECONDS = 100;
+
+export function handOverTargets(results: HandOverResults): Target[] {
+  const subjects = results.rows.filter(({ family }) => family === 'taketurns').map(({ name }) => name);
+  if (subjects.length === 0) return [];
+  const target = (what: string, wanted: number, value: (row: string) => number): Target => ({
+    what,
+    bound: '<=',
+    wanted,
+    found: new Map(subjects.map((row) => [row, value(row)])),
+  });
+  return sectionsOf(results).map((section) => {
+    if (section.by === 'computing') {
+      const latency = (row: string) => median(trialsOf(results, row, section).latencies);
+      const what = `from unlock to lock after ${lengthOf(section)} / ${BARE}`;
+      return target(what, OVER_BARE, (row) => latency(row) / latency(BARE));
+    }
+    const what = `processor time of a wait of ${lengthOf(section)}, µs`;
+    return target(what, CPU_MICROSECONDS, (row) => median(trialsOf(results, row, section).cpu ?? []));
+  });
+}
