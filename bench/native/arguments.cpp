@@ -16,8 +16,8 @@ constexpr int mostTrials = 1'000'000;
 constexpr double mostSeconds = 3600;
 
 const char* const usage =
-    "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--threshold N] | "
-    "mutexbench (as semabench) [--inside N] [--outside N] | pair ALGORITHM --seconds S | "
+    "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--threshold N] "
+    "[--inside N] [--outside N] | mutexbench (as semabench) | pair ALGORITHM --seconds S | "
     "hand-over ALGORITHM --trials N (--computing US | --sleeping US)";
 
 int wholeNumber(const std::string& option, const std::string& text, int least, int most) {
@@ -50,8 +50,7 @@ Arguments parseArguments(int count, char** words) {
 
   std::set<std::string> allowed;
   if (result.command == "semabench" || result.command == "mutexbench") {
-    allowed = {"--threads", "--seconds", "--probe", "--spin", "--threshold"};
-    if (result.command == "mutexbench") allowed.insert({"--inside", "--outside"});
+    allowed = {"--threads", "--seconds", "--probe", "--spin", "--threshold", "--inside", "--outside"};
   } else if (result.command == "pair") {
     allowed = {"--seconds"};
   } else if (result.command == "hand-over") {

@@ -18,8 +18,8 @@ struct Arguments {
   unsigned threads = 0;
   double seconds = 0;
   bool probe = false;
-  unsigned inside = 1;   // steps of the shared generator in the section
-  unsigned outside = 0;  // of the thread's own after it
+  // Steps of the shared generator in the section, and of the thread's own after it; else those of the papers.
+  std::optional<unsigned> inside, outside;
   // The section of a hand-over: microseconds, spent computing or asleep.
   std::optional<unsigned> computing, sleeping;
   unsigned trials = 0;

@@ -104,6 +104,11 @@ void print(std::ostream& out, const Arguments& arguments, const ContentionResult
   out << "{\"algorithm\":\"" << arguments.algorithm << "\",\"threads\":" << arguments.threads
       << ",\"seconds\":" << result.seconds << ",\"iterations\":";
   printAll(out, result.iterations);
+  out << ",\"parts\":{\"seconds\":";
+  printAll(out, result.partSeconds);
+  out << ",\"iterations\":";
+  printAll(out, result.partIterations);
+  out << '}';
   out << ",\"cpuSeconds\":" << result.cpuSeconds;
   if (result.longestWaitMs) out << ",\"longestWaitMs\":" << *result.longestWaitMs;
   if (result.bypasses) {
@@ -130,11 +135,12 @@ std::string answer(const Arguments& arguments) {
   } else if (arguments.command == "semabench" || arguments.command == "mutexbench") {
     const auto run = [&]<class R>(R) {
       using Semaphore = typename R::Semaphore;
-      const bool told = arguments.inside != 1 || arguments.outside != 0;
-      print(out, arguments,
-            arguments.command == "semabench" ? contention<Semaphore>(arguments, Semabench{})
-            : told                           ? contention<Semaphore>(arguments, Work{arguments.inside, arguments.outside})
-                                             : contention<Semaphore>(arguments, Mutexbench{}));
+      const auto with = [&]<class Steps>(Steps own) {
+        if (!arguments.inside && !arguments.outside) return contention<Semaphore>(arguments, own);
+        const Work told{arguments.inside.value_or(Steps::inside), arguments.outside.value_or(Steps::outside)};
+        return contention<Semaphore>(arguments, told);
+      };
+      print(out, arguments, arguments.command == "semabench" ? with(Semabench{}) : with(Mutexbench{}));
     };
     if (!withRow(Algorithms{}, arguments.algorithm, run)) noSuchAlgorithm(arguments.algorithm);
   } else if (arguments.command == "hand-over") {

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command, Option } from 'commander';
-import { BENCHMARKS, type Benchmark } from './benchmarks.js';
+import { BENCHMARKS, type Benchmark, type Work } from './benchmarks.js';
 import { environment } from './environment.js';
 import { addHandOver } from './hand-over/command.js';
 import { buildNative, type NativeBinary } from './native.js';
@@ -29,8 +29,8 @@ import { BYPASS, TRACED, withLimit } from './rows/locks.js';
 import type { Row } from './rows/row.js';
 import { MOST_THREADS } from './workers/board.js';
 
-const FULL = { threads: [1, 2, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
-const QUICK = { threads: [1, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
+const FULL = { threads: [1, 2, 3, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
+const QUICK = { threads: [1, 2, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
 
 /** What is swept unless told otherwise: the limits, and the thread counts at which. */
 const LIMITS = [1, 10, 100, 1000];
@@ -103,15 +103,17 @@ for (const benchmark of Object.values(BENCHMARKS)) {
         `these are measured, else at the most (default: ${LIMITS}; no sweep with --quick)`,
       readLimits,
     );
+  }
+  if (benchmark.work) {
     command
       .option(
         '--inside <steps>',
-        `steps of the generator in the section, 1 to ${MOST_STEPS} (default: 1)`,
+        `steps of the generator in the section, 1 to ${MOST_STEPS} (default: ${benchmark.work.inside})`,
         readInside,
       )
       .option(
         '--outside <steps>',
-        `steps of the thread's own generator after it, 0 to ${MOST_STEPS} (default: 0)`,
+        `steps of the thread's own generator after it, 0 to ${MOST_STEPS} (default: ${benchmark.work.outside})`,
         readOutside,
       );
   }
@@ -127,6 +129,13 @@ function sweep(rows: readonly Row[], limits: readonly number[], threads: readonl
   return wrapped.flatMap((of) => others.map((limit) => withLimit(of, limit, only)));
 }
 
+/** The work that was asked for, unless it is the benchmark's own. */
+function otherWork({ work: own }: Benchmark, { inside, outside }: Given): Work | undefined {
+  if (own === undefined) return undefined;
+  const work = { inside: inside ?? own.inside, outside: outside ?? own.outside };
+  return work.inside === own.inside && work.outside === own.outside ? undefined : work;
+}
+
 async function act(benchmark: Benchmark, given: Given): Promise<void> {
   const { name, rows: all } = benchmark;
   if (given.list) {
@@ -134,8 +143,8 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     return;
   }
   const short = given.quick === true;
-  const { inside = 1, outside = 0 } = given;
   const usual = short ? QUICK : FULL;
+  const work = otherWork(benchmark, given);
   const threads = given.threads ?? [...(benchmark.threads ?? usual.threads)];
   const chosen = (given.rows ?? all).filter(({ kind }) => given.native || kind === 'script');
   const limits = given.bypass ?? (short ? [] : LIMITS);
@@ -149,7 +158,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     quick: short,
     json: given.json ?? `${RESULTS}${name}.json`,
     svg: given.svg ?? `${RESULTS}${name}.svg`,
-    ...((inside !== 1 || outside !== 0) && { work: { inside, outside } }),
+    ...(work && { work }),
     ...(given.seconds && { seconds: given.seconds }),
     ...(given.runs && { runs: given.runs }),
     ...(given.warmUp !== undefined && { warmUp: given.warmUp }),

@@ -7,6 +7,7 @@ import type { Benchmark, Work } from './benchmarks.js';
 import type { SectionOrder } from './hand-over/program.js';
 import type { Trials } from './hand-over/trials.js';
 import { firstLine, runJson } from './program.js';
+import type { Parts } from './results.js';
 
 const SOURCES = fileURLToPath(new URL('../native/', import.meta.url));
 const BUILD = fileURLToPath(new URL('../build/', import.meta.url));
@@ -16,6 +17,7 @@ const FLAGS = ['-std=c++20', '-O3', '-pthread'];
 export interface NativeRun {
   seconds: number;
   iterations: number[];
+  parts: Parts;
   cpuSeconds: number;
   longestWaitMs?: number;
   largestBypass?: number;

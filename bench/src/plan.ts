@@ -87,6 +87,7 @@ export async function contention(
               seconds: run.seconds,
               cpuSeconds,
               iterations,
+              parts: run.parts,
               ...(run.wakes && { wakes: run.wakes }),
             });
             if (round === 1 && !benchmark.crowdsOnly) {

@@ -30,6 +30,7 @@ function contentionTables(results: Results): string[] {
       'row',
       'iterations\nper second',
       '\nmin–max',
+      'slowest\ntenth',
       '\nfairness',
       '\nmin–max',
       "Jain's\nindex",
@@ -39,11 +40,12 @@ function contentionTables(results: Results): string[] {
       'CPU\nseconds',
     ]);
     for (const cell of measured.filter((candidate) => candidate.threads === threads)) {
-      const { row, throughput, fairness, jain, cpuSeconds, probe } = cell;
+      const { row, throughput, slowestPart, fairness, jain, cpuSeconds, probe } = cell;
       table.push([
         row,
         rate(throughput.median),
         `${rate(throughput.min)}–${rate(throughput.max)}`,
+        rate(slowestPart),
         fairness.median.toFixed(3),
         `${fairness.min.toFixed(2)}–${fairness.max.toFixed(2)}`,
         jain.median.toFixed(3),
