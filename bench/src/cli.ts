@@ -47,6 +47,7 @@ interface Given {
   outside?: number;
   native: boolean;
   pairs: boolean;
+  pairsOnly?: boolean;
   quick?: boolean;
   list?: boolean;
   json?: string;
@@ -95,6 +96,10 @@ for (const benchmark of Object.values(BENCHMARKS)) {
     )
     .option('--no-native', 'leave out the rows in C++')
     .option('--no-pairs', 'leave out the tables on one thread')
+    .option(
+      '--pairs-only',
+      'leave out the threads: measure the tables on one thread, each figure in a process of its own',
+    )
     .action((given: Given) => act(benchmark, given));
   if (benchmark.name === 'locks') {
     command.option(
@@ -143,6 +148,11 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     return;
   }
   const short = given.quick === true;
+  if (given.pairsOnly && (!given.pairs || benchmark.crowdsOnly)) {
+    program.error(
+      "error: option '--pairs-only' leaves nothing to measure. Allowed: without '--no-pairs', and not of hashes.",
+    );
+  }
   const usual = short ? QUICK : FULL;
   const work = otherWork(benchmark, given);
   const threads = given.threads ?? [...(benchmark.threads ?? usual.threads)];
@@ -154,6 +164,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     threads,
     rows: [...chosen, ...sweep(chosen, limits, threads)],
     native: given.native,
+    contention: !given.pairsOnly,
     pairs: given.pairs && !benchmark.crowdsOnly,
     quick: short,
     json: given.json ?? `${RESULTS}${name}.json`,
@@ -199,8 +210,8 @@ async function run(options: Options): Promise<void> {
     results.skipped.push({ row: 'native rows', at: 'build', why: native.missing });
   }
 
-  await contention(options, native, results, showProgress);
-  if (rows.some(({ lock }) => lock?.of === TRACED && lock.form === 'wrapped')) {
+  if (options.contention) await contention(options, native, results, showProgress);
+  if (options.contention && rows.some(({ lock }) => lock?.of === TRACED && lock.form === 'wrapped')) {
     await trace(options, results, showProgress);
   }
   if (options.pairs) {
@@ -222,7 +233,7 @@ async function run(options: Options): Promise<void> {
       writeFileSync(file, drawn);
       console.log(`figure:              ${relative('.', file)}`);
     }
-  } else {
+  } else if (options.contention || results.pairs.length === 0) {
     console.log('no figure: no row could be run');
     process.exitCode = 1;
   }

@@ -27,6 +27,8 @@ export interface Options {
   /** Other than the benchmark's own. */
   work?: Work;
   native: boolean;
+  /** Whether threads contend, and whether the tables on one thread are measured. */
+  contention: boolean;
   pairs: boolean;
   quick: boolean;
   json: string;

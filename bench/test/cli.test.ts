@@ -50,6 +50,27 @@ describe('taketurns bench semaphores', () => {
     expect(readFileSync(svg, 'utf8')).toContain('multithreading');
   });
 
+  it('measures the tables on one thread alone', { timeout: 60_000 }, () => {
+    const json = join(folder, 'pairs.json');
+    const options = [
+      '--pairs-only',
+      '--seconds',
+      '0.05',
+      '--runs',
+      '2',
+      '--rows',
+      'BinarySemaphore',
+      '--json',
+      json,
+    ];
+    const done = taketurns('bench', 'semaphores', ...options);
+    expect(done.status, done.stderr).toBe(0);
+    expect(done.stdout).toContain('max / min');
+    const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
+    expect(results.runs).toEqual([]);
+    expect(results.pairs.filter(({ row }) => row === 'BinarySemaphore')).toHaveLength(2);
+  });
+
   it('measures with other work, and says so', { timeout: 60_000 }, () => {
     const json = join(folder, 'work.json');
     const svg = join(folder, 'work.svg');
@@ -86,6 +107,7 @@ describe('taketurns bench semaphores', () => {
     [['--seconds', 'x'], /--seconds.*'x'.*from 0.05/],
     [['--json', '/no/such/folder/x'], /--json.*folder that exists/],
     [['--rows', 'sem_t', '--no-native'], /--no-native.*no row/],
+    [['--pairs-only', '--no-pairs'], /--pairs-only.*nothing to measure/],
     [['--frobnicate'], /--frobnicate/],
   ])('refuses %j', (args, message) => {
     const refused = taketurns('bench', 'semaphores', ...args);

@@ -136,7 +136,7 @@ function bypassTable({ rows, probes }: Results): string[] {
 }
 
 function pairTable(results: Results): string {
-  const table = makeTable(['row', 'ns', 'min–max', '/ sem_t', '/ floor']);
+  const table = makeTable(['row', 'ns', 'min–max', 'max / min', '/ sem_t', '/ floor']);
   const native = medianOf(results.pairs, 'sem_t');
   const floor = medianOf(results.pairs, FLOOR);
   for (const [row, { median, min, max }] of byRow(results.pairs)) {
@@ -144,6 +144,7 @@ function pairTable(results: Results): string {
       row,
       fixed(median),
       `${fixed(min)}–${fixed(max)}`,
+      ratio(max / min),
       ratio(median / native),
       ratio(median / floor),
     ]);
