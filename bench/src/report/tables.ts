@@ -246,6 +246,8 @@ function share(value: number): string {
 }
 
 export function ratio(value: number): string {
+  // Two digits behind the point do not tell small ratios apart.
+  if (value >= 0.0001 && value < 0.1) return String(Number(value.toPrecision(2)));
   return Number.isFinite(value) ? fixed(value) : '';
 }
 
