@@ -144,6 +144,9 @@ describe('report of hand-overs', () => {
     const found = new Map(handOverTargets(madeUp()).map(({ what, found }) => [what, found]));
     expect(found.get(`from unlock to lock after 20 µs / ${BARE}`)?.get('Mutex')).toBeCloseTo(1 / place(BARE));
     expect(found.get('processor time of a wait of 10 ms, µs')?.get('Semaphore')).toBeCloseTo(10);
+    expect(found.get(`processor time of a wait of 10 ms, µs, beyond ${BARE}`)?.get('Semaphore')).toBeCloseTo(
+      10 - 5 * place(BARE),
+    );
     expect(handOverTargets({ ...madeUp(), rows: [] })).toEqual([]);
   });
 });

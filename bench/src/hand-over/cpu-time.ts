@@ -1,4 +1,8 @@
-// The processor time that one thread has used, which Node tells from 23.9 on, and Linux before that.
+// The processor time that one thread has used, which Linux tells in nanoseconds, and Node everywhere from 23.9 on.
+//
+// Linux accounts a running thread at its ticks, milliseconds apart, and when it goes to sleep; both ways of asking for the
+// time of one thread tell what was accounted last. What a thread did just before a wait would so be taken for the wait's.
+// To ask for the time of the whole process has the kernel account the calling thread up to that moment.
 
 import { openSync, readSync } from 'node:fs';
 
@@ -12,7 +16,7 @@ type Cpu = { user: number; system: number };
  * subtracted; or nothing where the system does not tell it.
  */
 export function threadCpuClock(): (() => number) | undefined {
-  const read = nodeClock() ?? linuxClock();
+  const read = linuxClock() ?? nodeClock();
   if (read === undefined) return undefined;
   const costs: number[] = [];
   let before = read();
@@ -30,12 +34,12 @@ function nodeClock(): (() => number) | undefined {
   const { threadCpuUsage } = process as { threadCpuUsage?: () => Cpu };
   if (threadCpuUsage === undefined) return undefined;
   return () => {
+    process.cpuUsage();
     const { user, system } = threadCpuUsage.call(process);
     return user + system;
   };
 }
 
-/** Linux writes nanoseconds, but of a running thread those of its latest tick, unless something asks for its time. */
 function linuxClock(): (() => number) | undefined {
   let file: number;
   try {
