@@ -11,11 +11,14 @@ constexpr int mostThreads = 1024;
 constexpr int mostSpin = 100'000'000;
 constexpr int mostThreshold = 1024;
 constexpr int mostSteps = 100'000;
+constexpr int mostMicroseconds = 10'000'000;
+constexpr int mostTrials = 1'000'000;
 constexpr double mostSeconds = 3600;
 
 const char* const usage =
-    "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--threshold N] | "
-    "mutexbench (as semabench) [--inside N] [--outside N] | pair ALGORITHM --seconds S";
+    "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--threshold N] "
+    "[--inside N] [--outside N] | mutexbench (as semabench) | pair ALGORITHM --seconds S | "
+    "hand-over ALGORITHM --trials N (--computing US | --sleeping US)";
 
 int wholeNumber(const std::string& option, const std::string& text, int least, int most) {
   int value = 0;
@@ -47,10 +50,11 @@ Arguments parseArguments(int count, char** words) {
 
   std::set<std::string> allowed;
   if (result.command == "semabench" || result.command == "mutexbench") {
-    allowed = {"--threads", "--seconds", "--probe", "--spin", "--threshold"};
-    if (result.command == "mutexbench") allowed.insert({"--inside", "--outside"});
+    allowed = {"--threads", "--seconds", "--probe", "--spin", "--threshold", "--inside", "--outside"};
   } else if (result.command == "pair") {
     allowed = {"--seconds"};
+  } else if (result.command == "hand-over") {
+    allowed = {"--trials", "--computing", "--sleeping"};
   } else if (result.command != "list") {
     throw BadArguments("unknown command '" + result.command + "'; " + usage);
   }
@@ -78,13 +82,19 @@ Arguments parseArguments(int count, char** words) {
     if (option == "--seconds") result.seconds = interval(option, value);
     if (option == "--inside") result.inside = static_cast<unsigned>(wholeNumber(option, value, 1, mostSteps));
     if (option == "--outside") result.outside = static_cast<unsigned>(wholeNumber(option, value, 0, mostSteps));
+    if (option == "--trials") result.trials = static_cast<unsigned>(wholeNumber(option, value, 1, mostTrials));
+    if (option == "--computing") result.computing = wholeNumber(option, value, 1, mostMicroseconds);
+    if (option == "--sleeping") result.sleeping = wholeNumber(option, value, 1, mostMicroseconds);
     if (option == "--spin") result.knobs.spin = wholeNumber(option, value, 0, mostSpin);
     if (option == "--threshold") result.knobs.threshold = wholeNumber(option, value, 0, mostThreshold);
   }
-  for (const char* const needed : {"--threads", "--seconds"}) {
+  for (const char* const needed : {"--threads", "--seconds", "--trials"}) {
     if (allowed.contains(needed) && !given.contains(needed)) {
       throw BadArguments(result.command + " needs " + needed);
     }
+  }
+  if (result.command == "hand-over" && result.computing.has_value() == result.sleeping.has_value()) {
+    throw BadArguments("hand-over needs either --computing or --sleeping");
   }
   return result;
 }

@@ -2,6 +2,7 @@
 // says what.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -12,13 +13,16 @@ struct BadArguments : std::runtime_error {
 };
 
 struct Arguments {
-  std::string command;    // list, semabench, mutexbench or pair
+  std::string command;    // list, semabench, mutexbench, pair or hand-over
   std::string algorithm;  // empty for list
   unsigned threads = 0;
   double seconds = 0;
   bool probe = false;
-  unsigned inside = 1;   // steps of the shared generator in the section
-  unsigned outside = 0;  // of the thread's own after it
+  // Steps of the shared generator in the section, and of the thread's own after it; else those of the papers.
+  std::optional<unsigned> inside, outside;
+  // The section of a hand-over: microseconds, spent computing or asleep.
+  std::optional<unsigned> computing, sleeping;
+  unsigned trials = 0;
   Knobs knobs;
 };
 

@@ -3,13 +3,14 @@
 // their MutexBench it does nothing there.
 //
 // The interval opens once every thread has been admitted, so none of them runs alone into the count, or after two
-// seconds, since there are locks that let a thread starve for as long as others come. Only iterations that begin and end
-// inside it count. A thread leaves the loop only after its release, so those
-// that still wait at the end are admitted in turn and leave too. Main polls for both events: it must not depend
+// seconds, since there are locks that let a thread starve for as long as others come. Iterations that end inside it
+// count, in ten parts of the same length. A thread leaves the loop only after its release, so those that still wait at
+// the end are admitted in turn and leave too. Main polls for both events: it must not depend
 // on the waiting that is under test.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -26,7 +27,9 @@
 struct ContentionResult {
   double seconds = 0;
   double cpuSeconds = 0;
-  std::vector<std::uint64_t> iterations;
+  std::vector<std::uint64_t> iterations;   // of each thread
+  std::vector<double> partSeconds;         // of each part of the interval,
+  std::vector<std::uint64_t> partIterations;  // and of all threads in it
   std::optional<double> longestWaitMs;
   std::optional<Bypasses> bypasses;
   std::optional<std::uint64_t> outOfOrder;
@@ -63,20 +66,32 @@ class Contention {
 
     const double cpuBefore = processCpuSeconds();
     begin_ = Clock::now();
-    phase_.store(Phase::measuring, std::memory_order_release);
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    end_ = Clock::now();
+    phase_.store(measuring, std::memory_order_release);
+    ContentionResult result;
+    Clock::time_point last = begin_;
+    for (int part = 1; part <= parts; part++) {
+      const std::chrono::duration<double> due(seconds * part / parts);
+      std::this_thread::sleep_until(begin_ + std::chrono::duration_cast<Clock::duration>(due));
+      const Clock::time_point now = Clock::now();
+      result.partSeconds.push_back(std::chrono::duration<double>(now - last).count());
+      last = now;
+      if (part < parts) phase_.store(measuring + part, std::memory_order_release);
+    }
+    end_ = last;
     const double cpuAfter = processCpuSeconds();
     stop(threads);
 
-    ContentionResult result;
+    result.partIterations.resize(parts);
     result.seconds = std::chrono::duration<double>(end_ - begin_).count();
     result.cpuSeconds = cpuAfter - cpuBefore;
     Clock::duration longest{0};
     std::mt19937 expected{seed};
     for (const Result& each : results_) {
       expected.discard(each.turns * steps_.inside);
-      result.iterations.push_back(each.iterations);
+      result.iterations.push_back(each.marks[stopped] - each.marks[measuring]);
+      for (int part = 0; part < parts; part++) {
+        result.partIterations[part] += each.marks[measuring + part + 1] - each.marks[measuring + part];
+      }
       longest = std::max(longest, each.longestWait);
     }
     if (expected != shared_) throw std::runtime_error("it let two threads in at once: steps were lost");
@@ -92,10 +107,14 @@ class Contention {
   using Clock = std::chrono::steady_clock;
   static constexpr std::mt19937::result_type seed = 0;
   static constexpr std::chrono::seconds gathering{2};
-  enum class Phase { gathering, measuring, stopped };
+  // Phases: the parts of the interval come one after the other from measuring on.
+  static constexpr int parts = 10;
+  static constexpr int gathered = 0, measuring = 1, stopped = measuring + parts;
 
   struct alignas(sectorSize) Result {
-    std::uint64_t iterations = 0;
+    // For each phase, the iterations that ended before it began. Those that the thread slept through began for it with
+    // the one that it came to next.
+    std::array<std::uint64_t, stopped + 1> marks{};
     std::uint64_t turns = 0;  // all of them, inside the interval or not
     Clock::duration longestWait{0};
   };
@@ -105,11 +124,13 @@ class Contention {
     Result result;
     iterate(thread, own, result);
     admitted_.fetch_add(1);
-    for (Phase before = phase_.load(std::memory_order_acquire); before != Phase::stopped;) {
+    for (int before = gathered; before != stopped;) {
       iterate(thread, own, result);
-      const Phase after = phase_.load(std::memory_order_acquire);
-      result.iterations += before == Phase::measuring && after == Phase::measuring;
-      before = after;
+      const int after = phase_.load(std::memory_order_acquire);
+      if (after != before) [[unlikely]] {
+        // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.
+        while (before != after) result.marks[++before] = result.turns - 1;
+      }
     }
     results_[thread] = result;
     left_.fetch_add(1);
@@ -138,14 +159,14 @@ class Contention {
   // The part of a wait that lies in the interval: a thread that starves through all of it must show.
   Clock::duration waitedInInterval(Clock::time_point arrival) const {
     const Clock::time_point now = Clock::now();
-    const Phase phase = phase_.load(std::memory_order_acquire);
-    if (phase == Phase::gathering) return Clock::duration{0};
-    const Clock::time_point until = phase == Phase::stopped ? std::min(now, end_) : now;
+    const int phase = phase_.load(std::memory_order_acquire);
+    if (phase == gathered) return Clock::duration{0};
+    const Clock::time_point until = phase == stopped ? std::min(now, end_) : now;
     return until - std::max(arrival, begin_);
   }
 
   void stop(std::vector<std::thread>& threads) {
-    phase_.store(Phase::stopped, std::memory_order_release);
+    phase_.store(stopped, std::memory_order_release);
     if constexpr (requires { semaphore_.wakeForgotten(); }) {
       while (left_.load() < threads.size()) {
         semaphore_.wakeForgotten();
@@ -167,8 +188,8 @@ class Contention {
   Semaphore semaphore_;
   alignas(sectorSize) std::mt19937 shared_{seed};
   alignas(sectorSize) [[no_unique_address]] Probe probe_;
-  // Written three times in a run, read in every iteration.
-  alignas(sectorSize) std::atomic<Phase> phase_{Phase::gathering};
+  // Written some ten times in a run, read in every iteration.
+  alignas(sectorSize) std::atomic<int> phase_{gathered};
   Clock::time_point begin_, end_;
   std::vector<Result> results_;
   alignas(sectorSize) std::atomic<std::size_t> admitted_{0};

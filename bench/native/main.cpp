@@ -9,9 +9,11 @@
 #include <type_traits>
 
 #include "arguments.hpp"
+#include "bare-futex.hpp"
 #include "clh-futex.hpp"
 #include "contention.hpp"
 #include "counting-semaphore.hpp"
+#include "hand-over.hpp"
 #include "lifo-futex.hpp"
 #include "mcs-futex.hpp"
 #include "one-permit.hpp"
@@ -41,6 +43,11 @@ using Algorithms = Rows<
     OnePermit<PthreadMutex>,
     CountingSemaphore>;
 using Floors = Rows<TwoLockedInstructions>;
+using HandOverFloors = Rows<
+#ifdef TAKETURNS_FUTEX
+    OnePermit<BareFutex>
+#endif
+    >;
 
 template <class T>
 struct Row {
@@ -84,8 +91,9 @@ ContentionResult contention(const Arguments& arguments, Steps steps) {
 
 template <class Numbers>
 void printAll(std::ostream& out, const Numbers& numbers) {
-  const char* separator = "[";
-  for (const std::uint64_t number : numbers) {
+  out << '[';
+  const char* separator = "";
+  for (const auto number : numbers) {
     out << separator << number;
     separator = ",";
   }
@@ -96,6 +104,11 @@ void print(std::ostream& out, const Arguments& arguments, const ContentionResult
   out << "{\"algorithm\":\"" << arguments.algorithm << "\",\"threads\":" << arguments.threads
       << ",\"seconds\":" << result.seconds << ",\"iterations\":";
   printAll(out, result.iterations);
+  out << ",\"parts\":{\"seconds\":";
+  printAll(out, result.partSeconds);
+  out << ",\"iterations\":";
+  printAll(out, result.partIterations);
+  out << '}';
   out << ",\"cpuSeconds\":" << result.cpuSeconds;
   if (result.longestWaitMs) out << ",\"longestWaitMs\":" << *result.longestWaitMs;
   if (result.bypasses) {
@@ -106,6 +119,14 @@ void print(std::ostream& out, const Arguments& arguments, const ContentionResult
   out << '}';
 }
 
+void print(std::ostream& out, const Arguments& arguments, const Trials& result) {
+  out << std::setprecision(9) << "{\"algorithm\":\"" << arguments.algorithm << "\",\"latencies\":";
+  printAll(out, result.latencies);
+  out << ",\"cpu\":";
+  printAll(out, result.cpu);
+  out << ",\"late\":" << result.late << '}';
+}
+
 std::string answer(const Arguments& arguments) {
   std::ostringstream out;
   out << std::setprecision(std::numeric_limits<double>::max_digits10);
@@ -114,13 +135,24 @@ std::string answer(const Arguments& arguments) {
   } else if (arguments.command == "semabench" || arguments.command == "mutexbench") {
     const auto run = [&]<class R>(R) {
       using Semaphore = typename R::Semaphore;
-      const bool told = arguments.inside != 1 || arguments.outside != 0;
-      print(out, arguments,
-            arguments.command == "semabench" ? contention<Semaphore>(arguments, Semabench{})
-            : told                           ? contention<Semaphore>(arguments, Work{arguments.inside, arguments.outside})
-                                             : contention<Semaphore>(arguments, Mutexbench{}));
+      const auto with = [&]<class Steps>(Steps own) {
+        if (!arguments.inside && !arguments.outside) return contention<Semaphore>(arguments, own);
+        const Work told{arguments.inside.value_or(Steps::inside), arguments.outside.value_or(Steps::outside)};
+        return contention<Semaphore>(arguments, told);
+      };
+      print(out, arguments, arguments.command == "semabench" ? with(Semabench{}) : with(Mutexbench{}));
     };
     if (!withRow(Algorithms{}, arguments.algorithm, run)) noSuchAlgorithm(arguments.algorithm);
+  } else if (arguments.command == "hand-over") {
+    const auto run = [&]<class R>(R) {
+      using Semaphore = typename R::Semaphore;
+      checkKnobs<Semaphore>(arguments.knobs);
+      const Section section{arguments.sleeping.has_value(), arguments.sleeping ? *arguments.sleeping : *arguments.computing};
+      print(out, arguments, HandOver<Semaphore>(arguments.knobs, section).run(arguments.trials));
+    };
+    if (!withRow(Algorithms{}, arguments.algorithm, run) && !withRow(HandOverFloors{}, arguments.algorithm, run)) {
+      noSuchAlgorithm(arguments.algorithm);
+    }
   } else {
     const auto run = [&]<class R>(R) {
       out << "{\"algorithm\":\"" << arguments.algorithm << "\",\"nanosecondsPerPair\":"

@@ -17,6 +17,8 @@ export interface Benchmark {
   /** The loop that its threads run, as workers/loop.ts and the native binary call it. */
   workload: 'semabench' | 'hashbench' | 'mutexbench';
   summary: string;
+  /** Its own work, where one may choose another. */
+  work?: Work;
   /** The two calls that an iteration makes. */
   calls: string;
   /** The same where the first gives a promise. */
@@ -36,6 +38,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     name: 'semaphores',
     workload: 'semabench',
     summary: 'semabench: throughput and fairness of semaphores with one permit, beside native ones',
+    work: { inside: 1, outside: 1 },
     calls: 'acquire + release',
     asyncCalls: 'await acquire + release',
     rows: SEMAPHORES,
@@ -57,6 +60,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     name: 'locks',
     workload: 'mutexbench',
     summary: 'MutexBench: throughput and fairness of locks, with and without a capacitor, beside native ones',
+    work: { inside: 1, outside: 0 },
     calls: 'lock + unlock',
     asyncCalls: 'await lock + unlock',
     rows: LOCKS,

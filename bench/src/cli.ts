@@ -1,16 +1,15 @@
-// The command line: `taketurns bench semaphores`, `taketurns bench hashes` and `taketurns bench locks`.
+// The command line: `taketurns bench semaphores`, `hashes` and `locks`; and `hand-over`, which hand-over/command.ts has.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
-import { BENCHMARKS, type Benchmark } from './benchmarks.js';
+import { BENCHMARKS, type Benchmark, type Work } from './benchmarks.js';
 import { environment } from './environment.js';
+import { addHandOver } from './hand-over/command.js';
 import { buildNative, type NativeBinary } from './native.js';
 import {
   LEAST_SECONDS,
   MOST_STEPS,
-  MOST_THREADS,
   type Options,
   readFile,
   readInside,
@@ -22,16 +21,16 @@ import {
   readThreads,
   readWarmUp,
 } from './options.js';
+import { listRows, note, RESULTS } from './output.js';
 import { asyncs, contention, type Progress, pairs, releases, trace } from './plan.js';
 import { tables } from './report/tables.js';
 import type { Results } from './results.js';
 import { BYPASS, TRACED, withLimit } from './rows/locks.js';
 import type { Row } from './rows/row.js';
+import { MOST_THREADS } from './workers/board.js';
 
-const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
-
-const FULL = { threads: [1, 2, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
-const QUICK = { threads: [1, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
+const FULL = { threads: [1, 2, 3, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
+const QUICK = { threads: [1, 2, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
 
 /** What is swept unless told otherwise: the limits, and the thread counts at which. */
 const LIMITS = [1, 10, 100, 1000];
@@ -48,6 +47,7 @@ interface Given {
   outside?: number;
   native: boolean;
   pairs: boolean;
+  pairsOnly?: boolean;
   quick?: boolean;
   list?: boolean;
   json?: string;
@@ -96,6 +96,10 @@ for (const benchmark of Object.values(BENCHMARKS)) {
     )
     .option('--no-native', 'leave out the rows in C++')
     .option('--no-pairs', 'leave out the tables on one thread')
+    .option(
+      '--pairs-only',
+      'leave out the threads: measure the tables on one thread, each figure in a process of its own',
+    )
     .action((given: Given) => act(benchmark, given));
   if (benchmark.name === 'locks') {
     command.option(
@@ -104,19 +108,22 @@ for (const benchmark of Object.values(BENCHMARKS)) {
         `these are measured, else at the most (default: ${LIMITS}; no sweep with --quick)`,
       readLimits,
     );
+  }
+  if (benchmark.work) {
     command
       .option(
         '--inside <steps>',
-        `steps of the generator in the section, 1 to ${MOST_STEPS} (default: 1)`,
+        `steps of the generator in the section, 1 to ${MOST_STEPS} (default: ${benchmark.work.inside})`,
         readInside,
       )
       .option(
         '--outside <steps>',
-        `steps of the thread's own generator after it, 0 to ${MOST_STEPS} (default: 0)`,
+        `steps of the thread's own generator after it, 0 to ${MOST_STEPS} (default: ${benchmark.work.outside})`,
         readOutside,
       );
   }
 }
+addHandOver(bench);
 
 /** The rows of the sweep: what is wrapped, with the other limits. */
 function sweep(rows: readonly Row[], limits: readonly number[], threads: readonly number[]): Row[] {
@@ -127,16 +134,27 @@ function sweep(rows: readonly Row[], limits: readonly number[], threads: readonl
   return wrapped.flatMap((of) => others.map((limit) => withLimit(of, limit, only)));
 }
 
+/** The work that was asked for, unless it is the benchmark's own. */
+function otherWork({ work: own }: Benchmark, { inside, outside }: Given): Work | undefined {
+  if (own === undefined) return undefined;
+  const work = { inside: inside ?? own.inside, outside: outside ?? own.outside };
+  return work.inside === own.inside && work.outside === own.outside ? undefined : work;
+}
+
 async function act(benchmark: Benchmark, given: Given): Promise<void> {
   const { name, rows: all } = benchmark;
   if (given.list) {
-    const width = Math.max(...all.map((row) => row.name.length));
-    for (const row of all) console.log(`${row.name.padEnd(width)}  ${row.family}`);
+    listRows(all);
     return;
   }
   const short = given.quick === true;
-  const { inside = 1, outside = 0 } = given;
+  if (given.pairsOnly && (!given.pairs || benchmark.crowdsOnly)) {
+    program.error(
+      "error: option '--pairs-only' leaves nothing to measure. Allowed: without '--no-pairs', and not of hashes.",
+    );
+  }
   const usual = short ? QUICK : FULL;
+  const work = otherWork(benchmark, given);
   const threads = given.threads ?? [...(benchmark.threads ?? usual.threads)];
   const chosen = (given.rows ?? all).filter(({ kind }) => given.native || kind === 'script');
   const limits = given.bypass ?? (short ? [] : LIMITS);
@@ -146,11 +164,12 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     threads,
     rows: [...chosen, ...sweep(chosen, limits, threads)],
     native: given.native,
+    contention: !given.pairsOnly,
     pairs: given.pairs && !benchmark.crowdsOnly,
     quick: short,
     json: given.json ?? `${RESULTS}${name}.json`,
     svg: given.svg ?? `${RESULTS}${name}.svg`,
-    ...((inside !== 1 || outside !== 0) && { work: { inside, outside } }),
+    ...(work && { work }),
     ...(given.seconds && { seconds: given.seconds }),
     ...(given.runs && { runs: given.runs }),
     ...(given.warmUp !== undefined && { warmUp: given.warmUp }),
@@ -191,8 +210,8 @@ async function run(options: Options): Promise<void> {
     results.skipped.push({ row: 'native rows', at: 'build', why: native.missing });
   }
 
-  await contention(options, native, results, showProgress);
-  if (rows.some(({ lock }) => lock?.of === TRACED && lock.form === 'wrapped')) {
+  if (options.contention) await contention(options, native, results, showProgress);
+  if (options.contention && rows.some(({ lock }) => lock?.of === TRACED && lock.form === 'wrapped')) {
     await trace(options, results, showProgress);
   }
   if (options.pairs) {
@@ -214,21 +233,9 @@ async function run(options: Options): Promise<void> {
       writeFileSync(file, drawn);
       console.log(`figure:              ${relative('.', file)}`);
     }
-  } else {
+  } else if (options.contention || results.pairs.length === 0) {
     console.log('no figure: no row could be run');
     process.exitCode = 1;
-  }
-}
-
-let noted = 0;
-
-/** Overwrites the line on a terminal; in a log file, a line every few seconds is enough. */
-function note(text: string): void {
-  if (process.stderr.isTTY) {
-    process.stderr.write(`\r\u001b[2K${text}`);
-  } else if (text !== '' && performance.now() - noted > 5000) {
-    noted = performance.now();
-    process.stderr.write(`${text}\n`);
   }
 }
 

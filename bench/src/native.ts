@@ -4,7 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Benchmark, Work } from './benchmarks.js';
+import type { SectionOrder } from './hand-over/program.js';
+import type { Trials } from './hand-over/trials.js';
 import { firstLine, runJson } from './program.js';
+import type { Parts } from './results.js';
 
 const SOURCES = fileURLToPath(new URL('../native/', import.meta.url));
 const BUILD = fileURLToPath(new URL('../build/', import.meta.url));
@@ -14,6 +17,7 @@ const FLAGS = ['-std=c++20', '-O3', '-pthread'];
 export interface NativeRun {
   seconds: number;
   iterations: number[];
+  parts: Parts;
   cpuSeconds: number;
   longestWaitMs?: number;
   largestBypass?: number;
@@ -69,4 +73,15 @@ export function nativeContention(
 export async function nativePair(binary: string, algorithm: string, seconds: number): Promise<number> {
   const args = ['pair', algorithm, '--seconds', String(seconds)];
   return (await runJson<{ nanosecondsPerPair: number }>(binary, args, 60_000)).nanosecondsPerPair;
+}
+
+export async function nativeHandOver(
+  binary: string,
+  algorithm: string,
+  { by, microseconds, trials }: SectionOrder,
+  timeoutMs: number,
+): Promise<Trials> {
+  const args = ['hand-over', algorithm, `--${by}`, String(microseconds), '--trials', String(trials)];
+  const { latencies, cpu, late } = await runJson<Required<Trials>>(binary, args, timeoutMs);
+  return { latencies, ...(by === 'sleeping' && { cpu }), late };
 }

@@ -6,14 +6,15 @@ import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Benchmark, Work } from './benchmarks.js';
 import type { Row } from './rows/row.js';
+import { MOST_THREADS } from './workers/board.js';
 
-/** Each thread of a script row is a worker of some 9 MB. */
-export const MOST_THREADS = 512;
 export const LEAST_SECONDS = 0.05;
 export const MOST_SECONDS = 600;
 export const MOST_RUNS = 1000;
 export const MOST_BYPASS = 1_000_000;
 export const MOST_STEPS = 100_000;
+export const MOST_TRIALS = 1_000_000;
+export const MOST_MICROSECONDS = 10_000_000;
 
 export interface Options {
   benchmark: Benchmark;
@@ -26,6 +27,8 @@ export interface Options {
   /** Other than the benchmark's own. */
   work?: Work;
   native: boolean;
+  /** Whether threads contend, and whether the tables on one thread are measured. */
+  contention: boolean;
   pairs: boolean;
   quick: boolean;
   json: string;
@@ -63,6 +66,12 @@ function readNumbers(text: string, most: number): number[] {
 export const readThreads = (text: string): number[] => readNumbers(text, MOST_THREADS);
 
 export const readLimits = (text: string): number[] => readNumbers(text, MOST_BYPASS);
+
+export const readTrials = (text: string): number => readNumber(text, 1, MOST_TRIALS, true);
+
+export const readMicroseconds = (text: string): number[] => readNumbers(text, MOST_MICROSECONDS);
+
+export const readMilliseconds = (text: string): number[] => readNumbers(text, MOST_MICROSECONDS / 1000);
 
 /** Row names, separated by commas; returned in the order of declaration, each once. */
 export function readRows(all: readonly Row[], text: string): Row[] {

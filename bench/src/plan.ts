@@ -7,7 +7,7 @@ import type { Options } from './options.js';
 import { runJson } from './program.js';
 import { counted, type ReleaseTiming, type Results } from './results.js';
 import { BYPASS, TRACE_ROW, TRACED } from './rows/locks.js';
-import { FLOOR, NATIVE_FLOOR, type Row, type Wakes } from './rows/row.js';
+import { FLOOR, measuredAt, NATIVE_FLOOR, type Row, type Wakes } from './rows/row.js';
 import { Host } from './workers/client.js';
 
 const TIMER = fileURLToPath(new URL('./pairs/timer.js', import.meta.url));
@@ -29,10 +29,7 @@ export async function contention(
   const { workload } = benchmark;
   const rows = options.rows.filter((row) => row.kind === 'script' || 'binary' in native);
   const probeSeconds = options.quick ? seconds / 2 : seconds;
-  const at = (of: number): Row[] =>
-    rows.filter(({ only }) =>
-      only === undefined ? true : only === 'most' ? of === threads.at(-1) : only.includes(of),
-    );
+  const at = (of: number): Row[] => rows.filter(({ only }) => measuredAt(only, of, threads.at(-1)));
   const each = benchmark.crowdsOnly ? runs : runs + 1;
   const all = threads.reduce((sum, of) => sum + at(of).length, 0) * each;
   const broken = new Set<string>();
@@ -90,6 +87,7 @@ export async function contention(
               seconds: run.seconds,
               cpuSeconds,
               iterations,
+              parts: run.parts,
               ...(run.wakes && { wakes: run.wakes }),
             });
             if (round === 1 && !benchmark.crowdsOnly) {

@@ -6,6 +6,14 @@ import type { Trace } from './rows/platoon.js';
 import type { Row, Wakes } from './rows/row.js';
 import { fairness, jain, median, type Spread, spread, total } from './statistics.js';
 
+/** The parts that an interval is looked at in, one after the other. */
+export interface Parts {
+  /** Their true lengths. */
+  seconds: number[];
+  /** Of all threads together. */
+  iterations: number[];
+}
+
 export interface Run {
   row: string;
   threads: number;
@@ -15,6 +23,8 @@ export interface Run {
   cpuSeconds: number;
   /** Per thread. */
   iterations: number[];
+  /** Of the parts of the interval; results of older versions and of other programs have none. */
+  parts?: Parts;
   /** Inside the interval, of rows that count. */
   wakes?: Wakes;
 }
@@ -80,6 +90,8 @@ export interface Cell {
   threads: number;
   /** Iterations of all threads together, per second. */
   throughput: Spread;
+  /** Likewise of the slowest part of any interval; NaN where there are no parts. */
+  slowestPart: number;
   fairness: Spread;
   jain: Spread;
   cpuSeconds: Spread;
@@ -111,6 +123,7 @@ export function cells(results: Results): Cell[] {
         family,
         threads,
         throughput: spread(runs.map((run) => total(run.iterations) / run.seconds)),
+        slowestPart: slowest(runs),
         fairness: spread(runs.map((run) => fairness(run.iterations))),
         jain: spread(runs.map((run) => jain(run.iterations))),
         cpuSeconds: spread(runs.map((run) => run.cpuSeconds)),
@@ -121,6 +134,13 @@ export function cells(results: Results): Cell[] {
       };
     }),
   );
+}
+
+function slowest(runs: readonly Run[]): number {
+  const rates = runs.flatMap(({ parts }) =>
+    parts ? parts.iterations.map((count, part) => count / (parts.seconds[part] as number)) : [],
+  );
+  return rates.length > 0 ? Math.min(...rates) : Number.NaN;
 }
 
 /** Median nanoseconds of a row, NaN where it was not timed. */

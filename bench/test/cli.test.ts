@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Results } from '../src/results.js';
+import { total } from '../src/statistics.js';
+import { PARTS } from '../src/workers/board.js';
 
 const PROGRAM = fileURLToPath(new URL('../bin/taketurns.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'taketurns-'));
@@ -30,8 +32,11 @@ describe('taketurns bench semaphores', () => {
     const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
     expect(results.skipped).toEqual([]);
     expect(results.runs).toHaveLength(rows.length * 2);
-    for (const { threads, iterations, seconds } of results.runs) {
+    for (const { threads, iterations, seconds, parts } of results.runs) {
       expect(iterations).toHaveLength(threads);
+      expect(parts?.seconds).toHaveLength(PARTS);
+      expect(total(parts?.seconds ?? [])).toBeCloseTo(seconds);
+      expect(total(parts?.iterations ?? [])).toBe(total(iterations));
       expect(seconds).toBeGreaterThanOrEqual(0.05);
     }
     // Of both runs together: on a busy machine so short a one may count nothing.
@@ -45,12 +50,64 @@ describe('taketurns bench semaphores', () => {
     expect(readFileSync(svg, 'utf8')).toContain('multithreading');
   });
 
+  it('measures the tables on one thread alone', { timeout: 60_000 }, () => {
+    const json = join(folder, 'pairs.json');
+    const options = [
+      '--pairs-only',
+      '--seconds',
+      '0.05',
+      '--runs',
+      '2',
+      '--rows',
+      'BinarySemaphore',
+      '--json',
+      json,
+    ];
+    const done = taketurns('bench', 'semaphores', ...options);
+    expect(done.status, done.stderr).toBe(0);
+    expect(done.stdout).toContain('max / min');
+    const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
+    expect(results.runs).toEqual([]);
+    expect(results.pairs.filter(({ row }) => row === 'BinarySemaphore')).toHaveLength(2);
+  });
+
+  it('measures with other work, and says so', { timeout: 60_000 }, () => {
+    const json = join(folder, 'work.json');
+    const svg = join(folder, 'work.svg');
+    const args = '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 400'.split(
+      ' ',
+    );
+    const done = taketurns(
+      'bench',
+      'semaphores',
+      ...args,
+      '--rows',
+      'Semaphore,sem_t',
+      '--json',
+      json,
+      '--svg',
+      svg,
+    );
+    expect(done.status, done.stderr).toBe(0);
+    expect(done.stdout).toContain('semabench, 3 steps inside and 400 outside, 2 threads');
+    const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
+    expect(results.work).toEqual({ inside: 3, outside: 400 });
+    // Lost steps would have been an error: each counts those of its generator.
+    expect(results.skipped.filter(({ row }) => row === 'Semaphore')).toEqual([]);
+    // No machine takes a step of the generator in less than a nanosecond.
+    for (const { iterations, seconds } of results.runs)
+      for (const count of iterations) expect(count * 400 * 1e-9).toBeLessThanOrEqual(seconds);
+    expect(readFileSync(svg, 'utf8')).toContain('3 steps inside and 400 outside');
+  });
+
   it.each([
+    [['--inside', '0'], /--inside.*'0'.*from 1 to 100000/],
     [['--threads', '0'], /--threads.*'0'.*from 1 to 512/],
     [['--rows', 'nobody'], /--rows.*'nobody'.*Allowed: Semaphore/],
     [['--seconds', 'x'], /--seconds.*'x'.*from 0.05/],
     [['--json', '/no/such/folder/x'], /--json.*folder that exists/],
     [['--rows', 'sem_t', '--no-native'], /--no-native.*no row/],
+    [['--pairs-only', '--no-pairs'], /--pairs-only.*nothing to measure/],
     [['--frobnicate'], /--frobnicate/],
   ])('refuses %j', (args, message) => {
     const refused = taketurns('bench', 'semaphores', ...args);

@@ -88,9 +88,53 @@ describe('report', () => {
     );
     expect(value('admissions out of ticket order, any thread count')).toBe(0);
     expect(value('await acquire + release, queued / the better of async-mutex, async-sema')).toBeCloseTo(0.5);
+    expect(value('throughput at 16 threads / twa-futex')).toBeCloseTo(1 / numberOf('twa-futex'));
+    expect(found.get('throughput at 16 threads / twa-futex')?.wanted).toBe(0.4);
+    expect(value('throughput at 64 threads / bare hand-overs')).toBeCloseTo(1 / numberOf('bare hand-overs'));
+    expect(value('throughput at 1 thread / TwaSemaphore')).toBeCloseTo(1 / numberOf('TwaSemaphore'));
+    expect(found.get('throughput at 1 thread / TwaSemaphore')?.found.get('TicketSemaphore')).toBeNaN();
     const fifteen = found.get('throughput at 64 threads / js-ticket-notify-all');
     expect(fifteen && met(fifteen, 14.9)).toBe(false);
     expect(fifteen && met(fifteen, 15)).toBe(true);
+  });
+
+  it('compares the slowest tenth at 2 threads with the median of twa-futex, and asks more of newer engines', () => {
+    const run = { threads: 2, round: 1, seconds: 2, cpuSeconds: 1, iterations: [1000, 1000] };
+    const parts = { seconds: [1, 1], iterations: [1700, 300] };
+    const results = madeUp();
+    results.environment.node = 'v26.1.0';
+    results.runs.push({ ...run, row: 'Semaphore', parts }, { ...run, row: 'twa-futex', parts });
+    const found = new Map(targets(results).map((target) => [target.what, target]));
+    const slowest = found.get('slowest tenth at 2 threads / median of twa-futex');
+    expect(slowest?.found.get('Semaphore')).toBeCloseTo(0.3);
+    expect(slowest && met(slowest, 0.29)).toBe(false);
+    expect(found.get('throughput at 16 threads / twa-futex')?.wanted).toBe(0.6);
+  });
+
+  it('asks of the pair of each class what is asked of it', () => {
+    const pairs = targets(madeUp()).filter(
+      ({ what }) => what.startsWith('uncontended pair') && what.endsWith('sem_t'),
+    );
+    expect(pairs.map(({ wanted }) => wanted)).toEqual([1, 1.2]);
+    for (const [row, asked] of [
+      ['Semaphore', 0],
+      ['TwaSemaphore', 1],
+      ['TicketSemaphore', 1],
+    ] as const) {
+      expect(pairs[asked]?.found.get(row)).toBeCloseTo(numberOf(row) / numberOf('sem_t'));
+      expect(pairs[1 - asked]?.found.get(row)).toBeNaN();
+    }
+  });
+
+  it('prints how far the processes of a pair are apart', () => {
+    const results = madeUp();
+    results.pairs.push({ row: 'Semaphore', round: 2, nanoseconds: 25 });
+    const text = tables(results);
+    const line = text
+      .slice(text.indexOf('uncontended, nanoseconds'))
+      .split('\n')
+      .find((each) => each.includes('│ Semaphore '));
+    expect(line?.split('│').map((part) => part.trim())).toContain('2.50');
   });
 
   it('says nothing of ratios that were not measured', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fairness, jain, median, spread } from '../src/statistics.js';
+import { fairness, jain, median, quantile, spread } from '../src/statistics.js';
 
 describe('statistics', () => {
   it('takes the middle, or the mean of the middle two, without reordering its input', () => {
@@ -14,6 +14,12 @@ describe('statistics', () => {
   it('spreads', () => {
     expect(spread([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3 });
     expect(spread([]).min).toBeNaN();
+  });
+
+  it('takes quantiles that are among the values', () => {
+    const values = [50, 10, 40, 20, 30];
+    expect([0, 0.1, 0.5, 0.9, 1].map((share) => quantile(values, share))).toEqual([10, 10, 30, 50, 50]);
+    expect(quantile([], 0.5)).toBeNaN();
   });
 
   it('calls equal shares fair and starvation unfair', () => {

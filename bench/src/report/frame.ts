@@ -51,7 +51,9 @@ export function frame(results: Results, heading: string, ...lines: string[]) {
 /** How often and how long, and when, for a subtitle. */
 export function measuredAs(results: Results): string {
   const { seconds, runs } = results.options;
-  return `median of ${runs} × ${seconds} s, bars from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`;
+  const { work } = results;
+  const steps = work ? `${work.inside} steps inside and ${work.outside} outside; ` : '';
+  return `${steps}median of ${runs} × ${seconds} s, bars from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`;
 }
 
 /** The axis of thread counts. */

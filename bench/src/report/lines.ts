@@ -19,6 +19,7 @@ const COLOURS: Record<string, string> = {
   LocationSemaphore: '#5c940d',
   'js-ticket-notify-all': '#7048a8',
   'js-barging': '#b07cc6',
+  'bare hand-overs': '#0ca678',
   multithreading: '#2b8a3e',
   'twa-futex': '#0b5394',
   'ticket-futex': '#3d8fd1',

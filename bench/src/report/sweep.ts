@@ -12,7 +12,7 @@ export function sweep(results: Results): TopLevelSpec | undefined {
   const places = new Map(results.rows.map(({ name, lock }) => [name, lock]));
   const swept = new Set(results.rows.flatMap(({ lock, only }) => (lock && only ? lock.of : [])));
   const counts = new Set(
-    results.rows.flatMap(({ only }) => (only === undefined || only === 'most' ? [] : only)),
+    results.rows.flatMap(({ only }) => (only === undefined || typeof only === 'string' ? [] : only)),
   );
   const values = cells(results).flatMap(({ row, threads, throughput, fairness }) => {
     const place = places.get(row);

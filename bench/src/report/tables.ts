@@ -30,6 +30,7 @@ function contentionTables(results: Results): string[] {
       'row',
       'iterations\nper second',
       '\nmin–max',
+      'slowest\ntenth',
       '\nfairness',
       '\nmin–max',
       "Jain's\nindex",
@@ -39,11 +40,12 @@ function contentionTables(results: Results): string[] {
       'CPU\nseconds',
     ]);
     for (const cell of measured.filter((candidate) => candidate.threads === threads)) {
-      const { row, throughput, fairness, jain, cpuSeconds, probe } = cell;
+      const { row, throughput, slowestPart, fairness, jain, cpuSeconds, probe } = cell;
       table.push([
         row,
         rate(throughput.median),
         `${rate(throughput.min)}–${rate(throughput.max)}`,
+        rate(slowestPart),
         fairness.median.toFixed(3),
         `${fairness.min.toFixed(2)}–${fairness.max.toFixed(2)}`,
         jain.median.toFixed(3),
@@ -134,7 +136,7 @@ function bypassTable({ rows, probes }: Results): string[] {
 }
 
 function pairTable(results: Results): string {
-  const table = makeTable(['row', 'ns', 'min–max', '/ sem_t', '/ floor']);
+  const table = makeTable(['row', 'ns', 'min–max', 'max / min', '/ sem_t', '/ floor']);
   const native = medianOf(results.pairs, 'sem_t');
   const floor = medianOf(results.pairs, FLOOR);
   for (const [row, { median, min, max }] of byRow(results.pairs)) {
@@ -142,6 +144,7 @@ function pairTable(results: Results): string {
       row,
       fixed(median),
       `${fixed(min)}–${fixed(max)}`,
+      ratio(max / min),
       ratio(median / native),
       ratio(median / floor),
     ]);
@@ -194,7 +197,7 @@ function targetTable(results: Results): string[] {
 }
 
 /** What was left out and why, each reason once. */
-function skippedLines({ skipped }: Results): string[] {
+export function skippedLines({ skipped }: Pick<Results, 'skipped'>): string[] {
   if (skipped.length === 0) return [];
   const whys = [...new Set(skipped.map(({ why }) => why))];
   const lines = whys.map((why) => {
@@ -215,7 +218,7 @@ function byRow(timings: readonly Timing[]): Map<string, Spread> {
   );
 }
 
-function makeTable(head: string[]) {
+export function makeTable(head: string[]) {
   return new Table({
     head,
     colAligns: head.map((_, column) => (column === 0 ? 'left' : 'right')),
@@ -242,12 +245,19 @@ function share(value: number): string {
   return value >= 10 ? fixed(value) : value.toFixed(4);
 }
 
-function ratio(value: number): string {
+export function ratio(value: number): string {
+  // Two digits behind the point do not tell small ratios apart.
+  if (value >= 0.0001 && value < 0.1) return String(Number(value.toPrecision(2)));
   return Number.isFinite(value) ? fixed(value) : '';
 }
 
+/** Microseconds; nothing of what was not measured. */
+export function duration(value: number): string {
+  return Number.isFinite(value) ? value.toFixed(Math.abs(value) < 100 ? 1 : 0) : '';
+}
+
 /** Three significant digits without exponent; whole numbers below 1000 of which nothing is lost stay whole. */
-function fixed(value: number): string {
+export function fixed(value: number): string {
   if (Number.isInteger(value) || value >= 100) return value.toFixed(0);
   return value.toFixed(value >= 10 ? 1 : 2);
 }

@@ -14,7 +14,7 @@ export interface LockLike {
 }
 
 /** A semaphore with one permit, used as a lock. */
-class SemaphoreAsLock implements LockLike {
+export class SemaphoreAsLock implements LockLike {
   readonly #semaphore: SemaphoreLike;
 
   constructor(semaphore: SemaphoreLike) {

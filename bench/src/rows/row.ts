@@ -12,6 +12,8 @@ export interface Joined<Subject> {
   subject: Subject;
   /** The ticket that this thread's latest admission had; only where the algorithm has tickets. */
   ticket?: () => bigint;
+  /** Called once, after this thread's last call of what is measured, where others may still wait for this thread. */
+  finish?: () => void;
   /** Lets go of it, when all threads have done with it; where there is so much of it that this must not wait. */
   leave?: () => void;
 }
@@ -91,8 +93,15 @@ export interface LockPlace {
   bypass?: number;
 }
 
-/** Thread counts; or the largest of the run. */
-export type Counts = readonly number[] | 'most';
+/** Thread counts; or the largest of the run; or all from two threads on. */
+export type Counts = readonly number[] | 'most' | 'several';
+
+/** Whether a row that is measured at `only` these counts is measured at so many threads, of which `most` are the most. */
+export function measuredAt(only: Counts | undefined, threads: number, most: number | undefined): boolean {
+  if (only === undefined) return true;
+  if (only === 'several') return threads > 1;
+  return only === 'most' ? threads === most : only.includes(threads);
+}
 
 /** Which hash a row is of, of which class, over how many slots, and how many semaphores its threads go round. */
 export interface HashPlace {

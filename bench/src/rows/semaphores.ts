@@ -4,6 +4,7 @@ import { Arena } from 'taketurns';
 import { JsBargingSemaphore } from './js-barging.js';
 import { JsTicketSemaphore } from './js-ticket.js';
 import { attachSemaphore, shareSemaphore } from './multithreading.js';
+import { RING, Ring } from './ring.js';
 import { type AsyncRow, library, native, type Row, type ScriptRow, wakesOf } from './row.js';
 
 /** What the loop calls. */
@@ -149,6 +150,17 @@ export const SEMAPHORES: readonly Row[] = [
     family: 'npm',
     share: async () => ({ shared: await shareSemaphore(1) }),
     join: async (buffer) => ({ subject: await attachSemaphore(buffer as SharedArrayBuffer) }),
+  },
+  {
+    kind: 'script',
+    name: RING,
+    family: 'JavaScript',
+    only: 'several',
+    share: async () => ({ shared: Ring.share() }),
+    join: async (words) => {
+      const subject = new Ring(words as Int32Array);
+      return { subject, finish: () => subject.leave() };
+    },
   },
   native('twa-futex'),
   native('ticket-futex'),

@@ -5,7 +5,8 @@
 // benchmark's own bookkeeping must not slow what is under test.
 
 /**
- * Phases, in order. Between MEASURE and STOP lies the interval that counts. Before it, WARM and REHEARSAL take turns: an
+ * Phases, in order. Between MEASURE and STOP lies the interval that counts, and the phases between these, of which each is
+ * one more than that before it, begin its other parts. Before it, WARM and REHEARSAL take turns: an
  * engine throws away the compiled code of a loop when that first comes to a branch which has never been taken. If that
  * were the change to MEASURE, all threads would be compiled anew in the interval.
  */
@@ -13,7 +14,12 @@ export const IDLE = 0;
 export const WARM = 1;
 export const REHEARSAL = 2;
 export const MEASURE = 3;
-export const STOP = 4;
+/** An interval has so many parts of the same length, whose iterations are counted apart. */
+export const PARTS = 10;
+export const STOP = MEASURE + PARTS;
+
+/** Each thread of a script row is a worker of some 9 MB. */
+export const MOST_THREADS = 512;
 
 const STRIDE = 128;
 const INTS = STRIDE / Int32Array.BYTES_PER_ELEMENT;
@@ -66,6 +72,8 @@ export interface Board {
   arrivals: Int32Array;
   /** Per thread, at `tally(thread)`. */
   tallies: Float64Array;
+  /** Per thread, from `tally(thread)` on: the iterations that ended inside each part of the interval. */
+  parts: Float64Array;
 }
 
 /** Milliseconds; the same in all threads, which `performance.now()` is not. */
@@ -77,10 +85,11 @@ export const clock: () => number =
 export const arrival = (thread: number): number => thread * INTS;
 export const tally = (thread: number): number => thread * FLOATS;
 
-if (BYPASSES + BANDS > FLOATS) throw new RangeError('a tally does not fit its part of the board');
+if (Math.max(BYPASSES + BANDS, PARTS) > FLOATS)
+  throw new RangeError('a tally does not fit its part of the board');
 
 export function makeBoard(threads: number): Board {
-  const board = openBoard(new SharedArrayBuffer(THREADS_AT + 2 * threads * STRIDE), threads);
+  const board = openBoard(new SharedArrayBuffer(THREADS_AT + 3 * threads * STRIDE), threads);
   board.tickets[LATEST] = -1n;
   board.tickets[HIGHEST] = -1n;
   return board;
@@ -94,5 +103,6 @@ export function openBoard(memory: SharedArrayBuffer, threads: number): Board {
     interval: new Float64Array(memory, INTERVAL_AT, FLOATS),
     arrivals: new Int32Array(memory, THREADS_AT, threads * INTS),
     tallies: new Float64Array(memory, THREADS_AT + threads * STRIDE, threads * FLOATS),
+    parts: new Float64Array(memory, THREADS_AT + 2 * threads * STRIDE, threads * FLOATS),
   };
 }

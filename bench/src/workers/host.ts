@@ -7,6 +7,7 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { BENCHMARKS, type Benchmark, scriptRow, type Work } from '../benchmarks.js';
 import { MT_BYTES, mtSeed, mtStepped } from '../mt19937.js';
+import type { Parts } from '../results.js';
 import type { Trace } from '../rows/platoon.js';
 import type { Wakes } from '../rows/row.js';
 import {
@@ -24,6 +25,7 @@ import {
   MEASURE,
   makeBoard,
   OUT_OF_ORDER,
+  PARTS,
   PHASE,
   REHEARSAL,
   STOP,
@@ -49,6 +51,7 @@ export interface HostResult {
   cpuSeconds: number;
   /** Per thread, iterations that ended inside the interval. */
   iterations: number[];
+  parts: Parts;
   admissions: number;
   longestWaitMs: number;
   largestBypass: number;
@@ -90,7 +93,7 @@ async function run(order: HostOrder): Promise<HostResult> {
   const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
   mtSeed(common);
 
-  const { words, interval, tallies } = board;
+  const { words, interval, tallies, parts } = board;
   const crew = workers.slice(0, threads);
   const ready = crew.map((worker) => answer(worker, 'ready'));
   crew.forEach((worker, thread) => {
@@ -120,7 +123,13 @@ async function run(order: HostOrder): Promise<HostResult> {
   const begin = clock();
   interval[BEGIN] = begin;
   setPhase(words, MEASURE);
-  sleep(seconds * 1000);
+  const ends: number[] = [];
+  for (let part = 1; part < PARTS; part++) {
+    sleep(begin + (part * seconds * 1000) / PARTS - clock());
+    ends.push(clock());
+    setPhase(words, MEASURE + part);
+  }
+  sleep(begin + seconds * 1000 - clock());
   const end = clock();
   interval[END] = end;
   setPhase(words, STOP);
@@ -131,6 +140,7 @@ async function run(order: HostOrder): Promise<HostResult> {
   const traced = trace?.(end);
   dispose?.();
 
+  ends.push(end);
   const column = (index: number) => crew.map((_, thread) => tallies[tally(thread) + index] as number);
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
   const admissions = sum(column(ADMISSIONS));
@@ -141,6 +151,10 @@ async function run(order: HostOrder): Promise<HostResult> {
     seconds: (end - begin) / 1000,
     cpuSeconds: (used.user + used.system) / 1e6,
     iterations: column(COUNTED),
+    parts: {
+      seconds: ends.map((time, part) => (time - (ends[part - 1] ?? begin)) / 1000),
+      iterations: ends.map((_, part) => sum(crew.map((_, thread) => parts[tally(thread) + part] as number))),
+    },
     admissions,
     longestWaitMs: Math.max(...column(LONGEST_WAIT)),
     largestBypass: Math.max(...column(LARGEST_BYPASS)),

@@ -34,6 +34,7 @@ import {
   LONGEST_WAIT,
   MEASURE,
   OUT_OF_ORDER,
+  PARTS,
   PHASE,
   STOP,
   tally,
@@ -108,7 +109,7 @@ function steps(state: Uint32Array, count: number): void {
   for (let i = 0; i < count; i++) mtStep(state);
 }
 
-const workbench: Turn<LockLike> = {
+const lockWorkbench: Turn<LockLike> = {
   iterate: (lock, common, own) => {
     lock.lock();
     steps(common, insideSteps);
@@ -121,14 +122,34 @@ const workbench: Turn<LockLike> = {
   outside: (own) => steps(own, outsideSteps),
 };
 
-/** Mutexbench with other work than one step and none: apart from it, which has no loop to count. */
-export function working(work: Work): Turn<unknown> {
-  insideSteps = work.inside;
-  outsideSteps = work.outside;
-  return workbench as Turn<unknown>;
-}
+const semaphoreWorkbench: Turn<SemaphoreLike> = {
+  iterate: (semaphore, common, own) => {
+    semaphore.acquire();
+    steps(common, insideSteps);
+    semaphore.release();
+    steps(own, outsideSteps);
+  },
+  enter: (semaphore) => semaphore.acquire(),
+  inside: (common) => steps(common, insideSteps),
+  leave: (semaphore) => semaphore.release(),
+  outside: (own) => steps(own, outsideSteps),
+};
 
 export const TURNS = { semabench, hashbench, mutexbench } as Record<Benchmark['workload'], Turn<unknown>>;
+
+const WORKING: Partial<typeof TURNS> = {
+  semabench: semaphoreWorkbench as Turn<unknown>,
+  mutexbench: lockWorkbench as Turn<unknown>,
+};
+
+/** Semabench or mutexbench with other work than its own: apart from it, which has no loops to count steps. */
+export function working(workload: Benchmark['workload'], work: Work): Turn<unknown> {
+  insideSteps = work.inside;
+  outsideSteps = work.outside;
+  const turn = WORKING[workload];
+  if (turn === undefined) throw new Error(`${workload} has no work to choose`);
+  return turn;
+}
 
 /** What a loop works on. */
 export interface Stage {
@@ -157,35 +178,50 @@ export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array,
   }
 }
 
-/** Runs until STOP; writes how many iterations ended inside the interval, and how many there were in all. */
+/**
+ * Runs until STOP; writes how many iterations ended inside the interval and each of its parts, and how many there were in
+ * all. The loop does one and the same at every change of phase, which it so has rehearsed before the interval.
+ */
 export function measure({ turn: { iterate }, joined, board, thread, common, own }: Stage): void {
-  const { subject } = joined;
+  const { subject, finish } = joined;
   const { words, tallies } = board;
+  const marks = new Float64Array(STOP + 1).fill(-1);
   iterate(subject, common, own);
   admitted(words);
   let seen = WARM;
   let iterations = 0;
-  let before = -1;
   while (true) {
     iterate(subject, common, own);
     const phase = words[PHASE] as number;
     if (phase !== seen) {
       // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.
       seen = phase;
+      marks[phase] = iterations;
       if (phase === STOP) break;
-      before = phase === MEASURE ? iterations : -1;
     }
     iterations++;
   }
-  // A thread that was kept waiting through the whole interval has seen no MEASURE and did nothing inside it.
-  tallies[tally(thread) + COUNTED] = before < 0 ? 0 : iterations - before;
+  finish?.();
+  settle(marks);
+  const at = tally(thread);
+  for (let part = 0; part < PARTS; part++) {
+    board.parts[at + part] = (marks[MEASURE + part + 1] as number) - (marks[MEASURE + part] as number);
+  }
+  tallies[at + COUNTED] = iterations - (marks[MEASURE] as number);
   // With the first and the last, which are not counted.
-  tallies[tally(thread) + ADMISSIONS] = iterations + 2;
+  tallies[at + ADMISSIONS] = iterations + 2;
+}
+
+/** A thread that was kept waiting from before a phase until after it did nothing in it: it ended with what came next. */
+export function settle(marks: Float64Array): void {
+  for (let phase = STOP - 1; phase >= MEASURE; phase--) {
+    if ((marks[phase] as number) < 0) marks[phase] = marks[phase + 1] as number;
+  }
 }
 
 /** Runs until STOP; writes longest wait, bypass and the number of admissions out of ticket order. */
 export function probe({ turn, joined, board, thread, threads, common, own }: Stage): void {
-  const { subject, ticket } = joined;
+  const { subject, ticket, finish } = joined;
   const { words, tickets, interval, arrivals, tallies } = board;
   const stamp = arrival(thread);
   const at = tally(thread);
@@ -229,7 +265,7 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
     const phase = Atomics.load(words, PHASE);
     if (phase !== seen) {
       // What was before the interval does not count; a thread may have waited through all of that.
-      if (seen !== MEASURE) {
+      if (seen < MEASURE) {
         longestWait = largestBypass = 0;
         for (let band = 0; band < BANDS; band++) tallies[at + BYPASSES + band] = 0;
       }
@@ -243,6 +279,7 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
     (tallies[at + BYPASSES + bypassBand(bypass)] as number)++;
     if (phase === STOP) break;
   }
+  finish?.();
   tallies[at + ADMISSIONS] = admissions;
   tallies[at + LONGEST_WAIT] = longestWait;
   tallies[at + LARGEST_BYPASS] = largestBypass;

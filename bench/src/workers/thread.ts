@@ -35,7 +35,8 @@ port.on('message', async (order: ThreadOrder) => {
   try {
     const url = new URL(`./loop.js?row=${encodeURIComponent(row)}`, import.meta.url).href;
     const loops = (await import(url)) as typeof import('./loop.js');
-    const turn = work === undefined ? loops.TURNS[BENCHMARKS[benchmark].workload] : loops.working(work);
+    const { workload } = BENCHMARKS[benchmark];
+    const turn = work === undefined ? loops.TURNS[workload] : loops.working(workload, work);
     const { join, share, alone = share } = scriptRow(benchmark, row);
     leave?.();
     const joined = await join(order.shared);

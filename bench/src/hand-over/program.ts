@@ -1,0 +1,53 @@
+// Runs as a process of its own, one for a row and a run, and prints the trials of all sections as JSON.
+//
+//   program.js ROW SECTIONS      SECTIONS in JSON: [{"by": "computing", "microseconds": 20, "trials": 300}, ...]
+
+import { Worker } from 'node:worker_threads';
+import { handOverRow } from './rows.js';
+import type { ThreadOrder, ThreadReply } from './thread.js';
+import { BOARD_BYTES, type Section, type Trials } from './trials.js';
+
+export interface SectionOrder extends Section {
+  trials: number;
+}
+
+/** Goes first and does not count: by then the engine has compiled the way through the wait. */
+const WARM_UP: SectionOrder = { by: 'computing', microseconds: 20, trials: 300 };
+
+const newThread = (): Worker => new Worker(new URL('./thread.js', import.meta.url));
+
+function answer(worker: Worker, order: ThreadOrder): Promise<Trials | undefined> {
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject);
+    worker.once('message', (reply: ThreadReply) => {
+      worker.off('error', reject);
+      if ('error' in reply) reject(new Error(reply.error));
+      else resolve(reply.trials);
+    });
+    worker.postMessage(order);
+  });
+}
+
+const [name = '', sections = '[]'] = process.argv.slice(2);
+try {
+  const row = handOverRow(name);
+  // Made once the row has shared something: workers inherit the arena that this makes.
+  let crew: [holder: Worker, waiter: Worker] | undefined;
+  const measured: (Trials | undefined)[] = [];
+  for (const { trials, ...section } of [WARM_UP, ...(JSON.parse(sections) as SectionOrder[])]) {
+    // A lock of its own for each: none begins with what it has learnt of another section.
+    const { shared, dispose } = await row.share();
+    crew ??= [newThread(), newThread()];
+    const [holder, waiter] = crew;
+    const common = { row: name, shared, board: new SharedArrayBuffer(BOARD_BYTES), section, trials };
+    const held = answer(holder, { ...common, side: 'holder' });
+    const [found] = await Promise.all([answer(waiter, { ...common, side: 'waiter' }), held]);
+    measured.push(found);
+    dispose?.();
+  }
+  console.log(JSON.stringify(measured.slice(1)));
+  process.exit();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

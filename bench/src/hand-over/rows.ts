@@ -1,0 +1,46 @@
+// The rows of the hand-over benchmark. To add a row, add an entry.
+
+import { scriptRow } from '../benchmarks.js';
+import { type LockLike, SemaphoreAsLock } from '../rows/locks.js';
+import { native, type Row, type ScriptRow } from '../rows/row.js';
+import type { SemaphoreLike } from '../rows/semaphores.js';
+import { BareWaitNotify } from './bare.js';
+
+/** The floors: a hand-over by the sleep of the engine, and of the system, and nothing else. */
+export const BARE = 'bare wait/notify';
+export const NATIVE_BARE = 'bare futex';
+
+/** A semaphore of semabench, taken for a lock. */
+function asLock(name: string): ScriptRow<LockLike> {
+  const row = scriptRow('semaphores', name) as ScriptRow<SemaphoreLike>;
+  const { kind, family, share } = row;
+  const join = async (shared: unknown) => ({
+    subject: new SemaphoreAsLock((await row.join(shared)).subject),
+  });
+  return { kind, name, family, share, join };
+}
+
+export const HAND_OVERS: readonly Row[] = [
+  scriptRow('locks', 'Mutex'),
+  asLock('Semaphore'),
+  asLock('BinarySemaphore'),
+  asLock('TwaSemaphore'),
+  scriptRow('locks', 'js-barging'),
+  {
+    kind: 'script',
+    name: BARE,
+    family: 'JavaScript',
+    share: async () => ({ shared: BareWaitNotify.share() }),
+    join: async (words) => ({ subject: new BareWaitNotify(words as Int32Array) }),
+  } satisfies ScriptRow<LockLike>,
+  native('pthread_mutex'),
+  native('sem_t'),
+  native('twa-futex'),
+  native(NATIVE_BARE, 'bare-futex'),
+];
+
+export function handOverRow(name: string): ScriptRow<LockLike> {
+  const row = HAND_OVERS.find((candidate) => candidate.name === name);
+  if (row?.kind !== 'script') throw new Error(`no script row of hand-over is called ${name}`);
+  return row as ScriptRow<LockLike>;
+}
