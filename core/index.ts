@@ -68,6 +68,7 @@ export { reap } from './reaping';
 export { arrive, dropRun, enterRun, settle } from './runs';
 export {
   acquire,
+  acquireOne,
   available,
   dispose,
   enqueue,
@@ -76,6 +77,7 @@ export {
   park,
   parkFor,
   release,
+  releaseOne,
   ticketTaken,
   tryAcquire,
   waiting,
