@@ -171,9 +171,9 @@ export function acquire(s: usize, n: i32): i32 {
   const width = n as i64;
   const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
   ticketTaken = start;
-  const ahead = atomic.load<i64>(s, GRANT) - start - width; // D1 read
-  if (ahead < 0) {
-    if (ahead < CLOSED_BELOW) {
+  const free = atomic.load<i64>(s, GRANT) - start; // D1 read
+  if (free < width) {
+    if (free < CLOSED_BELOW) {
       atomic.sub<i64>(s, width, TICKET);
       return ANSWER_CLOSED;
     }
