@@ -35,8 +35,9 @@ import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { relax } from './relax';
 
-/** What twaRelease leaves to twaPost: grant before it. */
-let granted: i64 = 0;
+/** What twaRelease leaves to twaPost: grant before it, and how many permits it gave. */
+let grantBefore: i64 = 0;
+let given: i32 = 0;
 
 /** SemaTake up to its short-cut. ADMITTED, or QUEUED: then twaAwait must follow. Calls nothing and never blocks. */
 export function twaAcquire(s: usize): i32 {
@@ -103,20 +104,21 @@ export function twaRelease(s: usize, n: i32): i32 {
   const grant = atomic.add<i64>(s, n, GRANT);
   // The old grant is compared: with old + n the last waiters' wake-up would be lost.
   if (atomic.load<i64>(s, TICKET) > grant) {
-    granted = grant;
+    grantBefore = grant;
+    given = n;
     return MORE;
   }
   return ADMITTED;
 }
 
-/** SemaPost of n permits from there on: leaves the array alone if nobody far away waits. */
-export function twaPost(s: usize, n: i32): void {
-  post(s, granted, n, atomic.load<i64>(s, TICKET) - granted);
+/** SemaPost from there on: leaves the array alone if nobody far away waits. */
+export function twaPost(s: usize): void {
+  post(s, grantBefore, given, atomic.load<i64>(s, TICKET) - grantBefore);
 }
 
 /** Both. */
 export function twaGive(s: usize, n: i32): void {
-  if (twaRelease(s, n) !== ADMITTED) twaPost(s, n);
+  if (twaRelease(s, n) !== ADMITTED) twaPost(s);
 }
 
 /** SemaPostConservative: pokes the array each time. */

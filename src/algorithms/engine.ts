@@ -58,7 +58,7 @@ export interface Algorithms {
   twaAcquire(address: number): number;
   twaAwait(address: number): number;
   twaRelease(address: number, permits: number): number;
-  twaPost(address: number, permits: number): void;
+  twaPost(address: number): void;
   twaReleaseConservative(address: number): void;
   twaDispose(address: number): void;
   ttsLock(address: number): number;

@@ -77,11 +77,11 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);
-    if (this.#release(this.at, permits) !== 0) this.#post(permits);
+    if (this.#release(this.at, permits) !== 0) this.#post();
   }
 
-  #post(permits: number): void {
-    this.algorithms.twaPost(this.at, permits);
+  #post(): void {
+    this.algorithms.twaPost(this.at);
   }
 
   /**
