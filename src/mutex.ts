@@ -110,9 +110,7 @@ export class Mutex extends Referring {
    */
   constructor(options?: MutexOptions);
   constructor(options: MutexOptions | Reference = {}) {
-    super(
-      options instanceof Reference ? options : make(KIND, NUMBER, properties(options), options.arena),
-    );
+    super(options instanceof Reference ? options : make(KIND, NUMBER, properties(options), options.arena));
   }
 
   /**
