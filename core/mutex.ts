@@ -188,28 +188,28 @@ function left(m: usize, w: i64): i32 {
 
 /** Takes the lock, if it may. ADMITTED, or CONTENDED: then queue must follow. Calls nothing and never blocks. */
 export function lock(m: usize): i32 {
-  const expected = guess;
-  let w: i64;
-  if ((expected & M_WAITERS) !== 0) {
-    if (left(m, expected) > 0) {
-      const free = expected + M_OVERTAKING;
-      w = atomic.cmpxchg<i64>(m, expected, free + owner, M_WORD);
-      if (w === expected) guess = free;
-    } else {
-      w = atomic.load<i64>(m, M_WORD);
-      if (w === expected) return CONTENDED;
+  let w = guess;
+  if ((w & M_WAITERS) === 0) {
+    const before = atomic.cmpxchg<i64>(m, w, w + owner, M_WORD);
+    if (before === w) return ADMITTED;
+    w = before;
+  } else if (left(m, w) > 0) {
+    const free = w + M_OVERTAKING;
+    const before = atomic.cmpxchg<i64>(m, w, free + owner, M_WORD);
+    if (before === w) {
+      guess = free;
+      return ADMITTED;
     }
-  } else w = atomic.cmpxchg<i64>(m, expected, expected + owner, M_WORD);
-  if (w !== expected) {
-    if ((w & (M_OWNER | M_RESERVED | M_CLOSED | M_DIED)) !== 0 || owner === 0) return CONTENDED;
-    let free = w;
-    if ((w & M_WAITERS) !== 0) {
-      if (left(m, w) <= 0) return CONTENDED;
-      free += M_OVERTAKING;
-    }
-    if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return CONTENDED;
-    guess = free;
+    w = before;
+  } else w = atomic.load<i64>(m, M_WORD);
+  if ((w & (M_OWNER | M_RESERVED | M_CLOSED | M_DIED)) !== 0 || owner === 0) return CONTENDED;
+  let free = w;
+  if ((w & M_WAITERS) !== 0) {
+    if (left(m, w) <= 0) return CONTENDED;
+    free += M_OVERTAKING;
   }
+  if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return CONTENDED;
+  guess = free;
   return ADMITTED;
 }
 
