@@ -35,9 +35,10 @@ import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { relax } from './relax';
 
-/** What twaRelease leaves to twaPost: grant before it, and how many permits it gave. */
+/** What twaRelease leaves to twaPost: grant before it, how many permits it gave, and how many waited. */
 let grantBefore: i64 = 0;
-let given: i32 = 0;
+let given: i64 = 0;
+let waiters: i64 = 0;
 
 /** SemaTake up to its short-cut. ADMITTED, or QUEUED: then twaAwait must follow. Calls nothing and never blocks. */
 export function twaAcquire(s: usize): i32 {
@@ -102,10 +103,12 @@ export function twaTake(s: usize): i32 {
  */
 export function twaRelease(s: usize, n: i32): i32 {
   const grant = atomic.add<i64>(s, n, GRANT);
-  // The old grant is compared: with old + n the last waiters' wake-up would be lost.
-  if (atomic.load<i64>(s, TICKET) > grant) {
+  // With the old grant: with old + n the last waiters' wake-up would be lost.
+  const waiting = atomic.load<i64>(s, TICKET) - grant;
+  if (waiting > 0) {
     grantBefore = grant;
     given = n;
+    waiters = waiting;
     return MORE;
   }
   return ADMITTED;
@@ -113,7 +116,7 @@ export function twaRelease(s: usize, n: i32): i32 {
 
 /** SemaPost from there on: leaves the array alone if nobody far away waits. */
 export function twaPost(s: usize): void {
-  post(s, grantBefore, given, atomic.load<i64>(s, TICKET) - grantBefore);
+  post(s, grantBefore, given, waiters);
 }
 
 /** Both. */

@@ -217,6 +217,7 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
       'algorithms/chains/recovery',
       'algorithms/twa-semaphore/given',
       'algorithms/twa-semaphore/grantBefore',
+      'algorithms/twa-semaphore/waiters',
     ],
     last: [],
     recovery: 'algorithms/chains/recovery',
