@@ -69,6 +69,7 @@ export { reap } from './reaping';
 export { arrive, dropRun, enterRun, settle } from './runs';
 export {
   acquire,
+  acquireOne,
   available,
   dispose,
   enqueue,
@@ -77,6 +78,7 @@ export {
   park,
   parkFor,
   release,
+  releaseOne,
   ticketTaken,
   tryAcquire,
   waiting,

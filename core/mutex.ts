@@ -240,13 +240,15 @@ export function tryLock(m: usize): i32 {
  */
 export function unlock(m: usize): i32 {
   const free = guess;
-  let w = atomic.cmpxchg<i64>(m, free + owner, free, M_WORD); // D9
-  if (w !== free + owner) {
+  const held = free + owner;
+  let w = atomic.cmpxchg<i64>(m, held, free, M_WORD); // D9
+  if (w !== held) {
     if ((w & M_OWNER) !== owner) return ANSWER_NOT_HELD;
     w = atomic.sub<i64>(m, owner, M_WORD); // D9
     guess = (w - owner) & ~(M_RESERVED | M_CLOSED | M_DIED);
   }
-  return (w & M_SLEEPING) === 0 ? ADMITTED : MORE;
+  if ((w & M_SLEEPING) !== 0) return MORE;
+  return ADMITTED;
 }
 
 /** Wakes the eldest, if it sleeps. */

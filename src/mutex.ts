@@ -14,7 +14,6 @@ import {
   ANSWER_HELD,
   ANSWER_NOT_HELD,
   CLOSED_OBJECT,
-  type Core,
   ELDEST,
   QUEUED,
   REFUSED,
@@ -23,7 +22,16 @@ import {
 import { closed } from './engine/doorbell.js';
 import { countdown, nanoseconds, parkUntilDue } from './engine/parking.js';
 import { ADAPTIVE, budget, PARKING, type ParkingOptions } from './engine/policy.js';
-import { find, type Handle, make, open, type Properties, Reference } from './engine/shared-object.js';
+import {
+  find,
+  type Handle,
+  make,
+  open,
+  type Properties,
+  Reference,
+  Referring,
+  reference,
+} from './engine/shared-object.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
 import { checkInteger, checkOptions, checkType, DisposedError, noRoom } from './errors.js';
 import { HeldLock } from './held-lock.js';
@@ -79,16 +87,14 @@ function properties(options: MutexOptions): Properties {
  *
  * The algorithm is this library's own; how waiters sleep in line is that of its semaphore.
  */
-export class Mutex {
-  // Numbers start as numbers, not as undefined: the engine then keeps these fields untagged.
+export class Mutex extends Referring {
+  readonly #reference = reference();
+  readonly #core = this.#reference.attachment.core;
+  readonly #shared: Shared = this.#reference.hold(this);
   /** Address of the shared object; of the closed one, once this has let go. */
-  #at = 0;
-  readonly #core: Core;
-  // The core's two functions as fields: one load less before the locked instruction, which waits for them.
-  readonly #lock: Core['lock'];
-  readonly #unlock: Core['unlock'];
-  readonly #reference: Reference;
-  readonly #shared: Shared;
+  #at = this.#reference.address;
+  readonly #lock = this.#core.lock;
+  readonly #unlock = this.#core.unlock;
 
   /**
    * Called in a thread that has locked, before it goes on, when an owner has died since somebody last learnt of that:
@@ -103,16 +109,7 @@ export class Mutex {
    */
   constructor(options?: MutexOptions);
   constructor(options: MutexOptions | Reference = {}) {
-    const reference =
-      options instanceof Reference ? options : make(KIND, NUMBER, properties(options), options.arena);
-    const shared = reference.hold(this);
-    const { core } = reference.attachment;
-    this.#shared = shared;
-    this.#reference = reference;
-    this.#core = core;
-    this.#at = reference.address;
-    this.#lock = core.lock;
-    this.#unlock = core.unlock;
+    super(options instanceof Reference ? options : make(KIND, NUMBER, properties(options), options.arena));
   }
 
   /**

@@ -31,6 +31,8 @@ import {
   open,
   type Properties,
   Reference,
+  Referring,
+  reference,
 } from './engine/shared-object.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
 import { badInteger, DisposedError, noRoom } from './errors.js';
@@ -75,22 +77,23 @@ const DONE = Promise.resolve();
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2; the way of waiting
  * and waking is this library's own.
  */
-export class Semaphore {
-  // Numbers start as numbers, not as undefined: the engine then keeps these fields untagged.
+export class Semaphore extends Referring {
+  readonly #reference = reference();
+  readonly #core = this.#reference.attachment.core;
+  readonly #shared: Shared = this.#reference.hold(this);
+  /** This thread's waiting promises on the shared object. */
+  readonly #promises: Promises = this.#shared.promises;
   /** Address of the shared object; of the closed one, once this has let go. */
-  #at = 0;
-  #max = 0;
-  #robust = false;
+  #at = this.#reference.address;
+  readonly #max = this.#core.maxOf(this.#at);
+  readonly #robust = this.#shared.robust !== 0;
+  readonly #acquire = acquireOf(this.#core, this.#shared);
+  readonly #acquireOne = this.#robust ? (at: number) => this.#acquire(at, 1) : this.#core.acquireOne;
+  readonly #release = releaseOf(this.#core, this.#shared, this.#max);
+  readonly #releaseOne =
+    this.#robust || this.#max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
   /** What the last acquire of a robust semaphore has learnt. */
   #ownerDied = false;
-  readonly #core: Core;
-  // The core's two functions as fields: one load less before the locked instruction, which waits for them.
-  readonly #acquire: Core['acquire'];
-  readonly #release: Core['release'];
-  readonly #reference: Reference;
-  readonly #shared: Shared;
-  /** This thread's waiting promises on the shared object. */
-  readonly #promises: Promises;
 
   /**
    * Called in a thread that has acquired, before it goes on, when owners of a robust semaphore have died since
@@ -106,25 +109,11 @@ export class Semaphore {
    */
   constructor(permits: number, options?: SemaphoreOptions);
   constructor(permits: number | Reference, options: SemaphoreOptions = {}) {
-    const reference =
+    super(
       permits instanceof Reference
         ? permits
-        : make(KIND, NUMBER, properties(permits, options), options.arena);
-    const shared = reference.hold(this);
-    this.#shared = shared;
-    this.#promises = shared.promises;
-    this.#reference = reference;
-    const core = reference.attachment.core;
-    this.#core = core;
-    this.#at = reference.address;
-    this.#max = core.maxOf(reference.address);
-    this.#robust = shared.robust !== 0;
-    this.#acquire = this.#robust ? (at, n) => core.acquireRobust(at, n, shared.robust) || HEAR : core.acquire;
-    const release: Core['release'] = this.#robust
-      ? (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, shared.robust))
-      : core.release;
-    this.#release =
-      this.#max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
+        : make(KIND, NUMBER, properties(permits, options), options.arena),
+    );
   }
 
   /**
@@ -214,12 +203,21 @@ export class Semaphore {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(permits = 1, patience?: Patience): void {
+    if (permits !== 1 || patience !== undefined) {
+      this.#acquireSo(permits, patience);
+    } else {
+      const answer = this.#acquireOne(this.#at);
+      if (answer !== 0) this.#park(answer, 1);
+    }
+  }
+
+  #acquireSo(permits: number, patience: Patience | undefined): void {
     if (permits !== 1) this.#check('acquire', permits);
     if (patience !== undefined) {
       this.#acquireFor(permits, checkPatience('Semaphore.acquire', patience));
     } else {
       const answer = this.#acquire(this.#at, permits);
-      if (answer !== 0) this.#park(answer, permits);
+      if (answer !== ADMITTED) this.#park(answer, permits);
     }
   }
 
@@ -372,9 +370,17 @@ export class Semaphore {
    * nothing has changed; or if the semaphore is robust and this thread holds fewer. (Two threads that both release too much at the same instant may both pass.)
    */
   release(permits = 1): void {
-    if (permits !== 1) this.#check('release', permits);
+    if (permits !== 1) this.#releaseMany(permits);
+    else {
+      const answer = this.#releaseOne(this.#at);
+      if (answer !== 0) this.#finishRelease(answer, 1);
+    }
+  }
+
+  #releaseMany(permits: number): void {
+    this.#check('release', permits);
     const answer = this.#release(this.#at, permits);
-    if (answer !== 0) this.#finishRelease(answer, permits);
+    if (answer !== ADMITTED) this.#finishRelease(answer, permits);
   }
 
   #finishRelease(released: number, permits: number): void {
@@ -451,6 +457,20 @@ export class Semaphore {
         `${this.available} are. Nothing was released`,
     );
   }
+}
+
+/** The core's acquire, of a robust semaphore or not. */
+function acquireOf(core: Core, { robust }: Shared): Core['acquire'] {
+  return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || HEAR;
+}
+
+/** The core's release, and for a bounded semaphore one that also asks whether there is room. */
+function releaseOf(core: Core, { robust }: Shared, max: number): Core['release'] {
+  const release: Core['release'] =
+    robust === 0
+      ? core.release
+      : (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, robust));
+  return max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
 }
 
 function properties(permits: number, options: SemaphoreOptions): Properties {

@@ -43,12 +43,12 @@ export interface StraightRun {
 
 /** The runs that the core relies on. */
 export const straightRuns: readonly StraightRun[] = [
-  {
-    name: 'R1, acquire',
-    fn: 'semaphore/acquire',
+  ...['semaphore/acquire', 'semaphore/acquireOne'].map((fn) => ({
+    name: `R1, ${fn}`,
+    fn,
     from: { kind: RMW, word: constant('TICKET') },
     to: [constant('E_STATE')],
-  },
+  })),
   {
     name: 'R1, arrive',
     fn: 'runs/arrive',

@@ -402,7 +402,9 @@ class Sequence {
       case 3: {
         const outcome = robust
           ? this.#call(t, 'acquireRobust', [s, n, counted])
-          : this.#call(t, 'acquire', [s, n]);
+          : n === 1 && this.#draw(2) > 0
+            ? this.#call(t, 'acquireOne', [s])
+            : this.#call(t, 'acquire', [s, n]);
         thread.acquired = number(outcome);
         // Mostly enqueue follows, and then park, as they should, if only to find that it would block.
         if (this.#draw(4) === 0 || outcome === 'trap') return outcome;
@@ -423,7 +425,9 @@ class Sequence {
       case 8: {
         const outcome = robust
           ? this.#call(t, 'releaseRobust', [s, n, counted])
-          : this.#call(t, 'release', [s, n]);
+          : n === 1 && this.#draw(2) > 0
+            ? this.#call(t, 'releaseOne', [s])
+            : this.#call(t, 'release', [s, n]);
         thread.released = number(outcome);
         if (outcome === 'trap' || !thread.released || !this.#draw(6)) return outcome;
         return this.#finishRelease(t, s, n, thread.released);
@@ -567,15 +571,15 @@ class Sequence {
       case 2:
       case 3:
       case 4:
-        return this.#call(t, 'ticketAcquire', [s]);
+        return this.#call(t, this.#from(['ticketAcquire', 'ticketAwait']), [s]);
       case 5:
       case 6:
       case 7:
-        return this.#call(t, 'twaAcquire', [s]);
+        return this.#call(t, this.#from(['twaAcquire', 'twaAwait']), [s]);
       default:
         return this.#draw(3)
           ? this.#call(t, this.#from(['ticketRelease', 'twaRelease']), [s, 1 + this.#draw(3)])
-          : this.#call(t, 'twaReleaseConservative', [s]);
+          : this.#call(t, this.#from(['twaReleaseConservative', 'ticketPost', 'twaPost']), [s]);
     }
   }
 }

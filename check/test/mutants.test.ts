@@ -38,12 +38,12 @@ describe('seeded faults', () => {
     ['a notify', 'semaphore/moveOn: notify state, dropped', '2x2'],
     [
       'one notified of all who sleep on a word',
-      'algorithms/ticket-semaphore/ticketRelease: notify grant, one',
+      'algorithms/ticket-semaphore/ticketPost: notify grant, one',
       'ticket: 4x1',
     ],
     ['the comparison when a grant is given', 'semaphore/moveOn: cmpxchg state, loosened', '1x3'],
     ['the epoch', 'semaphore/leave: load state, zero', '1x3'],
-    ['grant before ticket', 'semaphore/release: rmw grant, swapped with load ticket', '2x2'],
+    ['grant before ticket', 'semaphore/releaseOne: rmw grant, swapped with load ticket', '2x2'],
     ['the comparison of a wait', 'semaphore/parkFor: wait state, loosened', '2x2'],
     [
       'a tombstone that is passed while it is half joined',

@@ -45,8 +45,8 @@ import { setLastTicket } from './core';
 import { disown, holds, own } from './ownership';
 import { relax } from './relax';
 import { takeIfDue } from './ticket-lock';
-import { ticketAcquire, ticketDispose, ticketReleaseMany } from './ticket-semaphore';
-import { twaAcquire, twaDispose, twaReleaseMany } from './twa-semaphore';
+import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';
+import { twaDispose, twaReleaseMany, twaTake } from './twa-semaphore';
 
 /** What capacitorArriveInLanes leaves to capacitorAwait. */
 let drawn: i64 = 0;
@@ -54,7 +54,7 @@ let drawn: i64 = 0;
 /** Passes into the capacitor, blocking while it is closed. ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
 export function capacitorArrive(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
-  return atomic.load<i32>(s, O_THRESHOLD) < 0 ? ticketAcquire(s) : twaAcquire(s);
+  return atomic.load<i32>(s, O_THRESHOLD) < 0 ? ticketTake(s) : twaTake(s);
 }
 
 /** Passes into the capacitor if it is open and nobody waits. ADMITTED, REFUSED or ANSWER_CLOSED. */
@@ -89,7 +89,7 @@ export function capacitorDepart(s: usize): i32 {
   const answer = depart(s);
   if (answer !== MORE) return answer;
   const bypass = atomic.load<i32>(s, O_MAX);
-  if (atomic.load<i32>(s, O_THRESHOLD) < 0) ticketReleaseMany(s, bypass);
+  if (atomic.load<i32>(s, O_THRESHOLD) < 0) ticketGive(s, bypass);
   else twaReleaseMany(s, bypass);
   return ADMITTED;
 }

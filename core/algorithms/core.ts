@@ -7,3 +7,7 @@ declare let ticketTaken: i64;
 export function setLastTicket(ticket: i64): void {
   ticketTaken = ticket;
 }
+
+export function lastTicket(): i64 {
+  return ticketTaken;
+}

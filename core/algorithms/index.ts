@@ -68,7 +68,14 @@ export {
 export { recipLock, recipUnlock } from './reciprocating-lock';
 export { retire } from './retiring';
 export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
-export { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
+export { ticketAcquire, ticketAwait, ticketDispose, ticketPost, ticketRelease } from './ticket-semaphore';
 export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';
 export { twaLock, twaLockDispose, twaTryLock, twaUnlock } from './twa-lock';
-export { twaAcquire, twaDispose, twaRelease, twaReleaseConservative } from './twa-semaphore';
+export {
+  twaAcquire,
+  twaAwait,
+  twaDispose,
+  twaPost,
+  twaRelease,
+  twaReleaseConservative,
+} from './twa-semaphore';

@@ -8,12 +8,12 @@
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, GRANT, REFUSED, TICKET } from '../layout';
 import { setLastTicket } from './core';
 import { disown, holds, own } from './ownership';
-import { ticketAcquire, ticketDispose, ticketRelease } from './ticket-semaphore';
+import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';
 
 /** Takes the lock, blocking until it is this thread's turn. ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
 export function ticketLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
-  const answer = ticketAcquire(s);
+  const answer = ticketTake(s);
   if (answer === ADMITTED) own(s);
   return answer;
 }
@@ -39,7 +39,7 @@ export function takeIfDue(s: usize): i32 {
 export function ticketUnlock(s: usize): i32 {
   if (!holds(s)) return ANSWER_NOT_HELD;
   disown(s);
-  ticketRelease(s, 1);
+  ticketGive(s, 1);
   return ADMITTED;
 }
 

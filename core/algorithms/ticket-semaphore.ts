@@ -8,18 +8,23 @@
  * The wait compares all 64 bits of grant with the value that was too small, in one step with going to
  * sleep; the poster changes grant before it notifies. So a waiter sees the new grant or is woken.
  */
-import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../layout';
+import { ADMITTED, ANSWER_CLOSED, GRANT, MORE, O_SPIN, QUEUED, TICKET } from '../layout';
 import { closeObject } from '../objects';
-import { setLastTicket } from './core';
+import { lastTicket, setLastTicket } from './core';
 import { countFutileWake } from './counting';
 import { relax } from './relax';
 
-/** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
+/** Takes a ticket. ADMITTED if it is due, or QUEUED: then ticketAwait must follow. Calls nothing and never blocks. */
 export function ticketAcquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
   setLastTicket(ticket);
+  return atomic.load<i64>(s, GRANT) > ticket ? ADMITTED : QUEUED;
+}
+
+/** Blocks until it is the turn of the ticket just taken. ADMITTED or ANSWER_CLOSED. */
+export function ticketAwait(s: usize): i32 {
+  const ticket = lastTicket();
   let grant = atomic.load<i64>(s, GRANT);
-  if (grant > ticket) return ADMITTED;
   let polls = atomic.load<i32>(s, O_SPIN);
   while (true) {
     if (grant > ticket) return ADMITTED;
@@ -35,14 +40,27 @@ export function ticketAcquire(s: usize): i32 {
   }
 }
 
-/** Gives n permits back in one step, and wakes everybody if anybody waits. */
-export function ticketRelease(s: usize, n: i32): void {
-  const grant = atomic.add<i64>(s, n, GRANT);
-  if (atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
+/** Both. */
+export function ticketTake(s: usize): i32 {
+  return ticketAcquire(s) === ADMITTED ? ADMITTED : ticketAwait(s);
 }
 
-/** Gives n permits back in one step. */
-export function ticketReleaseMany(s: usize, n: i64): void {
+/**
+ * Gives n permits back in one step. ADMITTED if nobody waits, or MORE: then ticketPost must follow. Calls nothing and
+ * never blocks.
+ */
+export function ticketRelease(s: usize, n: i32): i32 {
+  const grant = atomic.add<i64>(s, n, GRANT);
+  return atomic.load<i64>(s, TICKET) > grant ? MORE : ADMITTED;
+}
+
+/** Wakes everybody who waits. */
+export function ticketPost(s: usize): void {
+  wakeAll(s);
+}
+
+/** Gives n permits back in one step, and wakes everybody if anybody waits. */
+export function ticketGive(s: usize, n: i64): void {
   const grant = atomic.add<i64>(s, n, GRANT);
   if (atomic.load<i64>(s, TICKET) > grant) wakeAll(s);
 }

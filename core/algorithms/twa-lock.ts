@@ -7,12 +7,12 @@
 import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../layout';
 import { disown, holds, own } from './ownership';
 import { ticketTryLock } from './ticket-lock';
-import { twaAcquire, twaDispose, twaRelease } from './twa-semaphore';
+import { twaDispose, twaGive, twaTake } from './twa-semaphore';
 
 /** Takes the lock, blocking until it is this thread's turn. ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
 export function twaLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
-  const answer = twaAcquire(s);
+  const answer = twaTake(s);
   if (answer === ADMITTED) own(s);
   return answer;
 }
@@ -26,7 +26,7 @@ export function twaTryLock(s: usize): i32 {
 export function twaUnlock(s: usize): i32 {
   if (!holds(s)) return ANSWER_NOT_HELD;
   disown(s);
-  twaRelease(s, 1);
+  twaGive(s, 1);
   return ADMITTED;
 }
 

@@ -23,21 +23,33 @@ import {
   B_SEQUENCE,
   GRANT,
   LINE,
+  MORE,
   O_SPIN,
   O_THRESHOLD,
+  QUEUED,
   TICKET,
 } from '../layout';
 import { closeObject } from '../objects';
-import { setLastTicket } from './core';
+import { lastTicket, setLastTicket } from './core';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { relax } from './relax';
 
-/** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
+/** What twaRelease leaves to twaPost: grant before it, how many permits it gave, and how many waited. */
+let grantBefore: i64 = 0;
+let given: i64 = 0;
+let waiters: i64 = 0;
+
+/** SemaTake up to its short-cut. ADMITTED, or QUEUED: then twaAwait must follow. Calls nothing and never blocks. */
 export function twaAcquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
   setLastTicket(ticket);
-  if (atomic.load<i64>(s, GRANT) > ticket) return ADMITTED;
+  return atomic.load<i64>(s, GRANT) > ticket ? ADMITTED : QUEUED;
+}
+
+/** SemaTake from there on: blocks until it is the turn of the ticket just taken. ADMITTED or ANSWER_CLOSED. */
+export function twaAwait(s: usize): i32 {
+  const ticket = lastTicket();
   const bucket = bucketOf(s, ticket);
   const near = ticket - (atomic.load<i32>(s, O_THRESHOLD) as i64);
   const budget = atomic.load<i32>(s, O_SPIN);
@@ -80,12 +92,36 @@ export function twaAcquire(s: usize): i32 {
   }
 }
 
-/** SemaPost of n permits with its short-cut: no waiter, or none far away, and the array is left alone. */
-export function twaRelease(s: usize, n: i32): void {
+/** Both. */
+export function twaTake(s: usize): i32 {
+  return twaAcquire(s) === ADMITTED ? ADMITTED : twaAwait(s);
+}
+
+/**
+ * SemaPost of n permits up to its short-cut: ADMITTED if nobody waits, and the array is left alone; or MORE: then twaPost
+ * must follow. Calls nothing and never blocks.
+ */
+export function twaRelease(s: usize, n: i32): i32 {
   const grant = atomic.add<i64>(s, n, GRANT);
+  // With the old grant: with old + n the last waiters' wake-up would be lost.
   const waiting = atomic.load<i64>(s, TICKET) - grant;
-  // The old grant is compared: with old + n the last waiters' wake-up would be lost.
-  if (waiting > 0) post(s, grant, n, waiting);
+  if (waiting > 0) {
+    grantBefore = grant;
+    given = n;
+    waiters = waiting;
+    return MORE;
+  }
+  return ADMITTED;
+}
+
+/** SemaPost from there on: leaves the array alone if nobody far away waits. */
+export function twaPost(s: usize): void {
+  post(s, grantBefore, given, waiters);
+}
+
+/** Both. */
+export function twaGive(s: usize, n: i32): void {
+  if (twaRelease(s, n) !== ADMITTED) twaPost(s);
 }
 
 /** SemaPostConservative: pokes the array each time. */

@@ -51,10 +51,14 @@ export interface Algorithms {
   /** The way out that a waiter of a chain took last, 1 to 4: core/algorithms/chains.ts. */
   readonly recovery: WebAssembly.Global<'i32'>;
   ticketAcquire(address: number): number;
-  ticketRelease(address: number, permits: number): void;
+  ticketAwait(address: number): number;
+  ticketRelease(address: number, permits: number): number;
+  ticketPost(address: number): void;
   ticketDispose(address: number): void;
   twaAcquire(address: number): number;
-  twaRelease(address: number, permits: number): void;
+  twaAwait(address: number): number;
+  twaRelease(address: number, permits: number): number;
+  twaPost(address: number): void;
   twaReleaseConservative(address: number): void;
   twaDispose(address: number): void;
   ttsLock(address: number): number;

@@ -20,10 +20,11 @@ export interface ListingOptions extends PolicyOptions {
 export abstract class ListingObject<K extends Kind> {
   readonly #kind: K;
   readonly #reference: Reference;
+  // Declared, so that the constructor is the first to set them: see Referring in engine/shared-object.ts.
   /** @internal */
-  protected readonly algorithms: Algorithms;
+  declare protected readonly algorithms: Algorithms;
   /** @internal Address of the shared object; of the closed one, once this has let go. */
-  protected at: number;
+  declare protected at: number;
 
   /** @internal */
   protected constructor(kind: K, reference: Reference) {

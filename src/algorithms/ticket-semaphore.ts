@@ -1,5 +1,4 @@
 /** TicketSemaphore: the public face of core/algorithms/ticket-semaphore.ts. */
-import { ADMITTED } from '../engine/core.js';
 import { type Handle, Reference } from '../engine/shared-object.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
 import { find, make } from './objects.js';
@@ -21,6 +20,9 @@ const DEFAULTS = { spin: 100 };
  * bound; here it ends in parking, or more threads than processors could not run.
  */
 export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
+  readonly #acquire = this.algorithms.ticketAcquire;
+  readonly #release = this.algorithms.ticketRelease;
+
   /**
    * @param permits available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
@@ -52,8 +54,11 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.algorithms.ticketAcquire(this.at);
-    if (answer !== ADMITTED) this.check(answer);
+    if (this.#acquire(this.at) !== 0) this.#await();
+  }
+
+  #await(): void {
+    this.check(this.algorithms.ticketAwait(this.at));
   }
 
   /**
@@ -64,7 +69,11 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);
-    this.algorithms.ticketRelease(this.at, permits);
+    if (this.#release(this.at, permits) !== 0) this.#post();
+  }
+
+  #post(): void {
+    this.algorithms.ticketPost(this.at);
   }
 
   /** @internal */

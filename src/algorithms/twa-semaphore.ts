@@ -1,5 +1,4 @@
 /** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
-import { ADMITTED } from '../engine/core.js';
 import { type Handle, Reference } from '../engine/shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
@@ -29,6 +28,9 @@ const DEFAULTS = { spin: 100, threshold: 1 };
  * bound; here it ends in parking, or more threads than processors could not run.
  */
 export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
+  readonly #acquire = this.algorithms.twaAcquire;
+  readonly #release = this.algorithms.twaRelease;
+
   /**
    * @param permits available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
@@ -60,8 +62,11 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.algorithms.twaAcquire(this.at);
-    if (answer !== ADMITTED) this.check(answer);
+    if (this.#acquire(this.at) !== 0) this.#await();
+  }
+
+  #await(): void {
+    this.check(this.algorithms.twaAwait(this.at));
   }
 
   /**
@@ -72,7 +77,11 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    */
   release(permits = 1): void {
     if (permits !== 1) this.checkPermits(permits);
-    this.algorithms.twaRelease(this.at, permits);
+    if (this.#release(this.at, permits) !== 0) this.#post();
+  }
+
+  #post(): void {
+    this.algorithms.twaPost(this.at);
   }
 
   /**

@@ -78,7 +78,7 @@ export class Attachment {
     }
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
-    if (!this.mayBlock) core.acquire = core.acquireRobust = refuseToBlock;
+    if (!this.mayBlock) core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
     host.onExit(() => this.#end());
   }
 

@@ -97,6 +97,7 @@ export interface Core {
     robust: number,
   ): number;
   acquire(address: number, n: number): number;
+  acquireOne(address: number): number;
   acquireRobust(address: number, n: number, attachment: number): number;
   enqueue(address: number, n: number, acquired: number, attachment: number): number;
   park(now: number, attachment: number): number;
@@ -110,6 +111,7 @@ export interface Core {
   enterRun(run: number, now: number): number;
   dropRun(run: number): void;
   release(address: number, n: number): number;
+  releaseOne(address: number): number;
   releaseRobust(address: number, n: number, attachment: number): number;
   finishRelease(address: number, n: number, released: number, run: number, attachment: number): number;
   exceeds(address: number, n: number): number;

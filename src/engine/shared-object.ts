@@ -81,6 +81,25 @@ export class Reference {
   }
 }
 
+let referred: Reference;
+
+/**
+ * What a class extends whose fields are set, from `reference()`, where they are declared: a base class is made before
+ * them. Fields that are set once, and not first to undefined, are constants to the engine wherever the object is one,
+ * and a call of the core by way of them is compiled in with no load before it (docs/measurements.md).
+ */
+export class Referring {
+  /** @internal */
+  constructor(reference: Reference) {
+    referred = reference;
+  }
+}
+
+/** What the object that is being made refers to. */
+export function reference(): Reference {
+  return referred;
+}
+
 const LAST_FIRST_TICKET = 2n ** 61n;
 
 /** What a user may say about a new object, checked. */

@@ -86,11 +86,26 @@ function over(kind: 'CHAIN' | 'CHANNEL' | 'LOCATION', name: string, way = ''): L
 
 /** The semaphores of the listings: their functions, and the thread's part in setting one up. */
 const LISTINGS = {
-  ticket: { kind: 'TICKET', acquire: 'ticketAcquire', release: 'ticketRelease', dispose: 'ticketDispose' },
-  twa: { kind: 'TWA', acquire: 'twaAcquire', release: 'twaRelease', dispose: 'twaDispose' },
+  ticket: {
+    kind: 'TICKET',
+    acquire: 'ticketAcquire',
+    await: 'ticketAwait',
+    release: 'ticketRelease',
+    post: 'ticketPost',
+    dispose: 'ticketDispose',
+  },
+  twa: {
+    kind: 'TWA',
+    acquire: 'twaAcquire',
+    await: 'twaAwait',
+    release: 'twaRelease',
+    post: 'twaPost',
+    dispose: 'twaDispose',
+  },
   conservative: {
     kind: 'TWA',
     acquire: 'twaAcquire',
+    await: 'twaAwait',
     release: 'twaReleaseConservative',
     dispose: 'twaDispose',
   },

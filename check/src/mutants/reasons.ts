@@ -262,7 +262,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [/^names\/find: load bytes #[34],/, 'Eight bytes that seem to differ are compared byte by byte then.'],
   [/^names\/openName: load bytes,/, 'All names of one length hash alike, and stand in one list.'],
   [
-    /^(semaphore\/acquire|attachments\/acquireRobust|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
+    /^(semaphore\/acquire(One)?|attachments\/acquireRobust|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
     'grant is read too early, so a turn that has come in between is not seen here. enterUntilDue and enterRun read it again, after entering the element; a promise that was queued is settled by the same.',
   ],
   [
@@ -275,23 +275,23 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [/^semaphore\/enqueue: load spin,/, 'It does not poll before it sleeps.'],
   [
-    /^algorithms\/twa-semaphore\/twaAcquire: load threshold, ones/,
+    /^algorithms\/twa-semaphore\/twaAwait: load threshold, ones/,
     'It takes itself for near (the threshold counts as 2^32 - 1): it polls grant, and looks at it once more before it sleeps.',
   ],
   [
-    /^algorithms\/twa-semaphore\/twaAcquire: load sequence #1,/,
+    /^algorithms\/twa-semaphore\/twaAwait: load sequence #1,/,
     'If the value is not the true one, the first sleep ends at once, and sequence is read again. If it is, nobody has poked the bucket since.',
   ],
   [
-    /^algorithms\/twa-semaphore\/twaAcquire: load sequence #2,/,
+    /^algorithms\/twa-semaphore\/twaAwait: load sequence #2,/,
     'It stops polling the sequence sooner or later; the number of polls is bounded.',
   ],
   [
-    /^algorithms\/twa-semaphore\/twaAcquire: load sequence #3,/,
+    /^algorithms\/twa-semaphore\/twaAwait: load sequence #3,/,
     'The sequence after polling: if the value is not the true one, the sleep that follows ends at once, and sequence is read again.',
   ],
   [
-    /^algorithms\/twa-semaphore\/twaAcquire: rmw parked #2, swapped/,
+    /^algorithms\/twa-semaphore\/twaAwait: rmw parked #2, swapped/,
     'The count of who is parked may include it until it has read the sequence: a notify more at most.',
   ],
   [

@@ -10,6 +10,7 @@ import {
   ANSWER_FULL,
   constant,
   LIFE_STATE,
+  MORE,
   QUEUED,
   REFUSED,
   STILL_AWAKE,
@@ -47,7 +48,8 @@ function admitted(scene: Scene, t: number, semaphore: number, width: number): vo
 /** Takes a ticket, as every acquire begins. */
 function begin(scene: Scene, t: number, semaphore: number, n: number): void {
   const robust = scene.robust(t, semaphore);
-  if (robust === 0) scene.call(t, 'acquire', scene.semaphores[semaphore], n);
+  if (robust === 0 && n === 1) scene.call(t, 'acquireOne', scene.semaphores[semaphore]);
+  else if (robust === 0) scene.call(t, 'acquire', scene.semaphores[semaphore], n);
   else scene.call(t, 'acquireRobust', scene.semaphores[semaphore], n, robust);
 }
 
@@ -184,7 +186,8 @@ export function releasing(scene: Scene, t: number, width: number, semaphore: num
     case 0:
       scene.releasing(t, semaphore, width, own);
       scene.set(t, STAGE, 1);
-      if (robust === 0) scene.call(t, 'release', at, width);
+      if (robust === 0 && width === 1) scene.call(t, 'releaseOne', at);
+      else if (robust === 0) scene.call(t, 'release', at, width);
       else scene.call(t, 'releaseRobust', at, width, robust);
       return false;
     case 1:
@@ -716,12 +719,16 @@ export function call(
 /** The functions of a semaphore of the listings. */
 export interface Listing {
   readonly acquire: string;
+  /** What must follow acquire when that answers QUEUED. */
+  readonly await?: string;
   readonly release: string;
+  /** What must follow release when that answers MORE. */
+  readonly post?: string;
   readonly dispose: string;
 }
 
 /** `acquire` of a listing's semaphore: blocks, one permit at a time. */
-export function acquireOf({ acquire: name }: Listing, semaphore = 0): Waiting {
+export function acquireOf({ acquire: name, await: following }: Listing, semaphore = 0): Waiting {
   return {
     text: name,
     semaphore,
@@ -732,6 +739,10 @@ export function acquireOf({ acquire: name }: Listing, semaphore = 0): Waiting {
         scene.call(t, name, scene.semaphores[semaphore]);
         return false;
       }
+      if (following !== undefined && scene.result(t) === QUEUED) {
+        scene.call(t, following, scene.semaphores[semaphore]);
+        return false;
+      }
       if (scene.result(t) !== ADMITTED) return expectClosed(scene, t, scene.result(t), semaphore);
       admitted(scene, t, semaphore, 1);
       return true;
@@ -740,11 +751,17 @@ export function acquireOf({ acquire: name }: Listing, semaphore = 0): Waiting {
 }
 
 /** Its release: of what was got, one permit, or of so many that nobody held. */
-export function releaseOf({ release: name }: Listing, semaphore = 0, posted = 0): Op {
+export function releaseOf({ release: name, post: following }: Listing, semaphore = 0, posted = 0): Op {
   return {
     text: posted === 0 ? name : `${name}(${posted})`,
     next(scene, t) {
-      if (scene.get(t, PHASE) === 1) return true;
+      const phase = scene.get(t, PHASE);
+      if (phase === 1 && following !== undefined && scene.result(t) === MORE) {
+        scene.set(t, PHASE, 2);
+        scene.call(t, following, scene.semaphores[semaphore]);
+        return false;
+      }
+      if (phase > 0) return true;
       scene.set(t, PHASE, 1);
       const got = posted === 0 ? scene.get(t, GOT + semaphore) : 0;
       const width = posted === 0 ? 1 : posted;

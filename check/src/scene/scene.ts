@@ -213,7 +213,12 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
   algorithms: {
     ticketTaken: 'core/ticketTaken',
     spares: [],
-    dead: ['algorithms/chains/recovery'],
+    dead: [
+      'algorithms/chains/recovery',
+      'algorithms/twa-semaphore/given',
+      'algorithms/twa-semaphore/grantBefore',
+      'algorithms/twa-semaphore/waiters',
+    ],
     last: [],
     recovery: 'algorithms/chains/recovery',
   },

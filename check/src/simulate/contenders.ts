@@ -54,9 +54,17 @@ const listing = (name: string, kind: 'ticket' | 'twa', spin: number): Contender 
   objects: [
     { kind: `KIND_${kind.toUpperCase()}_SEMAPHORE`, spin, threshold: kind === 'twa' ? TWA_THRESHOLD : 0 },
   ],
-  enter: [{ name: `${kind}Acquire` }],
+  enter: [
+    { name: `${kind}Acquire`, next: (answer) => (answer === QUEUED ? [{ name: `${kind}Await` }] : []) },
+  ],
   // It acquires one permit at a time, and releases as many as it is told.
-  leave: [{ name: `${kind}Release`, args: () => [1] }],
+  leave: [
+    {
+      name: `${kind}Release`,
+      args: () => [1],
+      next: (answer) => (answer === MORE ? [{ name: `${kind}Post` }] : []),
+    },
+  ],
   of: 'semaphores',
 });
 
@@ -65,8 +73,7 @@ const semaphore: Contender = {
   objects: [{ kind: 'KIND_SEMAPHORE', spin: SEMAPHORE_SPIN }],
   enter: [
     {
-      name: 'acquire',
-      args: () => [1],
+      name: 'acquireOne',
       next: (acquired) =>
         acquired === ADMITTED
           ? []
@@ -82,8 +89,7 @@ const semaphore: Contender = {
   ],
   leave: [
     {
-      name: 'release',
-      args: () => [1],
+      name: 'releaseOne',
       next: (released) =>
         released === ADMITTED ? [] : [{ name: 'finishRelease', args: () => [1, released, 0, 0] }],
     },
