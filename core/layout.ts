@@ -4,8 +4,8 @@
  *     0        header line: magic, version, sizes and bases (written once, by create)
  *     64       bump counters, one line each: elements, lines, objects, names, threads
  *     512      the closed object: a semaphore that is disposed for ever (see objects.ts)
- *     1024     heads of the name lists
- *     2048     objects    128 bytes each   semaphores of every kind
+ *     1024     heads        4 bytes each   of the lists of names, at least 256 and as many as there are names
+ *     ...      objects    128 bytes each   semaphores of every kind
  *     ...      names      128 bytes each   one a name
  *     ...      threads     64 bytes each   the registry
  *     ...      chains      64 bytes each   a second waiting array, of chains: the algorithms' (one line a bucket)
@@ -54,8 +54,9 @@ export const NEVER: usize = 460;
 
 export const CLOSED_OBJECT: usize = 512;
 export const NAME_HEADS: usize = 1024;
-export const NAME_HEAD_COUNT: u32 = 256;
-export const REGIONS: usize = 2048;
+export const NAME_HEADS_LEAST: u32 = 256;
+/** So many of them fill the room of an object. */
+export const NAME_HEADS_STEP: u32 = 32;
 
 // --- Object: two lines ----------------------------------------------------------------------------------
 //

@@ -23,7 +23,6 @@ export const OBJECT_SIZE = constant('OBJECT_SIZE');
 export const ELEMENT_SIZE = constant('ELEMENT_SIZE');
 const NAME_SIZE = constant('NAME_SIZE');
 const NAME_HEADS = constant('NAME_HEADS');
-const REGIONS = constant('REGIONS');
 export const THREAD_SIZE = constant('THREAD_SIZE');
 export const TICKET = constant('TICKET');
 export const GRANT = constant('GRANT');
@@ -187,7 +186,7 @@ export function nameOf(address: number, at: Regions): string {
   if (address >= at.objects) return inLine('object', at.objects, OBJECT_SIZE, OBJECT);
   if (address >= CLOSED_OBJECT && address < CLOSED_OBJECT + OBJECT_SIZE)
     return `closed.${OBJECT.get(address - CLOSED_OBJECT)}`;
-  if (address >= NAME_HEADS && address < REGIONS) return 'head of names';
+  if (address >= NAME_HEADS && address < at.objects) return 'head of names';
   return HEADER.get(address) ?? `header+${address}`;
 }
 

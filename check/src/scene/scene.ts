@@ -182,6 +182,8 @@ interface Globals {
   readonly ticketTaken: string;
   /** The elements that a thread owns between its calls. */
   readonly spares: readonly string[];
+  /** Where a thread looks first for what is free. */
+  readonly looks: readonly string[];
   /** Besides ticketTaken: read only by what a call leaves to the call after it, and so dead between two operations. */
   readonly dead: readonly string[];
   /** Nobody reads them when the thread has come to the end of its program. */
@@ -197,6 +199,7 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
   core: {
     ticketTaken: 'semaphore/ticketTaken',
     spares: ['arena/spare', 'arena/second'],
+    looks: ['elements/hint', 'objects/hint', 'names/hint'],
     dead: [
       'semaphore/released',
       'semaphore/grantBefore',
@@ -213,6 +216,7 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
   algorithms: {
     ticketTaken: 'core/ticketTaken',
     spares: [],
+    looks: ['elements/hint'],
     dead: ['algorithms/chains/recovery'],
     last: [],
     recovery: 'algorithms/chains/recovery',
@@ -256,8 +260,8 @@ export class Scene {
   readonly #recovery: number;
   /** The thread that must have begun before t may, or -1. */
   readonly #before: number[] = [];
-  /** Where threads look for a free element, and looked in the first state. */
-  readonly #hint: number;
+  /** Where threads look for a free element, object and name, and looked in the first state. */
+  readonly #looks: readonly number[];
   readonly #hints: number[] = [];
   /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
   readonly recoveries = [0, 0, 0, 0, 0];
@@ -294,9 +298,9 @@ export class Scene {
       if (index < 0) throw new Error(`${model.program ?? 'core'}.wasm has no global ${name}`);
       return index;
     };
-    const { ticketTaken, spares, dead, last, amidst, recovery } = GLOBALS[model.program ?? 'core'];
+    const { ticketTaken, spares, looks, dead, last, amidst, recovery } = GLOBALS[model.program ?? 'core'];
     this.#ticketGlobal = global(ticketTaken);
-    this.#hint = global('elements/hint');
+    this.#looks = looks.map(global);
     this.#spareGlobals = spares.map(global);
     this.#dead = [...dead, ticketTaken, 'pause/pauseSink'].map(global);
     this.#last = last.map(global);
@@ -680,15 +684,16 @@ export class Scene {
       let u = this.#alike ? t - order : t;
       while (u !== t && u >= 0 && u < this.threads && alike[u] !== alike[t]) u -= order;
       this.#before.push(u === t || u >= this.threads ? -1 : u);
-      this.#hints.push(this.machine.get(t, this.#hint));
+      for (const look of this.#looks) this.#hints.push(this.machine.get(t, look));
     }
   }
 
-  /** Whether the order is kept, and a thread has given an element to the pool or looked for one. */
+  /** Whether the order is kept, and a thread has given an element, object or name back or looked for one. */
   distinguishes(): boolean {
     if (!this.#alike) return false;
+    let i = 0;
     for (let t = 0; t < this.threads; t++) {
-      if (this.machine.get(t, this.#hint) !== this.#hints[t]) return true;
+      for (const look of this.#looks) if (this.machine.get(t, look) !== this.#hints[i++]) return true;
     }
     return false;
   }
