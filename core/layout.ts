@@ -74,6 +74,7 @@ export const NAME_HEADS_STEP: u32 = 32;
 // |        | whoever learns of it                    | exchange for 0                                    |
 // | sequence, parked of an AtomicSemaphore | as of a bucket | algorithms/places.ts                      |
 // | deaths, timeouts | a reaper; a waiter that gives up | add 1, never read but for diagnostics          |
+// | where  | who makes an element WAITING or ABANDONED, before that | or, a bit                            |
 // | counter | countDown, countUp, withdraw           | cmpxchg; see counter.ts                           |
 // |         | who gives up for a dead thread         | sub ONE_WAITING                                   |
 // |         | dispose, whoever does it               | cmpxchg, CLOSED_COUNTER more                      |
@@ -113,6 +114,7 @@ export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs 
 export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests given up
+export const O_WHERE: usize = 88; // i64, in which parts of the pool its waiters are or were (waiters.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 
 // A Mutex has a queue with one permit, so ticket and grant are as above; the other words of it, see mutex.ts:
@@ -285,6 +287,7 @@ export const E_REQUEST: usize = 16; // i64
 export const E_CELLS: usize = 24; // i64
 export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: after its last ticket
 export const E_HELD: usize = 40; // i64, of an attachment: permits that the thread holds, if the object is robust
+export const E_LEAVING: usize = 40; // i64, of a waiter, in the same place: ~start while it takes its tickets back
 export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
 
 // Of a LENT element, on which an algorithm waits:

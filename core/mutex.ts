@@ -118,6 +118,7 @@ import {
   standInLine,
   wakeDue,
 } from './semaphore';
+import { mark } from './waiters';
 
 /** A turn is the bound shifted by this at most. */
 const TURN_SHIFT: i32 = 5;
@@ -301,6 +302,7 @@ export function queue(m: usize, attachment: i32): i32 {
     return ANSWER_CLOSED;
   }
   // As acquire does, which would be a call.
+  mark(m, spare);
   const object = ((m - objects) / OBJECT_SIZE) as i64;
   atomic.store<i64>(spare, start, E_START);
   atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | 1, E_REQUEST);

@@ -121,7 +121,9 @@ async function release(permits) {
   const worker = taker(semaphore, permits);
   const took = [];
   for (let i = 0; i < 400; i++) {
-    while (semaphore.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    // Who waits still has to enter its bucket, and to fall asleep.
+    while (semaphore.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) => setTimeout(resolve, 1));
     const begun = performance.now();
     semaphore.release(permits);
     took.push((performance.now() - begun) * MICROSECONDS);

@@ -17,6 +17,7 @@ const INLINE = new Set([
   'core/semaphore/ring',
   'core/semaphore/tell',
   'core/semaphore/tryAcquire',
+  'core/waiters/mark',
 ]);
 
 /** A transformation of what the compiler has parsed. */

@@ -92,3 +92,70 @@ describe('a name', () => {
     }
   });
 });
+
+describe('a release', () => {
+  /** Promises of thread 1, each entered by itself, and what a release for them all costs thread 0. */
+  function price(widths: readonly number[], buckets = 64) {
+    const shop = new Shop({ objects: 1, buckets, elements: widths.length + 8, attached: 2 }, 2);
+    const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
+    const runs = widths.map((width) => shop.call(1, 'arrive', s, width, 0, 0).answer);
+    for (const run of runs) expect(shop.call(1, 'enterRun', run, 0).answer).toBe(0);
+    const all = widths.reduce((sum, width) => sum + width);
+    const release = shop.call(0, 'release', s, all);
+    const finish = shop.call(0, 'finishRelease', s, all, release.answer, 0, 0);
+    for (const run of runs) expect(shop.call(1, 'settle', run, 0).answer).toBe(1);
+    expect(shop.call(1, 'available', s).answer).toBe(0);
+    return release.price + finish.price;
+  }
+
+  it('of 65,536 for one waiter costs as much as of 1', () => {
+    expect(price([65_536])).toBeLessThanOrEqual(price([1]) + SLACK);
+    expect(price([65_535])).toBeLessThanOrEqual(price([1]) + SLACK);
+  });
+
+  it('for several waiters costs as much whatever they ask for', () => {
+    // A heavy one stands in two cells, and so a light one's bucket may hold a cell more.
+    expect(price([1000, 1, 5000, 2])).toBeLessThanOrEqual(price([1, 1, 1, 1]) + 2 * SLACK);
+  });
+
+  it.each([1, 2, 64])('wakes all, also when more are heavy than it passes over (%i buckets)', (buckets) => {
+    for (const widths of [2, 3, 100])
+      price(
+        Array.from({ length: 60 }, (_, i) => widths + (i % 3)),
+        buckets,
+      );
+  });
+});
+
+describe('dispose', () => {
+  /** Uses so many elements once, by runs of a semaphore that is no more. */
+  function burst(shop: Shop, count: number): void {
+    const number = shop.create(1).answer;
+    const s = shop.call(1, 'attachedTo', number).answer;
+    const runs = Array.from({ length: count }, (_, i) => shop.call(1, 'arrive', s, 1 + (i % 2), 0, 0).answer);
+    for (const run of runs) shop.call(1, 'dropRun', run);
+    shop.call(1, 'dispose', s);
+    shop.call(1, 'detach', number);
+  }
+
+  function price(used: number, waits: boolean): number {
+    const shop = new Shop({ objects: 2, buckets: 8, elements: 600, attached: 2 }, 2);
+    // Before the elements that others use, so that its part of the pool is one that they use too.
+    const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
+    const run = waits ? shop.call(1, 'arrive', s, 1, 0, 0).answer : 0;
+    if (waits) shop.call(1, 'enterRun', run, 0);
+    burst(shop, used);
+    const { price } = shop.call(0, 'dispose', s);
+    if (waits) expect(shop.call(1, 'settle', run, 0).answer).toBe(constant('ANSWER_CLOSED'));
+    return price;
+  }
+
+  it('of what nobody waits on costs as much, however many elements others have used', () => {
+    expect(price(500, false)).toBe(price(0, false));
+  });
+
+  it('looks into the parts of the pool alone that waiters were in', () => {
+    // Each part is of 256 elements, and the pool begins in the middle of one.
+    expect(price(500, true)).toBeLessThanOrEqual(price(0, true) + 256 + SLACK);
+  });
+});

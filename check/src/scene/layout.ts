@@ -139,6 +139,7 @@ const OBJECT = words({
   O_DEATHS: 'deaths',
   O_TIMEOUTS: 'timeouts',
   O_DEPARTED: 'departed',
+  O_WHERE: 'where',
 });
 const NAME = words({
   N_TARGET: 'target',
