@@ -114,7 +114,7 @@ export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs 
 export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests given up
-export const O_WHERE: usize = 88; // i64, in which parts of the pool its waiters are or were (waiters.ts)
+export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (waiters.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 
 // A Mutex has a queue with one permit, so ticket and grant are as above; the other words of it, see mutex.ts:
@@ -195,6 +195,8 @@ export const N_BYTES: usize = 20;
 // | wake     | any -> 0, 1           | the thread itself before it sleeps as the eldest of a mutex; who wakes it |
 // | host     | any                   | the thread that registers, store                                    |
 // | doorbell | d -> d+1              | whoever grants to or closes an async waiter of the thread, add      |
+// | due      | 0 -> 1 of a bit       | the same before that, or: which run it is; of a mutex, its eldest   |
+// |          | any -> 0              | the thread itself after it has read the doorbell, exchange          |
 //
 // life is epoch << 2 | state: with ALIVE, a number that tells a thread from all that have had its record before.
 // wake is the thread's alone to sleep on, as the eldest of a mutex.
@@ -203,6 +205,7 @@ export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
 export const T_WAKE: usize = 12; // i32
+export const T_DUE: usize = 32; // i32 each, to the end of the record: 256 bits, by numbers modulo 256
 export const T_HOST: usize = 8; // i32, what the runtime calls the thread, and 1 more; 0 if it has no name for it
 
 export const LIFE_STATE: i32 = 3;

@@ -111,6 +111,7 @@ import {
   isCompeting,
   leave,
   NOTHING,
+  note,
   owner,
   recover,
   releasing,
@@ -262,6 +263,7 @@ export function wakeEldest(m: usize): void {
   // If another is the eldest by now, the former is awake.
   const who = atomic.load<i32>(m, M_ELDEST);
   if (who & ASYNC) {
+    note(who, (m / OBJECT_SIZE) as u32);
     ring(who & THREAD_MASK);
     return;
   }

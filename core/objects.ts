@@ -116,7 +116,7 @@ export function createObject(
   atomic.store<i32>(o, 0, O_DEATHS);
   atomic.store<i32>(o, 0, O_TIMEOUTS);
   atomic.store<i32>(o, 0, O_DEPARTED);
-  atomic.store<i64>(o, 0, O_WHERE);
+  atomic.store<i32>(o, 0, O_WHERE);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }

@@ -22,7 +22,8 @@
  *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify
  *     D6  mark and WAITING against CLOSED: step 6 sees the closed grant, or the disposer the mark (waiters.ts), and then
  *         its pass over the pool the state
- *     D7  doorbell against grant: a thread reads its doorbell, then grant, and sleeps on the doorbell
+ *     D7  doorbell against due and grant: a thread reads its doorbell, then which of its runs are due, then grant, and
+ *         sleeps on the doorbell; a poster writes them the other way round
  *
  * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the
  * lighter ones behind it, and tryAcquire takes a ticket only when it would be admitted with it.
@@ -42,7 +43,7 @@
  */
 import { bucketMask, fallAsleep, me, objects, setSpare, spare, threadRecord, wakeUp } from './arena';
 import { hold } from './attachments';
-import { elementAt, leaveCells, reserve, usedElements } from './elements';
+import { elementAt, indexOf, leaveCells, reserve, usedElements } from './elements';
 import { claim, passedTo } from './giving-up';
 import {
   ABANDONED,
@@ -82,6 +83,7 @@ import {
   RESERVED,
   STATE_MASK,
   T_DOORBELL,
+  T_DUE,
   THREAD_MASK,
   TICKET,
   TIMED_OUT,
@@ -455,12 +457,11 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
   let end = next + min(min(width, atomic.load<i64>(s, TICKET) - next), all);
   while (end - next > 0) {
     const tickets = visit(s, bucketOf(s, next), to, next);
-    if (tickets === 1 || (tickets > 1 && hops === 0)) {
+    if (tickets === 0) to = passedTo;
+    else if (tickets === 1 || hops === 0) {
       next++;
       continue;
-    }
-    if (tickets === 0) to = passedTo;
-    else {
+    } else {
       next += tickets;
       hops--;
     }
@@ -507,14 +508,18 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
 }
 
 /**
- * WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself.
+ * WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself: at the latest
+ * when its doorbell rings next, whatever for.
  *
  * R9: from the exchange to the wake-up there is no call and no loop, so neither an exception (a stack that is exhausted)
- * nor a death comes between: nobody else would tell.
+ * nor a death comes between: nobody else would tell. What is noted is noted before, so that it is there in any case.
  */
 export function moveOn(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
-  if (who & ASYNC && (who & THREAD_MASK) === me) return;
+  if (who & ASYNC) {
+    note(who, indexOf(e) + 1);
+    if ((who & THREAD_MASK) === me) return;
+  }
   if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) tell(e, request); // R9
 }
 
@@ -527,6 +532,15 @@ export function tell(e: usize, request: i64): void {
 
 export function objectOf(request: i64): usize {
   return objects + (((request & OBJECT_MASK) >> OBJECT_SHIFT) as usize) * OBJECT_SIZE;
+}
+
+/**
+ * What this owner's thread is to look at when its doorbell rings: the run of this number, or the eldest of the mutex of
+ * this number. Grant has been moved, or the mutex is free; who sees the note sees that.
+ */
+export function note(who: i32, number: u32): void {
+  const words = threadRecord(who & THREAD_MASK) + T_DUE;
+  atomic.or<i32>(words + (((number >> 5) & 7) << 2), 1 << number); // D7 write
 }
 
 export function ring(thread: i32): void {
