@@ -536,7 +536,8 @@ export function objectOf(request: i64): usize {
 
 /**
  * What this owner's thread is to look at when its doorbell rings: the run of this number, or the eldest of the mutex of
- * this number. Grant has been moved, or the mutex is free; who sees the note sees that.
+ * this number. Grant has been moved, or the mutex is free; who sees the note sees that. Part of its caller: of wakeEldest,
+ * after the exchange which says that the eldest is told, so no death may come between.
  */
 export function note(who: i32, number: u32): void {
   const words = threadRecord(who & THREAD_MASK) + T_DUE;

@@ -14,6 +14,7 @@ const INLINE = new Set([
   'core/mutex/quit',
   'core/semaphore/acquire',
   'core/semaphore/release',
+  'core/semaphore/note',
   'core/semaphore/ring',
   'core/semaphore/tell',
   'core/semaphore/tryAcquire',

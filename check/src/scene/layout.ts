@@ -31,6 +31,7 @@ export const B_CELLS = constant('B_CELLS');
 export const B_PARKED = constant('B_PARKED');
 export const E_STATE = constant('E_STATE');
 export const T_DOORBELL = constant('T_DOORBELL');
+export const T_DUE = constant('T_DUE');
 export const IDLE = constant('IDLE');
 export const RESERVED = constant('RESERVED');
 export const ABANDONED = constant('ABANDONED');
@@ -147,7 +148,13 @@ const NAME = words({
   N_USED: 'used',
   N_LENGTH: 'length',
 });
-const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell', T_HOST: 'host', T_WAKE: 'wake' });
+const THREAD = words({
+  T_LIFE: 'life',
+  T_DOORBELL: 'doorbell',
+  T_HOST: 'host',
+  T_WAKE: 'wake',
+  T_DUE: 'due',
+});
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
 const CHAIN = words({
   C_HEAD: 'head',

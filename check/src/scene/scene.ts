@@ -57,6 +57,7 @@ import {
   type Regions,
   STATE_MASK,
   T_DOORBELL,
+  T_DUE,
   THREAD_SIZE,
   TICKET,
 } from './layout.js';
@@ -174,6 +175,7 @@ const HOST_LOAD = 1;
 const HOST_WAIT = 2;
 const HOST_STORE = 3;
 const HOST_CMPXCHG = 4;
+const HOST_EXCHANGE = 5;
 
 const MOST_SEMAPHORES = 2;
 const MOST_ELEMENTS = 24;
@@ -449,6 +451,13 @@ export class Scene {
   }
 
   /** What was there is the result. */
+  hostExchange(t: number, address: number, value: number): void {
+    this.set(t, HOST, HOST_EXCHANGE);
+    this.set(t, HOST_ADDRESS, address);
+    this.set(t, HOST_VALUE, value);
+  }
+
+  /** The same. */
   hostCmpxchg(t: number, address: number, expected: number, value: number): void {
     this.set(t, HOST, HOST_CMPXCHG);
     this.set(t, HOST_ADDRESS, address);
@@ -466,6 +475,11 @@ export class Scene {
 
   doorbell(t: number): number {
     return this.regions.threads + (t + 1) * THREAD_SIZE + T_DOORBELL;
+  }
+
+  /** What is noted as due, of the numbers below 32: a model has no more elements. */
+  due(t: number): number {
+    return this.regions.threads + (t + 1) * THREAD_SIZE + T_DUE;
   }
 
   /** The low and high word of the ticket that the thread took last, by what it did to the counter. */
@@ -1137,7 +1151,7 @@ export class Scene {
       return;
     }
     const old = this.machine.hostLoad32(address);
-    if (kind === HOST_STORE) this.machine.hostStore32(address, value);
+    if (kind === HOST_STORE || kind === HOST_EXCHANGE) this.machine.hostStore32(address, value);
     else if (kind === HOST_CMPXCHG && old === value) this.machine.hostStore32(address, this.get(t, RESULT));
     this.set(t, RESULT, old);
   }
