@@ -969,6 +969,7 @@ export class Scene {
         `wait ${name} == ${value}`,
         `store ${name}: ${value}`,
         `cmpxchg ${name}: ${now}`,
+        `exchange ${name}: ${now}`,
       ][this.get(t, HOST) - 1] as string;
       return { thread: t, where, what };
     }
