@@ -33,10 +33,12 @@ import {
   LINE,
   M_CLOSED,
   MAGIC,
+  NAME_HEADS,
+  NAME_HEADS_LEAST,
+  NAME_HEADS_STEP,
   NAME_SIZE,
   O_COUNTER,
   OBJECT_SIZE,
-  REGIONS,
   T_DOORBELL,
   T_HOST,
   T_LIFE,
@@ -47,6 +49,8 @@ import {
 import { bury } from './reaping';
 import { begin, end } from './semaphore';
 
+/** Lists of names. */
+export let headCount: u32 = 0;
 export let objects: usize = 0;
 export let objectCapacity: u32 = 0;
 export let names: usize = 0;
@@ -96,7 +100,8 @@ function place(
   lineCapacity = elementCount / 8;
   // 12 cells a line and two cells an element at most: the common lines can always hold every element.
   const commonCount = elementCount / 6 + 1;
-  objects = REGIONS;
+  headCount = (max(nameCount, NAME_HEADS_LEAST) + NAME_HEADS_STEP - 1) & -NAME_HEADS_STEP;
+  objects = NAME_HEADS + (headCount as usize) * 4;
   names = objects + (objectCount as usize) * OBJECT_SIZE;
   threads = names + (draftCapacity as usize) * NAME_SIZE;
   chains = threads + ((threadCount as usize) + 1) * THREAD_SIZE;

@@ -23,7 +23,8 @@ import {
   USED_ELEMENTS,
 } from './layout';
 
-const TRIES: u32 = 16;
+/** So many are tried before a pool is drawn out: of objects and names, too. */
+export const TRIES: u32 = 16;
 
 /** Where a free element is likely: so many bytes from the first. */
 let hint: u32 = 0;

@@ -46,6 +46,7 @@ import {
   CLOSED_BELOW,
   E_CELLS,
   E_END,
+  E_LEAVING,
   E_REQUEST,
   E_START,
   E_STATE,
@@ -65,6 +66,7 @@ import {
 import { quit } from './mutex';
 import { enterRun } from './runs';
 import { enterBoth, leave, objectOf, settled, wakeDue } from './semaphore';
+import { mark } from './waiters';
 import { bucketOf } from './waiting-array';
 
 /**
@@ -101,6 +103,8 @@ export function giveUp(s: usize, attachment: i32): i32 {
  * kept by the thread, or free.
  */
 function takeBack(s: usize, e: usize, start: i64, end: i64, keeps: bool): bool {
+  // Before others can have the tickets: a poster who finds the element still must not take them for its own (wakeDue).
+  atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   quit(s, end - start);
   clearCells(e);
@@ -166,6 +170,7 @@ export function giveUpFor(e: usize): void {
     }
     // The tombstone of a run is found under the run's last ticket, and of what was not entered yet, at all.
     leaveCells(e);
+    mark(s, e);
     enterBoth(s, e, start, end);
     atomic.store<i64>(e, end, E_END);
     const tombstone = (state & ~STATE_MASK) + ABANDONED;

@@ -4,8 +4,8 @@
  *     0        header line: magic, version, sizes and bases (written once, by create)
  *     64       bump counters, one line each: elements, lines, objects, names, threads
  *     512      the closed object: a semaphore that is disposed for ever (see objects.ts)
- *     1024     heads of the name lists
- *     2048     objects    128 bytes each   semaphores of every kind
+ *     1024     heads        4 bytes each   of the lists of names, at least 256 and as many as there are names
+ *     ...      objects    128 bytes each   semaphores of every kind
  *     ...      names      128 bytes each   one a name
  *     ...      threads     64 bytes each   the registry
  *     ...      chains      64 bytes each   a second waiting array, of chains: the algorithms' (one line a bucket)
@@ -54,8 +54,9 @@ export const NEVER: usize = 460;
 
 export const CLOSED_OBJECT: usize = 512;
 export const NAME_HEADS: usize = 1024;
-export const NAME_HEAD_COUNT: u32 = 256;
-export const REGIONS: usize = 2048;
+export const NAME_HEADS_LEAST: u32 = 256;
+/** So many of them fill the room of an object. */
+export const NAME_HEADS_STEP: u32 = 32;
 
 // --- Object: two lines ----------------------------------------------------------------------------------
 //
@@ -74,6 +75,7 @@ export const REGIONS: usize = 2048;
 // | sequence, parked of an AtomicSemaphore | as of a bucket | algorithms/places.ts                      |
 // | deaths, timeouts | a reaper; a waiter that gives up | add 1, never read but for diagnostics          |
 // | vain   | a waiter that has polled                | store: 1 more, or 0; see polling.ts               |
+// | where  | who makes an element WAITING or ABANDONED, before that | or, a bit                            |
 // | counter | countDown, countUp, withdraw           | cmpxchg; see counter.ts                           |
 // |         | who gives up for a dead thread         | sub ONE_WAITING                                   |
 // |         | dispose, whoever does it               | cmpxchg, CLOSED_COUNTER more                      |
@@ -113,8 +115,9 @@ export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs 
 export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests given up
+export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (waiters.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
-export const O_VAIN: usize = 88; // i32, polls that were in vain since some last paid; see polling.ts
+export const O_VAIN: usize = 92; // i32, polls that were in vain since some last paid; see polling.ts
 
 // A Mutex has a queue with one permit, so ticket and grant are as above; the other words of it, see mutex.ts:
 //
@@ -195,6 +198,8 @@ export const N_BYTES: usize = 20;
 // | wake     | any -> 0, 1           | the thread itself before it sleeps as the eldest of a mutex; who wakes it |
 // | host     | any                   | the thread that registers, store                                    |
 // | doorbell | d -> d+1              | whoever grants to or closes an async waiter of the thread, add      |
+// | due      | 0 -> 1 of a bit       | the same before that, or: which run it is; of a mutex, its eldest   |
+// |          | any -> 0              | the thread itself after it has read the doorbell, exchange          |
 //
 // life is epoch << 2 | state: with ALIVE, a number that tells a thread from all that have had its record before.
 // wake is the thread's alone to sleep on, as the eldest of a mutex.
@@ -203,6 +208,7 @@ export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
 export const T_WAKE: usize = 12; // i32
+export const T_DUE: usize = 32; // i32 each, to the end of the record: 256 bits, by numbers modulo 256
 export const T_HOST: usize = 8; // i32, what the runtime calls the thread, and 1 more; 0 if it has no name for it
 
 export const LIFE_STATE: i32 = 3;
@@ -287,6 +293,7 @@ export const E_REQUEST: usize = 16; // i64
 export const E_CELLS: usize = 24; // i64
 export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: after its last ticket
 export const E_HELD: usize = 40; // i64, of an attachment: permits that the thread holds, if the object is robust
+export const E_LEAVING: usize = 40; // i64, of a waiter, in the same place: ~start while it takes its tickets back
 export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
 
 // Of a LENT element, on which an algorithm waits:

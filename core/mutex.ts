@@ -111,6 +111,7 @@ import {
   isCompeting,
   leave,
   NOTHING,
+  note,
   owner,
   recover,
   releasing,
@@ -119,6 +120,7 @@ import {
   untilDue,
   wakeDue,
 } from './semaphore';
+import { mark } from './waiters';
 
 /** A turn lasts so many times as long as a park and a wake-up at most: half a millisecond. */
 const TURN: i64 = 10;
@@ -261,6 +263,7 @@ export function wakeEldest(m: usize): void {
   // If another is the eldest by now, the former is awake.
   const who = atomic.load<i32>(m, M_ELDEST);
   if (who & ASYNC) {
+    note(who, (m / OBJECT_SIZE) as u32);
     ring(who & THREAD_MASK);
     return;
   }
@@ -300,6 +303,7 @@ export function queue(m: usize, attachment: i32): i32 {
     return ANSWER_CLOSED;
   }
   // As acquire does, which would be a call.
+  mark(m, spare);
   const object = ((m - objects) / OBJECT_SIZE) as i64;
   atomic.store<i64>(spare, start, E_START);
   atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | 1, E_REQUEST);

@@ -1,5 +1,6 @@
 /**
- * Names: a fixed table of lists, to which entries are only ever added.
+ * Names: a table of lists, to which entries are only ever added. There are at least as many lists as names, so a list
+ * stays short.
  *
  * A thread fills an entry that nobody else can see, then puts it at the head of its list by cmpxchg,
  * having looked at every entry added meanwhile. So each name has one entry, and a thread that dies on the
@@ -13,8 +14,9 @@
  *              ->  PUBLISHED, or 0 again: the thread's own stores, or of who reaps it
  */
 
-import { draftCapacity, me, nameCapacity, names } from './arena';
+import { draftCapacity, headCount, me, nameCapacity, names } from './arena';
 import { attach, attachedTo, create, detach } from './attachments';
+import { TRIES } from './elements';
 import {
   ANSWER_CLOSED,
   ANSWER_MISMATCH,
@@ -26,7 +28,6 @@ import {
   N_NEXT,
   N_TARGET,
   N_USED,
-  NAME_HEAD_COUNT,
   NAME_HEADS,
   NAME_SIZE,
   O_INITIAL,
@@ -40,24 +41,34 @@ import { closeObject, generation } from './objects';
 const PLACED: i32 = 0x10000;
 const PUBLISHED: i32 = -1;
 
-/** An entry for the caller to write a name into: bytes from N_BYTES on. 0 if every one is in use. */
+/** Where a free entry is likely: its number. At the one that this thread has drafted last, since most are given back. */
+let hint: u32 = 0;
+
+/**
+ * An entry for the caller to write a name into: bytes from N_BYTES on. 0 if every one is in use. The same way as an
+ * element is found (elements.ts): some are tried, then the pool is drawn out by one, and only when it is full are all of
+ * them tried, once.
+ */
 export function draftName(): usize {
   while (true) {
     const used = atomic.load<u32>(USED_NAMES);
-    for (let i: u32 = 0; i < used; i++) {
-      const entry = names + (i as usize) * NAME_SIZE;
+    const full = used === draftCapacity;
+    for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
+      if (hint >= used) hint = 0;
+      const entry = names + (hint as usize) * NAME_SIZE;
       if (atomic.load<i32>(entry, N_USED) === 0 && atomic.cmpxchg<i32>(entry, 0, me, N_USED) === 0)
         return entry;
+      hint++;
     }
-    if (used === draftCapacity) return 0;
-    atomic.cmpxchg<u32>(USED_NAMES, used, used + 1);
+    if (full) return 0;
+    if (atomic.cmpxchg<u32>(USED_NAMES, used, used + 1) === used) hint = used;
   }
 }
 
 function headOf(entry: usize, length: i32): usize {
   let hash: u32 = 0x811c9dc5;
   for (let i = 0; i < length; i++) hash = (hash ^ load<u8>(entry + N_BYTES + (i as usize))) * 0x01000193;
-  return NAME_HEADS + ((hash % NAME_HEAD_COUNT) as usize) * 4;
+  return NAME_HEADS + ((hash % headCount) as usize) * 4;
 }
 
 function sameName(a: usize, b: usize, length: i32): bool {

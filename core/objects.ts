@@ -24,6 +24,7 @@
  */
 import { me, objectCapacity, objects } from './arena';
 import { isCounter } from './counter';
+import { TRIES } from './elements';
 import {
   ANSWER_CLOSED,
   ANSWER_STALE,
@@ -45,6 +46,7 @@ import {
   O_THRESHOLD,
   O_TIMEOUTS,
   O_VAIN,
+  O_WHERE,
   OBJECT_SIZE,
   TICKET,
   USED_OBJECTS,
@@ -59,25 +61,31 @@ const REFERENCES: u32 = 0xffffff;
 const GENERATION: u64 = 1 << 32;
 const GENERATIONS: u64 = 0xffffffff00000000;
 
+/** Where a free object is likely: its number. At the one that this thread has freed last. */
+let hint: u32 = 0;
+
 function claim(o: usize): bool {
   const life = atomic.load<u64>(o, O_LIFE);
   const building = life + (BUILDING as u64) + (me as u64);
   return ((life as u32) & STATES) === FREE && atomic.cmpxchg<u64>(o, life, building, O_LIFE) === life;
 }
 
-/** A BUILDING object, or 0 when every one of the arena is in use. */
+/**
+ * A BUILDING object, or 0 when every one of the arena is in use. The same way as an element is found (elements.ts): some
+ * are tried, then the pool is drawn out by one, and only when it is full are all of them tried, once.
+ */
 function allocate(): usize {
   while (true) {
     const used = atomic.load<u32>(USED_OBJECTS);
-    for (let i: u32 = 0; i < used; i++) {
-      const o = objects + (i as usize) * OBJECT_SIZE;
+    const full = used === objectCapacity;
+    for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
+      if (hint >= used) hint = 0;
+      const o = objects + (hint as usize) * OBJECT_SIZE;
+      hint++;
       if (claim(o)) return o;
     }
-    if (used === objectCapacity) return 0;
-    if (atomic.cmpxchg<u32>(USED_OBJECTS, used, used + 1) === used) {
-      const o = objects + (used as usize) * OBJECT_SIZE;
-      if (claim(o)) return o;
-    }
+    if (full) return 0;
+    if (atomic.cmpxchg<u32>(USED_OBJECTS, used, used + 1) === used) hint = used;
   }
 }
 
@@ -112,6 +120,7 @@ export function createObject(
   atomic.store<i32>(o, 0, O_TIMEOUTS);
   atomic.store<i32>(o, 0, O_DEPARTED);
   atomic.store<i32>(o, 0, O_VAIN);
+  atomic.store<i32>(o, 0, O_WHERE);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }
@@ -149,7 +158,9 @@ export function detachObject(o: usize): void {
     const life = atomic.load<u64>(o, O_LIFE);
     const last = ((life as u32) & (STATES | REFERENCES)) === DISPOSED + 1;
     const next = last ? (life & GENERATIONS) + GENERATION : life - 1;
-    if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) === life) return;
+    if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) !== life) continue;
+    if (last) hint = ((o - objects) / OBJECT_SIZE) as u32;
+    return;
   }
 }
 

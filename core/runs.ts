@@ -52,6 +52,7 @@ import {
 } from './layout';
 import { isMutex } from './mutex';
 import { amidst, enterBoth, NOTHING, objectOf, recover, setLastTicket } from './semaphore';
+import { mark } from './waiters';
 
 /**
  * Queues a promise. ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket taken), or the number (above ADMITTED) of
@@ -168,6 +169,7 @@ export function enterRun(number: i32, now: i32): bool {
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
   const due = start + (request & WIDTH_MASK);
+  mark(s, e);
   atomic.store<i32>(e, now, E_SINCE);
   atomic.store<i64>(e, (state & ~STATE_MASK) + WAITING, E_STATE); // D6 write
   enterBoth(s, e, start, due); // D2 write

@@ -20,8 +20,10 @@
  *     D1  ticket against grant: step 2 of the waiter sees the new grant, or step 2 of the poster the ticket
  *     D2  cell against grant: step 6 sees the new grant, or step 3 of the poster sees the cell
  *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify
- *     D6  WAITING against CLOSED: step 6 sees the closed grant, or the disposer's pass over the pool the state
- *     D7  doorbell against grant: a thread reads its doorbell, then grant, and sleeps on the doorbell
+ *     D6  mark and WAITING against CLOSED: step 6 sees the closed grant, or the disposer the mark (waiters.ts), and then
+ *         its pass over the pool the state
+ *     D7  doorbell against due and grant: a thread reads its doorbell, then which of its runs are due, then grant, and
+ *         sleeps on the doorbell; a poster writes them the other way round
  *
  * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the
  * lighter ones behind it, and tryAcquire takes a ticket only when it would be admitted with it.
@@ -41,7 +43,7 @@
  */
 import { bucketMask, fallAsleep, isAsleep, me, objects, setSpare, spare, threadRecord, wakeUp } from './arena';
 import { hold } from './attachments';
-import { elementAt, leaveCells, reserve, usedElements } from './elements';
+import { elementAt, indexOf, leaveCells, reserve, usedElements } from './elements';
 import { claim, passedTo } from './giving-up';
 import {
   ABANDONED,
@@ -55,10 +57,12 @@ import {
   CLOSED,
   CLOSED_BELOW,
   E_CELLS,
+  E_LEAVING,
   E_REQUEST,
   E_SINCE,
   E_START,
   E_STATE,
+  ELEMENT_SIZE,
   EPOCH,
   FUTILE_WAKES,
   GRANT,
@@ -78,6 +82,7 @@ import {
   RESERVED,
   STATE_MASK,
   T_DOORBELL,
+  T_DUE,
   THREAD_MASK,
   TICKET,
   TIMED_OUT,
@@ -89,6 +94,7 @@ import { closeObject } from './objects';
 import { pause } from './pause';
 import { isAdaptive, isCrowded, isVain, near, pollsOf, pollsPaid, pollsWereVain } from './polling';
 import { covers, settle, undue } from './runs';
+import { isMarked, lastOfPart, mark, whereOf } from './waiters';
 import { bucketOf, enter } from './waiting-array';
 
 /** Most permits that may ever be available, and most that one request may ask for. */
@@ -97,6 +103,8 @@ const ALL: i32 = -1;
 const FOREVER: i64 = -1;
 /** Who has been woken early polls for a part of the usual time: shifted by this. */
 const WOKEN_SHIFT: i32 = 2;
+/** So many heavy requests a release passes over, before it looks into every bucket instead. */
+const HOPS: i32 = 16;
 
 /** The ticket that the thread took last, for those who count the order of admissions; the host reads it. */
 export let ticketTaken: i64 = -1;
@@ -181,6 +189,7 @@ export function acquire(s: usize, n: i32): i32 {
     }
     if (amidst !== NOTHING) return INTERRUPTED;
     const e = spare;
+    mark(s, e);
     atomic.store<i64>(e, start, E_START);
     const object = ((s - objects) / OBJECT_SIZE) as i64;
     atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
@@ -250,6 +259,7 @@ export function standInLine(): void {
 
 /** What R1 does, where it could not be done in R1. */
 function queueSpare(s: usize, start: i64, width: i64): void {
+  mark(s, spare);
   const object = ((s - objects) / OBJECT_SIZE) as i64;
   atomic.store<i64>(spare, start, E_START);
   atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
@@ -468,18 +478,28 @@ export function exceeds(s: usize, n: i32): bool {
  *
  * A look does not end with the request that ends with the ticket: it may be one that has just taken its
  * tickets back, with their next owner in the same bucket.
+ *
+ * Of a request that is found under its first ticket, and is not about to take its tickets back, the others need no look:
+ * they were its own at a moment when grant had been moved already. If others have them by now, these took them later, and
+ * saw that grant (D1). So a heavy request costs no more than a light one. After HOPS of these all the buckets that may be
+ * left are looked into.
  */
 export function wakeDue(s: usize, from: i64, width: i64): void {
   const all = (bucketMask as i64) + 1;
+  let hops = HOPS;
   let next = from;
   let to = from + width;
   let end = next + min(min(width, atomic.load<i64>(s, TICKET) - next), all);
   while (end - next > 0) {
-    if (visit(s, bucketOf(s, next), to)) {
+    const tickets = visit(s, bucketOf(s, next), to, next);
+    if (tickets === 0) to = passedTo;
+    else if (tickets === 1 || hops === 0) {
       next++;
       continue;
+    } else {
+      next += tickets;
+      hops--;
     }
-    to = passedTo;
     end = next + min(min(to - next, atomic.load<i64>(s, TICKET) - next), all);
   }
 }
@@ -511,42 +531,57 @@ function wakeWaiter(s: usize, ticket: i64): void {
   }
 }
 
-/** Wakes who is due in a bucket. Whether that is all: a tombstone was passed otherwise. */
-function visit(s: usize, bucket: usize, to: i64): bool {
+/**
+ * Wakes who is due in a bucket. How many tickets need no look after that, with `first`: those of the request that
+ * begins with it, or 1; 0 if that is not all, because a tombstone was passed.
+ */
+function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
+  let tickets: i64 = 1;
   let line = bucket;
   while (line) {
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
       const number = atomic.load<u32>(cell); // D2 read
-      if (number && grantIfDue(s, elementAt(number - 1), to)) return false;
+      if (number === 0) continue;
+      const found = grantIfDue(s, elementAt(number - 1), to, first);
+      if (found === 0) return 0;
+      tickets = max(tickets, found);
     }
     line = atomic.load<u32>(line, B_NEXT) as usize;
   }
-  return true;
+  return tickets;
 }
 
-/** Whether it was a tombstone, and passed. */
-function grantIfDue(s: usize, e: usize, to: i64): bool {
+/** What visit answers, of one element. */
+function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
   const state = atomic.load<i64>(e, E_STATE); // D3, D4 read
   const is = state & STATE_MASK;
-  if (is !== WAITING && is !== ABANDONED) return false;
+  if (is !== WAITING && is !== ABANDONED) return 1;
   // What these loads give may belong to another tenant by now; then the cmpxchg fails on the epoch.
   const request = atomic.load<i64>(e, E_REQUEST);
-  if (objectOf(request) !== s) return false;
-  const ahead = to - atomic.load<i64>(e, E_START);
-  if (is === ABANDONED) return ahead > 0 && claim(s, e, state) !== 0;
-  if (ahead >= (request & WIDTH_MASK)) moveOn(e, state, GRANTED, request); // D5
-  return false;
+  if (objectOf(request) !== s) return 1;
+  const start = atomic.load<i64>(e, E_START);
+  const ahead = to - start;
+  if (is === ABANDONED) return (ahead <= 0 || claim(s, e, state) === 0) as i64;
+  const width = request & WIDTH_MASK;
+  if (ahead >= width) moveOn(e, state, GRANTED, request); // D5
+  if (start !== first || atomic.load<i64>(e, E_LEAVING) === ~start) return 1;
+  // In the same epoch all this was one tenant's, who had the tickets when E_LEAVING was read.
+  return (atomic.load<i64>(e, E_STATE) ^ state) & ~STATE_MASK ? 1 : width;
 }
 
 /**
- * WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself.
+ * WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself: at the latest
+ * when its doorbell rings next, whatever for.
  *
  * R9: from the exchange to the wake-up there is no call and no loop, so neither an exception (a stack that is exhausted)
- * nor a death comes between: nobody else would tell.
+ * nor a death comes between: nobody else would tell. What is noted is noted before, so that it is there in any case.
  */
 export function moveOn(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
-  if (who & ASYNC && (who & THREAD_MASK) === me) return;
+  if (who & ASYNC) {
+    note(who, indexOf(e) + 1);
+    if ((who & THREAD_MASK) === me) return;
+  }
   if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) tell(e, request); // R9
 }
 
@@ -561,6 +596,16 @@ export function objectOf(request: i64): usize {
   return objects + (((request & OBJECT_MASK) >> OBJECT_SHIFT) as usize) * OBJECT_SIZE;
 }
 
+/**
+ * What this owner's thread is to look at when its doorbell rings: the run of this number, or the eldest of the mutex of
+ * this number. Grant has been moved, or the mutex is free; who sees the note sees that. Part of its caller: of wakeEldest,
+ * after the exchange which says that the eldest is told, so no death may come between.
+ */
+export function note(who: i32, number: u32): void {
+  const words = threadRecord(who & THREAD_MASK) + T_DUE;
+  atomic.or<i32>(words + (((number >> 5) & 7) << 2), 1 << number); // D7 write
+}
+
 export function ring(thread: i32): void {
   const bell = threadRecord(thread) + T_DOORBELL;
   atomic.add<i32>(bell, 1); // D7 write
@@ -572,11 +617,19 @@ export function dispose(s: usize): void {
   if (closeObject(s)) closeWaiters(s);
 }
 
-/** Tells every waiter that the semaphore has been closed; grant says so already. */
+/**
+ * Tells every waiter that the semaphore has been closed; grant says so already. A part of the pool that is not marked
+ * has none: who marks it later reads grant after that, and sees that it is closed (D6).
+ */
 function closeWaiters(s: usize): void {
-  const used = usedElements();
-  for (let i: u32 = 0; i < used; i++) {
-    const e = elementAt(i);
+  const where = whereOf(s);
+  if (where === 0) return;
+  const end = elementAt(usedElements());
+  for (let e = elementAt(0); e < end; e += ELEMENT_SIZE) {
+    if (!isMarked(where, e)) {
+      e = lastOfPart(e);
+      continue;
+    }
     const state = atomic.load<i64>(e, E_STATE); // D6 read
     const is = state & STATE_MASK;
     if (is !== WAITING && is !== ABANDONED) continue;

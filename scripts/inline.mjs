@@ -14,9 +14,11 @@ const INLINE = new Set([
   'core/mutex/quit',
   'core/semaphore/acquire',
   'core/semaphore/release',
+  'core/semaphore/note',
   'core/semaphore/ring',
   'core/semaphore/tell',
   'core/semaphore/tryAcquire',
+  'core/waiters/mark',
 ]);
 
 /** A transformation of what the compiler has parsed. */

@@ -32,6 +32,21 @@ const attachments = new Map<bigint, Attachment>();
 /** The same by memory object, of which each message brings a new one. */
 const byMemory = new WeakMap<WebAssembly.Memory, Attachment>();
 
+/** The words of 8 bytes in the header of an arena's memory, and which of them is its id. */
+const HEADER = 5;
+const ID = 1;
+
+/** The attachment to the arena that a memory object, which has just come, is of. It costs no instance of the core. */
+function known({ buffer }: WebAssembly.Memory): Attachment | undefined {
+  if (buffer.byteLength < 8 * HEADER) return undefined;
+  const header = new BigInt64Array(buffer, 0, HEADER);
+  const attachment = attachments.get(Atomics.load(header, ID));
+  // Whatever else has come to hold that id is left to the core to refuse.
+  if (attachment?.memory.buffer.byteLength !== buffer.byteLength) return undefined;
+  for (let i = 0; i < HEADER; i++) if (attachment.header[i] !== header[i]) return undefined;
+  return attachment;
+}
+
 /** What this thread knows of a shared object that it is attached to. */
 export interface Shared {
   /** The number of the attachment in the core. */
@@ -54,6 +69,8 @@ export class Attachment {
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
   readonly awake: Awake;
+  /** What is written once, when an arena is made: magic, version, id and sizes. */
+  readonly header: BigInt64Array;
   readonly #endings: (() => void)[] = [];
   readonly #shared = new Map<number, { count: number; readonly shared: Shared }>();
   /** The library objects that hold something. */
@@ -70,6 +87,7 @@ export class Attachment {
     this.memory = memory;
     this.core = core;
     this.id = core.id();
+    this.header = new BigInt64Array(memory.buffer, 0, HEADER);
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
       throw new ArenaFullError(
@@ -84,12 +102,13 @@ export class Attachment {
 
   /** This thread's attachment to the arena in the memory, made if there is none yet. Undefined: no arena in it. */
   static of(memory: WebAssembly.Memory): Attachment | undefined {
-    let attachment = byMemory.get(memory);
-    if (attachment) return attachment;
-    const core = instantiate(memory);
-    if (!core.open()) return undefined;
-    attachment = attachments.get(core.id()) ?? new Attachment(memory, core);
-    attachments.set(attachment.id, attachment);
+    let attachment = byMemory.get(memory) ?? known(memory);
+    if (!attachment) {
+      const core = instantiate(memory);
+      if (!core.open()) return undefined;
+      attachment = attachments.get(core.id()) ?? new Attachment(memory, core);
+      attachments.set(attachment.id, attachment);
+    }
     byMemory.set(memory, attachment);
     return attachment;
   }

@@ -36,6 +36,8 @@ export const ASYNC = 0x1000;
 
 /** Address of the object that is disposed of for ever; who has let go of an object points here. */
 export const CLOSED_OBJECT = 512;
+/** Bytes of an object. */
+export const OBJECT_SIZE = 128;
 /** Offset of the place in an AtomicSemaphore's object. */
 export const O_PLACE = 40;
 /** Offset of the bytes in a drafted name, and how many there is room for. */

@@ -5,10 +5,14 @@
  * This thread has at most one `Atomics.waitAsync` pending on its doorbell, however many promises wait: such
  * a wait cannot be cancelled, and every one costs the engine memory until it is notified.
  *
- *     rest: d = doorbell; settle what is due and enter what is not; none left? done.
+ *     rest: d = doorbell; settle what is due and enter what is not entered; none left? done.
  *           Else waitAsync(doorbell, d) unless one is pending, then again
  *
- * The doorbell is read before the grants: a ring after that makes the wait return at once (D7). A release
+ * Who rings notes in the record of the thread which run is due, of all modulo 256; so a thread looks at that and few
+ * others, however many wait. It looks at every one when the look before was cut short by an exception.
+ *
+ * The doorbell is read before what is due, and that before the grants: a ring after that makes the wait return at once
+ * (D7). A release
  * by this very thread does not ring; it settles its own promises before it returns.
  *
  * Promises stand in runs (core/runs.ts). A run that has just begun, or whose front this thread has settled,
@@ -57,6 +61,7 @@ export class Promises {
   last = 0;
   /** Whether the first run may not be entered. */
   #awake = false;
+  place = NOWHERE;
   #head: Run | undefined;
   #tail: Run | undefined;
   /** Of all that do not stand alone. */
@@ -117,7 +122,7 @@ export class Promises {
   }
 
   #own(owner: Owner): void {
-    if (this.#awake) this.#doorbell.restSoon();
+    if (this.#awake) this.#doorbell.wake(this);
     if (owner === this.#latest) return;
     this.#latest = owner;
     this.#owners.add(owner);
@@ -186,7 +191,7 @@ export class Promises {
 
   #restSoon(): void {
     this.#awake = true;
-    this.#doorbell.restSoon();
+    this.#doorbell.wake(this);
   }
 
   /** Settles what is due and leaves the rest to the doorbell. */
@@ -194,6 +199,7 @@ export class Promises {
     do this.#settle();
     while (this.first !== 0 && this.#core.enterRun(this.first, Date.now() | 0) !== 0);
     this.#awake = false;
+    if (this.first !== 0) this.#doorbell.entered(this, this.first);
   }
 
   #settle(): void {
@@ -237,10 +243,20 @@ export class Promises {
   }
 }
 
-/** What looks after its promises whenever the doorbell has rung. */
-interface Resting {
+/** What looks after its promises when the doorbell has rung for it. */
+export interface Resting {
+  /** Leaves it entered, by which the doorbell knows it, or done. */
   rest(): void;
+  /** @internal Where the doorbell has it. */
+  place: number;
 }
+
+/** Words of the thread's record, as core/layout.ts has them: from the doorbell on. */
+const TO_DUE = 7;
+const DUE_WORDS = 8;
+const PLACES = 32 * DUE_WORDS;
+/** In no place. */
+export const NOWHERE = -1;
 
 export class Doorbell {
   readonly #core: Core;
@@ -248,6 +264,12 @@ export class Doorbell {
   readonly #index: number;
   /** Those with waiters. */
   readonly #waiting = new Set<Resting>();
+  /** Those of them that may not be entered. */
+  readonly #awake = new Set<Resting>();
+  /** Those that are entered, by the bit that is set for them when they are due. */
+  readonly #entered: (Set<Resting> | undefined)[] = [];
+  /** Whether a look has not come to its end. */
+  #inDoubt = false;
   #listening = false;
   #restDue = false;
   #keepsAlive = false;
@@ -270,17 +292,35 @@ export class Doorbell {
   /** @internal The first promise waits. */
   waitFor(promises: Resting): void {
     this.#waiting.add(promises);
-    this.restSoon();
+    this.wake(promises);
   }
 
   /** @internal The last promise has been settled. */
   done(promises: Resting): void {
     this.#waiting.delete(promises);
+    this.#awake.delete(promises);
+    this.#put(promises, NOWHERE);
     if (!this.busy) this.#keepAlive(false);
   }
 
+  /** @internal They are entered, and noted by this number when they are due. */
+  entered(promises: Resting, number: number): void {
+    this.#awake.delete(promises);
+    this.#put(promises, number % PLACES);
+  }
+
+  #put(promises: Resting, place: number): void {
+    if (promises.place === place) return;
+    this.#entered[promises.place]?.delete(promises);
+    promises.place = place;
+    if (place === NOWHERE) return;
+    this.#entered[place] ??= new Set();
+    this.#entered[place].add(promises);
+  }
+
   /** @internal A run may not be entered. */
-  restSoon(): void {
+  wake(promises: Resting): void {
+    this.#awake.add(promises);
     if (this.#restDue) return;
     // In this order: if an exhausted stack lets the first fail, the next one to come tries again.
     host.soon(this.#soon);
@@ -295,7 +335,7 @@ export class Doorbell {
   #rest(): void {
     while (true) {
       const rung = Atomics.load(this.#words, this.#index);
-      for (const promises of this.#waiting) promises.rest();
+      this.#look();
       if (!this.busy) return;
       this.#keepAlive(true);
       if (this.#listening) return;
@@ -308,6 +348,22 @@ export class Doorbell {
       });
       return;
     }
+  }
+
+  #look(): void {
+    const inDoubt = this.#inDoubt;
+    this.#inDoubt = true;
+    for (const promises of inDoubt ? this.#waiting : this.#awake) promises.rest();
+    const first = this.#index + TO_DUE;
+    for (let i = 0; i < DUE_WORDS; i++) {
+      let due = Atomics.load(this.#words, first + i);
+      if (due !== 0) due = Atomics.exchange(this.#words, first + i, 0);
+      for (; due !== 0; due &= due - 1) {
+        const place = 32 * i + 31 - Math.clz32(due & -due);
+        for (const promises of this.#entered[place] ?? []) promises.rest();
+      }
+    }
+    this.#inDoubt = false;
   }
 
   #keepAlive(on: boolean): void {

@@ -6,16 +6,17 @@
  * the thread; if that is the thread itself, it tries the lock again before `unlock` returns, and rings nobody.
  */
 import { DisposedError } from '../errors.js';
-import { ADMITTED, ANSWER_CLOSED, type Core } from './core.js';
-import type { Doorbell, Promises, Resolve } from './doorbell.js';
+import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
+import { type Doorbell, NOWHERE, type Promises, type Resolve, type Resting } from './doorbell.js';
 
-export class Eldest {
+export class Eldest implements Resting {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
   readonly #at: number;
   readonly #attachment: number;
   readonly #promises: Promises;
   #settle: Resolve | undefined;
+  place = NOWHERE;
 
   constructor(core: Core, doorbell: Doorbell, at: number, attachment: number, promises: Promises) {
     this.#core = core;
@@ -44,6 +45,7 @@ export class Eldest {
     const answer = this.#core.reserveLock(this.#at, this.#attachment);
     if (answer === ADMITTED) this.#end();
     else if (answer === ANSWER_CLOSED) this.#end(Promise.reject(new DisposedError()));
+    else this.#doorbell.entered(this, this.#at / OBJECT_SIZE);
   }
 
   /** The thread ends: the mutex has given up its places itself. */

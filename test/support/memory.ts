@@ -17,6 +17,17 @@ export function at(name: string): number {
   return value;
 }
 
+/** Lists of names in an arena for so many, as core/arena.ts has it. */
+export function nameHeads(names: number): number {
+  const step = at('NAME_HEADS_STEP');
+  return Math.ceil(Math.max(names, at('NAME_HEADS_LEAST')) / step) * step;
+}
+
+/** The address of the first object of an arena for so many names, 1024 by default. */
+export function firstObject(names = 1024): number {
+  return at('NAME_HEADS') + 4 * nameHeads(names);
+}
+
 export class Memory {
   readonly #words: Int32Array;
   readonly #longs: BigInt64Array;
@@ -34,7 +45,7 @@ export class Memory {
     // As core/arena.ts places the regions.
     const elements = this.word(at('H_ELEMENTS'));
     this.lineCapacity = Math.floor(elements / 8);
-    const names = at('REGIONS') + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
+    const names = firstObject(this.word(at('H_NAMES'))) + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
     this.#threads = names + (this.word(at('H_NAMES')) + this.word(at('H_THREADS'))) * at('NAME_SIZE');
     this.#chains = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
     const buckets = this.#chains + this.word(at('H_BUCKETS')) * at('LINE');

@@ -56,14 +56,14 @@ describe('the layout', () => {
       'USED_THREADS',
       'CLOSED_OBJECT',
       'NAME_HEADS',
-      'REGIONS',
     ];
     const addresses = fixed.map(at);
     for (const address of addresses) expect(address % at('LINE')).toBe(0);
     expect(addresses).toEqual(addresses.toSorted((a, b) => a - b));
     expect(new Set(addresses).size).toBe(addresses.length);
     expect(at('CLOSED_OBJECT') + at('OBJECT_SIZE')).toBeLessThanOrEqual(at('NAME_HEADS'));
-    expect(at('NAME_HEADS') + 4 * at('NAME_HEAD_COUNT')).toBeLessThanOrEqual(at('REGIONS'));
+    for (const size of [at('NAME_HEADS'), 4 * at('NAME_HEADS_LEAST'), 4 * at('NAME_HEADS_STEP')])
+      expect(size % at('OBJECT_SIZE')).toBe(0);
     for (const size of ['OBJECT_SIZE', 'NAME_SIZE', 'THREAD_SIZE', 'ELEMENT_SIZE'])
       expect(at(size) % at('LINE')).toBe(0);
   });

@@ -72,6 +72,28 @@ describe('a handle', () => {
     }
   });
 
+  it('costs no instance of the core, where the thread is attached, however it has come', () => {
+    const semaphore = new Semaphore(1, { arena: new Arena() });
+    const { Instance } = WebAssembly;
+    let made = 0;
+    WebAssembly.Instance = class extends Instance {
+      constructor(...args: ConstructorParameters<typeof Instance>) {
+        super(...args);
+        made++;
+      }
+    };
+    try {
+      // Each copy brings a memory object of its own.
+      for (let i = 0; i < 10; i++) Semaphore.from(structuredClone(semaphore.handle)).release();
+      expect(made).toBe(0);
+      new Arena({ objects: 1 });
+      expect(made).toBeGreaterThan(0);
+    } finally {
+      WebAssembly.Instance = Instance;
+    }
+    expect(semaphore.available).toBe(11);
+  });
+
   it('is the same from whatever thread it came', async () => {
     const semaphore = new Semaphore(1);
     const back = await member().run<Semaphore['handle']>('send-back', { handle: semaphore.handle });
@@ -201,6 +223,24 @@ describe('from refuses', () => {
         /Arena.from: handle must be the handle of an Arena/,
       );
     }
+  });
+
+  it('a memory with the header of an arena, in part or whole, and nothing behind it', () => {
+    const { handle } = new Semaphore(1, { arena: new Arena() });
+    const header = new BigInt64Array(handle.arena.memory.buffer, 0, 5);
+    const pages = handle.arena.memory.buffer.byteLength / 65536;
+    const copy = (size: number, words: number) => {
+      const memory = new WebAssembly.Memory({ initial: size, maximum: pages, shared: true });
+      if (size > 0) new BigInt64Array(memory.buffer).set(header.subarray(0, words));
+      return { ...handle, arena: { ...handle.arena, memory } };
+    };
+    for (const forged of [copy(1, 0), copy(1, 2), copy(1, 5), copy(pages, 2), copy(pages, 4)]) {
+      expect(() => Semaphore.from(forged)).toThrow(
+        new TypeError('Arena.from: the memory of the handle holds no arena of this version'),
+      );
+    }
+    expect(() => Semaphore.from(copy(0, 0))).toThrow(WebAssembly.LinkError);
+    expect(Semaphore.from(copy(pages, 5)).available).toBe(1);
   });
 
   it('a semaphore that has been disposed of', () => {

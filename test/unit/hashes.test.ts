@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Arena } from 'taketurns';
 import { ChainSemaphore, ChannelSemaphore, LocationSemaphore, TwaSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
-import { at, layout, Memory } from '../support/memory.js';
+import { at, firstObject, layout, Memory } from '../support/memory.js';
 
 const { hash } = new WebAssembly.Instance(
   new WebAssembly.Module(readFileSync(new URL('../../build/algorithms.wasm', import.meta.url))),
@@ -17,7 +17,7 @@ const NAMES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as const;
 const SLOTS = 2048;
 /** Lines of 64 bytes in a page of 4 KiB. */
 const PAGE = 64;
-const objects = Array.from({ length: 64 }, (_, i) => at('REGIONS') + i * at('OBJECT_SIZE'));
+const objects = Array.from({ length: 64 }, (_, i) => firstObject() + i * at('OBJECT_SIZE'));
 const semaphores = [0, 1, 7, 63].map((i) => objects[i] as number);
 const STARTS = [0n, 1n, 77n, 2n ** 32n - 5n, 2n ** 61n + 3n, -4n];
 

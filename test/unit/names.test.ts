@@ -1,6 +1,7 @@
 /** Semaphores by name. */
 import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { at, firstObject, Memory, nameHeads } from '../support/memory.js';
 import { type Member, team } from '../support/team.js';
 
 const crowd = team(1);
@@ -194,5 +195,27 @@ describe('no room', () => {
     }
     semaphore.dispose();
     expect(Semaphore.open('late', 1, { arena }).available).toBe(1);
+  });
+});
+
+describe('the lists of names', () => {
+  /** How long each is. */
+  const lengths = (memory: Memory, count: number) =>
+    Array.from({ length: count }, (_, i) => {
+      let length = 0;
+      for (let entry = memory.word(at('NAME_HEADS') + 4 * i); entry !== 0; length++)
+        entry = memory.word(entry + at('N_NEXT'));
+      return length;
+    });
+
+  it.each([1, 256, 257, 5000])('are as many as there are names, of %i, and stay short', (names) => {
+    const arena = new Arena({ names, objects: names });
+    for (let i = 0; i < names; i++) Semaphore.open(`list ${i}`, 1, { arena });
+    const all = lengths(new Memory(arena), nameHeads(names));
+    expect(all.length).toBeGreaterThanOrEqual(names);
+    expect(all.reduce((sum, length) => sum + length)).toBe(names);
+    expect(Math.max(...all)).toBeLessThanOrEqual(10);
+    expect(firstObject(names)).toBe(Semaphore.open('list 0', 1, { arena }).handle.address);
+    expect(() => Semaphore.open('one more', 1, { arena })).toThrow(ArenaFullError);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-import { at } from '../support/memory.js';
+import { at, firstObject } from '../support/memory.js';
 import { Member } from '../support/team.js';
 
 const robust = (arena = new Arena()) => new Semaphore(1, { robust: true, arena });
@@ -129,7 +129,7 @@ describe('reaping', () => {
     await die(semaphore, arena);
     const words = new Int32Array(arena.handle.memory.buffer);
     const word = (offset: number) => words[offset >> 2] as number;
-    const names = at('REGIONS') + word(at('H_OBJECTS')) * at('OBJECT_SIZE');
+    const names = firstObject() + word(at('H_OBJECTS')) * at('OBJECT_SIZE');
     const threads = names + (word(at('H_NAMES')) + word(at('H_THREADS'))) * at('NAME_SIZE');
     const hosts = [1, 2].map((thread) => word(threads + thread * at('THREAD_SIZE') + at('T_HOST')));
     expect(hosts[0]).not.toBe(0);

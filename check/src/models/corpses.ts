@@ -59,6 +59,7 @@ const beside: readonly Case[] = [
   { name: 'a waiter, then one who gives up', program: 'A | w B | S' },
   { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },
   { name: 'a waiter, while another disposes', program: 'A | D | S' },
+  { name: 'a promise before a promise, then disposed of', program: 'a1 Z | a1 d | S | D', long: true },
 ];
 
 /** Killed, and who reaps it is killed too, wherever that may be; a third goes on. */

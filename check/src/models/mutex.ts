@@ -506,6 +506,13 @@ const small: MutexLine[] = [
     { name: 'one behind the eldest, which is cut short', program: 'C U | c U L U' },
   ].map((line) => ({ ...line, bypass: 0, locked: 1, free: true, eldest: 0 })),
   { name: '1 waits, 1 tries', program: 'U | L U | T U', bypass: 1, locked: 0 },
+  {
+    name: 'the owner disposes, before the eldest and one',
+    program: 'D U | C U | L U',
+    locked: 0,
+    eldest: 1,
+    bypass: 1,
+  },
   { name: 'die, who disposes', program: 'D | L U | S', bypass: 1, mortal: [0] },
   { name: 'die, who disposes, of a promise', program: 'D | a d | S', bypass: 1, mortal: [0] },
   { name: 'die, the owner disposes', program: 'D | C U | S', bypass: 1, locked: 0, eldest: 1, mortal: [0] },

@@ -31,7 +31,7 @@ function pair(): readonly [string, string] {
     const name = `taketurns names ${String(i).padStart(3, '0')}`;
     let hash = 0x811c9dc5;
     for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193);
-    const list = (hash >>> 0) % constant('NAME_HEAD_COUNT');
+    const list = (hash >>> 0) % constant('NAME_HEADS_LEAST');
     const other = first.get(list);
     if (other !== undefined) return [other, name];
     first.set(list, name);

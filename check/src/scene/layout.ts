@@ -23,7 +23,6 @@ export const OBJECT_SIZE = constant('OBJECT_SIZE');
 export const ELEMENT_SIZE = constant('ELEMENT_SIZE');
 const NAME_SIZE = constant('NAME_SIZE');
 const NAME_HEADS = constant('NAME_HEADS');
-const REGIONS = constant('REGIONS');
 export const THREAD_SIZE = constant('THREAD_SIZE');
 export const TICKET = constant('TICKET');
 export const GRANT = constant('GRANT');
@@ -32,6 +31,7 @@ export const B_CELLS = constant('B_CELLS');
 export const B_PARKED = constant('B_PARKED');
 export const E_STATE = constant('E_STATE');
 export const T_DOORBELL = constant('T_DOORBELL');
+export const T_DUE = constant('T_DUE');
 export const IDLE = constant('IDLE');
 export const RESERVED = constant('RESERVED');
 export const ABANDONED = constant('ABANDONED');
@@ -141,6 +141,7 @@ const OBJECT = words({
   O_DEATHS: 'deaths',
   O_TIMEOUTS: 'timeouts',
   O_DEPARTED: 'departed',
+  O_WHERE: 'where',
 });
 const NAME = words({
   N_TARGET: 'target',
@@ -148,7 +149,13 @@ const NAME = words({
   N_USED: 'used',
   N_LENGTH: 'length',
 });
-const THREAD = words({ T_LIFE: 'life', T_DOORBELL: 'doorbell', T_HOST: 'host', T_WAKE: 'wake' });
+const THREAD = words({
+  T_LIFE: 'life',
+  T_DOORBELL: 'doorbell',
+  T_HOST: 'host',
+  T_WAKE: 'wake',
+  T_DUE: 'due',
+});
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
 const CHAIN = words({
   C_HEAD: 'head',
@@ -188,7 +195,7 @@ export function nameOf(address: number, at: Regions): string {
   if (address >= at.objects) return inLine('object', at.objects, OBJECT_SIZE, OBJECT);
   if (address >= CLOSED_OBJECT && address < CLOSED_OBJECT + OBJECT_SIZE)
     return `closed.${OBJECT.get(address - CLOSED_OBJECT)}`;
-  if (address >= NAME_HEADS && address < REGIONS) return 'head of names';
+  if (address >= NAME_HEADS && address < at.objects) return 'head of names';
   return HEADER.get(address) ?? `header+${address}`;
 }
 

@@ -175,6 +175,8 @@ const WIDTH = LOCAL + 1; // of that release
 const SETTLING = LOCAL + 2; // 0 not, 1 in settle, 2 giving up runs of a closed semaphore
 const ANSWER = LOCAL + 3; // of arrive
 const TOLD = LOCAL + 1; // of the event loop: what the continuation under way has been told
+/** Of REST_DUE: what may not be entered is looked at. */
+const UNDER_WAY = 2;
 const RANG = LOCAL + 4; // of the event loop: the doorbell before it settles what is due
 
 /** One release; true when it is done. */
@@ -445,6 +447,7 @@ const SLEEPING = 6;
 const GIVING_UP = 7; // the time of the first promise that may give up is over
 const GAVE_UP = 8; // settling what is due then
 const LOOKING = 9; // after what stands in no run
+const TAKING = 10; // what is noted as due
 
 /** What a wait answers when its time has run out. */
 export const RAN_OUT = 2;
@@ -487,8 +490,23 @@ export function eventLoop(own = givesBack): Op {
           return jobs.goOn(scene, t, scene.get(t, TOLD)) && turn(scene, t, jobs);
         case LOADING:
           scene.set(t, RANG, scene.get(t, RESULT));
+          if (scene.get(t, REST_DUE) === 0) {
+            to(TAKING);
+            scene.hostExchange(t, scene.due(t), 0);
+            return false;
+          }
           to(RESTING);
           return !jobs.settle(scene, t) && enter(scene, t, jobs);
+        case TAKING: {
+          // What is entered is looked at only if whoever rang has noted it.
+          const due = scene.get(t, RESULT);
+          const run = jobs.firstRun(scene, t);
+          if (run === 0 || ((due >>> run) & 1) === 0) {
+            return due === 0 ? beginListening(scene, t, jobs) : look(scene, t, jobs);
+          }
+          to(RESTING);
+          return !jobs.settle(scene, t) && enter(scene, t, jobs);
+        }
         case RESTING:
           return !jobs.settling(scene, t) && enter(scene, t, jobs);
         case ENTERING:
@@ -547,6 +565,7 @@ function look(scene: Scene, t: number, jobs: AllJobs): boolean {
 }
 
 function beginListening(scene: Scene, t: number, jobs: AllJobs): boolean {
+  if (scene.get(t, REST_DUE) === UNDER_WAY) scene.set(t, REST_DUE, 0);
   if (scene.get(t, QUEUE) === 0 || scene.get(t, LISTENING) === 1) return turn(scene, t, jobs);
   scene.set(t, PHASE, LISTEN);
   scene.hostLoad(t, scene.doorbell(t));
@@ -577,7 +596,7 @@ function turn(scene: Scene, t: number, jobs: AllJobs): boolean {
     return jobs.goOn(scene, t, list & 15) && turn(scene, t, jobs);
   }
   if (scene.get(t, REST_DUE) === 1) {
-    scene.set(t, REST_DUE, 0);
+    scene.set(t, REST_DUE, UNDER_WAY);
     return load(scene, t);
   }
   const isSet = jobs.isSet?.(scene, t) ?? false;

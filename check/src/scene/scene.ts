@@ -57,6 +57,7 @@ import {
   type Regions,
   STATE_MASK,
   T_DOORBELL,
+  T_DUE,
   THREAD_SIZE,
   TICKET,
 } from './layout.js';
@@ -174,6 +175,7 @@ const HOST_LOAD = 1;
 const HOST_WAIT = 2;
 const HOST_STORE = 3;
 const HOST_CMPXCHG = 4;
+const HOST_EXCHANGE = 5;
 
 const MOST_SEMAPHORES = 2;
 const MOST_ELEMENTS = 24;
@@ -182,6 +184,8 @@ interface Globals {
   readonly ticketTaken: string;
   /** The elements that a thread owns between its calls. */
   readonly spares: readonly string[];
+  /** Where a thread looks first for what is free. */
+  readonly looks: readonly string[];
   /** Besides ticketTaken: read only by what a call leaves to the call after it, and so dead between two operations. */
   readonly dead: readonly string[];
   /** Nobody reads them when the thread has come to the end of its program. */
@@ -197,6 +201,7 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
   core: {
     ticketTaken: 'semaphore/ticketTaken',
     spares: ['arena/spare', 'arena/second'],
+    looks: ['elements/hint', 'objects/hint', 'names/hint'],
     dead: [
       'semaphore/released',
       'semaphore/grantBefore',
@@ -213,6 +218,7 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
   algorithms: {
     ticketTaken: 'core/ticketTaken',
     spares: [],
+    looks: ['elements/hint'],
     dead: [
       'algorithms/chains/recovery',
       'algorithms/twa-semaphore/given',
@@ -261,8 +267,8 @@ export class Scene {
   readonly #recovery: number;
   /** The thread that must have begun before t may, or -1. */
   readonly #before: number[] = [];
-  /** Where threads look for a free element, and looked in the first state. */
-  readonly #hint: number;
+  /** Where threads look for a free element, object and name, and looked in the first state. */
+  readonly #looks: readonly number[];
   readonly #hints: number[] = [];
   /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
   readonly recoveries = [0, 0, 0, 0, 0];
@@ -299,9 +305,9 @@ export class Scene {
       if (index < 0) throw new Error(`${model.program ?? 'core'}.wasm has no global ${name}`);
       return index;
     };
-    const { ticketTaken, spares, dead, last, amidst, recovery } = GLOBALS[model.program ?? 'core'];
+    const { ticketTaken, spares, looks, dead, last, amidst, recovery } = GLOBALS[model.program ?? 'core'];
     this.#ticketGlobal = global(ticketTaken);
-    this.#hint = global('elements/hint');
+    this.#looks = looks.map(global);
     this.#spareGlobals = spares.map(global);
     this.#dead = [...dead, ticketTaken, 'pause/pauseSink'].map(global);
     this.#last = last.map(global);
@@ -450,6 +456,13 @@ export class Scene {
   }
 
   /** What was there is the result. */
+  hostExchange(t: number, address: number, value: number): void {
+    this.set(t, HOST, HOST_EXCHANGE);
+    this.set(t, HOST_ADDRESS, address);
+    this.set(t, HOST_VALUE, value);
+  }
+
+  /** The same. */
   hostCmpxchg(t: number, address: number, expected: number, value: number): void {
     this.set(t, HOST, HOST_CMPXCHG);
     this.set(t, HOST_ADDRESS, address);
@@ -467,6 +480,11 @@ export class Scene {
 
   doorbell(t: number): number {
     return this.regions.threads + (t + 1) * THREAD_SIZE + T_DOORBELL;
+  }
+
+  /** What is noted as due, of the numbers below 32: a model has no more elements. */
+  due(t: number): number {
+    return this.regions.threads + (t + 1) * THREAD_SIZE + T_DUE;
   }
 
   /** The low and high word of the ticket that the thread took last, by what it did to the counter. */
@@ -685,15 +703,16 @@ export class Scene {
       let u = this.#alike ? t - order : t;
       while (u !== t && u >= 0 && u < this.threads && alike[u] !== alike[t]) u -= order;
       this.#before.push(u === t || u >= this.threads ? -1 : u);
-      this.#hints.push(this.machine.get(t, this.#hint));
+      for (const look of this.#looks) this.#hints.push(this.machine.get(t, look));
     }
   }
 
-  /** Whether the order is kept, and a thread has given an element to the pool or looked for one. */
+  /** Whether the order is kept, and a thread has given an element, object or name back or looked for one. */
   distinguishes(): boolean {
     if (!this.#alike) return false;
+    let i = 0;
     for (let t = 0; t < this.threads; t++) {
-      if (this.machine.get(t, this.#hint) !== this.#hints[t]) return true;
+      for (const look of this.#looks) if (this.machine.get(t, look) !== this.#hints[i++]) return true;
     }
     return false;
   }
@@ -955,6 +974,7 @@ export class Scene {
         `wait ${name} == ${value}`,
         `store ${name}: ${value}`,
         `cmpxchg ${name}: ${now}`,
+        `exchange ${name}: ${now}`,
       ][this.get(t, HOST) - 1] as string;
       return { thread: t, where, what };
     }
@@ -1137,7 +1157,7 @@ export class Scene {
       return;
     }
     const old = this.machine.hostLoad32(address);
-    if (kind === HOST_STORE) this.machine.hostStore32(address, value);
+    if (kind === HOST_STORE || kind === HOST_EXCHANGE) this.machine.hostStore32(address, value);
     else if (kind === HOST_CMPXCHG && old === value) this.machine.hostStore32(address, this.get(t, RESULT));
     this.set(t, RESULT, old);
   }

@@ -68,7 +68,9 @@ export function regionsIn(words: Int32Array): Regions {
   const size = (name: string): number => words[constant(name) >> 2] as number;
   const [objectCount, nameCount, threadCount] = [size('H_OBJECTS'), size('H_NAMES'), size('H_THREADS')];
   const [bucketCount, elementCount] = [size('H_BUCKETS'), size('H_ELEMENTS')];
-  const objects = constant('REGIONS');
+  const step = constant('NAME_HEADS_STEP');
+  const heads = Math.ceil(Math.max(nameCount, constant('NAME_HEADS_LEAST')) / step) * step;
+  const objects = constant('NAME_HEADS') + 4 * heads;
   const names = objects + objectCount * OBJECT;
   const threads = names + (nameCount + threadCount) * NAME;
   const chains = threads + (threadCount + 1) * THREAD;

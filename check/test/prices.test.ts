@@ -1,0 +1,161 @@
+/** What a call costs, counted in accesses to shared memory: it does not grow with what has nothing to do with it. */
+import { describe, expect, it } from 'vitest';
+import type { Machine } from '../src/machine/machine.js';
+import { loadProgram } from '../src/programs.js';
+import { constant } from '../src/scene/layout.js';
+import type { ArenaSizes } from '../src/scene/scene.js';
+import { finish, newMachine } from '../src/scene/set-up.js';
+
+const core = loadProgram('core');
+const KIND = constant('KIND_SEMAPHORE');
+const LIMIT = 0x7fffffff;
+/** No price may differ by more than what a look at a few more cells or elements costs. */
+const SLACK = 20;
+
+/** An arena, and how many accesses a call of a thread takes there. */
+class Shop {
+  readonly machine: Machine;
+
+  constructor(sizes: ArenaSizes, threads = 1) {
+    this.machine = newMachine(core, threads, sizes, false).machine;
+  }
+
+  /** What the call answers, and what it costs. */
+  call(t: number, name: string, ...args: number[]): { answer: number; price: number } {
+    let price = 0;
+    this.machine.call(t, core.exports.get(name) as number, ...args);
+    finish(this.machine, t, () => {
+      price++;
+      this.machine.step(t);
+    });
+    return { answer: this.machine.resultLo(t), price };
+  }
+
+  create(t = 0) {
+    return this.call(t, 'createObject', KIND, 0, LIMIT, 0, 0, 0, 0, 0);
+  }
+
+  /** Opens a name of 8 bytes. */
+  open(t: number, name: string) {
+    const draft = this.call(t, 'draftName');
+    const bytes = Buffer.from(name.padEnd(8, '.'));
+    for (let i = 0; i < 8; i += 4)
+      this.machine.hostStore32(draft.answer + constant('N_BYTES') + i, bytes.readInt32LE(i));
+    const open = this.call(t, 'openName', draft.answer, 8, KIND, 1, LIMIT, 0, 0, 0);
+    return { answer: open.answer, price: draft.price + open.price };
+  }
+}
+
+describe('an object', () => {
+  it('costs as much after a hundred others as the first', () => {
+    const shop = new Shop({ objects: 100 });
+    const made = Array.from({ length: 100 }, () => shop.create());
+    for (const { answer } of made) expect(answer).toBeGreaterThan(0);
+    const prices = made.map(({ price }) => price);
+    // Up to 16 are tried, of elements and of objects, until there are as many.
+    expect(Math.max(...prices.slice(20))).toBe(Math.min(...prices.slice(20)));
+    expect(prices[99]).toBeLessThanOrEqual((prices[0] as number) + 2 * 16 + SLACK);
+  });
+
+  it('that has been freed is the next, wherever it lies', () => {
+    const shop = new Shop({ objects: 100 });
+    const numbers = Array.from({ length: 100 }, () => shop.create().answer);
+    const first = new Shop({ objects: 100 }).create().price;
+    for (const number of [99, 0, 50].map((i) => numbers[i] as number)) {
+      const address = shop.call(0, 'attachedTo', number).answer;
+      shop.call(0, 'dispose', address);
+      shop.call(0, 'detach', number);
+      const { answer, price } = shop.create();
+      expect(shop.call(0, 'attachedTo', answer).answer).toBe(address);
+      expect(price).toBeLessThanOrEqual(first + SLACK);
+    }
+  });
+});
+
+describe('a name', () => {
+  const name = (i: number) => `name ${i}`;
+
+  it('costs as much after fifty others as the first, and is found at the same price', () => {
+    const shop = new Shop({ objects: 60, names: 60 });
+    const made = Array.from({ length: 60 }, (_, i) => shop.open(0, name(i)));
+    for (const { answer } of made) expect(answer).toBeGreaterThan(0);
+    const prices = made.map(({ price }) => price);
+    // Besides those that are tried (of elements, objects and names), one or two names stand in the same list.
+    const most = (prices[0] as number) + 3 * 16 + 2 * SLACK;
+    expect(Math.max(...prices)).toBeLessThanOrEqual(most);
+    for (const i of [0, 30, 59]) {
+      const { answer, price } = shop.open(0, name(i));
+      expect(shop.call(0, 'attachedTo', answer)).toEqual(
+        shop.call(0, 'attachedTo', made[i]?.answer as number),
+      );
+      expect(price).toBeLessThanOrEqual(most);
+    }
+  });
+});
+
+describe('a release', () => {
+  /** Promises of thread 1, each entered by itself, and what a release for them all costs thread 0. */
+  function price(widths: readonly number[], buckets = 64) {
+    const shop = new Shop({ objects: 1, buckets, elements: widths.length + 8, attached: 2 }, 2);
+    const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
+    const runs = widths.map((width) => shop.call(1, 'arrive', s, width, 0, 0).answer);
+    for (const run of runs) expect(shop.call(1, 'enterRun', run, 0).answer).toBe(0);
+    const all = widths.reduce((sum, width) => sum + width);
+    const release = shop.call(0, 'release', s, all);
+    const finish = shop.call(0, 'finishRelease', s, all, release.answer, 0, 0);
+    for (const run of runs) expect(shop.call(1, 'settle', run, 0).answer).toBe(1);
+    expect(shop.call(1, 'available', s).answer).toBe(0);
+    return release.price + finish.price;
+  }
+
+  it('of 65,536 for one waiter costs as much as of 1', () => {
+    expect(price([65_536])).toBeLessThanOrEqual(price([1]) + SLACK);
+    expect(price([65_535])).toBeLessThanOrEqual(price([1]) + SLACK);
+  });
+
+  it('for several waiters costs as much whatever they ask for', () => {
+    // A heavy one stands in two cells, and so a light one's bucket may hold a cell more.
+    expect(price([1000, 1, 5000, 2])).toBeLessThanOrEqual(price([1, 1, 1, 1]) + 2 * SLACK);
+  });
+
+  it.each([1, 2, 64])('wakes all, also when more are heavy than it passes over (%i buckets)', (buckets) => {
+    for (const widths of [2, 3, 100])
+      price(
+        Array.from({ length: 60 }, (_, i) => widths + (i % 3)),
+        buckets,
+      );
+  });
+});
+
+describe('dispose', () => {
+  /** Uses so many elements once, by runs of a semaphore that is no more. */
+  function burst(shop: Shop, count: number): void {
+    const number = shop.create(1).answer;
+    const s = shop.call(1, 'attachedTo', number).answer;
+    const runs = Array.from({ length: count }, (_, i) => shop.call(1, 'arrive', s, 1 + (i % 2), 0, 0).answer);
+    for (const run of runs) shop.call(1, 'dropRun', run);
+    shop.call(1, 'dispose', s);
+    shop.call(1, 'detach', number);
+  }
+
+  function price(used: number, waits: boolean): number {
+    const shop = new Shop({ objects: 2, buckets: 8, elements: 600, attached: 2 }, 2);
+    // Before the elements that others use, so that its part of the pool is one that they use too.
+    const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
+    const run = waits ? shop.call(1, 'arrive', s, 1, 0, 0).answer : 0;
+    if (waits) shop.call(1, 'enterRun', run, 0);
+    burst(shop, used);
+    const { price } = shop.call(0, 'dispose', s);
+    if (waits) expect(shop.call(1, 'settle', run, 0).answer).toBe(constant('ANSWER_CLOSED'));
+    return price;
+  }
+
+  it('of what nobody waits on costs as much, however many elements others have used', () => {
+    expect(price(500, false)).toBe(price(0, false));
+  });
+
+  it('looks into the parts of the pool alone that waiters were in', () => {
+    // Each part is of 256 elements, and the pool begins in the middle of one.
+    expect(price(500, true)).toBeLessThanOrEqual(price(0, true) + 256 + SLACK);
+  });
+});
