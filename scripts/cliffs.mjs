@@ -1,6 +1,6 @@
 /**
  * Five operations whose price once grew with something that has nothing to do with them. Each row has what it costs
- * beside a lot of that, what it costs beside none, and the figure that it is to keep: least, median and most of several
+ * beside a lot of that, what it costs beside none, and the figure that it is to keep: median, least and most of several
  * runs. `node scripts/cliffs.mjs` after a build; `--runs 3`, and the numbers of rows to measure only those.
  */
 import { isMainThread, MessageChannel, receiveMessageOnPort, Worker, workerData } from 'node:worker_threads';
@@ -64,7 +64,8 @@ function creation(make) {
   const batch = () => {
     const arena = new Arena({ objects: MADE + 3 * BATCH, names: MADE + 3 * BATCH });
     const kept = [];
-    const some = (count) => each(count, () => kept.push(make(arena, kept.length)));
+    const some = (count) =>
+      median(Array.from({ length: count / 100 }, () => each(100, () => kept.push(make(arena, kept.length)))));
     return some;
   };
   batch()(3 * BATCH);
@@ -78,7 +79,9 @@ function creation(make) {
 /** `new` and `dispose` after 60,000 promises have waited at once, each for itself, and before. */
 async function burst() {
   const arena = new Arena();
-  const pair = () => each(3000, () => new Semaphore(1, { arena }).dispose());
+  // By the hundred, since the collector comes now and then, and most of all after a burst.
+  const pair = () =>
+    median(Array.from({ length: 50 }, () => each(100, () => new Semaphore(1, { arena }).dispose())));
   pair();
   const before = pair();
   const semaphore = new Semaphore(0, { arena });
