@@ -400,7 +400,8 @@ function poll(m: usize, attachment: i32): i32 {
       if (spent > 0) {
         learnPace(m, passed(firstSeen, lastSeen), lastAt - firstAt, most);
         pollsPaid(m);
-      } else if ((w & M_RESERVED) === 0) atomic.store<i32>(m, min(paceOf(m) + (paceOf(m) >> 3) + 1, MOST_PACE), M_PACE);
+      } else if ((w & M_RESERVED) === 0)
+        atomic.store<i32>(m, min(paceOf(m) + (paceOf(m) >> 3) + 1, MOST_PACE), M_PACE);
       if (take(m, w, attachment, true)) return ADMITTED;
     }
     if (quiet >= most || spent >= MOST_POLLS) break;

@@ -41,7 +41,17 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
  */
-import { bucketMask, fallAsleep, isAsleep, me, objects, setSpare, spare, threadRecord, wakeUp } from './arena';
+import {
+  bucketMask,
+  fallAsleep,
+  isAsleep,
+  me,
+  objects,
+  setSpare,
+  spare,
+  threadRecord,
+  wakeUp,
+} from './arena';
 import { hold } from './attachments';
 import { elementAt, indexOf, leaveCells, reserve, usedElements } from './elements';
 import { claim, passedTo } from './giving-up';

@@ -45,15 +45,17 @@ describe('an owner that unlocks, and wakes nobody', () => {
 });
 
 const M_LIMIT = constant('M_LIMIT');
+const M_PACE = constant('M_PACE');
 const MORE = constant('MORE');
 const ELDEST = constant('ELDEST');
 
 describe('a turn', () => {
   const WAITER = constant('M_WAITER');
   const FOR_EVER = [-1, -1];
+  const machine32 = (scene: Scene, at: number, value: number): void => scene.machine.hostStore32(at, value);
 
-  /** The overtakings left when the eldest of so many has taken the lock. */
-  function turnOf(waiters: number, bypass: number): number {
+  /** The overtakings left when the eldest of so many has taken the lock, which had been taken so often in 50 microseconds. */
+  function turnOf(waiters: number, bypass: number, pace = 0): number {
     const model = mutexModel({ name: 'turns', program: 'L U | L U', bypass, spin: 40 });
     let turn = -1;
     const objects = (scene: Scene): void => {
@@ -66,6 +68,8 @@ describe('a turn', () => {
       const more = BigInt(waiters - 1) * BigInt(WAITER) + BigInt(word(m + M_WORD) >>> 0);
       scene.machine.hostStore32(m + M_WORD, Number(BigInt.asIntN(32, more)));
       scene.machine.hostStore32(m + M_WORD + 4, word(m + M_WORD + 4) + Number(more >> 32n));
+      machine32(scene, m + M_PACE, pace);
+      machine32(scene, m + M_LIMIT, bypass);
       scene.callNow(0, 'unlock', m);
       // Else compete sets the limit before it has the lock.
       scene.clear(1, 'mutex/first');
@@ -77,20 +81,20 @@ describe('a turn', () => {
   }
 
   it.each([
-    [1, 16_384],
-    [11, 16_384],
-    [12, 14_563],
-    [16, 8192],
-    [64, 512],
-    [20_000, 1],
-    // Of which the square is 0 in 32 bits.
-    [65_536, 1],
-  ])('of one of %i waiters is %i overtakings of 524,288', (waiters, turn) => {
-    expect(turnOf(waiters, 524_288)).toBe(turn);
-  });
-
-  it('is a 32nd of the largest bound', () => {
-    expect(turnOf(1, 2 ** 27)).toBe(2 ** 22);
+    [1, 0, 10_000],
+    [1, 50, 500],
+    [60, 50, 500],
+    // All their turns last 30 milliseconds together.
+    [61, 50, 450],
+    [300, 50, 100],
+    [600, 50, 50],
+    [20_000, 5, 5],
+    // And are within the bound together.
+    [64, 0, 8065],
+    [64, 8192, 8065],
+    [65_536, 0, 7],
+  ])('of one of %i waiters, at a pace of %i, is %i overtakings of 524,288', (waiters, pace, turn) => {
+    expect(turnOf(waiters, 524_288, pace)).toBe(turn);
   });
 
   it('is one overtaking at least, but of a mutex that is first come, first served', () => {
@@ -153,10 +157,10 @@ describe('an owner', () => {
   });
 
   it.each([
-    ['the eldest must be woken', 1024, MORE],
-    ['that is all', 1025, ADMITTED],
-  ])('that unlocks is told that %s, with %i overtakings left of the turn', (_, left, answer) => {
-    expect(answers(left, constant('M_SLEEPING')).unlock).toBe(answer);
+    ['the eldest must be woken', constant('M_SLEEPING'), MORE],
+    ['that is all', 0, ADMITTED],
+  ])('that unlocks is told that %s', (_, flags, answer) => {
+    expect(answers(1000, flags).unlock).toBe(answer);
   });
 
   it.each([
@@ -170,6 +174,7 @@ describe('an owner', () => {
 describe('a thread that polls', () => {
   const M_ELDEST = constant('M_ELDEST');
   const M_RESERVED = constant('M_RESERVED');
+  const M_SLEEPING = constant('M_SLEEPING');
   const SPIN = 40;
   /** What the owner does between two polls: it has the lock at first. */
   type Between = (poll: number, owner: { lock(): void; unlock(): void; set(flag: number): void }) => void;
@@ -181,6 +186,9 @@ describe('a thread that polls', () => {
     tickets: number;
     /** How often it was overtaken. */
     overtakings: number;
+    /** The flags of the word. */
+    flags: number;
+    pace: number;
   }
 
   /** Thread 0 has the lock. Thread 1, the eldest, polls, or thread 2, who comes by, and may be the first to wait. */
@@ -214,16 +222,24 @@ describe('a thread that polls', () => {
       }
       const answer = machine.status(t) === PARKED ? -1 : machine.resultLo(t);
       const overtakings = word(M_WORD + 4) >>> 3;
-      result = { polls: Math.abs(polls), answer, tickets: word(TICKET), overtakings };
+      const flags = word(M_WORD) & (M_RESERVED | M_SLEEPING);
+      result = {
+        polls: Math.abs(polls),
+        answer,
+        tickets: word(TICKET),
+        overtakings,
+        flags,
+        pace: word(M_PACE),
+      };
     };
     new Scene(core, { ...model, objects });
     return result as Polled;
   }
 
-  // Four polls find the word as the one before; and tryLock, by which a passer-by takes the lock, looks once more.
+  // Two polls find the word as the one before; and tryLock, by which a passer-by takes the lock, looks once more.
   it.each([
-    ['passer-by', 10 + 4 + 1],
-    ['eldest', 10 + 4],
+    ['passer-by', 10 + 2 + 1],
+    ['eldest', 10 + 2],
   ] as const)('as %s takes a lock that lies idle', (who, polls) => {
     const found = polled(who, (poll, { unlock }) => {
       if (poll === 10) unlock();
@@ -231,38 +247,73 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls, answer: ADMITTED, tickets: 1 });
   });
 
-  it.each(['passer-by', 'eldest'] as const)('as %s leaves it to an owner who comes back soon', (who) => {
-    const found = polled(who, (poll, { lock, unlock }) => {
+  it('as passer-by leaves it to an owner who comes back soon', () => {
+    const found = polled('passer-by', (poll, { lock, unlock }) => {
       if (poll % 4 === 2) unlock();
       if (poll % 4 === 0) lock();
     });
-    expect(found).toMatchObject({ answer: who === 'eldest' ? -1 : QUEUED, overtakings: 10 });
+    expect(found).toMatchObject({ answer: QUEUED, overtakings: 5 });
   });
 
-  it.each(['passer-by', 'eldest'] as const)('as %s polls no more when it is overtaken often', (who) => {
-    const found = polled(who, (_, { lock, unlock }) => {
+  it('as eldest goes on for as long as owners come and go, and takes the lock when its turn comes', () => {
+    const found = polled(
+      'eldest',
+      (poll, { lock, unlock }) => {
+        unlock();
+        if (poll <= 100) lock();
+      },
+      100,
+    );
+    expect(found).toMatchObject({ polls: 101, answer: ADMITTED, overtakings: 100 });
+  });
+
+  it('as eldest learns how often the lock is taken while it polls for the usual time', () => {
+    const find = (pace: (poll: number) => number) =>
+      polled(
+        'eldest',
+        (poll, { lock, unlock }) => {
+          if (poll > 101 || (poll <= 100 && pace(poll) === 0)) return;
+          unlock();
+          if (poll <= 100) lock();
+        },
+        10_000,
+      ).pace;
+    // 40 of 40 polls, and 20: an eighth of the way from 1,000, at which it begins.
+    expect(find(() => 1)).toBe(1000 - 960 / 8);
+    expect(find((poll) => poll & 1)).toBe(1000 - 984 / 8);
+  });
+
+  it('as eldest polls seldom where the lock is taken more often than it polls', () => {
+    const often = polled(
+      'eldest',
+      (_, { lock, unlock }) => {
+        for (let i = 0; i < 8; i++) {
+          unlock();
+          lock();
+        }
+      },
+      10_000,
+    );
+    // No more than 20,000 tenths of a microsecond, of which half the polls rest for 32; it reserves the lock then.
+    expect(often).toMatchObject({ answer: -1, flags: M_RESERVED | M_SLEEPING });
+    expect(often.polls).toBeLessThan(1250);
+  });
+
+  it('as eldest reserves the lock, and sleeps, when one owner has had it for all the polls', () => {
+    const found = polled('eldest', () => {});
+    expect(found).toMatchObject({ answer: -1, flags: M_RESERVED | M_SLEEPING });
+    expect(found.polls).toBe(SPIN + 1);
+  });
+
+  it('as passer-by polls no more when it is overtaken often', () => {
+    const found = polled('passer-by', (_, { lock, unlock }) => {
       for (let i = 0; i < 8; i++) {
         unlock();
         lock();
       }
     });
     // The first counts 8 overtakings as made before, the fourth 24 since.
-    expect(found).toMatchObject({ polls: 4, answer: who === 'eldest' ? -1 : QUEUED });
-  });
-
-  it('as eldest goes on though it is overtaken often, when its turn comes soon', () => {
-    const found = polled(
-      'eldest',
-      (poll, { lock, unlock }) => {
-        for (let i = 0; i < 8 && poll <= 10; i++) {
-          unlock();
-          lock();
-        }
-        if (poll === 20) unlock();
-      },
-      1050,
-    );
-    expect(found).toMatchObject({ answer: ADMITTED, overtakings: 80 });
+    expect(found).toMatchObject({ polls: 4, answer: QUEUED });
   });
 
   it('is a waiter at once when nobody else waits', () => {

@@ -6,14 +6,12 @@
  *     waits: what a promise has locked it unlocks, as a microtask
  *     c lock that is cut short in its sleep as the eldest
  *     C lock, of a thread that is the eldest already
- *     O unlock and lock, which must succeed while thread 1 dozes as the eldest
  *     Z sleep until it is killed     w wait until thread 0 is dead
  *
  * What is checked besides what a scene checks: the lock goes from nobody to the thread that takes it, and back by
  * its owner alone; and from when it has taken its ticket a waiter, thread or promise, is overtaken no more often
  * than the bound says.
  */
-import { PARKED } from '../machine/status.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -164,47 +162,6 @@ function cutLock(): Op {
   };
 }
 
-/**
- * Unlocks and locks at once, while another sleeps as the eldest, which was told nothing: so often as the limit says
- * that must succeed, and then not.
- */
-function overtake(): Op {
-  const eldest = (scene: Scene): boolean =>
-    scene.machine.status(1) === PARKED &&
-    (scene.machine.words[(mutex(scene) + M_WORD) >> 2] & constant('M_RESERVED')) === 0;
-  return {
-    text: 'overtake',
-    next(scene, t) {
-      const phase = scene.get(t, PHASE);
-      if (phase === 0 && scene.machine.status(1) !== PARKED && !scene.finished(1)) {
-        scene.hostLoad(t, mutex(scene));
-        return false;
-      }
-      scene.set(t, PHASE, phase + 1);
-      if (phase === 0) {
-        scene.set(t, LOCAL, Number(eldest(scene)));
-        scene.set(t, HAS, 0);
-        scene.call(t, 'unlock', mutex(scene));
-        return false;
-      }
-      if (phase === 1) {
-        forget(scene, t);
-        scene.call(t, 'lock', mutex(scene));
-        return false;
-      }
-      if (phase === 2) {
-        const watched = scene.get(t, LOCAL) === 1 && eldest(scene);
-        if (watched && scene.result(t) !== ADMITTED)
-          throw new Violation('the lock is refused to one who may overtake');
-        if (scene.result(t) === ADMITTED) return has(scene, t);
-        scene.call(t, 'wakeEldest', mutex(scene));
-        return false;
-      }
-      return true;
-    },
-  };
-}
-
 function tryLock(): Op {
   return {
     text: 'tryLock',
@@ -258,8 +215,6 @@ function op(letter: string): Op {
       return loop();
     case 'C':
       return lock(false, true);
-    case 'O':
-      return overtake();
     case 'c':
       return cutLock();
     case 'Z':
@@ -476,9 +431,9 @@ const small: MutexLine[] = [
   { name: '2 promises, first come first served', program: 'a d | a d', bypass: 0 },
   { name: '2, a promise gives up', program: 'L U | t x d', bypass: 1 },
   { name: '2, a promise disposed of', program: 'L D | a d', bypass: 1 },
-  { name: '2x1, a turn of 2', program: 'L U | L U', bypass: 64, turn: 2 },
-  { name: '2x1, a turn of 2, wrap', program: 'L U | L U', bypass: 64, turn: 2, count: WRAP },
-  { name: '2, a turn of 2', program: 'L U L U | L U', bypass: 64, turn: 2 },
+  { name: '2x1, a turn of 2', program: 'L U | L U', bypass: 4, turn: 2 },
+  { name: '2x1, a turn of 2, wrap', program: 'L U | L U', bypass: 4, turn: 2, count: WRAP },
+  { name: '2, a turn of 2', program: 'L U L U | L U', bypass: 4, turn: 2 },
   {
     name: 'killed asleep, undead',
     program: 'C U | U | S',
@@ -488,8 +443,6 @@ const small: MutexLine[] = [
     mortal: [0],
     undead: true,
   },
-  { name: 'overtakes', program: 'O O U | L U', bypass: 128, locked: 0, count: 5 },
-  { name: 'overtakes, forgetful', program: 'O O U | L U', bypass: 128, locked: 0, count: FAR, forgets: true },
   { name: '2x1, far below 0', program: 'L U | L U', bypass: 0, count: FAR },
   { name: '2, one tries, far below 0', program: 'L U | T U T U', bypass: 0, count: FAR },
   { name: '2x1, overtaken, far below 0', program: 'L U | L U L U', bypass: 0, count: FAR, forgets: true },

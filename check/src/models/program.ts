@@ -20,6 +20,7 @@ import {
   LENT,
   LINE,
   O_LIFE,
+  O_VAIN,
   STATE_MASK,
 } from '../scene/layout.js';
 import {
@@ -44,6 +45,9 @@ import {
 } from '../scene/ops.js';
 import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
 
+/** Waiters of an adaptive object that stay awake. */
+const NEAR = 2;
+
 export interface Line {
   readonly name: string;
   readonly program: string;
@@ -51,6 +55,8 @@ export interface Line {
   readonly permits: readonly number[];
   readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
+  /** Waiters decide for themselves how long they poll: so many turns, and after so many polls in vain (core/polling.ts). */
+  readonly awake?: { readonly turns: number; readonly vain: number };
   /** Where the counters begin. */
   readonly first?: bigint;
   /** How many cells of every bucket are free, the others being taken for good: 12 by default. */
@@ -255,16 +261,21 @@ export function modelOf(line: Line): Model {
     objects: (scene) => {
       for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0);
       if (borrows(kind)) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
+      if (line.awake) {
+        for (let t = 0; t < programs.length; t++) scene.callNow(t, 'setAwake', line.awake.turns, NEAR);
+      }
       for (const permits of line.permits) {
         scene.semaphore({
           permits,
-          spin: line.spin ?? 0,
+          spin: line.awake ? -1 : (line.spin ?? 0),
           threshold: line.threshold ?? 0,
           first: line.first ?? 0n,
           robust: line.robust ?? false,
           ...(line.hash === undefined ? {} : { hash: line.hash }),
           ...(kind === undefined ? {} : { kind: constant(`KIND_${LISTINGS[kind].kind}_SEMAPHORE`) }),
         });
+        if (line.awake)
+          scene.machine.hostStore32((scene.semaphores.at(-1) as number) + O_VAIN, line.awake.vain);
       }
       if (cells < CELLS) {
         takeCells(scene, cells, elements + 1, line.fullLines ? scene.regions.common : scene.regions.lines);

@@ -35,6 +35,28 @@ const semaphore: Line[] = [
   { name: '3x2 mixed 2 buckets', long: true, program: mixed, permits: [2], buckets: 2 },
   { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
   { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
+  // Waiters that poll for as long as pays, and are woken early (core/polling.ts): at the first trial, at its last poll in
+  // vain, in vain, and at the last of that.
+  ...[0, 127, 128, 511].flatMap((vain): Line[] => {
+    const line = (name: string, program: string, rest: Partial<Line> = {}): Line => ({
+      name: `awake, ${vain} in vain: ${name}`,
+      program,
+      permits: [1],
+      awake: { turns: vain === 0 ? 4 : 16 >> (vain < 128 ? 3 : 0), vain },
+      ...rest,
+    });
+    return [
+      line('2x2', 'A R A R | A R A R'),
+      line('3x1', 'A R | A R | A R', { buckets: 2 }),
+      line('3x1 timed', 'B R | A R | B R', { long: true }),
+      line('heavy', 'A2 R | A R | A2 R', { permits: [2], long: true }),
+      line('a promise between', 'A R | a1 d | A R', { long: true }),
+      line('dispose', 'A R | A R | D', {}),
+      line('die', 'A R | A R | S', { mortal: [0, 1], mayWait: true }),
+      line('die, of three', 'A R | A R | A R | S', { mortal: [0], mayWait: true, long: true }),
+      line('undead', 'A R | A R | S', { mortal: [0, 1], undead: true, mayWait: true }),
+    ];
+  }),
   { name: '4x1', long: true, program: 'A R | A R | A R | A R', permits: [1], buckets: 2 },
   { name: '4x1 2 permits', long: true, program: 'A R | A R | A R | A R', permits: [2], buckets: 2 },
   { name: 'two semaphores', program: "A R A' R' | A' R' A R | A R", permits: [1, 1] },

@@ -48,6 +48,7 @@ export const E_END = constant('E_END');
 export const E_GATE = constant('E_GATE');
 export const C_HEAD = constant('C_HEAD');
 export const C_CHANNEL_HEAD = constant('C_CHANNEL_HEAD');
+export const O_VAIN = constant('O_VAIN');
 export const C_LOCATION_HEAD = constant('C_LOCATION_HEAD');
 export const C_DUE_HEAD = constant('C_DUE_HEAD');
 export const E_HELD = constant('E_HELD');
@@ -136,12 +137,14 @@ const OBJECT = words({
   O_COUNTER: 'counter/owner',
   O_PARKED: 'parked/limit',
   M_ELDEST: 'eldest',
+  M_PACE: 'pace',
   O_LIFE: 'life',
   O_DIED: 'died',
   O_DEATHS: 'deaths',
   O_TIMEOUTS: 'timeouts',
   O_DEPARTED: 'departed',
   O_WHERE: 'where',
+  O_VAIN: 'vain',
 });
 const NAME = words({
   N_TARGET: 'target',

@@ -210,7 +210,6 @@ const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
       'semaphore/attached',
       'mutex/base',
       'mutex/first',
-      'mutex/dozed',
     ],
     last: ['mutex/guess'],
     amidst: 'semaphore/amidst',
