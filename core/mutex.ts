@@ -8,23 +8,24 @@
  *     lock       owner 0 -> me, if nobody waits; or else if overtakings < limit, and that is one more
  *     otherwise  1. if others wait, and it is nobody's turn yet: poll the word for a while, and lock when it lies idle
  *                2. waiters += 1, and take a ticket
- *                3. sleep in ticket order, until I am the eldest (semaphore.ts)
+ *                3. wait in ticket order, until I am the eldest (semaphore.ts)
  *                4. poll the word: take the lock when it lies idle, or nobody else may take it
- *                5. doze; then RESERVE it, poll again, sleep; unlock wakes me
- *     unlock     owner me -> 0; wake the eldest if it sleeps, and the lock is reserved or the limit near
+ *                5. when one owner has had the lock for all my polls: RESERVE it and sleep; unlock wakes me
+ *     unlock     owner me -> 0; wake the eldest if it sleeps
  *     the eldest, as it takes the lock, is a waiter no more, sets the limit for those behind, and hands on the permit
  *
  * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
- * instructions, until it has had so many, or the next has dozed through its patience, or it leaves the lock alone; all
- * others sleep but, for a short while, the one whose turn is next and whoever has just come. The next is woken a little
- * before its turn, so the lock does not lie idle while it wakes. Only who dozes looks at a clock. A turn is a 32nd of
- * the bound at most, and where more than 11 wait less, by the square of their number: the longest wait is a turn of
- * each (docs/mutex.md).
+ * instructions, until it has had so many, or leaves the lock alone; the one whose turn is next polls meanwhile, and all
+ * others sleep. A turn lasts about half a millisecond, and less where more than 60 wait, so that all their turns take 30
+ * milliseconds. It is counted in locks, because only a count ends turns alike whatever the kernel does; how many locks
+ * that time holds, the eldest learns while it polls (learnPace). So nobody who may have the lock is asleep while others
+ * come and go, and a lock that is free is taken within some polls, or within a wake-up if one owner had it for long.
  *
- * Turns are for threads that do little else than lock. Where there is work between one section and the next, whoever
- * polls sees the lock lie idle, and takes it without waiting for its turn; so all processors work. While anybody waits
- * whoever overtakes counts that in the word. So an unchanged word tells the eldest that nobody has had the lock
- * meanwhile, and a passer-by that at most an eldest has; a count that has gone far tells both that polling is vain.
+ * Where there is work between one section and the next, whoever polls sees the lock lie idle, and takes it without
+ * waiting for its turn; so all processors work. While anybody waits whoever overtakes counts that in the word. So an
+ * unchanged word tells the eldest that nobody has had the lock meanwhile, and a passer-by that at most an eldest has; a
+ * count that has gone far tells both that the lock changes hands faster than they poll: a passer-by queues up, and the
+ * eldest polls more seldom, so that the owner keeps its cache line.
  *
  * The bound. Let B be `max` of the object, and the base of a waiter the overtakings when it raised `waiters`, which
  * is before it took its ticket. From then on whoever takes the lock and is not the eldest adds 1 in the same
@@ -40,7 +41,7 @@
  *     D9   SLEEPING against owner: the eldest sets SLEEPING and sees whether the word is free in one access, and
  *          unlock frees the word and sees SLEEPING in one
  *     D10  wake against the waker's store: the eldest clears wake before it sets SLEEPING, and sleeps only if it is clear
- *     the limit is reached: unlock wakes whoever SLEEPS from LEAD before it on; before it sleeps the eldest looks itself
+ *     the limit is reached: the eldest polls, or has reserved the lock; before it sleeps it looks itself
  *     who waits behind the eldest: as in the semaphore; the permit is given back whenever an eldest is one no more
  *
  * R8: waiters and the ticket change together, and owner, waiters and the permit. Between the two accesses there is no
@@ -129,6 +130,8 @@ const ROUND: i64 = 600;
 /** Overtakings in the time of a park and a wake-up, until a waiter has counted them. */
 const USUAL_PACE: i32 = 1000;
 const MOST_PACE: i32 = 8192;
+/** A part of the difference that the pace follows, shifted by this. */
+const PACE_SHIFT: i32 = 3;
 /** So many pauses lie between two polls, shifted: a tenth of a microsecond. */
 const PAUSES_SHIFT: i32 = 3;
 /** And so many times as many where the lock changes hands faster than that: the owner keeps its cache line meanwhile. */
@@ -396,15 +399,18 @@ function poll(m: usize, attachment: i32): i32 {
       resign(m, attachment);
       return ANSWER_CLOSED;
     }
-    if (mayTake(m, w) || (unchanged >= IDLE && (w & M_OWNER) === 0)) {
-      if (spent > 0) {
-        learnPace(m, passed(firstSeen, lastSeen), lastAt - firstAt, most);
-        pollsPaid(m);
-      } else if ((w & M_RESERVED) === 0)
-        atomic.store<i32>(m, min(paceOf(m) + (paceOf(m) >> 3) + 1, MOST_PACE), M_PACE);
-      if (take(m, w, attachment, true)) return ADMITTED;
+    const takes = mayTake(m, w) || (unchanged >= IDLE && (w & M_OWNER) === 0);
+    const ends = quiet >= most || spent >= MOST_POLLS;
+    if (takes || ends) {
+      if (spent > 0) learnPace(m, passed(firstSeen, lastSeen), lastAt - firstAt, most);
+      // A turn was over before this thread could see any of it, so turns are too short.
+      else if (takes && (w & M_RESERVED) === 0) setPace(m, paceOf(m) + (paceOf(m) >> PACE_SHIFT) + 1);
+      if (takes) {
+        if (spent > 0) pollsPaid(m);
+        if (take(m, w, attachment, true)) return ADMITTED;
+      } else if (spent > 0) pollsWereVain(m);
+      if (ends) return REFUSED;
     }
-    if (quiet >= most || spent >= MOST_POLLS) break;
     rest(length);
     spent += length;
     quiet += length;
@@ -423,11 +429,6 @@ function poll(m: usize, attachment: i32): i32 {
     length = gone > length ? LONG_REST : 1;
     w = now;
   }
-  if (spent > 0) {
-    learnPace(m, passed(firstSeen, lastSeen), lastAt - firstAt, most);
-    pollsWereVain(m);
-  }
-  return REFUSED;
 }
 
 /** So many polls last as long as a park and a wake-up. */
@@ -436,12 +437,16 @@ function patience(m: usize): i32 {
   return isAdaptive(m) ? polls >> PAUSES_SHIFT : polls;
 }
 
-/** A waiter has seen so many overtakings in so many polls. */
+/** A waiter has seen so many overtakings in so many polls: where that is long enough to tell, the pace follows slowly. */
 function learnPace(m: usize, count: i32, polls: i32, most: i32): void {
   if (polls < LONG_REST << 1) return;
   const pace = min(((count as i64) * (most as i64)) / (polls as i64), MOST_PACE as i64) as i32;
   const known = paceOf(m);
-  atomic.store<i32>(m, max(known + ((pace - known) >> 3), 1), M_PACE);
+  setPace(m, known + ((pace - known) >> PACE_SHIFT));
+}
+
+function setPace(m: usize, pace: i32): void {
+  atomic.store<i32>(m, max(1, min(pace, MOST_PACE)), M_PACE);
 }
 
 function paceOf(m: usize): i32 {

@@ -9,10 +9,10 @@
  *     1. ticket += n                              1. grant += k
  *     2. grant >= t+n? then in                    2. ticket <= old grant? then nobody waits: done
  *     3. element := [t, t+n), WAITING             3. for each ticket just granted, look into its bucket:
- *     4. poll grant a little, if near the head       an element that is WAITING and due
+ *     4. poll grant (polling.ts), if near the head   an element that is WAITING and due
  *     5. enter the element in the ticket's bucket      -> GRANTED, and wake its owner
  *     6. grant >= t+n? then in
- *     7. sleep on the element until it is GRANTED
+ *     7. sleep on the element until it is GRANTED   4. wake those who have come near: they poll until they are due
  *
  * Why nobody sleeps for ever: in every pair below the one side writes and then reads what the other side
  * reads and then writes, so at least one of the two sees the other (all accesses are sequentially

@@ -42,9 +42,8 @@ import { type MutexStats, mutexStats } from './stats.js';
 export interface MutexOptions extends ParkingOptions {
   /**
    * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 524,288. A thread
-   * keeps its turn for up to a 32nd of it, while others wait, and for less if more than 11 do: 4 times this, over the
-   * square of their number; it ends sooner when the next in line has dozed for a millisecond. The shorter the turns, the
-   * more of the time goes into changing them. Who polls before it queues up is no waiter yet, and not overtaken.
+   * keeps its turn for about half a millisecond while others wait, and for less if more than 60 do, but for no more locks
+   * than this, divided by those who wait and one. The shorter the turns, the more of the time goes into changing them. Who polls before it queues up is no waiter yet, and not overtaken.
    */
   readonly bypass?: number;
   /** Where it lives. Default: `Arena.default`. */

@@ -18,14 +18,14 @@ export interface PolicyOptions {
 /** How a waiter waits, where it may have a deadline. */
 export interface ParkingOptions {
   /**
-   * How a waiter that is next in line waits, and of a mutex whoever comes while others wait, before it queues up:
-   * `'spin-then-park'` (the default) polls `spin` times and then parks;
-   * `'park'` polls never. There is no policy here that polls without end, since its waiters may have a deadline.
+   * How a waiter near the head of the queue waits, and of a mutex whoever comes while others wait, before it queues up:
+   * `'spin-then-park'` (the default) polls for a while and then parks; `'park'` polls never. There is no policy here that polls without end, since its waiters may have a deadline.
    */
   readonly policy?: 'park' | 'spin-then-park';
   /**
-   * How often such a waiter polls before it parks, 0 to 1,000,000: with `'spin-then-park'` alone. Default 200. Of a mutex
-   * a poll takes a tenth of a microsecond, and a time-out is looked at after the polls.
+   * How often such a waiter polls before it parks, 0 to 1,000,000: with `'spin-then-park'` alone. By default for about as
+   * long as a park and a wake-up cost, 50 microseconds, and for less while polling is in vain. Of a mutex a poll takes a
+   * tenth of a microsecond, and a time-out is looked at after the polls.
    */
   readonly spin?: number;
 }
