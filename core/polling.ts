@@ -62,9 +62,9 @@ export function isVain(o: usize): bool {
   return atomic.load<i32>(o, O_VAIN) % ROUND >= TRIAL;
 }
 
-/** Whether so many wait in the queue of the object that polling is vain. */
-export function isCrowded(o: usize): bool {
-  return atomic.load<i64>(o, TICKET) - atomic.load<i64>(o, GRANT) > near + CROWD;
+/** Whether so many wait in the queue of the object that polling is vain, if each waits for so many permits. */
+export function isCrowded(o: usize, width: i64): bool {
+  return atomic.load<i64>(o, TICKET) - atomic.load<i64>(o, GRANT) > (near + CROWD) * width;
 }
 
 /** A waiter has polled for nothing. */

@@ -278,14 +278,14 @@ function queueSpare(s: usize, start: i64, width: i64): void {
 }
 
 /**
- * Enters a request in the queue, after some polls unless more than `most` tickets are before its own, or the queue is
- * long. ADMITTED or ANSWER_CLOSED if that is over already, else QUEUED.
+ * Enters a request in the queue, after some polls unless more than `most` requests like it are before its own, or the
+ * queue is long. ADMITTED or ANSWER_CLOSED if that is over already, else QUEUED.
  */
 export function untilDue(s: usize, e: usize, most: i64): i32 {
   const start = atomic.load<i64>(e, E_START);
   const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
   const due = start + width;
-  let polls = isCrowded(s) ? 0 : pollsOf(s);
+  let polls = isCrowded(s, width) ? 0 : pollsOf(s);
   if (polls > 0) {
     do {
       const ahead = atomic.load<i64>(s, GRANT) - due;
@@ -293,7 +293,7 @@ export function untilDue(s: usize, e: usize, most: i64): i32 {
         pollsPaid(s);
         return ADMITTED;
       }
-      if (ahead < -width - most) return enterUntilDue(s, e, start, due);
+      if (ahead < -(most + 1) * width) return enterUntilDue(s, e, start, due);
       pause();
     } while (--polls > 0);
     pollsWereVain(s);
@@ -463,7 +463,7 @@ function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 
     }
     if (surplus < 0) {
       wakeDue(s, before, width);
-      wakeNear(s);
+      wakeNear(s, width);
       return 0;
     }
     // So many permits are available that nobody waits, and n can be taken like any others.
@@ -516,10 +516,10 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
 
 /**
  * Wakes those who have come near and sleep: they are awake then when their turn comes. It changes nothing, so nobody
- * depends on it: who is woken looks at its element, polls, and sleeps on.
+ * depends on it: who is woken looks at its element, polls, and sleeps on. A heavy waiter is found under its first ticket.
  */
-function wakeNear(s: usize): void {
-  if (!isAdaptive(s) || isCrowded(s) || isVain(s)) return;
+function wakeNear(s: usize, width: i64): void {
+  if (!isAdaptive(s) || isCrowded(s, width) || isVain(s)) return;
   const first = atomic.load<i64>(s, GRANT);
   const end = min(atomic.load<i64>(s, TICKET), first + near);
   for (let ticket = first; end - ticket > 0; ticket++) wakeWaiter(s, ticket);

@@ -223,7 +223,10 @@ export class Mutex extends Referring {
       if (!mayBlock) throw new TypeError(MAY_NOT_BLOCK);
       throw new Error(core.ownerOf(at) === this.#reference.attachment.thread ? OWNED : PROMISED);
     }
-    if (answer === QUEUED || answer === ELDEST) core.waitsSince(number, Date.now() | 0);
+    if (answer === QUEUED || answer === ELDEST) {
+      this.#reference.attachment.awake.waits();
+      core.waitsSince(number, Date.now() | 0);
+    }
     if (answer === QUEUED) {
       answer = parkUntilDue(core, at, number, left);
       if (answer === REFUSED) throw timedOut(LOCK, timeout);

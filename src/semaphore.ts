@@ -229,7 +229,7 @@ export class Semaphore extends Referring {
     }
     let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
     if (answer === QUEUED) {
-      this.#reference.attachment.awake.slept();
+      this.#reference.attachment.awake.waits();
       answer = this.#core.park(Date.now() | 0, robust);
     }
     this.#admitted(answer, permits);
@@ -276,7 +276,10 @@ export class Semaphore extends Referring {
     const left = countdown(timeout);
     const acquired = this.#acquire(at, permits);
     let answer = acquired === HEAR ? ADMITTED : core.enqueue(at, permits, acquired, robust);
-    if (answer === QUEUED) answer = parkUntilDue(core, at, robust, left);
+    if (answer === QUEUED) {
+      this.#reference.attachment.awake.waits();
+      answer = parkUntilDue(core, at, robust, left);
+    }
     if (answer === REFUSED) throw timedOut(PERMITS, timeout);
     this.#admitted(answer, permits);
   }

@@ -25,22 +25,27 @@ const USUAL = 12;
 /** Tickets that a waiter may have before its own and stay awake: as many as there are processors, but in this range. */
 const NEAREST = 2;
 const FARTHEST = 8;
-/** From here on it is measured again each time that so many waits have slept; before, each time that their number doubles. */
+/** From here on it is measured again each time that the thread has waited so often; before, each time that this number doubles. */
 const SELDOM = 1024;
 
 export class Awake {
   readonly #core: Core;
-  #sleeps = 0;
+  readonly #processors: number;
+  readonly #clock: () => number;
+  #waits = 0;
   #next = 1;
 
-  constructor(core: Core) {
+  /** @param now a clock in milliseconds. */
+  constructor(core: Core, processors = host.processors, now = clock) {
     this.#core = core;
+    this.#processors = processors;
+    this.#clock = now;
     this.#measure();
   }
 
-  /** To be called before the thread sleeps, or when it has slept. */
-  slept(): void {
-    if (++this.#sleeps < this.#next) return;
+  /** To be called when the thread is about to wait, and likely to sleep. */
+  waits(): void {
+    if (++this.#waits < this.#next) return;
     this.#next += Math.min(this.#next, SELDOM);
     this.#measure();
   }
@@ -48,13 +53,13 @@ export class Awake {
   #measure(): void {
     let least = Number.POSITIVE_INFINITY;
     for (let i = 0; i < SAMPLES; i++) {
-      const begun = clock();
+      const begun = this.#clock();
       this.#core.spend(SAMPLE);
-      least = Math.min(least, clock() - begun);
+      least = Math.min(least, this.#clock() - begun);
     }
     const turn = least > 0 ? Math.min(Math.max((least * 1e6) / SAMPLE, LEAST), MOST) : USUAL;
     // With one processor whoever polls keeps from running whom it waits for.
-    const turns = host.processors > 1 ? Math.ceil(AWAKE / turn) : 0;
-    this.#core.setAwake(turns, Math.min(Math.max(host.processors, NEAREST), FARTHEST));
+    const turns = this.#processors > 1 ? Math.ceil(AWAKE / turn) : 0;
+    this.#core.setAwake(turns, Math.min(Math.max(this.#processors, NEAREST), FARTHEST));
   }
 }

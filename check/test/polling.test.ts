@@ -1,0 +1,138 @@
+/** How long the waiters of a semaphore stay awake, and who is woken before its turn (core/polling.ts). */
+import { describe, expect, it } from 'vitest';
+import { LOAD } from '../src/machine/machine.js';
+import { PARKED, PENDING } from '../src/machine/status.js';
+import { modelOf } from '../src/models/program.js';
+import { loadProgram } from '../src/programs.js';
+import { ADMITTED, constant, GRANT, O_VAIN, QUEUED, TICKET } from '../src/scene/layout.js';
+import { Scene } from '../src/scene/scene.js';
+
+const core = loadProgram('core');
+const TURNS = 32;
+const MORE = constant('MORE');
+const E_STATE = constant('E_STATE');
+
+/** A semaphore whose one permit thread 0 has, and on which so many polls have been in vain. */
+function set(vain: number, act: (scene: Scene, s: number) => void): void {
+  const model = modelOf({
+    name: 'polls',
+    program: 'A R | A R | A R',
+    permits: [1],
+    buckets: 4,
+    awake: { turns: TURNS, vain },
+  });
+  const objects = (scene: Scene): void => {
+    model.objects?.(scene);
+    const s = scene.semaphores[0] as number;
+    expect(scene.callNow(0, 'acquire', s, 1)).toBe(ADMITTED);
+    act(scene, s);
+  };
+  new Scene(core, { ...model, objects });
+}
+
+/** Goes on with the thread until it sleeps or its call is over. How often it has loaded the word. */
+function loads(scene: Scene, t: number, address: number): number {
+  const { machine } = scene;
+  let count = 0;
+  while (machine.status(t) === PENDING) {
+    if (machine.pendingAddress(t) === address && machine.pendingKind(t) === LOAD) count++;
+    machine.step(t);
+  }
+  return count;
+}
+
+describe('a waiter', () => {
+  interface Polled {
+    polls: number;
+    vain: number;
+  }
+
+  /** Thread 1 waits with so many tickets before its own. Before poll number `grants`, counted from 1, it is admitted. */
+  function polled(before: number, vain = 0, grants = 0): Polled {
+    let result: Polled | undefined;
+    set(vain, (scene, s) => {
+      const { machine } = scene;
+      const word = (at: number): number => machine.words[(s + at) >> 2] as number;
+      machine.hostStore32(s + TICKET, word(TICKET) + before);
+      expect(scene.callNow(1, 'acquire', s, 1)).toBe(QUEUED);
+      scene.call(1, 'enqueue', s, 1, QUEUED, 0);
+      let seen = 0;
+      while (machine.status(1) === PENDING) {
+        if (machine.pendingAddress(1) === s + GRANT && machine.pendingKind(1) === LOAD) {
+          // The first look is for how many wait.
+          if (seen === grants && grants > 0) machine.hostStore32(s + GRANT, word(TICKET));
+          seen++;
+        }
+        machine.step(1);
+      }
+      // And the last, of who is not admitted by a poll, comes after it has entered its element.
+      const admitted = machine.resultLo(1) === ADMITTED;
+      expect(admitted).toBe(grants > 0);
+      result = { polls: seen - (admitted ? 1 : 2), vain: word(O_VAIN) };
+    });
+    return result as Polled;
+  }
+
+  it.each([0, 1, 2])('with %i tickets before its own polls, and counts that this was in vain', (before) => {
+    expect(polled(before)).toEqual({ polls: TURNS, vain: 1 });
+  });
+
+  it('that is further from the head sleeps at its first look', () => {
+    expect(polled(3)).toEqual({ polls: 1, vain: 0 });
+  });
+
+  it('in a long queue does not poll', () => {
+    expect(polled(4)).toEqual({ polls: 0, vain: 0 });
+  });
+
+  it('is admitted by a poll, and says that polling pays', () => {
+    expect(polled(0, 3, 7)).toEqual({ polls: 7, vain: 0 });
+  });
+
+  it.each([
+    [127, TURNS],
+    [128, TURNS / 16],
+    [511, TURNS / 16],
+    [512, TURNS],
+    [639, TURNS],
+    [640, TURNS / 16],
+    [65_535, TURNS / 16],
+  ])('after %i polls in vain polls %i times', (vain, polls) => {
+    expect(polled(0, vain)).toEqual({ polls, vain: (vain + 1) % 65_536 });
+  });
+});
+
+describe('a release', () => {
+  /** Threads 1 and 2 sleep in line; thread 0 releases. Who sleeps still, and how thread 2 goes on. */
+  function released(vain: number): { first: boolean; second: boolean; looks: number } {
+    let result: ReturnType<typeof released> | undefined;
+    set(vain, (scene, s) => {
+      const { machine } = scene;
+      for (const t of [1, 2]) {
+        expect(scene.callNow(t, 'acquire', s, 1)).toBe(QUEUED);
+        expect(scene.callNow(t, 'enqueue', s, 1, QUEUED, 0)).toBe(QUEUED);
+        scene.call(t, 'park', 0, 0);
+        loads(scene, t, 0);
+        expect(machine.status(t)).toBe(PARKED);
+      }
+      // The waiters' own polls are not what is looked at.
+      machine.hostStore32(s + O_VAIN, vain);
+      expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
+      scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
+      const [first, second] = [1, 2].map((t) => machine.status(t) === PARKED) as [boolean, boolean];
+      const looks = loads(scene, 2, scene.spare(2) + E_STATE);
+      if (!second) expect(machine.status(2)).toBe(PARKED);
+      result = { first, second, looks };
+    });
+    return result as ReturnType<typeof released>;
+  }
+
+  it('wakes the next in line as well, which looks at its element for a quarter of the time and sleeps on', () => {
+    // One look besides, after the wake-up.
+    expect(released(0)).toEqual({ first: false, second: false, looks: TURNS / 4 + 1 });
+  });
+
+  it('wakes nobody early while polls are in vain', () => {
+    expect(released(128)).toMatchObject({ first: false, second: true });
+  });
+});

@@ -1,0 +1,77 @@
+/** What a thread tells the core of the time for which its waiters stay awake. */
+import { describe, expect, it } from 'vitest';
+import { Awake } from '../../src/engine/awake.js';
+import type { Core } from '../../src/engine/core.js';
+
+/** A core on whose clock a turn takes so many nanoseconds, and what it is told. */
+function core(nanoseconds: () => number) {
+  let now = 0;
+  const told: [number, number][] = [];
+  const fake = {
+    spend: (turns: number) => {
+      now += (turns * nanoseconds()) / 1e6;
+    },
+    setAwake: (turns: number, near: number) => told.push([turns, near]),
+  };
+  const awake = (processors: number): Awake => new Awake(fake as unknown as Core, processors, () => now);
+  return { awake, told };
+}
+
+describe('the time that a waiter stays awake', () => {
+  it.each([
+    [10, 5000],
+    [25, 2000],
+  ])('is 50 microseconds, with turns of %i nanoseconds', (nanoseconds, turns) => {
+    const { awake, told } = core(() => nanoseconds);
+    awake(4);
+    expect(told).toHaveLength(1);
+    expect(told[0]?.[0]).toBeGreaterThanOrEqual(turns);
+    expect(told[0]?.[0]).toBeLessThanOrEqual(turns + 1);
+  });
+
+  it('is taken from the quickest sample, since a thread may be interrupted in the others', () => {
+    let sample = 0;
+    const { awake, told } = core(() => (sample++ === 1 ? 10 : 10_000));
+    awake(4);
+    expect(told[0]?.[0]).toBeLessThanOrEqual(5001);
+  });
+
+  it.each([
+    ['stands still', 0, 50_000 / 12],
+    ['is quicker than any processor', 1, 50_000 / 4],
+    ['is too coarse', 1e6, 50_000 / 100],
+  ])('is bounded where the clock %s', (_, nanoseconds, turns) => {
+    const { awake, told } = core(() => nanoseconds);
+    awake(4);
+    expect(told[0]?.[0]).toBe(Math.ceil(turns));
+  });
+
+  it('is nothing with one processor', () => {
+    const { awake, told } = core(() => 10);
+    awake(1);
+    expect(told).toEqual([[0, 2]]);
+  });
+
+  it.each([
+    [2, 2],
+    [3, 3],
+    [8, 8],
+    [64, 8],
+  ])('is for the head and with %i processors for %i after it', (processors, near) => {
+    const { awake, told } = core(() => 10);
+    awake(processors);
+    expect(told[0]?.[1]).toBe(near);
+  });
+
+  it('is measured again each time that the number of waits has doubled, and then every 1,024', () => {
+    const { awake, told } = core(() => 10);
+    const one = awake(2);
+    const at: number[] = [];
+    for (let waits = 1; waits <= 4096; waits++) {
+      const before = told.length;
+      one.waits();
+      if (told.length > before) at.push(waits);
+    }
+    expect(at).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3072, 4096]);
+  });
+});
