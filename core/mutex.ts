@@ -575,7 +575,7 @@ function setLimit(m: usize, w: i64): void {
   const spent = ((now - base) << SIGN) >> SIGN;
   const waiters = max((w & M_WAITERS) / M_WAITER, 1);
   const pace = paceOf(m) as i64;
-  // The turns of all who wait are within the bound, and so each of them overtakes the last no more often than that.
+  // The last in line waits through the turns of all before it. Together they must stay within the bound.
   const turn = max(min(pace * min(TURN, max(ROUND / waiters, 1)), (most as i64) / (waiters + 1)), 1) as i32;
   atomic.store<i32>(m, now + min(turn, most - spent), M_LIMIT);
 }

@@ -6,7 +6,7 @@
  *     only in a short     with more waiters than `near`, and a few, their threads outnumber the processors by so much that
  *     queue               whoever polls only keeps a processor from the one whose turn it is
  *     it is woken early   if it sleeps and at most `near` are before it: it is awake, and polls, when its turn comes
- *     polls in vain       are counted in the object. While they are, waiters poll in full for TRIAL of each ROUND of
+ *     polls in vain       are counted in the object. While they are, waiters poll in full for TRIAL of each PERIOD of
  *                         them, all at the same time, and for the rest a 16th of that; then nobody is woken early either
  *
  * Waiters try again together, not one by one: a queue in which all sleep gets rid of that only if several stay awake.
@@ -19,9 +19,9 @@ import { pause } from './pause';
 
 /** In place of a number of polls: the waiters of the object decide for themselves. */
 const ADAPTIVE: i32 = -1;
-/** Of so many vain polls in a row, */
-const ROUND: i32 = 512;
-/** the first so many were in full. */
+/** Waiters whose polls are in vain go through periods of so many. */
+const PERIOD: i32 = 512;
+/** The first so many of a period poll in full. */
 const TRIAL: i32 = 128;
 /** What is left of a waiter's polls otherwise: shifted by this. */
 const VAIN_SHIFT: i32 = 4;
@@ -59,7 +59,7 @@ export function pollsOf(o: usize): i32 {
 
 /** Whether polling for this object has lately been in vain, and is not being tried again. */
 export function isVain(o: usize): bool {
-  return atomic.load<i32>(o, O_VAIN) % ROUND >= TRIAL;
+  return atomic.load<i32>(o, O_VAIN) % PERIOD >= TRIAL;
 }
 
 /** Whether so many wait in the queue of the object that polling is vain, if each waits for so many permits. */

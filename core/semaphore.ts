@@ -210,7 +210,7 @@ export function acquire(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/** acquire(s, 1), which most ask for: without the width the pair is a twentieth shorter (docs/measurements.md). */
+/** acquire(s, 1), which most ask for: the engine need not carry a width through it (docs/measurements.md). */
 export function acquireOne(s: usize): i32 {
   return acquire(s, 1);
 }

@@ -1,7 +1,6 @@
 // The tables of the hand-over benchmark.
 
-import { duration, fixed, makeTable, ratio, skippedLines } from '../report/tables.js';
-import { met } from '../report/targets.js';
+import { duration, fixed, makeTable, ratio, skippedLines, targetTable } from '../report/tables.js';
 import { median, quantile } from '../statistics.js';
 import { type HandOverResults, lengthOf, sectionsOf, trialsOf } from './results.js';
 import { BARE, NATIVE_BARE } from './rows.js';
@@ -15,7 +14,7 @@ export function handOverTables(results: HandOverResults): string {
     ...sectionsOf(results).flatMap((section) =>
       section.by === 'computing' ? latencyTable(results, section) : cpuTable(results, section),
     ),
-    ...targetTable(results),
+    ...targetTable('to reach', handOverTargets(results), fixed),
     ...skippedLines(results),
   ].join('\n\n');
 }
@@ -47,22 +46,4 @@ function cpuTable(results: HandOverResults, section: Section): string[] {
   }
   const heading = `processor time of a waiter while the holder sleeps ${lengthOf(section)}, microseconds a wait`;
   return table.length > 0 ? [`${heading}\n${table.toString()}`] : [];
-}
-
-function targetTable(results: HandOverResults): string[] {
-  const all = handOverTargets(results);
-  const subjects = [...(all[0]?.found.keys() ?? [])];
-  const table = makeTable(['to reach', '', ...subjects]);
-  for (const target of all) {
-    const values = subjects.map((row) => target.found.get(row) ?? Number.NaN);
-    if (values.every(Number.isNaN)) continue;
-    table.push([
-      target.what,
-      `${target.bound} ${target.wanted}`,
-      ...values.map((value) =>
-        Number.isNaN(value) ? '' : `${fixed(value)} ${met(target, value) ? 'yes' : 'no'}`,
-      ),
-    ]);
-  }
-  return table.length > 0 ? [`to reach, from the medians of this run\n${table.toString()}`] : [];
 }

@@ -5,7 +5,7 @@ import { BENCHMARKS } from '../benchmarks.js';
 import { cells, counted, medianOf, type Results, type Timing, threadCounts } from '../results.js';
 import { FLOOR } from '../rows/row.js';
 import { type Spread, spread } from '../statistics.js';
-import { met, targets } from './targets.js';
+import { met, type Target, targets } from './targets.js';
 
 /** All tables that the run has figures for, each under its heading. */
 export function tables(results: Results): string {
@@ -17,7 +17,7 @@ export function tables(results: Results): string {
     ...(results.pairs.length > 0 ? [pairTable(results)] : []),
     ...(results.asyncs.length > 0 ? [asyncTable(results)] : []),
     ...(results.releases?.length ? [releaseTable(results)] : []),
-    ...targetTable(results),
+    ...targetTable('ratios to reach', targets(results), ratio),
     ...skippedLines(results),
   ];
   return parts.join('\n\n');
@@ -178,8 +178,12 @@ function releaseTable({ releases = [] }: Results): string {
   return `release of 64 permits, nobody waiting, nanoseconds\n${table.toString()}`;
 }
 
-function targetTable(results: Results): string[] {
-  const all = targets(results);
+/** What is to be reached, each row's figure beside it, and whether it has been. */
+export function targetTable(
+  heading: string,
+  all: readonly Target[],
+  shown: (value: number) => string,
+): string[] {
   const subjects = [...(all[0]?.found.keys() ?? [])];
   const table = makeTable(['to reach', '', ...subjects]);
   for (const target of all) {
@@ -189,11 +193,11 @@ function targetTable(results: Results): string[] {
       target.what,
       `${target.bound} ${target.wanted}`,
       ...values.map((value) =>
-        Number.isNaN(value) ? '' : `${ratio(value)} ${met(target, value) ? 'yes' : 'no'}`,
+        Number.isNaN(value) ? '' : `${shown(value)} ${met(target, value) ? 'yes' : 'no'}`,
       ),
     ]);
   }
-  return table.length > 0 ? [`ratios to reach, from the medians of this run\n${table.toString()}`] : [];
+  return table.length > 0 ? [`${heading}, from the medians of this run\n${table.toString()}`] : [];
 }
 
 /** What was left out and why, each reason once. */
