@@ -72,6 +72,11 @@ import { bucketOf } from './waiting-array';
 /**
  * The thread's own request, for which it has blocked. REFUSED: given up. ADMITTED or ANSWER_CLOSED: that came
  * first. ANSWER_FULL: there is no other element for the thread, so it must wait on. The attachment as in park.
+ *
+ * Nobody need settle promises of the thread after that. Those on this semaphore came before the thread blocked, so their
+ * tickets are below `start`, and so below the first ticket of any tombstone that this one is joined with, since those lie
+ * side by side. What is passed on is granted when grant is past that ticket: the promises were due before, by others, who
+ * ring (moveOn).
  */
 export function giveUp(s: usize, attachment: i32): i32 {
   const e = spare;

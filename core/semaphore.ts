@@ -580,8 +580,12 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
 }
 
 /**
- * WAITING to the next state, once, and whoever waits is told. Promises of this thread it finds by itself: at the latest
- * when its doorbell rings next, whatever for.
+ * WAITING to the next state, once, and whoever waits is told.
+ *
+ * A promise of this very thread stays WAITING. If the thread itself makes it due or closes it, it settles it before it
+ * returns (release, dispose, a promise that gives up), or rings for itself (reap, recover). A thread that gives up while it
+ * blocks makes none of its own due: their tickets are before its own, and it passes nothing on before grant is past that
+ * (giving-up.ts). It may find one that another thread has just made due, and that one rings only if it finds it WAITING.
  *
  * R9: from the exchange to the wake-up there is no call and no loop, so neither an exception (a stack that is exhausted)
  * nor a death comes between: nobody else would tell. What is noted is noted before, so that it is there in any case.

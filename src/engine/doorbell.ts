@@ -12,8 +12,8 @@
  * others, however many wait. It looks at every one when the look before was cut short by an exception.
  *
  * The doorbell is read before what is due, and that before the grants: a ring after that makes the wait return at once
- * (D7). A release
- * by this very thread does not ring; it settles its own promises before it returns.
+ * (D7). A release by this very thread does not ring; it settles its own promises before it returns. A request for which it
+ * blocks has a later ticket than they, so when that gives up it makes none of them due (core/giving-up.ts).
  *
  * Promises stand in runs (core/runs.ts). A run that has just begun, or whose front this thread has settled,
  * is not entered in the waiting array, so nobody can ring for it; then a rest is due in this turn of the

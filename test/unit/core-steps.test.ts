@@ -2,11 +2,12 @@
  * The core, step by step: what other threads may do between two of its steps is done by hand in shared
  * memory, so that what else needs one moment in a million happens each time.
  */
-import { Arena, Semaphore } from 'taketurns';
+import { Arena, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
+import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
-import { until } from '../support/until.js';
+import { turn, until } from '../support/until.js';
 
 const crowd = team(1);
 const member = () => crowd[0] as Member;
@@ -65,5 +66,39 @@ describe.each([1, 2, 1024])('a release that was set aside half-way (slots %i)', 
     expect(log).toEqual(['a', 'b', 'c']);
     expect(new Memory(arena).cells).toBe(0);
     expect(semaphore.available).toBe(0);
+  });
+});
+
+describe.each([1, 2, 1024])('a thread that gives up while it blocks (slots %i)', (slots) => {
+  it('leaves a promise of its own, which is due, to whoever made it due and has yet to ring', async () => {
+    const arena = new Arena({ slots });
+    const rings = () => new Memory(arena).doorbell(arena.thread.thread);
+    /** Whether the other one was in time. */
+    const trial = async (timeout: number) => {
+      const semaphore = new Semaphore(0, { arena, spin: 0 });
+      const { handle } = semaphore;
+      const promise = watch(semaphore.acquireAsync(), 'promise');
+      await turn();
+      const before = rings();
+      const told = new Int32Array(new SharedArrayBuffer(8));
+      const half = member().run('stand-behind', { handle, others: 2, permits: 2, told });
+      // The promise is due then, this request has one permit of its two, and leaves both to the one behind it.
+      expect(() => semaphore.acquire(2, { timeout })).toThrow(TimeoutError);
+      const inTime = Atomics.load(told, 0) === 1;
+      Atomics.store(told, 1, 1);
+      expect(await half).toBe(at('MORE'));
+      if (!inTime) return false;
+      await turn();
+      expect(rings(), 'rings before the other one goes on').toBe(before);
+      expect(promise.state).toBe('pending');
+      await member().run('other-half', { handle, permits: 2 });
+      await until(() => promise.state === 'fulfilled', 'the promise is told');
+      expect(rings()).toBe(before + 1);
+      expect(semaphore.waiting).toBe(0);
+      expect(semaphore.available).toBe(0);
+      return true;
+    };
+    let timeout = 100;
+    while (!(await trial(timeout))) timeout *= 2;
   });
 });

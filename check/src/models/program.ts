@@ -5,6 +5,7 @@
  *     A2 acquire(2)        R  release what was got     V2 release(2) of permits that nobody held
  *     t1 acquireAsync(1, { signal })     x2 abort the second of those
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
+ *     l  the event loop, until it sleeps: what follows is a task of the thread, and `d` goes on in that sleep
  *     e  what the event loop does before it sleeps: the first promise is entered in the array
  *     D  dispose           '  behind a letter: on the second semaphore
  *     S  reap whoever dies               s  reap thread 0 if it is dead by now
@@ -34,6 +35,7 @@ import {
   dispose,
   eventLoop,
   type Listing,
+  listening,
   mourn,
   post,
   reapNow,
@@ -128,7 +130,7 @@ const borrows = (kind: Line['kind']): boolean =>
   kind !== undefined && ['CHAIN', 'CHANNEL', 'LOCATION'].includes(LISTINGS[kind].kind);
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYatxdeDSsEZw])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYatxdleDSsEZw])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
@@ -161,6 +163,8 @@ function op(text: string, kind: Line['kind']): Op {
       return abort(n);
     case 'd':
       return eventLoop();
+    case 'l':
+      return listening();
     case 'e':
       return rest();
     case 'D':

@@ -226,6 +226,29 @@ const givingUp: Line[] = [
   { name: 'give up: a heavy promise', long: true, program: 't3 x d | A R | V | V', permits: [0], buckets: 2 },
   { name: 'give up: a promise behind its own', program: 't1 a1 x d | V | V', permits: [0] },
   { name: 'give up: a thread behind its promise', program: 'a1 B R d | A R', permits: [1] },
+  // Who gives up passes on what is behind it, and on its way finds its own promise, which is due already: whoever made it
+  // due must ring all the same. The promise is entered, and nothing but its doorbell has the thread look at it.
+  { name: 'give up: a thread that listens', program: 'a1 l B d | a1 V2 d', permits: [0] },
+  {
+    name: 'give up: a thread that listens, 2 buckets',
+    program: 'a1 l B d | a1 V2 d',
+    permits: [0],
+    buckets: 2,
+  },
+  { name: 'give up: a thread that listens, of 3', program: 'a1 l B d | A | V2', permits: [0] },
+  { name: 'give up: a heavy thread that listens', program: 'a1 l B2 d | a1 V3 d', permits: [0] },
+  {
+    name: 'give up: a thread that listens, beside a tombstone',
+    program: 'a1 l B d | t1 a1 x V2 d',
+    permits: [0],
+    buckets: 2,
+  },
+  {
+    name: 'give up: a thread that listens, behind a tombstone',
+    program: 't1 a1 x l B d | a1 V2 d',
+    permits: [0],
+    buckets: 2,
+  },
   { name: 'give up: promises of two', program: 't1 x d | t1 x d | V', permits: [0] },
   { name: 'give up: a promise, dispose', program: 't1 x d | A R | D', permits: [1] },
   { name: 'give up: wrap', program: 'B R | B R | B R', permits: [1], first: WRAP, buckets: 2 },
@@ -348,6 +371,13 @@ const dying: Line[] = [
   },
   { name: 'die: a poster', program: 'A | V | S', permits: [0], mortal: [1], mayWait: true },
   { name: 'die: a poster, of a promise', program: 'a1 d | V | S', permits: [0], mortal: [1], mayWait: true },
+  {
+    name: 'die: a poster, of a promise whose thread gives up and listens',
+    program: 'a1 l B d | a1 V2 d | S',
+    permits: [0],
+    mortal: [1],
+    mayWait: true,
+  },
   { name: 'die: who disposes', program: 'A | D | S', permits: [0], mortal: [1], mayWait: true },
   {
     name: 'die: who disposes, of a promise',

@@ -454,6 +454,8 @@ export const RAN_OUT = 2;
 
 /** What the event loop does besides waiting. */
 export interface Jobs {
+  /** Whether it ends where it would sleep, listening: a task of the thread comes next. */
+  readonly pauses?: boolean;
   /** Goes on with a continuation that has been told this. Whether that is at its end. */
   goOn(scene: Scene, t: number, told: number): boolean;
   /** Whether promises that may give up do so when a sleep of the loop runs out. */
@@ -482,7 +484,7 @@ const givesBack: Jobs = { goOn: (scene, t, width) => releasing(scene, t, width, 
 export function eventLoop(own = givesBack): Op {
   const jobs = { ...OF_SEMAPHORES, ...own };
   return {
-    text: 'event loop',
+    text: own.pauses ? 'event loop, until it sleeps' : 'event loop',
     next(scene, t) {
       const to = (phase: number): void => scene.set(t, PHASE, phase);
       switch (scene.get(t, PHASE)) {
@@ -544,6 +546,12 @@ export function eventLoop(own = givesBack): Op {
   };
 }
 
+/**
+ * The event loop, until it sleeps or no promise waits. Another one that follows goes on in that sleep, and looks at nothing
+ * before the doorbell has rung, as a thread does that has blocked in a task of its own meanwhile.
+ */
+export const listening = (): Op => eventLoop({ ...givesBack, pauses: true });
+
 function load(scene: Scene, t: number): false {
   scene.set(t, PHASE, LOADING);
   scene.hostLoad(t, scene.doorbell(t));
@@ -604,6 +612,7 @@ function turn(scene: Scene, t: number, jobs: AllJobs): boolean {
   if (waiting === 0) return !isSet || fire(scene, t, jobs);
   if (scene.get(t, LISTENING) === 0)
     throw new Violation(`thread ${t} sleeps without listening to its doorbell`);
+  if (jobs.pauses) return true;
   scene.set(t, PHASE, SLEEPING);
   const mayGiveUp = jobs.timed === true && patient(scene, t) < PROMISES + 4 * waiting;
   scene.hostWait(t, scene.doorbell(t), scene.get(t, RUNG), isSet || mayGiveUp);
