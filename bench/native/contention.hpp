@@ -18,6 +18,7 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "mt19937.hpp"
@@ -87,7 +88,7 @@ class Contention {
     Clock::duration longest{0};
     Mt19937 expected{seed};
     for (const Result& each : results_) {
-      expected.discard(each.turns * steps_.inside);
+      if constexpr (!Apart<Semaphore>) expected.discard(each.turns * steps_.inside);
       result.iterations.push_back(each.marks[stopped] - each.marks[measuring]);
       for (int part = 0; part < parts; part++) {
         result.partIterations[part] += each.marks[measuring + part + 1] - each.marks[measuring + part];
@@ -120,12 +121,13 @@ class Contention {
   };
 
   void work(unsigned thread) {
+    std::conditional_t<Apart<Semaphore>, Mt19937, Mt19937&> common = shared_;
     Mt19937 own(thread);
     Result result;
-    iterate(thread, own, result);
+    iterate(thread, common, own, result);
     admitted_.fetch_add(1);
     for (int before = gathered; before != stopped;) {
-      iterate(thread, own, result);
+      iterate(thread, common, own, result);
       const int after = phase_.load(std::memory_order_acquire);
       if (after != before) [[unlikely]] {
         // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.
@@ -136,7 +138,7 @@ class Contention {
     left_.fetch_add(1);
   }
 
-  void iterate(unsigned thread, [[maybe_unused]] Mt19937& own, Result& result) {
+  void iterate(unsigned thread, Mt19937& common, Mt19937& own, Result& result) {
     if constexpr (Probe::records) {
       const Clock::time_point arrival = Clock::now();
       probe_.arriving(thread);
@@ -150,7 +152,7 @@ class Contention {
     } else {
       semaphore_.acquire();
     }
-    step(shared_, steps_.inside);
+    step(common, steps_.inside);
     result.turns++;
     semaphore_.release();
     step(own, steps_.outside);

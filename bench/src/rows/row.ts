@@ -53,6 +53,11 @@ export interface ScriptRow<Subject = unknown> {
   only?: Counts;
   /** Where the row stands in the table of hashes. */
   hash?: HashPlace;
+  /**
+   * It lets everybody in at once. In the section each thread steps a generator of its own, not the common one; there is
+   * no order to look at, no pair to time, and no line in a figure, whose other lines it would squeeze.
+   */
+  apart?: true;
   /** A semaphore whose `release` takes a number of permits. */
   releasesMany?: true;
   /** What it shares tells collisions and futile wake-ups. */
@@ -72,6 +77,7 @@ export interface NativeRow {
   lock?: LockPlace;
   only?: Counts;
   hash?: undefined;
+  apart?: true;
   /** Its name on the binary's command line. */
   algorithm: string;
 }

@@ -8,7 +8,7 @@
 // loop, and each copy is only ever handed one Turn: the engine compiles them into the loop.
 //
 // The phase is read plainly: every turn of the loop calls a lock or semaphore, which no engine moves a shared load
-// across.
+// across. Without a lock it steps generators in shared memory, and a thread whose engine did it would never come back.
 
 import type { Benchmark, Work } from '../benchmarks.js';
 import { mtStep } from '../mt19937.js';
