@@ -7,7 +7,7 @@ import type { Options } from './options.js';
 import { runJson } from './program.js';
 import { counted, type ReleaseTiming, type Results } from './results.js';
 import { BYPASS, TRACE_ROW, TRACED } from './rows/locks.js';
-import { FLOOR, measuredAt, NATIVE_FLOOR, type Row, type Wakes } from './rows/row.js';
+import { CALLS_FLOOR, FLOOR, measuredAt, NATIVE_FLOOR, type Row, type Wakes } from './rows/row.js';
 import { Host } from './workers/client.js';
 
 const TIMER = fileURLToPath(new URL('./pairs/timer.js', import.meta.url));
@@ -160,7 +160,7 @@ export async function pairs(
     if (row.kind === 'script') return { row: row.name, time: () => script(row.name) };
     return binary ? { row: row.name, time: () => nativePair(binary, row.algorithm, seconds) } : [];
   });
-  timed.push({ row: FLOOR, time: () => script(FLOOR) });
+  for (const row of [FLOOR, CALLS_FLOOR]) timed.push({ row, time: () => script(row) });
   if (binary)
     timed.push({ row: NATIVE_FLOOR, time: () => nativePair(binary, NATIVE_FLOOR_ALGORITHM, seconds) });
   await inTurn(runs, timed, results, 'pairs', progress, (row, round, nanoseconds) =>

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Results } from '../src/results.js';
+import { CALLS_FLOOR, FLOOR } from '../src/rows/row.js';
 import { total } from '../src/statistics.js';
 import { PARTS } from '../src/workers/board.js';
 
@@ -68,7 +69,10 @@ describe('taketurns bench semaphores', () => {
     expect(done.stdout).toContain('max / min');
     const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
     expect(results.runs).toEqual([]);
-    expect(results.pairs.filter(({ row }) => row === 'BinarySemaphore')).toHaveLength(2);
+    expect(results.skipped).toEqual([]);
+    for (const name of ['BinarySemaphore', FLOOR, CALLS_FLOOR]) {
+      expect(results.pairs.filter(({ row }) => row === name)).toHaveLength(2);
+    }
   });
 
   it('measures with other work, and says so', { timeout: 60_000 }, () => {

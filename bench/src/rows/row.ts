@@ -120,7 +120,10 @@ export interface HashPlace {
 /** The floor of the pair table: two locked instructions in a wasm loop. */
 export const FLOOR = 'floor: two locked instructions (wasm)';
 
-/** The same in native code. */
+/** The same two, each in a call of its own, by the loop of all rows. */
+export const CALLS_FLOOR = 'floor: two calls, each one locked instruction (wasm)';
+
+/** The two in a loop of native code. */
 export const NATIVE_FLOOR = 'floor: two locked instructions (native)';
 
 export function native(name: string, algorithm = name): NativeRow {
