@@ -16,11 +16,12 @@
 #include <cstdint>
 #include <ctime>
 #include <optional>
-#include <random>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
+#include "mt19937.hpp"
 #include "probe.hpp"
 #include "semaphore.hpp"
 
@@ -85,9 +86,9 @@ class Contention {
     result.seconds = std::chrono::duration<double>(end_ - begin_).count();
     result.cpuSeconds = cpuAfter - cpuBefore;
     Clock::duration longest{0};
-    std::mt19937 expected{seed};
+    Mt19937 expected{seed};
     for (const Result& each : results_) {
-      expected.discard(each.turns * steps_.inside);
+      if constexpr (!Apart<Semaphore>) expected.discard(each.turns * steps_.inside);
       result.iterations.push_back(each.marks[stopped] - each.marks[measuring]);
       for (int part = 0; part < parts; part++) {
         result.partIterations[part] += each.marks[measuring + part + 1] - each.marks[measuring + part];
@@ -105,7 +106,7 @@ class Contention {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::mt19937::result_type seed = 0;
+  static constexpr std::uint32_t seed = 0;
   static constexpr std::chrono::seconds gathering{2};
   // Phases: the parts of the interval come one after the other from measuring on.
   static constexpr int parts = 10;
@@ -120,12 +121,13 @@ class Contention {
   };
 
   void work(unsigned thread) {
-    std::mt19937 own(thread);
+    std::conditional_t<Apart<Semaphore>, Mt19937, Mt19937&> common = shared_;
+    Mt19937 own(thread);
     Result result;
-    iterate(thread, own, result);
+    iterate(thread, common, own, result);
     admitted_.fetch_add(1);
     for (int before = gathered; before != stopped;) {
-      iterate(thread, own, result);
+      iterate(thread, common, own, result);
       const int after = phase_.load(std::memory_order_acquire);
       if (after != before) [[unlikely]] {
         // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.
@@ -136,7 +138,7 @@ class Contention {
     left_.fetch_add(1);
   }
 
-  void iterate(unsigned thread, [[maybe_unused]] std::mt19937& own, Result& result) {
+  void iterate(unsigned thread, Mt19937& common, Mt19937& own, Result& result) {
     if constexpr (Probe::records) {
       const Clock::time_point arrival = Clock::now();
       probe_.arriving(thread);
@@ -150,10 +152,10 @@ class Contention {
     } else {
       semaphore_.acquire();
     }
-    for (unsigned i = 0; i < steps_.inside; i++) keep(shared_());
+    step(common, steps_.inside);
     result.turns++;
     semaphore_.release();
-    for (unsigned i = 0; i < steps_.outside; i++) keep(own());
+    step(own, steps_.outside);
   }
 
   // The part of a wait that lies in the interval: a thread that starves through all of it must show.
@@ -186,7 +188,7 @@ class Contention {
 
   const Steps steps_;
   Semaphore semaphore_;
-  alignas(sectorSize) std::mt19937 shared_{seed};
+  alignas(sectorSize) Mt19937 shared_{seed};
   alignas(sectorSize) [[no_unique_address]] Probe probe_;
   // Written some ten times in a run, read in every iteration.
   alignas(sectorSize) std::atomic<int> phase_{gathered};

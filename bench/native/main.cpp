@@ -16,6 +16,7 @@
 #include "hand-over.hpp"
 #include "lifo-futex.hpp"
 #include "mcs-futex.hpp"
+#include "no-lock.hpp"
 #include "one-permit.hpp"
 #include "pair.hpp"
 #include "pthread-mutex.hpp"
@@ -43,6 +44,7 @@ using Algorithms = Rows<
     OnePermit<PthreadMutex>,
     CountingSemaphore>;
 using Floors = Rows<TwoLockedInstructions>;
+using ContentionFloors = Rows<NoLock>;
 using HandOverFloors = Rows<
 #ifdef TAKETURNS_FUTEX
     OnePermit<BareFutex>
@@ -85,8 +87,12 @@ ContentionResult contention(const Arguments& arguments, Steps steps) {
   if (!arguments.probe) {
     return Contention<Semaphore, NoProbe, Steps>(arguments.threads, arguments.knobs, steps).run(arguments.seconds);
   }
-  using Probe = std::conditional_t<TicketSemaphore<Semaphore>, TicketOrder, ArrivalStamps>;
-  return Contention<Semaphore, Probe, Steps>(arguments.threads, arguments.knobs, steps).run(arguments.seconds);
+  if constexpr (Apart<Semaphore>) {
+    throw BadArguments(std::string(Semaphore::name) + " has no --probe");
+  } else {
+    using Probe = std::conditional_t<TicketSemaphore<Semaphore>, TicketOrder, ArrivalStamps>;
+    return Contention<Semaphore, Probe, Steps>(arguments.threads, arguments.knobs, steps).run(arguments.seconds);
+  }
 }
 
 template <class Numbers>
@@ -142,7 +148,9 @@ std::string answer(const Arguments& arguments) {
       };
       print(out, arguments, arguments.command == "semabench" ? with(Semabench{}) : with(Mutexbench{}));
     };
-    if (!withRow(Algorithms{}, arguments.algorithm, run)) noSuchAlgorithm(arguments.algorithm);
+    if (!withRow(Algorithms{}, arguments.algorithm, run) && !withRow(ContentionFloors{}, arguments.algorithm, run)) {
+      noSuchAlgorithm(arguments.algorithm);
+    }
   } else if (arguments.command == "hand-over") {
     const auto run = [&]<class R>(R) {
       using Semaphore = typename R::Semaphore;

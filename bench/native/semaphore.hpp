@@ -22,6 +22,10 @@ concept TicketSemaphore = requires(S semaphore) {
   { semaphore.acquire() } -> std::same_as<std::uint64_t>;
 };
 
+// Lets everybody in at once: in the section each thread steps a generator of its own, not the shared one.
+template <class S>
+concept Apart = requires { S::apart; };
+
 // The compiler must produce the value, though nobody reads it.
 template <class T>
 inline void keep(T value) {

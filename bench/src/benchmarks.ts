@@ -2,6 +2,7 @@
 
 import { HASHES } from './rows/hashes.js';
 import { ASYNC_LOCKS, LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
+import { NO_LOCK } from './rows/no-lock.js';
 import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
 import { ASYNC_SEMAPHORES, SEMAPHORES } from './rows/semaphores.js';
 
@@ -24,6 +25,8 @@ export interface Benchmark {
   /** The same where the first gives a promise. */
   asyncCalls: string;
   rows: readonly Row[];
+  /** Rows of what the machine does with the same work and nothing under test. */
+  floors?: readonly Row[];
   /** A row that is not for choosing, by its name. */
   unlisted?: (name: string) => ScriptRow | undefined;
   asyncRows: readonly AsyncRow[];
@@ -42,6 +45,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     calls: 'acquire + release',
     asyncCalls: 'await acquire + release',
     rows: SEMAPHORES,
+    floors: NO_LOCK,
     asyncRows: ASYNC_SEMAPHORES,
   },
   hashes: {
@@ -64,14 +68,20 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     calls: 'lock + unlock',
     asyncCalls: 'await lock + unlock',
     rows: LOCKS,
+    floors: NO_LOCK,
     unlisted: (row) => (row === TRACE_ROW.name ? TRACE_ROW : sweptRow(row)),
     asyncRows: ASYNC_LOCKS,
   },
 };
 
+/** All rows that are for choosing. */
+export function rowsOf({ rows, floors = [] }: Benchmark): readonly Row[] {
+  return [...rows, ...floors];
+}
+
 export function scriptRow(benchmark: Benchmark['name'], name: string): ScriptRow {
-  const { rows, unlisted } = BENCHMARKS[benchmark];
-  const row = rows.find((candidate) => candidate.name === name) ?? unlisted?.(name);
+  const of = BENCHMARKS[benchmark];
+  const row = rowsOf(of).find((candidate) => candidate.name === name) ?? of.unlisted?.(name);
   if (row?.kind !== 'script') throw new Error(`no script row of ${benchmark} is called ${name}`);
   return row;
 }

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command, Option } from 'commander';
-import { BENCHMARKS, type Benchmark, type Work } from './benchmarks.js';
+import { BENCHMARKS, type Benchmark, rowsOf, type Work } from './benchmarks.js';
 import { environment } from './environment.js';
 import { addHandOver } from './hand-over/command.js';
 import { buildNative, type NativeBinary } from './native.js';
@@ -79,7 +79,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
       readWarmUp,
     )
     .option('--rows <names>', 'only these rows (default: all; see --list)', (text: string) =>
-      readRows(benchmark.rows, text),
+      readRows(rowsOf(benchmark), text),
     )
     .option('--list', 'print the names of the rows and do nothing else')
     .option(
@@ -142,7 +142,8 @@ function otherWork({ work: own }: Benchmark, { inside, outside }: Given): Work |
 }
 
 async function act(benchmark: Benchmark, given: Given): Promise<void> {
-  const { name, rows: all } = benchmark;
+  const { name } = benchmark;
+  const all = rowsOf(benchmark);
   if (given.list) {
     listRows(all);
     return;
@@ -193,12 +194,13 @@ async function run(options: Options): Promise<void> {
     environment: environment('compiler' in native ? native.compiler : 'none'),
     options: { ...told, rows: rows.map(({ name }) => name) },
     ...(work && { work }),
-    rows: rows.map(({ name, family, lock, only, hash }) => ({
+    rows: rows.map(({ name, family, lock, only, hash, apart }) => ({
       name,
       family,
       ...(lock && { lock }),
       ...(only && { only }),
       ...(hash && { hash }),
+      ...(apart && { apart }),
     })),
     runs: [],
     probes: [],

@@ -7,7 +7,7 @@ import type { Options } from './options.js';
 import { runJson } from './program.js';
 import { counted, type ReleaseTiming, type Results } from './results.js';
 import { BYPASS, TRACE_ROW, TRACED } from './rows/locks.js';
-import { FLOOR, measuredAt, NATIVE_FLOOR, type Row, type Wakes } from './rows/row.js';
+import { CALLS_FLOOR, FLOOR, measuredAt, NATIVE_FLOOR, type Row, type Wakes } from './rows/row.js';
 import { Host } from './workers/client.js';
 
 const TIMER = fileURLToPath(new URL('./pairs/timer.js', import.meta.url));
@@ -30,8 +30,8 @@ export async function contention(
   const rows = options.rows.filter((row) => row.kind === 'script' || 'binary' in native);
   const probeSeconds = options.quick ? seconds / 2 : seconds;
   const at = (of: number): Row[] => rows.filter(({ only }) => measuredAt(only, of, threads.at(-1)));
-  const each = benchmark.crowdsOnly ? runs : runs + 1;
-  const all = threads.reduce((sum, of) => sum + at(of).length, 0) * each;
+  const probed = (row: Row): boolean => !benchmark.crowdsOnly && !row.apart;
+  const all = threads.flatMap(at).reduce((sum, row) => sum + runs + (probed(row) ? 1 : 0), 0);
   const broken = new Set<string>();
   let kept: Host | undefined;
   let count = 0;
@@ -90,7 +90,7 @@ export async function contention(
               parts: run.parts,
               ...(run.wakes && { wakes: run.wakes }),
             });
-            if (round === 1 && !benchmark.crowdsOnly) {
+            if (round === 1 && probed(row)) {
               step();
               const seen = await measure(row, of, true);
               results.probes.push({
@@ -156,11 +156,11 @@ export async function pairs(
   const script = (row: string) => scriptTiming(benchmark.name, 'pair', row, seconds);
   const binary = 'binary' in native ? native.binary : undefined;
   const timed: { row: string; time: () => Promise<number> }[] = options.rows.flatMap((row) => {
-    if (row.only !== undefined) return [];
+    if (row.only !== undefined || row.apart) return [];
     if (row.kind === 'script') return { row: row.name, time: () => script(row.name) };
     return binary ? { row: row.name, time: () => nativePair(binary, row.algorithm, seconds) } : [];
   });
-  timed.push({ row: FLOOR, time: () => script(FLOOR) });
+  for (const row of [FLOOR, CALLS_FLOOR]) timed.push({ row, time: () => script(row) });
   if (binary)
     timed.push({ row: NATIVE_FLOOR, time: () => nativePair(binary, NATIVE_FLOOR_ALGORITHM, seconds) });
   await inTurn(runs, timed, results, 'pairs', progress, (row, round, nanoseconds) =>

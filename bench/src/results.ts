@@ -64,7 +64,7 @@ export interface ReleaseTiming extends Timing {
   shape: 'one step' | 'loop';
 }
 
-export type ResultRow = Pick<Row, 'name' | 'family' | 'lock' | 'only' | 'hash'>;
+export type ResultRow = Pick<Row, 'name' | 'family' | 'lock' | 'only' | 'hash' | 'apart'>;
 
 export interface Results {
   benchmark: Benchmark['name'];

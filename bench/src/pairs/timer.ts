@@ -1,15 +1,14 @@
 // Runs as a process of its own, one per figure, so that nothing another row did is in the engine's type feedback
 // or heap. Prints {"nanoseconds": x}, the time of one acquire and release, or lock and unlock.
 //
-//   timer.js BENCHMARK pair ROW SECONDS          blocking pair, no contention; ROW may be the floor
+//   timer.js BENCHMARK pair ROW SECONDS          blocking pair, no contention; ROW may be a floor
 //   timer.js BENCHMARK uncontended ROW SECONDS   await acquire(), release()
 //   timer.js BENCHMARK queued ROW SECONDS        1,000 callers wait while the permit is held, then all are served
 //   timer.js semaphores 'one step' ROW SECONDS   release(64), nobody waiting
 //   timer.js semaphores loop ROW SECONDS         64 times release() instead
 
-import { readFileSync } from 'node:fs';
 import { BENCHMARKS, type Benchmark, scriptRow } from '../benchmarks.js';
-import { FLOOR } from '../rows/row.js';
+import { CALLS_FLOOR, FLOOR } from '../rows/row.js';
 import type { SemaphoreLike } from '../rows/semaphores.js';
 import { TURNS } from '../workers/loop.js';
 
@@ -35,6 +34,12 @@ async function time(seconds: number, perBurst: number, burst: () => void | Promi
 
 const PAIRS = 20_000;
 
+async function made(benchmark: Benchmark['name'], name: string): Promise<unknown> {
+  const row = scriptRow(benchmark, name);
+  const { shared } = await row.share();
+  return (await row.join(shared)).subject;
+}
+
 async function pair(
   { name: benchmark, workload }: Benchmark,
   _: string,
@@ -42,17 +47,13 @@ async function pair(
   seconds: number,
 ): Promise<number> {
   if (name === FLOOR) {
-    const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
-    const bytes = readFileSync(new URL('../../build/floor.wasm', import.meta.url));
-    const { instance } = await WebAssembly.instantiate(bytes, { env: { memory } });
-    const run = instance.exports.run as (pairs: number) => bigint;
+    const { run } = await import('./floor.js');
     return time(seconds, PAIRS, () => {
       run(PAIRS);
     });
   }
-  const row = scriptRow(benchmark, name);
-  const { shared } = await row.share();
-  const { subject } = await row.join(shared);
+  const subject =
+    name === CALLS_FLOOR ? new (await import('./floor.js')).TwoCalls() : await made(benchmark, name);
   const { enter, leave } = TURNS[workload];
   return time(seconds, PAIRS, () => {
     for (let i = 0; i < PAIRS; i++) {

@@ -27,8 +27,11 @@ const COLOURS: Record<string, string> = {
   'std::counting_semaphore': '#868e96',
 };
 
-export function lines(results: Results): TopLevelSpec {
-  const measured = cells(results);
+/** Nothing where no row but floors was measured. */
+export function lines(results: Results): TopLevelSpec | undefined {
+  const floors = results.rows.flatMap(({ name, apart }) => (apart ? name : []));
+  const measured = cells(results).filter(({ row }) => !floors.includes(row));
+  if (measured.length === 0) return undefined;
   const order = legendOrder(results, measured);
   const families = order.map((row) => results.rows.find(({ name }) => name === row)?.family);
   const values = measured.map(({ row, family, threads: count, throughput }) => ({

@@ -15,13 +15,15 @@ export const FORMS = {
 
 const COLUMNS = 3;
 
-export function panels(results: Results): TopLevelSpec {
+/** Nothing where no row of a lock was measured. */
+export function panels(results: Results): TopLevelSpec | undefined {
   const places = new Map(results.rows.map(({ name, lock, only }) => [name, only ? undefined : lock]));
   const values = cells(results).flatMap(({ row, threads, throughput, fairness }) => {
     const place = places.get(row);
     if (place === undefined) return [];
     return { of: place.of, form: FORMS[place.form][0], threads, ...throughput, fairness: fairness.median };
   });
+  if (values.length === 0) return undefined;
   const shown = [...new Set(values.map(({ of }) => of))];
   const speeds = values.flatMap(({ min, max }) => [min, max]).filter((speed) => speed > 0);
   const domain = [Math.min(...speeds), Math.max(...speeds)];

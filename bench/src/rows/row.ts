@@ -53,6 +53,11 @@ export interface ScriptRow<Subject = unknown> {
   only?: Counts;
   /** Where the row stands in the table of hashes. */
   hash?: HashPlace;
+  /**
+   * It lets everybody in at once. In the section each thread steps a generator of its own, not the common one; there is
+   * no order to look at, no pair to time, and no line in a figure, whose other lines it would squeeze.
+   */
+  apart?: true;
   /** A semaphore whose `release` takes a number of permits. */
   releasesMany?: true;
   /** What it shares tells collisions and futile wake-ups. */
@@ -72,6 +77,7 @@ export interface NativeRow {
   lock?: LockPlace;
   only?: Counts;
   hash?: undefined;
+  apart?: true;
   /** Its name on the binary's command line. */
   algorithm: string;
 }
@@ -114,7 +120,10 @@ export interface HashPlace {
 /** The floor of the pair table: two locked instructions in a wasm loop. */
 export const FLOOR = 'floor: two locked instructions (wasm)';
 
-/** The same in native code. */
+/** The same two, each in a call of its own, by the loop of all rows. */
+export const CALLS_FLOOR = 'floor: two calls, each one locked instruction (wasm)';
+
+/** The two in a loop of native code. */
 export const NATIVE_FLOOR = 'floor: two locked instructions (native)';
 
 export function native(name: string, algorithm = name): NativeRow {

@@ -20,29 +20,39 @@ export interface ThreadOrder {
 
 export type ThreadReply = { ready: true } | { done: true } | { error: string };
 
+const APART = 128;
+
 /** Lets go of what the run before was about. */
 let leave: (() => void) | undefined;
 /** Rows whose loop this thread has been through. */
 const warmed = new Set<string>();
+
+/** A generator that no other thread steps, apart from other memory by two cache lines. */
+function generator(seed: number): Uint32Array {
+  const memory = new SharedArrayBuffer(MT_BYTES + 2 * APART);
+  const state = new Uint32Array(memory, APART, MT_BYTES / Uint32Array.BYTES_PER_ELEMENT);
+  mtSeed(state, seed);
+  return state;
+}
 
 const port = parentPort;
 if (port === null) throw new Error('thread.js runs in a worker');
 const reply = (message: ThreadReply): void => port.postMessage(message);
 
 port.on('message', async (order: ThreadOrder) => {
-  const { benchmark, row, loop, work, thread, threads, common } = order;
+  const { benchmark, row, loop, work, thread, threads } = order;
   const board = openBoard(order.board, threads);
   try {
     const url = new URL(`./loop.js?row=${encodeURIComponent(row)}`, import.meta.url).href;
     const loops = (await import(url)) as typeof import('./loop.js');
     const { workload } = BENCHMARKS[benchmark];
     const turn = work === undefined ? loops.TURNS[workload] : loops.working(workload, work);
-    const { join, share, alone = share } = scriptRow(benchmark, row);
+    const { apart, join, share, alone = share } = scriptRow(benchmark, row);
     leave?.();
     const joined = await join(order.shared);
     leave = joined.leave;
-    const own = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
-    mtSeed(own, thread + 1);
+    const own = generator(thread + 1);
+    const common = apart ? generator(threads + thread + 1) : order.common;
     if (!warmed.has(row)) {
       warmed.add(row);
       const { shared, dispose } = await alone();

@@ -1,0 +1,37 @@
+// The floors of the pair table in wasm: floor/floor.ts is their source.
+
+import { readFileSync } from 'node:fs';
+import type { LockLike } from '../rows/locks.js';
+import type { SemaphoreLike } from '../rows/semaphores.js';
+
+const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+const bytes = readFileSync(new URL('../../build/floor.wasm', import.meta.url));
+const { instance } = await WebAssembly.instantiate(bytes, { env: { memory } });
+
+/** Both instructions, so many times. */
+export const run = instance.exports.run as (pairs: number) => bigint;
+const take = instance.exports.take as (at: number) => void;
+const give = instance.exports.give as (at: number) => void;
+
+/** One of the instructions in each of its calls, with nothing else to do: what any class over wasm must pay. */
+export class TwoCalls implements SemaphoreLike, LockLike {
+  readonly #at = 0;
+  readonly #take = take;
+  readonly #give = give;
+
+  acquire(): void {
+    this.#take(this.#at);
+  }
+
+  release(): void {
+    this.#give(this.#at);
+  }
+
+  lock(): void {
+    this.#take(this.#at);
+  }
+
+  unlock(): void {
+    this.#give(this.#at);
+  }
+}

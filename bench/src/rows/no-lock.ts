@@ -1,0 +1,26 @@
+// The floors of contention: the loop of a benchmark, with its steps inside and outside, in which nobody waits for
+// anybody. No lock and no semaphore can make more iterations of that work.
+
+import type { LockLike } from './locks.js';
+import { native, type Row } from './row.js';
+import type { SemaphoreLike } from './semaphores.js';
+
+/** Admits everybody at once, at no cost: an engine that compiles the loop leaves nothing of these calls. */
+class NoLock implements LockLike, SemaphoreLike {
+  lock(): void {}
+  unlock(): void {}
+  acquire(): void {}
+  release(): void {}
+}
+
+export const NO_LOCK: readonly Row[] = [
+  {
+    kind: 'script',
+    name: 'no lock (JavaScript)',
+    family: 'JavaScript',
+    apart: true,
+    share: async () => ({ shared: undefined }),
+    join: async () => ({ subject: new NoLock() }),
+  },
+  { ...native('no lock (native)', 'no-lock'), apart: true },
+];
