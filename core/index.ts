@@ -57,6 +57,7 @@ export {
   queue,
   reserveLock,
   tryLock,
+  turnLasted,
   unlock,
   waitersOf,
   waitsSince,

@@ -10,16 +10,23 @@
  *                2. waiters += 1, and take a ticket
  *                3. wait in ticket order, until I am the eldest (semaphore.ts)
  *                4. poll the word: take the lock when it lies idle, or nobody else may take it
- *                5. when one owner has had the lock for all my polls: RESERVE it and sleep; unlock wakes me
+ *                5. the turn of the owner is over: RESERVE the lock, and take it as soon as it is free
+ *                6. one owner has had the lock for all my polls: sleep; unlock wakes me. The second time RESERVE it too
  *     unlock     owner me -> 0; wake the eldest if it sleeps
  *     the eldest, as it takes the lock, is a waiter no more, sets the limit for those behind, and hands on the permit
  *
  * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
- * instructions, until it has had so many, or leaves the lock alone; the one whose turn is next polls meanwhile, and all
+ * instructions, until its turn is over, or it leaves the lock alone; the one whose turn is next polls meanwhile, and all
  * others sleep. A turn lasts about half a millisecond, and less where more than 60 wait, so that all their turns take 30
  * milliseconds. It is counted in locks, because only a count ends turns alike whatever the kernel does; how many locks
- * that time holds, the eldest learns while it polls (learnPace). So nobody who may have the lock is asleep while others
- * come and go, and a lock that is free is taken within some polls, or within a wake-up if one owner had it for long.
+ * that time holds, each thread measures when its turn is over (turnLasted). Whoever is next ends the turn by reserving the
+ * lock. If it has no processor yet, the turn goes on, up to the limit, which is some times as far: a lock that lies free
+ * while its next owner wakes up serves nobody. So nobody who may have the lock is asleep while others come and go, and a
+ * lock that is free is taken within some polls, or within a wake-up if one owner had it for long.
+ *
+ * An owner that has the lock for all the polls of the eldest has long sections, or the system has taken its processor. The
+ * first time the eldest sleeps without reserving the lock: such an owner has the rest of its turn. The second time it takes
+ * sections for long, and they have no turns until they are seen to be short again.
  *
  * Where there is work between one section and the next, whoever polls sees the lock lie idle, and takes it without
  * waiting for its turn; so all processors work. While anybody waits whoever overtakes counts that in the word. So an
@@ -41,7 +48,8 @@
  *     D9   SLEEPING against owner: the eldest sets SLEEPING and sees whether the word is free in one access, and
  *          unlock frees the word and sees SLEEPING in one
  *     D10  wake against the waker's store: the eldest clears wake before it sets SLEEPING, and sleeps only if it is clear
- *     the limit is reached: the eldest polls, or has reserved the lock; before it sleeps it looks itself
+ *     the limit is reached: the eldest polls, or sleeps, and then the next to unlock wakes it; before it sleeps it looks
+ *         itself
  *     who waits behind the eldest: as in the semaphore; the permit is given back whenever an eldest is one no more
  *
  * R8: waiters and the ticket change together, and owner, waiters and the permit. Between the two accesses there is no
@@ -80,6 +88,7 @@ import {
   M_PACE,
   M_RESERVED,
   M_SLEEPING,
+  M_TURN,
   M_WAITER,
   M_WAITERS,
   M_WORD,
@@ -123,21 +132,30 @@ import {
 } from './semaphore';
 import { mark } from './waiters';
 
-/** A turn lasts so many times as long as a park and a wake-up at most: half a millisecond. */
-const TURN: i64 = 10;
-/** The turns of all who wait, together, in the same measure: 30 milliseconds. */
-const ROUND: i64 = 600;
-/** Overtakings in the time of a park and a wake-up, until a waiter has counted them. */
-const USUAL_PACE: i32 = 1000;
-const MOST_PACE: i32 = 8192;
-/** A part of the difference that the pace follows, shifted by this. */
+/** Microseconds that a turn lasts. The pace of a lock is how often it is overtaken in that time. */
+const TURN: i64 = 500;
+/** The turns of so many last 30 milliseconds together. Where more wait, turns are shorter. */
+const MANY: i64 = 60;
+/** While the one whose turn is next does not run, a turn goes on for so many times as long at most. */
+const OVERTIME: i64 = 4;
+/** The pace until somebody has measured it. */
+const USUAL_PACE: i32 = 10_000;
+const MOST_PACE: i32 = 1 << 17;
+/** The pace where a section lasts for longer than a park and a wake-up. */
+const SLOW: i32 = 5;
+/** The part of the difference by which the pace follows what is measured, shifted; and how far that may lie from it. */
 const PACE_SHIFT: i32 = 3;
+const FARTHEST_SHIFT: i32 = 2;
+/** Microseconds: a clock does not tell less. */
+const SHORTEST: i64 = 20;
 /** So many pauses lie between two polls, shifted: a tenth of a microsecond. */
 const PAUSES_SHIFT: i32 = 3;
 /** And so many times as many where the lock changes hands faster than that: the owner keeps its cache line meanwhile. */
 const LONG_REST: i32 = 32;
-/** The lock lies idle if it has been free, and nobody has had it, for so many polls. */
-const IDLE: i32 = 2;
+/** The lock lies idle if it has been free, and nobody has had it, for so many polls; */
+const IDLE: i32 = 1;
+/** and for so many where to take it wakes another waiter, which costs more. */
+const IDLE_OF_MANY: i32 = 8;
 /** The eldest polls no longer than this, whatever it sees. */
 const MOST_POLLS: i32 = 20_000;
 /** Whoever polls, and has seen more overtakings than this since it began, stops. */
@@ -151,6 +169,11 @@ let guess: i64 = 0;
 let base: i32 = 0;
 /** Whether nobody waited then, so that no limit is set. */
 let first: bool = false;
+/** Whether it has slept as the eldest. */
+let slept: bool = false;
+/** The mutex that this thread has last taken as the eldest, and the overtakings then; 0: none. */
+let turnOf: usize = 0;
+let turnFrom: i32 = 0;
 
 export function isMutex(o: usize): bool {
   return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
@@ -294,6 +317,7 @@ export function queue(m: usize, attachment: i32): i32 {
   const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
   base = overtakings(before);
   first = (before & M_WAITERS) === 0;
+  slept = false;
   const start = atomic.add<i64>(m, 1, TICKET); // R1 begins. D1 write
   const ahead = atomic.load<i64>(m, GRANT) - start - 1; // D1 read
   if (ahead >= 0) {
@@ -328,7 +352,8 @@ function hover(m: usize, before: i64): i32 {
   // A lock that is free at the first look needs no proof that it lies idle.
   let unchanged = IDLE;
   let polls = patience(m) >> 1;
-  while ((w & (M_RESERVED | M_CLOSED)) === 0) {
+  // Who has reserved the lock and is awake takes it soon.
+  while ((w & M_CLOSED) === 0 && (w & (M_RESERVED | M_SLEEPING)) !== (M_RESERVED | M_SLEEPING)) {
     if ((w & M_OWNER) === 0 && unchanged >= IDLE) {
       const answer = tryLock(m);
       if (answer !== REFUSED) return answer;
@@ -353,16 +378,20 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
     first = false;
   }
   const wake = threadRecord(me) + T_WAKE;
-  let slept = false;
+  let sleeps = true;
   while (true) {
     const answer = poll(m, attachment);
     if (answer !== REFUSED) return answer;
-    if (slept && nanoseconds >= 0) return TIMED_OUT;
+    if (!sleeps) return TIMED_OUT;
+    // The first time the owner may only have been interrupted.
+    const reserves = slept || paceOf(m) <= SLOW;
+    if (slept) setPace(m, SLOW);
+    const bits = reserves ? M_RESERVED | M_SLEEPING : M_SLEEPING;
     atomic.store<i32>(wake, 0); // D10
     atomic.store<i32>(m, me, M_ELDEST);
-    const w = atomic.or<i64>(m, M_RESERVED | M_SLEEPING, M_WORD) | M_RESERVED | M_SLEEPING; // D9
+    const w = atomic.or<i64>(m, bits, M_WORD) | bits; // D9
     if ((w & M_CLOSED) !== 0) continue;
-    if (mayTake(m, w)) {
+    if ((w & M_OWNER) === 0) {
       if (take(m, w, attachment, true)) return ADMITTED;
       continue;
     }
@@ -370,13 +399,13 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
     atomic.wait<i32>(wake, 0, nanoseconds); // D10
     while (!wakeUp()) atomic.wait<i32>(NEVER, 0, -1);
     slept = true;
+    sleeps = nanoseconds < 0;
   }
 }
 
-/** Whether the eldest may take the lock, and nobody else. */
-function mayTake(m: usize, w: i64): bool {
-  if ((w & (M_OWNER | M_CLOSED)) !== 0) return false;
-  return (w & M_RESERVED) !== 0 || left(m, w) <= 0;
+/** Whether the turn of the thread that was the eldest before is over. */
+function isOver(m: usize, w: i64): bool {
+  return (atomic.load<i32>(m, M_TURN) - overtakings(w)) << SIGN <= 0;
 }
 
 /**
@@ -386,10 +415,6 @@ function mayTake(m: usize, w: i64): bool {
 function poll(m: usize, attachment: i32): i32 {
   const most = patience(m);
   let w = atomic.load<i64>(m, M_WORD);
-  let firstSeen = w;
-  let lastSeen = w;
-  let firstAt = 0;
-  let lastAt = 0;
   let unchanged = 0;
   let quiet = 0;
   let spent = 0;
@@ -399,17 +424,15 @@ function poll(m: usize, attachment: i32): i32 {
       resign(m, attachment);
       return ANSWER_CLOSED;
     }
-    const takes = mayTake(m, w) || (unchanged >= IDLE && (w & M_OWNER) === 0);
-    const ends = quiet >= most || spent >= MOST_POLLS;
-    if (takes || ends) {
-      if (spent > 0) learnPace(m, passed(firstSeen, lastSeen), lastAt - firstAt, most);
-      // A turn was over before this thread could see any of it, so turns are too short.
-      else if (takes && (w & M_RESERVED) === 0) setPace(m, paceOf(m) + (paceOf(m) >> PACE_SHIFT) + 1);
-      if (takes) {
+    if ((w & M_OWNER) === 0) {
+      if ((w & M_RESERVED) !== 0 || isOver(m, w) || liesIdle(w, unchanged)) {
         if (spent > 0) pollsPaid(m);
         if (take(m, w, attachment, true)) return ADMITTED;
-      } else if (spent > 0) pollsWereVain(m);
-      if (ends) return REFUSED;
+      }
+    } else if ((w & M_RESERVED) === 0 && isOver(m, w)) atomic.or<i64>(m, M_RESERVED, M_WORD);
+    if (quiet >= most || spent >= MOST_POLLS) {
+      if (spent > 0) pollsWereVain(m);
+      return REFUSED;
     }
     rest(length);
     spent += length;
@@ -417,18 +440,15 @@ function poll(m: usize, attachment: i32): i32 {
     const now = atomic.load<i64>(m, M_WORD);
     const gone = passed(w, now);
     unchanged = now === w ? unchanged + 1 : 0;
-    if (gone > 0) {
-      quiet = 0;
-      lastSeen = now;
-      lastAt = spent;
-      if (firstAt === 0) {
-        firstSeen = now;
-        firstAt = spent;
-      }
-    }
+    if (gone > 0) quiet = 0;
     length = gone > length ? LONG_REST : 1;
     w = now;
   }
+}
+
+/** Whether a free lock that nobody has had for so many polls lies idle. */
+function liesIdle(w: i64, unchanged: i32): bool {
+  return unchanged >= ((w & M_WAITERS) > M_WAITER ? IDLE_OF_MANY : IDLE);
 }
 
 /** So many polls last as long as a park and a wake-up. */
@@ -437,12 +457,21 @@ function patience(m: usize): i32 {
   return isAdaptive(m) ? polls >> PAUSES_SHIFT : polls;
 }
 
-/** A waiter has seen so many overtakings in so many polls: where that is long enough to tell, the pace follows slowly. */
-function learnPace(m: usize, count: i32, polls: i32, most: i32): void {
-  if (polls < LONG_REST << 1) return;
-  const pace = min(((count as i64) * (most as i64)) / (polls as i64), MOST_PACE as i64) as i32;
+/**
+ * This thread is about to wait, and so many microseconds ago it took the lock as the eldest: how often it has been taken
+ * since tells the pace, which follows slowly.
+ */
+export function turnLasted(m: usize, microseconds: i32): void {
+  if (turnOf !== m) return;
+  turnOf = 0;
   const known = paceOf(m);
-  setPace(m, known + ((pace - known) >> PACE_SHIFT));
+  const count = ((overtakings(atomic.load<i64>(m, M_WORD)) - turnFrom) << SIGN) >> SIGN;
+  let pace = known << 1;
+  if ((microseconds as i64) >= SHORTEST) {
+    const measured = min(((count as i64) * TURN) / (microseconds as i64), MOST_PACE as i64) as i32;
+    pace = max(known >> FARTHEST_SHIFT, min(measured, known << FARTHEST_SHIFT));
+  } else if ((count as i64) * TURN < (known as i64) * SHORTEST) return;
+  setPace(m, known + ((pace - known) >> PACE_SHIFT) + (pace > known ? 1 : 0));
 }
 
 function setPace(m: usize, pace: i32): void {
@@ -481,7 +510,11 @@ function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
   const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
   releasing(m, grant);
   guess = free;
-  if (movesLimit) setLimit(m, w);
+  if (movesLimit) {
+    setLimit(m, w);
+    turnOf = m;
+    turnFrom = overtakings(w);
+  }
   handOn(m, grant);
   return true;
 }
@@ -576,6 +609,8 @@ function setLimit(m: usize, w: i64): void {
   const waiters = max((w & M_WAITERS) / M_WAITER, 1);
   const pace = paceOf(m) as i64;
   // The last in line waits through the turns of all before it. Together they must stay within the bound.
-  const turn = max(min(pace * min(TURN, max(ROUND / waiters, 1)), (most as i64) / (waiters + 1)), 1) as i32;
-  atomic.store<i32>(m, now + min(turn, most - spent), M_LIMIT);
+  const share = (most as i64) / (waiters + 1);
+  const turn = waiters > MANY ? (pace * MANY) / waiters : pace;
+  atomic.store<i32>(m, now + min(max(min(turn, share), 1) as i32, most - spent), M_TURN);
+  atomic.store<i32>(m, now + min(max(min(turn * OVERTIME, share), 1) as i32, most - spent), M_LIMIT);
 }

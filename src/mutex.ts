@@ -57,7 +57,7 @@ const KIND = 'Mutex';
 const NUMBER = 20;
 const LOCK = 'the lock was';
 const DISPOSED = 'the mutex has been disposed of';
-const DEFAULT_BYPASS = 2 ** 19;
+const DEFAULT_BYPASS = 2 ** 21;
 const MOST_BYPASS = 2 ** 27;
 /** What lockAsync answers when there was nothing to wait for. */
 const NO_DEATH = Promise.resolve(false);
@@ -215,16 +215,17 @@ export class Mutex extends Referring {
     const core = this.#core;
     const at = this.#at;
     const { number } = this.#shared;
-    const { mayBlock } = this.#reference.attachment;
+    const { mayBlock, awake } = this.#reference.attachment;
     const waits = this.#shared.promises.first !== 0 || this.#shared.eldest.waits;
     const left = countdown(timeout);
+    core.turnLasted(at, awake.sinceTurn);
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === REFUSED) {
       if (!mayBlock) throw new TypeError(MAY_NOT_BLOCK);
       throw new Error(core.ownerOf(at) === this.#reference.attachment.thread ? OWNED : PROMISED);
     }
     if (answer === QUEUED || answer === ELDEST) {
-      this.#reference.attachment.awake.waits();
+      awake.waits();
       core.waitsSince(number, Date.now() | 0);
     }
     if (answer === QUEUED) {
@@ -242,6 +243,7 @@ export class Mutex extends Referring {
         core.forgo(at, number);
         throw timedOut(LOCK, timeout);
       }
+      awake.turnBegins();
     }
     if (answer === ANSWER_HELD) throw new Error(OWNED);
     if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();

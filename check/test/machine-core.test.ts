@@ -356,6 +356,7 @@ class Sequence {
   #lockMutex(t: number, m: number, counted: number): Outcome | 'stuck' {
     let outcome = this.#call(t, 'lock', [m]);
     if (outcome === 'trap' || outcome === 0 || this.#draw(20) === 0) return outcome;
+    if (this.#draw(3) === 0) this.#call(t, 'turnLasted', [m, this.#draw(1000)]);
     outcome = this.#call(t, 'queue', [m, counted]);
     if (outcome === QUEUED) {
       outcome = this.#call(t, 'parkFor', [1n, this.#draw(9), counted]);

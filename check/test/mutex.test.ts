@@ -46,6 +46,7 @@ describe('an owner that unlocks, and wakes nobody', () => {
 
 const M_LIMIT = constant('M_LIMIT');
 const M_PACE = constant('M_PACE');
+const M_TURN = constant('M_TURN');
 const MORE = constant('MORE');
 const ELDEST = constant('ELDEST');
 
@@ -54,10 +55,17 @@ describe('a turn', () => {
   const FOR_EVER = [-1, -1];
   const machine32 = (scene: Scene, at: number, value: number): void => scene.machine.hostStore32(at, value);
 
-  /** The overtakings left when the eldest of so many has taken the lock, which had been taken so often in 50 microseconds. */
-  function turnOf(waiters: number, bypass: number, pace = 0): number {
+  interface Turn {
+    /** Overtakings until the eldest ends the turn, if it is awake. */
+    turn: number;
+    /** And until nobody else may take the lock. */
+    limit: number;
+  }
+
+  /** As the eldest of so many has taken the lock, which had been taken so often in half a millisecond. */
+  function turnOf(waiters: number, bypass: number, pace = 0): Turn {
     const model = mutexModel({ name: 'turns', program: 'L U | L U', bypass, spin: 40 });
-    let turn = -1;
+    let turn: Turn | undefined;
     const objects = (scene: Scene): void => {
       model.objects?.(scene);
       const m = mutex(scene);
@@ -74,32 +82,80 @@ describe('a turn', () => {
       // Else compete sets the limit before it has the lock.
       scene.clear(1, 'mutex/first');
       expect(scene.callNow(1, 'compete', m, ...FOR_EVER, scene.attachment(1, 0))).toBe(ADMITTED);
-      turn = word(m + M_LIMIT);
+      turn = { turn: word(m + M_TURN), limit: word(m + M_LIMIT) };
     };
     new Scene(core, { ...model, objects });
-    return turn;
+    return turn as Turn;
   }
 
   it.each([
-    [1, 0, 10_000],
-    [1, 50, 500],
-    [60, 50, 500],
+    [1, 0, 10_000, 40_000],
+    [1, 500, 500, 2000],
+    [60, 500, 500, 2000],
     // All their turns last 30 milliseconds together.
-    [61, 50, 450],
-    [300, 50, 100],
-    [600, 50, 50],
-    [20_000, 5, 5],
+    [61, 500, 491, 1964],
+    [300, 500, 100, 400],
+    [600, 500, 50, 200],
+    [20_000, 500, 1, 4],
+    [65_536, 500, 1, 1],
     // And are within the bound together.
-    [64, 0, 8065],
-    [64, 8192, 8065],
-    [65_536, 0, 7],
-  ])('of one of %i waiters, at a pace of %i, is %i overtakings of 524,288', (waiters, pace, turn) => {
-    expect(turnOf(waiters, 524_288, pace)).toBe(turn);
+    [64, 10_000, 8065, 8065],
+    [64, 2048, 1920, 7680],
+    [65_536, 0, 7, 7],
+  ])('of one of %i waiters, at a pace of %i, is %i overtakings, at most %i', (waiters, pace, turn, limit) => {
+    expect(turnOf(waiters, 524_288, pace)).toEqual({ turn, limit });
   });
 
   it('is one overtaking at least, but of a mutex that is first come, first served', () => {
-    expect(turnOf(3, 1)).toBe(1);
-    expect(turnOf(3, 0)).toBe(0);
+    expect(turnOf(3, 1)).toEqual({ turn: 1, limit: 1 });
+    expect(turnOf(3, 0)).toEqual({ turn: 0, limit: 0 });
+  });
+});
+
+describe('the pace', () => {
+  /** What it is after a turn, which lasted for so many microseconds, and so many overtakings of it and the next. */
+  function paceAfter(microseconds: number, count: number, pace: number): number {
+    const model = mutexModel({ name: 'pace', program: 'L U | L U', bypass: 100_000, spin: 40 });
+    let found = -1;
+    const objects = (scene: Scene): void => {
+      model.objects?.(scene);
+      const m = mutex(scene);
+      const { machine } = scene;
+      const high = (): number => machine.words[(m + M_WORD + 4) >> 2] as number;
+      scene.callNow(0, 'lock', m);
+      scene.callNow(1, 'queue', m, scene.attachment(1, 0));
+      scene.callNow(0, 'unlock', m);
+      scene.callNow(1, 'compete', m, -1, -1, scene.attachment(1, 0));
+      machine.hostStore32(m + M_WORD + 4, high() + (count << 3));
+      machine.hostStore32(m + M_PACE, pace);
+      scene.callNow(0, 'turnLasted', m, microseconds);
+      expect(machine.words[(m + M_PACE) >> 2], 'of who has had no turn').toBe(pace);
+      scene.callNow(1, 'turnLasted', m, microseconds);
+      found = machine.words[(m + M_PACE) >> 2] as number;
+      scene.callNow(1, 'turnLasted', m, 2 * microseconds);
+      expect(machine.words[(m + M_PACE) >> 2], 'of a turn that is counted already').toBe(found);
+    };
+    new Scene(core, { ...model, objects });
+    return found;
+  }
+
+  it.each([
+    // An eighth of the way from what is known.
+    ['follows what is measured', 1000, 1600, 1600, 1500],
+    ['follows what is measured', 500, 1600, 800, 901],
+    ['follows what is measured', 500, 800, 1600, 1500],
+    // Of whoever was stopped for long, or was alone for a while.
+    ['follows no further than from a quarter', 500, 0, 1600, 1450],
+    ['follows no further than from four times as much', 500, 100_000, 1600, 2201],
+    ['goes up after a turn too short for the clock', 0, 64, 1600, 1801],
+    ['stays, if that was no whole turn', 0, 63, 1600, 1600],
+    ['is measured from 20 microseconds on', 20, 64, 1600, 1600],
+    ['follows what is measured, 131,072 at most', 500, 500_000, 131_000, 131_010],
+    ['is 1 at least', 500, 0, 1, 1],
+    ['begins at 10,000', 500, 10_000, 0, 10_000],
+    ['can be measured after a long time', 2 ** 30, 100_000, 1600, 1450],
+  ])('%s: %i microseconds, %i overtakings, %i before', (_, microseconds, count, before, after) => {
+    expect(paceAfter(microseconds, count, before)).toBe(after);
   });
 });
 
@@ -176,8 +232,15 @@ describe('a thread that polls', () => {
   const M_RESERVED = constant('M_RESERVED');
   const M_SLEEPING = constant('M_SLEEPING');
   const SPIN = 40;
+  interface Owner {
+    lock(): void;
+    unlock(): void;
+    /** Flags of the word. */
+    set(flags: number): void;
+    has(flag: number): boolean;
+  }
   /** What the owner does between two polls: it has the lock at first. */
-  type Between = (poll: number, owner: { lock(): void; unlock(): void; set(flag: number): void }) => void;
+  type Between = (poll: number, owner: Owner) => void;
 
   interface Polled {
     polls: number;
@@ -192,7 +255,11 @@ describe('a thread that polls', () => {
   }
 
   /** Thread 0 has the lock. Thread 1, the eldest, polls, or thread 2, who comes by, and may be the first to wait. */
-  function polled(who: 'eldest' | 'passer-by' | 'first', between: Between, limit = 10_000): Polled {
+  function polled(
+    who: 'eldest' | 'passer-by' | 'first',
+    between: Between,
+    { limit = 10_000, turn = limit, pace = 0, sleeps = 1 } = {},
+  ): Polled {
     const model = mutexModel({ name: 'polls', program: 'L U | L U | L U', bypass: 4096, spin: SPIN });
     let result: Polled | undefined;
     const objects = (scene: Scene): void => {
@@ -204,21 +271,32 @@ describe('a thread that polls', () => {
       if (who !== 'first') scene.callNow(1, 'queue', m, scene.attachment(1, 0));
       scene.clear(1, 'mutex/first');
       machine.hostStore32(m + M_LIMIT, limit);
+      machine.hostStore32(m + M_TURN, turn);
+      machine.hostStore32(m + M_PACE, pace);
       const t = who === 'eldest' ? 1 : 2;
       const owner = {
         lock: () => expect(scene.callNow(0, 'lock', m)).toBe(ADMITTED),
         unlock: () => expect(scene.callNow(0, 'unlock', m)).toBe(ADMITTED),
-        set: (flag: number) => machine.hostStore32(m + M_WORD, word(M_WORD) | flag),
+        set: (flags: number) => machine.hostStore32(m + M_WORD, word(M_WORD) | flags),
+        has: (flag: number) => (word(M_WORD) & flag) !== 0,
       };
       if (t === 1) scene.call(1, 'compete', m, -1, -1, scene.attachment(1, 0));
       else scene.call(2, 'queue', m, scene.attachment(2, 0));
       let polls = 0;
-      while (machine.status(t) === PENDING) {
-        const at = machine.pendingAddress(t) - m;
-        // The store of who sleeps: polling is over, and so it is when a ticket is taken.
-        if (at === M_ELDEST || at === TICKET) polls = -Math.abs(polls);
-        else if (at === M_WORD && machine.pendingKind(t) === LOAD && polls >= 0) between(++polls, owner);
-        machine.step(t);
+      for (let times = sleeps; times > 0; times--) {
+        if (machine.status(t) === PARKED) {
+          expect(scene.callNow(0, 'unlock', m)).toBe(MORE);
+          scene.callNow(0, 'wakeEldest', m);
+          owner.lock();
+          polls = Math.abs(polls);
+        }
+        while (machine.status(t) === PENDING) {
+          const at = machine.pendingAddress(t) - m;
+          // The store of who sleeps: polling is over, and so it is when a ticket is taken.
+          if (at === M_ELDEST || at === TICKET) polls = -Math.abs(polls);
+          else if (at === M_WORD && machine.pendingKind(t) === LOAD && polls >= 0) between(++polls, owner);
+          machine.step(t);
+        }
       }
       const answer = machine.status(t) === PARKED ? -1 : machine.resultLo(t);
       const overtakings = word(M_WORD + 4) >>> 3;
@@ -236,10 +314,10 @@ describe('a thread that polls', () => {
     return result as Polled;
   }
 
-  // Two polls find the word as the one before; and tryLock, by which a passer-by takes the lock, looks once more.
+  // A poll finds the word as the one before; and tryLock, by which a passer-by takes the lock, looks once more.
   it.each([
-    ['passer-by', 10 + 2 + 1],
-    ['eldest', 10 + 2],
+    ['passer-by', 10 + 1 + 1],
+    ['eldest', 10 + 1],
   ] as const)('as %s takes a lock that lies idle', (who, polls) => {
     const found = polled(who, (poll, { unlock }) => {
       if (poll === 10) unlock();
@@ -247,10 +325,18 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls, answer: ADMITTED, tickets: 1 });
   });
 
+  it('as eldest waits longer for that when it would wake another', () => {
+    const found = polled('eldest', (poll, { unlock, set }) => {
+      if (poll === 9) set(2 * constant('M_WAITER'));
+      if (poll === 10) unlock();
+    });
+    expect(found).toMatchObject({ polls: 10 + 8, answer: ADMITTED });
+  });
+
   it('as passer-by leaves it to an owner who comes back soon', () => {
     const found = polled('passer-by', (poll, { lock, unlock }) => {
       if (poll % 4 === 2) unlock();
-      if (poll % 4 === 0) lock();
+      if (poll % 4 === 3) lock();
     });
     expect(found).toMatchObject({ answer: QUEUED, overtakings: 5 });
   });
@@ -262,48 +348,49 @@ describe('a thread that polls', () => {
         unlock();
         if (poll <= 100) lock();
       },
-      100,
+      { limit: 100 },
     );
     expect(found).toMatchObject({ polls: 101, answer: ADMITTED, overtakings: 100 });
   });
 
-  it('as eldest learns how often the lock is taken while it polls for the usual time', () => {
-    const find = (pace: (poll: number) => number) =>
-      polled(
-        'eldest',
-        (poll, { lock, unlock }) => {
-          if (poll > 101 || (poll <= 100 && pace(poll) === 0)) return;
-          unlock();
-          if (poll <= 100) lock();
-        },
-        10_000,
-      ).pace;
-    // 40 of 40 polls, and 20: an eighth of the way from 1,000, at which it begins.
-    expect(find(() => 1)).toBe(1000 - 960 / 8);
-    expect(find((poll) => poll & 1)).toBe(1000 - 984 / 8);
+  it('as eldest reserves the lock when the turn is over, before the limit', () => {
+    const found = polled(
+      'eldest',
+      (poll, { lock, unlock, has }) => {
+        if (poll > 8 && !has(M_RESERVED)) throw new Error(`not reserved at poll ${poll}`);
+        unlock();
+        if (poll <= 7) lock();
+      },
+      { limit: 100, turn: 7 },
+    );
+    // The eighth poll finds it free.
+    expect(found).toMatchObject({ polls: 8, answer: ADMITTED, overtakings: 7 });
   });
 
   it('as eldest polls seldom where the lock is taken more often than it polls', () => {
-    const often = polled(
-      'eldest',
-      (_, { lock, unlock }) => {
-        for (let i = 0; i < 8; i++) {
-          unlock();
-          lock();
-        }
-      },
-      10_000,
-    );
-    // No more than 20,000 tenths of a microsecond, of which half the polls rest for 32; it reserves the lock then.
-    expect(often).toMatchObject({ answer: -1, flags: M_RESERVED | M_SLEEPING });
+    const often = polled('eldest', (_, { lock, unlock }) => {
+      for (let i = 0; i < 8; i++) {
+        unlock();
+        lock();
+      }
+    });
+    // No more than 20,000 tenths of a microsecond, of which half the polls rest for 32.
+    expect(often).toMatchObject({ answer: -1, flags: M_SLEEPING });
     expect(often.polls).toBeLessThan(1250);
   });
 
-  it('as eldest reserves the lock, and sleeps, when one owner has had it for all the polls', () => {
-    const found = polled('eldest', () => {});
-    expect(found).toMatchObject({ answer: -1, flags: M_RESERVED | M_SLEEPING });
-    expect(found.polls).toBe(SPIN + 1);
-  });
+  it.each([
+    ['at first does not reserve it', 10_000, 1, M_SLEEPING],
+    ['reserves it the second time', 10_000, 2, M_RESERVED | M_SLEEPING],
+    ['reserves it where sections are long', 5, 1, M_RESERVED | M_SLEEPING],
+  ])(
+    'as eldest sleeps when one owner has had the lock for all the polls, and %s',
+    (_, pace, sleeps, flags) => {
+      const found = polled('eldest', () => {}, { pace, sleeps });
+      expect(found).toMatchObject({ answer: -1, flags, pace: sleeps > 1 ? 5 : pace });
+      expect(found.polls).toBe(sleeps * (SPIN + 1));
+    },
+  );
 
   it('as passer-by polls no more when it is overtaken often', () => {
     const found = polled('passer-by', (_, { lock, unlock }) => {
@@ -320,8 +407,15 @@ describe('a thread that polls', () => {
     expect(polled('first', () => {})).toMatchObject({ polls: 1, answer: ELDEST, tickets: 1 });
   });
 
+  it('as passer-by polls on when the eldest has reserved the lock, and is awake', () => {
+    const found = polled('passer-by', (poll, { set }) => {
+      if (poll === 5) set(M_RESERVED);
+    });
+    expect(found).toMatchObject({ polls: SPIN / 2 + 1, answer: QUEUED, tickets: 2 });
+  });
+
   it.each([
-    ['the lock is reserved', M_RESERVED],
+    ['the eldest has reserved the lock, and sleeps', M_RESERVED | M_SLEEPING],
     ['the mutex is closed', constant('M_CLOSED')],
   ])('as passer-by polls no more when %s', (_, flag) => {
     const found = polled('passer-by', (poll, { set }) => {
@@ -338,7 +432,7 @@ describe('a thread that polls', () => {
         unlock();
         lock();
       },
-      7,
+      { limit: 7 },
     );
     expect(found).toMatchObject({ polls: 7, answer: QUEUED, overtakings: 7 });
   });

@@ -27,6 +27,8 @@ const NEAREST = 2;
 const FARTHEST = 8;
 /** From here on it is measured again each time that the thread has waited so often; before, each time that this number doubles. */
 const SELDOM = 1024;
+/** What the core can be told of. */
+const MOST_MICROSECONDS = 2 ** 30;
 
 export class Awake {
   readonly #core: Core;
@@ -34,12 +36,14 @@ export class Awake {
   readonly #clock: () => number;
   #waits = 0;
   #next = 1;
+  #begun: number;
 
   /** @param now a clock in milliseconds. */
   constructor(core: Core, processors = host.processors, now = clock) {
     this.#core = core;
     this.#processors = processors;
     this.#clock = now;
+    this.#begun = now();
     this.#measure();
   }
 
@@ -48,6 +52,16 @@ export class Awake {
     if (++this.#waits < this.#next) return;
     this.#next += Math.min(this.#next, SELDOM);
     this.#measure();
+  }
+
+  /** The thread has just taken a mutex of which it had been the waiter at the head. */
+  turnBegins(): void {
+    this.#begun = this.#clock();
+  }
+
+  /** Microseconds since then. */
+  get sinceTurn(): number {
+    return Math.min((this.#clock() - this.#begun) * 1000, MOST_MICROSECONDS);
   }
 
   #measure(): void {

@@ -141,6 +141,7 @@ export interface Core {
   dispose(address: number): void;
   lock(address: number): number;
   tryLock(address: number): number;
+  turnLasted(address: number, microseconds: number): void;
   queue(address: number, attachment: number): number;
   compete(address: number, nanoseconds: bigint, attachment: number): number;
   forgo(address: number, attachment: number): void;

@@ -1,6 +1,7 @@
 /** Mutex, in real threads. A conservation law closes each test: what each thread counted adds up. */
 import { Arena, Mutex } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
 import { Member, team } from '../support/team.js';
 
 const crowd = team(4);
@@ -35,6 +36,14 @@ describe.each([
     mutex.lock();
     mutex.unlock();
   });
+});
+
+it('those who have had a turn tell the mutex how often it was taken meanwhile', async () => {
+  const mutex = new Mutex({ arena: new Arena(), bypass: 0 });
+  const args = { handle: mutex.handle, shared: words(), rounds: 4000 };
+  await Promise.all(crowd.map((member) => member.run<number>('mutex-contend', args)));
+  const { arena, address } = mutex.handle;
+  expect(new Memory(Arena.from(arena)).word(address + at('M_PACE'))).toBeGreaterThan(0);
 });
 
 describe.each([0, 1, 5, 1000])('bypass %i', (bypass) => {

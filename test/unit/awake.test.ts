@@ -75,3 +75,15 @@ describe('the time that a waiter stays awake', () => {
     expect(at).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3072, 4096]);
   });
 });
+
+describe('the time since a turn began', () => {
+  it('is told in microseconds, as far as the core can be told of it', () => {
+    let now = 100;
+    const awake = new Awake({ spend: () => {}, setAwake: () => {} } as unknown as Core, 4, () => now);
+    awake.turnBegins();
+    now += 2.5;
+    expect(awake.sinceTurn).toBe(2500);
+    now += 1e9;
+    expect(awake.sinceTurn).toBe(2 ** 30);
+  });
+});

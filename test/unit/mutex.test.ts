@@ -51,7 +51,7 @@ describe('options', () => {
   });
 
   it('set the bound', () => {
-    expect(new Mutex().bypass).toBe(524_288);
+    expect(new Mutex().bypass).toBe(2_097_152);
     expect(new Mutex({ bypass: 0 }).bypass).toBe(0);
   });
 });

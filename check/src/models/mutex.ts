@@ -33,6 +33,8 @@ const O_DIED = constant('O_DIED');
 /** Of an object's life (core/objects.ts). */
 const DISPOSED = 3;
 const M_LIMIT = constant('M_LIMIT');
+const M_PACE = constant('M_PACE');
+const M_TURN = constant('M_TURN');
 const M_DIED = constant('M_DIED');
 const M_CLOSED = constant('M_CLOSED');
 const ELDEST = constant('ELDEST');
@@ -64,6 +66,10 @@ export interface MutexLine {
   readonly free?: boolean;
   /** What the count of overtakings may reach at first. */
   readonly limit?: number;
+  /** The count of overtakings at which the turn is over for an eldest that is awake, if it is not the limit. */
+  readonly over?: number;
+  /** The pace that has been measured. */
+  readonly pace?: number;
   /** The thread that begins as the eldest. */
   readonly eldest?: number;
   /** Whether that is dead. */
@@ -319,6 +325,12 @@ export function mutexModel(line: MutexLine): Model {
         scene.machine.hostStore32(m + M_LIMIT, line.count);
       }
       if (line.limit !== undefined) scene.machine.hostStore32(m + M_LIMIT, line.limit);
+      if (line.over !== undefined) {
+        scene.machine.hostStore32(m + M_TURN, line.over);
+        // Else compete sets it, and the limit.
+        scene.clear(line.eldest ?? 0, 'mutex/first');
+      }
+      if (line.pace !== undefined) scene.machine.hostStore32(m + M_PACE, line.pace);
     },
   };
 }
@@ -410,6 +422,44 @@ const lines: MutexLine[] = [
     long: true,
   },
 ];
+
+/** The pace of a lock whose sections are long: its eldest reserves it before it sleeps, and not only the second time. */
+const slow = { pace: 1 };
+
+const longSections: MutexLine[] = [
+  { name: '2x2', program: 'L U L U | L U L U', bypass: 1, ...slow },
+  { name: '2x3', program: 'L U L U L U | L U L U L U', bypass: 2, forgets: true, long: true, ...slow },
+  { name: '3x1', program: 'L U | L U | L U', bypass: 1, long: true, ...slow },
+  { name: '3x1 polling', program: 'L U | L U | L U', bypass: 1, spin: 1, long: true, ...slow },
+  { name: 'time-out', program: 'B U | L U | B U', bypass: 1, long: true, ...slow },
+  { name: 'time-out, again', program: 'B U B U | L U L U', bypass: 1, ...slow },
+  { name: 'dispose, timed', program: 'L U | B U | D', bypass: 1, ...slow },
+  { name: 'die, any', program: 'L U | L U | S', bypass: 1, mortal: [0, 1], ...slow },
+  { name: 'promise, overtaken', program: 'a d | L U L U', bypass: 1, ...slow },
+  { name: 'undead', program: 'L U | L U | S', bypass: 1, mortal: [0, 1], undead: true, ...slow },
+].map((line) => ({ ...line, name: `${line.name}, slow` }));
+
+/** The eldest is awake, and may end the turn of the owner before its limit. */
+const turnsOver: MutexLine[] = [
+  { name: 'at once', program: 'U L U L U | C U' },
+  { name: 'at once, of three', program: 'U L U | C U | L U', spin: 1, long: true },
+  { name: 'at once, another in time', program: 'U L U | C U | B U', spin: 1, long: true },
+  { name: 'at once, the owner in time', program: 'U B U B U | C U' },
+  { name: 'at once, the owner tries', program: 'U T U T U | C U' },
+  { name: 'at once, the eldest dies', program: 'U L U | C U | S', mortal: [1] },
+  { name: 'at once, the owner dies', program: 'U L U | C U | S', mortal: [0] },
+  { name: 'at once, dispose', program: 'U L U | C U | D' },
+  { name: 'after one', program: 'U L U L U | C U', over: 1 },
+].map((line) => ({
+  bypass: 4,
+  locked: 0,
+  eldest: 1,
+  limit: 2,
+  over: 0,
+  spin: 2,
+  ...line,
+  name: `the turn is over, ${line.name}`,
+}));
 
 /** Few states each. */
 const small: MutexLine[] = [
@@ -675,4 +725,7 @@ const ofLine: readonly Model[] = [
   inLine('one is dead', { promises: 1, dead: true, done: supervise(), left: 2 }),
 ];
 
-export const mutexes: readonly Model[] = [...[...small, ...lines].map(mutexModel), ...ofLine];
+export const mutexes: readonly Model[] = [
+  ...[...small, ...lines, ...longSections, ...turnsOver].map(mutexModel),
+  ...ofLine,
+];

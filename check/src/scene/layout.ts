@@ -138,6 +138,7 @@ const OBJECT = words({
   O_PARKED: 'parked/limit',
   M_ELDEST: 'eldest',
   M_PACE: 'pace',
+  M_TURN: 'turn',
   O_LIFE: 'life',
   O_DIED: 'died',
   O_DEATHS: 'deaths',
