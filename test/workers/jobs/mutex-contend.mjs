@@ -1,10 +1,11 @@
 /**
  * Locks `rounds` times, by turns for ever, with a short time-out and by trying, and adds 1 to both words while it has
- * the lock. Returns how often it had it.
+ * the lock, and a nap if it `naps`. Returns how often it had it.
  */
 import { Mutex } from 'taketurns';
+import { nap } from '../attach.mjs';
 
-export default ({ handle, shared, rounds }) => {
+export default ({ handle, shared, rounds, naps = false }) => {
   const mutex = Mutex.from(handle);
   let had = 0;
   for (let i = 0; i < rounds; i++) {
@@ -21,6 +22,7 @@ export default ({ handle, shared, rounds }) => {
     shared[0]++;
     if (shared[0] !== ++shared[1]) throw new Error('two threads have the lock');
     had++;
+    if (naps) nap();
     mutex.unlock();
   }
   return had;
