@@ -2,11 +2,29 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts', 'check/test/**/*.test.ts'],
     // Each file in a process of its own: on a main thread, as most users are, and with an arena of its own.
     pool: 'forks',
     testTimeout: 60_000,
-    // The stress tests want both processors.
-    maxWorkers: 1,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'models',
+          include: ['check/test/**/*.test.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'threads',
+          include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts'],
+          // Those want both processors.
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

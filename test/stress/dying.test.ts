@@ -62,7 +62,7 @@ it('hundreds of workers that are killed leave memory as it was', { timeout: 180_
   const robust = new Semaphore(2, { arena, robust: true, spin: 0 });
   const plain = new Semaphore(0, { arena, spin: 0 });
   let first = 0;
-  const BATCHES = 40;
+  const BATCHES = 16;
   for (const _ of upTo(BATCHES)) {
     const passing = new Semaphore(1, { arena });
     const doomed = upTo(5).map(() => recruit(arena)) as [Member, Member, Member, Member, Member];
@@ -86,7 +86,7 @@ it('hundreds of workers that are killed leave memory as it was', { timeout: 180_
     first ||= elements.used;
     expect([elements.used, objects.used, abandoned]).toEqual([first, 2, 0]);
   }
-  // Ever in use: as many as five workers need, and not one more for each of 200.
+  // Ever in use: as many as five workers need, and not one more for each of 80.
   expect(memory.word(at('USED_THREADS'))).toBe(6);
   expect(memory.word(at('USED_OBJECTS'))).toBe(3);
   expect(memory.word(at('USED_ELEMENTS'))).toBeLessThan(50);

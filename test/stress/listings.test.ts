@@ -64,13 +64,13 @@ describe.each(kinds)('%s', (_, make) => {
         semaphore,
         permits: 1,
         ways,
-        rounds: Math.ceil(4000 / threads),
+        rounds: Math.ceil(2000 / threads),
       });
       await contest(crowd.slice(0, threads), {
         semaphore,
         permits: 1,
         ways,
-        rounds: Math.ceil(4000 / threads),
+        rounds: Math.ceil(2000 / threads),
         think: 500,
       });
     });

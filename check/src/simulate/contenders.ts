@@ -40,7 +40,7 @@ const WITHOUT_END = 1_000_000;
 const LISTING_SPIN = 100;
 const SEMAPHORE_SPIN = 200;
 const TWA_THRESHOLD = 1;
-const MUTEX_BYPASS = 2 ** 19;
+const MUTEX_BYPASS = 2 ** 21;
 /** Of a capacitor, as in the paper. */
 const PLATOON = 10;
 
