@@ -20,8 +20,7 @@ export default defineConfig({
         test: {
           name: 'threads',
           include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts'],
-          // Those want both processors.
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

@@ -126,11 +126,12 @@ export const O_VAIN: usize = 92; // i32, polls that were in vain since some last
 // | word   | everybody                              | the table in mutex.ts                                 |
 // | limit, turn | the eldest, before it competes; whoever has been the eldest and holds the lock now | store |
 // | eldest | the eldest, before it sleeps           | store                                                 |
+// | pace   | who has had a turn; the eldest         | store: a hint                                         |
 // | spin, max             | create                   | polls of the eldest and of who comes by, bypass bound |
 export const M_WORD: usize = 40; // i64
 export const M_LIMIT: usize = 48; // i32, what the count of overtakings in word may not pass
 export const M_ELDEST: usize = 52; // i32, who sleeps as the eldest: thread, and ASYNC for a promise of it
-export const M_PACE: usize = 56; // i32, overtakings in half a millisecond, as last measured; 0: not yet
+export const M_PACE: usize = 56; // i32, overtakings in half a millisecond, as last measured; 0: not yet. Cleared together with M_TURN
 export const M_TURN: usize = 60; // i32, the count of overtakings at which the eldest, if awake, reserves the lock
 
 export const M_OWNER: i64 = 0xfff; // the thread that holds the lock; 0: it is free

@@ -6,27 +6,26 @@
  *     ticket, grant                               a semaphore of one permit, for those who wait: the eldest has it
  *
  *     lock       owner 0 -> me, if nobody waits; or else if overtakings < limit, and that is one more
- *     otherwise  1. if others wait, and it is nobody's turn yet: poll the word for a while, and lock when it lies idle
+ *     otherwise  1. if others wait: poll the word for a while, and lock when it lies idle
  *                2. waiters += 1, and take a ticket
  *                3. wait in ticket order, until I am the eldest (semaphore.ts)
- *                4. poll the word: take the lock when it lies idle, or nobody else may take it
- *                5. the turn of the owner is over: RESERVE the lock, and take it as soon as it is free
- *                6. one owner has had the lock for all my polls: sleep; unlock wakes me. The second time RESERVE it too
+ *                4. poll the word: take the lock when it lies idle
+ *                5. when the turn of the owner is over: take the lock if it is free, or else RESERVE it until it is
+ *                6. when all polls are spent: sleep; unlock wakes me. The second time, or if sections are long, RESERVE it too
  *     unlock     owner me -> 0; wake the eldest if it sleeps
  *     the eldest, as it takes the lock, is a waiter no more, sets the limit for those behind, and hands on the permit
  *
  * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
- * instructions, until its turn is over, or it leaves the lock alone; the one whose turn is next polls meanwhile, and all
- * others sleep. A turn lasts about half a millisecond, and less where more than 60 wait, so that all their turns take 30
- * milliseconds. It is counted in locks, because only a count ends turns alike whatever the kernel does; how many locks
- * that time holds, each thread measures when its turn is over (turnLasted). Whoever is next ends the turn by reserving the
- * lock. If it has no processor yet, the turn goes on, up to the limit, which is some times as far: a lock that lies free
- * while its next owner wakes up serves nobody. So nobody who may have the lock is asleep while others come and go, and a
- * lock that is free is taken within some polls, or within a wake-up if one owner had it for long.
+ * instructions, until its turn is over, or it leaves the lock alone; the one whose turn is next polls meanwhile, and
+ * those behind it sleep. A turn lasts about half a millisecond, and less where more than 60 wait, so that all their turns
+ * take 30 milliseconds. It is counted in locks, since a count ends all turns alike, whatever the kernel does. How many
+ * locks fit into that time, each thread measures after its own turn (turnLasted). The eldest ends a turn by reserving the
+ * lock. If it does not run, the turn goes on up to the limit, which is four times as far: otherwise the lock would lie free
+ * until the eldest runs.
  *
- * An owner that has the lock for all the polls of the eldest has long sections, or the system has taken its processor. The
- * first time the eldest sleeps without reserving the lock: such an owner has the rest of its turn. The second time it takes
- * sections for long, and they have no turns until they are seen to be short again.
+ * If an owner keeps the lock for all the polls of the eldest, either its section is long, or it has lost its processor. So
+ * the eldest first sleeps without reserving the lock, and the owner may finish its turn. If that happens again, the eldest
+ * takes sections for long: it reserves the lock before it sleeps, until somebody measures a faster pace.
  *
  * Where there is work between one section and the next, whoever polls sees the lock lie idle, and takes it without
  * waiting for its turn; so all processors work. While anybody waits whoever overtakes counts that in the word. So an
@@ -48,8 +47,8 @@
  *     D9   SLEEPING against owner: the eldest sets SLEEPING and sees whether the word is free in one access, and
  *          unlock frees the word and sees SLEEPING in one
  *     D10  wake against the waker's store: the eldest clears wake before it sets SLEEPING, and sleeps only if it is clear
- *     the limit is reached: the eldest polls, or sleeps, and then the next to unlock wakes it; before it sleeps it looks
- *         itself
+ *     the limit is reached: the eldest polls and takes the lock, or it sleeps and the owner's unlock wakes it. It looks at
+ *         the word once more before it sleeps
  *     who waits behind the eldest: as in the semaphore; the permit is given back whenever an eldest is one no more
  *
  * R8: waiters and the ticket change together, and owner, waiters and the permit. Between the two accesses there is no
@@ -132,29 +131,32 @@ import {
 } from './semaphore';
 import { mark } from './waiters';
 
-/** Microseconds that a turn lasts. The pace of a lock is how often it is overtaken in that time. */
+/** Microseconds that a turn lasts. The pace of a lock is the overtakings in that time. */
 const TURN: i64 = 500;
 /** The turns of so many last 30 milliseconds together. Where more wait, turns are shorter. */
 const MANY: i64 = 60;
-/** While the one whose turn is next does not run, a turn goes on for so many times as long at most. */
+/** If the eldest does not run, a turn may take so many times as many locks. */
 const OVERTIME: i64 = 4;
 /** The pace until somebody has measured it. */
 const USUAL_PACE: i32 = 10_000;
 const MOST_PACE: i32 = 1 << 17;
-/** The pace where a section lasts for longer than a park and a wake-up. */
+/** A pace as low as this means sections of 100 microseconds and more, or that nobody comes: the eldest need not wait for a second. */
 const SLOW: i32 = 5;
-/** The part of the difference by which the pace follows what is measured, shifted; and how far that may lie from it. */
+/**
+ * How far the pace moves towards a new measurement: an eighth. A measurement counts as four times the pace so far at most,
+ * and as a quarter of it at least.
+ */
 const PACE_SHIFT: i32 = 3;
 const FARTHEST_SHIFT: i32 = 2;
-/** Microseconds: a clock does not tell less. */
+/** Microseconds. Shorter times are not used: clocks are too coarse. */
 const SHORTEST: i64 = 20;
 /** So many pauses lie between two polls, shifted: a tenth of a microsecond. */
 const PAUSES_SHIFT: i32 = 3;
 /** And so many times as many where the lock changes hands faster than that: the owner keeps its cache line meanwhile. */
 const LONG_REST: i32 = 32;
-/** The lock lies idle if it has been free, and nobody has had it, for so many polls; */
+/** A free lock lies idle when so many polls in a row have seen the same word. */
 const IDLE: i32 = 1;
-/** and for so many where to take it wakes another waiter, which costs more. */
+/** The same for the eldest when others wait behind it: to take the lock then wakes one of them. */
 const IDLE_OF_MANY: i32 = 8;
 /** The eldest polls no longer than this, whatever it sees. */
 const MOST_POLLS: i32 = 20_000;
@@ -169,9 +171,9 @@ let guess: i64 = 0;
 let base: i32 = 0;
 /** Whether nobody waited then, so that no limit is set. */
 let first: bool = false;
-/** Whether it has slept as the eldest. */
+/** Whether it has slept as the eldest since then. */
 let slept: bool = false;
-/** The mutex that this thread has last taken as the eldest, and the overtakings then; 0: none. */
+/** The mutex that this thread has last taken as the eldest, and the overtakings then. 0: none, or its turn is measured. */
 let turnOf: usize = 0;
 let turnFrom: i32 = 0;
 
@@ -352,7 +354,7 @@ function hover(m: usize, before: i64): i32 {
   // A lock that is free at the first look needs no proof that it lies idle.
   let unchanged = IDLE;
   let polls = patience(m) >> 1;
-  // Who has reserved the lock and is awake takes it soon.
+  // An eldest that is awake takes the lock soon, though it has reserved it.
   while ((w & M_CLOSED) === 0 && (w & (M_RESERVED | M_SLEEPING)) !== (M_RESERVED | M_SLEEPING)) {
     if ((w & M_OWNER) === 0 && unchanged >= IDLE) {
       const answer = tryLock(m);
@@ -383,10 +385,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
     const answer = poll(m, attachment);
     if (answer !== REFUSED) return answer;
     if (!sleeps) return TIMED_OUT;
-    // The first time the owner may only have been interrupted.
-    const reserves = slept || paceOf(m) <= SLOW;
-    if (slept) setPace(m, SLOW);
-    const bits = reserves ? M_RESERVED | M_SLEEPING : M_SLEEPING;
+    const bits = slept || paceOf(m) <= SLOW ? M_RESERVED | M_SLEEPING : M_SLEEPING;
     atomic.store<i32>(wake, 0); // D10
     atomic.store<i32>(m, me, M_ELDEST);
     const w = atomic.or<i64>(m, bits, M_WORD) | bits; // D9
@@ -409,8 +408,8 @@ function isOver(m: usize, w: i64): bool {
 }
 
 /**
- * The eldest polls for as long as others come and go, and for its patience beyond that: then the owner has had the lock
- * for so long that it is worth a sleep. ADMITTED, REFUSED or ANSWER_CLOSED.
+ * The eldest polls for as long as others come and go, but no longer than MOST_POLLS, and for its patience beyond that: then
+ * the owner has had the lock for so long that it is worth a sleep. ADMITTED, REFUSED or ANSWER_CLOSED.
  */
 function poll(m: usize, attachment: i32): i32 {
   const most = patience(m);
@@ -432,6 +431,8 @@ function poll(m: usize, attachment: i32): i32 {
     } else if ((w & M_RESERVED) === 0 && isOver(m, w)) atomic.or<i64>(m, M_RESERVED, M_WORD);
     if (quiet >= most || spent >= MOST_POLLS) {
       if (spent > 0) pollsWereVain(m);
+      // The first time the owner may only have been interrupted.
+      if (slept && spent > 0 && quiet >= most) setPace(m, SLOW);
       return REFUSED;
     }
     rest(length);
@@ -458,8 +459,8 @@ function patience(m: usize): i32 {
 }
 
 /**
- * This thread is about to wait, and so many microseconds ago it took the lock as the eldest: how often it has been taken
- * since tells the pace, which follows slowly.
+ * The thread has found the lock contended. So many microseconds ago it took the lock as the eldest. The overtakings since
+ * then tell the pace.
  */
 export function turnLasted(m: usize, microseconds: i32): void {
   if (turnOf !== m) return;

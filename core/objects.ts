@@ -108,7 +108,8 @@ export function createObject(
   // of a mutex in that of parked.
   atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
   atomic.store<i32>(o, 0, O_PARKED);
-  atomic.store<i32>(o, 0, M_PACE);
+  // With M_TURN, which is next to it.
+  atomic.store<i64>(o, 0, M_PACE);
   atomic.store<i32>(o, kind, O_KIND);
   atomic.store<i32>(o, limit, O_MAX);
   atomic.store<i32>(o, spin, O_SPIN);

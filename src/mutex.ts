@@ -41,11 +41,11 @@ import { type MutexStats, mutexStats } from './stats.js';
 /** What may be said of a new `Mutex`. */
 export interface MutexOptions extends ParkingOptions {
   /**
-   * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 2,097,152. A thread
-   * keeps its turn for about half a millisecond while others wait, and for less if more than 60 do; for up to four times
-   * as long while the next has no processor; but for no more locks than this, divided by those who wait and one. The
-   * shorter the turns, the more of the time goes into changing them. Who polls before it queues up is no waiter yet, and
-   * not overtaken.
+   * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 2,097,152. While
+   * others wait, a turn lasts about half a millisecond, and less with more than 60 waiters. It lasts up to four times as
+   * long if the next waiter does not run. It is never more locks than this number divided by the waiters and one. The
+   * shorter the turns, the more of the time goes into changing them. A thread that polls before it queues up is no waiter
+   * yet, and is not overtaken.
    */
   readonly bypass?: number;
   /** Where it lives. Default: `Arena.default`. */
@@ -245,7 +245,7 @@ export class Mutex extends Referring {
         core.forgo(at, number);
         throw timedOut(LOCK, timeout);
       }
-      awake.turnBegins();
+      if (answer === ADMITTED) awake.turnBegins();
     }
     if (answer === ANSWER_HELD) throw new Error(OWNED);
     if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();

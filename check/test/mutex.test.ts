@@ -379,6 +379,20 @@ describe('a thread that polls', () => {
     expect(often.polls).toBeLessThan(1250);
   });
 
+  it('as eldest does not take sections for long where owners come and go, however long it polls', () => {
+    const often = polled(
+      'eldest',
+      (_, { lock, unlock }) => {
+        for (let i = 0; i < 8; i++) {
+          unlock();
+          lock();
+        }
+      },
+      { pace: 10_000, sleeps: 2, limit: 1_000_000 },
+    );
+    expect(often).toMatchObject({ answer: -1, flags: M_RESERVED | M_SLEEPING, pace: 10_000 });
+  });
+
   it.each([
     ['at first does not reserve it', 10_000, 1, M_SLEEPING],
     ['reserves it the second time', 10_000, 2, M_RESERVED | M_SLEEPING],

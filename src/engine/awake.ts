@@ -27,7 +27,7 @@ const NEAREST = 2;
 const FARTHEST = 8;
 /** From here on it is measured again each time that the thread has waited so often; before, each time that this number doubles. */
 const SELDOM = 1024;
-/** What the core can be told of. */
+/** The core takes 32 bits. */
 const MOST_MICROSECONDS = 2 ** 30;
 
 export class Awake {
@@ -54,12 +54,12 @@ export class Awake {
     this.#measure();
   }
 
-  /** The thread has just taken a mutex of which it had been the waiter at the head. */
+  /** The thread has just taken a mutex as the eldest waiter. */
   turnBegins(): void {
     this.#begun = this.#clock();
   }
 
-  /** Microseconds since then. */
+  /** Microseconds since the last `turnBegins`. */
   get sinceTurn(): number {
     return Math.min((this.#clock() - this.#begun) * 1000, MOST_MICROSECONDS);
   }
