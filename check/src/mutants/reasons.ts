@@ -140,17 +140,29 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Between the load and the exchange only GRANTED or CLOSED can come, and nobody but the owner acts on these. It gives up all the same; grant was moved before either, so it finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
   [/^attachments\/ownersDied: load died, ones/, 'The load only saves an exchange: of 0 for 0.'],
-  // --- The turn of the eldest: how early it wakes ---
+  // --- Turns: how long threads poll, and when a turn ends ---
   [
-    /^mutex\/unlock: load parked\/limit, (zero|ones)/,
-    'It decides whether the eldest is woken from its doze before its turn. If not, it wakes by itself, and reserves the lock; if too early, it polls and sleeps again.',
+    /^mutex\/(setLimit: (load pace|store turn)|turnLasted: (load|store))/,
+    'It decides how long a turn lasts, within the limit, which the bound gives. check/test/mutex.test.ts ("a turn", "the pace") has the numbers.',
   ],
   [
-    /^mutex\/(compete: load counter\/owner #[23]|mayTake: load parked\/limit), (zero|ones)/,
-    'It decides whether the eldest takes the free lock at once, which it always may, or after its doze, when it has reserved it.',
+    /^mutex\/(compete: load turn #\d|compete: rmw counter\/owner #1), (zero|ones|dropped)/,
+    'It decides whether the eldest, which is awake, ends the turn by taking or reserving the lock. Else the limit ends it, or a lock that lies idle. check/test/mutex.test.ts ("reserves the lock when the turn is over").',
   ],
   [
-    /^mutex\/(compete|queue): load spin, (zero|ones)/,
+    /^mutex\/compete: (load pace|store pace), (zero|ones|dropped)/,
+    'It decides whether the eldest reserves the lock before its first sleep, or before the second. check/test/mutex.test.ts ("as eldest sleeps when one owner has had the lock for all the polls").',
+  ],
+  [
+    /^mutex\/compete: (load|store) vain( #\d)?, (zero|ones|dropped)/,
+    'The count of vain polls is a hint (core/polling.ts); check/test/polling.test.ts has the numbers.',
+  ],
+  [
+    /^mutex\/(compete: load counter\/owner #[123]|mayTake: load parked\/limit), (zero|ones)/,
+    'It decides whether the eldest takes the free lock at once, which it always may, or looks once more before it sleeps.',
+  ],
+  [
+    /^mutex\/(compete|queue|patience): load spin, (zero|ones)/,
     'It does not poll before it sleeps, or queues up. How it polls, check/test/mutex.test.ts looks at.',
   ],
   [
@@ -162,12 +174,12 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It decides by which way the lock is taken: with a wrong limit the word is loaded, and looked at with the limit again; with a wrong word the thread goes on to queue, which looks for itself. That a right one is heeded: check/test/mutex.test.ts ("an owner").',
   ],
   [
-    /^mutex\/compete: (store wake, dropped|store (wake|eldest), swapped)/,
-    'It sleeps for a bounded time at first, and until then says once more who is the eldest; with wake as it was it goes round once more instead of sleeping.',
+    /^mutex\/lock: cmpxchg counter\/owner #[23], fails/,
+    'The thread goes the slow way, to the next exchange or to queue, which looks for itself. That the quick way is taken: check/test/mutex.test.ts ("locks and unlocks by one access to the word each").',
   ],
   [
-    /^mutex\/compete: rmw counter\/owner #2, dropped/,
-    'It reserves the lock before it sleeps the next time, by the same flags as it says that it sleeps.',
+    /^mutex\/queue: load where, zero/,
+    'The load only saves an or of a bit that is set already (core/waiters.ts).',
   ],
   [
     /^(mutex\/(wakeEldest|mutexDispose): cmpxchg counter\/owner|reaping\/bury: cmpxchg counter\/owner #[23]), dropped/,
