@@ -150,7 +150,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It decides whether the eldest, which is awake, ends the turn by taking or reserving the lock. Else the limit ends it, or a lock that lies idle. check/test/mutex.test.ts ("reserves the lock when the turn is over").',
   ],
   [
-    /^mutex\/compete: (load pace|store pace), (zero|ones|dropped)/,
+    /^mutex\/compete: (load pace|store( pace)?), (zero|ones|dropped)/,
     'It decides whether the eldest reserves the lock before its first sleep, or before the second. check/test/mutex.test.ts ("as eldest sleeps when one owner has had the lock for all the polls").',
   ],
   [
@@ -180,6 +180,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^mutex\/queue: load where, zero/,
     'The load only saves an or of a bit that is set already (core/waiters.ts).',
+  ],
+  [
+    /^mutex\/compete: store wake, swapped with store eldest/,
+    'Both come before the access that says that the eldest sleeps. Nobody looks at either before having seen that.',
   ],
   [
     /^(mutex\/(wakeEldest|mutexDispose): cmpxchg counter\/owner|reaping\/bury: cmpxchg counter\/owner #[23]), dropped/,
