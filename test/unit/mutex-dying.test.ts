@@ -222,10 +222,12 @@ describe('onOwnerDied', () => {
     const next = recruit(arena);
     await owner.kill();
     mutex.onOwnerDied = () => {
-      void next.run('mutex-hold', { handle: mutex.handle });
+      const told = new Int32Array(new SharedArrayBuffer(4));
+      void next.run('mutex-hold', { handle: mutex.handle, told });
       while (mutex.waiting === 0);
       mutex.unlock();
-      while (!mutex.locked);
+      // It has asked for deaths by then, and is told of none.
+      while (Atomics.load(told, 0) === 0);
       throw new Error('beyond repair');
     };
     expect(() => mutex.lock()).toThrow('beyond repair');

@@ -1,12 +1,12 @@
 /**
  * Locks, and stays the owner, or asks for the lock by so many promises; `exit` says whether it unlocks when the thread
- * ends. It does not wait. `abortsAtExit`: asks by one promise and ends at once, and aborts that in an exit handler.
+ * ends. It does not wait. Word 0 of `told` is 1 when it has locked. `abortsAtExit`: asks by one promise and ends at once, and aborts that in an exit handler.
  */
 import { Mutex } from 'taketurns';
 
 const kept = [];
 
-export default ({ handle, promises = 0, exit = false, abortsAtExit = false }) => {
+export default ({ handle, promises = 0, exit = false, abortsAtExit = false, told }) => {
   const mutex = Mutex.from(handle);
   if (abortsAtExit) {
     const controller = new AbortController();
@@ -16,6 +16,7 @@ export default ({ handle, promises = 0, exit = false, abortsAtExit = false }) =>
   }
   kept.push(mutex);
   if (promises === 0) mutex.lock();
+  if (told) Atomics.store(told, 0, 1);
   for (let i = 0; i < promises; i++) mutex.lockAsync().catch(() => {});
   if (exit) process.on('exit', () => mutex.unlock());
 };
