@@ -443,7 +443,7 @@ const longSections: MutexLine[] = [
 const turnsOver: MutexLine[] = [
   { name: 'at once', program: 'U L U L U | C U' },
   { name: 'at once, of three', program: 'U L U | C U | L U', spin: 1, long: true },
-  { name: 'at once, another in time', program: 'U L U | C U | B U', spin: 1, long: true },
+  { name: 'at once, another in time', program: 'U | C U | B U', spin: 1, long: true },
   { name: 'at once, the owner in time', program: 'U B U B U | C U' },
   { name: 'at once, the owner tries', program: 'U T U T U | C U' },
   { name: 'at once, the eldest dies', program: 'U L U | C U | S', mortal: [1] },
