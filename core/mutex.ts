@@ -140,7 +140,10 @@ const OVERTIME: i64 = 4;
 /** The pace until somebody has measured it. */
 const USUAL_PACE: i32 = 10_000;
 const MOST_PACE: i32 = 1 << 17;
-/** A pace as low as this means sections of 100 microseconds and more, or that nobody comes: the eldest need not wait for a second. */
+/**
+ * A pace as low as this means that sections last 100 microseconds or more, or that hardly anybody comes. Then the eldest
+ * reserves the lock before its first sleep.
+ */
 const SLOW: i32 = 5;
 /**
  * How far the pace moves towards a new measurement: an eighth. A measurement counts as four times the pace so far at most,
@@ -152,7 +155,7 @@ const FARTHEST_SHIFT: i32 = 2;
 const SHORTEST: i64 = 20;
 /** So many pauses lie between two polls, shifted: a tenth of a microsecond. */
 const PAUSES_SHIFT: i32 = 3;
-/** And so many times as many where the lock changes hands faster than that: the owner keeps its cache line meanwhile. */
+/** Where the lock changes hands faster than that, so many times as many: the owner keeps its cache line meanwhile. */
 const LONG_REST: i32 = 32;
 /** A free lock lies idle when so many polls in a row have seen the same word. */
 const IDLE: i32 = 1;
@@ -171,7 +174,7 @@ let guess: i64 = 0;
 let base: i32 = 0;
 /** Whether nobody waited then, so that no limit is set. */
 let first: bool = false;
-/** Whether it has slept as the eldest since then. */
+/** Whether this thread has slept as the eldest since it came to wait. */
 let slept: bool = false;
 /** The mutex that this thread has last taken as the eldest, and the overtakings then. 0: none, or its turn is measured. */
 let turnOf: usize = 0;
@@ -431,7 +434,7 @@ function poll(m: usize, attachment: i32): i32 {
     } else if ((w & M_RESERVED) === 0 && isOver(m, w)) atomic.or<i64>(m, M_RESERVED, M_WORD);
     if (quiet >= most || spent >= MOST_POLLS) {
       if (spent > 0) pollsWereVain(m);
-      // The first time the owner may only have been interrupted.
+      // The first time the owner may just have been interrupted.
       if (slept && spent > 0 && quiet >= most) setPace(m, SLOW);
       return REFUSED;
     }

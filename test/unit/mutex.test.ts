@@ -1,6 +1,7 @@
 /** Mutex, in one thread: what each member does, and what it refuses. */
 import { Arena, HeldLock, Mutex, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
 
 describe('lock and unlock', () => {
   it('make the thread the owner, and no more', () => {
@@ -54,6 +55,18 @@ describe('options', () => {
     expect(new Mutex().bypass).toBe(2_097_152);
     expect(new Mutex({ bypass: 0 }).bypass).toBe(0);
   });
+});
+
+it('has nothing of what was in its place before', () => {
+  const arena = new Arena({ objects: 1 });
+  const former = new Mutex({ arena });
+  const { address } = former.handle;
+  const words = new Int32Array(former.handle.arena.memory.buffer);
+  const hints = ['M_LIMIT', 'M_PACE', 'M_TURN'];
+  for (const name of hints) words[(address + at(name)) >> 2] = 7;
+  former.dispose();
+  expect(new Mutex({ arena }).handle.address).toBe(address);
+  for (const name of hints) expect(new Memory(arena).word(address + at(name)), name).toBe(0);
 });
 
 describe('handle, from, open', () => {
