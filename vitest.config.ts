@@ -19,9 +19,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'threads',
-          include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts'],
+          include: ['test/**/*.test.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'benchmarks',
+          include: ['bench/test/**/*.test.ts'],
+          // Each starts processes that want both processors.
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
