@@ -33,7 +33,7 @@ describe.each([
       member.run('hot', { handle: semaphore.handle, most, ways, laps, index });
     const survivors = upTo(2).map(() => recruit(arena));
     for (const [index, member] of survivors.entries()) hot(member, index);
-    for (const index of upTo(12).map((i) => 2 + i)) {
+    for (const index of upTo(8).map((i) => 2 + i)) {
       const doomed = recruit(arena);
       hot(doomed, index);
       await until(() => Atomics.load(laps, index) > 20 * (index % 4), 'it is at work');
@@ -62,7 +62,7 @@ it('hundreds of workers that are killed leave memory as it was', { timeout: 180_
   const robust = new Semaphore(2, { arena, robust: true, spin: 0 });
   const plain = new Semaphore(0, { arena, spin: 0 });
   let first = 0;
-  const BATCHES = 16;
+  const BATCHES = 10;
   for (const _ of upTo(BATCHES)) {
     const passing = new Semaphore(1, { arena });
     const doomed = upTo(5).map(() => recruit(arena)) as [Member, Member, Member, Member, Member];
@@ -86,7 +86,7 @@ it('hundreds of workers that are killed leave memory as it was', { timeout: 180_
     first ||= elements.used;
     expect([elements.used, objects.used, abandoned]).toEqual([first, 2, 0]);
   }
-  // Ever in use: as many as five workers need, and not one more for each of 80.
+  // Ever in use: as many as five workers need, and not one more for each of 50.
   expect(memory.word(at('USED_THREADS'))).toBe(6);
   expect(memory.word(at('USED_OBJECTS'))).toBe(3);
   expect(memory.word(at('USED_ELEMENTS'))).toBeLessThan(50);
@@ -95,7 +95,7 @@ it('hundreds of workers that are killed leave memory as it was', { timeout: 180_
 
 it('what is disposed of is used again, though workers were attached to it that were killed', async () => {
   const arena = new Arena({ objects: 8, threads: 4, waiters: 16 });
-  for (const round of upTo(20)) {
+  for (const round of upTo(12)) {
     const semaphores = upTo(8).map((i) => new Semaphore(i, { arena, robust: i % 2 === 1 }));
     const doomed = [recruit(arena), recruit(arena)];
     for (const member of doomed) {

@@ -64,13 +64,13 @@ describe.each(kinds)('%s', (_, make) => {
         semaphore,
         permits: 1,
         ways,
-        rounds: Math.ceil(2000 / threads),
+        rounds: Math.ceil(1000 / threads),
       });
       await contest(crowd.slice(0, threads), {
         semaphore,
         permits: 1,
         ways,
-        rounds: Math.ceil(2000 / threads),
+        rounds: Math.ceil(1000 / threads),
         think: 500,
       });
     });
@@ -83,7 +83,7 @@ describe.each(kinds)('%s', (_, make) => {
             semaphore: make(1, { arena, spin }),
             permits: 1,
             ways,
-            rounds: 500,
+            rounds: 200,
           }),
         ),
       );
@@ -91,12 +91,12 @@ describe.each(kinds)('%s', (_, make) => {
 
     it('never admits more than there are permits', async () => {
       const semaphore = make(3, { arena: new Arena(sizes), spin });
-      await contest(crowd, { semaphore, permits: 3, ways, rounds: 200, think: 200 });
+      await contest(crowd, { semaphore, permits: 3, ways, rounds: 100, think: 200 });
     });
 
     it.each([2n ** 32n, 2n ** 53n, 2n ** 61n + 500n])('counts over %i', async (boundary) => {
-      const semaphore = make(1, { arena: new Arena(sizes), spin, firstTicket: boundary - 500n });
-      await contest(crowd.slice(0, 4), { semaphore, permits: 1, ways, rounds: 400 });
+      const semaphore = make(1, { arena: new Arena(sizes), spin, firstTicket: boundary - 300n });
+      await contest(crowd.slice(0, 4), { semaphore, permits: 1, ways, rounds: 200 });
     });
 
     it('dispose wakes whoever waits, near and far', async () => {
@@ -159,7 +159,7 @@ describe.each(hashes)('%s', (_, make) => {
           semaphore: make(1, { arena, spin: 0 }),
           permits: 1,
           ways,
-          rounds: 300,
+          rounds: 150,
         }),
       ),
     );

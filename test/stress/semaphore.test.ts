@@ -23,7 +23,7 @@ describe.each([
 
   it.each([2, 3, CROWD])('admits %i threads in the order of their tickets', async (threads) => {
     const semaphore = new Semaphore(1, { arena, spin });
-    const rounds = Math.ceil(12_000 / threads);
+    const rounds = Math.ceil(6000 / threads);
     await contest(crowd.slice(0, threads), { semaphore, permits: 1, ways: ['acquire'], rounds });
     semaphore.dispose();
   });
@@ -37,7 +37,7 @@ describe.each([
           semaphore,
           permits: 1,
           ways: ['acquire'],
-          rounds: 1500,
+          rounds: 800,
           think,
         });
         semaphore.dispose();
@@ -64,7 +64,7 @@ describe.each([
       const besides = new Semaphore(0, { arena, spin });
       for (const think of [0, 300, 2000]) {
         const semaphore = new Semaphore(1, { arena, spin });
-        const rounds = Math.ceil(3000 / threads);
+        const rounds = Math.ceil(1500 / threads);
         await contest(crowd.slice(0, threads), {
           semaphore,
           permits: 1,
@@ -96,7 +96,7 @@ describe.each([
       to: 7,
       ways: ['acquire'],
       giving: 'pieces',
-      rounds: 1500,
+      rounds: 800,
     });
     semaphore.dispose();
   });
