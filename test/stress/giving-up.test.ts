@@ -9,7 +9,7 @@ import { team, together } from '../support/team.js';
 import { until } from '../support/until.js';
 
 const CROWD = 8;
-const ROUNDS = 500;
+const ROUNDS = 250;
 const crowd = team(CROWD);
 const small = { objects: 256, names: 4, threads: 40, waiters: 512 };
 
