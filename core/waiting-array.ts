@@ -9,7 +9,7 @@
  * The hash is ticket-aware as the listing's design rules ask: semaphore + ticket * 17, so tickets that
  * follow one another land on lines that are not neighbours, and any B tickets in a row visit B different
  * buckets, since the multiplier is odd. The bounded scan of a release relies on that. The papers name other hashes:
- * the algorithms' semaphores can have those (algorithms/hashes.ts), and docs/hashes.md says why this one stays.
+ * the algorithms' semaphores can have those (algorithms/hashes.ts), and docs/internals/hashes.md says why this one stays.
  *
  * Entering never fails, since the ticket is already taken when it happens: when the private overflow
  * lines have run out, a bucket chains to the common lines. Those follow each other by address and have

@@ -1,6 +1,6 @@
 /**
  * The table of models. To add one for what is there already, add a line; for a new primitive, add its ops to
- * scene/ops.ts first (docs/checking.md).
+ * scene/ops.ts first (docs/internals/checking.md).
  */
 import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
