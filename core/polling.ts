@@ -1,5 +1,5 @@
 /**
- * How long a waiter stays awake before it sleeps. docs/waiting.md has the argument and what was tried.
+ * How long a waiter stays awake before it sleeps. docs/waiting.md has the argument, what-was-tried.md the rest.
  *
  *     a waiter polls      for about as long as a park and a wake-up cost: `turns` of pause(), which each thread measures
  *                         for itself (src/engine/awake.ts)

@@ -36,7 +36,7 @@
  *
  * acquire and release are leaves, functions that call nothing, and leave what is rare to park and
  * finishRelease: V8 enters and leaves such a function without a stack check, and that is a fifth of the
- * uncontended pair (docs/internals/measurements.md).
+ * uncontended pair (docs/internals/what-was-tried.md).
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant,
  * the array and the short-cut; elements in cells, and the rest, are this library's own.
@@ -210,7 +210,7 @@ export function acquire(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/** acquire(s, 1), which most ask for: the engine need not carry a width through it (docs/internals/measurements.md). */
+/** acquire(s, 1), which most ask for: the engine need not carry a width through it (docs/internals/what-was-tried.md). */
 export function acquireOne(s: usize): i32 {
   return acquire(s, 1);
 }
