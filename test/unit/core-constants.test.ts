@@ -176,7 +176,7 @@ describe('the straight runs of the compiled core', () => {
     'primitives/semaphore/releaseOne',
   ])('%s calls nothing and does not loop', (name) => {
     expect(body(name)).toContain('i64.atomic.rmw.add');
-    expect(body(name)).not.toMatch(/\b(call|call_indirect|loop)\b/);
+    expect(body(name)).not.toMatch(/\((call|call_indirect|loop)\b/);
   });
 
   it('queue/runs/arrive does neither once it has its ticket', () => {
@@ -184,6 +184,6 @@ describe('the straight runs of the compiled core', () => {
     const [, ...parts] = body('queue/runs/arrive').split('i64.atomic.rmw.add');
     const straight = parts.join();
     expect(straight).toContain('i64.atomic.store');
-    expect(straight).not.toMatch(/\b(call|call_indirect|loop)\b/);
+    expect(straight).not.toMatch(/\((call|call_indirect|loop)\b/);
   });
 });
