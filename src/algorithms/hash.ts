@@ -4,7 +4,7 @@ import type { Properties } from '../engine/shared-object.js';
 import { checkChoice } from '../errors.js';
 import type { ListingOptions } from './listing.js';
 
-/** In the order of HASH_* of core/layout.ts. */
+/** In the order of HASH_* of core/memory/layout.ts. */
 const HASHES: readonly Hash[] = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
 
 /**

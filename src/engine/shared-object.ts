@@ -38,7 +38,7 @@ export interface Properties {
   readonly spin: number;
   readonly threshold: number;
   readonly robust: boolean;
-  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/layout.ts. */
+  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/memory/layout.ts. */
   readonly hash?: number;
   readonly firstTicket: bigint;
 }

@@ -3,7 +3,7 @@
  * elements. A bit is set before an element says that it waits on the object, and stays for as long as that lives. So
  * who disposes of it looks into the parts alone that were marked, however many elements others have ever used.
  */
-import { ELEMENT_SIZE, O_WHERE } from './layout';
+import { ELEMENT_SIZE, O_WHERE } from '../memory/layout';
 
 /** Bytes of a part of the pool, as a power of two. */
 const PART: usize = 14;

@@ -14,7 +14,7 @@
  * The count is a hint: it is loaded and stored, not added to, and may lose what others do meanwhile. Whatever it says
  * only decides how long somebody polls, and whether somebody is woken who will sleep again. No safety rests on it.
  */
-import { GRANT, O_SPIN, O_VAIN, TICKET } from './layout';
+import { GRANT, O_SPIN, O_VAIN, TICKET } from '../memory/layout';
 import { pause } from './pause';
 
 /** In place of a number of polls: the waiters of the object decide for themselves. */
@@ -29,7 +29,6 @@ const VAIN_SHIFT: i32 = 4;
 const COUNT_MASK: i32 = 0xffff;
 /** So many waiters more than `near` are a crowd. */
 const CROWD: i64 = 2;
-
 /** How many turns of pause() last as long as a park and a wake-up. */
 let turns: i32 = 0;
 /** How many waiters stay awake at most. */

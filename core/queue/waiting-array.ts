@@ -16,9 +16,9 @@
  * room for every element of the arena, twice. Posters tell strangers by the element's own fields, so a
  * line may serve many buckets.
  */
-import { bucketMask, buckets, common, elements, lineCapacity, lines } from './arena';
-import { indexOf } from './elements';
-import { B_CELLS, B_NEXT, COLLISIONS, LINE, OBJECT_SIZE, USED_LINES } from './layout';
+import { bucketMask, buckets, common, elements, lineCapacity, lines } from '../memory/arena';
+import { indexOf } from '../memory/elements';
+import { B_CELLS, B_NEXT, COLLISIONS, E_CELLS, LINE, OBJECT_SIZE, USED_LINES } from '../memory/layout';
 
 export const MULTIPLIER: u32 = 17;
 const SPREAD: u32 = 0x9e3779b1;
@@ -68,4 +68,17 @@ function freshLine(line: usize): usize {
     if (used === lineCapacity) return common;
     if (atomic.cmpxchg<u32>(USED_LINES, used, used + 1) === used) return lines + (used as usize) * LINE;
   }
+}
+
+/**
+ * Enters under the last ticket, where a poster meets it when it is due. A heavy one enters under its first
+ * too: should it give up, its permits go on when grant passes that one.
+ */
+export function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
+  const last = due - 1;
+  let cells = enter(s, last, e) as u64; // D2 write
+  atomic.store<u64>(e, cells, E_CELLS);
+  if (start === last || bucketOf(s, start) === bucketOf(s, last)) return;
+  cells |= (enter(s, start, e) as u64) << 32;
+  atomic.store<u64>(e, cells, E_CELLS);
 }

@@ -22,8 +22,8 @@
  *
  * The generation makes an old handle fail to attach instead of finding a stranger.
  */
-import { me, objectCapacity, objects } from './arena';
-import { isCounter } from './counter';
+import { hasCounter } from '../primitives/kinds';
+import { objectCapacity, objects } from './arena';
 import { TRIES } from './elements';
 import {
   ANSWER_CLOSED,
@@ -47,12 +47,15 @@ import {
   O_TIMEOUTS,
   O_VAIN,
   O_WHERE,
+  OBJECT_MASK,
+  OBJECT_SHIFT,
   OBJECT_SIZE,
   TICKET,
   USED_OBJECTS,
 } from './layout';
+import { me } from './threads';
 
-const FREE: u32 = 0;
+export const FREE: u32 = 0;
 const BUILDING: u32 = 1 << 24;
 const LIVE: u32 = 2 << 24;
 const DISPOSED: u32 = 3 << 24;
@@ -60,11 +63,14 @@ const STATES: u32 = 3 << 24;
 const REFERENCES: u32 = 0xffffff;
 const GENERATION: u64 = 1 << 32;
 const GENERATIONS: u64 = 0xffffffff00000000;
-
 /** Where a free object is likely: its number. At the one that this thread has freed last. */
 let hint: u32 = 0;
 
-function claim(o: usize): bool {
+export function objectOf(request: i64): usize {
+  return objects + (((request & OBJECT_MASK) >> OBJECT_SHIFT) as usize) * OBJECT_SIZE;
+}
+
+function claimObject(o: usize): bool {
   const life = atomic.load<u64>(o, O_LIFE);
   const building = life + (BUILDING as u64) + (me as u64);
   return ((life as u32) & STATES) === FREE && atomic.cmpxchg<u64>(o, life, building, O_LIFE) === life;
@@ -82,7 +88,7 @@ function allocate(): usize {
       if (hint >= used) hint = 0;
       const o = objects + (hint as usize) * OBJECT_SIZE;
       hint++;
-      if (claim(o)) return o;
+      if (claimObject(o)) return o;
     }
     if (full) return 0;
     if (atomic.cmpxchg<u32>(USED_OBJECTS, used, used + 1) === used) hint = used;
@@ -90,7 +96,7 @@ function allocate(): usize {
 }
 
 /** Makes a live object with one reference, the caller's. Its address, or 0 when the arena is full. */
-export function createObject(
+export function buildObject(
   kind: i32,
   permits: i32,
   limit: i32,
@@ -102,7 +108,7 @@ export function createObject(
   const o = allocate();
   if (o === 0) return 0;
   atomic.store<i64>(o, first, TICKET);
-  const counter = isCounter(kind);
+  const counter = hasCounter(kind);
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
   // The owner of a lock, the word of a mutex and the sequence of an AtomicSemaphore are in the same place; the limit
   // of a mutex in that of parked.

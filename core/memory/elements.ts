@@ -1,15 +1,19 @@
 /**
  * The pool of wait elements.
  *
- * Taking one is a cmpxchg IDLE -> RESERVED on the element itself, giving it back is a store of IDLE with
- * the next epoch. There is no free list: nothing to be torn by a thread that dies, and no ABA. A hint,
- * private to the thread, points at where a free one is likely: at the element given back last. Between taking one and
+ * A thread takes an element by a cmpxchg IDLE -> RESERVED on the element itself, and frees it by a store of IDLE with the
+ * next epoch. There is no free list, so a thread that dies tears nothing, and there is no ABA problem. A hint, private to
+ * the thread, says where a free element is likely: at the one that it freed last. Between taking an element and
  * naming its owner there is no call and no loop (R5), as between taking a cell and noting which (enterBoth).
  *
- * Some elements from the hint on are tried; then the pool is drawn out by one; only when it is full are
- * all of them tried, once. So the usual cost is constant, and exhaustion is told when a whole pass found none.
+ * The search tries some elements from the hint on. Then it extends the used part of the pool by one. Only when the whole
+ * pool is in use does it try all elements, once. So the usual cost is constant, and the pool is reported as full only
+ * after a whole pass has found no free element.
+ *
+ * A registered thread owns one RESERVED element, its spare, whenever it is outside acquire. So taking a ticket never needs
+ * an allocation, which could fail when the ticket is already taken.
  */
-import { elementCapacity, elements, me } from './arena';
+import { elementCapacity, elements } from './arena';
 import {
   E_CELLS,
   E_REQUEST,
@@ -22,12 +26,24 @@ import {
   STATE_MASK,
   USED_ELEMENTS,
 } from './layout';
+import { me } from './threads';
 
 /** So many are tried before a pool is drawn out: of objects and names, too. */
 export const TRIES: u32 = 16;
-
 /** Where a free element is likely: so many bytes from the first. */
 let hint: u32 = 0;
+/** This thread's spare element. */
+export let spare: usize = 0;
+/** A further spare, at hand while async waiters come and go; 0 if none. */
+export let second: usize = 0;
+
+export function setSpare(e: usize): void {
+  spare = e;
+}
+
+export function setSecond(e: usize): void {
+  second = e;
+}
 
 export function elementAt(index: u32): usize {
   return elements + (index as usize) * ELEMENT_SIZE;
@@ -69,7 +85,7 @@ export function reserve(): usize {
  * Gives an element back to all. The caller owns it and has taken it out of its cells. It is nobody's before it is
  * IDLE: of one that somebody is just taking, a reaper must not believe that it is the last owner's.
  */
-export function release(e: usize): void {
+export function freeElement(e: usize): void {
   hint = (e - elements) as u32;
   atomic.store<i64>(e, 0, E_REQUEST);
   atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) | STATE_MASK) + 1 + IDLE, E_STATE);

@@ -20,9 +20,19 @@
  * R1 ends with the store of end or of AWAKE: at every call and loop, each ticket taken lies in [start, end)
  * of an element that is AWAKE, WAITING, GRANTED or CLOSED.
  */
-import { me, objects, second, setSecond, setSpare, spare } from './arena';
-import { hold, tryAcquireRobust } from './attachments';
-import { elementAt, indexOf, leaveCells, release as releaseElement, reserve } from './elements';
+import { objects } from '../memory/arena';
+import { hold } from '../memory/attachments';
+import {
+  elementAt,
+  freeElement,
+  indexOf,
+  leaveCells,
+  reserve,
+  second,
+  setSecond,
+  setSpare,
+  spare,
+} from '../memory/elements';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -38,8 +48,6 @@ import {
   E_STATE,
   EPOCH,
   GRANT,
-  M_WAITER,
-  M_WORD,
   OBJECT_SHIFT,
   OBJECT_SIZE,
   OWNER_SHIFT,
@@ -49,10 +57,14 @@ import {
   TICKET,
   WAITING,
   WIDTH_MASK,
-} from './layout';
-import { isMutex } from './mutex';
-import { amidst, enterBoth, NOTHING, objectOf, recover, setLastTicket } from './semaphore';
-import { mark } from './waiters';
+} from '../memory/layout';
+import { objectOf } from '../memory/objects';
+import { me } from '../memory/threads';
+import { countWaiter, hasHead } from '../primitives/kinds';
+import { mark } from './marks';
+import { amidst, NOTHING, recover } from './pending-call';
+import { setLastTicket, tryAcquireRobust } from './tickets';
+import { enterBoth } from './waiting-array';
 
 /**
  * Queues a promise. ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket taken), or the number (above ADMITTED) of
@@ -61,9 +73,9 @@ import { mark } from './waiters';
  * that is 0). Never blocks.
  */
 export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
-  // A mutex has been tried already, and what is queued for is to be the eldest.
-  const ofMutex = isMutex(s);
-  if (!ofMutex) {
+  // An object with a head has been tried already: its queue admits to the head alone.
+  const hasAHead = hasHead(s);
+  if (!hasAHead) {
     const answer = tryAcquireRobust(s, n, attachment);
     if (answer !== REFUSED) return answer;
   }
@@ -79,7 +91,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   const run = elementAt((last - 1) as u32);
   const alike = last !== 0 && atomic.load<i64>(run, E_REQUEST) === request;
 
-  if (ofMutex) atomic.add<i64>(s, M_WAITER, M_WORD); // R8 begins, and ends with R1
+  if (hasAHead) countWaiter(s); // R8 begins, and ends with R1
   const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
   setLastTicket(start);
   const due = start + width;
@@ -150,7 +162,7 @@ function drop(e: usize, settled: i64, attachment: i32): void {
   hold(attachment, settled); // R7 begins
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
   if (second === 0) setSecond(e);
-  else releaseElement(e);
+  else freeElement(e);
 }
 
 /**

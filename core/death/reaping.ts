@@ -26,10 +26,8 @@
  * The record of the dead thread is freed last. Until then its attachments keep what they refer to from being
  * freed, so that the sweep does not touch a stranger.
  */
-import { lifeOf, me, mostThreads, myLife, threadRecord } from './arena';
-import { detach } from './attachments';
-import { elementAt, indexOf, release as releaseElement, usedElements } from './elements';
-import { giveUpFor, passOn } from './giving-up';
+import { detach } from '../memory/attachments';
+import { elementAt, freeElement, indexOf, usedElements } from '../memory/elements';
 import {
   ABANDONED,
   ALIVE,
@@ -39,21 +37,15 @@ import {
   CLOSED,
   CLOSED_BELOW,
   DEAD,
-  E_HELD,
   E_REQUEST,
   E_START,
   E_STATE,
-  FREE,
   GONE,
   GRANT,
   GRANTED,
   IDLE,
-  KIND_SEMAPHORE,
   LIFE_EPOCH,
   LIFE_STATE,
-  O_DEATHS,
-  O_DIED,
-  O_KIND,
   OWNER_SHIFT,
   REAPED,
   REAPER,
@@ -65,11 +57,14 @@ import {
   THREAD_MASK,
   WAITING,
   WIDTH_MASK,
-} from './layout';
-import { giveUpMutex, isMutex, mutexDispose } from './mutex';
-import { freeDrafts } from './names';
-import { freeUnfinished, isDisposed } from './objects';
-import { amidst, dispose, moveOn, NOTHING, objectOf, recover, ring, tell, wakeDue } from './semaphore';
+} from '../memory/layout';
+import { freeDrafts } from '../memory/names';
+import { FREE, freeUnfinished, isDisposed, objectOf } from '../memory/objects';
+import { lifeOf, me, mostThreads, myLife, threadRecord } from '../memory/threads';
+import { disposeOf, ownerDied } from '../primitives/kinds';
+import { giveUpFor, passOn } from '../queue/cancelling';
+import { amidst, NOTHING, recover } from '../queue/pending-call';
+import { moveOn, ring, tell } from '../queue/waking';
 
 /**
  * Declares a thread dead that was registered with this life, and reaps it, unless somebody reaps just now, who then
@@ -133,7 +128,7 @@ export function bury(thread: i32, killed: bool): void {
     const e = elementAt(i);
     const is = stateIf(e, thread);
     if (is === ATTACHED) giveBack(e, thread);
-    else if (is === RESERVED) releaseElement(e);
+    else if (is === RESERVED) freeElement(e);
   }
   freeUnfinished(thread);
   freeDrafts(thread);
@@ -161,20 +156,9 @@ function giveUpAll(thread: i32): void {
 /** Gives back what an attachment holds, and lets go. */
 function giveBack(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
-  const held = atomic.load<i64>(e, E_HELD);
-  const isOfMutex = isMutex(s);
-  if (isOfMutex) giveUpMutex(s, thread, e);
-  else if (held !== 0) {
-    atomic.add<i32>(s, 1, O_DEATHS); // R7 begins
-    atomic.add<i32>(s, 1, O_DIED);
-    atomic.store<i64>(e, 0, E_HELD);
-    wakeDue(s, atomic.add<i64>(s, held, GRANT), held); // R7 ends with the add
-  }
-  // It may have died in dispose. The algorithms of the papers wake their waiters in ways of their own.
-  if (isDisposed(s)) {
-    if (isOfMutex) mutexDispose(s);
-    else if (atomic.load<i32>(s, O_KIND) === KIND_SEMAPHORE) dispose(s);
-  }
+  ownerDied(s, thread, e);
+  // It may have died in dispose.
+  if (isDisposed(s)) disposeOf(s);
   detach((indexOf(e) + 1) as i32);
 }
 

@@ -13,9 +13,8 @@
  *     used     0, free  ->  the thread that drafts  ->  the same | PLACED, one of the `names` places is its own
  *              ->  PUBLISHED, or 0 again: the thread's own stores, or of who reaps it
  */
-
-import { draftCapacity, headCount, me, nameCapacity, names } from './arena';
-import { attach, attachedTo, create, detach } from './attachments';
+import { draftCapacity, headCount, nameCapacity, names } from './arena';
+import { attach, attachedTo, createObject, detach } from './attachments';
 import { TRIES } from './elements';
 import {
   ANSWER_CLOSED,
@@ -37,10 +36,10 @@ import {
   USED_NAMES,
 } from './layout';
 import { closeObject, generation } from './objects';
+import { me } from './threads';
 
 const PLACED: i32 = 0x10000;
 const PUBLISHED: i32 = -1;
-
 /** Where a free entry is likely: its number. At the one that this thread has drafted last, since most are given back. */
 let hint: u32 = 0;
 
@@ -79,7 +78,7 @@ function sameName(a: usize, b: usize, length: i32): bool {
 }
 
 /** The entry of the drafted name in the list from `entry` on, or 0. */
-function find(draft: usize, length: i32, first: usize): usize {
+function findName(draft: usize, length: i32, first: usize): usize {
   let entry = first;
   while (entry && !sameName(entry, draft, length)) entry = atomic.load<u32>(entry, N_NEXT) as usize;
   return entry;
@@ -116,10 +115,10 @@ export function freeDrafts(thread: i32): void {
 /** The one entry of the drafted name: an earlier one if there is, else the draft, now public; 0 when there is no place. */
 function publish(draft: usize, head: usize, length: i32): usize {
   // Without a place there may still be an entry by now: of whoever took the last one.
-  if (!reservePlace(draft)) return find(draft, length, atomic.load<u32>(head) as usize);
+  if (!reservePlace(draft)) return findName(draft, length, atomic.load<u32>(head) as usize);
   while (true) {
     const first = atomic.load<u32>(head);
-    const entry = find(draft, length, first as usize);
+    const entry = findName(draft, length, first as usize);
     if (entry) return entry;
     atomic.store<u32>(draft, first, N_NEXT);
     if (atomic.cmpxchg<u32>(head, first, draft as u32) === first) {
@@ -146,7 +145,7 @@ export function openName(
 ): i32 {
   atomic.store<i32>(draft, length, N_LENGTH);
   const head = headOf(draft, length);
-  let entry = find(draft, length, atomic.load<u32>(head) as usize);
+  let entry = findName(draft, length, atomic.load<u32>(head) as usize);
   if (entry === 0 && permits >= 0) entry = publish(draft, head, length);
   if (entry !== draft) discard(draft, atomic.load<i32>(draft, N_USED));
   if (entry === 0) return permits < 0 ? ANSWER_NOT_FOUND : ANSWER_NAMES_FULL;
@@ -163,7 +162,7 @@ export function openName(
       if (answer !== ANSWER_CLOSED && answer !== ANSWER_STALE) return answer;
     }
     if (permits < 0) return ANSWER_NOT_FOUND;
-    const fresh = create(kind, permits, limit, spin, threshold, robust, 0);
+    const fresh = createObject(kind, permits, limit, spin, threshold, robust, 0);
     if (fresh < 0) return fresh;
     const o = attachedTo(fresh);
     const next = ((generation(o) as u64) << 32) | (o as u64);

@@ -48,7 +48,7 @@ import {
   REFUSED,
   VALUE_MASK,
   WAITING_SHIFT,
-} from './layout';
+} from '../memory/layout';
 
 /** A closed counter lies so far below 0 as no number of dead waiters could push another. */
 function isClosed(word: i64): bool {
