@@ -1,10 +1,3 @@
-/**
- * Parking: what a waiter does from the moment its request stands in the queue until the request is over.
- *
- * It polls grant for a while if it is near the head (polling.ts), enters its element in the waiting array, looks at
- * grant again, and sleeps on its own element until that is granted or closed. tickets.ts has the picture of both sides.
- */
-import { objects } from '../memory/arena';
 import { hold } from '../memory/attachments';
 import { leaveCells, spare } from '../memory/elements';
 import {
@@ -23,24 +16,19 @@ import {
   GRANTED,
   INTERRUPTED,
   NEVER,
-  OBJECT_SHIFT,
-  OBJECT_SIZE,
-  OWNER_SHIFT,
   QUEUED,
   RESERVED,
   STATE_MASK,
   TIMED_OUT,
-  WAITING,
   WIDTH_MASK,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
-import { fallAsleep, owner, wakeUp } from '../memory/threads';
+import { fallAsleep, wakeUp } from '../memory/threads';
 import { admitted } from '../primitives/kinds';
-import { mark } from './marks';
 import { pause } from './pause';
-import { recover, settled, standInLine } from './pending-call';
+import { recover, settled } from './pending-call';
 import { isCrowded, near, pollsOf, pollsPaid, pollsWereVain } from './polling';
-import { ticketTaken } from './tickets';
+import { queueSpare, ticketTaken } from './tickets';
 import { enterBoth } from './waiting-array';
 
 const FOREVER: i64 = -1;
@@ -91,16 +79,6 @@ export function leave(answer: i32, attachment: i32): void {
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
   settled();
   if (answer === ADMITTED) admitted(objectOf(request), attachment);
-}
-
-/** Records the request in the spare, as R1 does where no call is pending. */
-function queueSpare(s: usize, start: i64, width: i64): void {
-  mark(s, spare);
-  const object = ((s - objects) / OBJECT_SIZE) as i64;
-  atomic.store<i64>(spare, start, E_START);
-  atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
-  atomic.store<i64>(spare, atomic.load<i64>(spare, E_STATE) + (WAITING - RESERVED), E_STATE);
-  standInLine();
 }
 
 /**

@@ -92,16 +92,24 @@ export function acquire(s: usize, n: i32): i32 {
       return ANSWER_CLOSED;
     }
     if (amidst !== NOTHING) return INTERRUPTED;
-    const e = spare;
-    mark(s, e);
-    atomic.store<i64>(e, start, E_START);
-    const object = ((s - objects) / OBJECT_SIZE) as i64;
-    atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
-    atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE); // R1 ends
-    standInLine();
+    queueSpare(s, start, width); // R1 ends
     return QUEUED;
   }
   return ADMITTED;
+}
+
+/**
+ * Records the request of these tickets in the spare: from now on it stands in the queue. Inlined, so that no call lies in
+ * R1.
+ */
+export function queueSpare(s: usize, start: i64, width: i64): void {
+  const e = spare;
+  mark(s, e);
+  atomic.store<i64>(e, start, E_START);
+  const object = ((s - objects) / OBJECT_SIZE) as i64;
+  atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
+  atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE);
+  standInLine();
 }
 
 /** Takes n permits if they are free and no request waits. Returns ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks. */
