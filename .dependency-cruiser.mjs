@@ -22,18 +22,24 @@ const circles = [
     'core-no-circle-but-through-kinds',
     'The queue calls back the primitive that a waiter waits for. It does so through kinds.ts alone, so that one file ' +
       'shows all of these calls.',
-    { path: '^core/.+/' },
+    { path: '^core/' },
     { circular: true, viaOnly: { pathNot: KINDS } },
   ),
 ];
 
 const core = [
-  only(
+  forbid(
     'core-memory',
     'core/memory says where things lie. It is the lowest layer, and knows neither queues nor primitives.',
-    '^core/memory/',
+    { path: '^core/memory/', pathNot: '^core/memory/objects[.]ts$' },
+    { path: '^core/', pathNot: '^core/memory/' },
+  ),
+  only(
+    'core-memory-objects',
+    'Where a new object keeps its permits depends on its kind, so objects.ts asks kinds.ts.',
+    '^core/memory/objects[.]ts$',
     '^core/',
-    [],
+    ['^core/memory/', KINDS],
   ),
   only(
     'core-queue',
