@@ -2,7 +2,7 @@
  * How long a waiter stays awake before it sleeps. docs/waiting.md has the argument and what was tried.
  *
  *     a waiter polls      for about as long as a park and a wake-up cost: `turns` of pause(), which each thread measures
- *                         for itself (src/engine/awake.ts)
+ *                         for itself (src/runtime/awake.ts)
  *     only in a short     with more waiters than `near`, and a few, their threads outnumber the processors by so much that
  *     queue               whoever polls only keeps a processor from the one whose turn it is
  *     it is woken early   if it sleeps and at most `near` are before it: it is awake, and polls, when its turn comes

@@ -2,10 +2,10 @@
  * Arena: the shared memory that semaphores live in, and how threads come to share one.
  */
 import { host } from '#host';
-import { Attachment } from './engine/attachment.js';
-import { instantiate } from './engine/core.js';
-import { requireSharedMemory, sharedMemory } from './engine/requirements.js';
 import { badType, checkInteger } from './errors.js';
+import { Attachment } from './runtime/attachment.js';
+import { instantiate } from './runtime/core.js';
+import { requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
 /** How many of each an arena has room for. Memory is touched, and so really used, only as each comes into use. */

@@ -6,7 +6,10 @@
  * engine to inline into its caller; there they compare with a literal 0, which is ADMITTED.
  */
 import type { Arena } from './arena.js';
-import { ended, type Shared } from './engine/attachment.js';
+import { checkInteger, checkOptions, checkType, DisposedError, noRoom } from './errors.js';
+import { HeldLock } from './held-lock.js';
+import { checkPatience, type Patience, timedOut, watch } from './patience.js';
+import { ended, type Shared } from './runtime/attachment.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -18,10 +21,10 @@ import {
   QUEUED,
   REFUSED,
   TIMED_OUT,
-} from './engine/core.js';
-import { closed } from './engine/doorbell.js';
-import { countdown, nanoseconds, parkUntilDue } from './engine/parking.js';
-import { ADAPTIVE, budget, PARKING, type ParkingOptions } from './engine/policy.js';
+} from './runtime/core.js';
+import { closed } from './runtime/doorbell.js';
+import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
+import { ADAPTIVE, budget, PARKING, type ParkingOptions } from './runtime/policy.js';
 import {
   find,
   type Handle,
@@ -31,11 +34,8 @@ import {
   Reference,
   Referring,
   reference,
-} from './engine/shared-object.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
-import { checkInteger, checkOptions, checkType, DisposedError, noRoom } from './errors.js';
-import { HeldLock } from './held-lock.js';
-import { checkPatience, type Patience, timedOut, watch } from './patience.js';
+} from './runtime/shared-object.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { type MutexStats, mutexStats } from './stats.js';
 
 /** What may be said of a new `Mutex`. */

@@ -7,7 +7,10 @@
  * is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
-import { ended, type Shared } from './engine/attachment.js';
+import { badInteger, DisposedError, noRoom } from './errors.js';
+import { HeldPermits } from './held-permits.js';
+import { checkPatience, type Patience, timedOut, watch } from './patience.js';
+import { ended, type Shared } from './runtime/attachment.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -19,10 +22,10 @@ import {
   QUEUED,
   REFUSED,
   TIMED_OUT,
-} from './engine/core.js';
-import { closed, type Promises } from './engine/doorbell.js';
-import { countdown, parkUntilDue } from './engine/parking.js';
-import { ADAPTIVE, PARKING, type ParkingOptions } from './engine/policy.js';
+} from './runtime/core.js';
+import { closed, type Promises } from './runtime/doorbell.js';
+import { countdown, parkUntilDue } from './runtime/parking.js';
+import { ADAPTIVE, PARKING, type ParkingOptions } from './runtime/policy.js';
 import {
   checkProperties,
   find,
@@ -33,11 +36,8 @@ import {
   Reference,
   Referring,
   reference,
-} from './engine/shared-object.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
-import { badInteger, DisposedError, noRoom } from './errors.js';
-import { HeldPermits } from './held-permits.js';
-import { checkPatience, type Patience, timedOut, watch } from './patience.js';
+} from './runtime/shared-object.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 /** What may be said of a new `Semaphore`. */

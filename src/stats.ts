@@ -2,7 +2,7 @@
  * What an arena, a semaphore and a mutex tell of themselves: plain objects, taken by a look at every wait element. Other
  * threads go on meanwhile, so the numbers need not fit one another; while all rest, they are exact.
  */
-import { ABANDONED, ASYNC, ATTACHED, AWAKE, type Core, IDLE, WAITING } from './engine/core.js';
+import { ABANDONED, ASYNC, ATTACHED, AWAKE, type Core, IDLE, WAITING } from './runtime/core.js';
 
 /** A thread of an arena. */
 export interface ThreadStats {

@@ -1,6 +1,7 @@
 /** CapacitorLock: a capacitor around any lock, as Dice, Capacitors, composes them. */
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../engine/core.js';
+
 import { badType, DisposedError } from '../errors.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../runtime/core.js';
 import { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 import { ClhLock } from './clh-lock.js';
 import { LifoLock } from './lifo-lock.js';

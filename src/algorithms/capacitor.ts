@@ -1,11 +1,19 @@
 /** Capacitor: the public face of core/algorithms/capacitor.ts. */
 import type { Arena } from '../arena.js';
-import { ended } from '../engine/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, CLOSED_OBJECT, LIMIT, MORE, REFUSED } from '../engine/core.js';
-import type { PolicyOptions } from '../engine/policy.js';
-import type { Handle, Reference } from '../engine/shared-object.js';
 import { badType, checkInteger, DisposedError } from '../errors.js';
-import { type Algorithms, algorithmsOf } from './engine.js';
+import { ended } from '../runtime/attachment.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_HELD,
+  CLOSED_OBJECT,
+  LIMIT,
+  MORE,
+  REFUSED,
+} from '../runtime/core.js';
+import type { PolicyOptions } from '../runtime/policy.js';
+import type { Handle, Reference } from '../runtime/shared-object.js';
+import { type Algorithms, algorithmsOf } from './compiled.js';
 import { find, make } from './objects.js';
 import { checkProperties } from './properties.js';
 

@@ -1,8 +1,8 @@
 /** ChainSemaphore: the public face of core/algorithms/chain-semaphore.ts. */
 import { attachmentOf } from '../arena.js';
-import { ADMITTED } from '../engine/core.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
 import { checkChoice } from '../errors.js';
+import { ADMITTED } from '../runtime/core.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, prepare } from './listing.js';
 import { find, make } from './objects.js';

@@ -1,9 +1,9 @@
 /** EventCount: the public face of core/algorithms/event-count.ts. */
 import { type Arena, attachmentOf } from '../arena.js';
-import { ADMITTED, LIMIT } from '../engine/core.js';
-import type { PolicyOptions } from '../engine/policy.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
 import { badType, checkInteger } from '../errors.js';
+import { ADMITTED, LIMIT } from '../runtime/core.js';
+import type { PolicyOptions } from '../runtime/policy.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
 import { ListingObject, prepare } from './listing.js';
 import { find, make } from './objects.js';
 import { checkProperties } from './properties.js';

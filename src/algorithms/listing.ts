@@ -1,12 +1,12 @@
 /** What the semaphores of the papers' listings have in common besides their algorithm. */
 import type { Arena } from '../arena.js';
-import { type Attachment, ended } from '../engine/attachment.js';
-import { ADMITTED, CLOSED_OBJECT, type Core, LIMIT } from '../engine/core.js';
-import type { Kind } from '../engine/kinds.js';
-import type { PolicyOptions } from '../engine/policy.js';
-import { arenaFull, type Handle, type Reference } from '../engine/shared-object.js';
 import { checkInteger, DisposedError } from '../errors.js';
-import { type Algorithms, algorithmsOf } from './engine.js';
+import { type Attachment, ended } from '../runtime/attachment.js';
+import { ADMITTED, CLOSED_OBJECT, type Core, LIMIT } from '../runtime/core.js';
+import type { Kind } from '../runtime/kinds.js';
+import type { PolicyOptions } from '../runtime/policy.js';
+import { arenaFull, type Handle, type Reference } from '../runtime/shared-object.js';
+import { type Algorithms, algorithmsOf } from './compiled.js';
 
 /** What may be said of a new semaphore of the listings. */
 export interface ListingOptions extends PolicyOptions {
@@ -20,7 +20,7 @@ export interface ListingOptions extends PolicyOptions {
 export abstract class ListingObject<K extends Kind> {
   readonly #kind: K;
   readonly #reference: Reference;
-  // Declared, so that the constructor is the first to set them: see Referring in engine/shared-object.ts.
+  // Declared, so that the constructor is the first to set them: see Referring in runtime/shared-object.ts.
   /** @internal */
   declare protected readonly algorithms: Algorithms;
   /** @internal Address of the shared object; of the closed one, once this has let go. */

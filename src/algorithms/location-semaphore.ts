@@ -1,7 +1,7 @@
 /** LocationSemaphore: the public face of core/algorithms/location-semaphore.ts. */
 import { attachmentOf } from '../arena.js';
-import { ADMITTED } from '../engine/core.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
+import { ADMITTED } from '../runtime/core.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, prepare } from './listing.js';
 import { find, make } from './objects.js';

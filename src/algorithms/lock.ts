@@ -1,13 +1,13 @@
 /** What a lock is, and what the locks of the papers have in common besides their algorithm. */
 
 import type { Arena } from '../arena.js';
-import { ended } from '../engine/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../engine/core.js';
-import type { Kind } from '../engine/kinds.js';
-import type { PolicyOptions } from '../engine/policy.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
 import { ArenaFullError, DisposedError } from '../errors.js';
-import { type Algorithms, algorithmsOf } from './engine.js';
+import { ended } from '../runtime/attachment.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../runtime/core.js';
+import type { Kind } from '../runtime/kinds.js';
+import type { PolicyOptions } from '../runtime/policy.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
+import { type Algorithms, algorithmsOf } from './compiled.js';
 import { find, make, open } from './objects.js';
 import { checkProperties } from './properties.js';
 

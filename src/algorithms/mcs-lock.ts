@@ -1,5 +1,5 @@
 /** McsLock: the public face of core/algorithms/mcs-lock.ts. */
-import type { Handle, Reference } from '../engine/shared-object.js';
+import type { Handle, Reference } from '../runtime/shared-object.js';
 import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 
 /** What may be said of a new `McsLock`. */

@@ -1,7 +1,7 @@
-/** Making and finding shared objects of any kind: engine/shared-object.ts, with the numbers of all kinds. */
+/** Making and finding shared objects of any kind: runtime/shared-object.ts, with the numbers of all kinds. */
 import type { Arena } from '../arena.js';
-import { KINDS, type Kind } from '../engine/kinds.js';
-import * as objects from '../engine/shared-object.js';
+import { KINDS, type Kind } from '../runtime/kinds.js';
+import * as objects from '../runtime/shared-object.js';
 
 export function make(
   kind: Kind,

@@ -1,9 +1,10 @@
 /** What a user may say about a new object of the algorithms, which are never robust, and may have a threshold. */
-import { LIMIT } from '../engine/core.js';
-import type { Kind } from '../engine/kinds.js';
-import type { Policy, PolicyOptions } from '../engine/policy.js';
-import { checkProperties as check, type Properties } from '../engine/shared-object.js';
+
 import { checkInteger } from '../errors.js';
+import { LIMIT } from '../runtime/core.js';
+import type { Kind } from '../runtime/kinds.js';
+import type { Policy, PolicyOptions } from '../runtime/policy.js';
+import { checkProperties as check, type Properties } from '../runtime/shared-object.js';
 
 export interface Defaults {
   readonly spin: number;

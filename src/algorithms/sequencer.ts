@@ -1,6 +1,6 @@
 /** Sequencer: the public face of core/algorithms/event-count.ts. */
 import type { Arena } from '../arena.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
 import { ListingObject } from './listing.js';
 import { find, make } from './objects.js';
 import { checkProperties } from './properties.js';

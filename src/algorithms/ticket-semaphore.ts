@@ -1,5 +1,5 @@
 /** TicketSemaphore: the public face of core/algorithms/ticket-semaphore.ts. */
-import { type Handle, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
 import { find, make } from './objects.js';
 import { checkProperties } from './properties.js';

@@ -1,5 +1,5 @@
 /** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
-import { type Handle, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
 import { find, make } from './objects.js';

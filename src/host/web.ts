@@ -1,5 +1,5 @@
 /** The host of browsers: nothing is inherited, and an open page needs nothing to stay alive. */
-import type { Host } from '../engine/host.js';
+import type { Host } from '../runtime/host.js';
 import { waitAsync } from './helper.js';
 
 const later: (() => void)[] = [];

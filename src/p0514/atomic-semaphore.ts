@@ -1,9 +1,9 @@
 import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
-import { ended } from '../engine/attachment.js';
-import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../engine/core.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
 import { badType, DisposedError } from '../errors.js';
+import { ended } from '../runtime/attachment.js';
+import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../runtime/core.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';

@@ -1,5 +1,5 @@
 import { find } from '../algorithms/objects.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 

@@ -1,6 +1,6 @@
 import { find } from '../algorithms/objects.js';
-import { LIMIT } from '../engine/core.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
+import { LIMIT } from '../runtime/core.js';
+import { type Handle, Reference } from '../runtime/shared-object.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 

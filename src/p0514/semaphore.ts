@@ -4,16 +4,16 @@
  *
  * A wait that finds the value 0 goes on in the queue of a Semaphore over the same shared object.
  */
-import { type Algorithms, algorithmsOf } from '../algorithms/engine.js';
+import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
-import { ended } from '../engine/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../engine/core.js';
-import type { Kind } from '../engine/kinds.js';
-import { ADAPTIVE, budget, PARKING, type ParkingOptions } from '../engine/policy.js';
-import type { Handle, Reference } from '../engine/shared-object.js';
 import { badInteger, badType, checkInteger, DisposedError, TimeoutError } from '../errors.js';
 import type { Patience } from '../patience.js';
+import { ended } from '../runtime/attachment.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../runtime/core.js';
+import type { Kind } from '../runtime/kinds.js';
+import { ADAPTIVE, budget, PARKING, type ParkingOptions } from '../runtime/policy.js';
+import type { Handle, Reference } from '../runtime/shared-object.js';
 import { Semaphore } from '../semaphore.js';
 import { checkDuration, LONGEST, mayNotBlock, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';

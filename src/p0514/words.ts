@@ -3,10 +3,10 @@
  * with, and the wait itself around the calls of core/algorithms/places.ts, since only JavaScript can look at it.
  */
 import { host } from '#host';
-import { type Algorithms, algorithmsOf } from '../algorithms/engine.js';
-import type { Attachment } from '../engine/attachment.js';
-import { canWaitAsync, waitAsync } from '../engine/wait-async.js';
+import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { badInteger, badType } from '../errors.js';
+import type { Attachment } from '../runtime/attachment.js';
+import { canWaitAsync, waitAsync } from '../runtime/wait-async.js';
 import { LONGEST, mayNotBlock, untilThen } from './deadline.js';
 
 /** An array whose words can be waited on: of integers, or of floats, which are compared by their bits. */

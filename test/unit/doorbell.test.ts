@@ -1,7 +1,7 @@
 /** Which of its waiting promises a thread looks at when its doorbell rings. */
 import { describe, expect, it } from 'vitest';
-import type { Core } from '../../src/engine/core.js';
-import { Doorbell, type Promises } from '../../src/engine/doorbell.js';
+import type { Core } from '../../src/runtime/core.js';
+import { Doorbell, type Promises } from '../../src/runtime/doorbell.js';
 import { at } from '../support/memory.js';
 import { until } from '../support/until.js';
 

@@ -2,8 +2,8 @@
  * The compiled algorithms of the papers: a module of their own, which only who imports them carries. A thread has
  * one instance of it for each arena, beside that of the core, made when it first needs one.
  */
-import { type Attachment, refuseToBlock, refuseToLock } from '../engine/attachment.js';
-import { embedded } from '../engine/embedded.js';
+import { type Attachment, refuseToBlock, refuseToLock } from '../runtime/attachment.js';
+import { embedded } from '../runtime/embedded.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
 /** The exports of algorithms.wasm; see the docstrings in core/algorithms/. Addresses and answers are int32. */

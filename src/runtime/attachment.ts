@@ -11,7 +11,7 @@ import { ArenaFullError } from '../errors.js';
 import { Awake } from './awake.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell, type Promises } from './doorbell.js';
-import { Eldest } from './eldest.js';
+import { Eldest } from './head-promise.js';
 
 // Where a worker may go on for a while after its end was told: milliseconds until it is taken to have ended, and
 // between two looks at it until then. It may even attach meanwhile.
