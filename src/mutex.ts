@@ -22,9 +22,9 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './runtime/core.js';
-import { closed } from './runtime/doorbell.js';
 import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
 import { ADAPTIVE, budget, PARKING, type ParkingOptions } from './runtime/policy.js';
+import { closed } from './runtime/promises.js';
 import {
   find,
   type Handle,

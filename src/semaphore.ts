@@ -23,9 +23,9 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './runtime/core.js';
-import { closed, type Promises } from './runtime/doorbell.js';
 import { countdown, parkUntilDue } from './runtime/parking.js';
 import { ADAPTIVE, PARKING, type ParkingOptions } from './runtime/policy.js';
+import { closed, type Promises } from './runtime/promises.js';
 import {
   checkProperties,
   find,

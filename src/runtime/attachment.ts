@@ -10,8 +10,9 @@ import { host } from '#host';
 import { ArenaFullError } from '../errors.js';
 import { Awake } from './awake.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
-import { Doorbell, type Promises } from './doorbell.js';
+import { Doorbell } from './doorbell.js';
 import { Eldest } from './head-promise.js';
+import { Promises } from './promises.js';
 
 // Where a worker may go on for a while after its end was told: milliseconds until it is taken to have ended, and
 // between two looks at it until then. It may even attach meanwhile.
@@ -125,7 +126,7 @@ export class Attachment {
       if (number !== HELD) this.core.detach(number);
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
-      const promises = this.doorbell.promises(robust);
+      const promises = new Promises(this.core, this.doorbell, robust);
       const eldest = new Eldest(this.core, this.doorbell, address, number, promises);
       entry = { count: 1, shared: { number, robust, promises, eldest } };
       this.#shared.set(address, entry);

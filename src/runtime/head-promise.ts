@@ -7,7 +7,8 @@
  */
 import { DisposedError } from '../errors.js';
 import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
-import { type Doorbell, NOWHERE, type Promises, type Resolve, type Resting } from './doorbell.js';
+import { type Doorbell, NOWHERE, type Resting } from './doorbell.js';
+import type { Promises, Resolve } from './promises.js';
 
 export class Eldest implements Resting {
   readonly #core: Core;
