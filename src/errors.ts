@@ -63,6 +63,11 @@ export function noRoom(): ArenaFullError {
   return new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`');
 }
 
+/** The error of a call that would block a thread which may not. */
+export function mayNotBlock(instead: string): TypeError {
+  return new TypeError(`this thread may not block (a browser forbids it on the main thread): use ${instead}`);
+}
+
 /** Checks an argument that is one of some words. */
 export function checkChoice<T extends string>(what: string, value: unknown, choices: readonly T[]): T {
   if (choices.includes(value as T)) return value as T;

@@ -14,8 +14,7 @@ export { ArenaFullError, DisposedError, TimeoutError } from './errors.js';
 export { HeldLock } from './held-lock.js';
 export { HeldPermits } from './held-permits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex.js';
-export type { Patience } from './patience.js';
-export type { ParkingOptions } from './runtime/policy.js';
+export type { ParkingOptions, WaitOptions } from './options.js';
 export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';
 export type {
   ArenaStats,

@@ -48,7 +48,7 @@ export interface CapacitorLockHandle {
   readonly whenContended: boolean;
 }
 
-/** What `from` has found, handed to the constructor. */
+/** What `from` has found, which takes the place of the constructor's options. */
 class Found {
   readonly capacitor: Capacitor;
   readonly fraction: number;
@@ -95,8 +95,7 @@ export class CapacitorLock implements Lock {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(inner: Lock, options?: CapacitorLockOptions);
-  constructor(inner: Lock, options: CapacitorLockOptions | Found = {}) {
+  constructor(inner: Lock, options: CapacitorLockOptions = {}) {
     if (typeof inner !== 'object' || inner === null) throw badType(`${KIND}: inner`, 'a lock', inner);
     for (const name of ['lock', 'unlock'] as const) {
       if (typeof inner[name] !== 'function')
@@ -138,7 +137,7 @@ export class CapacitorLock implements Lock {
         `${KIND}.from: inner must be given, since the handle knows no lock of this library`,
       );
     const found = new Found(Capacitor.from(handle.capacitor), handle);
-    return new CapacitorLock(lock, found as never);
+    return new CapacitorLock(lock, found);
   }
 
   /**

@@ -1,6 +1,8 @@
 /** Capacitor: the public face of core/algorithms/capacitor.ts. */
 import type { Arena } from '../arena.js';
 import { badType, checkInteger, DisposedError } from '../errors.js';
+import type { PolicyOptions } from '../options.js';
+import type { Handle, Reference } from '../reference.js';
 import { ended } from '../runtime/attachment.js';
 import {
   ADMITTED,
@@ -11,11 +13,8 @@ import {
   MORE,
   REFUSED,
 } from '../runtime/core.js';
-import type { PolicyOptions } from '../runtime/policy.js';
-import type { Handle, Reference } from '../runtime/shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { checkProperties, find, make } from './objects.js';
 
 /** What may be said of a new `Capacitor`. */
 export interface CapacitorOptions extends PolicyOptions {
@@ -40,14 +39,14 @@ export interface CapacitorHandle extends Handle<'Capacitor'> {
   readonly lanes: readonly Handle<'Capacitor'>[];
 }
 
-/** What `from` has found, handed to the constructor. */
+/** What `from` has found, which takes the place of the constructor's options. */
 class Found {
-  readonly reference: Reference;
-  readonly lanes: readonly Reference[];
+  declare readonly arena?: never;
+  /** The capacitor's own, then those of its lanes. */
+  readonly references: readonly Reference[];
 
-  constructor([reference, ...lanes]: readonly Reference[]) {
-    this.reference = reference as Reference;
-    this.lanes = lanes;
+  constructor(references: readonly Reference[]) {
+    this.references = references;
   }
 }
 
@@ -78,11 +77,10 @@ export class Capacitor {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(bypass: number, options?: CapacitorOptions);
-  constructor(bypass: number | Found, options: CapacitorOptions = {}) {
-    const { reference, lanes } = bypass instanceof Found ? bypass : made(bypass, options);
-    reference.hold(this);
-    for (const lane of lanes) lane.hold(this);
+  constructor(bypass: number, options: CapacitorOptions = {}) {
+    const { references } = options instanceof Found ? options : made(bypass, options);
+    for (const one of references) one.hold(this);
+    const [reference, ...lanes] = references as readonly [Reference, ...Reference[]];
     this.#reference = reference;
     this.#lanes = lanes;
     this.#algorithms = algorithmsOf(reference.attachment);
@@ -100,9 +98,7 @@ export class Capacitor {
     const reference = find(KIND, handle);
     if (!Array.isArray(handle.lanes))
       throw badType(`${KIND}.from: lanes of the handle`, 'an array', handle.lanes);
-    return new Capacitor(
-      all([() => reference, ...handle.lanes.map((lane) => () => find(KIND, lane))]) as never,
-    );
+    return new Capacitor(0, all([() => reference, ...handle.lanes.map((lane) => () => find(KIND, lane))]));
   }
 
   /**

@@ -1,12 +1,11 @@
 /** ChainSemaphore: the public face of core/algorithms/chain-semaphore.ts. */
 import { attachmentOf } from '../arena.js';
 import { checkChoice } from '../errors.js';
+import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
-import { type Handle, Reference } from '../runtime/shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, prepare } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { checkProperties, find, make } from './objects.js';
 
 /** What may be said of a new `ChainSemaphore`. */
 export interface ChainSemaphoreOptions extends HashedOptions {
@@ -42,9 +41,8 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
-  constructor(permits: number, options?: ChainSemaphoreOptions);
-  constructor(permits: number | Reference, options: ChainSemaphoreOptions = {}) {
-    super(KIND, permits instanceof Reference ? permits : made(permits, options));
+  constructor(permits: number, options: ChainSemaphoreOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(permits, options));
     this.prepare();
   }
 
@@ -55,7 +53,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: ChainSemaphoreHandle): ChainSemaphore {
-    return new ChainSemaphore(find(KIND, handle) as never);
+    return new ChainSemaphore(0, find(KIND, handle));
   }
 
   /**

@@ -1,12 +1,11 @@
 /** ChannelSemaphore: the public face of core/algorithms/channel-semaphore.ts. */
 import { attachmentOf } from '../arena.js';
 import { badType } from '../errors.js';
+import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
-import { type Handle, Reference } from '../runtime/shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, prepare } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { checkProperties, find, make } from './objects.js';
 
 /** What may be said of a new `ChannelSemaphore`. */
 export interface ChannelSemaphoreOptions extends HashedOptions {
@@ -34,9 +33,8 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
-  constructor(permits: number, options?: ChannelSemaphoreOptions);
-  constructor(permits: number | Reference, options: ChannelSemaphoreOptions = {}) {
-    super(KIND, permits instanceof Reference ? permits : made(permits, options));
+  constructor(permits: number, options: ChannelSemaphoreOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(permits, options));
     this.prepare();
   }
 
@@ -47,7 +45,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: ChannelSemaphoreHandle): ChannelSemaphore {
-    return new ChannelSemaphore(find(KIND, handle) as never);
+    return new ChannelSemaphore(0, find(KIND, handle));
   }
 
   /**

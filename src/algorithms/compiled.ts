@@ -2,7 +2,8 @@
  * The compiled algorithms of the papers: a module of their own, which only who imports them carries. A thread has
  * one instance of it for each arena, beside that of the core, made when it first needs one.
  */
-import { type Attachment, refuseToBlock, refuseToLock } from '../runtime/attachment.js';
+import { mayNotBlock } from '../errors.js';
+import { type Attachment, refuseToBlock } from '../runtime/attachment.js';
 import { embedded } from '../runtime/embedded.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
@@ -154,4 +155,8 @@ export function algorithmsOf(attachment: Attachment): Algorithms {
   attachment.beforeEnd(() => instance.retire());
   instances.set(attachment, instance);
   return instance;
+}
+
+function refuseToLock(): never {
+  throw mayNotBlock('tryLock');
 }

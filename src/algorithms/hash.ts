@@ -1,8 +1,8 @@
 /** Which hash a semaphore spreads its waiters by: core/algorithms/hashes.ts. */
 
 import { checkChoice } from '../errors.js';
+import type { Properties } from '../options.js';
 import type { Kind } from '../runtime/kinds.js';
-import type { Properties } from '../runtime/shared-object.js';
 import type { ListingOptions } from './listing.js';
 
 /** In the order of HASH_* of core/layout.ts. */

@@ -1,11 +1,13 @@
 /** What the semaphores of the papers' listings have in common besides their algorithm. */
 import type { Arena } from '../arena.js';
-import { checkInteger, DisposedError } from '../errors.js';
-import { type Attachment, ended } from '../runtime/attachment.js';
+import { checkInteger } from '../errors.js';
+import type { PolicyOptions } from '../options.js';
+import { arenaFull, type Reference } from '../reference.js';
+import type { Attachment } from '../runtime/attachment.js';
 import { ADMITTED, CLOSED_OBJECT, type Core, LIMIT } from '../runtime/core.js';
 import type { Kind } from '../runtime/kinds.js';
-import type { PolicyOptions } from '../runtime/policy.js';
-import { arenaFull, type Handle, type Reference } from '../runtime/shared-object.js';
+import { closed } from '../runtime/promises.js';
+import { SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 
 /** What may be said of a new semaphore of the listings. */
@@ -17,10 +19,8 @@ export interface ListingOptions extends PolicyOptions {
 }
 
 /** A shared object of one of the papers' algorithms, as this thread knows it. */
-export abstract class ListingObject<K extends Kind> {
-  readonly #kind: K;
-  readonly #reference: Reference;
-  // Declared, so that the constructor is the first to set them: see Referring in runtime/shared-object.ts.
+export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
+  // Declared, so that the constructor is the first to set them: see SharedObject.
   /** @internal */
   declare protected readonly algorithms: Algorithms;
   /** @internal Address of the shared object; of the closed one, once this has let go. */
@@ -28,57 +28,24 @@ export abstract class ListingObject<K extends Kind> {
 
   /** @internal */
   protected constructor(kind: K, reference: Reference) {
-    reference.hold(this);
-    this.#kind = kind;
-    this.#reference = reference;
+    super(kind, reference);
     this.algorithms = algorithmsOf(reference.attachment);
     this.at = reference.address;
-  }
-
-  /**
-   * What to send to another thread, for `from` there.
-   * @throws {DisposedError} if it has been disposed of.
-   */
-  get handle(): Handle<K> {
-    if (this.at === CLOSED_OBJECT) throw new DisposedError(`the ${this.#kind} has been disposed of`);
-    return this.#reference.handle(this.#kind);
-  }
-
-  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. Never blocks, throws nothing. */
-  dispose(): void {
-    if (this.at === CLOSED_OBJECT) return;
-    this.close();
-    this.#letGo();
-  }
-
-  /** @internal Closes the shared object for all threads, and wakes those who wait. */
-  protected abstract close(): void;
-
-  /** @internal It has been found closed. */
-  protected disposed(): never {
-    this.#letGo();
-    throw new DisposedError(`the ${this.#kind} has been disposed of`);
   }
 
   /** @internal Sees to it that the thread can wait on a chain, before it can have to. */
   protected prepare(): void {
     try {
-      prepare(this.#reference.attachment);
+      prepare(this.reference.attachment);
     } catch (error) {
-      this.#letGo();
+      this[closed]();
       throw error;
     }
   }
 
-  /** @internal The thread ends. */
-  [ended](): void {
+  /** @internal */
+  protected override forget(): void {
     this.at = CLOSED_OBJECT;
-  }
-
-  #letGo(): void {
-    if (this.at === CLOSED_OBJECT) return;
-    this.at = CLOSED_OBJECT;
-    this.#reference.letGo(this);
   }
 }
 
@@ -105,7 +72,7 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
 
   /** @internal Throws unless the core has admitted the thread. */
   protected check(answer: number): void {
-    if (answer !== ADMITTED) this.disposed();
+    if (answer !== ADMITTED) throw this.closed();
   }
 }
 

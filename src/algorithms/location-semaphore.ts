@@ -1,11 +1,10 @@
 /** LocationSemaphore: the public face of core/algorithms/location-semaphore.ts. */
 import { attachmentOf } from '../arena.js';
+import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
-import { type Handle, Reference } from '../runtime/shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, prepare } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { checkProperties, find, make } from './objects.js';
 
 /** What may be said of a new `LocationSemaphore`. */
 export type LocationSemaphoreOptions = HashedOptions;
@@ -29,9 +28,8 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
-  constructor(permits: number, options?: LocationSemaphoreOptions);
-  constructor(permits: number | Reference, options: LocationSemaphoreOptions = {}) {
-    super(KIND, permits instanceof Reference ? permits : made(permits, options));
+  constructor(permits: number, options: LocationSemaphoreOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(permits, options));
     this.prepare();
   }
 
@@ -42,7 +40,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: LocationSemaphoreHandle): LocationSemaphore {
-    return new LocationSemaphore(find(KIND, handle) as never);
+    return new LocationSemaphore(0, find(KIND, handle));
   }
 
   /**

@@ -1,9 +1,8 @@
 /** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
-import { type Handle, Reference } from '../runtime/shared-object.js';
+import { type Handle, Reference } from '../reference.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { checkProperties, find, make } from './objects.js';
 
 /** What may be said of a new `TwaSemaphore`. */
 export interface TwaSemaphoreOptions extends HashedOptions {
@@ -36,12 +35,11 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(permits: number, options?: TwaSemaphoreOptions);
-  constructor(permits: number | Reference, options: TwaSemaphoreOptions = {}) {
+  constructor(permits: number, options: TwaSemaphoreOptions = {}) {
     super(
       KIND,
-      permits instanceof Reference
-        ? permits
+      options instanceof Reference
+        ? options
         : make(KIND, hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options), options.arena),
     );
   }
@@ -53,7 +51,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TwaSemaphoreHandle): TwaSemaphore {
-    return new TwaSemaphore(find(KIND, handle) as never);
+    return new TwaSemaphore(0, find(KIND, handle));
   }
 
   /**

@@ -7,10 +7,10 @@
  */
 import { type Arena, attachmentOf } from '../arena.js';
 import { badType, checkInteger } from '../errors.js';
-import { budget, type PolicyOptions } from '../runtime/policy.js';
+import { budget, type PolicyOptions } from '../options.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
-import { POLICIES } from './properties.js';
+import { POLICIES } from './objects.js';
 
 /** Where the threads are that are to be woken. */
 export interface WakeOptions {

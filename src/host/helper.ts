@@ -11,7 +11,7 @@
  * Its few lines are in a blob, so that no bundler and no server needs to know of a file. A Content-Security-Policy must
  * allow that (worker-src blob:). Where it does not, the console is told once, and a timer looks at the word instead.
  */
-import type { WaitAsync } from '../runtime/wait-async.js';
+import type { WaitAsync } from './host.js';
 
 const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
 /** Milliseconds between two looks, where no helper is to be had. */

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
-import type { Host } from '../runtime/host.js';
+import type { Host } from './host.js';
 
 // As they are at load: what a test replaces later, such as timers, must not keep promises from being told.
 const { setInterval } = timers;

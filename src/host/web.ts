@@ -1,6 +1,7 @@
 /** The host of browsers: nothing is inherited, and an open page needs nothing to stay alive. */
-import type { Host } from '../runtime/host.js';
+
 import { waitAsync } from './helper.js';
+import type { Host } from './host.js';
 
 const later: (() => void)[] = [];
 let channel: MessageChannel | undefined;

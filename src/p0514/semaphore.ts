@@ -7,15 +7,15 @@
 import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
-import { badInteger, badType, checkInteger, DisposedError, TimeoutError } from '../errors.js';
-import type { Patience } from '../patience.js';
+import { badInteger, badType, checkInteger, DisposedError, mayNotBlock, TimeoutError } from '../errors.js';
+
+import { ADAPTIVE, budget, LONGEST, PARKING, type ParkingOptions, type WaitOptions } from '../options.js';
+import type { Handle, Reference } from '../reference.js';
 import { ended } from '../runtime/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../runtime/core.js';
 import type { Kind } from '../runtime/kinds.js';
-import { ADAPTIVE, budget, PARKING, type ParkingOptions } from '../runtime/policy.js';
-import type { Handle, Reference } from '../runtime/shared-object.js';
 import { Semaphore } from '../semaphore.js';
-import { checkDuration, LONGEST, mayNotBlock, untilThen } from './deadline.js';
+import { checkDuration, INSTEAD, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';
 
 /** What may be said of a new `BinarySemaphore` or `CountingSemaphore`. */
@@ -65,7 +65,7 @@ export abstract class CounterSemaphore<K extends Kind> {
     this.#max = max;
     this.#reference = reference;
     this.#counter = algorithmsOf(reference.attachment);
-    this.#queue = new Semaphore(reference as never);
+    this.#queue = new Semaphore(0, reference);
     // For itself too: the queue lets go as soon as it finds itself closed.
     reference.hold(this);
     this.#at = reference.address;
@@ -122,17 +122,17 @@ export abstract class CounterSemaphore<K extends Kind> {
   }
 
   #mayBlock(): void {
-    if (!this.#reference.attachment.mayBlock) throw mayNotBlock();
+    if (!this.#reference.attachment.mayBlock) throw mayNotBlock(INSTEAD);
   }
 
   /**
    * Goes on where countDown has answered that it has not taken anything. Throws the queue's error if it must, a
-   * TimeoutError when the patience has ended.
+   * TimeoutError when the time-out comes first.
    */
-  #queueUp(answer: number, patience?: Patience): void {
+  #queueUp(answer: number, options?: WaitOptions): void {
     if (answer === ANSWER_CLOSED) throw this.#closed();
     try {
-      this.#queue.acquire(1, patience);
+      this.#queue.acquire(1, options);
     } catch (reason) {
       for (let error = reason; !this.#refused(error, reason); nap()) {
         const looked = this.#look();
@@ -226,11 +226,11 @@ export abstract class CounterSemaphore<K extends Kind> {
     return answer === ADMITTED ? DONE : this.#queueUpAsync(answer);
   }
 
-  async #queueUpAsync(answer: number, patience?: Patience): Promise<void> {
+  async #queueUpAsync(answer: number, options?: WaitOptions): Promise<void> {
     if (answer === ANSWER_CLOSED) throw this.#closed();
     this.#pending++;
     try {
-      await this.#queue.acquireAsync(1, patience);
+      await this.#queue.acquireAsync(1, options);
     } catch (reason) {
       // For want of room, or in a thread that ends, it could not queue again; so it looks.
       for (let error = reason; !this.#refused(error, reason); await brief()) {

@@ -7,7 +7,7 @@
  * collected, and until the end of the thread.
  */
 import { host } from '#host';
-import { ArenaFullError } from '../errors.js';
+import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
@@ -213,16 +213,7 @@ function refuseAfterEnd(): never {
   throw new Error('this thread has ended: it is attached to the arena no more');
 }
 
-/** Stands in for what would block. */
+/** Stands in for the functions of the core that would block. */
 export function refuseToBlock(): never {
-  refuse('acquireAsync, holdAsync or tryAcquire');
-}
-
-/** The same, of a lock. */
-export function refuseToLock(): never {
-  refuse('tryLock');
-}
-
-function refuse(instead: string): never {
-  throw new TypeError(`this thread may not block (a browser forbids it on the main thread): use ${instead}`);
+  throw mayNotBlock('acquireAsync, holdAsync or tryAcquire');
 }

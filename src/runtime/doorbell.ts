@@ -53,11 +53,6 @@ export class Doorbell {
     this.#index = core.doorbell() >> 2;
   }
 
-  /** Whether a promise waits. */
-  get busy(): boolean {
-    return this.#waiting.size > 0;
-  }
-
   /** @internal The first promise waits. */
   waitFor(promises: Resting): void {
     this.#waiting.add(promises);
@@ -69,7 +64,7 @@ export class Doorbell {
     this.#waiting.delete(promises);
     this.#awake.delete(promises);
     this.#put(promises, NOWHERE);
-    if (!this.busy) this.#keepAlive(false);
+    if (this.#waiting.size === 0) this.#keepAlive(false);
   }
 
   /** @internal They are entered, and noted by this number when they are due. */
@@ -105,7 +100,7 @@ export class Doorbell {
     while (true) {
       const rung = Atomics.load(this.#words, this.#index);
       this.#look();
-      if (!this.busy) return;
+      if (this.#waiting.size === 0) return;
       this.#keepAlive(true);
       if (this.#listening) return;
       const wait = waitAsync(this.#words, this.#index, rung);

@@ -6,7 +6,7 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { Arena, DisposedError, HeldPermits, type Patience, Semaphore, TimeoutError } from 'taketurns';
+import { Arena, DisposedError, HeldPermits, type WaitOptions, Semaphore, TimeoutError } from 'taketurns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
@@ -104,7 +104,7 @@ describe.each(ways)('%s: bad options', (way) => {
     // Refused whether there are permits or not.
     for (const permits of [0, 1]) {
       const semaphore = new Semaphore(permits);
-      const error = await failure(() => semaphore[way](1, patience as Patience));
+      const error = await failure(() => semaphore[way](1, patience as WaitOptions));
       expect((error as Error).constructor).toBe(Kind);
       expect((error as Error).message).toMatch(new RegExp(`^Semaphore.${name}: `));
       expect((error as Error).message).toContain(message);
@@ -128,10 +128,10 @@ describe.each(ways)('%s: bad options', (way) => {
   ])('does not mind %o', async (patience) => {
     const semaphore = new Semaphore(1);
     const { signal } = new AbortController();
-    await semaphore[way](1, patience as Patience);
+    await semaphore[way](1, patience as WaitOptions);
     expect(semaphore.available).toBe(0);
     semaphore.release();
-    await semaphore[way](1, { signal, ...patience } as Patience);
+    await semaphore[way](1, { signal, ...patience } as WaitOptions);
     expect(semaphore.available).toBe(0);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
