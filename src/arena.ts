@@ -2,7 +2,7 @@
  * Arena: the shared memory that semaphores live in, and how threads come to share one.
  */
 import { host } from '#host';
-import { badType, checkInteger } from './errors.js';
+import { badType, checkInteger, checkType } from './errors.js';
 import { Attachment } from './runtime/attachment.js';
 import { instantiate } from './runtime/core.js';
 import { requireSharedMemory, sharedMemory } from './runtime/requirements.js';
@@ -187,8 +187,7 @@ export class Arena {
    * @throws {Error} if the worker has ended already.
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
-    if (typeof worker !== 'object' || worker === null)
-      throw badType('Arena.watch: worker', 'a worker', worker);
+    checkType('Arena.watch: worker', worker, 'object', 'a worker');
     if ('threadId' in worker && typeof worker.once === 'function') {
       const name = worker.threadId + 1;
       if (name <= 0) throw new Error('Arena.watch: the worker has ended already');

@@ -87,7 +87,7 @@ function properties(options: MutexOptions): Properties {
  */
 export class Mutex extends SharedObject<typeof KIND> {
   readonly #core = this.reference.attachment.core;
-  readonly #shared = this.shared;
+  readonly #shared = this.reference.shared;
   /** Address of the shared object; of the closed one, once this has let go. */
   #at = this.reference.address;
   readonly #lock = this.#core.lock;

@@ -42,6 +42,8 @@ export class Reference {
   declare readonly arena?: never;
   readonly attachment: Attachment;
   readonly address: number;
+  /** What this thread knows of the shared object, from the first `hold` on. */
+  declare shared: Shared;
   #number: number;
 
   /** The core has just attached the thread, under this number. */
@@ -52,13 +54,15 @@ export class Reference {
   }
 
   /** The thread stays attached for as long as the library object lives: any of them, if there are several. */
-  hold(owner: Owner): Shared {
-    const number = this.#number;
+  hold(owner: Owner): void {
+    this.shared = this.attachment.hold(owner, this.address, this.#number);
     this.#number = HELD;
-    return this.attachment.hold(owner, this.address, number);
   }
 
+  /** The library object is done with the shared object; promises of this thread that are due are settled. */
   letGo(owner: Owner): void {
+    this.shared.eldest.rest();
+    this.shared.promises.settle();
     this.attachment.letGo(owner, this.address);
   }
 
@@ -93,13 +97,16 @@ export function make<K extends Kind>(
   return new Reference(attachment, answer);
 }
 
-export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handle): Reference {
-  const what = `${kind}.from: handle`;
-  if (typeof handle !== 'object' || handle === null || typeof handle.kind !== 'string') {
-    throw badType(what, `the handle of a ${kind}`, handle);
-  }
+/** Checks that a handle is of this kind. */
+export function checkKind(what: string, kind: string, handle: { readonly kind: string }): void {
+  if (typeof handle?.kind !== 'string') throw badType(what, `the handle of a ${kind}`, handle);
   if (handle.kind !== kind)
     throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
+}
+
+export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handle): Reference {
+  const what = `${kind}.from: handle`;
+  checkKind(what, kind, handle);
   if (!isInt32(handle.address) || !isInt32(handle.generation)) {
     throw new TypeError(`${what} is damaged: address and generation must be integers`);
   }

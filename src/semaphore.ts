@@ -78,7 +78,7 @@ const DONE = Promise.resolve();
  */
 export class Semaphore extends SharedObject<typeof KIND> {
   readonly #core = this.reference.attachment.core;
-  readonly #shared = this.shared;
+  readonly #shared = this.reference.shared;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises = this.#shared.promises;
   /** Address of the shared object; of the closed one, once this has let go. */

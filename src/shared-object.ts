@@ -3,7 +3,7 @@
  */
 import { DisposedError } from './errors.js';
 import type { Handle, Reference } from './reference.js';
-import { ended, type Owner, type Shared } from './runtime/attachment.js';
+import { ended, type Owner } from './runtime/attachment.js';
 import type { Kind } from './runtime/kinds.js';
 import { closed } from './runtime/promises.js';
 
@@ -17,7 +17,6 @@ import { closed } from './runtime/promises.js';
 export abstract class SharedObject<K extends Kind> implements Owner {
   readonly #kind: K;
   readonly #reference: Reference;
-  readonly #shared: Shared;
   readonly #thing: string;
   #hasLetGo = false;
 
@@ -28,8 +27,8 @@ export abstract class SharedObject<K extends Kind> implements Owner {
   protected constructor(kind: K, reference: Reference, thing: string = kind) {
     this.#kind = kind;
     this.#reference = reference;
-    this.#shared = reference.hold(this);
     this.#thing = thing;
+    reference.hold(this);
   }
 
   /**
@@ -56,11 +55,6 @@ export abstract class SharedObject<K extends Kind> implements Owner {
     return this.#reference;
   }
 
-  /** @internal What this thread knows of the shared object. */
-  protected get shared(): Shared {
-    return this.#shared;
-  }
-
   /** @internal Closes the shared object for all threads, and wakes those who wait. */
   protected abstract close(): void;
 
@@ -78,8 +72,11 @@ export abstract class SharedObject<K extends Kind> implements Owner {
     if (this.#hasLetGo) return;
     this.#hasLetGo = true;
     this.forget();
-    this.#shared.eldest.rest();
-    this.#shared.promises.settle();
+    this.letGo();
+  }
+
+  /** @internal Gives the reference back. */
+  protected letGo(): void {
     this.#reference.letGo(this);
   }
 

@@ -1,6 +1,7 @@
 /** CapacitorLock: a capacitor around any lock, as Dice, Capacitors, composes them. */
 
-import { badType, DisposedError } from '../errors.js';
+import { badType, checkOptions, DisposedError } from '../errors.js';
+import { checkKind } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../runtime/core.js';
 import { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 import { ClhLock } from './clh-lock.js';
@@ -101,8 +102,7 @@ export class CapacitorLock implements Lock {
       if (typeof inner[name] !== 'function')
         throw new TypeError(`${KIND}: inner must be a lock, but it has no function ${name}`);
     }
-    if (typeof options !== 'object' || options === null)
-      throw badType(`${KIND}: options`, 'an object', options);
+    checkOptions(KIND, options);
     const { fraction = 0, whenContended = false } = options;
     if (typeof fraction !== 'number') throw badType(`${KIND}: fraction`, 'a number', fraction);
     if (!(fraction >= 0 && fraction < 1))
@@ -126,11 +126,7 @@ export class CapacitorLock implements Lock {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: CapacitorLockHandle, inner?: Lock): CapacitorLock {
-    const what = `${KIND}.from: handle`;
-    if (typeof handle !== 'object' || handle === null || typeof handle.kind !== 'string')
-      throw badType(what, `the handle of a ${KIND}`, handle);
-    if (handle.kind !== KIND)
-      throw new TypeError(`${what} must be of a ${KIND}, but it is of a ${handle.kind}`);
+    checkKind(`${KIND}.from: handle`, KIND, handle);
     const lock = inner ?? innerOf(handle.inner);
     if (lock === undefined)
       throw new TypeError(

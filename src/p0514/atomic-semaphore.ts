@@ -1,6 +1,6 @@
 import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
-import { badType, DisposedError } from '../errors.js';
+import { checkOptions, DisposedError } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
 import { ended } from '../runtime/attachment.js';
 import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../runtime/core.js';
@@ -46,8 +46,7 @@ class OwnPlace extends Places {
 }
 
 function makeIt(options: AtomicSemaphoreOptions): Reference {
-  if (typeof options !== 'object' || options === null)
-    throw badType(`${KIND}: options`, 'an object', options);
+  checkOptions(KIND, options);
   const fixed = { permits: 0, max: LIMIT, spin: 0, threshold: 0, robust: false, firstTicket: 0n };
   return make(KIND, fixed, options.arena);
 }
