@@ -1,8 +1,9 @@
 /** CapacitorLock: a capacitor around any lock, as Dice, Capacitors, composes them. */
 
-import { badType, checkOptions, DisposedError } from '../errors.js';
+import { checkOptions, checkType, DisposedError } from '../errors.js';
 import { checkKind } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../runtime/core.js';
+import { closed } from '../runtime/promises.js';
 import { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 import { ClhLock } from './clh-lock.js';
 import { LifoLock } from './lifo-lock.js';
@@ -97,18 +98,17 @@ export class CapacitorLock implements Lock {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(inner: Lock, options: CapacitorLockOptions = {}) {
-    if (typeof inner !== 'object' || inner === null) throw badType(`${KIND}: inner`, 'a lock', inner);
+    checkType(`${KIND}: inner`, inner, 'object', 'a lock');
     for (const name of ['lock', 'unlock'] as const) {
       if (typeof inner[name] !== 'function')
         throw new TypeError(`${KIND}: inner must be a lock, but it has no function ${name}`);
     }
     checkOptions(KIND, options);
     const { fraction = 0, whenContended = false } = options;
-    if (typeof fraction !== 'number') throw badType(`${KIND}: fraction`, 'a number', fraction);
+    checkType(`${KIND}: fraction`, fraction, 'number', 'a number');
     if (!(fraction >= 0 && fraction < 1))
       throw new RangeError(`${KIND}: fraction must be from 0 to below 1, got ${fraction}`);
-    if (typeof whenContended !== 'boolean')
-      throw badType(`${KIND}: whenContended`, 'true or false', whenContended);
+    checkType(`${KIND}: whenContended`, whenContended, 'boolean', 'true or false');
     if (whenContended && typeof inner.tryLock !== 'function')
       throw new TypeError(`${KIND}: whenContended needs an inner lock with a function tryLock`);
     this.#inner = inner;
@@ -253,7 +253,7 @@ export class CapacitorLock implements Lock {
   }
 
   #disposed(): DisposedError {
-    this.#capacitor.letGo();
+    this.#capacitor[closed]();
     return new DisposedError(`the ${KIND} has been disposed of`);
   }
 }

@@ -1,6 +1,6 @@
 /** Capacitor: the public face of core/algorithms/capacitor.ts. */
 import type { Arena } from '../arena.js';
-import { badType, checkInteger, DisposedError } from '../errors.js';
+import { badType, checkInteger } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import type { Handle, Reference } from '../reference.js';
 import { ended } from '../runtime/attachment.js';
@@ -13,6 +13,7 @@ import {
   MORE,
   REFUSED,
 } from '../runtime/core.js';
+import { SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { checkProperties, find, make } from './objects.js';
 
@@ -63,10 +64,9 @@ const ON_GRANT = -1;
  *
  * Source: Dice, Capacitors, Listings 1 and 2, and its section 5 on lanes.
  */
-export class Capacitor {
+export class Capacitor extends SharedObject<typeof KIND> {
   /** Size of a platoon. */
   readonly bypass: number;
-  readonly #reference: Reference;
   readonly #lanes: readonly Reference[];
   readonly #algorithms: Algorithms;
   /** Address of the shared object; of the closed one, once this has let go. */
@@ -79,9 +79,9 @@ export class Capacitor {
    */
   constructor(bypass: number, options: CapacitorOptions = {}) {
     const { references } = options instanceof Found ? options : made(bypass, options);
-    for (const one of references) one.hold(this);
     const [reference, ...lanes] = references as readonly [Reference, ...Reference[]];
-    this.#reference = reference;
+    super(KIND, reference);
+    for (const lane of lanes) lane.hold(this);
     this.#lanes = lanes;
     this.#algorithms = algorithmsOf(reference.attachment);
     this.#at = reference.address;
@@ -105,9 +105,8 @@ export class Capacitor {
    * What to send to another thread, for `from` there.
    * @throws {DisposedError} if the capacitor has been disposed of.
    */
-  get handle(): CapacitorHandle {
-    if (this.#at === CLOSED_OBJECT) throw disposed();
-    return { ...this.#reference.handle(KIND), lanes: this.#lanes.map((lane) => lane.handle(KIND)) };
+  override get handle(): CapacitorHandle {
+    return { ...super.handle, lanes: this.#lanes.map((lane) => lane.handle(KIND)) };
   }
 
   /**
@@ -147,17 +146,8 @@ export class Capacitor {
       algorithms.capacitorOpenLane(this.#at, lane.address, i, length);
   }
 
-  /**
-   * Closes it for good, in every thread: whoever waits, now or later, gets a DisposedError. Never blocks, throws
-   * nothing.
-   */
-  dispose(): void {
-    this.close();
-    this.letGo();
-  }
-
-  /** @internal `dispose`, but that this still knows where the shared object is. */
-  close(): void {
+  /** @internal */
+  override close(): void {
     if (this.#at === CLOSED_OBJECT) return;
     this.#algorithms.capacitorDispose(this.#at);
     for (const lane of this.#lanes) this.#algorithms.capacitorDispose(lane.address);
@@ -186,7 +176,7 @@ export class Capacitor {
 
   /** @internal Whether it has been disposed of. */
   get isDisposed(): boolean {
-    return this.#at === CLOSED_OBJECT || this.#reference.attachment.core.isDisposed(this.#at) !== 0;
+    return this.#at === CLOSED_OBJECT || this.reference.attachment.core.isDisposed(this.#at) !== 0;
   }
 
   /** @internal This thread has got the inner lock. */
@@ -199,28 +189,21 @@ export class Capacitor {
     return this.#algorithms.capacitorDisown(this.#at);
   }
 
-  /** @internal The thread ends. */
-  [ended](): void {
+  /** @internal */
+  protected override forget(): void {
     this.#at = CLOSED_OBJECT;
+  }
+
+  /** @internal */
+  protected override letGo(): void {
+    super.letGo();
+    for (const lane of this.#lanes) lane.letGo(this);
   }
 
   #refuse(answer: number): never {
     if (answer !== ANSWER_CLOSED) throw new Error(`${KIND}: the core answers ${answer}`);
-    this.letGo();
-    throw disposed();
+    throw this.closed();
   }
-
-  /** @internal Does without the shared object. */
-  letGo(): void {
-    if (this.#at === CLOSED_OBJECT) return;
-    this.#at = CLOSED_OBJECT;
-    this.#reference.letGo(this);
-    for (const lane of this.#lanes) lane.letGo(this);
-  }
-}
-
-function disposed(): DisposedError {
-  return new DisposedError(`the ${KIND} has been disposed of`);
 }
 
 function made(bypass: number, options: CapacitorOptions): Found {

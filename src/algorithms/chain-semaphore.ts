@@ -1,11 +1,10 @@
 /** ChainSemaphore: the public face of core/algorithms/chain-semaphore.ts. */
-import { attachmentOf } from '../arena.js';
 import { checkChoice } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, prepare } from './listing.js';
-import { checkProperties, find, make } from './objects.js';
+import { ListingSemaphore, makeWithChains } from './listing.js';
+import { checkProperties, find } from './objects.js';
 
 /** What may be said of a new `ChainSemaphore`. */
 export interface ChainSemaphoreOptions extends HashedOptions {
@@ -62,8 +61,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.algorithms.chainAcquire(this.at);
-    if (answer !== ADMITTED) this.check(answer);
+    if (this.algorithms.chainAcquire(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**
@@ -94,7 +92,5 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 function made(permits: number, options: ChainSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const wake = checkChoice(`${KIND}: wake`, options.wake ?? 'pass', WAKES);
-  // Before the object is made, which nobody would be left to dispose of.
-  prepare(attachmentOf(options.arena));
-  return make(KIND, { ...properties, threshold: WAKES.indexOf(wake) }, options.arena);
+  return makeWithChains(KIND, { ...properties, threshold: WAKES.indexOf(wake) }, options.arena);
 }

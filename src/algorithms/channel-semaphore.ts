@@ -1,11 +1,10 @@
 /** ChannelSemaphore: the public face of core/algorithms/channel-semaphore.ts. */
-import { attachmentOf } from '../arena.js';
-import { badType } from '../errors.js';
+import { checkType } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, prepare } from './listing.js';
-import { checkProperties, find, make } from './objects.js';
+import { ListingSemaphore, makeWithChains } from './listing.js';
+import { checkProperties, find } from './objects.js';
 
 /** What may be said of a new `ChannelSemaphore`. */
 export interface ChannelSemaphoreOptions extends HashedOptions {
@@ -54,8 +53,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.algorithms.channelAcquire(this.at);
-    if (answer !== ADMITTED) this.check(answer);
+    if (this.algorithms.channelAcquire(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**
@@ -86,8 +84,6 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
 function made(permits: number, options: ChannelSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const { lazy = false } = options;
-  if (typeof lazy !== 'boolean') throw badType(`${KIND}: lazy`, 'true or false', lazy);
-  // Before the object is made, which nobody would be left to dispose of.
-  prepare(attachmentOf(options.arena));
-  return make(KIND, { ...properties, threshold: Number(lazy) }, options.arena);
+  checkType(`${KIND}: lazy`, lazy, 'boolean', 'true or false');
+  return makeWithChains(KIND, { ...properties, threshold: Number(lazy) }, options.arena);
 }

@@ -1,11 +1,11 @@
 /** EventCount: the public face of core/algorithms/event-count.ts. */
-import { type Arena, attachmentOf } from '../arena.js';
-import { badType, checkInteger } from '../errors.js';
+import type { Arena } from '../arena.js';
+import { checkInteger, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED, LIMIT } from '../runtime/core.js';
-import { ListingObject, prepare } from './listing.js';
-import { checkProperties, find, make } from './objects.js';
+import { ListingObject, makeWithChains } from './listing.js';
+import { checkProperties, find } from './objects.js';
 
 /** What may be said of a new `EventCount`. */
 export interface EventCountOptions extends PolicyOptions {
@@ -76,10 +76,9 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @throws {DisposedError} if it has been or is being disposed of.
    */
   await(value: bigint): void {
-    if (typeof value !== 'bigint') throw badType(`${KIND}.await: value`, 'a bigint', value);
+    checkType(`${KIND}.await: value`, value, 'bigint', 'a bigint');
     if (value > LAST) throw new RangeError(`${KIND}.await: value must be at most 2n ** 62n, got ${value}n`);
-    const answer = this.algorithms.eventAwait(this.at, value < 0n ? 0n : value);
-    if (answer !== ADMITTED) throw this.closed();
+    if (this.algorithms.eventAwait(this.at, value < 0n ? 0n : value) !== ADMITTED) throw this.closed();
   }
 
   /** @internal */
@@ -96,7 +95,5 @@ function made(options: EventCountOptions): Reference {
     options === null ? (null as never) : { ...rest, firstTicket: first },
     DEFAULTS,
   );
-  // Before the object is made, which nobody would be left to dispose of.
-  prepare(attachmentOf(options.arena));
-  return make(KIND, properties, options.arena);
+  return makeWithChains(KIND, properties, options.arena);
 }

@@ -1,14 +1,15 @@
 /** What the semaphores of the papers' listings have in common besides their algorithm. */
-import type { Arena } from '../arena.js';
+import { type Arena, attachmentOf } from '../arena.js';
 import { checkInteger } from '../errors.js';
-import type { PolicyOptions } from '../options.js';
+import type { PolicyOptions, Properties } from '../options.js';
 import { arenaFull, type Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';
-import { ADMITTED, CLOSED_OBJECT, type Core, LIMIT } from '../runtime/core.js';
+import { CLOSED_OBJECT, type Core, LIMIT } from '../runtime/core.js';
 import type { Kind } from '../runtime/kinds.js';
 import { closed } from '../runtime/promises.js';
 import { SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
+import { make } from './objects.js';
 
 /** What may be said of a new semaphore of the listings. */
 export interface ListingOptions extends PolicyOptions {
@@ -69,14 +70,15 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
   protected checkPermits(permits: number): void {
     checkInteger(`${this.#kind}.release: permits`, permits, 1, LIMIT);
   }
-
-  /** @internal Throws unless the core has admitted the thread. */
-  protected check(answer: number): void {
-    if (answer !== ADMITTED) throw this.closed();
-  }
 }
 
 /** The thread is to have a wait element at hand, as those need that wait on chains. */
 export function prepare(attachment: Attachment): void {
   if (!algorithmsOf(attachment).prepare()) throw arenaFull('waiter', 'waiters');
+}
+
+/** Makes an object on whose chains threads wait. It can fail before the object is made, which nobody else would dispose of. */
+export function makeWithChains(kind: Kind, properties: Properties, arena: Arena | undefined): Reference {
+  prepare(attachmentOf(arena));
+  return make(kind, properties, arena);
 }

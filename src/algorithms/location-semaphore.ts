@@ -1,10 +1,9 @@
 /** LocationSemaphore: the public face of core/algorithms/location-semaphore.ts. */
-import { attachmentOf } from '../arena.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, prepare } from './listing.js';
-import { checkProperties, find, make } from './objects.js';
+import { ListingSemaphore, makeWithChains } from './listing.js';
+import { checkProperties, find } from './objects.js';
 
 /** What may be said of a new `LocationSemaphore`. */
 export type LocationSemaphoreOptions = HashedOptions;
@@ -49,8 +48,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.algorithms.locationAcquire(this.at);
-    if (answer !== ADMITTED) this.check(answer);
+    if (this.algorithms.locationAcquire(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**
@@ -80,7 +78,5 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
 
 function made(permits: number, options: LocationSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
-  // Before the object is made, which nobody would be left to dispose of.
-  prepare(attachmentOf(options.arena));
-  return make(KIND, properties, options.arena);
+  return makeWithChains(KIND, properties, options.arena);
 }

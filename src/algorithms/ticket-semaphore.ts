@@ -1,5 +1,6 @@
 /** TicketSemaphore: the public face of core/algorithms/ticket-semaphore.ts. */
 import { type Handle, Reference } from '../reference.js';
+import { ADMITTED } from '../runtime/core.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
@@ -56,7 +57,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   #await(): void {
-    this.check(this.algorithms.ticketAwait(this.at));
+    if (this.algorithms.ticketAwait(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**

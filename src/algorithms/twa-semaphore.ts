@@ -1,5 +1,6 @@
 /** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
 import { type Handle, Reference } from '../reference.js';
+import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
@@ -64,7 +65,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   #await(): void {
-    this.check(this.algorithms.twaAwait(this.at));
+    if (this.algorithms.twaAwait(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**

@@ -6,7 +6,7 @@
  * one meant for others. Who wakes must change the condition first, so that others see the change (Atomics).
  */
 import { type Arena, attachmentOf } from '../arena.js';
-import { badType, checkInteger } from '../errors.js';
+import { checkInteger, checkType } from '../errors.js';
 import { budget, type PolicyOptions } from '../options.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
@@ -44,7 +44,7 @@ function waiter(what: string, key: number, options: WaitOptions): { algorithms: 
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function addressWaitUntil(key: number, satisfied: () => boolean, options: WaitOptions = {}): void {
-  if (typeof satisfied !== 'function') throw badType('addressWaitUntil: satisfied', 'a function', satisfied);
+  checkType('addressWaitUntil: satisfied', satisfied, 'function', 'a function');
   const { algorithms, spin } = waiter('addressWaitUntil', key, options);
   while (!satisfied()) {
     const element = algorithms.chainEnter(key);
@@ -94,7 +94,7 @@ export function keyMonitor(key: number, options: WakeOptions = {}): bigint {
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}): void {
-  if (typeof sequence !== 'bigint') throw badType('keyWait: sequence', 'a bigint', sequence);
+  checkType('keyWait: sequence', sequence, 'bigint', 'a bigint');
   const { algorithms, spin } = waiter('keyWait', key, options);
   algorithms.keyWait(algorithms.chainOf(key), sequence, spin);
 }
@@ -104,7 +104,7 @@ export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}
  * called in a loop around the condition, the first time with -1n, which only learns the sequence.
  */
 export function keyWaitLazy(key: number, sequence: bigint, options: WaitOptions = {}): bigint {
-  if (typeof sequence !== 'bigint') throw badType('keyWaitLazy: sequence', 'a bigint', sequence);
+  checkType('keyWaitLazy: sequence', sequence, 'bigint', 'a bigint');
   const { algorithms, spin } = waiter('keyWaitLazy', key, options);
   return algorithms.keyWaitLazy(algorithms.chainOf(key), sequence, spin);
 }
