@@ -1,5 +1,5 @@
 /**
- * Arena: the shared memory that semaphores live in, and how threads come to share one.
+ * An arena is the shared memory that semaphores and locks live in. This file makes arenas and lets threads share one.
  */
 import { host } from '#host';
 import { badType, checkInteger, checkType } from './errors.js';
@@ -95,9 +95,9 @@ export class Arena {
   }
 
   /**
-   * The arena that is used where none is named. On the main thread it is made on first use, and workers
-   * of `worker_threads` started after that inherit it; those of the web do in Bun alone. In a worker that inherited none it is the default arena of the first
-   * handle that arrives.
+   * The arena that is used where none is named. On the main thread it is made on first use, and workers of
+   * `worker_threads` started after that inherit it; those of the web do in Bun alone. In a worker that inherited none
+   * it is the default arena of the first handle that arrives.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {

@@ -1,4 +1,7 @@
-/** The errors of the library's own; bad arguments are `RangeError` and `TypeError`. */
+/**
+ * This file holds the library's own errors, and the checks of arguments. A bad argument is a `RangeError` or a
+ * `TypeError`.
+ */
 
 /** The object has been disposed of, by this thread or another. */
 export class DisposedError extends Error {

@@ -1,7 +1,7 @@
 /**
- * Mutex: the public face of core/mutex.ts, where the algorithm, its bound and its proof are.
+ * Mutex is the public face of core/mutex.ts, where the algorithm, its bound and its proof are.
  *
- * This file checks arguments, turns answers into errors and promises, and keeps the reference to the shared object.
+ * This file checks arguments, and turns answers into errors and promises.
  * `lock` and `unlock` hand the rare cases to private methods, so that the common case stays small enough for the
  * engine to inline into its caller; there they compare with a literal 0, which is ADMITTED.
  */

@@ -1,6 +1,6 @@
 /**
- * What callers may ask for, and how it is checked: how long a request may take, how a waiter waits, and the properties of a
- * new object.
+ * This file says what callers may ask for, and checks it: how long a request may take, how a waiter waits, and the
+ * properties of a new object.
  */
 import { badType, checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
 import { LIMIT } from './runtime/core.js';
@@ -61,8 +61,9 @@ export interface PolicyOptions {
 /** How a waiter waits, where it may have a deadline. */
 export interface ParkingOptions {
   /**
-   * How a waiter near the head of the queue waits, and of a mutex whoever comes while others wait, before it queues up:
-   * `'spin-then-park'` (the default) polls for a while and then parks; `'park'` polls never. There is no policy here that polls without end, since its waiters may have a deadline.
+   * How a waiter near the head of the queue waits, and of a mutex whoever comes while others wait, before it queues
+   * up: `'spin-then-park'` (the default) polls for a while and then parks; `'park'` polls never. There is no policy
+   * here that polls without end, since its waiters may have a deadline.
    */
   readonly policy?: 'park' | 'spin-then-park';
   /**

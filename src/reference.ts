@@ -1,6 +1,6 @@
 /**
- * References to shared objects, of every kind alike: how a thread makes an object, finds it by its handle or its name, and
- * lets go of it.
+ * A reference ties a thread to a shared object of any kind. This file makes an object, finds it by its handle or its
+ * name, and lets go of it.
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from './arena.js';
 import { ArenaFullError, badType, checkType, DisposedError } from './errors.js';

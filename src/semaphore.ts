@@ -1,10 +1,9 @@
 /**
- * Semaphore: the public face of core/semaphore.ts, where the algorithm and its proof are.
+ * Semaphore is the public face of core/semaphore.ts, where the algorithm and its proof are.
  *
- * This file checks arguments, turns answers into errors and promises, and keeps the reference to the
- * shared object. `acquire` and `release` hand the rare cases to private methods, so that the common case
- * stays small enough for the engine to inline into its caller; there they compare with a literal 0, which
- * is ADMITTED, since an imported constant would be loaded and checked each time.
+ * This file checks arguments, and turns answers into errors and promises. `acquire` and `release` hand the rare cases
+ * to private methods, so that the common case stays small enough for the engine to inline into its caller; there they
+ * compare with a literal 0, which is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
 import { badInteger, noRoom } from './errors.js';
@@ -359,8 +358,9 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * Gives permits back and wakes every waiter whose turn has come. Any thread may, whether it took them or
    * not, unless the semaphore is robust. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
-   * @throws {RangeError | TypeError} for a bad number, or if more than `max` would be available; then
-   * nothing has changed; or if the semaphore is robust and this thread holds fewer. (Two threads that both release too much at the same instant may both pass.)
+   * @throws {RangeError | TypeError} for a bad number, or if more than `max` would be available; then nothing has
+   * changed; or if the semaphore is robust and this thread holds fewer. (Two threads that both release too much at
+   * the same instant may both pass.)
    */
   release(permits = 1): void {
     if (permits !== 1) this.#releaseMany(permits);

@@ -1,5 +1,6 @@
 /**
- * What the classes of shared objects have in common: the reference to the shared object, and its end.
+ * The classes of shared objects extend the class in this file, which keeps the reference and handles the end of the
+ * object.
  */
 import { DisposedError } from './errors.js';
 import type { Handle, Reference } from './reference.js';
@@ -41,8 +42,8 @@ export abstract class SharedObject<K extends Kind> implements Owner {
   }
 
   /**
-   * Closes it in every thread: whoever waits, now or later, gets a DisposedError. What is still held may be given back, to no
-   * effect. Its memory is used again once every thread has let go of it. Never blocks, throws nothing.
+   * Closes it in every thread: whoever waits, now or later, gets a DisposedError. What is still held may be given
+   * back, to no effect. Its memory is used again once every thread has let go of it. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.#hasLetGo) return;

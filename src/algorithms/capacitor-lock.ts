@@ -1,4 +1,4 @@
-/** CapacitorLock: a capacitor around any lock, as Dice, Capacitors, composes them. */
+/** A CapacitorLock is a capacitor around any lock, as Dice, Capacitors, composes them. */
 
 import { checkOptions, checkType, DisposedError } from '../errors.js';
 import { checkKind } from '../reference.js';

@@ -1,4 +1,4 @@
-/** Capacitor: the public face of core/algorithms/capacitor.ts. */
+/** Capacitor is the public face of core/algorithms/capacitor.ts. */
 import type { Arena } from '../arena.js';
 import { badType, checkInteger } from '../errors.js';
 import type { PolicyOptions } from '../options.js';

@@ -1,4 +1,4 @@
-/** ChainSemaphore: the public face of core/algorithms/chain-semaphore.ts. */
+/** ChainSemaphore is the public face of core/algorithms/chain-semaphore.ts. */
 import { checkChoice } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';

@@ -1,4 +1,4 @@
-/** ChannelSemaphore: the public face of core/algorithms/channel-semaphore.ts. */
+/** ChannelSemaphore is the public face of core/algorithms/channel-semaphore.ts. */
 import { checkType } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';

@@ -1,4 +1,4 @@
-/** ClhLock: the public face of core/algorithms/clh-lock.ts. */
+/** ClhLock is the public face of core/algorithms/clh-lock.ts. */
 import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
 import { find } from './objects.js';

@@ -1,6 +1,6 @@
 /**
- * The compiled algorithms of the papers: a module of their own, which only who imports them carries. A thread has
- * one instance of it for each arena, beside that of the core, made when it first needs one.
+ * The algorithms of the papers are compiled to a module of their own, which only programs that import them carry. A
+ * thread has one instance of it for each arena, beside that of the core, made when it first needs one.
  */
 import { mayNotBlock } from '../errors.js';
 import { type Attachment, refuseToBlock } from '../runtime/attachment.js';

@@ -1,4 +1,4 @@
-/** EventCount: the public face of core/algorithms/event-count.ts. */
+/** EventCount is the public face of core/algorithms/event-count.ts. */
 import type { Arena } from '../arena.js';
 import { checkInteger, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';

@@ -1,4 +1,7 @@
-/** Which hash a semaphore spreads its waiters by: core/algorithms/hashes.ts. */
+/**
+ * This file lets callers choose the hash by which a semaphore spreads its waiters. core/algorithms/hashes.ts computes
+ * it.
+ */
 
 import { checkChoice } from '../errors.js';
 import type { Properties } from '../options.js';

@@ -1,4 +1,4 @@
-/** LifoLock: the public face of core/algorithms/lifo-lock.ts. */
+/** LifoLock is the public face of core/algorithms/lifo-lock.ts. */
 import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
 import { find } from './objects.js';

@@ -1,4 +1,6 @@
-/** What the semaphores of the papers' listings have in common besides their algorithm. */
+/**
+ * The classes in this file hold what the semaphores of the papers' listings have in common besides their algorithm.
+ */
 import { type Arena, attachmentOf } from '../arena.js';
 import { checkInteger } from '../errors.js';
 import type { PolicyOptions, Properties } from '../options.js';

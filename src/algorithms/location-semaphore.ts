@@ -1,4 +1,4 @@
-/** LocationSemaphore: the public face of core/algorithms/location-semaphore.ts. */
+/** LocationSemaphore is the public face of core/algorithms/location-semaphore.ts. */
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';

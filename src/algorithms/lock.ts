@@ -1,4 +1,4 @@
-/** What a lock is, and what the locks of the papers have in common besides their algorithm. */
+/** This file says what a lock is, and holds what the locks of the papers have in common besides their algorithm. */
 
 import type { Arena } from '../arena.js';
 import { ArenaFullError } from '../errors.js';

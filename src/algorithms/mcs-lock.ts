@@ -1,4 +1,4 @@
-/** McsLock: the public face of core/algorithms/mcs-lock.ts. */
+/** McsLock is the public face of core/algorithms/mcs-lock.ts. */
 import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
 import { find } from './objects.js';

@@ -1,4 +1,7 @@
-/** Making and finding the shared objects of the algorithms: reference.ts, with the numbers of all kinds, and their options. */
+/**
+ * This file checks the options of the algorithms' objects, and makes and finds these by reference.ts, which it tells
+ * the numbers of their kinds.
+ */
 import type { Arena } from '../arena.js';
 import { checkInteger } from '../errors.js';
 import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../options.js';

@@ -1,4 +1,4 @@
-/** ReciprocatingLock: the public face of core/algorithms/reciprocating-lock.ts. */
+/** ReciprocatingLock is the public face of core/algorithms/reciprocating-lock.ts. */
 import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
 import { find } from './objects.js';

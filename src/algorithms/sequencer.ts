@@ -1,4 +1,4 @@
-/** Sequencer: the public face of core/algorithms/event-count.ts. */
+/** Sequencer is the public face of core/algorithms/event-count.ts. */
 import type { Arena } from '../arena.js';
 import { type Handle, Reference } from '../reference.js';
 import { ListingObject } from './listing.js';

@@ -1,4 +1,4 @@
-/** TicketLock: the public face of core/algorithms/ticket-lock.ts. */
+/** TicketLock is the public face of core/algorithms/ticket-lock.ts. */
 import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 import { find } from './objects.js';

@@ -1,4 +1,4 @@
-/** TicketSemaphore: the public face of core/algorithms/ticket-semaphore.ts. */
+/** TicketSemaphore is the public face of core/algorithms/ticket-semaphore.ts. */
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';

@@ -1,4 +1,4 @@
-/** TtsLock: the public face of core/algorithms/tts-lock.ts. */
+/** TtsLock is the public face of core/algorithms/tts-lock.ts. */
 import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 import { find } from './objects.js';

@@ -1,4 +1,4 @@
-/** TwaLock: the public face of core/algorithms/twa-lock.ts. */
+/** TwaLock is the public face of core/algorithms/twa-lock.ts. */
 import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 import { find } from './objects.js';

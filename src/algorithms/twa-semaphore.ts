@@ -1,4 +1,4 @@
-/** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
+/** TwaSemaphore is the public face of core/algorithms/twa-semaphore.ts. */
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';
@@ -69,8 +69,8 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost, of so many permits in one step, with its short-cut: leaves the waiting array alone when nobody waits far away. Never
-   * blocks. As in the listing, nothing bounds the number of permits.
+   * SemaPost, of so many permits in one step, with its short-cut: leaves the waiting array alone when nobody waits
+   * far away. Never blocks. As in the listing, nothing bounds the number of permits.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    */

@@ -1,6 +1,6 @@
 /**
- * Atomics.waitAsync for browsers that lack it: helper workers, which may block where this thread may not, wait on the
- * word in its place.
+ * This file replaces Atomics.waitAsync in browsers that lack it. Helper workers may block where this thread may not, and
+ * wait on the word in its place.
  *
  *     this thread   looks at the word; unchanged: [word, value] ──► helper
  *     helper        Atomics.wait on the word, which looks again ──► message ──► this thread's promise

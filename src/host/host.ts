@@ -1,4 +1,4 @@
-/** What the library asks of the runtime it runs in. node.ts and web.ts beside this file answer. */
+/** The library asks this of the runtime in which it runs. node.ts and web.ts, beside this file, answer. */
 
 /** As much of what `Atomics.waitAsync` answers as is needed: a promise, if there is something to wait for. */
 export type WaitAsync = (

@@ -1,4 +1,4 @@
-/** The host of Node, and of runtimes that offer its `worker_threads`. */
+/** This is the host of Node, and of runtimes that offer its `worker_threads`. */
 import { availableParallelism } from 'node:os';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';

@@ -1,4 +1,7 @@
-/** The host of browsers: nothing is inherited, and an open page needs nothing to stay alive. */
+/**
+ * This is the host of browsers. A browser hands nothing down to its workers, and an open page needs nothing to stay
+ * alive.
+ */
 
 import { waitAsync } from './helper.js';
 import type { Host } from './host.js';

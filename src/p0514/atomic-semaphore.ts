@@ -1,3 +1,4 @@
+/** AtomicSemaphore is a place of its own, at which threads wait for words to change. */
 import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
 import { checkOptions, DisposedError } from '../errors.js';

@@ -1,4 +1,6 @@
-/** The free functions of P0514R1: a table of places that the library owns, which is the arena's waiting array. */
+/**
+ * The free functions of P0514R1 wait in a table of places that the library owns, which is the arena's waiting array.
+ */
 import { type Arena, attachmentOf } from '../arena.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { checkDuration } from './deadline.js';

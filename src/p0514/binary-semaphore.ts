@@ -1,3 +1,4 @@
+/** BinarySemaphore is the counter of semaphore.ts with the greatest value 1. */
 import { find } from '../algorithms/objects.js';
 import { type Handle, Reference } from '../reference.js';
 import { Notify } from './notify.js';

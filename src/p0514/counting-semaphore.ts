@@ -1,3 +1,4 @@
+/** CountingSemaphore is the counter of semaphore.ts with the greatest value 2,147,483,647. */
 import { find } from '../algorithms/objects.js';
 import { type Handle, Reference } from '../reference.js';
 import { LIMIT } from '../runtime/core.js';

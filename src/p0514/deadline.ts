@@ -1,4 +1,4 @@
-/** What the waits have in common: the time arguments of the timed ones, a duration and a point of time. */
+/** The timed waits share these checks of their time arguments, which are a duration or a point of time. */
 import { badType } from '../errors.js';
 import { checkMilliseconds, LONGEST } from '../options.js';
 

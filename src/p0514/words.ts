@@ -1,6 +1,6 @@
 /**
- * A word of a typed array over shared memory, that threads wait to see change: which one it is, what it is compared
- * with, and the wait itself around the calls of core/algorithms/places.ts, since only JavaScript can look at it.
+ * Threads wait for a word of a typed array over shared memory to change. This file knows which word it is and what it is
+ * compared with, and waits by the calls of core/algorithms/places.ts, since only JavaScript can look at the word.
  */
 import { host } from '#host';
 import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';

@@ -1,5 +1,5 @@
 /**
- * One thread's side of one arena: its core instance, its doorbell, and the objects it is attached to.
+ * An attachment is one thread's side of one arena: its core instance, its doorbell, and the objects to which it is attached.
  *
  * A thread attaches once to an arena however many handles of it arrive, since it must have one place in
  * the registry. It is attached to a shared object (core/attachments.ts) for as long as a library object of its

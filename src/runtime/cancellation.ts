@@ -1,5 +1,5 @@
 /**
- * How a promise hears that its time-out has come or its signal was aborted, and what the time-out tells the caller.
+ * This file calls a promise back when its time-out comes or its signal is aborted, and makes the error of a time-out.
  */
 import { TimeoutError } from '../errors.js';
 

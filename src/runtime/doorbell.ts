@@ -1,5 +1,5 @@
 /**
- * The doorbell of a thread: the one word on which all of its promises wait together.
+ * The doorbell of a thread is the one word on which all of its promises wait together.
  *
  * A thread that makes an async waiter due adds 1 to the doorbell of the waiter's thread and notifies it. That thread has at
  * most one `Atomics.waitAsync` pending on its doorbell, however many promises wait: such a wait cannot be cancelled, and

@@ -1,5 +1,5 @@
 /**
- * The promises of one thread that wait on one shared object: which of them waits, gives up and is settled, in ticket order.
+ * This file keeps the promises of one thread that wait on one shared object, and settles them in the order of their tickets.
  *
  * Promises stand in runs (core/runs.ts). A run that has just begun, or whose front this thread has settled, is not
  * entered in the waiting array, so nobody can ring for it. A rest (doorbell.ts) is then due in this turn of the event

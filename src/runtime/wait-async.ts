@@ -1,4 +1,6 @@
-/** `Atomics.waitAsync`, or where the engine has none what the host has in its place. */
+/**
+ * The library waits without blocking by `Atomics.waitAsync`. Where the engine has none, the host has a substitute.
+ */
 import { host } from '#host';
 import type { WaitAsync } from '../host/host.js';
 
