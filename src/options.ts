@@ -74,7 +74,7 @@ export interface ParkingOptions {
   readonly spin?: number;
 }
 
-/** In place of a number of polls: as many as pay, see core/polling.ts. */
+/** In place of a number of polls: as many as pay, see core/queue/polling.ts. */
 export const ADAPTIVE = -1;
 
 const MOST_POLLS = 1_000_000;
@@ -107,7 +107,7 @@ export interface Properties {
   readonly spin: number;
   readonly threshold: number;
   readonly robust: boolean;
-  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/layout.ts. */
+  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/memory/layout.ts. */
   readonly hash?: number;
   readonly firstTicket: bigint;
 }

@@ -1,5 +1,5 @@
 /**
- * Semaphore is the public face of core/semaphore.ts, where the algorithm and its proof are.
+ * Semaphore is the public face of core/queue/tickets.ts, where the algorithm and its proof are.
  *
  * This file checks arguments, and turns answers into errors and promises. `acquire` and `release` hand the rare cases
  * to private methods, so that the common case stays small enough for the engine to inline into its caller; there they

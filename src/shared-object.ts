@@ -13,7 +13,7 @@ import { closed } from './runtime/promises.js';
  *
  * A class keeps the address in a field of its own, and initializes each field once, where it is declared. Such a field is a
  * constant to the engine wherever the object is one, and the engine compiles in a call of the core by way of it with no load
- * before it (docs/measurements.md).
+ * before it (docs/internals/what-was-tried.md).
  */
 export abstract class SharedObject<K extends Kind> implements Owner {
   readonly #kind: K;

@@ -20,7 +20,7 @@ interface Options {
   readonly last: string;
 }
 
-const LAST = new URL('../../docs/mutants.md', import.meta.url).pathname;
+const LAST = new URL('../../docs/internals/mutants.md', import.meta.url).pathname;
 
 /** Of what the set-up comes to, the models of so few states are tried too. */
 const SMALL = 500;

@@ -202,7 +202,7 @@ class Sequence {
   /** Reaps a thread, mostly another. */
   #reap(t: number) {
     const u = this.#draw(20) ? (t + 1 + this.#draw(THREADS - 1)) % THREADS : t;
-    const me = this.#loaded.program.globals.findIndex(({ name }) => name === 'arena/me');
+    const me = this.#loaded.program.globals.findIndex(({ name }) => name === 'threads/me');
     const index = this.#machine.get(u, me);
     const life = this.#call(t, 'lifeIfAlive', [index]);
     if (typeof life !== 'number') return life;

@@ -1,6 +1,6 @@
 /**
  * This file holds what BinarySemaphore and CountingSemaphore have in common, which is all but their names. It is the public
- * face of core/counter.ts, where the algorithm is.
+ * face of core/primitives/counter.ts, where the algorithm is.
  *
  * A wait that finds the value 0 goes on in the queue of a Semaphore over the same shared object.
  */

@@ -1,6 +1,6 @@
 /**
  * This file lists the exports of the compiled core and the numbers with which it answers, and gives a thread an instance of
- * it over an arena's memory. core/layout.ts has the numbers too, and a unit test compares the two.
+ * it over an arena's memory. core/memory/layout.ts has the numbers too, and a unit test compares the two.
  */
 import { coreBytes } from './core-bytes.js';
 import { embedded } from './embedded.js';

@@ -26,7 +26,7 @@ export interface Resting {
   place: number;
 }
 
-/** Words of the thread's record, as core/layout.ts has them: from the doorbell on. */
+/** Words of the thread's record, as core/memory/layout.ts has them: from the doorbell on. */
 const TO_DUE = 7;
 const DUE_WORDS = 8;
 const PLACES = 32 * DUE_WORDS;

@@ -1,13 +1,13 @@
 /**
  * This file keeps the promises of one thread that wait on one shared object, and settles them in the order of their tickets.
  *
- * Promises stand in runs (core/runs.ts). A run that has just begun, or whose front this thread has settled, is not
+ * Promises stand in runs (core/queue/runs.ts). A run that has just begun, or whose front this thread has settled, is not
  * entered in the waiting array, so nobody can ring for it. A rest (doorbell.ts) is then due in this turn of the event
  * loop, however many promises come and go until then.
  *
  * A release by this very thread does not ring. It settles the thread's own promises before it returns. A request for which
  * the thread blocks has a later ticket than they, so none of them becomes due when that request gives up
- * (core/giving-up.ts).
+ * (core/queue/cancelling.ts).
  */
 import { DisposedError } from '../errors.js';
 import { type Core, REFUSED } from './core.js';

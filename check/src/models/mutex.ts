@@ -30,7 +30,7 @@ import { CONTENDED, expectClosed, HAS, has, M_WORD, mutex, STAGE, WAITS, wrote }
 import { partsOf } from './program.js';
 
 const O_DIED = constant('O_DIED');
-/** Of an object's life (core/objects.ts). */
+/** Of an object's life (core/memory/objects.ts). */
 const DISPOSED = 3;
 const M_LIMIT = constant('M_LIMIT');
 const M_PACE = constant('M_PACE');

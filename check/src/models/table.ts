@@ -1,6 +1,6 @@
 /**
  * The table of models. To add one for what is there already, add a line; for a new primitive, add its ops to
- * scene/ops.ts first (docs/checking.md).
+ * scene/ops.ts first (docs/internals/checking.md).
  */
 import type { Model } from '../scene/scene.js';
 import { allocator } from './allocator.js';
@@ -35,7 +35,7 @@ const semaphore: Line[] = [
   { name: '3x2 mixed 2 buckets', long: true, program: mixed, permits: [2], buckets: 2 },
   { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
   { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
-  // Waiters that poll for as long as pays, and are woken early (core/polling.ts): at the first trial, at its last poll in
+  // Waiters that poll for as long as pays, and are woken early (core/queue/polling.ts): at the first trial, at its last poll in
   // vain, in vain, and at the last of that.
   ...[0, 127, 128, 511].flatMap((vain): Line[] => {
     const line = (name: string, program: string, rest: Partial<Line> = {}): Line => ({
@@ -649,7 +649,7 @@ const listings: Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((k
   });
 });
 
-/** The semaphores whose waiters stand on chains: name, kind, and WAKE_* or O_LAZY of core/layout.ts. */
+/** The semaphores whose waiters stand on chains: name, kind, and WAKE_* or O_LAZY of core/memory/layout.ts. */
 const ON_CHAINS = [
   ['chain all', 'chain', 0],
   ['chain pass', 'chain', 1],
@@ -701,7 +701,7 @@ const chains: Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
 
 /**
  * Who waits and who posts must come to the same slot by each hash, and a release of many to all slots: paired tickets
- * need more of them in a row for that. HASH_* of core/layout.ts; the listings above have the first.
+ * need more of them in a row for that. HASH_* of core/memory/layout.ts; the listings above have the first.
  */
 const hashes: Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
   const line = (

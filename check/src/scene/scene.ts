@@ -150,7 +150,7 @@ const COUNTS_END = PUBLISHED_NAMES;
 /** A grant this far behind has been closed. */
 const CLOSED = 2 ** 60;
 
-/** Of an object's life (core/objects.ts). */
+/** Of an object's life (core/memory/objects.ts). */
 const BUILDING = 1;
 const REFERENCES = 0xffffff;
 const AWAKE = constant('AWAKE');
@@ -199,20 +199,20 @@ interface Globals {
 /** What the scene must know of a program's globals. */
 const GLOBALS: Readonly<Record<ProgramName, Globals>> = {
   core: {
-    ticketTaken: 'semaphore/ticketTaken',
-    spares: ['arena/spare', 'arena/second'],
+    ticketTaken: 'tickets/ticketTaken',
+    spares: ['elements/spare', 'elements/second'],
     looks: ['elements/hint', 'objects/hint', 'names/hint'],
     dead: [
-      'semaphore/released',
-      'semaphore/grantBefore',
-      'semaphore/grantLate',
-      'semaphore/mutex',
-      'semaphore/attached',
-      'mutex/base',
+      'pending-call/released',
+      'pending-call/grantBefore',
+      'pending-call/grantLate',
+      'pending-call/mutex',
+      'pending-call/attached',
+      'mutex-pace/base',
       'mutex/first',
     ],
     last: ['mutex/guess'],
-    amidst: 'semaphore/amidst',
+    amidst: 'pending-call/amidst',
   },
   algorithms: {
     ticketTaken: 'core/ticketTaken',

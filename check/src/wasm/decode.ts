@@ -156,7 +156,9 @@ class Reader {
 
 /** Names in index order, as the text format of a compiler lists them. */
 function namesIn(text: string, pattern: RegExp): string[] {
-  return [...text.matchAll(pattern)].map(([, name]) => name.replace(/^core\//, ''));
+  return [...text.matchAll(pattern)].map(([, name]) =>
+    name.replace(/^core\/(?:(?:memory|queue|primitives|death)\/)?/, ''),
+  );
 }
 
 /** Names from the custom section "name", if the module has one. */
