@@ -12,7 +12,7 @@ import { inline } from './inline.mjs';
 import { padLocals } from './pad-locals.mjs';
 
 const MODULES = [
-  { name: 'core', entry: 'core/index.ts', limit: 16384, embedded: 'src/engine/core-bytes.ts' },
+  { name: 'core', entry: 'core/index.ts', limit: 16384, embedded: 'src/runtime/core-bytes.ts' },
   {
     name: 'algorithms',
     entry: 'core/algorithms/index.ts',
@@ -28,7 +28,7 @@ process.chdir(root);
 await mkdir('build', { recursive: true });
 
 /** The table of the text (encode). */
-const [, TABLE] = /^const TABLE = "(.*)";$/m.exec(await readFile('src/engine/decode.ts', 'utf8'));
+const [, TABLE] = /^const TABLE = "(.*)";$/m.exec(await readFile('src/runtime/decode.ts', 'utf8'));
 
 for (const { name, entry, limit, embedded } of MODULES) {
   const { error, stderr } = await asc.main(
@@ -88,7 +88,7 @@ function optimize(bytes) {
   return { binary, text };
 }
 
-/** The text that src/engine/decode.ts makes the bytes of again. */
+/** The text that src/runtime/decode.ts makes the bytes of again. */
 function encode(bytes) {
   const pages = [...TABLE.slice(0, 5)];
   const stands = new Map(

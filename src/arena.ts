@@ -1,11 +1,11 @@
 /**
- * Arena: the shared memory that semaphores live in, and how threads come to share one.
+ * An arena is the shared memory that semaphores and locks live in. This file makes arenas and lets threads share one.
  */
 import { host } from '#host';
-import { Attachment } from './engine/attachment.js';
-import { instantiate } from './engine/core.js';
-import { requireSharedMemory, sharedMemory } from './engine/requirements.js';
-import { badType, checkInteger } from './errors.js';
+import { badType, checkInteger, checkType } from './errors.js';
+import { Attachment } from './runtime/attachment.js';
+import { instantiate } from './runtime/core.js';
+import { requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
 /** How many of each an arena has room for. Memory is touched, and so really used, only as each comes into use. */
@@ -95,9 +95,9 @@ export class Arena {
   }
 
   /**
-   * The arena that is used where none is named. On the main thread it is made on first use, and workers
-   * of `worker_threads` started after that inherit it; those of the web do in Bun alone. In a worker that inherited none it is the default arena of the first
-   * handle that arrives.
+   * The arena that is used where none is named. On the main thread it is made on first use, and workers of
+   * `worker_threads` started after that inherit it; those of the web do in Bun alone. In a worker that inherited none
+   * it is the default arena of the first handle that arrives.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {
@@ -187,8 +187,7 @@ export class Arena {
    * @throws {Error} if the worker has ended already.
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
-    if (typeof worker !== 'object' || worker === null)
-      throw badType('Arena.watch: worker', 'a worker', worker);
+    checkType('Arena.watch: worker', worker, 'object', 'a worker');
     if ('threadId' in worker && typeof worker.once === 'function') {
       const name = worker.threadId + 1;
       if (name <= 0) throw new Error('Arena.watch: the worker has ended already');

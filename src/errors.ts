@@ -1,4 +1,7 @@
-/** The errors of the library's own; bad arguments are `RangeError` and `TypeError`. */
+/**
+ * This file holds the library's own errors, and the checks of arguments. A bad argument is a `RangeError` or a
+ * `TypeError`.
+ */
 
 /** The object has been disposed of, by this thread or another. */
 export class DisposedError extends Error {
@@ -61,6 +64,11 @@ export function checkOptions(what: string, options: unknown): void {
 /** The error of a request for which there is no wait element. */
 export function noRoom(): ArenaFullError {
   return new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`');
+}
+
+/** The error of a call that would block a thread which may not. */
+export function mayNotBlock(instead: string): TypeError {
+  return new TypeError(`this thread may not block (a browser forbids it on the main thread): use ${instead}`);
 }
 
 /** Checks an argument that is one of some words. */

@@ -10,12 +10,11 @@ export {
   type ThreadHandle,
   type WatchedWorker,
 } from './arena.js';
-export type { ParkingOptions } from './engine/policy.js';
 export { ArenaFullError, DisposedError, TimeoutError } from './errors.js';
 export { HeldLock } from './held-lock.js';
 export { HeldPermits } from './held-permits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex.js';
-export type { Patience } from './patience.js';
+export type { ParkingOptions, WaitOptions } from './options.js';
 export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';
 export type {
   ArenaStats,

@@ -1,12 +1,24 @@
 /**
- * Mutex: the public face of core/primitives/mutex.ts, where the algorithm, its bound and its proof are.
+ * Mutex is the public face of core/primitives/mutex.ts, where the algorithm, its bound and its proof are.
  *
- * This file checks arguments, turns answers into errors and promises, and keeps the reference to the shared object.
+ * This file checks arguments, and turns answers into errors and promises.
  * `lock` and `unlock` hand the rare cases to private methods, so that the common case stays small enough for the
  * engine to inline into its caller; there they compare with a literal 0, which is ADMITTED.
  */
 import type { Arena } from './arena.js';
-import { ended, type Shared } from './engine/attachment.js';
+import { checkInteger, checkOptions, checkType, DisposedError, mayNotBlock, noRoom } from './errors.js';
+import { HeldLock } from './held-lock.js';
+import {
+  ADAPTIVE,
+  budget,
+  checkWaitOptions,
+  PARKING,
+  type ParkingOptions,
+  type Properties,
+  type WaitOptions,
+} from './options.js';
+import { find, type Handle, make, open, Reference } from './reference.js';
+import { timedOut, watch } from './runtime/cancellation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -18,24 +30,10 @@ import {
   QUEUED,
   REFUSED,
   TIMED_OUT,
-} from './engine/core.js';
-import { closed } from './engine/doorbell.js';
-import { countdown, nanoseconds, parkUntilDue } from './engine/parking.js';
-import { ADAPTIVE, budget, PARKING, type ParkingOptions } from './engine/policy.js';
-import {
-  find,
-  type Handle,
-  make,
-  open,
-  type Properties,
-  Reference,
-  Referring,
-  reference,
-} from './engine/shared-object.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
-import { checkInteger, checkOptions, checkType, DisposedError, noRoom } from './errors.js';
-import { HeldLock } from './held-lock.js';
-import { checkPatience, type Patience, timedOut, watch } from './patience.js';
+} from './runtime/core.js';
+import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
+import { SharedObject } from './shared-object.js';
 import { type MutexStats, mutexStats } from './stats.js';
 
 /** What may be said of a new `Mutex`. */
@@ -58,7 +56,6 @@ export type MutexHandle = Handle<'Mutex'>;
 const KIND = 'Mutex';
 const NUMBER = 20;
 const LOCK = 'the lock was';
-const DISPOSED = 'the mutex has been disposed of';
 const DEFAULT_BYPASS = 2 ** 21;
 const MOST_BYPASS = 2 ** 27;
 /** What lockAsync answers when there was nothing to wait for. */
@@ -88,12 +85,11 @@ function properties(options: MutexOptions): Properties {
  *
  * The algorithm is this library's own; how waiters sleep in line is that of its semaphore.
  */
-export class Mutex extends Referring {
-  readonly #reference = reference();
-  readonly #core = this.#reference.attachment.core;
-  readonly #shared: Shared = this.#reference.hold(this);
+export class Mutex extends SharedObject<typeof KIND> {
+  readonly #core = this.reference.attachment.core;
+  readonly #shared = this.reference.shared;
   /** Address of the shared object; of the closed one, once this has let go. */
-  #at = this.#reference.address;
+  #at = this.reference.address;
   readonly #lock = this.#core.lock;
   readonly #unlock = this.#core.unlock;
 
@@ -108,9 +104,12 @@ export class Mutex extends Referring {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: MutexOptions);
-  constructor(options: MutexOptions | Reference = {}) {
-    super(options instanceof Reference ? options : make(KIND, NUMBER, properties(options), options.arena));
+  constructor(options: MutexOptions = {}) {
+    super(
+      KIND,
+      options instanceof Reference ? options : make(KIND, NUMBER, properties(options), options.arena),
+      'mutex',
+    );
   }
 
   /**
@@ -120,7 +119,7 @@ export class Mutex extends Referring {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: MutexHandle): Mutex {
-    return new Mutex(find(KIND, NUMBER, handle) as never);
+    return new Mutex(find(KIND, NUMBER, handle));
   }
 
   /**
@@ -132,21 +131,12 @@ export class Mutex extends Referring {
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
-    return new Mutex(open(KIND, NUMBER, name, properties(options), options.arena) as never);
-  }
-
-  /**
-   * What to send to another thread, for `Mutex.from` there.
-   * @throws {DisposedError} if the mutex has been disposed of.
-   */
-  get handle(): MutexHandle {
-    if (this.disposed) throw new DisposedError(DISPOSED);
-    return this.#reference.handle(KIND);
+    return new Mutex(open(KIND, NUMBER, name, properties(options), options.arena));
   }
 
   /** How often a waiter may be overtaken at most. */
   get bypass(): number {
-    return this.#core.maxOf(this.#reference.address);
+    return this.#core.maxOf(this.reference.address);
   }
 
   /** Whether this thread is the owner. */
@@ -173,7 +163,7 @@ export class Mutex extends Referring {
    * @throws {DisposedError} if it has been disposed of.
    */
   inspect(): MutexStats {
-    if (this.disposed) throw new DisposedError(DISPOSED);
+    if (this.disposed) throw this.closed();
     return mutexStats(this.#core, this.#at);
   }
 
@@ -184,7 +174,7 @@ export class Mutex extends Referring {
 
   /**
    * Makes this thread the owner, blocking it until then.
-   * @param patience how long it may take; for ever by default.
+   * @param options how long it may take; for ever by default.
    * @throws {TimeoutError} when the time-out comes first: the thread is not the owner, and has left the queue.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
@@ -194,14 +184,14 @@ export class Mutex extends Referring {
    * @throws {TypeError} on a thread that may not block, such as a browser's main thread, if it would have to.
    * @throws {DisposedError} if the mutex has been or is being disposed of.
    */
-  lock(patience?: Patience): void {
-    if (patience !== undefined) this.#lockFor('lock', patience);
+  lock(options?: WaitOptions): void {
+    if (options !== undefined) this.#lockFor('lock', options);
     else if (this.#lock(this.#at) !== 0) this.#wait(Infinity);
   }
 
   /** Whether owners have died since somebody last learnt of it. */
-  #lockFor(method: 'lock' | 'hold', patience: Patience): boolean {
-    const timeout = checkPatience(`Mutex.${method}`, patience);
+  #lockFor(method: 'lock' | 'hold', options: WaitOptions): boolean {
+    const timeout = checkWaitOptions(`Mutex.${method}`, options);
     if (this.#lock(this.#at) === ADMITTED) return false;
     return timeout > 0 ? this.#wait(timeout) : this.#tryNow();
   }
@@ -217,14 +207,14 @@ export class Mutex extends Referring {
     const core = this.#core;
     const at = this.#at;
     const { number } = this.#shared;
-    const { mayBlock, awake } = this.#reference.attachment;
+    const { mayBlock, awake } = this.reference.attachment;
     const waits = this.#shared.promises.first !== 0 || this.#shared.eldest.waits;
     const left = countdown(timeout);
     core.turnLasted(at, awake.sinceTurn);
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === REFUSED) {
-      if (!mayBlock) throw new TypeError(MAY_NOT_BLOCK);
-      throw new Error(core.ownerOf(at) === this.#reference.attachment.thread ? OWNED : PROMISED);
+      if (!mayBlock) throw mayNotBlock('lockAsync, holdAsync or tryLock');
+      throw new Error(core.ownerOf(at) === this.reference.attachment.thread ? OWNED : PROMISED);
     }
     if (answer === QUEUED || answer === ELDEST) {
       awake.waits();
@@ -248,7 +238,7 @@ export class Mutex extends Referring {
       if (answer === ADMITTED) awake.turnBegins();
     }
     if (answer === ANSWER_HELD) throw new Error(OWNED);
-    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
+    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
     return this.#locked();
   }
 
@@ -292,7 +282,7 @@ export class Mutex extends Referring {
 
   #try(): number {
     const answer = this.#core.tryLock(this.#at);
-    if (answer === ANSWER_CLOSED) throw this.#closed();
+    if (answer === ANSWER_CLOSED) throw this.closed();
     if (answer === ANSWER_FULL) throw noRoom();
     return answer;
   }
@@ -329,19 +319,19 @@ export class Mutex extends Referring {
    * or TypeError for a bad time-out, with DisposedError if the mutex has been or is being disposed of, and with
    * ArenaFullError if the arena has no room for another waiter.
    */
-  lockAsync(patience?: Patience): Promise<void> {
-    const locked = this.#lockAsync(patience);
+  lockAsync(options?: WaitOptions): Promise<void> {
+    const locked = this.#lockAsync(options);
     return locked === NO_DEATH ? DONE : locked.then(nothing);
   }
 
-  #lockAsync(patience: Patience | undefined): Promise<boolean> {
+  #lockAsync(options: WaitOptions | undefined): Promise<boolean> {
     try {
-      const timeout = patience === undefined ? Infinity : checkPatience('Mutex.lockAsync', patience);
+      const timeout = options === undefined ? Infinity : checkWaitOptions('Mutex.lockAsync', options);
       if (this.#lock(this.#at) === ADMITTED) return NO_DEATH;
       if (timeout === 0) return Promise.resolve(this.#tryNow());
       if (this.#try() === ADMITTED) return Promise.resolve(this.#locked());
       if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
-      return this.#waitAsync(timeout, patience?.signal);
+      return this.#waitAsync(timeout, options?.signal);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -351,7 +341,7 @@ export class Mutex extends Referring {
     const impatient = timeout !== Infinity || signal !== undefined;
     const { number, promises, eldest } = this.#shared;
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
-    if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
+    if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
     const since = Date.now() | 0;
     return new Promise<boolean>((resolve) => {
       let leave = (reason: unknown): void => eldest.giveUp(reason);
@@ -369,7 +359,7 @@ export class Mutex extends Referring {
           )
         : undefined;
       const refused = (error: unknown): never => {
-        throw error === given?.reason || !(error instanceof DisposedError) ? error : this.#closed();
+        throw error === given?.reason || !(error instanceof DisposedError) ? error : this.closed();
       };
       const settle = (value?: Promise<never>): void => {
         unwatch?.();
@@ -388,17 +378,17 @@ export class Mutex extends Referring {
   }
 
   /** As `lock`, with a guard that unlocks: `using held = mutex.hold()`. */
-  hold(patience?: Patience): HeldLock {
+  hold(options?: WaitOptions): HeldLock {
     const ownerDied =
-      patience === undefined
+      options === undefined
         ? this.#lock(this.#at) !== ADMITTED && this.#wait(Infinity)
-        : this.#lockFor('hold', patience);
+        : this.#lockFor('hold', options);
     return new HeldLock(this, ownerDied);
   }
 
   /** As `lockAsync`, with a guard: `await using held = await mutex.holdAsync()`. */
-  async holdAsync(patience?: Patience): Promise<HeldLock> {
-    const ownerDied = await this.#lockAsync(patience);
+  async holdAsync(options?: WaitOptions): Promise<HeldLock> {
+    const ownerDied = await this.#lockAsync(options);
     return new HeldLock(this, ownerDied);
   }
 
@@ -407,9 +397,9 @@ export class Mutex extends Referring {
    * blocks the thread.
    * @returns what the function returns, as a promise; it rejects with what it throws, or what `lockAsync` rejects with.
    */
-  async runExclusive<T>(run: () => T | PromiseLike<T>, patience?: Patience): Promise<T> {
+  async runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkType('Mutex.runExclusive: run', run, 'function', 'a function');
-    const held = await this.holdAsync(patience);
+    const held = await this.holdAsync(options);
     try {
       return await run();
     } finally {
@@ -417,42 +407,17 @@ export class Mutex extends Referring {
     }
   }
 
-  /**
-   * Closes the mutex in every thread: whoever waits, now or later, gets a DisposedError. The owner may unlock, to no
-   * effect. Its memory is used again once every thread has let go of it. Never blocks, throws nothing.
-   */
-  dispose(): void {
-    if (this.disposed) return;
+  /** @internal */
+  protected override close(): void {
     this.#core.mutexDispose(this.#at);
-    this.#letGo();
   }
 
-  /** @internal The thread ends. */
-  [ended](): void {
+  /** @internal */
+  protected override forget(): void {
     this.#at = CLOSED_OBJECT;
-  }
-
-  #letGo(): void {
-    if (this.disposed) return;
-    this.#at = CLOSED_OBJECT;
-    this.#shared.eldest.rest();
-    this.#shared.promises.settle();
-    this.#reference.letGo(this);
-  }
-
-  /** @internal A promise of this object has been told. */
-  [closed](): void {
-    this.#letGo();
-  }
-
-  #closed(): DisposedError {
-    this.#letGo();
-    return new DisposedError(DISPOSED);
   }
 }
 
-const MAY_NOT_BLOCK =
-  'this thread may not block (a browser forbids it on the main thread): use lockAsync, holdAsync or tryLock';
 const OWNED =
   'Mutex.lock: this thread is the owner already, and would wait for itself; if a promise of it has the lock, use lockAsync';
 const PROMISED =

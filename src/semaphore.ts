@@ -1,13 +1,25 @@
 /**
- * Semaphore: the public face of core/queue/tickets.ts, where the algorithm and its proof are.
+ * Semaphore is the public face of core/queue/tickets.ts, where the algorithm and its proof are.
  *
- * This file checks arguments, turns answers into errors and promises, and keeps the reference to the
- * shared object. `acquire` and `release` hand the rare cases to private methods, so that the common case
- * stays small enough for the engine to inline into its caller; there they compare with a literal 0, which
- * is ADMITTED, since an imported constant would be loaded and checked each time.
+ * This file checks arguments, and turns answers into errors and promises. `acquire` and `release` hand the rare cases
+ * to private methods, so that the common case stays small enough for the engine to inline into its caller; there they
+ * compare with a literal 0, which is ADMITTED, since an imported constant would be loaded and checked each time.
  */
 import type { Arena } from './arena.js';
-import { ended, type Shared } from './engine/attachment.js';
+import { badInteger, noRoom } from './errors.js';
+import { HeldPermits } from './held-permits.js';
+import {
+  ADAPTIVE,
+  checkProperties,
+  checkWaitOptions,
+  PARKING,
+  type ParkingOptions,
+  type Properties,
+  type WaitOptions,
+} from './options.js';
+import { find, type Handle, make, open, Reference } from './reference.js';
+import type { Shared } from './runtime/attachment.js';
+import { timedOut, watch } from './runtime/cancellation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -19,25 +31,11 @@ import {
   QUEUED,
   REFUSED,
   TIMED_OUT,
-} from './engine/core.js';
-import { closed, type Promises } from './engine/doorbell.js';
-import { countdown, parkUntilDue } from './engine/parking.js';
-import { ADAPTIVE, PARKING, type ParkingOptions } from './engine/policy.js';
-import {
-  checkProperties,
-  find,
-  type Handle,
-  make,
-  open,
-  type Properties,
-  Reference,
-  Referring,
-  reference,
-} from './engine/shared-object.js';
-import { canWaitAsync, NO_WAIT_ASYNC } from './engine/wait-async.js';
-import { badInteger, DisposedError, noRoom } from './errors.js';
-import { HeldPermits } from './held-permits.js';
-import { checkPatience, type Patience, timedOut, watch } from './patience.js';
+} from './runtime/core.js';
+import { countdown, parkUntilDue } from './runtime/parking.js';
+import type { Promises } from './runtime/promises.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
+import { SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 /** What may be said of a new `Semaphore`. */
@@ -77,14 +75,13 @@ const DONE = Promise.resolve();
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2; the way of waiting
  * and waking is this library's own.
  */
-export class Semaphore extends Referring {
-  readonly #reference = reference();
-  readonly #core = this.#reference.attachment.core;
-  readonly #shared: Shared = this.#reference.hold(this);
+export class Semaphore extends SharedObject<typeof KIND> {
+  readonly #core = this.reference.attachment.core;
+  readonly #shared = this.reference.shared;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises = this.#shared.promises;
   /** Address of the shared object; of the closed one, once this has let go. */
-  #at = this.#reference.address;
+  #at = this.reference.address;
   readonly #max = this.#core.maxOf(this.#at);
   readonly #robust = this.#shared.robust !== 0;
   readonly #acquire = acquireOf(this.#core, this.#shared);
@@ -107,12 +104,13 @@ export class Semaphore extends Referring {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(permits: number, options?: SemaphoreOptions);
-  constructor(permits: number | Reference, options: SemaphoreOptions = {}) {
+  constructor(permits: number, options: SemaphoreOptions = {}) {
     super(
-      permits instanceof Reference
-        ? permits
+      KIND,
+      options instanceof Reference
+        ? options
         : make(KIND, NUMBER, properties(permits, options), options.arena),
+      'semaphore',
     );
   }
 
@@ -123,7 +121,7 @@ export class Semaphore extends Referring {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: SemaphoreHandle): Semaphore {
-    return new Semaphore(find(KIND, NUMBER, handle) as never);
+    return new Semaphore(0, find(KIND, NUMBER, handle));
   }
 
   /**
@@ -142,16 +140,7 @@ export class Semaphore extends Referring {
     options: Omit<SemaphoreOptions, 'firstTicket'> = {},
   ): Semaphore {
     const wanted = permits === undefined ? undefined : properties(permits, options);
-    return new Semaphore(open(KIND, NUMBER, name, wanted, options.arena) as never);
-  }
-
-  /**
-   * What to send to another thread, for `Semaphore.from` there.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   */
-  get handle(): SemaphoreHandle {
-    if (this.disposed) throw new DisposedError();
-    return this.#reference.handle(KIND);
+    return new Semaphore(0, open(KIND, NUMBER, name, wanted, options.arena));
   }
 
   /** Most permits that may be available at once. */
@@ -178,7 +167,7 @@ export class Semaphore extends Referring {
    * @throws {DisposedError} if it has been disposed of.
    */
   inspect(): SemaphoreStats {
-    if (this.disposed) throw new DisposedError();
+    if (this.disposed) throw this.closed();
     return semaphoreStats(this.#core, this.#at);
   }
 
@@ -195,26 +184,26 @@ export class Semaphore extends Referring {
   /**
    * Takes permits, blocking the thread until it is their turn.
    * @param permits 1 (the default) to `max`.
-   * @param patience how long it may take; for ever by default.
+   * @param options how long it may take; for ever by default.
    * @throws {TimeoutError} when the time-out comes first. The request has left the queue, and holds nothing.
    * @throws the reason of a signal that is aborted already.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {TypeError} on a thread that may not block, such as a browser's main thread.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
-  acquire(permits = 1, patience?: Patience): void {
-    if (permits !== 1 || patience !== undefined) {
-      this.#acquireSo(permits, patience);
+  acquire(permits = 1, options?: WaitOptions): void {
+    if (permits !== 1 || options !== undefined) {
+      this.#acquireSo(permits, options);
     } else {
       const answer = this.#acquireOne(this.#at);
       if (answer !== 0) this.#park(answer, 1);
     }
   }
 
-  #acquireSo(permits: number, patience: Patience | undefined): void {
+  #acquireSo(permits: number, options: WaitOptions | undefined): void {
     if (permits !== 1) this.#check('acquire', permits);
-    if (patience !== undefined) {
-      this.#acquireFor(permits, checkPatience('Semaphore.acquire', patience));
+    if (options !== undefined) {
+      this.#acquireFor(permits, checkWaitOptions('Semaphore.acquire', options));
     } else {
       const answer = this.#acquire(this.#at, permits);
       if (answer !== ADMITTED) this.#park(answer, permits);
@@ -229,14 +218,14 @@ export class Semaphore extends Referring {
     }
     let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
     if (answer === QUEUED) {
-      this.#reference.attachment.awake.waits();
+      this.reference.attachment.awake.waits();
       answer = this.#core.park(Date.now() | 0, robust);
     }
     this.#admitted(answer, permits);
   }
 
   #admitted(answer: number, permits: number): void {
-    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
+    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
     if (this.#robust) this.#hear(permits);
   }
 
@@ -277,7 +266,7 @@ export class Semaphore extends Referring {
     const acquired = this.#acquire(at, permits);
     let answer = acquired === HEAR ? ADMITTED : core.enqueue(at, permits, acquired, robust);
     if (answer === QUEUED) {
-      this.#reference.attachment.awake.waits();
+      this.reference.attachment.awake.waits();
       answer = parkUntilDue(core, at, robust, left);
     }
     if (answer === REFUSED) throw timedOut(PERMITS, timeout);
@@ -303,7 +292,7 @@ export class Semaphore extends Referring {
     const answer = this.#robust
       ? this.#core.tryAcquireRobust(this.#at, permits, robust)
       : this.#core.tryAcquire(this.#at, permits);
-    if (answer === ANSWER_CLOSED) throw this.#closed();
+    if (answer === ANSWER_CLOSED) throw this.closed();
     return answer;
   }
 
@@ -311,14 +300,14 @@ export class Semaphore extends Referring {
    * Takes permits without blocking the thread: the promise is fulfilled when it is their turn. The process
    * stays alive until then. In line with blocked threads.
    * @param permits 1 (the default) to `max`.
-   * @param patience how long it may take; for ever by default.
+   * @param options how long it may take; for ever by default.
    * @returns a promise; it rejects with TimeoutError or the signal's reason when that comes first (the request
    * has left the queue, and holds nothing), with RangeError or TypeError for a bad number, with DisposedError if the
    * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for
    * another waiter (then nothing was queued).
    */
-  acquireAsync(permits = 1, patience?: Patience): Promise<void> {
-    const acquired = this.#queue(permits, patience);
+  acquireAsync(permits = 1, options?: WaitOptions): Promise<void> {
+    const acquired = this.#queue(permits, options);
     if (!this.#robust) return acquired;
     return acquired.then(() => {
       this.#hear(permits);
@@ -326,11 +315,11 @@ export class Semaphore extends Referring {
   }
 
   // Not an async function, whose promise would be settled some turns later than others.
-  #queue(permits: number, patience: Patience | undefined): Promise<void> {
+  #queue(permits: number, options: WaitOptions | undefined): Promise<void> {
     try {
       if (permits !== 1) this.#check('acquireAsync', permits);
       if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
-      return patience === undefined ? this.#arrive(permits) : this.#arriveFor(permits, patience);
+      return options === undefined ? this.#arrive(permits) : this.#arriveFor(permits, options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -342,8 +331,8 @@ export class Semaphore extends Referring {
     return answer > 0 ? promises.wait(this, answer) : this.#arrived(answer);
   }
 
-  #arriveFor(permits: number, patience: Patience): Promise<void> {
-    const timeout = checkPatience('Semaphore.acquireAsync', patience);
+  #arriveFor(permits: number, options: WaitOptions): Promise<void> {
+    const timeout = checkWaitOptions('Semaphore.acquireAsync', options);
     if (timeout === 0) {
       const answer = this.#try(permits);
       return this.#arrived(answer === REFUSED ? TIMED_OUT : answer);
@@ -351,7 +340,7 @@ export class Semaphore extends Referring {
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
     if (answer <= 0) return this.#arrived(answer);
     return this.#promises.waitAlone(this, answer, (giveUp) =>
-      watch(timeout, patience.signal, giveUp, PERMITS),
+      watch(timeout, options.signal, giveUp, PERMITS),
     );
   }
 
@@ -362,15 +351,16 @@ export class Semaphore extends Referring {
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
     if (answer === TIMED_OUT) throw timedOut(PERMITS, 0);
-    throw answer === ANSWER_CLOSED ? this.#closed() : noRoom();
+    throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
   }
 
   /**
    * Gives permits back and wakes every waiter whose turn has come. Any thread may, whether it took them or
    * not, unless the semaphore is robust. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
-   * @throws {RangeError | TypeError} for a bad number, or if more than `max` would be available; then
-   * nothing has changed; or if the semaphore is robust and this thread holds fewer. (Two threads that both release too much at the same instant may both pass.)
+   * @throws {RangeError | TypeError} for a bad number, or if more than `max` would be available; then nothing has
+   * changed; or if the semaphore is robust and this thread holds fewer. (Two threads that both release too much at
+   * the same instant may both pass.)
    */
   release(permits = 1): void {
     if (permits !== 1) this.#releaseMany(permits);
@@ -398,48 +388,25 @@ export class Semaphore extends Referring {
   }
 
   /** As `acquire`, with a guard that gives the permits back: `using held = semaphore.hold()`. */
-  hold(permits = 1, patience?: Patience): HeldPermits {
-    this.acquire(permits, patience);
+  hold(permits = 1, options?: WaitOptions): HeldPermits {
+    this.acquire(permits, options);
     return new HeldPermits(this, permits, this.#ownerDied);
   }
 
   /** As `acquireAsync`, with a guard: `await using held = await semaphore.holdAsync()`. */
-  async holdAsync(permits = 1, patience?: Patience): Promise<HeldPermits> {
-    await this.#queue(permits, patience);
+  async holdAsync(permits = 1, options?: WaitOptions): Promise<HeldPermits> {
+    await this.#queue(permits, options);
     return new HeldPermits(this, permits, this.#robust && this.#hear(permits));
   }
 
-  /**
-   * Closes the semaphore in every thread: whoever waits, now or later, gets a DisposedError. Permits still
-   * held may be released, to no effect. Its memory is used again once every thread has let go of it. Never blocks,
-   * throws nothing.
-   */
-  dispose(): void {
-    if (this.disposed) return;
+  /** @internal */
+  protected override close(): void {
     this.#core.dispose(this.#at);
-    this.#letGo();
   }
 
-  #letGo(): void {
-    if (this.disposed) return;
+  /** @internal */
+  protected override forget(): void {
     this.#at = CLOSED_OBJECT;
-    this.#promises.settle();
-    this.#reference.letGo(this);
-  }
-
-  /** @internal The thread ends. */
-  [ended](): void {
-    this.#at = CLOSED_OBJECT;
-  }
-
-  /** @internal A promise of this object has been told. */
-  [closed](): void {
-    this.#letGo();
-  }
-
-  #closed(): DisposedError {
-    this.#letGo();
-    return new DisposedError();
   }
 
   #check(method: string, permits: number): void {

@@ -1,8 +1,8 @@
 /**
- * What an arena, a semaphore and a mutex tell of themselves: plain objects, taken by a look at every wait element. Other
+ * An arena, a semaphore and a mutex describe themselves by plain objects, taken by a look at every wait element. Other
  * threads go on meanwhile, so the numbers need not fit one another; while all rest, they are exact.
  */
-import { ABANDONED, ASYNC, ATTACHED, AWAKE, type Core, IDLE, WAITING } from './engine/core.js';
+import { ABANDONED, ASYNC, ATTACHED, AWAKE, type Core, IDLE, WAITING } from './runtime/core.js';
 
 /** A thread of an arena. */
 export interface ThreadStats {

@@ -8,7 +8,7 @@ import { bundleByEsbuild, bundleByVite, bundleByWebpack, code, scripts } from '.
 import { node } from '../support/run.js';
 
 const folder = inject('folder');
-const { coreBytes } = await import(join(folder, 'node_modules/taketurns/dist/engine/core-bytes.js'));
+const { coreBytes } = await import(join(folder, 'node_modules/taketurns/dist/runtime/core-bytes.js'));
 
 /** The program and its worker are scripts of their own, and the core is with them. */
 function expectWhole(out: string): void {

@@ -7,7 +7,7 @@ import { bundlers } from '../support/bundle.js';
 
 const folder = inject('folder');
 const dist = join(folder, 'node_modules/taketurns/dist');
-const { coreBytes } = await import(join(dist, 'engine/core-bytes.js'));
+const { coreBytes } = await import(join(dist, 'runtime/core-bytes.js'));
 const { algorithmsBytes } = await import(join(dist, 'algorithms/algorithms-bytes.js'));
 
 async function bundle(bundler: string, name: string, program: string): Promise<string> {

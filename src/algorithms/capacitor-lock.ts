@@ -1,6 +1,9 @@
-/** CapacitorLock: a capacitor around any lock, as Dice, Capacitors, composes them. */
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../engine/core.js';
-import { badType, DisposedError } from '../errors.js';
+/** A CapacitorLock is a capacitor around any lock, as Dice, Capacitors, composes them. */
+
+import { checkOptions, checkType, DisposedError } from '../errors.js';
+import { checkKind } from '../reference.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../runtime/core.js';
+import { closed } from '../runtime/promises.js';
 import { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 import { ClhLock } from './clh-lock.js';
 import { LifoLock } from './lifo-lock.js';
@@ -47,7 +50,7 @@ export interface CapacitorLockHandle {
   readonly whenContended: boolean;
 }
 
-/** What `from` has found, handed to the constructor. */
+/** What `from` has found, which takes the place of the constructor's options. */
 class Found {
   readonly capacitor: Capacitor;
   readonly fraction: number;
@@ -94,21 +97,18 @@ export class CapacitorLock implements Lock {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(inner: Lock, options?: CapacitorLockOptions);
-  constructor(inner: Lock, options: CapacitorLockOptions | Found = {}) {
-    if (typeof inner !== 'object' || inner === null) throw badType(`${KIND}: inner`, 'a lock', inner);
+  constructor(inner: Lock, options: CapacitorLockOptions = {}) {
+    checkType(`${KIND}: inner`, inner, 'object', 'a lock');
     for (const name of ['lock', 'unlock'] as const) {
       if (typeof inner[name] !== 'function')
         throw new TypeError(`${KIND}: inner must be a lock, but it has no function ${name}`);
     }
-    if (typeof options !== 'object' || options === null)
-      throw badType(`${KIND}: options`, 'an object', options);
+    checkOptions(KIND, options);
     const { fraction = 0, whenContended = false } = options;
-    if (typeof fraction !== 'number') throw badType(`${KIND}: fraction`, 'a number', fraction);
+    checkType(`${KIND}: fraction`, fraction, 'number', 'a number');
     if (!(fraction >= 0 && fraction < 1))
       throw new RangeError(`${KIND}: fraction must be from 0 to below 1, got ${fraction}`);
-    if (typeof whenContended !== 'boolean')
-      throw badType(`${KIND}: whenContended`, 'true or false', whenContended);
+    checkType(`${KIND}: whenContended`, whenContended, 'boolean', 'true or false');
     if (whenContended && typeof inner.tryLock !== 'function')
       throw new TypeError(`${KIND}: whenContended needs an inner lock with a function tryLock`);
     this.#inner = inner;
@@ -126,18 +126,14 @@ export class CapacitorLock implements Lock {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: CapacitorLockHandle, inner?: Lock): CapacitorLock {
-    const what = `${KIND}.from: handle`;
-    if (typeof handle !== 'object' || handle === null || typeof handle.kind !== 'string')
-      throw badType(what, `the handle of a ${KIND}`, handle);
-    if (handle.kind !== KIND)
-      throw new TypeError(`${what} must be of a ${KIND}, but it is of a ${handle.kind}`);
+    checkKind(`${KIND}.from: handle`, KIND, handle);
     const lock = inner ?? innerOf(handle.inner);
     if (lock === undefined)
       throw new TypeError(
         `${KIND}.from: inner must be given, since the handle knows no lock of this library`,
       );
     const found = new Found(Capacitor.from(handle.capacitor), handle);
-    return new CapacitorLock(lock, found as never);
+    return new CapacitorLock(lock, found);
   }
 
   /**
@@ -257,7 +253,7 @@ export class CapacitorLock implements Lock {
   }
 
   #disposed(): DisposedError {
-    this.#capacitor.letGo();
+    this.#capacitor[closed]();
     return new DisposedError(`the ${KIND} has been disposed of`);
   }
 }

@@ -1,13 +1,21 @@
-/** Capacitor: the public face of core/algorithms/capacitor.ts. */
+/** Capacitor is the public face of core/algorithms/capacitor.ts. */
 import type { Arena } from '../arena.js';
-import { ended } from '../engine/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, CLOSED_OBJECT, LIMIT, MORE, REFUSED } from '../engine/core.js';
-import type { PolicyOptions } from '../engine/policy.js';
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { badType, checkInteger, DisposedError } from '../errors.js';
-import { type Algorithms, algorithmsOf } from './engine.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { badType, checkInteger } from '../errors.js';
+import type { PolicyOptions } from '../options.js';
+import type { Handle, Reference } from '../reference.js';
+import { ended } from '../runtime/attachment.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_HELD,
+  CLOSED_OBJECT,
+  LIMIT,
+  MORE,
+  REFUSED,
+} from '../runtime/core.js';
+import { SharedObject } from '../shared-object.js';
+import { type Algorithms, algorithmsOf } from './compiled.js';
+import { checkProperties, find, make } from './objects.js';
 
 /** What may be said of a new `Capacitor`. */
 export interface CapacitorOptions extends PolicyOptions {
@@ -32,14 +40,14 @@ export interface CapacitorHandle extends Handle<'Capacitor'> {
   readonly lanes: readonly Handle<'Capacitor'>[];
 }
 
-/** What `from` has found, handed to the constructor. */
+/** What `from` has found, which takes the place of the constructor's options. */
 class Found {
-  readonly reference: Reference;
-  readonly lanes: readonly Reference[];
+  declare readonly arena?: never;
+  /** The capacitor's own, then those of its lanes. */
+  readonly references: readonly Reference[];
 
-  constructor([reference, ...lanes]: readonly Reference[]) {
-    this.reference = reference as Reference;
-    this.lanes = lanes;
+  constructor(references: readonly Reference[]) {
+    this.references = references;
   }
 }
 
@@ -56,10 +64,9 @@ const ON_GRANT = -1;
  *
  * Source: Dice, Capacitors, Listings 1 and 2, and its section 5 on lanes.
  */
-export class Capacitor {
+export class Capacitor extends SharedObject<typeof KIND> {
   /** Size of a platoon. */
   readonly bypass: number;
-  readonly #reference: Reference;
   readonly #lanes: readonly Reference[];
   readonly #algorithms: Algorithms;
   /** Address of the shared object; of the closed one, once this has let go. */
@@ -70,12 +77,11 @@ export class Capacitor {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(bypass: number, options?: CapacitorOptions);
-  constructor(bypass: number | Found, options: CapacitorOptions = {}) {
-    const { reference, lanes } = bypass instanceof Found ? bypass : made(bypass, options);
-    reference.hold(this);
+  constructor(bypass: number, options: CapacitorOptions = {}) {
+    const { references } = options instanceof Found ? options : made(bypass, options);
+    const [reference, ...lanes] = references as readonly [Reference, ...Reference[]];
+    super(KIND, reference);
     for (const lane of lanes) lane.hold(this);
-    this.#reference = reference;
     this.#lanes = lanes;
     this.#algorithms = algorithmsOf(reference.attachment);
     this.#at = reference.address;
@@ -92,18 +98,15 @@ export class Capacitor {
     const reference = find(KIND, handle);
     if (!Array.isArray(handle.lanes))
       throw badType(`${KIND}.from: lanes of the handle`, 'an array', handle.lanes);
-    return new Capacitor(
-      all([() => reference, ...handle.lanes.map((lane) => () => find(KIND, lane))]) as never,
-    );
+    return new Capacitor(0, all([() => reference, ...handle.lanes.map((lane) => () => find(KIND, lane))]));
   }
 
   /**
    * What to send to another thread, for `from` there.
    * @throws {DisposedError} if the capacitor has been disposed of.
    */
-  get handle(): CapacitorHandle {
-    if (this.#at === CLOSED_OBJECT) throw disposed();
-    return { ...this.#reference.handle(KIND), lanes: this.#lanes.map((lane) => lane.handle(KIND)) };
+  override get handle(): CapacitorHandle {
+    return { ...super.handle, lanes: this.#lanes.map((lane) => lane.handle(KIND)) };
   }
 
   /**
@@ -143,17 +146,8 @@ export class Capacitor {
       algorithms.capacitorOpenLane(this.#at, lane.address, i, length);
   }
 
-  /**
-   * Closes it for good, in every thread: whoever waits, now or later, gets a DisposedError. Never blocks, throws
-   * nothing.
-   */
-  dispose(): void {
-    this.close();
-    this.letGo();
-  }
-
-  /** @internal `dispose`, but that this still knows where the shared object is. */
-  close(): void {
+  /** @internal */
+  override close(): void {
     if (this.#at === CLOSED_OBJECT) return;
     this.#algorithms.capacitorDispose(this.#at);
     for (const lane of this.#lanes) this.#algorithms.capacitorDispose(lane.address);
@@ -182,7 +176,7 @@ export class Capacitor {
 
   /** @internal Whether it has been disposed of. */
   get isDisposed(): boolean {
-    return this.#at === CLOSED_OBJECT || this.#reference.attachment.core.isDisposed(this.#at) !== 0;
+    return this.#at === CLOSED_OBJECT || this.reference.attachment.core.isDisposed(this.#at) !== 0;
   }
 
   /** @internal This thread has got the inner lock. */
@@ -195,28 +189,21 @@ export class Capacitor {
     return this.#algorithms.capacitorDisown(this.#at);
   }
 
-  /** @internal The thread ends. */
-  [ended](): void {
+  /** @internal */
+  protected override forget(): void {
     this.#at = CLOSED_OBJECT;
+  }
+
+  /** @internal */
+  protected override letGo(): void {
+    super.letGo();
+    for (const lane of this.#lanes) lane.letGo(this);
   }
 
   #refuse(answer: number): never {
     if (answer !== ANSWER_CLOSED) throw new Error(`${KIND}: the core answers ${answer}`);
-    this.letGo();
-    throw disposed();
+    throw this.closed();
   }
-
-  /** @internal Does without the shared object. */
-  letGo(): void {
-    if (this.#at === CLOSED_OBJECT) return;
-    this.#at = CLOSED_OBJECT;
-    this.#reference.letGo(this);
-    for (const lane of this.#lanes) lane.letGo(this);
-  }
-}
-
-function disposed(): DisposedError {
-  return new DisposedError(`the ${KIND} has been disposed of`);
 }
 
 function made(bypass: number, options: CapacitorOptions): Found {

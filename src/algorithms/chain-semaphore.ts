@@ -1,12 +1,10 @@
-/** ChainSemaphore: the public face of core/algorithms/chain-semaphore.ts. */
-import { attachmentOf } from '../arena.js';
-import { ADMITTED } from '../engine/core.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
+/** ChainSemaphore is the public face of core/algorithms/chain-semaphore.ts. */
 import { checkChoice } from '../errors.js';
+import { type Handle, Reference } from '../reference.js';
+import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, prepare } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { ListingSemaphore, makeWithChains } from './listing.js';
+import { checkProperties, find } from './objects.js';
 
 /** What may be said of a new `ChainSemaphore`. */
 export interface ChainSemaphoreOptions extends HashedOptions {
@@ -42,9 +40,8 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
-  constructor(permits: number, options?: ChainSemaphoreOptions);
-  constructor(permits: number | Reference, options: ChainSemaphoreOptions = {}) {
-    super(KIND, permits instanceof Reference ? permits : made(permits, options));
+  constructor(permits: number, options: ChainSemaphoreOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(permits, options));
     this.prepare();
   }
 
@@ -55,7 +52,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: ChainSemaphoreHandle): ChainSemaphore {
-    return new ChainSemaphore(find(KIND, handle) as never);
+    return new ChainSemaphore(0, find(KIND, handle));
   }
 
   /**
@@ -64,8 +61,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.algorithms.chainAcquire(this.at);
-    if (answer !== ADMITTED) this.check(answer);
+    if (this.algorithms.chainAcquire(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**
@@ -96,7 +92,5 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 function made(permits: number, options: ChainSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const wake = checkChoice(`${KIND}: wake`, options.wake ?? 'pass', WAKES);
-  // Before the object is made, which nobody would be left to dispose of.
-  prepare(attachmentOf(options.arena));
-  return make(KIND, { ...properties, threshold: WAKES.indexOf(wake) }, options.arena);
+  return makeWithChains(KIND, { ...properties, threshold: WAKES.indexOf(wake) }, options.arena);
 }

@@ -1,12 +1,10 @@
-/** ChannelSemaphore: the public face of core/algorithms/channel-semaphore.ts. */
-import { attachmentOf } from '../arena.js';
-import { ADMITTED } from '../engine/core.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
-import { badType } from '../errors.js';
+/** ChannelSemaphore is the public face of core/algorithms/channel-semaphore.ts. */
+import { checkType } from '../errors.js';
+import { type Handle, Reference } from '../reference.js';
+import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, prepare } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { ListingSemaphore, makeWithChains } from './listing.js';
+import { checkProperties, find } from './objects.js';
 
 /** What may be said of a new `ChannelSemaphore`. */
 export interface ChannelSemaphoreOptions extends HashedOptions {
@@ -34,9 +32,8 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
-  constructor(permits: number, options?: ChannelSemaphoreOptions);
-  constructor(permits: number | Reference, options: ChannelSemaphoreOptions = {}) {
-    super(KIND, permits instanceof Reference ? permits : made(permits, options));
+  constructor(permits: number, options: ChannelSemaphoreOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(permits, options));
     this.prepare();
   }
 
@@ -47,7 +44,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: ChannelSemaphoreHandle): ChannelSemaphore {
-    return new ChannelSemaphore(find(KIND, handle) as never);
+    return new ChannelSemaphore(0, find(KIND, handle));
   }
 
   /**
@@ -56,8 +53,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.algorithms.channelAcquire(this.at);
-    if (answer !== ADMITTED) this.check(answer);
+    if (this.algorithms.channelAcquire(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**
@@ -88,8 +84,6 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
 function made(permits: number, options: ChannelSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const { lazy = false } = options;
-  if (typeof lazy !== 'boolean') throw badType(`${KIND}: lazy`, 'true or false', lazy);
-  // Before the object is made, which nobody would be left to dispose of.
-  prepare(attachmentOf(options.arena));
-  return make(KIND, { ...properties, threshold: Number(lazy) }, options.arena);
+  checkType(`${KIND}: lazy`, lazy, 'boolean', 'true or false');
+  return makeWithChains(KIND, { ...properties, threshold: Number(lazy) }, options.arena);
 }

@@ -1,6 +1,7 @@
-/** ClhLock: the public face of core/algorithms/clh-lock.ts. */
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+/** ClhLock is the public face of core/algorithms/clh-lock.ts. */
+import type { Handle } from '../reference.js';
+import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
+import { find } from './objects.js';
 
 /** What may be said of a new `ClhLock`. */
 export type ClhLockOptions = LockOptions;
@@ -22,17 +23,8 @@ export class ClhLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: ClhLockOptions);
-  constructor(made?: Reference | ClhLockOptions) {
-    super(KIND, lockObject(KIND, made), (a) => ({
-      lock: a.clhLock,
-      tryLock: a.clhTryLock,
-      unlock: a.clhUnlock,
-      dispose: (at) => {
-        // Who waits is told by the owner's unlock, one after the other.
-        if (a.closeObject(at)) a.clhUnlock(at);
-      },
-    }));
+  constructor(options?: ClhLockOptions) {
+    super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.clhLock, a.clhTryLock, a.clhUnlock));
   }
 
   /**
@@ -42,7 +34,7 @@ export class ClhLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: ClhLockHandle): ClhLock {
-    return new ClhLock(foundLock(KIND, handle));
+    return new ClhLock(find(KIND, handle));
   }
 
   /**

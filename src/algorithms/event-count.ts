@@ -1,12 +1,11 @@
-/** EventCount: the public face of core/algorithms/event-count.ts. */
-import { type Arena, attachmentOf } from '../arena.js';
-import { ADMITTED, LIMIT } from '../engine/core.js';
-import type { PolicyOptions } from '../engine/policy.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
-import { badType, checkInteger } from '../errors.js';
-import { ListingObject, prepare } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+/** EventCount is the public face of core/algorithms/event-count.ts. */
+import type { Arena } from '../arena.js';
+import { checkInteger, checkType } from '../errors.js';
+import type { PolicyOptions } from '../options.js';
+import { type Handle, Reference } from '../reference.js';
+import { ADMITTED, LIMIT } from '../runtime/core.js';
+import { ListingObject, makeWithChains } from './listing.js';
+import { checkProperties, find } from './objects.js';
 
 /** What may be said of a new `EventCount`. */
 export interface EventCountOptions extends PolicyOptions {
@@ -35,9 +34,8 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
-  constructor(options?: EventCountOptions);
-  constructor(from: EventCountOptions | Reference = {}) {
-    super(KIND, from instanceof Reference ? from : made(from));
+  constructor(options: EventCountOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(options));
     this.prepare();
   }
 
@@ -48,7 +46,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: EventCountHandle): EventCount {
-    return new EventCount(find(KIND, handle) as never);
+    return new EventCount(find(KIND, handle));
   }
 
   /**
@@ -67,7 +65,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    */
   read(): bigint {
     const count = this.algorithms.eventRead(this.at);
-    if (count < 0n) this.disposed();
+    if (count < 0n) throw this.closed();
     return count;
   }
 
@@ -78,10 +76,9 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @throws {DisposedError} if it has been or is being disposed of.
    */
   await(value: bigint): void {
-    if (typeof value !== 'bigint') throw badType(`${KIND}.await: value`, 'a bigint', value);
+    checkType(`${KIND}.await: value`, value, 'bigint', 'a bigint');
     if (value > LAST) throw new RangeError(`${KIND}.await: value must be at most 2n ** 62n, got ${value}n`);
-    const answer = this.algorithms.eventAwait(this.at, value < 0n ? 0n : value);
-    if (answer !== ADMITTED) this.disposed();
+    if (this.algorithms.eventAwait(this.at, value < 0n ? 0n : value) !== ADMITTED) throw this.closed();
   }
 
   /** @internal */
@@ -98,7 +95,5 @@ function made(options: EventCountOptions): Reference {
     options === null ? (null as never) : { ...rest, firstTicket: first },
     DEFAULTS,
   );
-  // Before the object is made, which nobody would be left to dispose of.
-  prepare(attachmentOf(options.arena));
-  return make(KIND, properties, options.arena);
+  return makeWithChains(KIND, properties, options.arena);
 }

@@ -1,7 +1,11 @@
-/** Which hash a semaphore spreads its waiters by: core/algorithms/hashes.ts. */
-import type { Kind } from '../engine/kinds.js';
-import type { Properties } from '../engine/shared-object.js';
+/**
+ * This file lets callers choose the hash by which a semaphore spreads its waiters. core/algorithms/hashes.ts computes
+ * it.
+ */
+
 import { checkChoice } from '../errors.js';
+import type { Properties } from '../options.js';
+import type { Kind } from '../runtime/kinds.js';
 import type { ListingOptions } from './listing.js';
 
 /** In the order of HASH_* of core/memory/layout.ts. */

@@ -3,7 +3,7 @@
  * @module algorithms
  */
 
-export type { Policy, PolicyOptions } from '../engine/policy.js';
+export type { Policy, PolicyOptions } from '../options.js';
 export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 export { CapacitorLock, type CapacitorLockHandle, type CapacitorLockOptions } from './capacitor-lock.js';
 export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';

@@ -1,3 +1,4 @@
+/** A thread can ask for the ticket that it took last, to count the order of admissions. */
 import { type Arena, attachmentOf } from '../arena.js';
 
 /**

@@ -1,6 +1,7 @@
-/** LifoLock: the public face of core/algorithms/lifo-lock.ts. */
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+/** LifoLock is the public face of core/algorithms/lifo-lock.ts. */
+import type { Handle } from '../reference.js';
+import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
+import { find } from './objects.js';
 
 /** What may be said of a new `LifoLock`. */
 export type LifoLockOptions = LockOptions;
@@ -22,17 +23,8 @@ export class LifoLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: LifoLockOptions);
-  constructor(made?: Reference | LifoLockOptions) {
-    super(KIND, lockObject(KIND, made), (a) => ({
-      lock: a.lifoLock,
-      tryLock: a.lifoTryLock,
-      unlock: a.lifoUnlock,
-      dispose: (at) => {
-        // Who waits is told by the owner's unlock, one after the other.
-        if (a.closeObject(at)) a.lifoUnlock(at);
-      },
-    }));
+  constructor(options?: LifoLockOptions) {
+    super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.lifoLock, a.lifoTryLock, a.lifoUnlock));
   }
 
   /**
@@ -42,7 +34,7 @@ export class LifoLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: LifoLockHandle): LifoLock {
-    return new LifoLock(foundLock(KIND, handle));
+    return new LifoLock(find(KIND, handle));
   }
 
   /**

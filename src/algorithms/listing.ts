@@ -1,12 +1,17 @@
-/** What the semaphores of the papers' listings have in common besides their algorithm. */
-import type { Arena } from '../arena.js';
-import { type Attachment, ended } from '../engine/attachment.js';
-import { ADMITTED, CLOSED_OBJECT, type Core, LIMIT } from '../engine/core.js';
-import type { Kind } from '../engine/kinds.js';
-import type { PolicyOptions } from '../engine/policy.js';
-import { arenaFull, type Handle, type Reference } from '../engine/shared-object.js';
-import { checkInteger, DisposedError } from '../errors.js';
-import { type Algorithms, algorithmsOf } from './engine.js';
+/**
+ * The classes in this file hold what the semaphores of the papers' listings have in common besides their algorithm.
+ */
+import { type Arena, attachmentOf } from '../arena.js';
+import { checkInteger } from '../errors.js';
+import type { PolicyOptions, Properties } from '../options.js';
+import { arenaFull, type Reference } from '../reference.js';
+import type { Attachment } from '../runtime/attachment.js';
+import { CLOSED_OBJECT, type Core, LIMIT } from '../runtime/core.js';
+import type { Kind } from '../runtime/kinds.js';
+import { closed } from '../runtime/promises.js';
+import { SharedObject } from '../shared-object.js';
+import { type Algorithms, algorithmsOf } from './compiled.js';
+import { make } from './objects.js';
 
 /** What may be said of a new semaphore of the listings. */
 export interface ListingOptions extends PolicyOptions {
@@ -17,10 +22,8 @@ export interface ListingOptions extends PolicyOptions {
 }
 
 /** A shared object of one of the papers' algorithms, as this thread knows it. */
-export abstract class ListingObject<K extends Kind> {
-  readonly #kind: K;
-  readonly #reference: Reference;
-  // Declared, so that the constructor is the first to set them: see Referring in engine/shared-object.ts.
+export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
+  // Declared, so that the constructor is the first to set them: see SharedObject.
   /** @internal */
   declare protected readonly algorithms: Algorithms;
   /** @internal Address of the shared object; of the closed one, once this has let go. */
@@ -28,57 +31,24 @@ export abstract class ListingObject<K extends Kind> {
 
   /** @internal */
   protected constructor(kind: K, reference: Reference) {
-    reference.hold(this);
-    this.#kind = kind;
-    this.#reference = reference;
+    super(kind, reference);
     this.algorithms = algorithmsOf(reference.attachment);
     this.at = reference.address;
-  }
-
-  /**
-   * What to send to another thread, for `from` there.
-   * @throws {DisposedError} if it has been disposed of.
-   */
-  get handle(): Handle<K> {
-    if (this.at === CLOSED_OBJECT) throw new DisposedError(`the ${this.#kind} has been disposed of`);
-    return this.#reference.handle(this.#kind);
-  }
-
-  /** Closes it in every thread: whoever waits, now or later, gets a DisposedError. Never blocks, throws nothing. */
-  dispose(): void {
-    if (this.at === CLOSED_OBJECT) return;
-    this.close();
-    this.#letGo();
-  }
-
-  /** @internal Closes the shared object for all threads, and wakes those who wait. */
-  protected abstract close(): void;
-
-  /** @internal It has been found closed. */
-  protected disposed(): never {
-    this.#letGo();
-    throw new DisposedError(`the ${this.#kind} has been disposed of`);
   }
 
   /** @internal Sees to it that the thread can wait on a chain, before it can have to. */
   protected prepare(): void {
     try {
-      prepare(this.#reference.attachment);
+      prepare(this.reference.attachment);
     } catch (error) {
-      this.#letGo();
+      this[closed]();
       throw error;
     }
   }
 
-  /** @internal The thread ends. */
-  [ended](): void {
+  /** @internal */
+  protected override forget(): void {
     this.at = CLOSED_OBJECT;
-  }
-
-  #letGo(): void {
-    if (this.at === CLOSED_OBJECT) return;
-    this.at = CLOSED_OBJECT;
-    this.#reference.letGo(this);
   }
 }
 
@@ -102,14 +72,15 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
   protected checkPermits(permits: number): void {
     checkInteger(`${this.#kind}.release: permits`, permits, 1, LIMIT);
   }
-
-  /** @internal Throws unless the core has admitted the thread. */
-  protected check(answer: number): void {
-    if (answer !== ADMITTED) this.disposed();
-  }
 }
 
 /** The thread is to have a wait element at hand, as those need that wait on chains. */
 export function prepare(attachment: Attachment): void {
   if (!algorithmsOf(attachment).prepare()) throw arenaFull('waiter', 'waiters');
+}
+
+/** Makes an object on whose chains threads wait. It can fail before the object is made, which nobody else would dispose of. */
+export function makeWithChains(kind: Kind, properties: Properties, arena: Arena | undefined): Reference {
+  prepare(attachmentOf(arena));
+  return make(kind, properties, arena);
 }

@@ -1,11 +1,9 @@
-/** LocationSemaphore: the public face of core/algorithms/location-semaphore.ts. */
-import { attachmentOf } from '../arena.js';
-import { ADMITTED } from '../engine/core.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
+/** LocationSemaphore is the public face of core/algorithms/location-semaphore.ts. */
+import { type Handle, Reference } from '../reference.js';
+import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, prepare } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { ListingSemaphore, makeWithChains } from './listing.js';
+import { checkProperties, find } from './objects.js';
 
 /** What may be said of a new `LocationSemaphore`. */
 export type LocationSemaphoreOptions = HashedOptions;
@@ -29,9 +27,8 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
-  constructor(permits: number, options?: LocationSemaphoreOptions);
-  constructor(permits: number | Reference, options: LocationSemaphoreOptions = {}) {
-    super(KIND, permits instanceof Reference ? permits : made(permits, options));
+  constructor(permits: number, options: LocationSemaphoreOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(permits, options));
     this.prepare();
   }
 
@@ -42,7 +39,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: LocationSemaphoreHandle): LocationSemaphore {
-    return new LocationSemaphore(find(KIND, handle) as never);
+    return new LocationSemaphore(0, find(KIND, handle));
   }
 
   /**
@@ -51,8 +48,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    const answer = this.algorithms.locationAcquire(this.at);
-    if (answer !== ADMITTED) this.check(answer);
+    if (this.algorithms.locationAcquire(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**
@@ -82,7 +78,5 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
 
 function made(permits: number, options: LocationSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
-  // Before the object is made, which nobody would be left to dispose of.
-  prepare(attachmentOf(options.arena));
-  return make(KIND, properties, options.arena);
+  return makeWithChains(KIND, properties, options.arena);
 }

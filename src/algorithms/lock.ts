@@ -1,15 +1,14 @@
-/** What a lock is, and what the locks of the papers have in common besides their algorithm. */
+/** This file says what a lock is, and holds what the locks of the papers have in common besides their algorithm. */
 
 import type { Arena } from '../arena.js';
-import { ended } from '../engine/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../engine/core.js';
-import type { Kind } from '../engine/kinds.js';
-import type { PolicyOptions } from '../engine/policy.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
-import { ArenaFullError, DisposedError } from '../errors.js';
-import { type Algorithms, algorithmsOf } from './engine.js';
-import { find, make, open } from './objects.js';
-import { checkProperties } from './properties.js';
+import { ArenaFullError } from '../errors.js';
+import type { PolicyOptions } from '../options.js';
+import { Reference } from '../reference.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../runtime/core.js';
+import type { Kind } from '../runtime/kinds.js';
+import { SharedObject } from '../shared-object.js';
+import { type Algorithms, algorithmsOf } from './compiled.js';
+import { checkProperties, type Defaults, make, open } from './objects.js';
 
 /** Anything that one thread at a time can hold. A `CapacitorLock` wraps whatever has these functions. */
 export interface Lock {
@@ -47,35 +46,43 @@ export interface LockFunctions {
 
 const DEFAULTS = { spin: 100 };
 
-/** A new lock's object, or, of a reference, its own. */
+/** The shared object of a new lock, or of one that has been found. */
 export function lockObject(
   kind: Kind,
-  made: Reference | (LockOptions & { threshold?: number; firstTicket?: bigint }) | undefined,
-  defaults: { spin: number; threshold?: number } = DEFAULTS,
+  options: LockOptions & { threshold?: number; firstTicket?: bigint } = {},
+  defaults: Defaults = DEFAULTS,
 ): Reference {
-  if (made instanceof Reference) return made;
-  const options = made === undefined ? {} : made;
+  if (options instanceof Reference) return options;
   return make(kind, checkProperties(kind, 1, options, defaults), options.arena);
 }
 
-/** The object of a handle. */
-export function foundLock(kind: Kind, handle: Handle): never {
-  return find(kind, handle) as never;
-}
-
-/** The object of a name. */
+/** The shared object of a name. */
 export function openLock(
   kind: Kind,
   name: string,
   options: LockOptions & { threshold?: number } = {},
-  defaults: { spin: number; threshold?: number } = DEFAULTS,
-): never {
-  return open(kind, name, checkProperties(kind, 1, options, defaults), options.arena) as never;
+  defaults: Defaults = DEFAULTS,
+): Reference {
+  return open(kind, name, checkProperties(kind, 1, options, defaults), options.arena);
 }
 
-export abstract class SharedLock<K extends Kind> implements Lock {
+/**
+ * The functions of a lock whose waiters stand in a queue: each of them learns of `dispose` when the owner before it unlocks.
+ */
+export function queueLock(
+  { closeObject }: Algorithms,
+  lock: LockFunctions['lock'],
+  tryLock: LockFunctions['tryLock'],
+  unlock: LockFunctions['unlock'],
+): LockFunctions {
+  const dispose = (at: number): void => {
+    if (closeObject(at)) unlock(at);
+  };
+  return { lock, tryLock, unlock, dispose };
+}
+
+export abstract class SharedLock<K extends Kind> extends SharedObject<K> implements Lock {
   readonly #kind: K;
-  readonly #reference: Reference;
   readonly #functions: LockFunctions;
   readonly #lock: LockFunctions['lock'];
   readonly #unlock: LockFunctions['unlock'];
@@ -84,22 +91,12 @@ export abstract class SharedLock<K extends Kind> implements Lock {
 
   /** @internal */
   protected constructor(kind: K, reference: Reference, functions: (of: Algorithms) => LockFunctions) {
-    reference.hold(this);
+    super(kind, reference);
     this.#kind = kind;
-    this.#reference = reference;
     this.#functions = functions(algorithmsOf(reference.attachment));
     this.#lock = this.#functions.lock;
     this.#unlock = this.#functions.unlock;
     this.#at = reference.address;
-  }
-
-  /**
-   * What to send to another thread, for `from` there.
-   * @throws {DisposedError} if the lock has been disposed of.
-   */
-  get handle(): Handle<K> {
-    if (this.#at === CLOSED_OBJECT) throw this.#disposed();
-    return this.#reference.handle(this.#kind);
   }
 
   /**
@@ -109,7 +106,7 @@ export abstract class SharedLock<K extends Kind> implements Lock {
    * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lock(): void {
-    if (this.#at === CLOSED_OBJECT) throw this.#disposed();
+    if (this.#at === CLOSED_OBJECT) throw this.closed();
     const answer = this.#lock(this.#at);
     if (answer !== ADMITTED) this.#refuse('lock', answer);
   }
@@ -120,7 +117,7 @@ export abstract class SharedLock<K extends Kind> implements Lock {
    * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLock(): boolean {
-    if (this.#at === CLOSED_OBJECT) throw this.#disposed();
+    if (this.#at === CLOSED_OBJECT) throw this.closed();
     const answer = this.#functions.tryLock(this.#at);
     if (answer < 0) this.#refuse('tryLock', answer);
     return answer === ADMITTED;
@@ -133,7 +130,7 @@ export abstract class SharedLock<K extends Kind> implements Lock {
    */
   unlock(): void {
     if (this.#at === CLOSED_OBJECT) return;
-    if (this.#unlock(this.#at) === ADMITTED || this.#reference.attachment.core.isDisposed(this.#at)) return;
+    if (this.#unlock(this.#at) === ADMITTED || this.reference.attachment.core.isDisposed(this.#at)) return;
     throw new Error(`${this.#kind}.unlock: this thread does not hold the lock`);
   }
 
@@ -142,14 +139,17 @@ export abstract class SharedLock<K extends Kind> implements Lock {
    * owner unlocks, if not before. If this thread holds it, it gives it back. Another owner still unlocks it. Never
    * blocks for longer than `unlock`, and throws nothing.
    */
-  dispose(): void {
-    if (this.#at === CLOSED_OBJECT) return;
-    this.#functions.dispose(this.#at);
-    this.#letGo();
+  override dispose(): void {
+    super.dispose();
   }
 
-  /** @internal The thread ends. */
-  [ended](): void {
+  /** @internal */
+  protected override close(): void {
+    this.#functions.dispose(this.#at);
+  }
+
+  /** @internal */
+  protected override forget(): void {
     this.#at = CLOSED_OBJECT;
   }
 
@@ -165,17 +165,6 @@ export abstract class SharedLock<K extends Kind> implements Lock {
       );
     }
     if (answer !== ANSWER_CLOSED) throw new Error(`${this.#kind}.${what}: the core answers ${answer}`);
-    this.#letGo();
-    throw this.#disposed();
-  }
-
-  #disposed(): DisposedError {
-    return new DisposedError(`the ${this.#kind} has been disposed of`);
-  }
-
-  #letGo(): void {
-    if (this.#at === CLOSED_OBJECT) return;
-    this.#at = CLOSED_OBJECT;
-    this.#reference.letGo(this);
+    throw this.closed();
   }
 }

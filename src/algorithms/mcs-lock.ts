@@ -1,6 +1,7 @@
-/** McsLock: the public face of core/algorithms/mcs-lock.ts. */
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+/** McsLock is the public face of core/algorithms/mcs-lock.ts. */
+import type { Handle } from '../reference.js';
+import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
+import { find } from './objects.js';
 
 /** What may be said of a new `McsLock`. */
 export type McsLockOptions = LockOptions;
@@ -22,17 +23,8 @@ export class McsLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: McsLockOptions);
-  constructor(made?: Reference | McsLockOptions) {
-    super(KIND, lockObject(KIND, made), (a) => ({
-      lock: a.mcsLock,
-      tryLock: a.mcsTryLock,
-      unlock: a.mcsUnlock,
-      dispose: (at) => {
-        // Who waits is told by the owner's unlock, one after the other.
-        if (a.closeObject(at)) a.mcsUnlock(at);
-      },
-    }));
+  constructor(options?: McsLockOptions) {
+    super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.mcsLock, a.mcsTryLock, a.mcsUnlock));
   }
 
   /**
@@ -42,7 +34,7 @@ export class McsLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: McsLockHandle): McsLock {
-    return new McsLock(foundLock(KIND, handle));
+    return new McsLock(find(KIND, handle));
   }
 
   /**

@@ -1,25 +1,53 @@
-/** Making and finding shared objects of any kind: engine/shared-object.ts, with the numbers of all kinds. */
+/**
+ * This file checks the options of the algorithms' objects, and makes and finds these by reference.ts, which it tells
+ * the numbers of their kinds.
+ */
 import type { Arena } from '../arena.js';
-import { KINDS, type Kind } from '../engine/kinds.js';
-import * as objects from '../engine/shared-object.js';
+import { checkInteger } from '../errors.js';
+import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../options.js';
+import * as references from '../reference.js';
+import { LIMIT } from '../runtime/core.js';
+import { KINDS, type Kind } from '../runtime/kinds.js';
 
-export function make(
-  kind: Kind,
-  properties: objects.Properties,
-  arena: Arena | undefined,
-): objects.Reference {
-  return objects.make(kind, KINDS[kind], properties, arena);
+export interface Defaults {
+  readonly spin: number;
+  readonly threshold?: number;
 }
 
-export function find(kind: Kind, handle: objects.Handle): objects.Reference {
-  return objects.find(kind, KINDS[kind], handle);
+/** The turns of all policies, as core/algorithms/relax.ts has them. */
+export const POLICIES: Partial<Record<Policy, number>> = { spin: LIMIT, yield: -LIMIT, park: 0 };
+
+/** What a user may say about a new object of the algorithms, which are never robust, and may have a threshold. */
+export function checkProperties(
+  kind: Kind,
+  permits: unknown,
+  options: { max?: number; threshold?: number; robust?: boolean; firstTicket?: bigint } & PolicyOptions,
+  defaults: Defaults,
+): Properties {
+  const first = kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket';
+  const checked = check(kind, permits, options, defaults.spin, POLICIES, first);
+  if (checked.robust) {
+    throw new TypeError(
+      `${kind}: robust is an option of Semaphore alone; what holds a ${kind} is not recorded`,
+    );
+  }
+  const threshold = options.threshold ?? defaults.threshold ?? 0;
+  return { ...checked, threshold: checkInteger(`${kind}: threshold`, threshold, 0, LIMIT) };
+}
+
+export function make(kind: Kind, properties: Properties, arena: Arena | undefined): references.Reference {
+  return references.make(kind, KINDS[kind], properties, arena);
+}
+
+export function find(kind: Kind, handle: references.Handle): references.Reference {
+  return references.find(kind, KINDS[kind], handle);
 }
 
 export function open(
   kind: Kind,
   name: string,
-  properties: objects.Properties | undefined,
+  properties: Properties,
   arena: Arena | undefined,
-): objects.Reference {
-  return objects.open(kind, KINDS[kind], name, properties, arena);
+): references.Reference {
+  return references.open(kind, KINDS[kind], name, properties, arena);
 }

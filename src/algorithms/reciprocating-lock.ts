@@ -1,6 +1,7 @@
-/** ReciprocatingLock: the public face of core/algorithms/reciprocating-lock.ts. */
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+/** ReciprocatingLock is the public face of core/algorithms/reciprocating-lock.ts. */
+import type { Handle } from '../reference.js';
+import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
+import { find } from './objects.js';
 
 /** What may be said of a new `ReciprocatingLock`. */
 export type ReciprocatingLockOptions = LockOptions;
@@ -23,17 +24,8 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: ReciprocatingLockOptions);
-  constructor(made?: Reference | ReciprocatingLockOptions) {
-    super(KIND, lockObject(KIND, made), (a) => ({
-      lock: a.recipLock,
-      tryLock: a.recipTryLock,
-      unlock: a.recipUnlock,
-      dispose: (at) => {
-        // Who waits is told by the owner's unlock, one after the other.
-        if (a.closeObject(at)) a.recipUnlock(at);
-      },
-    }));
+  constructor(options?: ReciprocatingLockOptions) {
+    super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.recipLock, a.recipTryLock, a.recipUnlock));
   }
 
   /**
@@ -43,7 +35,7 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: ReciprocatingLockHandle): ReciprocatingLock {
-    return new ReciprocatingLock(foundLock(KIND, handle));
+    return new ReciprocatingLock(find(KIND, handle));
   }
 
   /**

@@ -1,9 +1,8 @@
-/** Sequencer: the public face of core/algorithms/event-count.ts. */
+/** Sequencer is the public face of core/algorithms/event-count.ts. */
 import type { Arena } from '../arena.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../reference.js';
 import { ListingObject } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { checkProperties, find, make } from './objects.js';
 
 /** What may be said of a new `Sequencer`. */
 export interface SequencerOptions {
@@ -28,9 +27,8 @@ export class Sequencer extends ListingObject<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: SequencerOptions);
-  constructor(from: SequencerOptions | Reference = {}) {
-    super(KIND, from instanceof Reference ? from : made(from));
+  constructor(options: SequencerOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(options));
   }
 
   /**
@@ -40,7 +38,7 @@ export class Sequencer extends ListingObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: SequencerHandle): Sequencer {
-    return new Sequencer(find(KIND, handle) as never);
+    return new Sequencer(find(KIND, handle));
   }
 
   /** The next number, which nobody else gets. Never blocks, throws nothing. */

@@ -1,6 +1,7 @@
-/** TicketLock: the public face of core/algorithms/ticket-lock.ts. */
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+/** TicketLock is the public face of core/algorithms/ticket-lock.ts. */
+import type { Handle } from '../reference.js';
+import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+import { find } from './objects.js';
 
 /** What may be said of a new `TicketLock`. */
 export type TicketLockOptions = LockOptions;
@@ -20,9 +21,8 @@ export class TicketLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: TicketLockOptions);
-  constructor(made?: Reference | TicketLockOptions) {
-    super(KIND, lockObject(KIND, made), (a) => ({
+  constructor(options?: TicketLockOptions) {
+    super(KIND, lockObject(KIND, options), (a) => ({
       lock: a.ticketLock,
       tryLock: a.ticketTryLock,
       unlock: a.ticketUnlock,
@@ -37,7 +37,7 @@ export class TicketLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TicketLockHandle): TicketLock {
-    return new TicketLock(foundLock(KIND, handle));
+    return new TicketLock(find(KIND, handle));
   }
 
   /**

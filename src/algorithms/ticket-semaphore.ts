@@ -1,8 +1,8 @@
-/** TicketSemaphore: the public face of core/algorithms/ticket-semaphore.ts. */
-import { type Handle, Reference } from '../engine/shared-object.js';
+/** TicketSemaphore is the public face of core/algorithms/ticket-semaphore.ts. */
+import { type Handle, Reference } from '../reference.js';
+import { ADMITTED } from '../runtime/core.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { checkProperties, find, make } from './objects.js';
 
 /** What may be said of a new `TicketSemaphore`. */
 export type TicketSemaphoreOptions = ListingOptions;
@@ -28,12 +28,11 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(permits: number, options?: TicketSemaphoreOptions);
-  constructor(permits: number | Reference, options: TicketSemaphoreOptions = {}) {
+  constructor(permits: number, options: TicketSemaphoreOptions = {}) {
     super(
       KIND,
-      permits instanceof Reference
-        ? permits
+      options instanceof Reference
+        ? options
         : make(KIND, checkProperties(KIND, permits, options, DEFAULTS), options.arena),
     );
   }
@@ -45,7 +44,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TicketSemaphoreHandle): TicketSemaphore {
-    return new TicketSemaphore(find(KIND, handle) as never);
+    return new TicketSemaphore(0, find(KIND, handle));
   }
 
   /**
@@ -58,7 +57,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   #await(): void {
-    this.check(this.algorithms.ticketAwait(this.at));
+    if (this.algorithms.ticketAwait(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**

@@ -1,6 +1,7 @@
-/** TtsLock: the public face of core/algorithms/tts-lock.ts. */
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+/** TtsLock is the public face of core/algorithms/tts-lock.ts. */
+import type { Handle } from '../reference.js';
+import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+import { find } from './objects.js';
 
 /** What may be said of a new `TtsLock`. */
 export type TtsLockOptions = LockOptions;
@@ -22,9 +23,8 @@ export class TtsLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: TtsLockOptions);
-  constructor(made?: Reference | TtsLockOptions) {
-    super(KIND, lockObject(KIND, made), (a) => ({
+  constructor(options?: TtsLockOptions) {
+    super(KIND, lockObject(KIND, options), (a) => ({
       lock: a.ttsLock,
       tryLock: a.ttsTryLock,
       unlock: a.ttsUnlock,
@@ -39,7 +39,7 @@ export class TtsLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TtsLockHandle): TtsLock {
-    return new TtsLock(foundLock(KIND, handle));
+    return new TtsLock(find(KIND, handle));
   }
 
   /**

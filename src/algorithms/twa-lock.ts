@@ -1,6 +1,7 @@
-/** TwaLock: the public face of core/algorithms/twa-lock.ts. */
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { foundLock, type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+/** TwaLock is the public face of core/algorithms/twa-lock.ts. */
+import type { Handle } from '../reference.js';
+import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
+import { find } from './objects.js';
 
 /** What may be said of a new `TwaLock`. */
 export interface TwaLockOptions extends LockOptions {
@@ -25,9 +26,8 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: TwaLockOptions);
-  constructor(made?: Reference | TwaLockOptions) {
-    super(KIND, lockObject(KIND, made, DEFAULTS), (a) => ({
+  constructor(options?: TwaLockOptions) {
+    super(KIND, lockObject(KIND, options, DEFAULTS), (a) => ({
       lock: a.twaLock,
       tryLock: a.twaTryLock,
       unlock: a.twaUnlock,
@@ -42,7 +42,7 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TwaLockHandle): TwaLock {
-    return new TwaLock(foundLock(KIND, handle));
+    return new TwaLock(find(KIND, handle));
   }
 
   /**

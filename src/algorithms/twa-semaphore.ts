@@ -1,9 +1,9 @@
-/** TwaSemaphore: the public face of core/algorithms/twa-semaphore.ts. */
-import { type Handle, Reference } from '../engine/shared-object.js';
+/** TwaSemaphore is the public face of core/algorithms/twa-semaphore.ts. */
+import { type Handle, Reference } from '../reference.js';
+import { ADMITTED } from '../runtime/core.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
-import { find, make } from './objects.js';
-import { checkProperties } from './properties.js';
+import { checkProperties, find, make } from './objects.js';
 
 /** What may be said of a new `TwaSemaphore`. */
 export interface TwaSemaphoreOptions extends HashedOptions {
@@ -36,12 +36,11 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(permits: number, options?: TwaSemaphoreOptions);
-  constructor(permits: number | Reference, options: TwaSemaphoreOptions = {}) {
+  constructor(permits: number, options: TwaSemaphoreOptions = {}) {
     super(
       KIND,
-      permits instanceof Reference
-        ? permits
+      options instanceof Reference
+        ? options
         : make(KIND, hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options), options.arena),
     );
   }
@@ -53,7 +52,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: TwaSemaphoreHandle): TwaSemaphore {
-    return new TwaSemaphore(find(KIND, handle) as never);
+    return new TwaSemaphore(0, find(KIND, handle));
   }
 
   /**
@@ -66,12 +65,12 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   #await(): void {
-    this.check(this.algorithms.twaAwait(this.at));
+    if (this.algorithms.twaAwait(this.at) !== ADMITTED) throw this.closed();
   }
 
   /**
-   * SemaPost, of so many permits in one step, with its short-cut: leaves the waiting array alone when nobody waits far away. Never
-   * blocks. As in the listing, nothing bounds the number of permits.
+   * SemaPost, of so many permits in one step, with its short-cut: leaves the waiting array alone when nobody waits
+   * far away. Never blocks. As in the listing, nothing bounds the number of permits.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    */

@@ -6,11 +6,11 @@
  * one meant for others. Who wakes must change the condition first, so that others see the change (Atomics).
  */
 import { type Arena, attachmentOf } from '../arena.js';
-import { budget, type PolicyOptions } from '../engine/policy.js';
-import { badType, checkInteger } from '../errors.js';
-import { type Algorithms, algorithmsOf } from './engine.js';
+import { checkInteger, checkType } from '../errors.js';
+import { budget, type PolicyOptions } from '../options.js';
+import { type Algorithms, algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
-import { POLICIES } from './properties.js';
+import { POLICIES } from './objects.js';
 
 /** Where the threads are that are to be woken. */
 export interface WakeOptions {
@@ -24,13 +24,13 @@ export interface WaitOptions extends WakeOptions, PolicyOptions {}
 const SPIN = 100;
 const MOST_KEY = 2 ** 32 - 1;
 
-function engine(what: string, key: number, { arena }: WakeOptions): Algorithms {
+function algorithmsFor(what: string, key: number, { arena }: WakeOptions): Algorithms {
   checkInteger(`${what}: key`, key, 0, MOST_KEY);
   return algorithmsOf(attachmentOf(arena));
 }
 
 function waiter(what: string, key: number, options: WaitOptions): { algorithms: Algorithms; spin: number } {
-  const algorithms = engine(what, key, options);
+  const algorithms = algorithmsFor(what, key, options);
   const spin = budget(what, options, SPIN, POLICIES);
   prepare(attachmentOf(options.arena));
   return { algorithms, spin };
@@ -44,7 +44,7 @@ function waiter(what: string, key: number, options: WaitOptions): { algorithms: 
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function addressWaitUntil(key: number, satisfied: () => boolean, options: WaitOptions = {}): void {
-  if (typeof satisfied !== 'function') throw badType('addressWaitUntil: satisfied', 'a function', satisfied);
+  checkType('addressWaitUntil: satisfied', satisfied, 'function', 'a function');
   const { algorithms, spin } = waiter('addressWaitUntil', key, options);
   while (!satisfied()) {
     const element = algorithms.chainEnter(key);
@@ -66,12 +66,12 @@ export function addressWaitUntil(key: number, satisfied: () => boolean, options:
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function addressSignal(key: number, options: WakeOptions = {}): void {
-  engine('addressSignal', key, options).addressSignal(key, 0, 0n);
+  algorithmsFor('addressSignal', key, options).addressSignal(key, 0, 0n);
 }
 
 /** As `addressSignal`, but where nobody waits nothing is written: AddressSignalPolite of Listing 3. */
 export function addressSignalPolite(key: number, options: WakeOptions = {}): void {
-  engine('addressSignalPolite', key, options).addressSignalPolite(key, 0, 0n);
+  algorithmsFor('addressSignalPolite', key, options).addressSignalPolite(key, 0, 0n);
 }
 
 /**
@@ -81,7 +81,7 @@ export function addressSignalPolite(key: number, options: WakeOptions = {}): voi
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function keyMonitor(key: number, options: WakeOptions = {}): bigint {
-  const algorithms = engine('keyMonitor', key, options);
+  const algorithms = algorithmsFor('keyMonitor', key, options);
   return algorithms.keyMonitor(algorithms.chainOf(key));
 }
 
@@ -94,7 +94,7 @@ export function keyMonitor(key: number, options: WakeOptions = {}): bigint {
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}): void {
-  if (typeof sequence !== 'bigint') throw badType('keyWait: sequence', 'a bigint', sequence);
+  checkType('keyWait: sequence', sequence, 'bigint', 'a bigint');
   const { algorithms, spin } = waiter('keyWait', key, options);
   algorithms.keyWait(algorithms.chainOf(key), sequence, spin);
 }
@@ -104,7 +104,7 @@ export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}
  * called in a loop around the condition, the first time with -1n, which only learns the sequence.
  */
 export function keyWaitLazy(key: number, sequence: bigint, options: WaitOptions = {}): bigint {
-  if (typeof sequence !== 'bigint') throw badType('keyWaitLazy: sequence', 'a bigint', sequence);
+  checkType('keyWaitLazy: sequence', sequence, 'bigint', 'a bigint');
   const { algorithms, spin } = waiter('keyWaitLazy', key, options);
   return algorithms.keyWaitLazy(algorithms.chainOf(key), sequence, spin);
 }
@@ -115,13 +115,13 @@ export function keyWaitLazy(key: number, sequence: bigint, options: WaitOptions 
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function keySignal(key: number, options: WakeOptions = {}): void {
-  const algorithms = engine('keySignal', key, options);
+  const algorithms = algorithmsFor('keySignal', key, options);
   algorithms.keySignal(algorithms.chainOf(key));
 }
 
 /** As `keySignal`, but where nobody waits only the sequence is written: KeySignalPolite of Listing 4. */
 export function keySignalPolite(key: number, options: WakeOptions = {}): void {
-  const algorithms = engine('keySignalPolite', key, options);
+  const algorithms = algorithmsFor('keySignalPolite', key, options);
   algorithms.keySignalPolite(algorithms.chainOf(key));
 }
 
@@ -144,5 +144,5 @@ export function locationWait(key: number, options: WaitOptions = {}): void {
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function locationWakeAll(key: number, options: WakeOptions = {}): void {
-  engine('locationWakeAll', key, options).locationWakeAllAt(key);
+  algorithmsFor('locationWakeAll', key, options).locationWakeAllAt(key);
 }

@@ -1,6 +1,6 @@
 /**
- * Atomics.waitAsync for browsers that lack it: helper workers, which may block where this thread may not, wait on the
- * word in its place.
+ * This file replaces Atomics.waitAsync in browsers that lack it. Helper workers may block where this thread may not, and
+ * wait on the word in its place.
  *
  *     this thread   looks at the word; unchanged: [word, value] ──► helper
  *     helper        Atomics.wait on the word, which looks again ──► message ──► this thread's promise
@@ -11,7 +11,7 @@
  * Its few lines are in a blob, so that no bundler and no server needs to know of a file. A Content-Security-Policy must
  * allow that (worker-src blob:). Where it does not, the console is told once, and a timer looks at the word instead.
  */
-import type { WaitAsync } from '../engine/wait-async.js';
+import type { WaitAsync } from './host.js';
 
 const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
 /** Milliseconds between two looks, where no helper is to be had. */

@@ -1,8 +1,8 @@
-/** The host of Node, and of runtimes that offer its `worker_threads`. */
+/** This is the host of Node, and of runtimes that offer its `worker_threads`. */
 import { availableParallelism } from 'node:os';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
-import type { Host } from '../engine/host.js';
+import type { Host } from './host.js';
 
 // As they are at load: what a test replaces later, such as timers, must not keep promises from being told.
 const { setInterval } = timers;

@@ -1,6 +1,10 @@
-/** The host of browsers: nothing is inherited, and an open page needs nothing to stay alive. */
-import type { Host } from '../engine/host.js';
+/**
+ * This is the host of browsers. A browser hands nothing down to its workers, and an open page needs nothing to stay
+ * alive.
+ */
+
 import { waitAsync } from './helper.js';
+import type { Host } from './host.js';
 
 const later: (() => void)[] = [];
 let channel: MessageChannel | undefined;

@@ -1,9 +1,10 @@
+/** AtomicSemaphore is a place of its own, at which threads wait for words to change. */
 import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
-import { ended } from '../engine/attachment.js';
-import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../engine/core.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
-import { badType, DisposedError } from '../errors.js';
+import { checkOptions, DisposedError } from '../errors.js';
+import { type Handle, Reference } from '../reference.js';
+import { ended } from '../runtime/attachment.js';
+import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../runtime/core.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
@@ -46,8 +47,7 @@ class OwnPlace extends Places {
 }
 
 function makeIt(options: AtomicSemaphoreOptions): Reference {
-  if (typeof options !== 'object' || options === null)
-    throw badType(`${KIND}: options`, 'an object', options);
+  checkOptions(KIND, options);
   const fixed = { permits: 0, max: LIMIT, spin: 0, threshold: 0, robust: false, firstTicket: 0n };
   return make(KIND, fixed, options.arena);
 }
@@ -69,8 +69,7 @@ export class AtomicSemaphore {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: AtomicSemaphoreOptions);
-  constructor(options: AtomicSemaphoreOptions | Reference = {}) {
+  constructor(options: AtomicSemaphoreOptions = {}) {
     const reference = options instanceof Reference ? options : makeIt(options);
     reference.hold(this);
     this.#reference = reference;
@@ -85,7 +84,7 @@ export class AtomicSemaphore {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: AtomicSemaphoreHandle): AtomicSemaphore {
-    return new AtomicSemaphore(find(KIND, handle) as never);
+    return new AtomicSemaphore(find(KIND, handle));
   }
 
   /**

@@ -1,6 +1,8 @@
-/** The free functions of P0514R1: a table of places that the library owns, which is the arena's waiting array. */
+/**
+ * The free functions of P0514R1 wait in a table of places that the library owns, which is the arena's waiting array.
+ */
 import { type Arena, attachmentOf } from '../arena.js';
-import type { Attachment } from '../engine/attachment.js';
+import type { Attachment } from '../runtime/attachment.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';

@@ -1,5 +1,6 @@
+/** BinarySemaphore is the counter of semaphore.ts with the greatest value 1. */
 import { find } from '../algorithms/objects.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../reference.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 
@@ -23,9 +24,8 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(desired?: number, options?: SemaphoreOptions);
-  constructor(desired: number | Reference = 0, options: SemaphoreOptions = {}) {
-    super(KIND, MAX, desired instanceof Reference ? desired : makeCounter(KIND, desired, MAX, options));
+  constructor(desired = 0, options: SemaphoreOptions = {}) {
+    super(KIND, MAX, options instanceof Reference ? options : makeCounter(KIND, desired, MAX, options));
   }
 
   /**
@@ -35,7 +35,7 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: BinarySemaphoreHandle): BinarySemaphore {
-    return new BinarySemaphore(find(KIND, handle) as never);
+    return new BinarySemaphore(0, find(KIND, handle));
   }
 
   /**

@@ -1,6 +1,7 @@
+/** CountingSemaphore is the counter of semaphore.ts with the greatest value 2,147,483,647. */
 import { find } from '../algorithms/objects.js';
-import { LIMIT } from '../engine/core.js';
-import { type Handle, Reference } from '../engine/shared-object.js';
+import { type Handle, Reference } from '../reference.js';
+import { LIMIT } from '../runtime/core.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 
@@ -23,9 +24,8 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(desired?: number, options?: SemaphoreOptions);
-  constructor(desired: number | Reference = 0, options: SemaphoreOptions = {}) {
-    super(KIND, LIMIT, desired instanceof Reference ? desired : makeCounter(KIND, desired, LIMIT, options));
+  constructor(desired = 0, options: SemaphoreOptions = {}) {
+    super(KIND, LIMIT, options instanceof Reference ? options : makeCounter(KIND, desired, LIMIT, options));
   }
 
   /**
@@ -35,7 +35,7 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
    */
   static from(handle: CountingSemaphoreHandle): CountingSemaphore {
-    return new CountingSemaphore(find(KIND, handle) as never);
+    return new CountingSemaphore(0, find(KIND, handle));
   }
 
   /**

@@ -1,18 +1,10 @@
-/** What the waits have in common: the time arguments of the timed ones, a duration and a point of time. */
+/** The timed waits share these checks of their time arguments, which are a duration or a point of time. */
 import { badType } from '../errors.js';
-
-/** Longest time that a timer can be set to; see `setTimeout`. */
-export const LONGEST = 2 ** 31 - 1;
+import { checkMilliseconds, LONGEST } from '../options.js';
 
 /** Checks a duration, and returns it. */
 export function checkDuration(what: string, milliseconds: number): number {
-  if (typeof milliseconds !== 'number')
-    throw badType(`${what}: ms`, 'a number of milliseconds', milliseconds);
-  if (!((milliseconds >= 0 && milliseconds <= LONGEST) || milliseconds === Infinity))
-    throw new RangeError(
-      `${what}: ms must be from 0 to ${LONGEST} milliseconds or Infinity, got ${milliseconds}`,
-    );
-  return milliseconds;
+  return checkMilliseconds(`${what}: ms`, milliseconds);
 }
 
 /** The milliseconds from now to a point of the system's clock, as far as a timer reaches; 0 when it has passed. */
@@ -24,9 +16,5 @@ export function untilThen(what: string, epochMs: number): number {
   return Math.min(Math.max(0, epochMs - Date.now()), LONGEST);
 }
 
-/** The error of a wait on a thread that may not block. */
-export function mayNotBlock(): TypeError {
-  return new TypeError(
-    'this thread may not block (a browser forbids it on the main thread): use the async form, or try without waiting',
-  );
-}
+/** What a thread that may not block is to call instead of a wait. */
+export const INSTEAD = 'the async form, or try without waiting';

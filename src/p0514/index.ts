@@ -3,7 +3,7 @@
  * @module p0514
  */
 
-export type { ParkingOptions } from '../engine/policy.js';
+export type { ParkingOptions } from '../options.js';
 export {
   AtomicSemaphore,
   type AtomicSemaphoreHandle,

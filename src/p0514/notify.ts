@@ -1,4 +1,4 @@
-/** Whom a signal unblocks. */
+/** A signal names the waiters that it unblocks: all, one or none. */
 import { badType } from '../errors.js';
 
 /**

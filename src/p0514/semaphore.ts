@@ -1,21 +1,29 @@
 /**
- * What BinarySemaphore and CountingSemaphore have in common, which is all but their names: the public face of
- * core/primitives/counter.ts, where the algorithm is.
+ * This file holds what BinarySemaphore and CountingSemaphore have in common, which is all but their names. It is the public
+ * face of core/primitives/counter.ts, where the algorithm is.
  *
  * A wait that finds the value 0 goes on in the queue of a Semaphore over the same shared object.
  */
-import { type Algorithms, algorithmsOf } from '../algorithms/engine.js';
+import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
-import { ended } from '../engine/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../engine/core.js';
-import type { Kind } from '../engine/kinds.js';
-import { ADAPTIVE, budget, PARKING, type ParkingOptions } from '../engine/policy.js';
-import type { Handle, Reference } from '../engine/shared-object.js';
-import { badInteger, badType, checkInteger, DisposedError, TimeoutError } from '../errors.js';
-import type { Patience } from '../patience.js';
+import {
+  badInteger,
+  checkInteger,
+  checkOptions,
+  DisposedError,
+  mayNotBlock,
+  TimeoutError,
+} from '../errors.js';
+import { ADAPTIVE, budget, LONGEST, PARKING, type ParkingOptions, type WaitOptions } from '../options.js';
+import type { Reference } from '../reference.js';
+import type { Attachment } from '../runtime/attachment.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../runtime/core.js';
+import type { Kind } from '../runtime/kinds.js';
+import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
-import { checkDuration, LONGEST, mayNotBlock, untilThen } from './deadline.js';
+import { SharedObject } from '../shared-object.js';
+import { checkDuration, INSTEAD, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';
 
 /** What may be said of a new `BinarySemaphore` or `CountingSemaphore`. */
@@ -34,8 +42,7 @@ const brief = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 
 /** Makes the shared object of a new semaphore. */
 export function makeCounter(kind: Kind, desired: unknown, max: number, options: SemaphoreOptions): Reference {
-  if (typeof options !== 'object' || options === null)
-    throw badType(`${kind}: options`, 'an object', options);
+  checkOptions(kind, options);
   const properties = {
     permits: checkInteger(`${kind}: desired`, desired, 0, max),
     max: LIMIT,
@@ -47,9 +54,9 @@ export function makeCounter(kind: Kind, desired: unknown, max: number, options: 
   return make(kind, properties, options.arena);
 }
 
-export abstract class CounterSemaphore<K extends Kind> {
+export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   readonly #kind: K;
-  readonly #reference: Reference;
+  readonly #attachment: Attachment;
   readonly #counter: Algorithms;
   readonly #queue: Semaphore;
   readonly #max: number;
@@ -57,27 +64,17 @@ export abstract class CounterSemaphore<K extends Kind> {
   #at = 0;
   /** Promises that still wait, and may have to look at the shared object. */
   #pending = 0;
-  #hasLetGo = false;
 
   /** @internal */
   protected constructor(kind: K, max: number, reference: Reference) {
+    // It holds the reference beside its queue, which lets go as soon as it finds itself closed.
+    super(kind, reference, 'semaphore');
     this.#kind = kind;
+    this.#attachment = reference.attachment;
     this.#max = max;
-    this.#reference = reference;
-    this.#counter = algorithmsOf(reference.attachment);
-    this.#queue = new Semaphore(reference as never);
-    // For itself too: the queue lets go as soon as it finds itself closed.
-    reference.hold(this);
+    this.#counter = algorithmsOf(this.#attachment);
+    this.#queue = new Semaphore(0, reference);
     this.#at = reference.address;
-  }
-
-  /**
-   * What to send to another thread, for `from` there.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   */
-  get handle(): Handle<K> {
-    if (this.disposed) throw new DisposedError();
-    return this.#reference.handle(this.#kind);
   }
 
   /** The value now; 0 once it has been disposed of. Racy by nature: for diagnostics (P0514R1 has nothing like it). */
@@ -122,17 +119,17 @@ export abstract class CounterSemaphore<K extends Kind> {
   }
 
   #mayBlock(): void {
-    if (!this.#reference.attachment.mayBlock) throw mayNotBlock();
+    if (!this.#attachment.mayBlock) throw mayNotBlock(INSTEAD);
   }
 
   /**
    * Goes on where countDown has answered that it has not taken anything. Throws the queue's error if it must, a
-   * TimeoutError when the patience has ended.
+   * TimeoutError when the time-out comes first.
    */
-  #queueUp(answer: number, patience?: Patience): void {
-    if (answer === ANSWER_CLOSED) throw this.#closed();
+  #queueUp(answer: number, options?: WaitOptions): void {
+    if (answer === ANSWER_CLOSED) throw this.closed();
     try {
-      this.#queue.acquire(1, patience);
+      this.#queue.acquire(1, options);
     } catch (reason) {
       for (let error = reason; !this.#refused(error, reason); nap()) {
         const looked = this.#look();
@@ -157,9 +154,9 @@ export abstract class CounterSemaphore<K extends Kind> {
    * that somebody took who came later, and who then is counted as waiting: it must look again. Throws if it is out.
    */
   #refused(error: unknown, reason: unknown): boolean {
-    const isOut = this.#counter.withdraw(this.#reference.address) !== ADMITTED;
+    const isOut = this.#counter.withdraw(this.reference.address) !== ADMITTED;
     const isClosed = error instanceof DisposedError;
-    if (isClosed) this.#letGo();
+    if (isClosed) this[closed]();
     if (isOut) throw isClosed ? error : reason;
     return isClosed;
   }
@@ -171,7 +168,7 @@ export abstract class CounterSemaphore<K extends Kind> {
    */
   tryWait(): boolean {
     const answer = this.#counter.tryCountDown(this.#at);
-    if (answer === ANSWER_CLOSED) throw this.#closed();
+    if (answer === ANSWER_CLOSED) throw this.closed();
     return answer === ADMITTED;
   }
 
@@ -226,11 +223,11 @@ export abstract class CounterSemaphore<K extends Kind> {
     return answer === ADMITTED ? DONE : this.#queueUpAsync(answer);
   }
 
-  async #queueUpAsync(answer: number, patience?: Patience): Promise<void> {
-    if (answer === ANSWER_CLOSED) throw this.#closed();
+  async #queueUpAsync(answer: number, options?: WaitOptions): Promise<void> {
+    if (answer === ANSWER_CLOSED) throw this.closed();
     this.#pending++;
     try {
-      await this.#queue.acquireAsync(1, patience);
+      await this.#queue.acquireAsync(1, options);
     } catch (reason) {
       // For want of room, or in a thread that ends, it could not queue again; so it looks.
       for (let error = reason; !this.#refused(error, reason); await brief()) {
@@ -239,8 +236,7 @@ export abstract class CounterSemaphore<K extends Kind> {
         error = looked;
       }
     } finally {
-      this.#pending--;
-      if (this.disposed) this.#letGo();
+      if (--this.#pending === 0 && this.disposed) super.letGo();
     }
   }
 
@@ -282,27 +278,23 @@ export abstract class CounterSemaphore<K extends Kind> {
    * has what it waited for, even if its wait has not returned yet. Its memory is used again once every thread has
    * let go of it. Never blocks, throws nothing.
    */
-  dispose(): void {
-    if (this.disposed) return;
+  override dispose(): void {
+    super.dispose();
+  }
+
+  /** @internal */
+  protected override close(): void {
     this.#counter.closeCounter(this.#at);
-    this.#letGo();
   }
 
-  #closed(): DisposedError {
-    this.#letGo();
-    return new DisposedError();
-  }
-
-  /** @internal The thread ends. */
-  [ended](): void {
+  /** @internal */
+  protected override forget(): void {
     this.#at = CLOSED_OBJECT;
   }
 
-  #letGo(): void {
-    this.#at = CLOSED_OBJECT;
+  /** @internal Promises that still wait may have to look at the shared object. */
+  protected override letGo(): void {
     this.#queue.dispose();
-    if (this.#pending > 0 || this.#hasLetGo) return;
-    this.#hasLetGo = true;
-    this.#reference.letGo(this);
+    if (this.#pending === 0) super.letGo();
   }
 }

@@ -1,13 +1,14 @@
 /**
- * A word of a typed array over shared memory, that threads wait to see change: which one it is, what it is compared
- * with, and the wait itself around the calls of core/algorithms/places.ts, since only JavaScript can look at it.
+ * Threads wait for a word of a typed array over shared memory to change. This file knows which word it is and what it is
+ * compared with, and waits by the calls of core/algorithms/places.ts, since only JavaScript can look at the word.
  */
 import { host } from '#host';
-import { type Algorithms, algorithmsOf } from '../algorithms/engine.js';
-import type { Attachment } from '../engine/attachment.js';
-import { canWaitAsync, waitAsync } from '../engine/wait-async.js';
-import { badInteger, badType } from '../errors.js';
-import { LONGEST, mayNotBlock, untilThen } from './deadline.js';
+import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
+import { badInteger, badType, mayNotBlock } from '../errors.js';
+import { LONGEST } from '../options.js';
+import type { Attachment } from '../runtime/attachment.js';
+import { canWaitAsync, waitAsync } from '../runtime/wait-async.js';
+import { INSTEAD, untilThen } from './deadline.js';
 
 /** An array whose words can be waited on: of integers, or of floats, which are compared by their bits. */
 export type WaitableArray =
@@ -134,7 +135,7 @@ export abstract class Places {
     const place = this.placeOf(word.key);
     if (word.changed) return true;
     if (milliseconds <= 0) return false;
-    if (!this.#attachment.mayBlock) throw mayNotBlock();
+    if (!this.#attachment.mayBlock) throw mayNotBlock(INSTEAD);
     for (let looks = LOOKS; looks > 0; looks--) if (word.changed) return true;
     const end = performance.now() + milliseconds;
     while (true) {

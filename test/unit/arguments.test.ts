@@ -8,6 +8,7 @@ import {
   TwaSemaphore,
 } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { failure } from '../support/failure.js';
 
 const MOST = 2 ** 31 - 1;
 
@@ -35,16 +36,6 @@ const bad: [unknown, string, typeof RangeError | typeof TypeError][] = [
   [Object.create(null), 'an object (no prototype)', TypeError],
   [Symbol('s'), 'Symbol(s)', TypeError],
 ];
-
-/** What a call throws, or its promise rejects with. */
-async function failure(call: () => unknown): Promise<Error> {
-  try {
-    await call();
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('it did not fail');
-}
 
 describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'holdAsync'] as const)(
   '%s',

@@ -1,7 +1,7 @@
 /** What a thread tells the core of the time for which its waiters stay awake. */
 import { describe, expect, it } from 'vitest';
-import { Awake } from '../../src/engine/awake.js';
-import type { Core } from '../../src/engine/core.js';
+import { Awake } from '../../src/runtime/awake.js';
+import type { Core } from '../../src/runtime/core.js';
 
 /** A core on whose clock a turn takes so many nanoseconds, and what it is told. */
 function core(nanoseconds: () => number) {

@@ -2,15 +2,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-import { decode } from '../../src/engine/decode.js';
+import { decode } from '../../src/runtime/decode.js';
 import { at, layout } from '../support/memory.js';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-describe('the numbers of src/engine/core.ts', () => {
+describe('the numbers of src/runtime/core.ts', () => {
   const numbers = [
-    ...read('src/engine/core.ts').matchAll(/^export const (\w+) = (-?(?:0x[0-9a-f]+|\d+));/gm),
+    ...read('src/runtime/core.ts').matchAll(/^export const (\w+) = (-?(?:0x[0-9a-f]+|\d+));/gm),
   ].map(([, name, value]) => [name as string, Number(value)] as const);
   const renamed: Record<string, string> = { NAME_BYTES: 'N_BYTES' };
 
@@ -71,7 +71,7 @@ describe('the layout', () => {
 
 describe('KINDS', () => {
   it('are those of core/memory/layout.ts, all of them', () => {
-    const kinds = [...read('src/engine/kinds.ts').matchAll(/^ {2}(\w+): (\d+),$/gm)].map(
+    const kinds = [...read('src/runtime/kinds.ts').matchAll(/^ {2}(\w+): (\d+),$/gm)].map(
       ([, name, value]) => [name?.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(), Number(value)],
     );
     const inLayout = Object.keys(layout).filter((name) => name.startsWith('KIND_'));
@@ -82,7 +82,7 @@ describe('KINDS', () => {
 
 const memory = { module: 'env', name: 'memory', kind: 'memory' };
 describe.each([
-  { name: 'core', limit: 18432, file: 'engine/core-bytes.js', imports: [memory] },
+  { name: 'core', limit: 18432, file: 'runtime/core-bytes.js', imports: [memory] },
   {
     name: 'algorithms',
     limit: 16384,

@@ -1,7 +1,8 @@
 /** Which of its waiting promises a thread looks at when its doorbell rings. */
 import { describe, expect, it } from 'vitest';
-import type { Core } from '../../src/engine/core.js';
-import { Doorbell, type Promises } from '../../src/engine/doorbell.js';
+import type { Core } from '../../src/runtime/core.js';
+import { Doorbell } from '../../src/runtime/doorbell.js';
+import { Promises } from '../../src/runtime/promises.js';
 import { at } from '../support/memory.js';
 import { until } from '../support/until.js';
 
@@ -12,25 +13,26 @@ class Thread {
   readonly due = new Set<number>();
   looked: number[] = [];
   readonly #words: Int32Array;
+  readonly #core: Core;
   readonly #doorbell: Doorbell;
 
   constructor() {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
     this.#words = new Int32Array(memory.buffer);
-    const core = {
+    this.#core = {
       doorbell: () => RECORD + at('T_DOORBELL'),
       settle: (run: number) => {
         this.looked.push(run);
         return Number(this.due.delete(run));
       },
       enterRun: () => 0,
-    };
-    this.#doorbell = new Doorbell(core as unknown as Core, memory);
+    } as unknown as Core;
+    this.#doorbell = new Doorbell(this.#core, memory);
   }
 
   /** A promise in a run of this number, of a semaphore of its own. */
   wait(run: number): { promises: Promises; promise: Promise<void> } {
-    const promises = this.#doorbell.promises(0);
+    const promises = new Promises(this.#core, this.#doorbell, 0);
     return { promises, promise: promises.wait({} as never, run) };
   }
 

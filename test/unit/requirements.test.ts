@@ -1,7 +1,7 @@
 /** Where something is missing that the library needs, one error says what, and what to do. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { compile, requireSharedMemory, sharedMemory } from '../../src/engine/requirements.js';
 import { Arena } from '../../src/index.js';
+import { compile, requireSharedMemory, sharedMemory } from '../../src/runtime/requirements.js';
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,5 +1,5 @@
 /**
- * What src/mutex.ts, src/engine/eldest.ts and src/engine/doorbell.ts do around the core for promises of a mutex: as
+ * What src/mutex.ts, src/runtime/head-promise.ts and src/runtime/doorbell.ts do around the core for promises of a mutex: as
  * machines of a few phases, since the search must be able to stop between any two accesses.
  *
  * A thread's promises are in a queue. The first of them may be the eldest waiter; those behind it stand in runs.

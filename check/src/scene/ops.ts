@@ -1,5 +1,5 @@
 /**
- * The steps that programs are made of: what src/semaphore.ts and src/engine/doorbell.ts do around the core,
+ * The steps that programs are made of: what src/semaphore.ts and src/runtime/doorbell.ts do around the core,
  * written as machines of a few phases, since the search must be able to stop between any two accesses.
  */
 

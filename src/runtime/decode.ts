@@ -1,8 +1,8 @@
 /**
- * The text that a WebAssembly module is embedded as: one character for most bytes, so that whoever compresses the
- * bundle finds the repetitions of the module, and a printable byte as itself, so that the names of its exports are
- * found in the code around it as well. Base64, which has no character that is one byte, takes a third more when
- * compressed.
+ * A WebAssembly module is embedded as a text, which this file decodes. Most bytes are one character there, so that a
+ * compressor of the bundle finds the repetitions of the module. A printable byte stands for itself, so that the
+ * compressor finds the names of the exports in the code around the text as well. Base64 has no character that is one
+ * byte, and takes a third more when compressed.
  *
  * The characters of TABLE, which are rare as bytes, stand for other bytes: the first five for the page that the next
  * character is on, with 57 bytes from "#" on; those after them for 254, 255, 0 to 27, 127 and 128.

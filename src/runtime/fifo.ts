@@ -1,4 +1,4 @@
-/** A queue, first in, first out, at constant cost an item. */
+/** A queue hands items out first in, first out, at constant cost an item. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;

@@ -1,9 +1,11 @@
 /**
- * Making, finding and letting go of shared objects, the same for every kind.
+ * A reference ties a thread to a shared object of any kind. This file makes an object, finds it by its handle or its
+ * name, and lets go of it.
  */
-import { Arena, type ArenaHandle, arenaOf, attachmentOf } from '../arena.js';
-import { ArenaFullError, badType, checkInteger, checkOptions, checkType, DisposedError } from '../errors.js';
-import { type Attachment, HELD, type Owner, type Shared } from './attachment.js';
+import { Arena, type ArenaHandle, arenaOf, attachmentOf } from './arena.js';
+import { ArenaFullError, badType, checkType, DisposedError } from './errors.js';
+import type { Properties } from './options.js';
+import { type Attachment, HELD, type Owner, type Shared } from './runtime/attachment.js';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
@@ -15,9 +17,8 @@ import {
   LIMIT,
   NAME_BYTES,
   NAME_ROOM,
-} from './core.js';
-import type { Kind, NumberOf } from './kinds.js';
-import { budget, type Policy, type PolicyOptions } from './policy.js';
+} from './runtime/core.js';
+import type { Kind, NumberOf } from './runtime/kinds.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
 export interface Handle<K extends Kind = Kind> {
@@ -31,25 +32,18 @@ export interface Handle<K extends Kind = Kind> {
   readonly generation: number;
 }
 
-/** Properties fixed when an object is made. */
-export interface Properties {
-  readonly permits: number;
-  readonly max: number;
-  readonly spin: number;
-  readonly threshold: number;
-  readonly robust: boolean;
-  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/memory/layout.ts. */
-  readonly hash?: number;
-  readonly firstTicket: bigint;
-}
-
 /**
- * A shared object as one library object of this thread knows it: where it is, and that the thread is attached to it.
- * Library objects are made from this, by their constructors, `from` and `open` alike.
+ * Where a shared object is, and that the thread is attached to it. Library objects are made from this.
+ *
+ * `from` and `open` hand it to the constructor of their class in place of the options. The types allow that, since the
+ * options of every class may name an arena, and a reference may not.
  */
 export class Reference {
+  declare readonly arena?: never;
   readonly attachment: Attachment;
   readonly address: number;
+  /** What this thread knows of the shared object, from the first `hold` on. */
+  declare shared: Shared;
   #number: number;
 
   /** The core has just attached the thread, under this number. */
@@ -60,13 +54,15 @@ export class Reference {
   }
 
   /** The thread stays attached for as long as the library object lives: any of them, if there are several. */
-  hold(owner: Owner): Shared {
-    const number = this.#number;
+  hold(owner: Owner): void {
+    this.shared = this.attachment.hold(owner, this.address, this.#number);
     this.#number = HELD;
-    return this.attachment.hold(owner, this.address, number);
   }
 
+  /** The library object is done with the shared object; promises of this thread that are due are settled. */
   letGo(owner: Owner): void {
+    this.shared.eldest.rest();
+    this.shared.promises.settle();
     this.attachment.letGo(owner, this.address);
   }
 
@@ -79,55 +75,6 @@ export class Reference {
       generation: attachment.core.generation(address),
     };
   }
-}
-
-let referred: Reference;
-
-/**
- * What a class extends whose fields are set, from `reference()`, where they are declared: a base class is made before
- * them. Fields that are set once, and not first to undefined, are constants to the engine wherever the object is one,
- * and a call of the core by way of them is compiled in with no load before it (docs/internals/what-was-tried.md).
- */
-export class Referring {
-  /** @internal */
-  constructor(reference: Reference) {
-    referred = reference;
-  }
-}
-
-/** What the object that is being made refers to. */
-export function reference(): Reference {
-  return referred;
-}
-
-const LAST_FIRST_TICKET = 2n ** 61n;
-
-/** What a user may say about a new object, checked. */
-export function checkProperties(
-  kind: Kind,
-  permits: unknown,
-  options: { max?: number; robust?: boolean; firstTicket?: bigint } & PolicyOptions,
-  spin: number,
-  policies: Partial<Record<Policy, number>>,
-  first = 'firstTicket',
-): Properties {
-  checkOptions(kind, options);
-  const robust = options.robust ?? false;
-  const firstTicket = options.firstTicket ?? 0n;
-  const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
-  checkType(`${kind}: robust`, robust, 'boolean', 'true or false');
-  checkType(`${kind}: ${first}`, firstTicket, 'bigint', 'a bigint');
-  if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
-    throw new RangeError(`${kind}: ${first} must be from 0n to 2n ** 61n, got ${firstTicket}n`);
-  }
-  return {
-    permits: checkInteger(`${kind}: permits`, permits, 0, max),
-    max,
-    spin: budget(kind, options, spin, policies),
-    threshold: 0,
-    robust,
-    firstTicket,
-  };
 }
 
 export function make<K extends Kind>(
@@ -150,13 +97,16 @@ export function make<K extends Kind>(
   return new Reference(attachment, answer);
 }
 
-export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handle): Reference {
-  const what = `${kind}.from: handle`;
-  if (typeof handle !== 'object' || handle === null || typeof handle.kind !== 'string') {
-    throw badType(what, `the handle of a ${kind}`, handle);
-  }
+/** Checks that a handle is of this kind. */
+export function checkKind(what: string, kind: string, handle: { readonly kind: string }): void {
+  if (typeof handle?.kind !== 'string') throw badType(what, `the handle of a ${kind}`, handle);
   if (handle.kind !== kind)
     throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
+}
+
+export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handle): Reference {
+  const what = `${kind}.from: handle`;
+  checkKind(what, kind, handle);
   if (!isInt32(handle.address) || !isInt32(handle.generation)) {
     throw new TypeError(`${what} is damaged: address and generation must be integers`);
   }

@@ -1,6 +1,6 @@
 /**
- * How long the waiters of this thread stay awake before they sleep: a time, which the core counts in turns of its pause.
- * How long such a turn takes here is measured, and measured again, since the engine compiles the core anew as it runs.
+ * The waiters of this thread stay awake for a fixed time before they sleep. The core counts that time in turns of its pause.
+ * This file measures how long such a turn takes, and measures it again, since the engine compiles the core anew as it runs.
  */
 import { host } from '#host';
 import type { Core } from './core.js';

@@ -1,13 +1,14 @@
 /**
- * A promise of this thread that is the eldest waiter of a mutex, until it has the lock or gives up. The thread has at
- * most one at a time for each mutex.
+ * This file looks after a promise of this thread that is the eldest waiter of a mutex, until it has the lock or gives up.
+ * The thread has at most one such promise at a time for each mutex.
  *
  * It reserves the lock at once, since its thread cannot poll (core/primitives/mutex.ts). Whoever unlocks then rings the doorbell of
  * the thread; if that is the thread itself, it tries the lock again before `unlock` returns, and rings nobody.
  */
 import { DisposedError } from '../errors.js';
 import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
-import { type Doorbell, NOWHERE, type Promises, type Resolve, type Resting } from './doorbell.js';
+import { type Doorbell, NOWHERE, type Resting } from './doorbell.js';
+import type { Promises, Resolve } from './promises.js';
 
 export class Eldest implements Resting {
   readonly #core: Core;

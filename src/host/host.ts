@@ -1,5 +1,14 @@
-/** What the library asks of the runtime it runs in. host/node.ts and host/web.ts answer. */
-import type { WaitAsync } from './wait-async.js';
+/** The library asks this of the runtime in which it runs. node.ts and web.ts, beside this file, answer. */
+
+/** As much of what `Atomics.waitAsync` answers as is needed: a promise, if there is something to wait for. */
+export type WaitAsync = (
+  words: Int32Array | BigInt64Array,
+  index: number,
+  value: number | bigint,
+  timeout?: number,
+) =>
+  | { readonly async: false; readonly value: string }
+  | { readonly async: true; readonly value: Promise<unknown> };
 
 export interface Host {
   /** Whether this thread is the first one of the program, which may make the default arena. */

@@ -1,15 +1,8 @@
-/** `Atomics.waitAsync`, or where the engine has none what the host has in its place. */
+/**
+ * The library waits without blocking by `Atomics.waitAsync`. Where the engine has none, the host has a substitute.
+ */
 import { host } from '#host';
-
-/** As much of what `Atomics.waitAsync` answers as is needed: a promise, if there is something to wait for. */
-export type WaitAsync = (
-  words: Int32Array | BigInt64Array,
-  index: number,
-  value: number | bigint,
-  timeout?: number,
-) =>
-  | { readonly async: false; readonly value: string }
-  | { readonly async: true; readonly value: Promise<unknown> };
+import type { WaitAsync } from '../host/host.js';
 
 const native = typeof Atomics.waitAsync === 'function';
 

@@ -1,5 +1,5 @@
 /**
- * One thread's side of one arena: its core instance, its doorbell, and the objects it is attached to.
+ * An attachment is one thread's side of one arena: its core instance, its doorbell, and the objects to which it is attached.
  *
  * A thread attaches once to an arena however many handles of it arrive, since it must have one place in
  * the registry. It is attached to a shared object (core/memory/attachments.ts) for as long as a library object of its
@@ -7,11 +7,12 @@
  * collected, and until the end of the thread.
  */
 import { host } from '#host';
-import { ArenaFullError } from '../errors.js';
+import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
-import { Doorbell, type Promises } from './doorbell.js';
-import { Eldest } from './eldest.js';
+import { Doorbell } from './doorbell.js';
+import { Eldest } from './head-promise.js';
+import { Promises } from './promises.js';
 
 // Where a worker may go on for a while after its end was told: milliseconds until it is taken to have ended, and
 // between two looks at it until then. It may even attach meanwhile.
@@ -125,7 +126,7 @@ export class Attachment {
       if (number !== HELD) this.core.detach(number);
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
-      const promises = this.doorbell.promises(robust);
+      const promises = new Promises(this.core, this.doorbell, robust);
       const eldest = new Eldest(this.core, this.doorbell, address, number, promises);
       entry = { count: 1, shared: { number, robust, promises, eldest } };
       this.#shared.set(address, entry);
@@ -212,16 +213,7 @@ function refuseAfterEnd(): never {
   throw new Error('this thread has ended: it is attached to the arena no more');
 }
 
-/** Stands in for what would block. */
+/** Stands in for the functions of the core that would block. */
 export function refuseToBlock(): never {
-  refuse('acquireAsync, holdAsync or tryAcquire');
-}
-
-/** The same, of a lock. */
-export function refuseToLock(): never {
-  refuse('tryLock');
-}
-
-function refuse(instead: string): never {
-  throw new TypeError(`this thread may not block (a browser forbids it on the main thread): use ${instead}`);
+  throw mayNotBlock('acquireAsync, holdAsync or tryAcquire');
 }

@@ -1,5 +1,5 @@
 /**
- * What the library needs of its runtime, looked for feature by feature, and the one error that says what of it is
+ * This file looks for what the library needs of its runtime, feature by feature, and makes the one error that says what is
  * missing and why. Nothing here asks which runtime or browser it is.
  */
 

@@ -1,9 +1,10 @@
 /**
- * The compiled algorithms of the papers: a module of their own, which only who imports them carries. A thread has
- * one instance of it for each arena, beside that of the core, made when it first needs one.
+ * The algorithms of the papers are compiled to a module of their own, which only programs that import them carry. A
+ * thread has one instance of it for each arena, beside that of the core, made when it first needs one.
  */
-import { type Attachment, refuseToBlock, refuseToLock } from '../engine/attachment.js';
-import { embedded } from '../engine/embedded.js';
+import { mayNotBlock } from '../errors.js';
+import { type Attachment, refuseToBlock } from '../runtime/attachment.js';
+import { embedded } from '../runtime/embedded.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
 /** The exports of algorithms.wasm; see the docstrings in core/algorithms/. Addresses and answers are int32. */
@@ -154,4 +155,8 @@ export function algorithmsOf(attachment: Attachment): Algorithms {
   attachment.beforeEnd(() => instance.retire());
   instances.set(attachment, instance);
   return instance;
+}
+
+function refuseToLock(): never {
+  throw mayNotBlock('tryLock');
 }

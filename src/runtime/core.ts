@@ -1,6 +1,6 @@
 /**
- * The compiled core: its exports, the numbers it answers with (core/memory/layout.ts has them too, and a unit test
- * compares the two), and how a thread gets an instance of it over an arena's memory.
+ * This file lists the exports of the compiled core and the numbers with which it answers, and gives a thread an instance of
+ * it over an arena's memory. core/memory/layout.ts has the numbers too, and a unit test compares the two.
  */
 import { coreBytes } from './core-bytes.js';
 import { embedded } from './embedded.js';

@@ -1,4 +1,4 @@
-/** How a thread sleeps while its request is queued, for a time that is limited or not. */
+/** A thread sleeps by these functions while its request is queued, for a limited time or not. */
 import { ANSWER_FULL, type Core, TIMED_OUT } from './core.js';
 
 /** Of so many milliseconds from now on, how many are left. */

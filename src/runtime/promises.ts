@@ -1,29 +1,18 @@
 /**
- * Waiting promises of one thread, and the one word they wait on together.
+ * This file keeps the promises of one thread that wait on one shared object, and settles them in the order of their tickets.
  *
- * A thread that makes an async waiter due adds 1 to the doorbell of the waiter's thread and notifies it.
- * This thread has at most one `Atomics.waitAsync` pending on its doorbell, however many promises wait: such
- * a wait cannot be cancelled, and every one costs the engine memory until it is notified.
+ * Promises stand in runs (core/queue/runs.ts). A run that has just begun, or whose front this thread has settled, is not
+ * entered in the waiting array, so nobody can ring for it. A rest (doorbell.ts) is then due in this turn of the event
+ * loop, however many promises come and go until then.
  *
- *     rest: d = doorbell; settle what is due and enter what is not entered; none left? done.
- *           Else waitAsync(doorbell, d) unless one is pending, then again
- *
- * Who rings notes in the record of the thread which run is due, of all modulo 256; so a thread looks at that and few
- * others, however many wait. It looks at every one when the look before was cut short by an exception.
- *
- * The doorbell is read before what is due, and that before the grants: a ring after that makes the wait return at once
- * (D7). A release by this very thread does not ring; it settles its own promises before it returns. A request for which it
- * blocks has a later ticket than they, so when that gives up it makes none of them due (core/queue/cancelling.ts).
- *
- * Promises stand in runs (core/queue/runs.ts). A run that has just begun, or whose front this thread has settled,
- * is not entered in the waiting array, so nobody can ring for it; then a rest is due in this turn of the
- * event loop, however many promises come and go until then.
+ * A release by this very thread does not ring. It settles the thread's own promises before it returns. A request for which
+ * the thread blocks has a later ticket than they, so none of them becomes due when that request gives up
+ * (core/queue/cancelling.ts).
  */
-import { host } from '#host';
 import { DisposedError } from '../errors.js';
 import { type Core, REFUSED } from './core.js';
+import { type Doorbell, NOWHERE } from './doorbell.js';
 import { Fifo } from './fifo.js';
-import { waitAsync } from './wait-async.js';
 
 interface Run {
   readonly number: number;
@@ -240,135 +229,5 @@ export class Promises {
     const owners = [...this.#owners];
     this.#end();
     for (const owner of owners) owner[closed]();
-  }
-}
-
-/** What looks after its promises when the doorbell has rung for it. */
-export interface Resting {
-  /** Leaves it entered, by which the doorbell knows it, or done. */
-  rest(): void;
-  /** @internal Where the doorbell has it. */
-  place: number;
-}
-
-/** Words of the thread's record, as core/memory/layout.ts has them: from the doorbell on. */
-const TO_DUE = 7;
-const DUE_WORDS = 8;
-const PLACES = 32 * DUE_WORDS;
-/** In no place. */
-export const NOWHERE = -1;
-
-export class Doorbell {
-  readonly #core: Core;
-  readonly #words: Int32Array;
-  readonly #index: number;
-  /** Those with waiters. */
-  readonly #waiting = new Set<Resting>();
-  /** Those of them that may not be entered. */
-  readonly #awake = new Set<Resting>();
-  /** Those that are entered, by the bit that is set for them when they are due. */
-  readonly #entered: (Set<Resting> | undefined)[] = [];
-  /** Whether a look has not come to its end. */
-  #inDoubt = false;
-  #listening = false;
-  #restDue = false;
-  #keepsAlive = false;
-
-  constructor(core: Core, memory: WebAssembly.Memory) {
-    this.#core = core;
-    this.#words = new Int32Array(memory.buffer);
-    this.#index = core.doorbell() >> 2;
-  }
-
-  /** Whether a promise waits. */
-  get busy(): boolean {
-    return this.#waiting.size > 0;
-  }
-
-  promises(attachment: number): Promises {
-    return new Promises(this.#core, this, attachment);
-  }
-
-  /** @internal The first promise waits. */
-  waitFor(promises: Resting): void {
-    this.#waiting.add(promises);
-    this.wake(promises);
-  }
-
-  /** @internal The last promise has been settled. */
-  done(promises: Resting): void {
-    this.#waiting.delete(promises);
-    this.#awake.delete(promises);
-    this.#put(promises, NOWHERE);
-    if (!this.busy) this.#keepAlive(false);
-  }
-
-  /** @internal They are entered, and noted by this number when they are due. */
-  entered(promises: Resting, number: number): void {
-    this.#awake.delete(promises);
-    this.#put(promises, number % PLACES);
-  }
-
-  #put(promises: Resting, place: number): void {
-    if (promises.place === place) return;
-    this.#entered[promises.place]?.delete(promises);
-    promises.place = place;
-    if (place === NOWHERE) return;
-    this.#entered[place] ??= new Set();
-    this.#entered[place].add(promises);
-  }
-
-  /** @internal A run may not be entered. */
-  wake(promises: Resting): void {
-    this.#awake.add(promises);
-    if (this.#restDue) return;
-    // In this order: if an exhausted stack lets the first fail, the next one to come tries again.
-    host.soon(this.#soon);
-    this.#restDue = true;
-  }
-
-  readonly #soon = (): void => {
-    this.#restDue = false;
-    this.#rest();
-  };
-
-  #rest(): void {
-    while (true) {
-      const rung = Atomics.load(this.#words, this.#index);
-      this.#look();
-      if (!this.busy) return;
-      this.#keepAlive(true);
-      if (this.#listening) return;
-      const wait = waitAsync(this.#words, this.#index, rung);
-      if (!wait.async) continue;
-      this.#listening = true;
-      wait.value.then(() => {
-        this.#listening = false;
-        this.#rest();
-      });
-      return;
-    }
-  }
-
-  #look(): void {
-    const inDoubt = this.#inDoubt;
-    this.#inDoubt = true;
-    for (const promises of inDoubt ? this.#waiting : this.#awake) promises.rest();
-    const first = this.#index + TO_DUE;
-    for (let i = 0; i < DUE_WORDS; i++) {
-      let due = Atomics.load(this.#words, first + i);
-      if (due !== 0) due = Atomics.exchange(this.#words, first + i, 0);
-      for (; due !== 0; due &= due - 1) {
-        const place = 32 * i + 31 - Math.clz32(due & -due);
-        for (const promises of this.#entered[place] ?? []) promises.rest();
-      }
-    }
-    this.#inDoubt = false;
-  }
-
-  #keepAlive(on: boolean): void {
-    if (on === this.#keepsAlive) return;
-    this.#keepsAlive = on;
-    host.keepAlive(on);
   }
 }

@@ -1,4 +1,4 @@
-/** The embedded WebAssembly modules: each is compiled once a thread, when the first arena needs it. */
+/** A thread compiles each embedded WebAssembly module once, when its first arena needs it. */
 import { decode } from './decode.js';
 import { compile } from './requirements.js';
 

@@ -1,0 +1,81 @@
+/** Threads that die for a test: how they are brought to wait, to hold and to end, and what must be left of them. */
+import { type Arena, Semaphore, type SemaphoreOptions, type ThreadHandle } from 'taketurns';
+import { expect } from 'vitest';
+import { at, Memory } from './memory.js';
+import { Member } from './team.js';
+import { until } from './until.js';
+
+export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+/** A worker that is watched. */
+export function recruit(arena: Arena): Member {
+  const recruit = new Member();
+  arena.watch(recruit.worker);
+  return recruit;
+}
+
+export type Way = 'terminate' | 'process.exit' | 'an uncaught error' | 'leaving';
+
+/** Ends a worker that is at no job. */
+export async function end(member: Member, way: Way): Promise<void> {
+  if (way === 'terminate') await member.kill();
+  else if (way === 'leaving') await member.leave();
+  else {
+    member.run('end', { way });
+    await member.exited;
+  }
+}
+
+/** A semaphore whose permits this thread has. */
+export function taken(permits: number, options: SemaphoreOptions): Semaphore {
+  const semaphore = new Semaphore(permits, { spin: 0, ...options });
+  semaphore.acquire(permits);
+  return semaphore;
+}
+
+/** Has a worker block in acquire. Fulfilled when it stands in line; `entered` when it is in. */
+export async function park(semaphore: Semaphore, member: Member, ...args: unknown[]) {
+  const before = semaphore.waiting;
+  const entered = member.run('enter', { handle: semaphore.handle, permits: args });
+  await until(() => semaphore.waiting === before + 1, 'it stands in line');
+  return { entered };
+}
+
+/** Has a worker begin a blocking request, and do nothing more; see jobs/stop-after.mjs. */
+export async function stop(
+  semaphore: Semaphore,
+  member: Member,
+  step: 'acquire' | 'enqueue',
+  permits: number,
+) {
+  const told = new Int32Array(new SharedArrayBuffer(8));
+  member.run('stop-after', { handle: semaphore.handle, permits, step, told });
+  await until(() => Atomics.load(told, 0) === 1, 'it has come so far');
+}
+
+/** Has a worker queue promises. */
+export const promise = (semaphore: Semaphore, member: Member, ...permits: number[]) =>
+  member.run('promise', { handle: semaphore.handle, permits });
+
+export const hold = (semaphore: Semaphore, member: Member, permits = 1) =>
+  member.run('enter', { handle: semaphore.handle, permits: [permits] });
+
+export const threadOf = (semaphore: Semaphore, member: Member) =>
+  member.run<ThreadHandle>('thread', { handle: semaphore.handle });
+
+/** So many workers die with a permit each. */
+export async function dieHolding(arena: Arena, semaphore: Semaphore, deaths = 1): Promise<void> {
+  const dying = upTo(deaths).map(() => recruit(arena));
+  await Promise.all(dying.map((one) => hold(semaphore, one)));
+  await Promise.all(dying.map((one) => one.kill()));
+}
+
+/** No more threads are there than are alive, and no element is in the name of another. */
+export function expectBuried(arena: Arena, alive = 1): void {
+  const threads = arena.stats().threads.map(({ thread }) => thread);
+  expect(threads).toHaveLength(alive);
+  const inUse = new Memory(arena).elements.filter(({ state }) => state !== at('IDLE'));
+  expect(inUse.filter(({ owner }) => !threads.includes(owner))).toEqual([]);
+}
+
+export const ways: readonly Way[] = ['terminate', 'process.exit', 'an uncaught error', 'leaving'];

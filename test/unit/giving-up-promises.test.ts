@@ -1,0 +1,303 @@
+/** Promises that give up, by a time-out or a signal, while others wait behind them or are settled before them. */
+import { getEventListeners } from 'node:events';
+import { Arena, DisposedError, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { ask, tombstones, upTo } from '../support/giving-up.js';
+import { at, Memory } from '../support/memory.js';
+import { watch } from '../support/settled.js';
+import { type Member, team } from '../support/team.js';
+import { reactions, turn, until } from '../support/until.js';
+
+const crowd = team(4);
+const member = () => crowd[0] as Member;
+const other = () => crowd[1] as Member;
+const LONG = 600_000;
+
+/** Has another thread release, while this one is not in its event loop. */
+function releaseUnseen(semaphore: Semaphore, permits: number): void {
+  const done = new Int32Array(new SharedArrayBuffer(4));
+  member().run('release-and-tell', { handle: semaphore.handle, permits: [permits], done });
+  expect(Atomics.wait(done, 0, 0, 20_000)).not.toBe('timed-out');
+}
+
+describe.each([
+  ['not entered', reactions],
+  ['entered', turn],
+])('a promise (%s)', (_, pass) => {
+  it('rejects with the reason of its signal, and those behind it move up', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const log: number[] = [];
+    const requests = upTo(4).map((i) => ask(semaphore, 1, i, log));
+    await pass();
+    const reason = new Error('not any more');
+    requests[1]?.abort(reason);
+    expect(semaphore.waiting).toBe(3);
+    await reactions();
+    expect(requests[1]).toMatchObject({ state: 'rejected', error: reason });
+    semaphore.release(2);
+    await reactions();
+    expect(log).toEqual([0, 2]);
+    expect(semaphore.waiting).toBe(1);
+    semaphore.release(2);
+    await reactions();
+    expect(log).toEqual([0, 2, 3]);
+    expect(semaphore.available).toBe(1);
+    expect(new Memory(arena).standing).toEqual([]);
+  });
+
+  it('last in line goes without a trace', async () => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    const semaphore = new Semaphore(0, { arena });
+    const [a, b] = [ask(semaphore, 1), ask(semaphore, 2)];
+    await pass();
+    b.abort();
+    a.abort();
+    await reactions();
+    expect([a.state, b.state]).toEqual(['rejected', 'rejected']);
+    expect(memory.standing).toEqual([]);
+    expect(memory.long(semaphore.handle.address + at('TICKET'))).toBe(0n);
+  });
+
+  it.each([0, 1, 2])(
+    'at the head that wants 3, and has been granted %i, frees the light ones behind it',
+    async (granted) => {
+      const arena = new Arena();
+      const semaphore = new Semaphore(0, { arena });
+      const log: number[] = [];
+      const heavy = ask(semaphore, 3, 3, log);
+      const light = upTo(3).map((i) => watch(semaphore.acquireAsync(), i, log));
+      await pass();
+      if (granted) semaphore.release(granted);
+      await reactions();
+      expect(log).toEqual([]);
+      heavy.abort();
+      await reactions();
+      expect(heavy.state).toBe('rejected');
+      expect(log).toEqual(upTo(granted));
+      expect(semaphore.waiting).toBe(3 - granted);
+      semaphore.release(3);
+      await reactions();
+      expect(light.every(({ state }) => state === 'fulfilled')).toBe(true);
+      expect(log).toEqual([0, 1, 2]);
+      expect(semaphore.available).toBe(granted);
+      expect(new Memory(arena).standing).toEqual([]);
+    },
+  );
+
+  it('at the head frees blocked threads behind it, and promises of others', async () => {
+    const semaphore = new Semaphore(0, { spin: 0 });
+    const heavy = ask(semaphore, 3);
+    await pass();
+    const { handle } = semaphore;
+    const one = member().run('enter', { handle });
+    const two = other().run('enter', { handle, async: true });
+    await until(() => semaphore.waiting === 3, 'they stand in line');
+    semaphore.release(2);
+    expect(semaphore.waiting).toBe(3);
+    heavy.abort();
+    await Promise.all([one, two]);
+    expect(heavy.state).toBe('rejected');
+    expect(semaphore.available).toBe(0);
+    expect(semaphore.waiting).toBe(0);
+  });
+
+  it('that is granted first stays fulfilled', async () => {
+    const semaphore = new Semaphore(0);
+    const requests = [ask(semaphore, 1), ask(semaphore, 2)] as const;
+    await pass();
+    semaphore.release();
+    requests[0].abort();
+    semaphore.release(2);
+    requests[1].abort();
+    await turn();
+    expect(requests.map(({ state }) => state)).toEqual(['fulfilled', 'fulfilled']);
+    expect(semaphore.available).toBe(0);
+  });
+
+  it.each([
+    ['the only one', 0],
+    ['one of three', 2],
+  ])('%s, granted by another thread and then aborted, has its permits or does not', async (_, behind) => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const log: number[] = [];
+    const first = ask(semaphore, 2, -1, log);
+    const rest = upTo(behind).map((i) => watch(semaphore.acquireAsync(2), i, log));
+    await pass();
+    releaseUnseen(semaphore, 2);
+    first.abort();
+    await until(() => first.state !== 'pending', 'it is settled');
+    // Whoever is next has them, if not the first; and whoever did not get them is not told so.
+    expect(semaphore.available + 2 * log.length).toBe(2);
+    expect(semaphore.waiting).toBe(behind + 1 - log.length - (first.state === 'rejected' ? 1 : 0));
+    if (behind) semaphore.release(2 * behind);
+    await until(() => rest.every(({ state }) => state === 'fulfilled'), 'the others are in');
+    const others = first.state === 'fulfilled' ? [-1, ...upTo(behind)] : upTo(behind);
+    expect(log).toEqual(others);
+    expect(semaphore.available).toBe(2 * (behind + 1 - others.length));
+    expect(new Memory(arena).standing).toEqual([]);
+  });
+
+  it('that gives up is not granted afterwards', async () => {
+    const semaphore = new Semaphore(0);
+    const requests = upTo(3).map((i) => ask(semaphore, 1, i));
+    await pass();
+    for (const request of requests.slice(0, 2)) request.abort();
+    releaseUnseen(semaphore, 3);
+    await until(() => requests[2]?.state === 'fulfilled', 'the third is in');
+    await turn();
+    expect(requests.map(({ state }) => state)).toEqual(['rejected', 'rejected', 'fulfilled']);
+    expect(semaphore.available).toBe(2);
+  });
+
+  it.each([
+    ['front to back', (order: number[]) => order],
+    ['back to front', (order: number[]) => order.reverse()],
+    ['the odd ones first', (order: number[]) => order.sort((a, b) => (b % 2) - (a % 2))],
+  ])('and its neighbours leave one tombstone at most: %s', async (_, reorder) => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    const semaphore = new Semaphore(0, { arena });
+    const log: number[] = [];
+    const front = watch(semaphore.acquireAsync(), -1, log);
+    const requests = upTo(9).map((i) => ask(semaphore, 1 + (i % 3), i, log));
+    const back = watch(semaphore.acquireAsync(), 9, log);
+    await pass();
+    for (const i of reorder(upTo(9))) {
+      requests[i]?.abort();
+      expect(tombstones(memory)).toBeLessThanOrEqual(semaphore.waiting + 1);
+    }
+    expect(tombstones(memory)).toBe(1);
+    expect(semaphore.waiting).toBe(2);
+    // One release passes all of them.
+    semaphore.release(2);
+    await reactions();
+    expect([front.state, back.state]).toEqual(['fulfilled', 'fulfilled']);
+    expect(log).toEqual([-1, 9]);
+    expect(semaphore.available).toBe(0);
+    expect(memory.standing).toEqual([]);
+    expect(memory.cells).toBe(0);
+  });
+
+  it('is one of several that share a signal', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const log: number[] = [];
+    const settlings = upTo(30).map((i) => watch(semaphore.acquireAsync(1 + (i % 2), { signal }), i, log));
+    const plain = watch(semaphore.acquireAsync(), 30, log);
+    await pass();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    semaphore.release(2);
+    await reactions();
+    expect(log).toEqual([0]);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    controller.abort();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    await reactions();
+    // The second had one of its two permits, which the third has got before its own turn to give up.
+    expect(log).toEqual([0, 2]);
+    expect(semaphore.available).toBe(0);
+    expect(semaphore.waiting).toBe(1);
+    expect(settlings.every(({ state }) => state !== 'pending')).toBe(true);
+    semaphore.release();
+    await reactions();
+    expect(plain.state).toBe('fulfilled');
+    expect(semaphore.available).toBe(0);
+    expect(new Memory(arena).standing).toEqual([]);
+  });
+
+  // Shows: the listener goes on to a request that was granted by what another one, on the same signal, gave up.
+  it('last in line, granted because one of its own signal gave up, keeps its permit', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const heavy = watch(semaphore.acquireAsync(3, { signal }), 3);
+    const light = watch(semaphore.acquireAsync(1, { signal }), 1);
+    await pass();
+    semaphore.release();
+    controller.abort();
+    await reactions();
+    expect([heavy.state, light.state]).toEqual(['rejected', 'fulfilled']);
+    expect(semaphore.available).toBe(0);
+    expect(semaphore.tryAcquire()).toBe(false);
+    expect(new Memory(arena).standing).toEqual([]);
+    semaphore.release();
+    expect(semaphore.available).toBe(1);
+  });
+
+  it('and dispose: one of the two tells it, and nothing is left', async () => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    for (const first of ['abort', 'dispose here', 'dispose elsewhere'] as const) {
+      const semaphore = new Semaphore(0, { arena });
+      const requests = upTo(3).map((i) => ask(semaphore, 1 + i, i));
+      const plain = watch(semaphore.acquireAsync(), 3);
+      await pass();
+      if (first === 'dispose elsewhere') {
+        const told = new Int32Array(new SharedArrayBuffer(4));
+        member()
+          .run('dispose', { handle: semaphore.handle })
+          .then(() => Atomics.store(told, 0, 1));
+        await until(() => plain.state !== 'pending', 'they are told');
+      }
+      if (first === 'dispose here') semaphore.dispose();
+      for (const request of requests) request.abort();
+      if (first === 'abort') semaphore.dispose();
+      await until(() => plain.state === 'rejected', 'it is told');
+      expect(plain.error).toBeInstanceOf(DisposedError);
+      for (const { state, error } of requests) {
+        expect(state).toBe('rejected');
+        if (first === 'abort') expect(error).toMatchObject({ name: 'AbortError' });
+        else expect(error).toBeInstanceOf(DisposedError);
+      }
+      expect(memory.standing).toEqual([]);
+      expect(memory.cells).toBe(0);
+    }
+  });
+});
+
+describe('promises that give up and those that do not', () => {
+  // Not some reactions later than the plain one behind it.
+  it('are told in the order of their turns', async () => {
+    const semaphore = new Semaphore(0);
+    const log: number[] = [];
+    for (const i of upTo(8)) watch(semaphore.acquireAsync(1, i % 2 ? undefined : { timeout: LONG }), i, log);
+    semaphore.release(8);
+    await reactions();
+    expect(log).toEqual(upTo(8));
+  });
+
+  // One that is admitted at once settles those first that are due and not settled yet.
+  it('are told in order when one more comes with a time-out', async () => {
+    for (const timeout of [0, LONG]) {
+      const semaphore = new Semaphore(0);
+      const log: string[] = [];
+      watch(semaphore.acquireAsync(), 'first', log);
+      releaseUnseen(semaphore, 2);
+      watch(semaphore.acquireAsync(1, { timeout }), 'second', log);
+      await until(() => log.length === 2, 'both are in');
+      expect(log, `time-out ${timeout}`).toEqual(['first', 'second']);
+    }
+  });
+
+  it('stand in runs again once the last of them has gone', async () => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    const semaphore = new Semaphore(0, { arena });
+    const log: number[] = [];
+    watch(semaphore.acquireAsync(), 0, log);
+    const impatient = ask(semaphore, 1, 1, log);
+    impatient.abort();
+    for (const i of [2, 3, 4]) watch(semaphore.acquireAsync(), i, log);
+    expect(memory.standing).toHaveLength(1);
+    semaphore.release(4);
+    await reactions();
+    expect(log).toEqual([0, 2, 3, 4]);
+    expect(semaphore.available).toBe(0);
+  });
+});

@@ -1,0 +1,141 @@
+/** Who learns that an owner of a robust semaphore has died, and how. */
+import { Arena, Semaphore } from 'taketurns';
+import { describe, expect, it } from 'vitest';
+import { dieHolding, hold, park, recruit, upTo } from '../support/dying.js';
+import { failure } from '../support/failure.js';
+import { watch } from '../support/settled.js';
+import { Member, team } from '../support/team.js';
+import { turn, until } from '../support/until.js';
+
+const crowd = team(2);
+const member = () => crowd[0] as Member;
+
+describe('who is told that an owner died', () => {
+  it.each([
+    ['hold', (semaphore: Semaphore) => semaphore.hold()],
+    ['hold with a time-out', (semaphore: Semaphore) => semaphore.hold(1, { timeout: 1000 })],
+    ['hold with a time-out of 0', (semaphore: Semaphore) => semaphore.hold(1, { timeout: 0 })],
+    ['holdAsync', (semaphore: Semaphore) => semaphore.holdAsync()],
+    ['holdAsync with a time-out', (semaphore: Semaphore) => semaphore.holdAsync(1, { timeout: 1000 })],
+    ['holdAsync with a time-out of 0', (semaphore: Semaphore) => semaphore.holdAsync(1, { timeout: 0 })],
+  ])('the next one by %s, and not the one after', async (_, take) => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(1, { arena, robust: true });
+    for (const _ of upTo(2)) {
+      await dieHolding(arena, semaphore);
+      for (const expected of [true, false, false]) {
+        const guard = await take(semaphore);
+        expect(guard.ownerDied).toBe(expected);
+        guard.release();
+      }
+    }
+  });
+
+  it.each(['hold', 'holdAsync'])('in a worker, which waited for it by %s', async (how) => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(1, { arena, robust: true });
+    const { handle } = semaphore;
+    const [dying, heir] = [recruit(arena), new Member()];
+    await hold(semaphore, dying);
+    const told = heir.run('hold-and-tell', { handle, how });
+    await until(() => semaphore.waiting === 1, 'it waits');
+    const after = semaphore.holdAsync();
+    await turn();
+    await dying.kill();
+    expect(await told).toBe(true);
+    expect(semaphore.waiting).toBe(1);
+    await heir.leave();
+    // That one has ended with the permit in its turn.
+    expect((await after).ownerDied).toBe(true);
+  });
+
+  it.each([
+    ['acquire', (semaphore: Semaphore) => semaphore.acquire()],
+    ['acquire with a time-out', (semaphore: Semaphore) => semaphore.acquire(1, { timeout: 1000 })],
+    ['acquire with a time-out of 0', (semaphore: Semaphore) => semaphore.acquire(1, { timeout: 0 })],
+    ['tryAcquire', (semaphore: Semaphore) => semaphore.tryAcquire()],
+    ['acquireAsync', (semaphore: Semaphore) => semaphore.acquireAsync()],
+    [
+      'acquireAsync with a time-out of 0',
+      (semaphore: Semaphore) => semaphore.acquireAsync(1, { timeout: 0 }),
+    ],
+    [
+      'acquireAsync with a signal',
+      (semaphore: Semaphore) => semaphore.acquireAsync(1, { signal: new AbortController().signal }),
+    ],
+    ['hold', (semaphore: Semaphore) => semaphore.hold()],
+    ['holdAsync', (semaphore: Semaphore) => semaphore.holdAsync()],
+  ] as [string, (semaphore: Semaphore) => unknown][])(
+    'onOwnerDied is called with the number of deaths: %s',
+    async (_, take) => {
+      const arena = new Arena();
+      const semaphore = new Semaphore(2, { arena, robust: true });
+      const calls: [number, number][] = [];
+      semaphore.onOwnerDied = (deaths) => calls.push([deaths, semaphore.available]);
+      await dieHolding(arena, semaphore, 2);
+      expect(calls).toEqual([]);
+      await take(semaphore);
+      expect(calls).toEqual([[2, 1]]);
+      semaphore.release();
+      await take(semaphore);
+      expect(calls).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['acquire', (semaphore: Semaphore) => semaphore.acquire(2)],
+    ['acquire with a time-out', (semaphore: Semaphore) => semaphore.acquire(2, { timeout: 1000 })],
+    ['acquire with a time-out of 0', (semaphore: Semaphore) => semaphore.acquire(2, { timeout: 0 })],
+    ['tryAcquire', (semaphore: Semaphore) => semaphore.tryAcquire(2)],
+    ['acquireAsync', (semaphore: Semaphore) => semaphore.acquireAsync(2)],
+    ['hold', (semaphore: Semaphore) => semaphore.hold(2)],
+    ['holdAsync', (semaphore: Semaphore) => semaphore.holdAsync(2)],
+  ] as [string, (semaphore: Semaphore) => unknown][])(
+    'what onOwnerDied throws, %s throws, and the permits go back',
+    async (_, take) => {
+      const arena = new Arena();
+      const semaphore = new Semaphore(3, { arena, robust: true });
+      const reason = new Error('half-written');
+      semaphore.onOwnerDied = () => {
+        throw reason;
+      };
+      await dieHolding(arena, semaphore);
+      expect(await failure(() => take(semaphore))).toBe(reason);
+      expect(semaphore.available).toBe(3);
+      expect(semaphore.inspect().holders).toEqual([]);
+      // Nobody has repaired anything, so the next one is told again.
+      expect(await failure(() => take(semaphore))).toBe(reason);
+      semaphore.onOwnerDied = undefined;
+      await take(semaphore);
+      expect(semaphore.available).toBe(1);
+    },
+  );
+
+  it('and when onOwnerDied throws, whoever waits behind gets the permits', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(1, { arena, robust: true });
+    semaphore.onOwnerDied = () => {
+      throw new Error('half-written');
+    };
+    const dying = recruit(arena);
+    await hold(semaphore, dying);
+    const first = watch(semaphore.acquireAsync(), 0);
+    const { entered } = await park(semaphore, member());
+    await dying.kill();
+    await entered;
+    expect(first.error).toMatchObject({ message: 'half-written' });
+    expect(semaphore.inspect().holders).toHaveLength(1);
+  });
+
+  it('nobody, of a semaphore that is not robust', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(2, { arena });
+    semaphore.onOwnerDied = () => {
+      throw new Error('never');
+    };
+    await dieHolding(arena, semaphore);
+    expect(semaphore.hold().ownerDied).toBe(false);
+    expect(semaphore.available).toBe(0);
+    expect(semaphore.inspect()).toMatchObject({ robust: false, ownerDeaths: 0, holders: [] });
+  });
+});
