@@ -1,8 +1,8 @@
 /**
- * Compiles core/ to two modules, build/core.wasm and build/algorithms.wasm, and embeds each in a file of src/, so
- * that the library needs no loader, bundler plugin or fetch, and a program that does not import the algorithms
- * does not carry them. Fails when a module is over its size, or holds static data: a data segment would be
- * written again over live memory by every thread that instantiates the module.
+ * Compiles core/ to two modules, build/core.wasm and build/algorithms.wasm, and embeds each in a file of src/. So the
+ * library needs no loader, bundler plugin or fetch, and a program that does not import the algorithms does not carry
+ * them. It fails when a module is over its size, or holds static data: every thread that instantiates the module would
+ * write a data segment again over live memory.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ const MODULES = [
     embedded: 'src/algorithms/algorithms-bytes.ts',
   },
 ];
-/** In nodes of Binaryen's syntax tree. */
+/** The size up to which functions are inlined that are called more than once, in nodes of Binaryen's syntax tree. */
 const INLINED = 16;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -68,9 +68,9 @@ for (const { name, entry, limit, embedded } of MODULES) {
 }
 
 /**
- * Optimises for speed, but inlines no function that is called more than once and larger than INLINED: the compiler's
- * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/internals/what-was-tried.md). A function
- * in a straight run (check/src/straight.ts) must be within that.
+ * Optimises for speed, but inlines no function that is called more than once and larger than INLINED. The compiler's
+ * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/internals/what-was-tried.md).
+ * Functions in an uninterruptible section (check/src/straight.ts) are at most that large, or named in inline.mjs.
  */
 function optimize(bytes) {
   const module = binaryen.readBinary(bytes);

@@ -1,14 +1,14 @@
 /**
- * Five operations whose price once grew with something that has nothing to do with them. Each row has what it costs
- * beside a lot of that, what it costs beside none, and the figure that it is to keep: median, least and most of several
- * runs. `node scripts/cliffs.mjs` after a build; `--runs 3`, and the numbers of rows to measure only those.
+ * Measures operations whose cost once grew with something unrelated. Each row has the cost beside much of that, the
+ * cost beside none, and the figure with its allowed maximum: median, least and most of several runs. Run it after a
+ * build as `node scripts/cliffs.mjs`. `--runs 3` sets the runs, and numbers of rows select these rows.
  */
 import { isMainThread, MessageChannel, receiveMessageOnPort, Worker, workerData } from 'node:worker_threads';
 import { Arena, Semaphore } from '../dist/index.js';
 
 const MICROSECONDS = 1000;
 
-/** Microseconds that one call takes on average. */
+/** Returns the microseconds that one call takes on average. */
 function each(times, call) {
   const begun = performance.now();
   for (let i = 0; i < times; i++) call(i);
@@ -17,21 +17,21 @@ function each(times, call) {
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
-/** A worker that does this for ever: waits at `go` for its turn, and then releases. */
+/** Starts a worker that for ever waits at `go` for its turn, and then releases. */
 function poster(go, semaphore, permits) {
   return new Worker(new URL(import.meta.url), {
     workerData: { job: 'post', go: go.handle, semaphore: semaphore.handle, permits },
   });
 }
 
-/** A worker that acquires so many permits whenever it can. */
+/** Starts a worker that acquires so many permits whenever it can. */
 function taker(semaphore, permits) {
   return new Worker(new URL(import.meta.url), {
     workerData: { job: 'take', semaphore: semaphore.handle, permits },
   });
 }
 
-/** `Semaphore.from` of handles, each of which has come by a message of its own; and of one handle again. */
+/** Measures `Semaphore.from` of handles that came by one message each, and of one handle again and again. */
 function messages() {
   const semaphore = new Semaphore(1, { arena: new Arena() });
   const { port1, port2 } = new MessageChannel();
@@ -41,7 +41,7 @@ function messages() {
   };
   const kept = [];
   const from = (handle) => kept.push(Semaphore.from(handle));
-  // By the hundred, since the collector comes now and then.
+  // Measure by the hundred, since the garbage collector runs now and then.
   const hundreds = (next) =>
     median(
       Array.from({ length: 15 }, () => {
@@ -59,7 +59,7 @@ function messages() {
 const MADE = 100_000;
 const BATCH = 2000;
 
-/** The first objects or names of an arena that has room for many, and those after the first 100,000. */
+/** Measures making the first objects or names of an arena that has room for many, and those after the first 100,000. */
 function creation(make) {
   const batch = () => {
     const arena = new Arena({ objects: MADE + 3 * BATCH, names: MADE + 3 * BATCH });
@@ -70,16 +70,16 @@ function creation(make) {
   };
   batch()(3 * BATCH);
   const some = batch();
-  some(BATCH); // Pages that are touched for the first time, and the like.
+  some(BATCH); // These touch pages for the first time, and the like.
   const first = some(BATCH);
   some(MADE - 2 * BATCH);
   return [some(BATCH), first];
 }
 
-/** `new` and `dispose` after 60,000 promises have waited at once, each for itself, and before. */
+/** Measures `new` and `dispose` after 60,000 promises have waited at once, each for itself, and before. */
 async function burst() {
   const arena = new Arena();
-  // By the hundred, since the collector comes now and then, and most of all after a burst.
+  // Measure by the hundred, since the garbage collector runs now and then, and most of all after a burst.
   const pair = () =>
     median(Array.from({ length: 50 }, () => each(100, () => new Semaphore(1, { arena }).dispose())));
   pair();
@@ -92,7 +92,7 @@ async function burst() {
   return [pair(), before];
 }
 
-/** A promise that another thread grants, beside 5,000 semaphores on which promises of this thread wait. */
+/** Measures a promise that another thread grants, beside 5,000 semaphores on which promises of this thread wait. */
 async function doorbell() {
   const arena = new Arena();
   const [go, semaphore] = [new Semaphore(0, { arena, spin: 0 }), new Semaphore(0, { arena })];
@@ -118,13 +118,13 @@ async function doorbell() {
   return [beside, alone];
 }
 
-/** `release(n)` where one thread waits for just so many. */
+/** Measures `release(n)` where one thread waits for exactly n permits. */
 async function release(permits) {
   const semaphore = new Semaphore(0, { arena: new Arena(), spin: 0 });
   const worker = taker(semaphore, permits);
   const took = [];
   for (let i = 0; i < 400; i++) {
-    // Who waits still has to enter its bucket, and to fall asleep.
+    // The waiter still has to enter its bucket, and to fall asleep.
     while (semaphore.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     await new Promise((resolve) => setTimeout(resolve, 1));
     const begun = performance.now();

@@ -1,8 +1,8 @@
 /**
- * How many waiters share a slot, by each hash of core/algorithms/hashes.ts: counted, not measured, since the hash is a
- * function. S semaphores have w waiters each; their tickets start anywhere and then go up in step through a whole
- * round of the slots, which is when two that collide might do so all the time. Prints, of 40 such starts, the share of
- * waiters that found another at their slot: median, least and most. `node scripts/hash-collisions.mjs` after a build.
+ * Counts how many waiters share a slot, by each hash of core/algorithms/hashes.ts. A hash is a function, so nothing is
+ * measured. S semaphores have w waiters each. Their tickets start anywhere and then go up in step through a whole round
+ * of the slots, since two semaphores that collide may then collide all the time. Prints, of 40 such starts, the share
+ * of waiters that found another at their slot: median, least and most. Run it after a build.
  */
 import { readFileSync } from 'node:fs';
 
@@ -20,7 +20,7 @@ const { hash } = new WebAssembly.Instance(
   },
 ).exports;
 
-/** The share of waiters that are not the first at their slot, over a round from one start. */
+/** Returns the share of waiters that are not the first at their slot, over a round from one start. */
 function collisions(kind, slots, semaphores, waiters, random) {
   const start = Array.from({ length: semaphores }, () => random() % slots);
   let met = 0;

@@ -1,7 +1,7 @@
 /**
- * Functions of core/ that are always part of their caller: those that lie in a straight run (check/src/straight.ts), in
- * which there must be no call, and those that do it for a robust semaphore as for any other. The decorator that the
- * compiler has for this is no TypeScript.
+ * Makes some functions of core/ part of each caller. Most lie in an uninterruptible section (check/src/straight.ts),
+ * which must contain no call. The rest serve robust semaphores and all others alike. The decorator that the compiler
+ * has for this is not TypeScript.
  */
 import { Node, NodeKind } from 'assemblyscript';
 
@@ -22,7 +22,7 @@ const INLINE = new Set([
   'core/queue/waking/tell',
 ]);
 
-/** A transformation of what the compiler has parsed. */
+/** A transformation of the compiler's syntax tree: it decorates these functions. */
 export const inline = {
   afterParse({ sources }) {
     for (const { internalPath, statements } of sources) {

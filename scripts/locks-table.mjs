@@ -1,5 +1,5 @@
 /**
- * The table of docs/locks.md from what `npm run bench:locks` has measured:
+ * Prints the table of docs/locks.md from the results of `npm run bench:locks`:
  *
  *     node scripts/locks-table.mjs bench/results/locks.json
  */

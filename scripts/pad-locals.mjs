@@ -1,17 +1,17 @@
 /**
- * Works around a fault of V8's baseline compiler (seen in Node 20.20, x64): memory.atomic.wait32 and wait64 widen
- * their address on the operand stack, and so overwrite four bytes of the slot before it. That is the function's last
- * local if nothing else is on the stack: after the wait an i32 is 0 there, and an i64 has lost a half.
+ * Works around a fault of V8's baseline compiler (seen in Node 20.20, x64): memory.atomic.wait32 and wait64 widen their
+ * address on the operand stack, and so overwrite four bytes of the slot before it. That is the function's last local if
+ * nothing else is on the stack: after the wait an i32 is 0 there, and an i64 has lost a half.
  *
- * So each function with such an instruction gets one more local of 64 bits that nobody uses, behind all others.
+ * So each function with such an instruction gets one more local of 64 bits behind all others, which nothing uses.
  */
 const CODE = 10;
 const I64 = 0x7e;
-/** The prefix of the atomic instructions, and those two. */
+/** The prefix of the atomic instructions, and the second bytes of those two. */
 const ATOMIC = 0xfe;
 const WAITS = [0x01, 0x02];
 
-/** The module with that local, where it is needed. */
+/** Returns the module with that local in every function that needs it. */
 export function padLocals(bytes) {
   let at = 8;
   const out = [...bytes.subarray(0, at)];

@@ -1,6 +1,6 @@
 /**
- * All that a fresh clone needs before `npm start` and `npm test`: the dependencies, when they are missing or
- * older than the lock file, and the build.
+ * Prepares a fresh clone for `npm start` and `npm test`: installs the dependencies, when they are missing or older than
+ * the lock file, and builds.
  */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';

@@ -5,27 +5,27 @@
  *               departed  admitted  wait
  *                         grant = 8, departed = 2: two of this platoon are still inside
  *
- * It is a semaphore of B permits, whose permits come back all at once, when the last of the B has departed. So grant
- * is always a multiple of B past its first value, and who holds ticket t belongs to platoon t / B.
+ * It is a semaphore of B permits that come back all at once, when the last of the B threads has departed. So grant is
+ * always a multiple of B past its first value, and the thread with ticket t belongs to platoon t / B.
  *
- * Bound. Let a thread have ticket t. Whoever comes after it has a higher one; those of its own platoon are at most
- * B - 1, and the next platoon begins when this one has departed, the thread itself with it. So at most B - 1 that
- * came after it can pass a lock inside of the capacitor before it does, whatever that lock's order.
+ * Bound. Let a thread have ticket t. Threads that come after it have higher tickets. At most B - 1 of them are in its
+ * own platoon, and the next platoon begins when this one has departed, the thread itself with it. So at most B - 1
+ * later threads can pass a lock inside the capacitor before it does, whatever the order of that lock.
  *
- * The last to depart is alone: all tickets below grant have departed, and nobody above is admitted. So it sets
+ * The last thread to depart is alone: all tickets below grant have departed, and none above is admitted. So it sets
  * departed to 0 with a store, and then raises grant by B in one step.
  *
- * Two forms: threshold below 0, waiters on grant (Listing 1, ticket-semaphore.ts); else the waiting array (Listing
- * 2, twa-semaphore.ts). Why nobody sleeps for ever stands there.
+ * There are two forms. If threshold is below 0, waiters wait on grant (Listing 1, ticket-semaphore.ts), and otherwise
+ * in the waiting array (Listing 2, twa-semaphore.ts). Those files say why no waiter sleeps for ever.
  *
- * Lanes: a semaphore in many words. Tickets are drawn from one counter; who must wait does so on the grant of lane
- * ticket mod n, an object of its own. The last to depart raises the capacitor's grant, then that of one lane after
- * the other, by adding: with more lanes than B the next platoon may have departed, and come to a lane, before it. So
- * a lane's grant is never above the capacitor's, and whoever raises a lane's past a ticket wakes those who wait
- * there, if it finds after that that the ticket has been drawn. Who draws it later sees the capacitor's grant above
- * it. The order is that of one counter, and so is the bound.
+ * Lanes: the semaphore has several words. Threads draw tickets from one counter, and wait on the grant of lane ticket
+ * mod n, which is an object of its own. The last thread to depart raises the grant of the capacitor, then that of one
+ * lane after the other. It adds, since with more lanes than B the next platoon may have departed and come to a lane
+ * before it. So the grant of a lane is never above that of the capacitor. A thread that raises the grant of a lane past
+ * a ticket wakes the waiters there if it then finds that the ticket has been drawn. A thread that draws the ticket
+ * later finds the grant of the capacitor above it. Order and bound are those of one counter.
  *
- * owner is for a lock around capacitor and inner lock (ownership.ts): in place of a node, 1 if its owner has arrived.
+ * owner serves a lock around capacitor and inner lock (ownership.ts). Its node is 1 if the owner has arrived.
  */
 import {
   ADMITTED,
@@ -48,21 +48,21 @@ import { takeIfDue } from './ticket-lock';
 import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';
 import { twaDispose, twaReleaseMany, twaTake } from './twa-semaphore';
 
-/** What capacitorArriveInLanes leaves to capacitorAwait. */
+/** The ticket that capacitorArriveInLanes leaves to capacitorAwait. */
 let drawn: i64 = 0;
 
-/** Passes into the capacitor, blocking while it is closed. ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
+/** Passes into the capacitor, and blocks while it is closed. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
 export function capacitorArrive(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
   return atomic.load<i32>(s, O_THRESHOLD) < 0 ? ticketTake(s) : twaTake(s);
 }
 
-/** Passes into the capacitor if it is open and nobody waits. ADMITTED, REFUSED or ANSWER_CLOSED. */
+/** Passes into the capacitor if it is open and nobody waits. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
 export function capacitorTryArrive(s: usize): i32 {
   return takeIfDue(s);
 }
 
-/** As capacitorArrive, of n lanes. ADMITTED, ANSWER_CLOSED, ANSWER_HELD, or the number of a lane, from 1 on: await there. */
+/** As capacitorArrive, with n lanes. A lane, from 1 on, may be the result: capacitorAwait must follow for it. */
 export function capacitorArriveInLanes(s: usize, n: i32): i32 {
   if (holds(s)) return ANSWER_HELD;
   drawn = atomic.add<i64>(s, 1, TICKET);
@@ -72,7 +72,7 @@ export function capacitorArriveInLanes(s: usize, n: i32): i32 {
   return grant < 0 ? ANSWER_CLOSED : ((drawn % (n as i64)) as i32) + 1;
 }
 
-/** Waits in a lane for the ticket drawn just now. ADMITTED or ANSWER_CLOSED. */
+/** Waits in a lane for the ticket drawn just now. Returns ADMITTED or ANSWER_CLOSED. */
 export function capacitorAwait(lane: usize): i32 {
   let polls = atomic.load<i32>(lane, O_SPIN);
   while (true) {
@@ -84,7 +84,7 @@ export function capacitorAwait(lane: usize): i32 {
   }
 }
 
-/** Leaves the capacitor; the last of a platoon lets the next one in. ADMITTED or ANSWER_NOT_HELD. Never blocks. */
+/** Leaves the capacitor; the last of a platoon admits the next one. ADMITTED or ANSWER_NOT_HELD. Never blocks. */
 export function capacitorDepart(s: usize): i32 {
   const answer = depart(s);
   if (answer !== MORE) return answer;
@@ -94,7 +94,7 @@ export function capacitorDepart(s: usize): i32 {
   return ADMITTED;
 }
 
-/** The same of lanes: if it answers MORE, capacitorOpenLane must follow for each of them. */
+/** As capacitorDepart, with lanes. If it returns MORE, capacitorOpenLane must follow for each of them. */
 export function capacitorDepartFromLanes(s: usize): i32 {
   const answer = depart(s);
   if (answer === MORE) atomic.add<i64>(s, atomic.load<i32>(s, O_MAX), GRANT);
@@ -107,14 +107,14 @@ export function capacitorOpenLane(s: usize, lane: usize, i: i32, n: i32): void {
   const grant = atomic.add<i64>(lane, bypass, GRANT);
   const next = atomic.load<i64>(s, TICKET);
   const lanes = n as i64;
-  // The first ticket from grant on that is of this lane.
+  // The first ticket of this lane from grant on.
   const first = grant + (((i as i64) - (grant % lanes) + lanes) % lanes);
   if (first < min(grant + bypass, next)) atomic.notify(lane + GRANT, -1);
 }
 
-/** MORE when the platoon has departed. Of a departure too many it can tell only if nobody is inside. */
+/** Returns MORE when the whole platoon has departed. It detects a departure too many only if nobody is inside. */
 function depart(s: usize): i32 {
-  // grant stands still for as long as the caller has not departed; ticket, read last, counts all that departed does.
+  // grant stands still until the caller departs. ticket is read last, and so counts every thread that departed counts.
   const grant = atomic.load<i64>(s, GRANT);
   if (grant < 0) return ADMITTED;
   const bypass = atomic.load<i32>(s, O_MAX);
@@ -126,26 +126,26 @@ function depart(s: usize): i32 {
 }
 
 /**
- * How many have arrived and not departed, at least, if grant was read first, then departed. Nobody is left out who
- * arrived before and departs after: ticket, read last, counts it, and a platoon in between makes the answer greater.
+ * Returns how many threads have arrived and not departed, or more. The caller reads grant first, then departed. A
+ * thread that arrived before and departs after is counted, since ticket is read last. A platoon in between adds B.
  */
 function inside(s: usize, grant: i64, departed: i32, bypass: i32): i64 {
   return atomic.load<i64>(s, TICKET) - (grant - (bypass as i64)) - (departed as i64);
 }
 
-/** Whether nobody has arrived who has not departed. */
+/** Whether every thread that has arrived has departed. */
 export function capacitorIsIdle(s: usize): bool {
   const grant = atomic.load<i64>(s, GRANT);
   const departed = atomic.load<i32>(s, O_DEPARTED);
   return inside(s, grant, departed, atomic.load<i32>(s, O_MAX)) <= 0 && !holds(s);
 }
 
-/** The calling thread has got the inner lock, by way of the capacitor or not. */
+/** Called when the calling thread has got the inner lock, by way of the capacitor or not. */
 export function capacitorOwn(s: usize, arrived: i32): void {
   own(s, arrived as usize);
 }
 
-/** The calling thread is about to give the inner lock back. Whether it had arrived, or ANSWER_NOT_HELD. */
+/** Called before the calling thread gives the inner lock back. Returns whether it had arrived, or ANSWER_NOT_HELD. */
 export function capacitorDisown(s: usize): i32 {
   const owner = atomic.load<i64>(s, O_OWNER);
   if (!holds(s)) return ANSWER_NOT_HELD;
@@ -153,7 +153,7 @@ export function capacitorDisown(s: usize): i32 {
   return (owner >> 32) as i32;
 }
 
-/** Disposes of it: every waiter is told. */
+/** Disposes of the capacitor, and wakes its waiters. */
 export function capacitorDispose(s: usize): void {
   if (atomic.load<i32>(s, O_THRESHOLD) < 0) ticketDispose(s);
   else twaDispose(s);

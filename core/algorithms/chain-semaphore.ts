@@ -1,12 +1,12 @@
 /**
  * The ticket semaphore over waiting chains: Listing 3 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
  *
- * A waiter waits under the key of its ticket until grant has passed that; a release moves grant and signals the
- * keys of the tickets that became due. Absent collisions that wakes those threads and no others. The object says
- * how chains are woken: WAKE_ALL as in the listing, WAKE_PASS and WAKE_DUE with its text's refinements.
+ * A waiter waits under the key of its ticket until grant has passed the ticket. A release moves grant and signals the
+ * keys of the tickets that became due. Without collisions that wakes their threads and no others. The object says how
+ * chains are woken: WAKE_ALL is the listing, WAKE_PASS and WAKE_DUE are the refinements in its text.
  *
- * The short-cut of Listing 2 applies here too: whoever takes a ticket does so before it looks at grant, and a
- * release moves grant before it looks at ticket, so when there are no more tickets than grants nobody waits.
+ * The short-cut of Listing 2 applies here too. A thread takes its ticket before it reads grant, and a release moves
+ * grant before it reads ticket. So if there are no more tickets than grants, nobody waits.
  */
 import { bucketMask } from '../memory/arena';
 import {
@@ -25,7 +25,7 @@ import { setLastTicket } from './core';
 import { dueSignal, dueWait } from './due-chains';
 import { mostTickets, slotOf } from './hashes';
 
-/** Takes a permit, blocking until it is this thread's turn. ADMITTED or ANSWER_CLOSED. */
+/** Takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
 export function chainAcquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
   setLastTicket(ticket);
@@ -43,7 +43,7 @@ function wait(s: usize, ticket: i64): bool {
   return addressWaitUntil(key, s, ticket, polls, wakes === WAKE_PASS) > ticket;
 }
 
-/** Gives n permits back. Chains on which nobody waits are read at most. */
+/** Gives n permits back. It only reads a chain on which nobody waits, but with WAKE_DUE adds 1 to its due posts. */
 export function chainRelease(s: usize, n: i32): void {
   const grant = atomic.add<i64>(s, n, GRANT);
   const waiting = atomic.load<i64>(s, TICKET) - grant;
@@ -57,7 +57,7 @@ export function chainRelease(s: usize, n: i32): void {
   }
 }
 
-/** SemaPost as the listing has it: exchanges the head of a chain each time, whether anybody waits or not. */
+/** SemaPost as in the listing: exchanges the head of a chain each time, whether a thread waits or not. */
 export function chainReleaseConservative(s: usize): void {
   const grant = atomic.add<i64>(s, 1, GRANT);
   const wakes = atomic.load<i32>(s, O_WAKE);
@@ -66,7 +66,7 @@ export function chainReleaseConservative(s: usize): void {
   else addressSignal(key, wakes === WAKE_PASS ? s : 0, grant + 1);
 }
 
-/** Disposes of it and signals every key: whoever waits anywhere looks at its counter again. */
+/** Disposes of the semaphore and signals every key, so that each waiter reads its counter again. */
 export function chainDispose(s: usize): void {
   if (!closeObject(s)) return;
   const isDue = atomic.load<i32>(s, O_WAKE) === WAKE_DUE;

@@ -4,26 +4,26 @@
  *     chain.head ──► E3 ──► E2 ──► E1 ──► 0        a stack: push one by exchange, detach all by exchange
  *                    gate   gate   gate            each thread polls, then sleeps on the gate of its own element
  *
- * The links are in nobody's memory but the waiters' own registers: whoever pushes learns what is below it, and that
- * is whom it wakes when its own gate opens. So a notifier opens the first gate only, and the wake-up runs down the
- * chain from waiter to waiter. An element's gate is opened once for each time it is pushed: by the notifier that
- * detached it, if it was on top, else by the waiter above.
+ * Only the registers of the waiters hold the links. A thread that pushes its element learns which one is below, and
+ * wakes its waiter when its own gate opens. So a notifier opens the first gate only, and the wake-up runs down the
+ * chain from waiter to waiter. The gate of an element is opened once for each push: by the notifier that detached the
+ * element, if it was on top, or else by the waiter above.
  *
- * Why nobody sleeps for ever. A waiter pushes, then looks at the counter; a notifier changes the counter, then
- * detaches. Either the waiter sees the change, or the notifier sees the element. A waiter that sees it must get its
- * element off before it goes, and has four ways, in this order:
+ * Why no waiter sleeps for ever. A waiter pushes, then reads the counter; a notifier changes the counter, then
+ * detaches. So the waiter sees the change, or the notifier sees the element. A waiter that sees the change must take
+ * its element off before it goes on. It has four ways, in this order:
  *
- *     1 undone    it is still on top: cmpxchg puts back what was below
- *     2 detached  the chain is empty, so somebody has taken it off: its gate will open
+ *     1 undone    the element is still on top: cmpxchg puts back what was below
+ *     2 detached  the chain is empty, so another thread has taken the element off: its gate will open
  *     3 open      the gate is open already
- *     4 flushed   others are above it, or came after: it detaches them all and wakes them; its gate will open
+ *     4 flushed   elements are above it, or came after it: the waiter detaches and wakes them all; its gate will open
  *
- * In 2 to 4 it wakes who was below. The cmpxchg of 1 cannot be deceived: nobody else pushes this element, so as long
- * as it is on top, all below it is as it was.
+ * In 2 to 4 it wakes the waiter below. The cmpxchg of 1 cannot be deceived: no other thread pushes this element, so
+ * while it is on top, everything below it is unchanged.
  *
- * Passing: a notifier may pass the counter's value, with the object it is of, down the chain. A waiter for that same
- * object whose turn it proves need not read the counter. The value may be old; counters only grow until they are
- * closed, so what it proves stays true, and when it proves nothing the waiter reads for itself.
+ * Passing: a notifier may pass the value of the counter, with its object, down the chain. A waiter for the same object
+ * whose turn the value proves need not read the counter. The value may be old. But counters only grow until they are
+ * closed, so what it proves stays true. If it proves nothing, the waiter reads the counter itself.
  */
 import { bucketMask, chains } from '../memory/arena';
 import { C_HEAD, E_BELOW, E_PASSED, GRANT, LINE, OPEN } from '../memory/layout';
@@ -31,14 +31,14 @@ import { countCollision, countFutileWake } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut, unpark, unparkWith } from './parking';
 
-/** The way out that this thread took last, 1 to 4; for tests and models. */
+/** The way, 1 to 4, by which this thread took its element off last; for tests and models. */
 export let recovery: i32 = 0;
 
 export function chainOf(key: u32): usize {
   return chains + ((key & bucketMask) as usize) * LINE;
 }
 
-/** Whether who waits for the counter to pass `value` need not wait any more: it has, or it is closed. */
+/** Whether a waiter for the counter to pass `value` need not wait: the counter has passed it, or is closed. */
 export function satisfied(counter: i64, value: i64): bool {
   return counter > value || counter < 0;
 }
@@ -52,14 +52,14 @@ function detach(chain: usize): usize {
   return atomic.xchg<u32>(chain, 0, C_HEAD) as usize;
 }
 
-/** Opens the first gate of a detached chain, if there is one. With an object, its counter's value is passed on. */
+/** Opens the first gate of a detached chain, if there is one. With an object, passes on the value of its counter. */
 export function wake(e: usize, about: usize, counter: i64): void {
   if (e === 0) return;
   if (about) unparkWith(e, about, counter);
   else unpark(e, OPEN);
 }
 
-/** Gets an element off the chain that this thread has pushed and need not wait on. */
+/** Takes an element that this thread has pushed, and need not wait on, off the chain. */
 function recover(chain: usize, e: usize, below: usize, about: usize, counter: i64): void {
   const top = atomic.cmpxchg<u32>(chain, e as u32, below as u32, C_HEAD) as usize;
   if (top === e) {
@@ -75,18 +75,18 @@ function recover(chain: usize, e: usize, below: usize, about: usize, counter: i6
     return;
   } else {
     recovery = 4;
-    // The newer ones are taken off before the older are woken, or those would come back on top of them.
+    // Detach the newer elements before waking the older ones, which could come back on top of them.
     const newer = detach(chain);
     wake(below, about, counter);
     wake(newer, about, counter);
   }
-  // Whoever has detached it is about to open it, or those above it are.
+  // The thread that has detached the element, or a waiter above it, is about to open its gate.
   park(e, 0);
 }
 
 /**
- * Waits until the counter of the object has passed `value`, or is closed: the counter then. The caller has looked,
- * and found neither. With `passes`, values are passed along the chain.
+ * Waits until the counter of the object has passed `value` or is closed, and returns the counter. The caller has read
+ * it and found neither. With `passes`, waiters pass values along the chain.
  */
 export function addressWaitUntil(key: u32, object: usize, value: i64, polls: i32, passes: bool): i64 {
   const chain = chainOf(key);
@@ -120,20 +120,20 @@ export function addressWaitUntil(key: u32, object: usize, value: i64, polls: i32
   return counter;
 }
 
-/** Wakes who waits under the key. With an object, the value that its counter now has is passed along. */
+/** Wakes the waiters under the key. With an object, passes on the value that its counter now has. */
 export function addressSignal(key: u32, about: usize, counter: i64): void {
   wake(detach(chainOf(key)), about, counter);
 }
 
-/** The same, but a chain on which nobody waits is only read. */
+/** As addressSignal, but only reads a chain on which nobody waits. */
 export function addressSignalPolite(key: u32, about: usize, counter: i64): void {
   const chain = chainOf(key);
   if (atomic.load<u32>(chain, C_HEAD) !== 0) wake(detach(chain), about, counter);
 }
 
 /**
- * addressWaitUntil in three steps, for conditions that are a function of the user's: push, look at the condition,
- * and then either leave or wait. This is the first; the element, for the other two.
+ * addressWaitUntil in parts, for a condition that is a function of the user: chainEnter pushes, the caller looks at the
+ * condition, and chainLeave or chainAwait follows. Returns the element for these two.
  */
 export function chainEnter(key: u32): usize {
   const e = borrow();
@@ -141,13 +141,13 @@ export function chainEnter(key: u32): usize {
   return e;
 }
 
-/** The condition is satisfied. */
+/** Takes the element off, because the condition is satisfied. */
 export function chainLeave(key: u32, e: usize): void {
   recover(chainOf(key), e, atomic.load<u32>(e, E_BELOW) as usize, 0, 0);
   giveBack(e);
 }
 
-/** It is not: waits for a signal, perhaps one meant for others. */
+/** Waits for a signal, which may be meant for others, because the condition is not satisfied. */
 export function chainAwait(e: usize, polls: i32): void {
   const says = park(e, polls) as usize;
   const passes = says !== OPEN;

@@ -7,12 +7,12 @@
  *
  *     q = keyMonitor(channel);  look at the condition;  keyWait(channel, q)  until sequence is not q any more
  *
- * The sequence stands in for the condition, so waiting needs to know nothing of that, and monitoring writes nothing.
+ * The sequence stands for the condition. So waiting does not depend on the condition, and monitoring writes nothing.
  *
- * Why nobody sleeps for ever. A signaller changes the condition, then the sequence, then detaches the chain. A waiter
- * reads the sequence before the condition, pushes, and reads the sequence again: if a signal has come since, it is
- * off again, or else the signaller sees the element. Getting off is by way 3 or 4 of chains.ts; putting back what
- * was below (way 1) would gain nothing, since those below have been signalled too.
+ * Why no waiter sleeps for ever. A signalling thread changes the condition, then the sequence, then detaches the chain.
+ * A waiter reads the sequence before the condition, pushes, and reads the sequence again. If a signal has come since,
+ * it takes its element off; otherwise the signalling thread sees the element. It takes it off by way 3 or 4 of
+ * chains.ts. Way 1 would gain nothing, since the waiters below have been signalled too.
  */
 import { C_CHANNEL_HEAD, C_SEQUENCE } from '../memory/layout';
 import { wake } from './chains';
@@ -20,7 +20,7 @@ import { countCollision } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut } from './parking';
 
-/** The sequence now: for keyWait, after a look at the condition. */
+/** Returns the sequence for keyWait. The caller looks at the condition after that. */
 export function keyMonitor(channel: usize): i64 {
   return atomic.load<i64>(channel, C_SEQUENCE);
 }
@@ -31,15 +31,15 @@ export function keyWait(channel: usize, sequence: i64, polls: i32): void {
 }
 
 /**
- * The same in the lazy form: returns at once if the sequence is another, and else after one wake-up, whomever that
- * was meant for. The sequence to wait with next: with any at first, the first call only learns it.
+ * The lazy form of keyWait: returns at once if the sequence differs, and otherwise after one wake-up, which may be
+ * meant for others. Returns the sequence for the next call. A first call with any value only reads it.
  */
 export function keyWaitLazy(channel: usize, sequence: i64, polls: i32): i64 {
   const now = keyMonitor(channel);
   return now === sequence ? waitOnce(channel, sequence, polls) : now;
 }
 
-/** One time on the chain. The sequence as it was when the thread had pushed itself. */
+/** Waits once on the chain. Returns the sequence as it was when the thread had pushed its element. */
 function waitOnce(channel: usize, sequence: i64, polls: i32): i64 {
   const e = borrow();
   shut(e);
@@ -47,7 +47,7 @@ function waitOnce(channel: usize, sequence: i64, polls: i32): i64 {
   if (below !== 0) countCollision();
   const now = keyMonitor(channel);
   if (now !== sequence && !saysOpen(e)) {
-    // The newer ones are taken off before the older are woken, or those would come back on top of them.
+    // Detach the newer elements before waking the older ones, which could come back on top of them.
     const newer = detach(channel);
     wake(below, 0, 0);
     wake(newer, 0, 0);
@@ -63,13 +63,13 @@ function detach(channel: usize): usize {
   return atomic.xchg<u32>(channel, 0, C_CHANNEL_HEAD) as usize;
 }
 
-/** The condition has changed: wakes who waits on the channel. */
+/** Wakes the waiters on the channel, after the condition has changed. */
 export function keySignal(channel: usize): void {
   atomic.add<i64>(channel, 1, C_SEQUENCE);
   wake(detach(channel), 0, 0);
 }
 
-/** The same, but a chain on which nobody waits is only read. */
+/** As keySignal, but only reads a chain on which nobody waits. */
 export function keySignalPolite(channel: usize): void {
   atomic.add<i64>(channel, 1, C_SEQUENCE);
   if (atomic.load<u32>(channel, C_CHANNEL_HEAD) !== 0) wake(detach(channel), 0, 0);

@@ -5,14 +5,14 @@
  *                                 ▼
  *     owner's node ◄── waiter's node ◄── waiter's node      each waits at the gate of the node before its own
  *
- * A thread exchanges its node into tail; whose node it finds there is before it, and it waits at that one's gate. The
- * owner opens the gate of its own node, which then is the one's who waited there: nodes go from thread to thread.
+ * A thread exchanges its node into tail. The node that it finds there is the one before its own, and it waits at the
+ * gate of that node. The owner opens the gate of its own node. The node then belongs to the thread that waited there.
  *
- * The listing of a CLH lock keeps one node in tail while the lock is free, for ever. Here tail is 0 then, so that a
- * lock nobody uses has no node: the owner sets tail from its own node to 0, and keeps the node, if nobody has come.
+ * In the listing of a CLH lock, tail has a node even while the lock is free. Here tail is then 0, so that an unused
+ * lock has no node: if no thread has come, the owner sets tail from its own node to 0, and keeps the node.
  *
- * Exclusion: who finds tail 0 gets the lock, and tail is 0 only while nobody holds it; every other is let in by the
- * one before it, when that leaves. Order: that of the exchanges. Nobody is overtaken.
+ * Exclusion: a thread that finds 0 in tail gets the lock, and tail is 0 only while nobody holds it. Every other thread
+ * is let in by the one before it, when that one leaves. The order is that of the exchanges, and nobody is overtaken.
  */
 import {
   ADMITTED,
@@ -29,7 +29,7 @@ import { disown, holds, nodeOf, own } from './ownership';
 
 const TAIL: usize = TICKET;
 
-/** Takes the lock, blocking until it is this thread's turn. ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
+/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
 export function clhLock(s: usize): i32 {
   if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
   if (holds(s)) return ANSWER_HELD;
@@ -46,7 +46,7 @@ export function clhLock(s: usize): i32 {
   return ANSWER_CLOSED;
 }
 
-/** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Never blocks. */
+/** Gives the lock back. Returns ADMITTED or ANSWER_NOT_HELD. Never blocks. */
 export function clhUnlock(s: usize): i32 {
   const node = nodeOf(s);
   if (node === 0) return ANSWER_NOT_HELD;

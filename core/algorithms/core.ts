@@ -1,6 +1,6 @@
 /**
- * What the algorithms share with the thread's instance of the core besides the memory: a global that the core
- * exports and this module imports, so that there is one last ticket, whichever of the two took it.
+ * What the algorithms share with the thread's instance of the core besides the memory: one global. The core exports it
+ * and this module imports it, so that there is one last ticket, whichever module took it.
  */
 declare let ticketTaken: i64;
 

@@ -1,8 +1,8 @@
 /**
- * What diagnostics count: here and nowhere on a fast path, since whoever counts was asleep or is about to be.
+ * What diagnostics count. No fast path counts: a thread that counts was asleep, or is about to sleep.
  *
- * A collision: a waiter comes to a slot where another stands. A futile wake-up: a waiter is woken, asleep or polling
- * its own word, and its turn has not come. So a waiter on a word that all share (Listing 1) is counted when it slept.
+ * A collision: a waiter comes to a slot where another waiter stands. A futile wake-up: a waiter that sleeps, or polls
+ * its own word, is woken before its turn. So a waiter on a word that all share (Listing 1) is counted only if it slept.
  */
 import { COLLISIONS, FUTILE_WAKES } from '../memory/layout';
 

@@ -1,19 +1,18 @@
 /**
- * Waiting chains on which who notifies evaluates the waiters' conditions, and wakes only those whose turn has come:
- * the refinement that Dice and Kogan name beside Listing 3.
+ * Waiting chains whose notifier evaluates the conditions of the waiters, and wakes only those whose turn has come: the
+ * refinement that Dice and Kogan name beside Listing 3.
  *
  *     due head ──► E3 ──► E2 ──► E1 ──► 0      each element says what it waits for: a counter, and a value to pass
  *
- * A notifier detaches the chain, walks it, opens the gates of those that are due, and pushes the others back in one
- * piece. So elements hold their own links, and push is a cmpxchg that may have to be tried again. A waiter that is
- * woken knows that its turn has come, and reads nothing; the gate says whether by a grant or because of a closure.
+ * A notifier detaches the chain, walks it, opens the gates of the elements that are due, and pushes the others back in
+ * one piece. So the elements hold the links, and push is a cmpxchg that may need several tries. A woken waiter knows
+ * that its turn has come, and reads nothing; the gate says whether a grant or a closure opened it.
  *
- * Why nobody sleeps for ever. While a notifier has the chain, others that notify may find it empty, though they have
- * made one of its elements due. Each adds to `due posts` before it looks. The notifier reads that count before it
- * evaluates, and again when it has pushed back what was left; if it has changed it begins anew. So either it sees
- * the count, or the other sees the elements. A waiter pushes, then looks at its counter; if it is due it notifies as
- * if it had posted, and then its own gate is open, or will be opened by whoever has the element: that one evaluates
- * after it, by a counter that has passed already.
+ * Why no waiter sleeps for ever. While a notifier has the chain, others may find it empty, though they have made one of
+ * its elements due. Each notifier adds 1 to `due posts` before it looks at the chain. It reads that count before it
+ * evaluates, and again when it has pushed the rest back; if the count has changed, it begins anew. So it sees the
+ * count, or the other notifier sees the elements. A waiter pushes, then reads its counter. If it is due, it acts as a
+ * notifier. Then its gate is open, or the notifier that has its element will open it, since that one evaluates later.
  */
 import { C_DUE_HEAD, C_DUE_POSTS, E_AWAITED, E_BELOW, E_COUNTER, GRANT, OPEN } from '../memory/layout';
 import { chainOf, satisfied } from './chains';
@@ -21,10 +20,10 @@ import { countCollision } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, shut, unpark } from './parking';
 
-/** What a gate says whose counter is closed. */
+/** What a gate says when the counter is closed. */
 const CLOSED: u32 = OPEN + 1;
 
-/** Waits until the counter of the object has passed `value`, or is closed. Whether it has passed. */
+/** Waits until the counter of the object has passed `value`, or is closed. Returns whether it has passed. */
 export function dueWait(key: u32, object: usize, value: i64, polls: i32): bool {
   const chain = chainOf(key);
   const e = borrow();
@@ -45,7 +44,7 @@ export function dueWait(key: u32, object: usize, value: i64, polls: i32): bool {
   return says === OPEN;
 }
 
-/** Tells the waiters under the key that a counter has changed. */
+/** Notifies the waiters under the key that a counter has changed. */
 export function dueSignal(key: u32): void {
   const chain = chainOf(key);
   atomic.add<i64>(chain, 1, C_DUE_POSTS);

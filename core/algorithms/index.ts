@@ -1,7 +1,7 @@
 /**
- * What the module of the papers' algorithms exports. It is an instance of its own over the arena's memory, with
- * globals of its own, and compiles in what it needs of the core. A thread that has registered through the core
- * calls adopt first. create, createObject and attachedTo are for programs that run this module alone (check/).
+ * The exports of the module with the papers' algorithms. The module is an instance of its own over the arena's memory,
+ * with its own globals, and compiles in what it needs of the core. A thread that has registered through the core calls
+ * adopt first. create, createObject and attachedTo are for programs that run this module alone (check/).
  */
 export { create, measure } from '../memory/arena';
 export { attachedTo, createObject } from '../memory/attachments';

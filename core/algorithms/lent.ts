@@ -1,17 +1,17 @@
 /**
- * The wait elements that the algorithms hold.
+ * The wait elements that the algorithms borrow.
  *
  *     pool (core/memory/elements.ts)  ──borrow──►  LENT, of this thread  ──►  on a chain, while it waits  ──►  mine
  *
- * Other threads point to an element that is on a chain. So it is LENT, a state that a reaper leaves alone, and it
- * goes back to the pool only at the orderly end of its thread, when it is on no chain. Between two waits the thread
- * keeps one at hand; one is enough, since a thread waits in one place at a time, unless the condition that it
- * waits for is a function of the user's that waits too: then a second is borrowed for that while.
+ * Other threads point to an element that is on a chain. So it is LENT, a state that a reaper leaves alone, and goes
+ * back to the pool only when it is on no chain. Between two waits the thread keeps one at hand until it ends. One is
+ * enough, since a thread waits in one place at a time, unless the condition that it waits for is a function of the user
+ * that waits too. Then it borrows a second one for that while.
  */
 import { freeElement, reserve } from '../memory/elements';
 import { E_STATE, LENT, NEVER, RESERVED } from '../memory/layout';
 
-/** The element at hand, 0 if none. */
+/** The element at hand, 0 if there is none. */
 let mine: usize = 0;
 
 const NAP: i64 = 1_000_000;
@@ -22,15 +22,15 @@ function lend(): usize {
   return e;
 }
 
-/** Sees to it that an element is at hand, before the thread can come to wait. False: the arena has none. */
+/** Makes sure that an element is at hand, before the thread can wait. Returns false if the arena has none. */
 export function prepare(): bool {
   if (mine === 0) mine = lend();
   return mine !== 0;
 }
 
 /**
- * An element for one wait. There is one at hand, but in a wait inside another and after the end of the thread; if
- * the arena has none then, the thread sleeps until it has.
+ * Returns an element for one wait. One is at hand, except in a wait inside another and after the end of the thread. If
+ * the arena has none then, the thread sleeps until it has one.
  */
 export function borrow(): usize {
   let e = mine;
@@ -42,13 +42,13 @@ export function borrow(): usize {
   return e;
 }
 
-/** Gives it back; it is on no chain. */
+/** Takes an element back that is on no chain. */
 export function giveBack(e: usize): void {
   if (mine === 0) mine = e;
   else freeElement(e);
 }
 
-/** The thread ends, and has its elements on no chain: what it has at hand goes back to the pool. */
+/** Gives the element at hand back to the pool. The thread ends, and has no element on a chain. */
 export function surrender(): void {
   if (mine === 0) return;
   freeElement(mine);

@@ -1,15 +1,15 @@
 /**
- * LifoLock: the lock that admits the last who came, the adversary in Dice, Capacitors.
+ * LifoLock: the lock that admits the waiter that came last. It is the adversary in Dice, Capacitors.
  *
  *     top   0        free
  *           HELD     held, nobody waits
- *           node     held; who waits with that node came last, its next came before it, and so on to HELD
+ *           node     held; its waiter came last, the waiter of its next node came before that, and so on to HELD
  *
- * A thread pushes its node; the owner pops the top and opens its gate. Only the owner pops, so what it sees on top
- * stays on the stack, with the same next, until it takes it: a compare-and-swap that succeeds has seen nothing stale.
+ * A thread pushes its node; the owner pops the top and opens its gate. Only the owner pops, so the node that it sees on
+ * top stays on the stack, with the same next, until it pops it: a successful compare-and-swap has seen nothing stale.
  *
- * Exclusion: held begins with a compare-and-swap from 0, is passed on with a gate, and ends with one from HELD, by
- * the owner alone. It is not fair at all: who waits below can wait for ever.
+ * Exclusion: a thread holds the lock after a compare-and-swap from 0, or when the owner has opened its gate, and only
+ * the owner's compare-and-swap from HELD frees it. It is not fair: a waiter further down can wait for ever.
  */
 import {
   ADMITTED,
@@ -29,13 +29,13 @@ import { disown, holds, own } from './ownership';
 const TOP: usize = TICKET;
 const HELD: u32 = 1;
 
-/** Takes the lock, blocking until it is this thread's turn. ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
+/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
 export function lifoLock(s: usize): i32 {
   const answer = lifoTryLock(s);
   return answer === REFUSED ? wait(s) : answer;
 }
 
-/** Takes the lock if it is free. ADMITTED, REFUSED or ANSWER_CLOSED. */
+/** Takes the lock if it is free. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
 export function lifoTryLock(s: usize): i32 {
   if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
   if (atomic.load<u32>(s, TOP) !== 0 || atomic.cmpxchg<u32>(s, 0, HELD, TOP) !== 0) return REFUSED;
@@ -67,7 +67,7 @@ function wait(s: usize): i32 {
   return ANSWER_CLOSED;
 }
 
-/** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Never blocks. */
+/** Gives the lock back. Returns ADMITTED or ANSWER_NOT_HELD. Never blocks. */
 export function lifoUnlock(s: usize): i32 {
   if (!holds(s)) return ANSWER_NOT_HELD;
   disown(s);

@@ -1,21 +1,21 @@
 /**
- * Locations, Listing 5 of Dice and Kogan, Semaphores Augmented with a Waiting Array: one call to wait, in a loop
- * around the condition, and no call to stop waiting.
+ * Locations, Listing 5 of Dice and Kogan, Semaphores Augmented with a Waiting Array: one call to wait, in a loop around
+ * the condition, and no call to stop waiting.
  *
- *     while (!condition) locationWait(location)         at first it emplaces the thread's element, and returns;
- *                                                       the loop looks at the condition again; the next one sleeps
+ *     while (!condition) locationWait(location)         the first call emplaces the thread's element, and returns;
+ *                                                       the loop looks at the condition again; the next call sleeps
  *
  *     this thread's element:   free ──emplace──► on the chain of `where` ──gate opens, seen──► free
  *
- * Who leaves the loop with its element emplaced abandons it there. The thread gets it off when it next needs it for
- * another location, or ends: it detaches the chain and wakes all that are on it, unless somebody has done so before.
- * So nobody may rely on a waiter to wake the one below it: who wakes walks the chain, whose links the elements hold,
- * and push is a cmpxchg that may have to be tried again.
+ * A thread that leaves the loop with its element emplaced abandons it there. It takes the element off when it next
+ * needs it for another location, or ends: it detaches the chain and wakes all on it, unless another thread has done so
+ * before. So no thread may rely on a waiter to wake the one below it. The waking thread walks the chain, whose links
+ * the elements hold, and push is a cmpxchg that may need several tries.
  *
- * Why nobody sleeps for ever. A waiter is emplaced before the look at the condition after which it sleeps; who wakes
- * changes the condition, then detaches. Either the waiter sees the change, or the other sees the element. An element
- * that is detached has its gate opened by who detached it, without waiting for anybody. A link is read before the
- * gate above it opens; after that the element may be anywhere.
+ * Why no waiter sleeps for ever. A waiter is emplaced before the look at the condition after which it sleeps. A waking
+ * thread changes the condition, then detaches. So the waiter sees the change, or the waking thread sees the element.
+ * The thread that detaches an element opens its gate, and waits for nobody. It reads the link of an element before it
+ * opens the gate, since the element may be anywhere after that.
  */
 import { bucketMask, chains } from '../memory/arena';
 import { C_LOCATION_HEAD, E_BELOW, LINE, OPEN } from '../memory/layout';
@@ -23,15 +23,15 @@ import { countCollision } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut, unpark } from './parking';
 
-/** This thread's element while it is emplaced, and the location; else both 0. */
+/** The element of this thread while it is emplaced, and its location; otherwise both are 0. */
 let element: usize = 0;
 let where: usize = 0;
 
-// The location that the thread has looked up last.
+// The location that the thread looked up last, and its key.
 let cachedKey: u32 = 0;
 let cached: usize = 0;
 
-/** Emplaces the thread, or waits if it is emplaced there already. To be called in a loop around the condition. */
+/** Emplaces the thread, or waits if it is emplaced there already. The caller loops around the condition. */
 export function locationWait(location: usize, polls: i32): void {
   if (where === location) {
     park(element, polls);
@@ -64,18 +64,18 @@ function free(): void {
   where = 0;
 }
 
-/** Gets the thread's element off the chain that it was abandoned on, if it was. */
+/** Takes the element off the chain on which the thread abandoned it, if it did. */
 export function locationLeave(): void {
   if (where === 0) return;
   if (!saysOpen(element)) {
     locationWakeAll(where);
-    // If it was not there any more, whoever has detached it is about to open it.
+    // If another thread has detached the element, that one is about to open its gate.
     park(element, 0);
   }
   free();
 }
 
-/** Wakes all who wait at the location. */
+/** Wakes all waiters at the location. */
 export function locationWakeAll(location: usize): void {
   let e = atomic.xchg<u32>(location, 0, C_LOCATION_HEAD) as usize;
   while (e) {
@@ -85,12 +85,12 @@ export function locationWakeAll(location: usize): void {
   }
 }
 
-/** The same, but a chain on which nobody waits is only read. */
+/** As locationWakeAll, but only reads a chain on which nobody waits. */
 export function locationWakeAllPolite(location: usize): void {
   if (atomic.load<u32>(location, C_LOCATION_HEAD) !== 0) locationWakeAll(location);
 }
 
-/** The location of any key: a hash that mixes all its bits (the finalizer of MurmurHash3), behind a cache of one. */
+/** Returns the location of a key: a hash of all its bits (the finalizer of MurmurHash3), behind a cache of one. */
 export function lookUp(key: u32): usize {
   if (cached && key === cachedKey) return cached;
   let hash = key;
@@ -102,12 +102,12 @@ export function lookUp(key: u32): usize {
   return cached;
 }
 
-/** locationWait by key. */
+/** Calls locationWait by key. */
 export function locationWaitAt(key: u32, polls: i32): void {
   locationWait(lookUp(key), polls);
 }
 
-/** locationWakeAll by key. */
+/** Calls locationWakeAll by key. */
 export function locationWakeAllAt(key: u32): void {
   locationWakeAll(lookUp(key));
 }

@@ -5,15 +5,15 @@
  *                                    ▼
  *     owner's node ── next ──► node ── next ──► node      each waiter waits at its own gate
  *
- * A thread exchanges its node into tail; whose node it finds there is before it, and it tells that one. The owner
- * opens the gate of its next; if it has none, it sets tail from its own node to 0; if that fails, somebody has come
- * who is about to say so.
+ * A thread exchanges its node into tail. The node that it finds there is the one before, and the thread enters its own
+ * there as next. The owner opens the gate of its next node. If it has none, it sets tail from its own node to 0. If
+ * that fails, a thread has come that is about to enter itself.
  *
- * Exclusion: who finds tail 0 gets the lock, and tail is 0 only while nobody holds it; every other is let in by the
- * one before it, when that leaves. Order: that of the exchanges. Nobody is overtaken.
+ * Exclusion: a thread that finds 0 in tail gets the lock, and tail is 0 only while nobody holds it. Every other thread
+ * is let in by the one before it, when that one leaves. The order is that of the exchanges, and nobody is overtaken.
  *
- * The owner's node is nobody's business after it has left: only the one after it writes there, and the owner leaves
- * when that has happened, or when nobody is after it.
+ * Nobody uses the owner's node after the owner has left: only the thread after it writes there, and the owner leaves
+ * when that has happened, or when no thread is after it.
  */
 import {
   ADMITTED,
@@ -30,7 +30,7 @@ import { disown, holds, nodeOf, own } from './ownership';
 
 const TAIL: usize = TICKET;
 
-/** Takes the lock, blocking until it is this thread's turn. ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
+/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
 export function mcsLock(s: usize): i32 {
   if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
   if (holds(s)) return ANSWER_HELD;
@@ -47,7 +47,7 @@ export function mcsLock(s: usize): i32 {
   return ANSWER_CLOSED;
 }
 
-/** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Waits for nobody but who is just lining up. */
+/** Gives the lock back. Returns ADMITTED or ANSWER_NOT_HELD. Waits only for a thread that is just lining up. */
 export function mcsUnlock(s: usize): i32 {
   const node = nodeOf(s);
   if (node === 0) return ANSWER_NOT_HELD;

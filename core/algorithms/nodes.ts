@@ -1,20 +1,20 @@
 /**
- * Queue nodes: what a thread stands in line with at a lock, and parks on.
+ * Queue nodes: a thread stands in line at a lock with its node, and parks on it.
  *
  * A node is an element of the arena's pool in state LENT. A thread needs one for each such lock that it holds or waits
- * for; it keeps a few at hand, in a list of its own. Other threads may have the address of a node: of a waiter's, and
- * in some locks of one that has long gone. So the reaper leaves LENT ones alone.
+ * for, and keeps a few at hand, in a list of its own. Other threads may have the address of a node: that of a waiter,
+ * and in some locks that of a thread that left long ago. So the reaper leaves LENT elements alone.
  *
  *     gate   0          closed: its thread waits, or nobody needs it
- *            PARKED     the same, and the one who waits at it is parked
+ *            PARKED     the same, and the waiter at it is parked
  *            other      open; the value says more, if the lock's algorithm needs it
  *
- * In the pool gate, next and end are 0: whoever has changed them clears them before the node comes back, so that an
- * uncontended lock writes none.
+ * In the pool gate, next and end are 0. A thread that has changed them clears them before the node comes back, so that
+ * an uncontended lock writes none.
  *
- * Nobody sleeps for ever at a gate: the wait compares it with PARKED, and who opens it exchanges that for something
- * else, and wakes whoever it finds there. One thread waits at a gate. The waker may come after that has gone on, and
- * even after the node has got another use: then somebody wakes for nothing, and looks again.
+ * Why no waiter sleeps for ever at a gate: the wait compares it with PARKED, and a thread that opens it exchanges that
+ * for another value, and wakes the waiter if it finds PARKED. One thread waits at a gate. The wake may come after the
+ * waiter has gone on, and even after the node has another use. Then a thread is woken in vain, and looks again.
  */
 import { freeElement, reserve } from '../memory/elements';
 import { E_STATE, LENT, Q_END, Q_GATE, Q_LINK, Q_NEXT, RESERVED } from '../memory/layout';
@@ -23,24 +23,24 @@ import { relax } from './relax';
 
 const KEPT: i32 = 4;
 const PARKED: u32 = 1;
-/** In next: its thread waits for whoever comes after it to say so. */
+/** The value of next when the thread of the node waits for the thread after it to enter itself. */
 const SOUGHT: u32 = 1;
-/** Opens a gate, where nothing more is to be said. */
+/** The value that opens a gate and says nothing more. */
 export const OPEN: usize = 2;
 
-/** A node at hand, and a list of further ones; 0 if none. */
+/** A node at hand, and a list of further ones; 0 if there is none. */
 let spare: usize = 0;
 let more: usize = 0;
 let kept: i32 = 0;
 /** Whether the engine lets this thread block. */
 let mayPark: bool = true;
 
-/** The calling thread may not block. */
+/** Called when the engine does not let the calling thread block. */
 export function neverPark(): void {
   mayPark = false;
 }
 
-/** A node of the calling thread's, clean; 0 when the arena has no element left. */
+/** Returns a clean node of the calling thread, or 0 when the arena has no element left. */
 export function takeNode(): usize {
   let node = spare;
   if (node !== 0) {
@@ -62,7 +62,7 @@ export function takeNode(): usize {
   return node;
 }
 
-/** Takes back a node that is clean, and that nobody will open any more. */
+/** Takes back a clean node whose gate nobody will open any more. */
 export function giveNode(node: usize): void {
   if (spare === 0) spare = node;
   else if (kept < KEPT) {
@@ -72,7 +72,7 @@ export function giveNode(node: usize): void {
   } else freeElement(node);
 }
 
-/** The thread ends: its pool goes back to the arena. */
+/** Gives the pool of the thread, which ends, back to the arena. */
 export function returnNodes(): void {
   if (spare !== 0) freeElement(spare);
   spare = 0;
@@ -84,7 +84,7 @@ export function returnNodes(): void {
   kept = 0;
 }
 
-/** Waits at a gate until it is open, and closes it again. What has opened it. */
+/** Waits at a gate until it is open, and closes it again. Returns the value that opened it. */
 export function passGate(node: usize, budget: i32): usize {
   let polls = budget;
   while (true) {
@@ -104,12 +104,12 @@ export function openGate(node: usize, value: usize): void {
   if (atomic.xchg<u32>(node, value as u32, Q_GATE) === PARKED) atomic.notify(node + Q_GATE, -1);
 }
 
-/** Tells a node which one comes after it. */
+/** Enters the node that comes after a node. */
 export function follow(node: usize, next: usize): void {
   if (atomic.xchg<u32>(node, next as u32, Q_NEXT) === SOUGHT) atomic.notify(node + Q_NEXT, -1);
 }
 
-/** The one that comes after a node, once that has said so; next is 0 again. */
+/** Returns the node that comes after a node, once it is entered, and sets next to 0 again. */
 export function takeNext(node: usize, budget: i32): usize {
   let polls = budget;
   while (true) {

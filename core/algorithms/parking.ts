@@ -1,31 +1,31 @@
 /**
  * Park and unpark. Source: the waiting strategies of Dice and Kogan, Semaphores Augmented with a Waiting Array.
  *
- *     park(e)          SHUT ──► PARKED ──► asleep             who waits: its own element alone
- *     unpark(e, says)  SHUT, PARKED ──► open, which says why  the one thread that has it to wake
+ *     park(e)          SHUT ──► PARKED ──► asleep             by the waiter: on its own element alone
+ *     unpark(e, says)  SHUT, PARKED ──► open, which says why  by the one thread that has to wake it
  *
- * They are about identities, not addresses: an element stands for the one thread that owns it, and who wakes must
- * know it. An unpark that comes before the park is not lost, since the gate stays open until the next wait shuts
- * it. So the gate is also the flag that the papers keep beside it.
+ * They are about identities, not addresses: an element stands for the one thread that owns it, and the waking thread
+ * must know it. An unpark before the park is not lost, since the gate stays open until the next wait shuts it. So the
+ * gate is also the flag that the papers keep beside it.
  *
- * The exchange that opens is the last access to the element but for the notify. By then the owner may have gone on,
- * and be asleep on the same word in a wait of its own: that notify wakes it in vain, and it looks at the gate again.
+ * The exchange that opens is the last access to the element but for the notify. By then the owner may have gone on, and
+ * sleep on the same word in another wait. Then the notify wakes it in vain, and it looks at the gate again.
  */
 import { E_GATE, E_PASSED, PARKED, SHUT } from '../memory/layout';
 import { relax } from './relax';
 
-/** Shuts the gate, before the element becomes known to others. */
+/** Shuts the gate, before the element becomes known to other threads. */
 export function shut(e: usize): void {
   atomic.store<u32>(e, SHUT, E_GATE);
 }
 
-/** What the gate says if it is open, else 0. */
+/** Returns what the gate says if it is open, else 0. */
 export function saysOpen(e: usize): u32 {
   const gate = atomic.load<u32>(e, E_GATE);
   return gate > PARKED ? gate : 0;
 }
 
-/** Waits for the gate to open: stays awake for so many turns (relax.ts), and sleeps then. What it says. */
+/** Waits for the gate to open, and returns what it says. Stays awake for so many turns (relax.ts), and then sleeps. */
 export function park(e: usize, polls: i32): u32 {
   while (true) {
     const gate = atomic.load<u32>(e, E_GATE);
@@ -42,7 +42,7 @@ export function unpark(e: usize, says: u32): void {
   if (atomic.xchg<u32>(e, says, E_GATE) === PARKED) atomic.notify(e + E_GATE, -1);
 }
 
-/** Opens the gate of who waits for any object, and passes on what the counter of this one was. */
+/** Opens the gate of a waiter for any object, and passes on the value that the counter of this object had. */
 export function unparkWith(e: usize, object: usize, counter: i64): void {
   atomic.xchg<i64>(e, counter, E_PASSED);
   unpark(e, object as u32);

@@ -1,17 +1,17 @@
 /**
- * Places: where threads wait for a change of a word that this module cannot see, since it lies in other memory.
+ * Places: threads wait there for a change of a word that this module cannot see, since it lies in other memory.
  *
  *     place      sequence | parked               a bucket of the waiting array, or an AtomicSemaphore's own
  *     wait       arrive: parked += 1, q = sequence  ►  look at the word  ►  sleep while sequence == q  ►  depart
  *     signal     the word has been changed  ►  if parked > 0: sequence += 1, wake all
  *
- * The look is between two calls, in JavaScript (src/p0514/words.ts). Whoever is woken looks again: several words may
- * share a place, and all who are there are woken, since waking one could wake a stranger.
+ * The look happens between two calls, in JavaScript (src/p0514/words.ts). A woken thread looks again. Several words may
+ * share a place, so a signal wakes all threads there, since a single one could wait for another word.
  *
- * Why nobody sleeps through a signal: the waiter writes parked, then reads the word; the signaller has written the
- * word, then reads parked. So the waiter sees the change, or the signaller sees the waiter and moves the sequence
- * after the change. If it moves before the waiter reads it, the waiter's look, which is later, sees the change; if
- * after, the sleep finds another sequence than q, or is ended by the notify.
+ * Why no waiter sleeps through a signal: the waiter writes parked, then reads the word; the signalling thread has
+ * written the word, then reads parked. So the waiter sees the change, or the signalling thread sees the waiter and
+ * moves the sequence after the change. If it moves before the waiter reads it, the waiter's look, which is later, sees
+ * the change. If it moves after that, the sleep finds another sequence than q, or the notify ends it.
  *
  * Source: the buckets of Dice and Kogan, Listing 2, for the atomic_wait and atomic_signal of P0514R1.
  */
@@ -21,12 +21,12 @@ import { closeObject } from '../memory/objects';
 
 const SPREAD: u32 = 0x9e3779b1;
 
-/** The bucket of a key. */
+/** Returns the bucket of a key. */
 export function placeOf(key: u32): usize {
   return buckets + ((((key * SPREAD) >> 16) & bucketMask) as usize) * LINE;
 }
 
-/** Comes to a place. Its sequence: to be called before the look at the word. */
+/** Comes to a place, and returns its sequence. The caller looks at the word after that. */
 export function arriveAt(place: usize): i64 {
   atomic.add<i32>(place, 1, B_PARKED);
   return atomic.load<i64>(place, B_SEQUENCE);
@@ -42,14 +42,14 @@ export function departFrom(place: usize): void {
   atomic.sub<i32>(place, 1, B_PARKED);
 }
 
-/** Wakes all who are at the place. The word must have been changed before. */
+/** Wakes all threads at the place. The caller has changed the word before. */
 export function signalAt(place: usize): void {
   if (atomic.load<i32>(place, B_PARKED) === 0) return;
   atomic.add<i64>(place, 1, B_SEQUENCE);
   atomic.notify(place + B_SEQUENCE, -1);
 }
 
-/** Closes an AtomicSemaphore, and wakes all who wait at it: they look, and find it so. */
+/** Closes an AtomicSemaphore, and wakes all its waiters, which look and find it closed. */
 export function closePlace(s: usize): void {
   if (closeObject(s)) signalAt(s + O_PLACE);
 }

@@ -1,12 +1,12 @@
 /**
- * What the queue locks share whose first owner stands in the lock's word with its node: McsLock, ClhLock and
- * ReciprocatingLock. The word is 0 while the lock is free.
+ * The part that McsLock, ClhLock and ReciprocatingLock share. The word of such a lock is 0 while it is free, and a
+ * thread that finds it free enters its node there.
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, GRANT, REFUSED, TICKET } from '../memory/layout';
 import { giveNode, takeNode } from './nodes';
 import { own } from './ownership';
 
-/** Takes the lock if it is free. ADMITTED, REFUSED, ANSWER_CLOSED or ANSWER_FULL. */
+/** Takes the lock if it is free. Returns ADMITTED, REFUSED, ANSWER_CLOSED or ANSWER_FULL. */
 export function queueTryLock(s: usize): i32 {
   if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
   if (atomic.load<u32>(s, TICKET) !== 0) return REFUSED;

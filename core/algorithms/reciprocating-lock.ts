@@ -3,26 +3,26 @@
  *
  *     arrivals   0        free
  *                EMPTY    held; nobody has come since the present segment was detached
- *                node     held; who waits with that node came last
+ *                node     held; the waiter with that node came last
  *
- * A thread exchanges its node into arrivals, and remembers what it has displaced: its successor, which came just
- * before it. So those who wait are a stack. The owner hands the lock to its successor; when the segment, the stack as
- * it was when it was detached, is at its end, it sets arrivals back to 0 if nobody has come, or else detaches them:
- * they are the next segment, from the last who came to the first.
+ * A thread exchanges its node into arrivals. It remembers the value that it displaced: its successor, which came just
+ * before it. So the waiters are a stack. A segment is the stack as it was when it was detached. The owner hands the
+ * lock to its successor. At the end of the segment it sets arrivals back to 0 if nobody has come, or else detaches the
+ * new waiters: they are the next segment, from the last that came to the first.
  *
- * Where a segment ends. Who found the lock free has displaced 0, and its own node stays in arrivals: the first who
- * comes then has it for a successor, though it has long gone when its turn is there. So the address of that node, end,
- * is handed on from owner to owner, and whose successor is the end has none. Who comes after a detachment displaces
- * EMPTY, and has none either; the end is EMPTY then. A node is only compared as an end, and never looked into; that it
- * may have got another use does no harm, since the waiters of a segment are those between its top and its end, and a
- * node that stands at its end was not waited with.
+ * Where a segment ends. A thread that found the lock free has displaced 0, and its own node stays in arrivals. The
+ * first thread that comes then has that node as its successor, though the node has long gone when its turn comes. So
+ * each owner hands on the address of that node, the end, and an owner whose successor is the end has none. A thread
+ * that comes after a detachment displaces EMPTY, and has no successor either; the end is EMPTY then. A node is only
+ * compared as an end, and never read. It may have another use by then. That does no harm, since the waiters of a
+ * segment are those between its top and its end, and no thread waited with the node at its end.
  *
- * Exclusion: one comes to a lock that is free, and everybody else is let in by the owner, when that leaves.
+ * Exclusion: one thread comes to a free lock, and the owner lets in every other thread when it leaves.
  *
- * Order: in a segment last come, first served; segments one after the other. So whoever comes while a thread waits
- * overtakes it at most once: then it stands in the next segment, if it comes again.
+ * Order: within a segment it is last come, first served; segments follow one another. So a thread that comes while
+ * another waits overtakes it at most once: if it comes again, it stands in the next segment.
  *
- * The owner's successor and end stand in its node: next, and end, where 0 means the node itself.
+ * The owner's node has its successor in next, and the end in end, where 0 means the node itself.
  */
 import {
   ADMITTED,
@@ -42,7 +42,7 @@ import { disown, holds, nodeOf, own } from './ownership';
 const ARRIVALS: usize = TICKET;
 const EMPTY: u32 = 2;
 
-/** Takes the lock, blocking until it is this thread's turn. ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
+/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
 export function recipLock(s: usize): i32 {
   if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;
   if (holds(s)) return ANSWER_HELD;
@@ -65,7 +65,7 @@ export function recipLock(s: usize): i32 {
   return ANSWER_CLOSED;
 }
 
-/** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Never blocks. */
+/** Gives the lock back. Returns ADMITTED or ANSWER_NOT_HELD. Never blocks. */
 export function recipUnlock(s: usize): i32 {
   const node = nodeOf(s);
   if (node === 0) return ANSWER_NOT_HELD;

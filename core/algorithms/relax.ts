@@ -1,18 +1,18 @@
 /**
- * The waiting policies, as a budget of turns that a waiter spends awake before it parks:
+ * The waiting policies. Each is a budget of turns that a waiter spends awake before it parks:
  *
  *     park             0
  *     spin-then-park   n      so many pauses
- *     spin             the most that there are: minutes, after which it parks all the same
- *     yield            -n     so many turns in which it gives the processor away for a moment; likewise
+ *     spin             the most that there are: they last minutes, and then the waiter parks all the same
+ *     yield            -n     so many turns in which the waiter yields the processor for a moment; then it parks
  */
 import { NEVER } from '../memory/layout';
 import { pause } from '../queue/pause';
 
-/** Nanoseconds. WebAssembly cannot yield; the shortest sleep lets others run. */
+/** Nanoseconds of the shortest sleep. It lets other threads run, since WebAssembly cannot yield. */
 const MOMENT: i64 = 1;
 
-/** One turn. The budget that is left; it was not 0. */
+/** Spends one turn of a budget that is not 0. Returns the budget that is left. */
 export function relax(budget: i32): i32 {
   if (budget > 0) {
     pause();

@@ -1,4 +1,4 @@
-/** The orderly end of a thread, as far as the algorithms go: it leaves nothing of its own on a chain. */
+/** The orderly end of a thread in the algorithms: it leaves no element of its own on a chain. */
 import { surrender } from './lent';
 import { locationLeave } from './locations';
 

@@ -1,9 +1,9 @@
 /**
  * TicketLock: the ticket lock, as Dice, Capacitors, uses it for an inner lock.
  *
- * It is the ticket semaphore with one permit (ticket-semaphore.ts) and an owner. Exclusion and order are the
- * semaphore's: a permit goes to the lowest ticket that has none, and with one permit nobody is overtaken. An owner
- * is the thread whose ticket is grant - 1, and the word says so until it raises grant.
+ * It is the ticket semaphore with one permit (ticket-semaphore.ts) and an owner. Exclusion and order are those of the
+ * semaphore: a permit goes to the lowest ticket that has none, and with one permit nobody is overtaken. The owner is
+ * the thread whose ticket is grant - 1, until it raises grant.
  */
 import {
   ADMITTED,
@@ -18,7 +18,7 @@ import { setLastTicket } from './core';
 import { disown, holds, own } from './ownership';
 import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';
 
-/** Takes the lock, blocking until it is this thread's turn. ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
+/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
 export function ticketLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
   const answer = ticketTake(s);
@@ -26,14 +26,14 @@ export function ticketLock(s: usize): i32 {
   return answer;
 }
 
-/** Takes the lock if it is free and nobody waits. ADMITTED, REFUSED or ANSWER_CLOSED. */
+/** Takes the lock if it is free and nobody waits. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
 export function ticketTryLock(s: usize): i32 {
   const answer = takeIfDue(s);
   if (answer === ADMITTED) own(s);
   return answer;
 }
 
-/** Takes a ticket if it is due at once. */
+/** Takes a ticket if it is due at once. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
 export function takeIfDue(s: usize): i32 {
   const ticket = atomic.load<i64>(s, TICKET);
   const grant = atomic.load<i64>(s, GRANT);
@@ -43,7 +43,7 @@ export function takeIfDue(s: usize): i32 {
   return ADMITTED;
 }
 
-/** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Never blocks. */
+/** Gives the lock back. Returns ADMITTED or ANSWER_NOT_HELD. Never blocks. */
 export function ticketUnlock(s: usize): i32 {
   if (!holds(s)) return ANSWER_NOT_HELD;
   disown(s);
@@ -51,7 +51,7 @@ export function ticketUnlock(s: usize): i32 {
   return ADMITTED;
 }
 
-/** Disposes of it: every waiter is told. If the calling thread holds it, it does no more. */
+/** Disposes of the lock, and wakes its waiters. The calling thread then no longer holds it. */
 export function ticketLockDispose(s: usize): void {
   ticketDispose(s);
   if (holds(s)) disown(s);

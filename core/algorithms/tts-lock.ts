@@ -3,24 +3,24 @@
  *
  *     word   0               free
  *            thread          held
- *            thread | PARKED held, and somebody may be parked on the word
+ *            thread | PARKED held, and a thread may be parked on the word
  *            ... | SHUT      disposed of: nobody gets it any more
  *
- * | from | to        | who                       | how     |
- * |------|-----------|---------------------------|---------|
- * | 0    | thread    | whoever finds it free     | cmpxchg |
- * | held | \| PARKED | a waiter about to park    | cmpxchg |
- * | held | 0         | the owner: and with SHUT  | and     |
- * | any  | \| SHUT   | a disposer                | or      |
+ * | from | to        | who                        | how     |
+ * |------|-----------|----------------------------|---------|
+ * | 0    | thread    | a thread that sees it free | cmpxchg |
+ * | held | \| PARKED | a waiter about to park     | cmpxchg |
+ * | held | 0         | the owner: and with SHUT   | and     |
+ * | any  | \| SHUT   | a disposer                 | or      |
  *
- * Exclusion: held begins with a cmpxchg from 0, and only the owner's unlock ends it. A waiter looks before it tries,
- * so while the lock is held it only reads.
+ * Exclusion: a thread gets the lock by a cmpxchg from 0, and only the owner's unlock ends that. A waiter looks before
+ * it tries, so while the lock is held it only reads.
  *
- * Nobody sleeps for ever: the wait compares the word, with PARKED in it, in one step with going to sleep. Whoever
- * takes PARKED out of it, or puts SHUT in, changes it first and then wakes everybody; who parks again sets it anew.
- * Several wait on one word, so one alone is never woken: it could be one that has just gone.
+ * Why no waiter sleeps for ever: the wait compares the word, with PARKED in it, and goes to sleep in one step. A thread
+ * that takes PARKED out, or puts SHUT in, changes the word first and then wakes everybody; a waiter that parks again
+ * sets PARKED anew. Several threads wait on one word, so one alone is never woken: it could be one that has just gone.
  *
- * It is not fair: who comes when it is free gets it, and nothing bounds how often a waiter is overtaken.
+ * The lock is not fair: any thread may take it when it is free, and nothing bounds how often a waiter is overtaken.
  */
 
 import {
@@ -41,12 +41,12 @@ const OWNER: i32 = 0xfff;
 const PARKED: i32 = 0x1000;
 const SHUT: i32 = 0x2000;
 
-/** Takes the lock, blocking until it is free. ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
+/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
 export function ttsLock(s: usize): i32 {
   return atomic.cmpxchg<i32>(s, 0, me, WORD) === 0 ? ADMITTED : wait(s);
 }
 
-/** Takes the lock if it is free. ADMITTED, REFUSED or ANSWER_CLOSED. */
+/** Takes the lock if it is free. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
 export function ttsTryLock(s: usize): i32 {
   const word = atomic.load<i32>(s, WORD);
   if (word === 0 && atomic.cmpxchg<i32>(s, 0, me, WORD) === 0) return ADMITTED;
@@ -70,14 +70,14 @@ function wait(s: usize): i32 {
   }
 }
 
-/** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Never blocks. */
+/** Gives the lock back. Returns ADMITTED or ANSWER_NOT_HELD. Never blocks. */
 export function ttsUnlock(s: usize): i32 {
   if ((atomic.load<i32>(s, WORD) & OWNER) !== me) return ANSWER_NOT_HELD;
   if (atomic.and<i32>(s, SHUT, WORD) & PARKED) atomic.notify(s + WORD, -1);
   return ADMITTED;
 }
 
-/** Disposes of it: every waiter is told. If the calling thread holds it, it gives it back. */
+/** Disposes of the lock, and wakes its waiters. If the calling thread holds it, it gives it back. */
 export function ttsDispose(s: usize): void {
   if (!closeObject(s)) return;
   if (atomic.or<i32>(s, SHUT, WORD) & PARKED) atomic.notify(s + WORD, -1);

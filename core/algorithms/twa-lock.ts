@@ -1,15 +1,15 @@
 /**
- * TwaLock: the ticket lock augmented with a waiting array, by Dice and Kogan, of which the TWA-Semaphore is made.
+ * TwaLock: the ticket lock augmented with a waiting array, by Dice and Kogan, from which the TWA-Semaphore is made.
  *
- * It is that semaphore with one permit (twa-semaphore.ts) and an owner; exclusion and order are the semaphore's. A
- * waiter next in line polls grant, the others wait in the array, so that a hand-over disturbs two waiters at most.
+ * It is that semaphore with one permit (twa-semaphore.ts) and an owner. Exclusion and order are those of the semaphore.
+ * The waiter next in line polls grant and the others wait in the array, so a hand-over disturbs two at most.
  */
 import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../memory/layout';
 import { disown, holds, own } from './ownership';
 import { ticketTryLock } from './ticket-lock';
 import { twaDispose, twaGive, twaTake } from './twa-semaphore';
 
-/** Takes the lock, blocking until it is this thread's turn. ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
+/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
 export function twaLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
   const answer = twaTake(s);
@@ -17,12 +17,12 @@ export function twaLock(s: usize): i32 {
   return answer;
 }
 
-/** Takes the lock if it is free and nobody waits. ADMITTED, REFUSED or ANSWER_CLOSED. */
+/** Takes the lock if it is free and nobody waits. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
 export function twaTryLock(s: usize): i32 {
   return ticketTryLock(s);
 }
 
-/** Gives the lock back. ADMITTED or ANSWER_NOT_HELD. Never blocks. */
+/** Gives the lock back. Returns ADMITTED or ANSWER_NOT_HELD. Never blocks. */
 export function twaUnlock(s: usize): i32 {
   if (!holds(s)) return ANSWER_NOT_HELD;
   disown(s);
@@ -30,7 +30,7 @@ export function twaUnlock(s: usize): i32 {
   return ADMITTED;
 }
 
-/** Disposes of it: every waiter is told. If the calling thread holds it, it does no more. */
+/** Disposes of the lock, and wakes its waiters. The calling thread then no longer holds it. */
 export function twaLockDispose(s: usize): void {
   twaDispose(s);
   if (holds(s)) disown(s);

@@ -1,19 +1,18 @@
 /**
  * TWA-Semaphore, Listing 2 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
  *
- * A waiter further than LongTermThreshold from its turn waits on the sequence word of the bucket of its
- * ticket; a nearer one polls grant. A release moves grant and then the sequence of the bucket of the
- * ticket that has just come near, so that its waiter warms up while the next one is already inside.
+ * A waiter further than LongTermThreshold from its turn waits on the sequence word of the bucket of its ticket. A
+ * nearer waiter polls grant. A release moves grant, and then the sequence of the bucket of the ticket that has just
+ * come near. So the waiter of that ticket warms up while the next in line is already inside.
  *
- * Both kinds of polling are bounded here and end in parking on the bucket's sequence. A near waiter that
- * has parked is not met by the poke `threshold` further on, so a release also looks at the bucket of the
- * ticket that became due, and wakes it if somebody is parked there.
+ * Both kinds of polling are bounded here and end in parking on the sequence of the bucket. The poke `threshold` tickets
+ * further on does not meet a near waiter that has parked. So a release also looks at the bucket of the ticket that
+ * became due, and wakes the threads that are parked there.
  *
- * Why nobody sleeps for ever. Far: the sequence is read before grant, so a poke after the look at grant
- * changes the value that the wait compares; there is no need to look at grant again. Parked: the waiter
- * counts itself into `parked`, then looks at grant once more if it is near, then waits; the poster moves
- * grant, then the sequence, then reads `parked`. Either the poster sees the count, or the waiter sees the
- * grant or the sequence.
+ * Why no waiter sleeps for ever. A far waiter reads the sequence before grant. So a poke after its look at grant
+ * changes the value that the wait compares, and it need not look at grant again. A waiter that parks counts itself into
+ * `parked`, then looks at grant once more if it is near, then waits. The releasing thread moves grant, then the
+ * sequence, then reads `parked`. So the releasing thread sees the count, or the waiter sees the grant or the sequence.
  */
 import { bucketMask, buckets } from '../memory/arena';
 import {
@@ -35,19 +34,19 @@ import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { relax } from './relax';
 
-/** What twaRelease leaves to twaPost: grant before it, how many permits it gave, and how many waited. */
+/** twaRelease leaves these to twaPost: the old grant, the permits that it gave, and the number of waiters. */
 let grantBefore: i64 = 0;
 let given: i64 = 0;
 let waiters: i64 = 0;
 
-/** SemaTake up to its short-cut. ADMITTED, or QUEUED: then twaAwait must follow. Calls nothing and never blocks. */
+/** SemaTake up to its short-cut. Returns ADMITTED, or QUEUED: twaAwait must follow. Calls nothing and never blocks. */
 export function twaAcquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
   setLastTicket(ticket);
   return atomic.load<i64>(s, GRANT) > ticket ? ADMITTED : QUEUED;
 }
 
-/** SemaTake from there on: blocks until it is the turn of the ticket just taken. ADMITTED or ANSWER_CLOSED. */
+/** The rest of SemaTake: blocks until it is the turn of the ticket just taken. Returns ADMITTED or ANSWER_CLOSED. */
 export function twaAwait(s: usize): i32 {
   const ticket = lastTicket();
   const bucket = bucketOf(s, ticket);
@@ -68,7 +67,7 @@ export function twaAwait(s: usize): i32 {
     woken = false;
     if (polls !== 0) {
       polls = relax(polls);
-      // Far from the turn the bucket is polled and grant left alone.
+      // A waiter far from its turn polls the bucket, and leaves grant alone.
       if (wasFar) {
         while (polls !== 0 && atomic.load<i64>(bucket, B_SEQUENCE) === sequence) polls = relax(polls);
         const now = atomic.load<i64>(bucket, B_SEQUENCE);
@@ -92,18 +91,15 @@ export function twaAwait(s: usize): i32 {
   }
 }
 
-/** Both. */
+/** Calls twaAcquire, and twaAwait if that must follow. */
 export function twaTake(s: usize): i32 {
   return twaAcquire(s) === ADMITTED ? ADMITTED : twaAwait(s);
 }
 
-/**
- * SemaPost of n permits up to its short-cut: ADMITTED if nobody waits, and the array is left alone; or MORE: then twaPost
- * must follow. Calls nothing and never blocks.
- */
+/** SemaPost of n permits up to its short-cut. ADMITTED if nobody waits, or MORE: twaPost must follow. Never blocks. */
 export function twaRelease(s: usize, n: i32): i32 {
   const grant = atomic.add<i64>(s, n, GRANT);
-  // With the old grant: with old + n the last waiters' wake-up would be lost.
+  // This compares the old grant: with old + n the wake-up of the last waiters would be lost.
   const waiting = atomic.load<i64>(s, TICKET) - grant;
   if (waiting > 0) {
     grantBefore = grant;
@@ -114,12 +110,12 @@ export function twaRelease(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/** SemaPost from there on: leaves the array alone if nobody far away waits. */
+/** The rest of SemaPost. */
 export function twaPost(s: usize): void {
   post(s, grantBefore, given, waiters);
 }
 
-/** Both. */
+/** Calls twaRelease, and twaPost if that must follow. */
 export function twaGive(s: usize, n: i32): void {
   if (twaRelease(s, n) !== ADMITTED) twaPost(s);
 }
@@ -129,7 +125,9 @@ export function twaReleaseConservative(s: usize): void {
   post(s, atomic.add<i64>(s, 1, GRANT), 1, i64.MAX_VALUE);
 }
 
-/** Pokes the buckets of the n tickets that became due, where near waiters may be parked, and of the n that came near. */
+/**
+ * Pokes the buckets of the n tickets that became due, if near waiters are parked there, and of the n that came near.
+ */
 function post(s: usize, grant: i64, n: i64, waiting: i64): void {
   const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
   if (threshold > 0) {
@@ -144,8 +142,8 @@ function post(s: usize, grant: i64, n: i64, waiting: i64): void {
 }
 
 /**
- * Gives n permits back in one step (SemaPostMulti). Of those who become due or near, who was far is poked, as by
- * SemaPost; who was near already and is due now, only if somebody is parked there.
+ * Gives n permits back in one step (SemaPostMulti). It pokes the buckets of tickets that were far and become due or
+ * near, as SemaPost does. It pokes those of tickets that were near and become due only if a thread is parked there.
  */
 export function twaReleaseMany(s: usize, n: i64): void {
   const grant = atomic.add<i64>(s, n, GRANT);
@@ -164,7 +162,7 @@ function pokeRow(s: usize, first: i64, count: i64, onlyParked: bool): void {
   }
 }
 
-/** Disposes of it and pokes every bucket: whoever waits anywhere looks at its grant again. */
+/** Disposes of the semaphore and pokes every bucket, so that each waiter looks at its grant again. */
 export function twaDispose(s: usize): void {
   if (!closeObject(s)) return;
   for (let i: u32 = 0; i <= bucketMask; i++) poke(buckets + (i as usize) * LINE);

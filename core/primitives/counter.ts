@@ -2,33 +2,33 @@
  * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore.
  *
  *     value word    waiting << 32 | value          the queue (ticket, grant): permits that were handed on
- *                       │         └── takers, until it is 0 ──► through
- *                       └── then they count themselves here, and acquire a permit of the queue
+ *                       │         └── a taker subtracts 1 while it is above 0, and is through
+ *                       └── any other taker counts itself here, and acquires a permit of the queue
  *     signal n      value += n;  k = 0 for none, min(1, value, waiting) for one, min(value, waiting) for all;
  *                   value -= k, waiting -= k, all in one exchange;  then the queue is given k permits
  *
- * Source: P0514R1, 32.10. There a signal of `none` leaves the value behind with sleepers beside it, which neither
- * of Semaphore's counters can say; so the value is a word of its own. What a signal hands on is as if those it
- * unblocks had taken it in that very instant. Who could not take anything would only go back to sleep, so is let sleep.
+ * Source: P0514R1, 32.10. There a signal of `none` may leave the value above 0 while threads sleep. The counters of a
+ * Semaphore cannot express that, so the value is a word of its own. A signal acts as if the waiters that it unblocks
+ * had taken the value in that instant. It wakes no waiter that could take nothing.
  *
- * Invariant: waiting + permits handed on and not acquired = those who have counted themselves and are not through.
- * So each of them is, or will be, handed a permit of its own, and the queue (core/semaphore.ts) loses no wake-up:
- * it remembers a permit that is handed on before its waiter has taken a ticket. While nobody signals with `one` or
- * `none`, value > 0 means that nobody is counted as waiting, so that no one who comes later finds one to take.
+ * Invariant: waiting + permits handed on and not acquired = takers that have counted themselves and are not through. So
+ * each of them gets a permit of its own. The queue (queue/tickets.ts) loses no wake-up: it keeps a permit that comes
+ * before the ticket. Without signals of `one` or `none`, nobody waits while value > 0, so newcomers overtake nobody.
  *
- * Giving up: who can take itself out of `waiting` again holds nothing. If nobody is left there, a permit has been
- * handed to each, to the one that gives up too: it takes that, which is there or on its way. But having left its place
- * in the queue, it must not wait there without end: somebody who came later may take that permit, and then is counted
- * in its place. So it looks at both in turn, until one of them lets it go.
+ * Cancelling: a taker that can subtract itself from `waiting` holds nothing. If `waiting` is 0, each counted taker has
+ * been handed a permit, and the cancelled one takes its own, now or soon. But it has left its place in the queue, and a
+ * later taker may take that permit and be counted in its place. So it does not wait there: it tries to subtract itself
+ * and to acquire in turn, until one succeeds.
  *
- * Closing leaves `waiting` as it is, so that those who find the queue closed know by the same rule how many of them had
- * been handed a permit before: they are through.
+ * Closing leaves `waiting` as it is. By the same rule, takers that find the queue closed learn how many of them had
+ * been handed a permit before. Those are through.
  *
- * Dying: a request that is given up in a dead thread's name takes its one out of `waiting` whatever that is. If it
- * becomes -1, a permit lies in the queue for whoever waits next; tryCountDown does not find it until then. (A thread
- * that dies between counting itself and taking a ticket leaves `waiting` 1 too high: then the same, a signal later.)
+ * Dying: a request that is cancelled in the name of a dead thread subtracts 1 from `waiting`, whatever its value. If
+ * that gives -1, the queue has a permit for the next waiter, and tryCountDown does not find it until then. A thread
+ * that dies after it has counted itself and before it takes a ticket leaves `waiting` 1 too high; after one more signal
+ * the same happens.
  *
- * The core needs of this only forsake and isCounter; the rest is exported by the module of the algorithms.
+ * The core uses only forsake and isCounter. The module of the algorithms exports the rest.
  */
 import {
   ADMITTED,
@@ -50,7 +50,7 @@ import {
   WAITING_SHIFT,
 } from '../memory/layout';
 
-/** A closed counter lies so far below 0 as no number of dead waiters could push another. */
+/** A closed counter is so far below 0 that no number of dead waiters can bring an open one there. */
 function isClosed(word: i64): bool {
   return word < COUNTER_CLOSED_BELOW;
 }
@@ -60,7 +60,7 @@ export function isCounter(kind: i32): bool {
   return kind === KIND_BINARY_SEMAPHORE || kind === KIND_COUNTING_SEMAPHORE;
 }
 
-/** So many requests have been given up in the name of a thread, on an object of whatever kind. */
+/** Subtracts requests that are cancelled in the name of a thread. The object may be of any kind. */
 export function forsake(s: usize, requests: i64): void {
   if (isCounter(atomic.load<i32>(s, O_KIND))) atomic.sub<i64>(s, requests << WAITING_SHIFT, O_COUNTER);
 }
@@ -76,7 +76,7 @@ export function countDown(s: usize): i32 {
   }
 }
 
-/** Takes 1 of the value. ADMITTED, REFUSED if it is 0, or ANSWER_CLOSED. */
+/** Takes 1 of the value. Returns ADMITTED, REFUSED if the value is 0, or ANSWER_CLOSED. */
 export function tryCountDown(s: usize): i32 {
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
@@ -87,8 +87,8 @@ export function tryCountDown(s: usize): i32 {
 }
 
 /**
- * Who has counted itself as waiting will not wait any longer, or finds the queue closed. REFUSED: it is out, and holds
- * nothing. ADMITTED: it has been handed a permit, and must try to acquire of the queue; it is through if that is closed.
+ * Ends the wait of a counted caller that is cancelled or finds the queue closed. REFUSED: it holds nothing. ADMITTED:
+ * it has been handed a permit, and must try to acquire from the queue; it is through if the queue is closed.
  */
 export function withdraw(s: usize): i32 {
   while (true) {
@@ -99,8 +99,8 @@ export function withdraw(s: usize): i32 {
 }
 
 /**
- * Adds n, 1 or more, to the value. How many permits the caller must release to the queue; ANSWER_OVER_MAX when the
- * value would pass the maximum (then nothing has changed); 0 when it is closed.
+ * Adds n, 1 or more, to the value. Returns how many permits the caller must release to the queue, 0 if it is closed; or
+ * ANSWER_OVER_MAX, with nothing changed, if the value would pass the maximum.
  */
 export function countUp(s: usize, n: i32, notify: i32): i32 {
   const most = atomic.load<i32>(s, O_MOST) as i64;
@@ -116,7 +116,7 @@ export function countUp(s: usize, n: i32, notify: i32): i32 {
   }
 }
 
-/** Closes it; to be called before the queue is disposed of. */
+/** Closes the counter. The caller does so before it disposes of the queue. */
 export function closeCounter(s: usize): void {
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
@@ -124,7 +124,7 @@ export function closeCounter(s: usize): void {
   }
 }
 
-/** The value now, 0 if it is closed. Racy by nature. */
+/** Returns the value, 0 if the counter is closed. It may be out of date at once. */
 export function counted(s: usize): i32 {
   const word = atomic.load<i64>(s, O_COUNTER);
   return isClosed(word) ? 0 : ((word & VALUE_MASK) as i32);

@@ -1,6 +1,6 @@
 /**
- * The head of a mutex: the waiter whose turn is next. It polls the word, ends the turn of the one before it, sleeps, takes
- * the lock, or cancels. primitives/mutex.ts has the picture, and says why no head sleeps for ever and what bounds overtaking.
+ * The head of a mutex: the waiter whose turn is next. It polls the word, ends the turn of the head before it, sleeps,
+ * takes the lock, or cancels. mutex.ts says why no head sleeps for ever, and what bounds overtaking.
  */
 import { recordOf } from '../memory/attachments';
 import {
@@ -35,17 +35,16 @@ import { wakeDue } from '../queue/waking';
 import { first, hasSlept, IDLE_POLLS, patience, rest, setFirst, setGuess, slept, wakeEldest } from './mutex';
 import { beginTurn, isOver, paceOf, passed, SLOW, setLimit, setPace } from './mutex-pace';
 
-/** Where the lock changes hands faster than that, so many times as many: the owner keeps its cache line meanwhile. */
+/** Pauses are so many times longer where the lock changes hands faster than polls: the owner keeps its cache line. */
 const LONG_REST: i32 = 32;
-/** The same for the eldest when others wait behind it: to take the lock then wakes one of them. */
+/** The same as IDLE_POLLS, when others wait behind the head: taking the lock then wakes one of them. */
 const IDLE_POLLS_OF_MANY: i32 = 8;
-/** The eldest polls no longer than this, whatever it sees. */
+/** The head polls no longer than this in any case. */
 const MOST_POLLS: i32 = 20_000;
 
 /**
- * The eldest waits for the lock: ADMITTED or ANSWER_CLOSED. It sleeps once for so many nanoseconds at most (below 0:
- * until it has the lock), or less, and then may answer TIMED_OUT: it is the eldest still, and compete again or forgo
- * must follow.
+ * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, it sleeps once,
+ * for that long at most, and then may return TIMED_OUT: the thread is still the head, and must call compete or forgo.
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   if (first) {
@@ -76,8 +75,8 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
 }
 
 /**
- * The eldest polls for as long as others come and go, but no longer than MOST_POLLS, and for its patience beyond that: then
- * the owner has had the lock for so long that it is worth a sleep. ADMITTED, REFUSED or ANSWER_CLOSED.
+ * Polls as the head while others come and go, MOST_POLLS times at most. After as many polls without them as `patience`
+ * says, the owner has had the lock for so long that a sleep is worth it. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
  */
 function poll(m: usize, attachment: i32): i32 {
   const most = patience(m);
@@ -99,7 +98,7 @@ function poll(m: usize, attachment: i32): i32 {
     } else if ((w & M_RESERVED) === 0 && isOver(m, w)) atomic.or<i64>(m, M_RESERVED, M_WORD);
     if (quiet >= most || spent >= MOST_POLLS) {
       if (spent > 0) pollsWereVain(m);
-      // The first time the owner may just have been interrupted.
+      // The first time, the owner may just have been interrupted.
       if (slept && spent > 0 && quiet >= most) setPace(m, SLOW);
       return REFUSED;
     }
@@ -120,12 +119,12 @@ function liesIdle(w: i64, unchanged: i32): bool {
   return unchanged >= ((w & M_WAITERS) > M_WAITER ? IDLE_POLLS_OF_MANY : IDLE_POLLS);
 }
 
-/** The word when the eldest is a waiter no more. */
+/** Returns the word as it is when the head no longer waits. */
 function withoutEldest(w: i64): i64 {
   return (w - M_WAITER) & ~(M_RESERVED | M_SLEEPING);
 }
 
-/** The eldest takes the lock from a free word, and who is next becomes the eldest. Whether the word was as it says. */
+/** Takes the lock as the head, from a free word, and admits the next head. Returns false if the word has changed. */
 function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
   const free = withoutEldest(w) & ~M_DIED;
   if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return false; // R8 begins
@@ -142,8 +141,8 @@ function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
 }
 
 /**
- * A promise is the eldest: it reserves the lock at once, since its thread cannot poll. ADMITTED, ANSWER_CLOSED, or
- * REFUSED: the doorbell rings when it is worth another try. The limit stays as it is.
+ * Lets a promise be the head. It reserves the lock at once, since its thread cannot poll, and leaves the limit as it
+ * is. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the doorbell rings when another try is worth it.
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
   if (amidst !== NOTHING) recover();
@@ -159,22 +158,22 @@ export function reserveLock(m: usize, attachment: i32): i32 {
   }
 }
 
-/** The eldest gives up: its time is over, or its signal has fired. */
+/** Cancels the head, because its time-out has passed or its signal has fired. */
 export function forgo(m: usize, attachment: i32): void {
-  // The thread itself, or a promise of it.
+  // The head is the thread itself, or a promise of it.
   if (amidst !== NOTHING && !isCompeting(m)) recover();
   resign(m, attachment);
   atomic.add<i32>(m, 1, O_TIMEOUTS);
 }
 
-/** The eldest is a waiter no more, and does not take the lock. */
+/** Ends the wait of the head, which does not take the lock. */
 export function resign(m: usize, attachment: i32): void {
   const grant = stepDown(m, recordOf(attachment));
   releasing(m, grant);
   handOn(m, grant);
 }
 
-/** The eldest, whose record this is, is a waiter no more, and its permit goes back: what grant was before. */
+/** Ends the wait of the head, whose attachment this is, and gives its permit back. Returns the old grant. */
 function stepDown(m: usize, e: usize): i64 {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
@@ -184,7 +183,7 @@ function stepDown(m: usize, e: usize): i64 {
   }
 }
 
-/** The permit is back, and grant was this before: whoever is next is told. */
+/** Wakes the next head, after the permit has gone back. `grant` is the old grant. */
 function handOn(m: usize, grant: i64): void {
   const ahead = grant - atomic.load<i64>(m, TICKET);
   if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
@@ -192,15 +191,15 @@ function handOn(m: usize, grant: i64): void {
 }
 
 /**
- * Gives back what a thread that is dead, or ends, has of a mutex to which it was attached: the lock, and its place as
- * the eldest. Whoever it may have left asleep is woken. May be begun again if who does it dies.
+ * Gives back what a dead or ending thread has of a mutex to which it was attached: the lock, and its place as the head.
+ * Wakes the head, which the thread may have left asleep. Another thread may begin this again if the caller dies.
  */
 export function giveUpMutex(m: usize, thread: i32, e: usize): void {
   if (atomic.load<i64>(e, E_HELD) !== 0) handOn(m, stepDown(m, e));
   if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
     atomic.add<i32>(m, 1, O_DEATHS); // R8 begins
     atomic.add<i32>(m, 1, O_DIED);
-    // It may be set already, by ownerHasDied: to add it would count a waiter that is none.
+    // ownerHasDied may have set it already: adding it again would count a waiter that does not exist.
     atomic.or<i64>(m, M_DIED, M_WORD);
     atomic.sub<i64>(m, thread as i64, M_WORD); // D9, R8 ends
   }

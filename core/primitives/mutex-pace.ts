@@ -1,35 +1,35 @@
 /**
- * The pace of a mutex: how many locks fit into a turn, and how far a turn may go. primitives/mutex.ts says what turns are for.
+ * The pace of a mutex: how many locks fit into a turn, and how far a turn may go. mutex.ts says what turns are for.
  */
 import { M_COUNT_SHIFT, M_LIMIT, M_PACE, M_TURN, M_WAITER, M_WAITERS, M_WORD, O_MAX } from '../memory/layout';
 
-/** Microseconds that a turn lasts. The pace of a lock is the overtakings in that time. */
+/** A turn lasts so many microseconds. The pace of a lock is the number of overtakings in that time. */
 const TURN: i64 = 500;
-/** The turns of so many last 30 milliseconds together. Where more wait, turns are shorter. */
+/** So many turns last 30 milliseconds together. Where more threads wait, turns are shorter. */
 const MANY: i64 = 60;
-/** If the eldest does not run, a turn may take so many times as many locks. */
+/** If the head does not run, a turn may have so many times as many locks. */
 const OVERTIME: i64 = 4;
-/** The pace until somebody has measured it. */
+/** The pace until a thread has measured it. */
 const USUAL_PACE: i32 = 10_000;
 const MOST_PACE: i32 = 1 << 17;
 /**
- * A pace as low as this means that sections last 100 microseconds or more, or that hardly anybody comes. Then the eldest
- * reserves the lock before its first sleep.
+ * A pace as low as this means that sections last 100 microseconds or more, or that hardly any thread comes. The head
+ * then reserves the lock before its first sleep.
  */
 export const SLOW: i32 = 5;
 /**
- * How far the pace moves towards a new measurement: an eighth. A measurement counts as four times the pace so far at most,
- * and as a quarter of it at least.
+ * The pace moves by an eighth towards a measurement, which counts as four times the pace so far at most, and as a
+ * quarter of it at least.
  */
 const PACE_SHIFT: i32 = 3;
 const FARTHEST_SHIFT: i32 = 2;
-/** Microseconds. Shorter times are not used: clocks are too coarse. */
+/** Times of fewer microseconds are not used, since clocks are too coarse for them. */
 const SHORTEST: i64 = 20;
-/** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign. */
+/** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign bit. */
 export const SIGN: i32 = 3;
-/** Overtakings when this thread came to wait. */
+/** The count of overtakings when this thread began to wait. */
 let base: i32 = 0;
-/** The mutex that this thread has last taken as the eldest, and the overtakings then. 0: none, or its turn is measured. */
+/** The mutex that this thread took last as the head, and the overtakings then. 0: none, or its turn is measured. */
 let turnOf: usize = 0;
 let turnFrom: i32 = 0;
 
@@ -37,35 +37,35 @@ export function overtakings(w: i64): i32 {
   return (w >> M_COUNT_SHIFT) as i32;
 }
 
-/** How often whoever waits may still be overtaken, times 2 ** SIGN. */
+/** Returns how often waiters may still be overtaken, times 2 ** SIGN. */
 export function left(m: usize, w: i64): i32 {
   return (atomic.load<i32>(m, M_LIMIT) - overtakings(w)) << SIGN;
 }
 
-/** Overtakings from one state of the word to a later one. */
+/** Returns the overtakings from one state of the word to a later one. */
 export function passed(from: i64, to: i64): i32 {
   return ((overtakings(to) - overtakings(from)) << SIGN) >> SIGN;
 }
 
-/** Whether the turn of the thread that was the eldest before is over. */
+/** Whether the turn of the thread that was the head before is over. */
 export function isOver(m: usize, w: i64): bool {
   return (atomic.load<i32>(m, M_TURN) - overtakings(w)) << SIGN <= 0;
 }
 
-/** The thread comes to wait, when the word of the mutex was this. */
+/** Called when the thread begins to wait, with the word of the mutex at that time. */
 export function setBase(w: i64): void {
   base = overtakings(w);
 }
 
-/** The turn of this thread begins: it has taken the lock as the head, from this word. */
+/** Begins the turn of this thread, which has taken the lock as the head from this word. */
 export function beginTurn(m: usize, w: i64): void {
   turnOf = m;
   turnFrom = overtakings(w);
 }
 
 /**
- * The thread has found the lock contended. So many microseconds ago it took the lock as the eldest. The overtakings since
- * then tell the pace.
+ * Measures the pace. The thread has found the lock contended, so many microseconds after it took it as the head: the
+ * overtakings since then give the pace.
  */
 export function turnLasted(m: usize, microseconds: i32): void {
   if (turnOf !== m) return;

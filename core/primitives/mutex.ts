@@ -1,3 +1,63 @@
+/**
+ * The default mutex. A barging thread may take the lock while that does no harm, and no waiter is overtaken more often
+ * than a bound allows.
+ *
+ *     word    waiters | overtakings | owner       the lock
+ *     ticket, grant                               a semaphore of one permit for the waiters: the head has it
+ *
+ *     lock       owner 0 -> me, if nobody waits; or if overtakings < limit, and then overtakings += 1
+ *     otherwise  1. if others wait: poll the word for a while, and lock when it lies idle
+ *                2. waiters += 1, and take a ticket
+ *                3. wait in ticket order, until I am the head (queue/tickets.ts)
+ *                4. poll the word: take the lock when it lies idle
+ *                5. when the turn of the owner is over: take the lock if it is free, or else RESERVE it until it is
+ *                6. when no polls are left: sleep; unlock wakes me. The second time, or if sections are long,
+ *                   RESERVE it too
+ *     unlock     owner me -> 0; wake the head if it sleeps
+ *     the head, as it takes the lock, is no longer a waiter, sets the limit for the others, and gives the permit back
+ *
+ * Turns. The last thread that was the head may lock and unlock undisturbed, for two instructions a pair, until its turn
+ * is over or it leaves the lock alone. Meanwhile the head polls, and the waiters behind it sleep. A turn lasts about
+ * half a millisecond, and less where more than 60 wait, so that all their turns take 30 milliseconds. It is counted in
+ * locks, since a count ends all turns alike, whatever the kernel does. Each thread measures after its own turn how many
+ * locks fit into that time (turnLasted). The head ends a turn by reserving the lock. If the head does not run, the turn
+ * goes on up to the limit, which is four times as far: otherwise the lock would be free until then.
+ *
+ * If an owner keeps the lock for all the polls of the head, either its section is long, or it has lost its processor.
+ * So the head first sleeps without reserving the lock, and the owner may finish its turn. If that happens again, the
+ * head takes sections for long: it reserves the lock before it sleeps, until a thread measures a faster pace.
+ *
+ * Where threads work between their sections, a polling thread sees the lock lie idle, and takes it without waiting for
+ * its turn. So all processors work. While a thread waits, each overtaking is counted in the word. So an unchanged word
+ * tells the head that nobody has had the lock meanwhile, and tells a barging thread that at most a head has had it. A
+ * count that has gone far tells both that the lock changes hands faster than they poll. Then the barging thread queues
+ * up, and the head polls more seldom, so that the owner keeps its cache line.
+ *
+ * The bound. Let B be `max` of the object, and let the base of a waiter be the count of overtakings when it raised
+ * `waiters`, before it took its ticket. From then on each thread that takes the lock and is not the head adds 1 in the
+ * same exchange, which it tries only below the limit, and which fails if the word has changed. Every limit ever stored
+ * was at most base + B of the head of that time, or of the head that had just taken the lock. The waiters behind it
+ * took their tickets later, when the count had reached at least that base. So while a waiter waits, every limit that a
+ * thread can have read is at most B more than the count when the waiter took its ticket: it is overtaken at most B
+ * times, by any number of threads. lock compares the limit with a count that it only remembers. Its exchange succeeds
+ * only if the word still has that count, so the limit is one of those read until then. Overtakings are counted modulo
+ * 2^29: no thread stands still between a limit and its exchange for 2^27 of them, which take seconds.
+ *
+ * Why no waiter sleeps for ever:
+ *     D9   SLEEPING against owner: the head sets SLEEPING and sees whether the word is free in one access, and
+ *          unlock frees the word and sees SLEEPING in one
+ *     D10  wake against the waker's store: the head clears wake before it sets SLEEPING, and sleeps only if it is clear
+ *     the limit is reached: the head polls and takes the lock, or it sleeps and the owner's unlock wakes it. It looks
+ *         at the word once more before it sleeps
+ *     the waiters behind the head: as in the semaphore; a head gives its permit back in every case
+ *
+ * R8: waiters and the ticket change together, and so do owner, waiters and the permit. Between the two accesses there
+ * is no call and no loop, so an engine that stops a thread only there cannot stop it in between (death/reaping.ts).
+ *
+ * lock and unlock first exchange the word that this thread saw last, without a load. So a pair is two locked
+ * instructions, also while others wait (then with a look at the limit first). The exchange also finds a thread that is
+ * not the owner.
+ */
 import { recordOf } from '../memory/attachments';
 import { elementAt, spare } from '../memory/elements';
 import {
@@ -43,24 +103,24 @@ import { queueSpare } from '../queue/tickets';
 import { note, ring } from '../queue/waking';
 import { left, overtakings, SIGN, setBase } from './mutex-pace';
 
-/** So many pauses lie between two polls, shifted: a tenth of a microsecond. */
+/** The number of pauses between two polls, as a shift: they last a tenth of a microsecond. */
 const PAUSES_SHIFT: i32 = 3;
 /** A free lock lies idle when so many polls in a row have seen the same word. */
 export const IDLE_POLLS: i32 = 1;
-/** Whoever polls, and has seen more overtakings than this since it began, stops. */
+/** A polling thread queues up when it has seen more overtakings than this since it began. */
 const BUSY: i32 = 16;
-/** The word as this thread has last seen or made it, but free. */
+/** The word as this thread last saw or wrote it, without an owner. */
 let guess: i64 = 0;
-/** Whether nobody waited then, so that no limit is set. */
+/** Whether nobody waited when this thread began to wait, so that no limit is set. */
 export let first: bool = false;
-/** Whether this thread has slept as the eldest since it came to wait. */
+/** Whether this thread has slept as the head since it began to wait. */
 export let slept: bool = false;
 
 export function isMutex(o: usize): bool {
   return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
 }
 
-/** The thread gives up its record: from now on lock finds nothing as it expects it. */
+/** Called when the thread frees its record: from now on the first exchange of lock fails. */
 export function endLocking(): void {
   guess = ~M_WAITERS;
 }
@@ -70,37 +130,37 @@ export function beginLocking(): void {
   guess = 0;
 }
 
-/** The word as this thread has just made it, but free. */
+/** Stores the word that this thread has just written, without an owner. */
 export function setGuess(free: i64): void {
   guess = free;
 }
 
-/** The limit for the waiters is set. */
+/** Called when the limit for the waiters is set. */
 export function setFirst(no: bool): void {
   first = no;
 }
 
-/** This thread has slept as the head. */
+/** Called when this thread has slept as the head. */
 export function hasSlept(): void {
   slept = true;
 }
 
-/** Whether the lock is this thread's. */
+/** Whether this thread holds the lock. */
 export function isOwner(m: usize): bool {
   return (atomic.load<i64>(m, M_WORD) & M_OWNER) === owner;
 }
 
-/** The thread that has the lock; 0: nobody. Racy by nature when it is not the caller. */
+/** Returns the thread that holds the lock, 0 if none. It may be out of date at once, unless it is the caller. */
 export function ownerOf(m: usize): i32 {
   return (atomic.load<i64>(m, M_WORD) & M_OWNER) as i32;
 }
 
-/** Those who wait. Racy by nature. */
+/** Returns the number of waiters. It may be out of date at once. */
 export function waitersOf(m: usize): i32 {
   return ((atomic.load<i64>(m, M_WORD) & M_WAITERS) / M_WAITER) as i32;
 }
 
-/** Takes the lock, if it may. ADMITTED, or CONTENDED: then queue must follow. Calls nothing and never blocks. */
+/** Takes the lock if it may. Returns ADMITTED, or CONTENDED: queue must follow. Calls nothing and never blocks. */
 export function lock(m: usize): i32 {
   let w = guess;
   if ((w & M_WAITERS) === 0) {
@@ -128,8 +188,8 @@ export function lock(m: usize): i32 {
 }
 
 /**
- * Takes the lock, if it may, in whatever state it and the thread are. ADMITTED, REFUSED, ANSWER_CLOSED, or ANSWER_FULL
- * for a thread that has ended and finds no record. Never blocks.
+ * Takes the lock if it may, in whatever state the lock and the thread are. Returns ADMITTED, REFUSED, ANSWER_CLOSED, or
+ * ANSWER_FULL for a thread that has ended and finds no record. Never blocks.
  */
 export function tryLock(m: usize): i32 {
   if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
@@ -150,8 +210,8 @@ export function tryLock(m: usize): i32 {
 }
 
 /**
- * Gives the lock back. ADMITTED when that is all, MORE when wakeEldest must follow, ANSWER_NOT_HELD when this thread
- * is not the owner. Calls nothing and never blocks.
+ * Gives the lock back. Returns ADMITTED when that is all, MORE when wakeEldest must follow, ANSWER_NOT_HELD when this
+ * thread is not the owner. Calls nothing and never blocks.
  */
 export function unlock(m: usize): i32 {
   const free = guess;
@@ -166,14 +226,14 @@ export function unlock(m: usize): i32 {
   return ADMITTED;
 }
 
-/** Wakes the eldest, if it sleeps. */
+/** Wakes the head, if it sleeps. */
 export function wakeEldest(m: usize): void {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
     if ((w & M_SLEEPING) === 0) return;
     if (atomic.cmpxchg<i64>(m, w, w - M_SLEEPING, M_WORD) === w) break;
   }
-  // If another is the eldest by now, the former is awake.
+  // M_ELDEST may name a later head: then the earlier one has already woken.
   const who = atomic.load<i32>(m, M_ELDEST);
   if (who & ASYNC) {
     note(who, (m / OBJECT_SIZE) as u32);
@@ -185,15 +245,15 @@ export function wakeEldest(m: usize): void {
   atomic.notify(wake, -1);
 }
 
-/** The thread, or a promise of it, has waited since then: in milliseconds, kept for those who ask. */
+/** Records for inspect() when the wait of the thread, or of a promise of it, began: in milliseconds. */
 export function waitsSince(attachment: i32, now: i32): void {
   atomic.store<i32>(elementAt((attachment - 1) as u32), now, E_SINCE);
 }
 
 /**
- * Queues up for a lock that was CONTENDED. ADMITTED: it has the lock. ELDEST: compete must follow. QUEUED: so must
- * park or parkFor, which then answer ADMITTED for ELDEST. ANSWER_HELD: it is the owner itself and would wait for
- * ever. ANSWER_CLOSED, ANSWER_FULL.
+ * Queues up for a lock that was CONTENDED. ADMITTED: it has the lock. ELDEST: compete must follow. QUEUED: park or
+ * parkFor must follow, which return ADMITTED where queue returns ELDEST. ANSWER_HELD: the thread is the owner itself
+ * and would wait for ever. It may also return ANSWER_CLOSED or ANSWER_FULL.
  */
 export function queue(m: usize, attachment: i32): i32 {
   if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
@@ -224,16 +284,16 @@ export function queue(m: usize, attachment: i32): i32 {
 }
 
 /**
- * Polls for a while, before it is a waiter, for a section that ends soon: while others wait, the word tells whether the
- * lock lies idle. If nobody waits this thread is the eldest at once, and polls as such. ADMITTED, REFUSED or
+ * Polls for a while before it is a waiter, in case the section ends soon. While others wait, the word tells whether the
+ * lock lies idle. If nobody waits, this thread is the head at once, and polls as such. Returns ADMITTED, REFUSED or
  * ANSWER_CLOSED.
  */
 function hover(m: usize, before: i64): i32 {
   let w = before;
-  // A lock that is free at the first look needs no proof that it lies idle.
+  // A lock that is free at the first look is tried at once. Only later polls test whether it lies idle.
   let unchanged = IDLE_POLLS;
   let polls = patience(m) >> 1;
-  // An eldest that is awake takes the lock soon, though it has reserved it.
+  // A head that is awake takes the lock soon, even if it has reserved it.
   while ((w & M_CLOSED) === 0 && (w & (M_RESERVED | M_SLEEPING)) !== (M_RESERVED | M_SLEEPING)) {
     if ((w & M_OWNER) === 0 && unchanged >= IDLE_POLLS) {
       const answer = tryLock(m);
@@ -248,7 +308,7 @@ function hover(m: usize, before: i64): i32 {
   return REFUSED;
 }
 
-/** So many polls last as long as a park and a wake-up. */
+/** Returns how many polls last as long as a park and a wake-up. */
 export function patience(m: usize): i32 {
   const polls = pollsOf(m);
   return isAdaptive(m) ? polls >> PAUSES_SHIFT : polls;
@@ -263,19 +323,19 @@ export function rest(polls: i32): void {
   for (let i = polls << PAUSES_SHIFT; i > 0; i--) pause();
 }
 
-/** Disposes of the mutex: whoever waits is told. */
+/** Disposes of the mutex, and wakes its waiters. */
 export function mutexDispose(m: usize): void {
   dispose(m);
   atomic.or<i64>(m, M_CLOSED, M_WORD);
   wakeEldest(m);
 }
 
-/** A waiter of a dead thread, or one that gives up, is one no more: part of the run in which its ticket goes. */
+/** Subtracts cancelled requests from the waiters, in the uninterruptible section that settles their tickets. */
 export function quit(s: usize, count: i64): void {
   if (isMutex(s)) atomic.sub<i64>(s, count * M_WAITER, M_WORD);
 }
 
-/** Whoever takes the lock next is to ask how many owners have died. */
+/** Makes the thread that takes the lock next ask how many owners have died. */
 export function ownerHasDied(m: usize): void {
   atomic.or<i64>(m, M_DIED, M_WORD);
 }

@@ -1,11 +1,11 @@
 /**
- * Robust semaphores: what a thread holds is recorded with its attachment (memory/attachments.ts), so that the permits of a
- * dead thread go back, and the next one that acquires learns of the death. Requests record what they get in the queue.
+ * Robust semaphores: what a thread holds is recorded with its attachment (memory/attachments.ts), so that the permits
+ * of a dead thread go back, and the next one to acquire learns of the death. The queue records what each request gets.
  */
 import { E_HELD, GRANT, O_DEATHS, O_DIED } from '../memory/layout';
 import { wakeDue } from '../queue/waking';
 
-/** The permits of a dead owner, whose attachment this is, go back. May be begun again if the caller dies. */
+/** Gives back the permits of a dead owner by its attachment. Another thread may begin this again if the caller dies. */
 export function releaseOfDead(s: usize, e: usize): void {
   const held = atomic.load<i64>(e, E_HELD);
   if (held === 0) return;
@@ -15,7 +15,7 @@ export function releaseOfDead(s: usize, e: usize): void {
   wakeDue(s, atomic.add<i64>(s, held, GRANT), held); // R7 ends with the add
 }
 
-/** How many owners have died since somebody last asked: whoever acquires next learns of it. */
+/** Returns how many owners have died since the last call. The thread that acquires next asks. */
 export function ownersDied(s: usize): i32 {
   return atomic.load<i32>(s, O_DIED) === 0 ? 0 : atomic.xchg<i32>(s, 0, O_DIED);
 }
