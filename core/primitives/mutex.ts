@@ -330,11 +330,6 @@ export function mutexDispose(m: usize): void {
   wakeEldest(m);
 }
 
-/** Subtracts cancelled requests from the waiters, in the uninterruptible section that settles their tickets. */
-export function quit(s: usize, count: i64): void {
-  if (isMutex(s)) atomic.sub<i64>(s, count * M_WAITER, M_WORD);
-}
-
 /** Makes the thread that takes the lock next ask how many owners have died. */
 export function ownerHasDied(m: usize): void {
   atomic.or<i64>(m, M_DIED, M_WORD);

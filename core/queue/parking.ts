@@ -1,3 +1,9 @@
+/**
+ * Parking: what a waiter does from the moment its request stands in the queue until the request is over.
+ *
+ * It polls grant for a while if it is near the head (polling.ts), enters its element in the waiting array, looks at
+ * grant again, and sleeps on its own element until that is granted or closed. tickets.ts has the picture of both sides.
+ */
 import { hold } from '../memory/attachments';
 import { leaveCells, spare } from '../memory/elements';
 import {
