@@ -1,9 +1,10 @@
 /** The modules as built: their bytes translated, with the names of their functions. */
+
+import type { Program } from './engine/wasm/code.js';
+import { decode, type WasmModule } from './engine/wasm/decode.js';
+import { withLeaves } from './engine/wasm/link.js';
+import { translate } from './engine/wasm/translate.js';
 import { moduleFiles } from './files.js';
-import type { Program } from './wasm/code.js';
-import { decode, type WasmModule } from './wasm/decode.js';
-import { withLeaves } from './wasm/link.js';
-import { translate } from './wasm/translate.js';
 
 export const PROGRAMS = ['core', 'algorithms'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];

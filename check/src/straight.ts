@@ -7,7 +7,7 @@
  * Checked over the code that the search runs, on every way from the instruction that takes the ticket to the
  * store that records it, or to the return of who need not be recorded.
  */
-import { constant } from './scene/layout.js';
+
 import {
   A,
   B,
@@ -28,7 +28,8 @@ import {
   RMW,
   STORE,
   STRIDE,
-} from './wasm/code.js';
+} from './engine/wasm/code.js';
+import { constant } from './scene/layout.js';
 
 export interface StraightRun {
   readonly name: string;

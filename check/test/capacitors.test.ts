@@ -1,9 +1,9 @@
 /** The bound of the capacitor is reached: with one less the search finds a waiter that is overtaken more often. */
 import { describe, expect, it } from 'vitest';
+import { search } from '../src/engine/search/search.js';
 import { capacitorModel } from '../src/models/capacitors.js';
 import { programOf } from '../src/programs.js';
 import { Scene } from '../src/scene/scene.js';
-import { search } from '../src/search/search.js';
 
 describe.each([
   { name: 'T < B', program: 'L U L U L U | L U L U L U', bypass: 3 },

@@ -6,15 +6,15 @@
  * not exist. And promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
  */
 import { describe, expect, it } from 'vitest';
+import { search } from '../src/engine/search/search.js';
+import { models } from '../src/models/all.js';
 import { jobs } from '../src/models/p0514-ops.js';
 import { bucket, wordAt } from '../src/models/places.js';
-import { models } from '../src/models/table.js';
 import { loadProgram, programOf } from '../src/programs.js';
 import { ADMITTED, QUEUED, TIMED_OUT } from '../src/scene/layout.js';
 import { acquire, acquireFor, call, eventLoop, GIVEN_UP, post } from '../src/scene/ops.js';
 import { type Model, type Op, Scene } from '../src/scene/scene.js';
 import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
-import { search } from '../src/search/search.js';
 
 const core = loadProgram('core');
 

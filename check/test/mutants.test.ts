@@ -3,16 +3,17 @@
  * none.
  */
 import { describe, expect, it } from 'vitest';
-import { models } from '../src/models/table.js';
-import { mutants, mutantsOf, namer, sites } from '../src/mutants/mutate.js';
-import { Patch } from '../src/mutants/patch.js';
+import { mutants, namer, sites } from '../src/engine/mutation/mutate.js';
+import { Patch } from '../src/engine/mutation/patch.js';
+import { search } from '../src/engine/search/search.js';
+import { render } from '../src/engine/search/trace.js';
+import { type Program, STRIDE } from '../src/engine/wasm/code.js';
+import { models } from '../src/models/all.js';
+import { mutantsOf } from '../src/mutants/modules.js';
 import { report, tellers } from '../src/mutants/report.js';
 import { measure, tryMutant, wordsIn } from '../src/mutants/trial.js';
 import { loadProgram, PROGRAMS, programOf } from '../src/programs.js';
 import { type Model, Scene } from '../src/scene/scene.js';
-import { search } from '../src/search/search.js';
-import { render } from '../src/search/trace.js';
-import { type Program, STRIDE } from '../src/wasm/code.js';
 
 const core = loadProgram('core');
 const all = PROGRAMS.flatMap(mutantsOf);

@@ -1,14 +1,14 @@
 /** The bound of the mutex is kept, and reached; and a hand-over that is forgotten is found. */
 import { describe, expect, it } from 'vitest';
-import { LOAD } from '../src/machine/machine.js';
-import { PARKED, PENDING } from '../src/machine/status.js';
+import { LOAD } from '../src/engine/machine/machine.js';
+import { PARKED, PENDING } from '../src/engine/machine/status.js';
+import { search } from '../src/engine/search/search.js';
 import { mutexModel } from '../src/models/mutex.js';
 import { CONTENDED, HAS, M_WORD, mutex } from '../src/models/mutex-words.js';
 import { loadProgram } from '../src/programs.js';
 import { ADMITTED, constant, QUEUED, TICKET } from '../src/scene/layout.js';
 import { call } from '../src/scene/ops.js';
 import { type Model, Scene } from '../src/scene/scene.js';
-import { search } from '../src/search/search.js';
 
 const core = loadProgram('core');
 const run = (model: Model) => search(() => new Scene(core, model));

@@ -1,7 +1,7 @@
 /** How long the waiters of a semaphore stay awake, and who is woken before its turn (core/polling.ts). */
 import { describe, expect, it } from 'vitest';
-import { LOAD } from '../src/machine/machine.js';
-import { PARKED, PENDING } from '../src/machine/status.js';
+import { LOAD } from '../src/engine/machine/machine.js';
+import { PARKED, PENDING } from '../src/engine/machine/status.js';
 import { modelOf } from '../src/models/program.js';
 import { loadProgram } from '../src/programs.js';
 import { ADMITTED, constant, GRANT, O_VAIN, QUEUED, TICKET } from '../src/scene/layout.js';

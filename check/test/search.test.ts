@@ -3,16 +3,17 @@
  * traces replay.
  */
 import { describe, expect, it } from 'vitest';
+import { search } from '../src/engine/search/search.js';
+import { compact, parse, render, replay, shorten } from '../src/engine/search/trace.js';
+import { Violation } from '../src/engine/search/violation.js';
+import { StateTable } from '../src/engine/search/visited-states.js';
+import { IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STRIDE } from '../src/engine/wasm/code.js';
+import { models } from '../src/models/all.js';
 import { modelOf } from '../src/models/program.js';
-import { models } from '../src/models/table.js';
 import { loadProgram, programOf } from '../src/programs.js';
 import { constant } from '../src/scene/layout.js';
 import { call } from '../src/scene/ops.js';
-import { type Model, type Op, Scene, Violation } from '../src/scene/scene.js';
-import { search } from '../src/search/search.js';
-import { StateTable } from '../src/search/table.js';
-import { compact, parse, render, replay, shorten } from '../src/search/trace.js';
-import { IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STRIDE } from '../src/wasm/code.js';
+import { type Model, type Op, Scene } from '../src/scene/scene.js';
 
 const core = loadProgram('core');
 

@@ -5,9 +5,11 @@
  *
  * Whoever returns from await must find the count at its value, or closed; at the end nobody sleeps.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, C_HEAD, constant, GRANT, LINE, TICKET } from '../scene/layout.js';
 import { call, dispose } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op, Scene } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 import { partsOf } from './program.js';
 

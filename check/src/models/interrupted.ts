@@ -2,6 +2,8 @@
  * Models of calls that were cut short: acquire or release has answered that a second call must follow, and an
  * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_FULL,
@@ -12,7 +14,7 @@ import {
   STATE_MASK,
 } from '../scene/layout.js';
 import { acquire, arrive, asleep, call, eventLoop, listen, post, recordOf, release } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op, Scene } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 import { lockAsync, loop, unlocking } from './mutex-promises.js';
 import { HAS } from './mutex-words.js';

@@ -12,6 +12,8 @@
  * its owner alone; and from when it has taken its ticket a waiter, thread or promise, is overtaken no more often
  * than the bound says.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -23,7 +25,7 @@ import {
   TIMED_OUT,
 } from '../scene/layout.js';
 import { asleep, awaitDeath, call, dispose, mourn, supervise } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op, Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, RESULT } from '../scene/words.js';
 import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, M_WORD, mutex, STAGE, WAITS, wrote } from './mutex-words.js';

@@ -2,9 +2,11 @@
  * Models of names: whoever opens a name gets the one object of that name, whoever made it; what a loser has
  * made goes back; places for names are not lost.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant } from '../scene/layout.js';
 import { call, supervise } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op, Scene } from '../scene/scene.js';
 import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
 
 const N_BYTES = constant('N_BYTES');

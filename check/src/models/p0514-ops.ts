@@ -2,6 +2,8 @@
  * What src/p0514/semaphore.ts does around the core, as machines of a few phases: blocked threads, and promises, whose
  * continuations the event loop of scene/ops.ts runs. Models of it: p0514.ts.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED } from '../scene/layout.js';
 import {
   acquire,
@@ -16,7 +18,7 @@ import {
   settling,
   tryAcquire,
 } from '../scene/ops.js';
-import { type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Op, Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE } from '../scene/words.js';
 
 const O_COUNTER = constant('O_COUNTER');

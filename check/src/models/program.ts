@@ -13,6 +13,7 @@
  *     w  wait until thread 0 is dead
  */
 
+import { Violation } from '../engine/search/violation.js';
 import {
   B_CELLS,
   C_LOCATION_HEAD,
@@ -45,7 +46,7 @@ import {
   supervise,
   tryAcquire,
 } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op, Scene } from '../scene/scene.js';
 
 /** Waiters of an adaptive object that stay awake. */
 const NEAR = 2;

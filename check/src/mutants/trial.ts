@@ -3,14 +3,14 @@
  * comes to; then mutants, against the models that come to what was changed, the smallest first.
  */
 
-import { PENDING } from '../machine/machine.js';
+import { PENDING } from '../engine/machine/machine.js';
+import { CHOICES, STEP } from '../engine/search/choice.js';
+import { search } from '../engine/search/search.js';
+import type { Program } from '../engine/wasm/code.js';
 import { loadProgram, type ProgramName } from '../programs.js';
 import { nameOf, type Regions } from '../scene/layout.js';
 import { type Model, Scene } from '../scene/scene.js';
 import { newMachine } from '../scene/set-up.js';
-import { CHOICES, STEP } from '../scene/words.js';
-import { search } from '../search/search.js';
-import type { Program } from '../wasm/code.js';
 
 /** A model on its program as that is. */
 export interface Measure {

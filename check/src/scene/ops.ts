@@ -3,6 +3,7 @@
  * written as machines of a few phases, since the search must be able to stop between any two accesses.
  */
 
+import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ALIVE,
@@ -17,7 +18,7 @@ import {
   THREAD_SIZE,
   TIMED_OUT,
 } from './layout.js';
-import { type Op, type Scene, Violation } from './scene.js';
+import type { Op, Scene } from './scene.js';
 import {
   GOT,
   LISTENING,

@@ -14,9 +14,14 @@
  * only by the owner of the element in it; a count of what was ever in use never falls. At the end:
  * conservation, nobody waits who is due, no element or cell is left behind.
  */
-import * as engine from '../machine/machine.js';
+
+import { Ledger } from '../engine/machine/ledger.js';
+import * as engine from '../engine/machine/machine.js';
+import * as kinds from '../engine/search/choice.js';
+import type { StateSpace } from '../engine/search/state-space.js';
+import { Violation } from '../engine/search/violation.js';
+import type { Program } from '../engine/wasm/code.js';
 import type { ProgramName } from '../programs.js';
-import type { Program } from '../wasm/code.js';
 import {
   ABANDONED,
   ADMITTED,
@@ -61,16 +66,8 @@ import {
   THREAD_SIZE,
   TICKET,
 } from './layout.js';
-import { Ledger } from './ledger.js';
 import { finish, globalIndex, newMachine } from './set-up.js';
 import * as words from './words.js';
-
-export class Violation extends Error {}
-
-/** Whether an error is a finding: a promise broken, or a trap of the core. */
-export function isFinding(error: unknown): error is Error {
-  return error instanceof Violation || error instanceof engine.Trap;
-}
 
 /** One step of a program: called whenever its thread has nothing under way. */
 export interface Op {
@@ -140,9 +137,11 @@ export interface Model {
 
 // Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
 // at each use (machine.ts does the same).
-const { BEGUN, CHOICES, GIVING, GOT, HOST, HOST_ADDRESS, HOST_VALUE, KILL, MARKED, OP, PHASE, PROMISES } =
-  words;
-const { QUEUE, READY, RESULT, STEP, TAKEN, TIME_OUT, WORDS } = words;
+const { BEGUN, GIVING, GOT, HOST, HOST_ADDRESS, HOST_VALUE, MARKED, OP, PHASE, PROMISES } = words;
+const { QUEUE, READY, RESULT, TAKEN, WORDS } = words;
+const { CHOICES, KILL, STEP, TIME_OUT } = kinds;
+/** Above the phases of any operation; phases taken for one would only say that more may be done. */
+const PHASES = 64;
 const { CMPXCHG, DEAD, NOTIFY, PARKED, PENDING, RMW, STORE, WAIT } = engine;
 const NO_CALL = engine.IDLE;
 const COUNTS_END = PUBLISHED_NAMES;
@@ -241,7 +240,7 @@ export interface SemaphoreOptions {
   readonly hash?: number;
 }
 
-export class Scene {
+export class Scene implements StateSpace {
   readonly machine: engine.Machine;
   readonly model: Model;
   readonly program: Program;
@@ -270,7 +269,7 @@ export class Scene {
   readonly #looks: readonly number[];
   readonly #hints: number[] = [];
   /** How often the search has seen a waiter take each way off a chain: 1 to 4 by index. */
-  readonly recoveries = [0, 0, 0, 0, 0];
+  readonly tallies = [0, 0, 0, 0, 0];
 
   /** What the driver keeps of each thread, ghosts, and hashes of the threads, which the ledger does not hash. */
   readonly #ledger: Ledger;
@@ -278,6 +277,8 @@ export class Scene {
   /** Where in the ledger the hashes of the threads are, two words each. A step computes only what it changes. */
   readonly #hashes: number;
   readonly #kills: boolean;
+  /** Above the operations of any thread, as far as its program goes. */
+  readonly #operations: number;
   /** Whether any of the threads are alike. */
   readonly #someAlike: boolean;
   /** Whether they begin in order. */
@@ -295,6 +296,7 @@ export class Scene {
     this.program = program;
     this.threads = model.programs.length;
     this.#programs = model.programs;
+    this.#operations = 1 + Math.max(...model.programs.map(({ length }) => length));
     this.#kills = (model.deaths ?? 0) > 0;
     const { alike } = model;
     this.#someAlike = !this.#kills && alike !== undefined && new Set(alike).size < alike.length;
@@ -761,6 +763,30 @@ export class Scene {
     return this.machine.pendingKind(t) < WAIT ? this.machine.pendingAddress(t) >>> 3 : -1;
   }
 
+  accessedWord(t: number): number {
+    return (
+      (this.machine.status(t) === PENDING ? this.machine.pendingAddress(t) : this.get(t, HOST_ADDRESS)) >>> 3
+    );
+  }
+
+  isOver(t: number): boolean {
+    return this.machine.status(t) === DEAD || this.waitsInVain(t);
+  }
+
+  /** By operation, phase and instruction of the pending access. */
+  placeOf(t: number): number {
+    const at = this.machine.instruction(t) * this.#operations + this.get(t, OP);
+    return at * PHASES + this.get(t, PHASE);
+  }
+
+  get sharedWords(): number {
+    return this.machine.words.length >> 1;
+  }
+
+  visibleWords(): number[] {
+    return [...this.semaphores.flatMap((address) => [address + TICKET, address + GRANT]), ...this.watched];
+  }
+
   /** Whether the next access of t counts something that only diagnostics read: nobody else can tell when. */
   silent(t: number): boolean {
     const { machine } = this;
@@ -1171,7 +1197,7 @@ export class Scene {
       const done = op.next(this, t);
       if (done === undefined) return;
       if (!done) continue;
-      if (this.#recovery >= 0) this.recoveries[m.get(t, this.#recovery)]++;
+      if (this.#recovery >= 0) this.tallies[m.get(t, this.#recovery)]++;
       this.set(t, OP, this.get(t, OP) + 1);
       this.set(t, PHASE, 0);
       this.set(t, RESULT, 0);

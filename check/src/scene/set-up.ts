@@ -1,6 +1,6 @@
 /** A machine with an arena in its memory and every thread registered. */
-import { Machine, PENDING } from '../machine/machine.js';
-import type { Program } from '../wasm/code.js';
+import { Machine, PENDING } from '../engine/machine/machine.js';
+import type { Program } from '../engine/wasm/code.js';
 import type { Regions } from './layout.js';
 import type { ArenaSizes } from './scene.js';
 

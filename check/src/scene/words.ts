@@ -1,14 +1,4 @@
-/**
- * The numbers that a scene and its operations share: kinds of choice, and the words that the driver keeps for
- * each thread beside the machine.
- */
-// What a choice lets a thread do; a choice is thread * CHOICES + kind.
-export const STEP = 0;
-export const TIME_OUT = 1;
-export const KILL = 2;
-export const CHOICES = 3;
-
-// A thread's own words in the driver.
+/** The words that a scene keeps for each thread beside the machine, by their index. */
 export const OP = 0;
 export const PHASE = 1;
 export const HOST = 2; // an access of the host side is pending: which

@@ -1,11 +1,13 @@
 /** The shipped core.wasm in the interpreter of check/, one step at a time: a step is one access to shared memory. */
 
-import { PARKED, PENDING } from '@taketurns/check/dist/machine/status.js';
+import { PARKED, PENDING } from '@taketurns/check/dist/engine/machine/status.js';
+import { CHOICES, KILL, STEP, TIME_OUT } from '@taketurns/check/dist/engine/search/choice.js';
+import { isFinding } from '@taketurns/check/dist/engine/search/violation.js';
 import { type Line, modelOf } from '@taketurns/check/dist/models/program.js';
 import { loadProgram } from '@taketurns/check/dist/programs.js';
 import { COLLISIONS } from '@taketurns/check/dist/scene/layout.js';
-import { isFinding, Scene } from '@taketurns/check/dist/scene/scene.js';
-import { CHOICES, GIVING, GOT, KILL, OP, STEP, TIME_OUT } from '@taketurns/check/dist/scene/words.js';
+import { Scene } from '@taketurns/check/dist/scene/scene.js';
+import { GIVING, GOT, OP } from '@taketurns/check/dist/scene/words.js';
 import { Memory } from './memory.js';
 
 export interface Scenario {

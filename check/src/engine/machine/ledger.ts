@@ -4,7 +4,7 @@
  * The hash is the xor of what each word contributes, as that of the machine's memory is, so a change costs the same
  * however many words there are; and so does an undo, which brings the hash back with the word.
  */
-import * as hash from '../machine/hash.js';
+import * as hash from './hash.js';
 
 const { mixHi, mixLo } = hash;
 

@@ -12,10 +12,10 @@ import {
   PENDING,
   Trap,
   WAIT,
-} from '../src/machine/machine.js';
-import { decode } from '../src/wasm/decode.js';
-import { liveness } from '../src/wasm/liveness.js';
-import { translate } from '../src/wasm/translate.js';
+} from '../../src/engine/machine/machine.js';
+import { decode } from '../../src/engine/wasm/decode.js';
+import { liveness } from '../../src/engine/wasm/liveness.js';
+import { translate } from '../../src/engine/wasm/translate.js';
 import { assemble, draws, PAGE, picture, signed, type TestFunction, type Type } from './machine-support.js';
 
 const END = 0x0b;
@@ -300,7 +300,7 @@ describe('what decides the future, and what does not', () => {
 });
 
 describe('undo', () => {
-  const root = new URL('../../build/', import.meta.url);
+  const root = new URL('../../../build/', import.meta.url);
   const core = translate(
     decode(readFileSync(new URL('core.wasm', root)), readFileSync(new URL('core.wat', root), 'utf8')),
   );

@@ -3,9 +3,10 @@
  *
  *     compact   thread, what, how often: `0x4 1x2 0t 2k` is four steps of thread 0, two of thread 1, a time-out, a death
  */
-import { isFinding, type Scene } from '../scene/scene.js';
-import { CHOICES, KILL, STEP, TIME_OUT } from '../scene/words.js';
+import { CHOICES, KILL, STEP, TIME_OUT } from './choice.js';
 import { type SearchResult, search } from './search.js';
+import type { StateSpace } from './state-space.js';
+import { isFinding } from './violation.js';
 
 export function compact(schedule: readonly number[]): string {
   const parts: string[] = [];
@@ -36,13 +37,13 @@ export function parse(text: string): number[] {
 
 /** Plays a schedule; returns the violation it ends in, if any. */
 export function replay(
-  scene: Scene,
+  space: StateSpace,
   schedule: readonly number[],
   each?: (choice: number) => void,
 ): string | undefined {
   const open = new Int32Array(64);
   for (const choice of schedule) {
-    const count = scene.choices(open);
+    const count = space.choices(open);
     if (!open.subarray(0, count).includes(choice)) {
       throw new Error(
         `the schedule does not fit the model: thread ${Math.floor(choice / CHOICES)} has no such step`,
@@ -50,15 +51,15 @@ export function replay(
     }
     each?.(choice);
     try {
-      scene.apply(choice);
+      space.apply(choice);
     } catch (error) {
       if (!isFinding(error)) throw error;
       return error.message;
     }
   }
-  if (scene.choices(open) > 0) return undefined;
+  if (space.choices(open) > 0) return undefined;
   try {
-    scene.checkEnd();
+    space.checkEnd();
   } catch (error) {
     if (!isFinding(error)) throw error;
     return error.message;
@@ -67,18 +68,18 @@ export function replay(
 }
 
 /** The trace as text: one line a step, a column a thread, a new heading whenever the function changes. */
-export function render(scene: Scene, schedule: readonly number[]): string {
+export function render(space: StateSpace, schedule: readonly number[]): string {
   const width = 46;
   const lines: string[] = [];
   const last: string[] = [];
   const indent = (t: number): string => ' '.repeat(width * t);
   lines.push(
-    Array.from({ length: scene.threads }, (_, t) => `thread ${t}`.padEnd(width))
+    Array.from({ length: space.threads }, (_, t) => `thread ${t}`.padEnd(width))
       .join('')
       .trimEnd(),
   );
-  const message = replay(scene, schedule, (choice) => {
-    const { thread, where, what } = scene.describe(choice);
+  const message = replay(space, schedule, (choice) => {
+    const { thread, where, what } = space.describe(choice);
     if (last[thread] !== where) lines.push(`${indent(thread)}${where.split(' > ').slice(-3).join(' > ')}`);
     last[thread] = where;
     lines.push(`${indent(thread)}  ${what}`);
@@ -88,7 +89,7 @@ export function render(scene: Scene, schedule: readonly number[]): string {
 }
 
 /** Looks for a shorter way to some violation: with as few switches between threads as show one. */
-export function shorten(make: () => Scene, found: SearchResult): SearchResult {
+export function shorten(make: () => StateSpace, found: SearchResult): SearchResult {
   let best = found;
   for (let preemptions = 0; preemptions <= 3; preemptions++) {
     const result = search(make, { preemptions, milliseconds: 5000 });

@@ -11,7 +11,9 @@
  * A line is in M or E in one cache at most, and then in no other. So two facts a line are enough: who has it,
  * and which of them, if any, has it alone.
  */
-import { LINE } from '../scene/layout.js';
+
+/** Bytes of a line. */
+const LINE = 64;
 
 export const HIT = 0;
 export const MISS = 1;

@@ -3,10 +3,10 @@
  * traps, same memory, same globals.
  */
 import { describe, expect, it } from 'vitest';
-import { Machine } from '../src/machine/machine.js';
-import { decode } from '../src/wasm/decode.js';
-import { ACCESSES, NUMERIC } from '../src/wasm/opcodes.js';
-import { translate } from '../src/wasm/translate.js';
+import { Machine } from '../../src/engine/machine/machine.js';
+import { decode } from '../../src/engine/wasm/decode.js';
+import { ACCESSES, NUMERIC } from '../../src/engine/wasm/opcodes.js';
+import { translate } from '../../src/engine/wasm/translate.js';
 import {
   assemble,
   callMachine,

@@ -1,7 +1,7 @@
 /**
  * The search of every interleaving: depth first, each state once, undoing on the way back.
  *
- * Deadlock and everything that the scene checks are found where they happen. That from every state the end
+ * Deadlock and everything that the space checks are found where they happen. That from every state the end
  * can be reached is found by strongly connected components (Tarjan): when one is complete and no edge leaves
  * it towards an end, whoever is in it goes round for ever. So spin loops and lost wake-ups both show.
  *
@@ -21,21 +21,22 @@
  * A local step that closes a cycle is expanded in full, so that no thread is put off for ever; and so is one
  * after which the driver or the ghosts have changed, since the checks would take notice of it. A cycle through older states
  * and ones found while mending has a state in which all are tried: the one that was mended.
- * Besides, threads that do the same begin in one order only: Scene.symmetry.
+ * Besides, threads that do the same begin in one order only: StateSpace.symmetry.
  */
 
-import { isFinding, type Model, type Scene } from '../scene/scene.js';
-import * as words from '../scene/words.js';
+import * as kinds from './choice.js';
 import { Sharing } from './sharing.js';
-import { StateTable } from './table.js';
+import type { StateSpace } from './state-space.js';
 import { Tree } from './tree.js';
+import { isFinding } from './violation.js';
+import { StateTable } from './visited-states.js';
 
-const { CHOICES, KILL, STEP } = words;
+const { CHOICES, KILL, STEP } = kinds;
 
 export interface SearchOptions {
   /** Default true. With a bound on preemptions all threads are tried in any case. */
   readonly reduce?: boolean;
-  /** In which order threads that are alike begin (Scene.symmetry); default 1. */
+  /** In which order threads that are alike begin (StateSpace.symmetry); default 1. */
   readonly symmetry?: 1 | 0 | -1;
   /** Switches away from a thread that could go on, at most; none by default. The result is then bounded. */
   readonly preemptions?: number;
@@ -45,7 +46,10 @@ export interface SearchOptions {
 }
 
 /** How a model of the table is searched. */
-export function boundsOf({ preemptions }: Model, milliseconds: number): SearchOptions {
+export function boundsOf(
+  { preemptions }: Pick<SearchOptions, 'preemptions'>,
+  milliseconds: number,
+): SearchOptions {
   return preemptions === undefined ? { milliseconds } : { milliseconds, preemptions };
 }
 
@@ -66,31 +70,31 @@ export interface SearchResult {
   /** The same, within the bound on preemptions if there is one. */
   readonly complete: boolean;
   readonly violation?: Finding;
-  /** How many steps ended a wait that had to get off a chain, by the way it took: 1 to 4 by index. Those taken again count again. */
-  readonly recoveries?: readonly number[];
+  /** The counters of the state space at the end. Steps that are taken again count again. */
+  readonly tallies?: readonly number[];
   /** States in which no choice is open but deaths. */
   readonly ends?: number;
 }
 
 const CLOCK = 0xffff;
 
-/** Searches from the first state of the scene that `make` makes. */
-export function search(make: () => Scene, options: SearchOptions = {}): SearchResult {
+/** Searches from the first state of the space that `make` makes. */
+export function search(make: () => StateSpace, options: SearchOptions = {}): SearchResult {
   const start = performance.now();
-  const scene = make();
-  scene.symmetry(options.symmetry ?? 1);
-  const sharing = new Sharing(scene);
+  const space = make();
+  space.symmetry(options.symmetry ?? 1);
+  const sharing = new Sharing(space);
   const root: number[] = [];
-  scene.mark(root, 0);
+  space.mark(root, 0);
   let abandoned = 0;
   while (true) {
-    scene.rehash();
-    const result = pass(scene, sharing, options, start);
+    space.rehash();
+    const result = pass(space, sharing, options, start);
     if (typeof result !== 'number') return { ...result, again: abandoned + result.again };
     abandoned += result;
-    const distinguished = scene.distinguishes();
-    scene.undo(root, 0);
-    if (distinguished) scene.symmetry(0);
+    const distinguished = space.distinguishes();
+    space.undo(root, 0);
+    if (distinguished) space.symmetry(0);
   }
 }
 
@@ -98,13 +102,18 @@ export function search(make: () => Scene, options: SearchOptions = {}): SearchRe
  * One attempt. The number of its steps if it has to be begun anew: threads have turned out to differ, or it seems that no
  * end can be reached, but something that was relied on has proved wrong.
  */
-function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: number): SearchResult | number {
+function pass(
+  space: StateSpace,
+  sharing: Sharing,
+  options: SearchOptions,
+  start: number,
+): SearchResult | number {
   const { preemptions = Infinity, states: mostStates = Infinity, milliseconds = Infinity } = options;
   const table = new StateTable();
   const bounded = preemptions !== Infinity;
   const reduce = !bounded && options.reduce !== false;
   const tree = new Tree();
-  scene.recoveries.fill(0);
+  space.tallies.fill(0);
 
   // The stack, a frame a state on the path.
   let d = -1;
@@ -116,7 +125,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
   const only: number[] = []; // the one thread that is tried, or -1
   const wide: number[] = []; // whether the others must be tried after all
   // At most a step or a time-out, and a death, of each thread.
-  const most = 2 * scene.threads;
+  const most = 2 * space.threads;
   let choices = new Int32Array(64 * most); // of each frame
   const counts: number[] = [];
   const taken: number[] = []; // the choice taken last
@@ -146,7 +155,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     seconds: (performance.now() - start) / 1000,
     exhaustive: complete && !bounded,
     complete,
-    recoveries: [...scene.recoveries],
+    tallies: [...space.tallies],
     ends,
     again,
     ...(message === undefined
@@ -155,15 +164,15 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
   });
 
   const key = (depth: number): number => {
-    if (!bounded) return table.add(scene.hashLo, scene.hashHi);
+    if (!bounded) return table.add(space.hashLo, space.hashHi);
     const extra = Math.imul(last[depth] * 64 + used[depth] + 1, 0x9e3779b1);
-    return table.add(scene.hashLo ^ extra, scene.hashHi + extra);
+    return table.add(space.hashLo ^ extra, space.hashHi + extra);
   };
 
   /** Lists the choices of a frame. */
   const list = (depth: number): void => {
     const from = depth * most;
-    const end = only[depth] < 0 ? scene.choices(choices, from) : scene.choicesOf(only[depth], choices, from);
+    const end = only[depth] < 0 ? space.choices(choices, from) : space.choicesOf(only[depth], choices, from);
     counts[depth] = end - from;
   };
 
@@ -185,7 +194,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
     low[depth] = id;
     good[depth] = 0;
     wide[depth] = 0;
-    scene.mark(marks, 2 * depth);
+    space.mark(marks, 2 * depth);
     only[depth] = thread;
     taken[depth] = -1;
     if ((depth + 1) * most > choices.length) {
@@ -199,11 +208,11 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
 
   /** A thread whose next access is local, or -1. */
   const localThread = (depth: number, id: number): number => {
-    for (let t = 0; t < scene.threads; t++) {
-      if (!scene.mayMove(t)) continue;
-      const reliance = sharing.rely(scene, depth, t);
+    for (let t = 0; t < space.threads; t++) {
+      if (!space.mayMove(t)) continue;
+      const reliance = sharing.rely(space, depth, t);
       if (reliance >= 0) tree.rely(id, reliance);
-      if (reliance >= 0 || scene.silent(t)) return t;
+      if (reliance >= 0 || space.silent(t)) return t;
     }
     return -1;
   };
@@ -232,18 +241,18 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
           used[d + 1] = total;
         }
         taken[d] = choice;
-        if (reduce) sharing.note(scene, d, choice);
+        if (reduce) sharing.note(space, d, choice);
         try {
-          scene.apply(choice);
+          space.apply(choice);
         } catch (error) {
           if (!isFinding(error)) throw error;
           return finish(false, error.message);
         }
         if ((++steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
-        if (reduce) sharing.arrive(scene, d + 1, scene.others ? -1 : t);
-        if (scene.distinguishes()) return steps + again;
+        if (reduce) sharing.arrive(space, d + 1, space.others ? -1 : t);
+        if (space.distinguishes()) return steps + again;
         // What the checks take notice of is visible, however local the access.
-        if (only[d] >= 0 && scene.touched) wide[d] = 1;
+        if (only[d] >= 0 && space.touched) wide[d] = 1;
         const before = table.size;
         const id = key(d + 1);
         if (id === before) {
@@ -256,14 +265,14 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
           // Back on the path: here the others must have their turn too.
           if (only[d] >= 0) wide[d] = 1;
         } else if (choice % CHOICES !== KILL) good[d] = 1; // A death is no way to the end.
-        scene.undo(marks, 2 * d);
+        space.undo(marks, 2 * d);
         widen(d);
         continue;
       }
       if (only[d] < 0 && isEnd(choices, d * most, count)) {
         taken[d] = -1;
         try {
-          scene.checkEnd();
+          space.checkEnd();
         } catch (error) {
           if (!isFinding(error)) throw error;
           return finish(false, error.message);
@@ -288,7 +297,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
       if (low[d] < low[parent]) low[parent] = low[d];
       if (good[d] === 1 && taken[parent] % CHOICES !== KILL) good[parent] = 1;
       d = parent;
-      scene.undo(marks, 2 * d);
+      space.undo(marks, 2 * d);
       widen(d);
     }
   };
@@ -303,15 +312,15 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
       at = tree.parent(at);
       while (ids[d] > at) d--;
     }
-    scene.undo(marks, 2 * d);
+    space.undo(marks, 2 * d);
     for (const to of way.reverse()) {
       const choice = tree.choice(to);
       taken[d] = choice;
-      scene.apply(choice);
+      space.apply(choice);
       again++;
-      sharing.arrive(scene, ++d, scene.others ? -1 : Math.floor(choice / CHOICES));
+      sharing.arrive(space, ++d, space.others ? -1 : Math.floor(choice / CHOICES));
       ids[d] = to;
-      scene.mark(marks, 2 * d);
+      space.mark(marks, 2 * d);
     }
   };
 
@@ -333,7 +342,7 @@ function pass(scene: Scene, sharing: Sharing, options: SearchOptions, start: num
   };
 
   sharing.begin();
-  sharing.arrive(scene, 0);
+  sharing.arrive(space, 0);
   last[0] = -1;
   used[0] = 0;
   discover(0, key(0));

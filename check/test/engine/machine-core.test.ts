@@ -4,11 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Machine, NOTIFY } from '../src/machine/machine.js';
-import type { ProgramName } from '../src/programs.js';
-import { OP_ACCESS, STRIDE } from '../src/wasm/code.js';
-import { decode } from '../src/wasm/decode.js';
-import { translate } from '../src/wasm/translate.js';
+import { Machine, NOTIFY } from '../../src/engine/machine/machine.js';
+import { OP_ACCESS, STRIDE } from '../../src/engine/wasm/code.js';
+import { decode } from '../../src/engine/wasm/decode.js';
+import { translate } from '../../src/engine/wasm/translate.js';
+import type { ProgramName } from '../../src/programs.js';
 import {
   callMachine,
   callReal,
@@ -35,8 +35,8 @@ const NAME_BYTES = 20;
 const KINDS = 3;
 
 function load(name: ProgramName) {
-  const bytes = readFileSync(new URL(`../../build/${name}.wasm`, import.meta.url));
-  const text = readFileSync(new URL(`../../build/${name}.wat`, import.meta.url), 'utf8');
+  const bytes = readFileSync(new URL(`../../../build/${name}.wasm`, import.meta.url));
+  const text = readFileSync(new URL(`../../../build/${name}.wat`, import.meta.url), 'utf8');
   const decoded = decode(bytes, text);
   return { name, decoded, program: translate(decoded), compiled: new WebAssembly.Module(bytes) };
 }

@@ -2,7 +2,7 @@
  * Both sides of the comparison: small WebAssembly modules put together byte by byte, a call on the real
  * engine, and the same call on the machine.
  */
-import { IDLE, type Machine, PENDING, Trap } from '../src/machine/machine.js';
+import { IDLE, type Machine, PENDING, Trap } from '../../src/engine/machine/machine.js';
 
 export type Type = 'i32' | 'i64';
 /** A number that a test draws: from 0 up to, not with, `below`. */

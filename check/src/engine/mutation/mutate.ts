@@ -12,7 +12,6 @@
  * | notify  | nobody is woken                                 | one: one is woken                       |
  * | any     |                                                 | swapped with the next (swap.ts)         |
  */
-import { loadProgram, type ProgramName } from '../programs.js';
 import {
   B,
   BYTES,
@@ -37,7 +36,7 @@ import {
 import { type Fields, listAt, Patch } from './patch.js';
 import { branchTargets, swap } from './swap.js';
 
-/** An access of the core. */
+/** An access of the program. */
 export interface Site {
   readonly pc: number;
   readonly fn: string;
@@ -89,13 +88,6 @@ export function mutants(program: Program): Mutant[] {
     const make = (): Program => new Patch(program).instead(pc, other.pc + STRIDE, swapped).program();
     return [...own, { site, change: 'swapped', other, make }];
   });
-}
-
-/** The mutants of a module, but for what it has compiled in of the core: that is mutated there. */
-export function mutantsOf(program: ProgramName): (Mutant & { program: ProgramName })[] {
-  return mutants(loadProgram(program))
-    .filter(({ site }) => program === 'core' || site.fn.startsWith(`${program}/`))
-    .map((mutant) => ({ ...mutant, program }));
 }
 
 /**

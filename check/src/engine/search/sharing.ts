@@ -1,7 +1,7 @@
 /**
  * Which words the threads may still access, each from where it is in its program.
  *
- *      place ──► place ──► place        a place: operation, phase, instruction of the pending access
+ *      place ──► place ──► place        a place: where a thread is in its program (StateSpace.placeOf)
  *        │         ▲         │          a way: from one to the next, as seen
  *        └► place ─┘         ▼
  *         reads a        writes b       so from the first place on, a is read and b written
@@ -11,20 +11,15 @@
  * prove wrong what has been relied on before; so each reliance is kept, once, and can be looked at again: that nobody
  * who was at these places would do this to that word.
  */
-import * as status from '../machine/status.js';
-import { GRANT, TICKET } from '../scene/layout.js';
-import type { Scene } from '../scene/scene.js';
-import * as words from '../scene/words.js';
+import * as kinds from './choice.js';
+import type { StateSpace } from './state-space.js';
 
-const { CHOICES, HOST_ADDRESS, OP, PHASE, STEP } = words;
-const { DEAD, PENDING } = status;
+const { CHOICES, STEP } = kinds;
 
 const ACCESSED = 1;
 const WRITTEN = 2;
 /** Above both together. */
 const MOST = 4;
-/** Above the phases of any operation; phases taken for one would only say that more may be done. */
-const PHASES = 64;
 /** Instead of a column. */
 const RETIRED = -1;
 /** Instead of a place: the thread itself, or one that will do nothing any more. */
@@ -32,9 +27,7 @@ const NOWHERE = -1;
 
 export class Sharing {
   readonly #threads: number;
-  /** Above the operations of any thread, as far as its program goes. */
-  readonly #operations: number;
-  /** Of each thread: its places, by operation, phase and instruction. */
+  /** Of each thread: its places, by the number that the state space gives them. */
   readonly #known: Map<number, number>[] = [];
   /** Of each place: where one comes to from it, and from where to it. */
   readonly #next: number[][] = [];
@@ -59,19 +52,14 @@ export class Sharing {
   /** Where the threads are, at each depth of the search. */
   #places = new Int32Array(1 << 10);
 
-  constructor(scene: Scene) {
-    this.#threads = scene.threads;
-    this.#operations = 1 + Math.max(...scene.model.programs.map(({ length }) => length));
-    for (let t = 0; t < scene.threads; t++) this.#known.push(new Map());
-    const size = (scene.machine.words.length >> 1) + 1;
+  constructor(space: StateSpace) {
+    this.#threads = space.threads;
+    for (let t = 0; t < space.threads; t++) this.#known.push(new Map());
+    const size = space.sharedWords + 1;
     this.#columns = new Uint16Array(size);
     this.#visible = new Uint8Array(size);
     // The checks read these words too, so an access to one of them is never invisible.
-    for (const address of scene.semaphores) {
-      this.#visible[(address + TICKET) >>> 3] = 1;
-      this.#visible[(address + GRANT) >>> 3] = 1;
-    }
-    for (const address of scene.watched) this.#visible[address >>> 3] = 1;
+    for (const address of space.visibleWords()) this.#visible[address >>> 3] = 1;
   }
 
   /** Nothing is relied on any more: a search begins. */
@@ -84,14 +72,14 @@ export class Sharing {
    * Notes where the threads are now, `depth` steps from the start, and which way they came there from one step before,
    * when all of them may have moved, or `mover` alone.
    */
-  arrive(scene: Scene, depth: number, mover = -1): void {
+  arrive(space: StateSpace, depth: number, mover = -1): void {
     const threads = this.#threads;
     const at = depth * threads;
     if (at + threads > this.#places.length) this.#places = grown(this.#places);
     const places = this.#places;
     for (let t = 0; t < threads; t++) {
       const from = depth === 0 ? -1 : places[at - threads + t];
-      const to = mover < 0 || t === mover ? this.#placeOf(scene, t) : from;
+      const to = mover < 0 || t === mover ? this.#place(t, space.placeOf(t)) : from;
       places[at + t] = to;
       if (from >= 0 && from !== to) this.#connect(from, to);
     }
@@ -109,16 +97,14 @@ export class Sharing {
   }
 
   /** Notes the access that a choice is about to make, `depth` steps from the start. */
-  note(scene: Scene, depth: number, choice: number): void {
+  note(space: StateSpace, depth: number, choice: number): void {
     if (choice % CHOICES !== STEP) return;
     const t = Math.floor(choice / CHOICES);
-    if (scene.silent(t)) return;
-    const plain = scene.pendingWord(t);
-    const pending = scene.machine.status(t) === PENDING;
+    if (space.silent(t)) return;
+    const plain = space.pendingWord(t);
     // Who waits or notifies reads too.
-    const address = pending ? scene.machine.pendingAddress(t) : scene.get(t, HOST_ADDRESS);
-    const word = plain < 0 ? address >>> 3 : plain;
-    const what = plain >= 0 && scene.pendingIsWrite(t) ? ACCESSED | WRITTEN : ACCESSED;
+    const word = plain < 0 ? space.accessedWord(t) : plain;
+    const what = plain >= 0 && space.pendingIsWrite(t) ? ACCESSED | WRITTEN : ACCESSED;
     this.#learn(this.#places[depth * this.#threads + t], this.#columnOf(word), what);
   }
 
@@ -126,10 +112,10 @@ export class Sharing {
    * Whether the next access of t is local: nobody else will ever do, from where it is now, what does not commute with
    * it. If so the number of what is relied on; otherwise -1.
    */
-  rely(scene: Scene, depth: number, t: number): number {
-    const word = scene.pendingWord(t);
+  rely(space: StateSpace, depth: number, t: number): number {
+    const word = space.pendingWord(t);
     if (word < 0 || this.#visible[word] === 1) return -1;
-    const conflict = scene.pendingIsWrite(t) ? ACCESSED : WRITTEN;
+    const conflict = space.pendingIsWrite(t) ? ACCESSED : WRITTEN;
     const column = this.#columnOf(word);
     const threads = this.#threads;
     const row = this.#reliances * (threads + 1);
@@ -139,7 +125,7 @@ export class Sharing {
     for (let u = 0; u < threads; u++) {
       let place = u === t ? NOWHERE : this.#places[depth * threads + u];
       if (u !== t && (this.#later[place * this.#row + column] & conflict) !== 0) {
-        if (scene.machine.status(u) !== DEAD && !scene.waitsInVain(u)) return -1;
+        if (!space.isOver(u)) return -1;
         place = NOWHERE;
       }
       rows[row + 1 + u] = place;
@@ -221,11 +207,6 @@ export class Sharing {
       this.#later[i] |= what;
       for (const before of this.#before[p]) todo.push(before, c);
     }
-  }
-
-  #placeOf(scene: Scene, t: number): number {
-    const at = scene.machine.instruction(t) * this.#operations + scene.get(t, OP);
-    return this.#place(t, at * PHASES + scene.get(t, PHASE));
   }
 
   #place(t: number, key: number): number {
