@@ -8,7 +8,8 @@ import { walk } from './engine/search/walk.js';
 import { performAll } from './jobs.js';
 import { models } from './models/all.js';
 import { loadProgram, programOf } from './programs.js';
-import { type Model, Scene } from './scene/scene.js';
+import { Driver } from './scene/driver.js';
+import type { Model } from './scene/model.js';
 import { breaks, straightRuns } from './straight.js';
 import type { Job } from './worker.js';
 
@@ -70,7 +71,7 @@ function modelOf(name: string): Model {
 
 function one(model: Model): number {
   const program = programOf(model);
-  const make = (): Scene => new Scene(program, model);
+  const make = (): Driver => new Driver(program, model);
   if (options.replay !== undefined) {
     console.log(render(make(), parse(options.replay)));
     return 0;
@@ -100,7 +101,7 @@ function told(counts: readonly number[]): string {
   return `ways off a chain: ${WAYS.map((way, i) => `${way} ${counts[i]?.toLocaleString('en')}`).join(', ')}`;
 }
 
-function walked(scene: Scene): SearchResult {
+function walked(scene: Driver): SearchResult {
   const start = performance.now();
   const result = walk(scene, options.walks ?? 0, options.seed);
   return {
@@ -174,7 +175,7 @@ async function all(): Promise<number> {
   for (const model of queue) {
     const result = reports.get(model.name) as SearchResult;
     if (result.violation === undefined) continue;
-    const make = (): Scene => new Scene(programOf(model), model);
+    const make = (): Driver => new Driver(programOf(model), model);
     console.log(`\n${model.name}:`);
     console.log(render(make(), shorten(make, result).violation?.schedule ?? []));
   }

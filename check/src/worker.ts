@@ -2,7 +2,7 @@
 import { boundsOf, type SearchResult, search } from './engine/search/search.js';
 import { models } from './models/all.js';
 import { programOf } from './programs.js';
-import { Scene } from './scene/scene.js';
+import { Driver } from './scene/driver.js';
 
 export interface Job {
   readonly name: string;
@@ -12,5 +12,5 @@ export interface Job {
 export default function perform({ name, milliseconds }: Job): SearchResult {
   const model = models.find((candidate) => candidate.name === name);
   if (model === undefined) throw new Error(`no model is called ${name}`);
-  return search(() => new Scene(programOf(model), model), boundsOf(model, milliseconds));
+  return search(() => new Driver(programOf(model), model), boundsOf(model, milliseconds));
 }

@@ -11,9 +11,10 @@ import { models } from '../src/models/all.js';
 import { jobs } from '../src/models/p0514-ops.js';
 import { bucket, wordAt } from '../src/models/places.js';
 import { loadProgram, programOf } from '../src/programs.js';
+import { Driver } from '../src/scene/driver.js';
 import { ADMITTED, QUEUED, TIMED_OUT } from '../src/scene/layout.js';
+import type { Model, Op } from '../src/scene/model.js';
 import { acquire, acquireFor, call, eventLoop, GIVEN_UP, post } from '../src/scene/ops.js';
-import { type Model, type Op, Scene } from '../src/scene/scene.js';
 import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 
 const core = loadProgram('core');
@@ -49,7 +50,7 @@ function find(mayWait: boolean, ...programs: readonly (readonly Op[])[]): string
       scene.semaphore({ permits: 0 });
     },
   };
-  return search(() => new Scene(core, model)).violation?.message;
+  return search(() => new Driver(core, model)).violation?.message;
 }
 
 describe('a waiter whose time is over', () => {
@@ -77,7 +78,7 @@ function modelOf(name: string): Model {
 function findIn(name: string, ...programs: readonly (readonly Op[] | undefined)[]): string | undefined {
   const { alike: _, ...right } = modelOf(name);
   const wrong = { ...right, programs: right.programs.map((program, t) => programs[t] ?? program) };
-  return search(() => new Scene(programOf(wrong), wrong)).violation?.message;
+  return search(() => new Driver(programOf(wrong), wrong)).violation?.message;
 }
 
 describe('a promise of a semaphore whose time is over', () => {

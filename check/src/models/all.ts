@@ -2,7 +2,7 @@
  * The table of models. To add one for what is there already, add a line; for a new primitive, add its ops to
  * scene/ops.ts first (docs/checking.md).
  */
-import type { Model } from '../scene/scene.js';
+import type { Model } from '../scene/model.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
 import { capacitors } from './capacitors.js';

@@ -2,8 +2,9 @@
 
 import { Violation } from '../engine/search/violation.js';
 import { ANSWER_CLOSED, constant, STATE_MASK } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
 import { acquire, arrive, call, dispose, eventLoop, post, supervise } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 
 /** Where a thread keeps the address of its own object. */

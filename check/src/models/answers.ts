@@ -14,8 +14,9 @@ import {
   THREAD_SIZE,
   TICKET,
 } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
 import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE } from '../scene/words.js';
 
 const NAME_SIZE = constant('NAME_SIZE');

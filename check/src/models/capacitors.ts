@@ -21,7 +21,8 @@ import {
   REFUSED,
   TICKET,
 } from '../scene/layout.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES } from '../scene/words.js';
 import { closed, digits, without, word } from './locks.js';
 import { partsOf } from './program.js';

@@ -6,8 +6,8 @@
 
 import { Violation } from '../engine/search/violation.js';
 import { constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
+import type { Model } from '../scene/model.js';
 import { arrive, call, eventLoop, listen, reapNow, rest, supervise } from '../scene/ops.js';
-import type { Model } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 import { type Line, modelOf } from './program.js';
 

@@ -15,8 +15,9 @@ import {
   QUEUED,
   REFUSED,
 } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
 import { abort, arrive, call, dispose, post } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, PROMISES } from '../scene/words.js';
 import { asks, mine, ofFirst } from './answers.js';
 import { type Line, modelOf } from './program.js';

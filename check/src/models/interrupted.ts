@@ -13,8 +13,9 @@ import {
   LIFE_STATE,
   STATE_MASK,
 } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
 import { acquire, arrive, asleep, call, eventLoop, listen, post, recordOf, release } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 import { lockAsync, loop, unlocking } from './mutex-promises.js';
 import { HAS } from './mutex-words.js';

@@ -30,7 +30,8 @@ import {
   STATE_MASK,
   TICKET,
 } from '../scene/layout.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES } from '../scene/words.js';
 import { partsOf } from './program.js';
 

@@ -24,8 +24,9 @@ import {
   TICKET,
   TIMED_OUT,
 } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
 import { asleep, awaitDeath, call, dispose, mourn, supervise } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, RESULT } from '../scene/words.js';
 import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, M_WORD, mutex, STAGE, WAITS, wrote } from './mutex-words.js';

@@ -5,6 +5,7 @@
 
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED } from '../scene/layout.js';
+import type { Op } from '../scene/model.js';
 import {
   acquire,
   acquireFor,
@@ -18,7 +19,7 @@ import {
   settling,
   tryAcquire,
 } from '../scene/ops.js';
-import type { Op, Scene } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE } from '../scene/words.js';
 
 const O_COUNTER = constant('O_COUNTER');
@@ -42,7 +43,7 @@ function count(scene: Scene, t: number, what: number, more: number): void {
 }
 
 export const total = (scene: Scene, what: number): number =>
-  scene.model.programs.reduce((sum, _, t) => sum + tally(scene, t, what), 0);
+  scene.threadNumbers.reduce((sum, t) => sum + tally(scene, t, what), 0);
 
 export const counter = (scene: Scene): number => (scene.semaphores[0] as number) + O_COUNTER;
 

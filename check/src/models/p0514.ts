@@ -14,8 +14,9 @@
 
 import { Violation } from '../engine/search/violation.js';
 import { constant, GRANT, QUEUED, TICKET } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
 import { abort, call, eventLoop, supervise } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 import {
   counter,
   disposing,

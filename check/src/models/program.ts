@@ -25,6 +25,7 @@ import {
   O_VAIN,
   STATE_MASK,
 } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
 import {
   abort,
   acquire,
@@ -46,7 +47,7 @@ import {
   supervise,
   tryAcquire,
 } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 
 /** Waiters of an adaptive object that stay awake. */
 const NEAR = 2;

@@ -10,8 +10,9 @@
 
 import { Violation } from '../engine/search/violation.js';
 import { ABANDONED, constant, E_REQUEST, ELEMENT_SIZE, OBJECT_SIZE, STATE_MASK } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
-import type { Model, Op, Scene } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 
 const EPOCH = constant('EPOCH');

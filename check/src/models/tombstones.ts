@@ -7,7 +7,8 @@
 
 import { Violation } from '../engine/search/violation.js';
 import { ABANDONED, E_STATE, ELEMENT_SIZE, STATE_MASK, TICKET } from '../scene/layout.js';
-import type { Model, Scene } from '../scene/scene.js';
+import type { Model } from '../scene/model.js';
+import type { Scene } from '../scene/scene.js';
 import { type Line, modelOf } from './program.js';
 
 const FIRST = 16n;

@@ -1,7 +1,7 @@
 /** A worker of `npm run mutants`: it measures a model, or tries a mutant. */
 import { models } from '../models/all.js';
 import { PROGRAMS, programOf } from '../programs.js';
-import type { Model } from '../scene/scene.js';
+import type { Model } from '../scene/model.js';
 import { mutantsOf } from './modules.js';
 import { type Measure, measure, tryMutant, type Verdict } from './trial.js';
 

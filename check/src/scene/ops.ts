@@ -18,7 +18,8 @@ import {
   THREAD_SIZE,
   TIMED_OUT,
 } from './layout.js';
-import type { Op, Scene } from './scene.js';
+import type { Op, Waiting } from './model.js';
+import type { Scene } from './scene.js';
 import {
   GOT,
   LISTENING,
@@ -34,12 +35,6 @@ import {
 } from './words.js';
 
 const NEVER = constant('NEVER');
-
-/** An op that waits for permits: the scene can tell what a sleeper waits for. */
-interface Waiting extends Op {
-  readonly semaphore: number;
-  readonly width: number;
-}
 
 function admitted(scene: Scene, t: number, semaphore: number, width: number): void {
   scene.admittedNow(t, semaphore, width);

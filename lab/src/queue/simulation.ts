@@ -5,8 +5,8 @@ import { CHOICES, KILL, STEP, TIME_OUT } from '@taketurns/check/dist/engine/sear
 import { isFinding } from '@taketurns/check/dist/engine/search/violation.js';
 import { type Line, modelOf } from '@taketurns/check/dist/models/program.js';
 import { loadProgram } from '@taketurns/check/dist/programs.js';
+import { Driver } from '@taketurns/check/dist/scene/driver.js';
 import { COLLISIONS } from '@taketurns/check/dist/scene/layout.js';
-import { Scene } from '@taketurns/check/dist/scene/scene.js';
 import { GIVING, GOT, OP } from '@taketurns/check/dist/scene/words.js';
 import { Memory } from './memory.js';
 
@@ -101,14 +101,14 @@ export class Simulation {
   deaths = 0;
   /** What the search would report: a promise broken. */
   violation: string | undefined;
-  readonly #scene: Scene;
+  readonly #scene: Driver;
   readonly #choices: number[] = [];
   readonly #open = new Int32Array(64);
 
   constructor(scenario: Scenario, choices: readonly number[] = []) {
     this.scenario = scenario;
     this.permits = scenario.line.permits[0] as number;
-    this.#scene = new Scene(loadProgram('core'), modelOf(scenario.line));
+    this.#scene = new Driver(loadProgram('core'), modelOf(scenario.line));
     this.threads = this.#scene.threads;
     this.memory = new Memory(this.#scene.machine.words, this.#scene.regions);
     for (const choice of choices) this.apply(choice);
