@@ -12,7 +12,9 @@
  * `--no-reduce` does not find, and the model is then to say nothing of who is alike.
  */
 import type { Scene } from './scene.js';
-import { BEGUN } from './words.js';
+import * as words from './words.js';
+
+const { BEGUN } = words;
 
 export class BeginOrder {
   readonly #scene: Scene;

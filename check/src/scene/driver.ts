@@ -191,7 +191,7 @@ export class Driver extends Scene implements StateSpace {
     if (kind === STEP) {
       this.#order.note(t);
       if (m.status(t) === PENDING) {
-        if (lifeOf(this, t) !== ALIVE && this.get(t, MARKED) !== 0 && this.#acts(t))
+        if (this.get(t, MARKED) !== 0 && lifeOf(this, t) !== ALIVE && this.#acts(t))
           throw new Violation(`thread ${t} acts after it was declared dead`);
         if (m.pendingIsPlain(t)) this.#checkPlain(t);
         this.permits.give(t);

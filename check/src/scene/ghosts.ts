@@ -14,10 +14,9 @@ const { WORDS } = words;
 export const MOST_SEMAPHORES = 2;
 export const MOST_ELEMENTS = 24;
 
-export class Ghosts {
+export class Ghosts extends Ledger {
   /** Whether anything was set since this was set to false. */
   touched = false;
-  readonly #ledger: Ledger;
   /** Where the words of the semaphores begin, behind those of the threads. */
   readonly #semaphores: number;
   /** Where the owners of the elements begin. */
@@ -27,107 +26,95 @@ export class Ghosts {
   readonly #hashes: number;
 
   constructor(threads: number) {
-    this.#semaphores = threads * WORDS;
-    this.#owners = this.#semaphores + 4 * MOST_SEMAPHORES;
-    this.#deaths = this.#owners + MOST_ELEMENTS;
-    this.#hashes = this.#deaths + 1;
-    this.#ledger = new Ledger(this.#hashes + 2 * threads, this.#hashes);
+    const semaphores = threads * WORDS;
+    const owners = semaphores + 4 * MOST_SEMAPHORES;
+    const deaths = owners + MOST_ELEMENTS;
+    const hashes = deaths + 1;
+    super(hashes + 2 * threads, hashes);
+    this.#semaphores = semaphores;
+    this.#owners = owners;
+    this.#deaths = deaths;
+    this.#hashes = hashes;
   }
 
   /** A word of a thread's (words.ts). */
-  get(t: number, word: number): number {
-    return this.#ledger.get(t * WORDS + word);
+  word(t: number, word: number): number {
+    return this.get(t * WORDS + word);
   }
 
-  set(t: number, word: number, value: number): void {
+  setWord(t: number, word: number, value: number): void {
     this.touched = true;
-    this.#ledger.set(t * WORDS + word, value);
+    this.set(t * WORDS + word, value);
   }
 
   /** The permits of a semaphore that threads hold. */
   held(semaphore: number): number {
-    return this.#ledger.get(this.#semaphores + semaphore);
+    return this.get(this.#semaphores + semaphore);
   }
 
   setHeld(semaphore: number, value: number): void {
     this.touched = true;
-    this.#ledger.set(this.#semaphores + semaphore, value);
+    this.set(this.#semaphores + semaphore, value);
   }
 
   /** The permits that were made of a semaphore. */
   made(semaphore: number): number {
-    return this.#ledger.get(this.#semaphores + MOST_SEMAPHORES + semaphore);
+    return this.get(this.#semaphores + MOST_SEMAPHORES + semaphore);
   }
 
   setMade(semaphore: number, value: number): void {
     this.touched = true;
-    this.#ledger.set(this.#semaphores + MOST_SEMAPHORES + semaphore, value);
+    this.set(this.#semaphores + MOST_SEMAPHORES + semaphore, value);
   }
 
   /** The low word of grant when that was closed; what is disposed of in models does not wrap. */
   grantAtClose(semaphore: number): number {
-    return this.#ledger.get(this.#semaphores + 2 * MOST_SEMAPHORES + semaphore);
+    return this.get(this.#semaphores + 2 * MOST_SEMAPHORES + semaphore);
   }
 
   setGrantAtClose(semaphore: number, value: number): void {
     this.touched = true;
-    this.#ledger.set(this.#semaphores + 2 * MOST_SEMAPHORES + semaphore, value);
+    this.set(this.#semaphores + 2 * MOST_SEMAPHORES + semaphore, value);
   }
 
   /** How many have died with permits of a robust semaphore. */
   ownersDied(semaphore: number): number {
-    return this.#ledger.get(this.#semaphores + 3 * MOST_SEMAPHORES + semaphore);
+    return this.get(this.#semaphores + 3 * MOST_SEMAPHORES + semaphore);
   }
 
   ownerDies(semaphore: number): void {
-    this.#ledger.set(this.#semaphores + 3 * MOST_SEMAPHORES + semaphore, this.ownersDied(semaphore) + 1);
+    this.set(this.#semaphores + 3 * MOST_SEMAPHORES + semaphore, this.ownersDied(semaphore) + 1);
   }
 
   /** The number + 1 of the thread that owns an element, or 0. */
   elementOwner(e: number): number {
-    return this.#ledger.get(this.#owners + e);
+    return this.get(this.#owners + e);
   }
 
   setElementOwner(e: number, owner: number): void {
     this.touched = true;
-    this.#ledger.set(this.#owners + e, owner);
+    this.set(this.#owners + e, owner);
   }
 
   /** How many threads have died. */
   get deaths(): number {
-    return this.#ledger.get(this.#deaths);
+    return this.get(this.#deaths);
   }
 
   countDeath(): void {
-    this.#ledger.set(this.#deaths, this.deaths + 1);
+    this.set(this.#deaths, this.deaths + 1);
   }
 
   threadHashLo(t: number): number {
-    return this.#ledger.get(this.#hashes + 2 * t);
+    return this.get(this.#hashes + 2 * t);
   }
 
   threadHashHi(t: number): number {
-    return this.#ledger.get(this.#hashes + 2 * t + 1);
+    return this.get(this.#hashes + 2 * t + 1);
   }
 
   setThreadHash(t: number, lo: number, hi: number): void {
-    this.#ledger.set(this.#hashes + 2 * t, lo);
-    this.#ledger.set(this.#hashes + 2 * t + 1, hi);
-  }
-
-  get hashLo(): number {
-    return this.#ledger.hashLo;
-  }
-
-  get hashHi(): number {
-    return this.#ledger.hashHi;
-  }
-
-  mark(): number {
-    return this.#ledger.mark();
-  }
-
-  undo(mark: number): void {
-    this.#ledger.undo(mark);
+    this.set(this.#hashes + 2 * t, lo);
+    this.set(this.#hashes + 2 * t + 1, hi);
   }
 }

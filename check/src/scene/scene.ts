@@ -101,6 +101,8 @@ export abstract class Scene {
   readonly model: Settings;
   readonly program: Program;
   readonly threads: number;
+  /** The same as a list: 0, 1, ... */
+  readonly threadNumbers: readonly number[];
   readonly regions: Regions;
   readonly ghosts: Ghosts;
   readonly permits: Permits;
@@ -122,6 +124,7 @@ export abstract class Scene {
     this.model = model;
     this.program = program;
     this.threads = threads;
+    this.threadNumbers = Array.from({ length: threads }, (_, t) => t);
     this.globals = globalsOf(program, model.program ?? 'core');
     this.kills = (model.deaths ?? 0) > 0;
     const { machine, regions } = newMachine(program, threads, model.arena ?? {}, this.kills);
@@ -135,11 +138,6 @@ export abstract class Scene {
     for (let t = 0; t < threads && this.globals.spares.length > 0; t++) {
       this.ghosts.setElementOwner((this.spare(t) - regions.elements) / ELEMENT_SIZE, t + 1);
     }
-  }
-
-  /** From 0 on. */
-  get threadNumbers(): number[] {
-    return Array.from({ length: this.threads }, (_, t) => t);
   }
 
   /** Kills a thread. */
@@ -240,11 +238,11 @@ export abstract class Scene {
 
   /** A word of the thread's own, beside the machine (words.ts). */
   get(t: number, word: number): number {
-    return this.ghosts.get(t, word);
+    return this.ghosts.word(t, word);
   }
 
   set(t: number, word: number, value: number): void {
-    this.ghosts.set(t, word, value);
+    this.ghosts.setWord(t, word, value);
   }
 
   /** A global of a thread's instance. */

@@ -1,8 +1,10 @@
 /** Arenas: a machine with an arena in its memory and every thread registered, and where things lie in it. */
 import { Machine, PENDING } from '../engine/machine/machine.js';
 import type { Program } from '../engine/wasm/code.js';
-import { E_REQUEST, OBJECT_SIZE, type Regions, THREAD_SIZE } from './layout.js';
+import * as layout from './layout.js';
 
+// Names of this module's own: the engine folds the values of such into the code, but looks up what is imported.
+const { E_REQUEST, OBJECT_SIZE, THREAD_SIZE } = layout;
 const PAGE = 65536;
 /** Accesses that a call takes at most, when its thread is alone. */
 const MOST_STEPS = 10_000;
@@ -19,7 +21,7 @@ export interface ArenaSizes {
 
 export interface Arena {
   readonly machine: Machine;
-  readonly regions: Regions;
+  readonly regions: layout.Regions;
 }
 
 /** The address of a thread's record. */
@@ -87,7 +89,7 @@ export function enrol(program: Program, t: number, call: (name: string, ...args:
 }
 
 /** Where the regions lie, as the program itself has them, of an arena of so many bytes. */
-export function regionsOf(machine: Machine, program: Program, end: number): Regions {
+export function regionsOf(machine: Machine, program: Program, end: number): layout.Regions {
   const base = (name: string): number => machine.get(0, globalIndex(program, `arena/${name}`));
   return {
     objects: base('objects'),

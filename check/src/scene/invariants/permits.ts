@@ -67,15 +67,15 @@ export class Permits {
   /** With its next access thread t gives back `width` permits, below 256; what nobody holds is made anew. */
   releasing(t: number, semaphore: number, width: number, own: boolean): void {
     if (width > 0xff) throw new Error(`a model releases at most 255 permits at once, got ${width}`);
-    this.#ghosts.set(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0));
+    this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0));
   }
 
   /** The thread gives back what it has said that it would. */
   give(t: number): void {
     const ghosts = this.#ghosts;
-    const giving = ghosts.get(t, GIVING);
+    const giving = ghosts.word(t, GIVING);
     if (giving === 0) return;
-    ghosts.set(t, GIVING, 0);
+    ghosts.setWord(t, GIVING, 0);
     const semaphore = (giving >> 8) & 1;
     const width = giving & 0xff;
     if (giving >> 9) ghosts.setHeld(semaphore, ghosts.held(semaphore) - width);
@@ -84,7 +84,7 @@ export class Permits {
 
   /** The permits of its own that the thread has said it would give back to the semaphore, and has not yet. */
   givingBack(t: number, semaphore: number): number {
-    const giving = this.#ghosts.get(t, GIVING);
+    const giving = this.#ghosts.word(t, GIVING);
     return giving >> 9 && ((giving >> 8) & 1) === semaphore ? giving & 0xff : 0;
   }
 
@@ -101,8 +101,8 @@ export class Permits {
       return false;
     }
     if ((kind !== RMW && kind !== CMPXCHG) || this.#difference(address, lo, hi) <= 0) return false;
-    this.#ghosts.set(t, TAKEN, lo);
-    this.#ghosts.set(t, TAKEN + 1, hi);
+    this.#ghosts.setWord(t, TAKEN, lo);
+    this.#ghosts.setWord(t, TAKEN + 1, hi);
     return true;
   }
 
