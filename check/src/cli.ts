@@ -5,12 +5,13 @@ import { Command, InvalidArgumentError } from 'commander';
 import { boundsOf, type SearchResult, search } from './engine/search/search.js';
 import { parse, render, shorten } from './engine/search/trace.js';
 import { walk } from './engine/search/walk.js';
+import { breaks } from './engine/wasm/straight.js';
 import { performAll } from './jobs.js';
 import { models } from './models/all.js';
 import { loadProgram, programOf } from './programs.js';
 import { Driver } from './scene/driver.js';
 import type { Model } from './scene/model.js';
-import { breaks, straightRuns } from './straight.js';
+import { straightRuns } from './straight.js';
 import type { Job } from './worker.js';
 
 /** What a waiter does that has pushed itself on a chain and need not wait: core/algorithms/chains.ts. */

@@ -14,7 +14,11 @@ import { loadProgram, programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import { ADMITTED, QUEUED, TIMED_OUT } from '../src/scene/layout.js';
 import type { Model, Op } from '../src/scene/model.js';
-import { acquire, acquireFor, call, eventLoop, GIVEN_UP, post } from '../src/scene/ops.js';
+import { acquire, acquireFor } from '../src/scene/ops/acquire.js';
+import { call } from '../src/scene/ops/calls.js';
+import { eventLoop } from '../src/scene/ops/event-loop.js';
+import { GIVEN_UP } from '../src/scene/ops/promises.js';
+import { post } from '../src/scene/ops/release.js';
 import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 
 const core = loadProgram('core');

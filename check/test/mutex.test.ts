@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { LOAD } from '../src/engine/machine/machine.js';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
 import { search } from '../src/engine/search/search.js';
-import { mutexModel } from '../src/models/mutex.js';
+import { mutexModel } from '../src/models/mutex-model.js';
 import { CONTENDED, HAS, M_WORD, mutex } from '../src/models/mutex-words.js';
 import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import { ADMITTED, constant, QUEUED, TICKET } from '../src/scene/layout.js';
 import type { Model } from '../src/scene/model.js';
-import { call } from '../src/scene/ops.js';
+import { call } from '../src/scene/ops/calls.js';
 import type { Scene } from '../src/scene/scene.js';
 
 const core = loadProgram('core');

@@ -14,7 +14,7 @@ import { loadProgram, programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import { constant } from '../src/scene/layout.js';
 import type { Model, Op } from '../src/scene/model.js';
-import { call } from '../src/scene/ops.js';
+import { call } from '../src/scene/ops/calls.js';
 
 const core = loadProgram('core');
 

@@ -9,8 +9,9 @@ import {
   type Program,
   STRIDE,
 } from '../src/engine/wasm/code.js';
+import { breaks, type StraightRun } from '../src/engine/wasm/straight.js';
 import { loadProgram } from '../src/programs.js';
-import { breaks, type StraightRun, straightRuns } from '../src/straight.js';
+import { straightRuns } from '../src/straight.js';
 
 const program = loadProgram('core');
 

@@ -15,7 +15,11 @@ import {
   TICKET,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
+import { acquire } from '../scene/ops/acquire.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { arrive } from '../scene/ops/promises.js';
+import { post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE } from '../scene/words.js';
 

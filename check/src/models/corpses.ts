@@ -7,7 +7,10 @@
 import { Violation } from '../engine/search/violation.js';
 import { constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
-import { arrive, call, eventLoop, listen, reapNow, rest, supervise } from '../scene/ops.js';
+import { call, listen } from '../scene/ops/calls.js';
+import { reapNow, supervise } from '../scene/ops/deaths.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { arrive, rest } from '../scene/ops/promises.js';
 import { GOT } from '../scene/words.js';
 import { type Line, modelOf } from './program.js';
 

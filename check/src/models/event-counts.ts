@@ -9,7 +9,7 @@
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, C_HEAD, constant, GRANT, LINE, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { call, dispose } from '../scene/ops.js';
+import { call, dispose } from '../scene/ops/calls.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 import { partsOf } from './program.js';

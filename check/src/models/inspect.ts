@@ -16,7 +16,9 @@ import {
   REFUSED,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { abort, arrive, call, dispose, post } from '../scene/ops.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import { abort, arrive } from '../scene/ops/promises.js';
+import { post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, PROMISES } from '../scene/words.js';
 import { asks, mine, ofFirst } from './answers.js';

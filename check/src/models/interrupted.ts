@@ -14,7 +14,12 @@ import {
   STATE_MASK,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { acquire, arrive, asleep, call, eventLoop, listen, post, recordOf, release } from '../scene/ops.js';
+import { acquire } from '../scene/ops/acquire.js';
+import { call, listen } from '../scene/ops/calls.js';
+import { asleep, recordOf } from '../scene/ops/deaths.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { arrive } from '../scene/ops/promises.js';
+import { post, release } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 import { lockAsync, loop, unlocking } from './mutex-promises.js';

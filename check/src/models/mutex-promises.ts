@@ -8,7 +8,8 @@
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, REFUSED } from '../scene/layout.js';
 import type { Op } from '../scene/model.js';
-import { eventLoop, ready } from '../scene/ops.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { ready } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE, QUEUE, REST_DUE } from '../scene/words.js';
 import {

@@ -5,6 +5,8 @@ import { ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, MOST_PROMISES, PROMISES, QUEUE, TAKEN } from '../scene/words.js';
 
+/** Bits of the word from here on count overtakings, and this many in the upper half of it. */
+export const COUNT_BIT = 3;
 export const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
 const M_DIED = constant('M_DIED');

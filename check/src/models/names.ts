@@ -6,7 +6,8 @@
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { call, supervise } from '../scene/ops.js';
+import { call } from '../scene/ops/calls.js';
+import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
 

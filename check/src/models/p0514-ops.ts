@@ -6,19 +6,11 @@
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED } from '../scene/layout.js';
 import type { Op } from '../scene/model.js';
-import {
-  acquire,
-  acquireFor,
-  arrive,
-  call,
-  GIVEN_UP,
-  type Jobs,
-  ready,
-  releasing,
-  settle,
-  settling,
-  tryAcquire,
-} from '../scene/ops.js';
+import { acquire, acquireFor, tryAcquire } from '../scene/ops/acquire.js';
+import { call } from '../scene/ops/calls.js';
+import type { Jobs } from '../scene/ops/event-loop.js';
+import { arrive, GIVEN_UP, ready, settle, settling } from '../scene/ops/promises.js';
+import { releasing } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE } from '../scene/words.js';
 

@@ -15,7 +15,10 @@
 import { Violation } from '../engine/search/violation.js';
 import { constant, GRANT, QUEUED, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { abort, call, eventLoop, supervise } from '../scene/ops.js';
+import { call } from '../scene/ops/calls.js';
+import { supervise } from '../scene/ops/deaths.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { abort } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
 import {
   counter,

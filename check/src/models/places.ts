@@ -12,7 +12,8 @@
 import { Violation } from '../engine/search/violation.js';
 import { constant, O_LIFE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { call, RAN_OUT } from '../scene/ops.js';
+import { call } from '../scene/ops/calls.js';
+import { RAN_OUT } from '../scene/ops/event-loop.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LISTENING, LOCAL, PHASE, PROMISES, RESULT, RUNG } from '../scene/words.js';
 import { partsOf } from './program.js';
