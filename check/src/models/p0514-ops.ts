@@ -1,6 +1,6 @@
 /**
  * What src/p0514/semaphore.ts does around the core, as machines of a few phases: blocked threads, and promises, whose
- * continuations the event loop of scene/ops.ts runs. Models of it: p0514.ts.
+ * continuations the event loop of scene/ops/event-loop.ts runs. Models of it: p0514.ts.
  */
 
 import { Violation } from '../engine/search/violation.js';

@@ -4,7 +4,7 @@
  *
  * In each state some choices are open: a thread performs its next access, a parked thread's wait runs out, a thread is
  * killed. After each step the driver goes on with the programs, which are what the library's TypeScript does around the
- * core (ops.ts), and checks the invariants (invariants/). Everything that a choice changes can be undone, and everything
+ * core (ops/), and checks the invariants (invariants/). Everything that a choice changes can be undone, and everything
  * that decides the future goes into the hash.
  */
 import * as engine from '../engine/machine/machine.js';
@@ -26,7 +26,7 @@ import { accessText, hostText, nameAt, whereIs } from './trace-text.js';
 import * as words from './words.js';
 
 // Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
-// at each use (machine.ts does the same).
+// at each use (the machine does the same).
 const { GIVING, HOST, HOST_ADDRESS, HOST_VALUE, MARKED, OP, PHASE, PROMISES, QUEUE, RESULT, TAKEN } = words;
 const { CHOICES, KILL, STEP, TIME_OUT } = kinds;
 const { DEAD, NOTIFY, PARKED, PENDING, WAIT } = engine;

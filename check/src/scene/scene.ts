@@ -4,7 +4,7 @@
  *     machine   core.wasm or another   one interpreter a thread, over one memory
  *     ghosts    who holds what         bookkeeping of the checks; the code under test cannot see it
  *
- * The ops of a program (ops.ts) begin calls of the core and accesses of the library's own here, and tell the scene who
+ * The ops of a program (ops/) begin calls of the core and accesses of the library's own here, and tell the scene who
  * has been admitted and who gives back. The driver (driver.ts) takes the steps.
  */
 import * as engine from '../engine/machine/machine.js';
@@ -32,7 +32,7 @@ import { valueAt } from './trace-text.js';
 import * as words from './words.js';
 
 // Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
-// at each use (machine.ts does the same).
+// at each use (the machine does the same).
 const { HOST, HOST_ADDRESS, HOST_VALUE, MARKED, RESULT, TAKEN } = words;
 const { DEAD, PENDING, RMW, WAIT } = engine;
 

@@ -1,5 +1,5 @@
 /**
- * Words that a scene keeps beside the machine: what is changed can be taken back, and the first of them are hashed.
+ * Words that are kept beside the machine: what is changed can be taken back, and the first of them are hashed.
  *
  * The hash is the xor of what each word contributes, as that of the machine's memory is, so a change costs the same
  * however many words there are; and so does an undo, which brings the hash back with the word.

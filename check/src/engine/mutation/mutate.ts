@@ -140,7 +140,7 @@ function answer(patch: Patch, pc: number, program: Program, lo: number, hi = 0):
   return patch.set(pc, moves(program, pc, patch.constant(lo, hi)));
 }
 
-/** What a load gives where every bit in memory is set; the core's have no sign. */
+/** What a load gives where every bit in memory is set. Loads with a sign are not expected. */
 function ones(meta: number): [lo: number, hi: number] {
   const bytes = meta & BYTES;
   return [bytes < 4 ? 2 ** (8 * bytes) - 1 : -1, bytes === 8 ? -1 : 0];
