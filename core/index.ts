@@ -1,34 +1,19 @@
 /**
- * What the module exports; everything else is private to it. Start reading at semaphore.ts and layout.ts. The
+ * The exports of the module; everything else is private to it. Start reading at queue/tickets.ts and memory/layout.ts. The
  * algorithms of the papers are a module of their own: algorithms/index.ts.
+ *
+ *     memory/        the layout of the arena, and the pools in it: threads, elements, objects, attachments, names
+ *     queue/         one queue for all primitives: tickets, parking, waking, cancelling, promises
+ *     primitives/    semaphore, mutex, counter, and kinds.ts, the one file that knows them all
+ *     death/         registration of threads, and what becomes of those that end or die
+ *     algorithms/    the listings and locks of the papers
+ *
+ * Imports run upwards in this list, never downwards, but for kinds.ts: the layers below ask it wherever the kind of an
+ * object matters.
  */
-export {
-  create,
-  doorbell,
-  hostOf,
-  id,
-  isAsleep,
-  lifeIfAlive,
-  measure,
-  mostThreads,
-  open,
-  register,
-  threadCount,
-  unregister,
-} from './arena';
-export {
-  acquireRobust,
-  attach,
-  attachedTo,
-  create as createObject,
-  detach,
-  held,
-  ownersDied,
-  releaseRobust,
-  tellAgain,
-  tryAcquireRobust,
-} from './attachments';
-export { giveUp, giveUpRun } from './giving-up';
+
+export { reap } from './death/reaping';
+export { register, unregister } from './death/registry';
 export {
   balance,
   collisions,
@@ -46,41 +31,42 @@ export {
   mostElements,
   mostObjects,
   timeouts,
-  usedElements,
+  waiting,
 } from './inspect';
+export { create, id, measure, open } from './memory/arena';
+export { attach, attachedTo, createObject, detach } from './memory/attachments';
+export { usedElements } from './memory/elements';
+export { draftName, openName } from './memory/names';
+export { generation, isDisposed, isRobust, maxOf } from './memory/objects';
+export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount } from './memory/threads';
+export { held, tellAgain } from './primitives/kinds';
 export {
-  compete,
-  forgo,
   lock,
   mutexDispose,
   ownerOf,
   queue,
-  reserveLock,
   tryLock,
-  turnLasted,
   unlock,
   waitersOf,
   waitsSince,
   wakeEldest,
-} from './mutex';
-export { draftName, openName } from './names';
-export { generation, isDisposed, isRobust, maxOf } from './objects';
-export { setAwake, spend } from './polling';
-export { reap } from './reaping';
-export { arrive, dropRun, enterRun, settle } from './runs';
+} from './primitives/mutex';
+export { compete, forgo, reserveLock } from './primitives/mutex-head';
+export { turnLasted } from './primitives/mutex-pace';
+export { ownersDied } from './primitives/robust';
+export { acquireOne, available, exceeds, releaseOne } from './primitives/semaphore';
+export { giveUp, giveUpRun } from './queue/cancelling';
+export { dispose } from './queue/closing';
+export { enqueue, park, parkFor } from './queue/parking';
+export { setAwake, spend } from './queue/polling';
+export { finishRelease } from './queue/releasing';
+export { arrive, dropRun, enterRun, settle } from './queue/runs';
 export {
   acquire,
-  acquireOne,
-  available,
-  dispose,
-  enqueue,
-  exceeds,
-  finishRelease,
-  park,
-  parkFor,
+  acquireRobust,
   release,
-  releaseOne,
+  releaseRobust,
   ticketTaken,
   tryAcquire,
-  waiting,
-} from './semaphore';
+  tryAcquireRobust,
+} from './queue/tickets';

@@ -2,37 +2,36 @@
  * What diagnostics read: one word each, of whatever is there at that moment. Nothing here changes anything, and
  * no path of the semaphores counts for it but those that are slow anyway: a sleep, giving up, a collision.
  */
-import { elementCapacity, objectCapacity, objects } from './arena';
-import { elementAt } from './elements';
+import { elementCapacity, objectCapacity, objects } from './memory/arena';
+import { elementAt, usedElements } from './memory/elements';
 import {
+  ABANDONED,
   ASYNC,
   ATTACHED,
   COLLISIONS,
   E_END,
-  E_HELD,
   E_REQUEST,
   E_SINCE,
   E_START,
   E_STATE,
   FUTILE_WAKES,
   GRANT,
+  IDLE,
   O_DEATHS,
   O_INITIAL,
   O_TIMEOUTS,
   OBJECT_SIZE,
   OWNER_SHIFT,
+  RESERVED,
   STATE_MASK,
   TICKET,
   USED_OBJECTS,
   WAITING,
   WIDTH_MASK,
-} from './layout';
-import { isMutex, ownerOf } from './mutex';
-import { isLive } from './objects';
-import { undue } from './runs';
-import { objectOf } from './semaphore';
-
-export { usedElements } from './elements';
+} from './memory/layout';
+import { isLive, objectOf } from './memory/objects';
+import { heldBy, isHead } from './primitives/kinds';
+import { undue } from './queue/runs';
 
 export function mostElements(): u32 {
   return elementCapacity;
@@ -76,8 +75,7 @@ export function elementObject(i: u32): usize {
 export function elementWaiting(i: u32): i32 {
   const e = elementAt(i);
   const request = atomic.load<i64>(e, E_REQUEST);
-  if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === ATTACHED)
-    return (isMutex(objectOf(request)) && atomic.load<i64>(e, E_HELD) !== 0) as i32;
+  if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === ATTACHED) return isHead(objectOf(request), e) as i32;
   if ((request >> OWNER_SHIFT) & (ASYNC as i64)) return undue(e, request);
   return ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === WAITING) as i32;
 }
@@ -95,9 +93,7 @@ export function elementSince(i: u32): i32 {
 
 /** Permits that the thread of an attachment holds; of a mutex, whether it is the owner. */
 export function elementHeld(i: u32): i32 {
-  const o = elementObject(i);
-  if (isMutex(o)) return (ownerOf(o) === elementOwner(i)) as i32;
-  return atomic.load<i64>(elementAt(i), E_HELD) as i32;
+  return heldBy(elementObject(i), elementAt(i));
 }
 
 /** grant - ticket: below 0, permits that are waited for. */
@@ -115,4 +111,20 @@ export function timeouts(s: usize): u32 {
 
 export function deaths(s: usize): u32 {
   return atomic.load<u32>(s, O_DEATHS);
+}
+
+/** Waiters queued now, blocked threads and promises alike: a pass over every element. Racy by nature. */
+export function waiting(s: usize): i32 {
+  const used = usedElements();
+  let count = 0;
+  for (let i: u32 = 0; i < used; i++) {
+    const e = elementAt(i);
+    const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
+    if (state === IDLE || state === RESERVED || state >= ABANDONED) continue;
+    const request = atomic.load<i64>(e, E_REQUEST);
+    if (objectOf(request) !== s) continue;
+    if ((request >> OWNER_SHIFT) & (ASYNC as i64)) count += undue(e, request);
+    else if (state === WAITING) count++;
+  }
+  return count;
 }

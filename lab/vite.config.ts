@@ -31,7 +31,7 @@ function forBrowsers(): Plugin {
       if (id !== FILES) return undefined;
       return `
         const modules = { core: ${files('core')}, algorithms: ${files('algorithms')} };
-        export const layoutText = () => ${JSON.stringify(lines('core/layout.ts', /^export const .*$/gm))};
+        export const layoutText = () => ${JSON.stringify(lines('core/memory/layout.ts', /^export const .*$/gm))};
         export const moduleFiles = (name) => ({
           wasm: Uint8Array.from(atob(modules[name].wasm), (c) => c.charCodeAt(0)),
           wat: modules[name].wat,

@@ -69,7 +69,7 @@ for (const { name, entry, limit, embedded } of MODULES) {
 
 /**
  * Optimises for speed, but inlines no function that is called more than once and larger than INLINED: the compiler's
- * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/measurements.md). A function
+ * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/internals/what-was-tried.md). A function
  * in a straight run (check/src/straight.ts) must be within that.
  */
 function optimize(bytes) {

@@ -6,19 +6,19 @@
 import { Node, NodeKind } from 'assemblyscript';
 
 const INLINE = new Set([
-  'core/attachments/hold',
-  'core/attachments/record',
-  'core/elements/clearCells',
-  'core/elements/release',
-  'core/elements/take',
-  'core/mutex/quit',
-  'core/semaphore/acquire',
-  'core/semaphore/release',
-  'core/semaphore/note',
-  'core/semaphore/ring',
-  'core/semaphore/tell',
-  'core/semaphore/tryAcquire',
-  'core/waiters/mark',
+  'core/memory/attachments/hold',
+  'core/memory/attachments/record',
+  'core/memory/elements/clearCells',
+  'core/memory/elements/freeElement',
+  'core/memory/elements/take',
+  'core/primitives/kinds/cancelled',
+  'core/queue/marks/mark',
+  'core/queue/tickets/acquire',
+  'core/queue/tickets/release',
+  'core/queue/tickets/tryAcquire',
+  'core/queue/waking/note',
+  'core/queue/waking/ring',
+  'core/queue/waking/tell',
 ]);
 
 /** A transformation of what the compiler has parsed. */

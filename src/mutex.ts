@@ -1,5 +1,5 @@
 /**
- * Mutex: the public face of core/mutex.ts, where the algorithm, its bound and its proof are.
+ * Mutex: the public face of core/primitives/mutex.ts, where the algorithm, its bound and its proof are.
  *
  * This file checks arguments, turns answers into errors and promises, and keeps the reference to the shared object.
  * `lock` and `unlock` hand the rare cases to private methods, so that the common case stays small enough for the

@@ -1,5 +1,5 @@
 /**
- * Semaphore: the public face of core/semaphore.ts, where the algorithm and its proof are.
+ * Semaphore: the public face of core/queue/tickets.ts, where the algorithm and its proof are.
  *
  * This file checks arguments, turns answers into errors and promises, and keeps the reference to the
  * shared object. `acquire` and `release` hand the rare cases to private methods, so that the common case

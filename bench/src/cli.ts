@@ -187,7 +187,7 @@ async function run(options: Options): Promise<void> {
   mkdirSync(RESULTS, { recursive: true });
   const wantsNative = options.rows.some(({ kind }) => kind === 'native');
   if (wantsNative) note('building the native rows');
-  const native: NativeBinary = wantsNative ? buildNative() : { missing: 'not asked for' };
+  const native: NativeBinary = wantsNative ? await buildNative() : { missing: 'not asked for' };
   const { benchmark, rows, json, svg, work, ...told } = options;
   const results: Results = {
     benchmark: benchmark.name,

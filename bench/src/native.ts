@@ -1,8 +1,10 @@
 // The native rows: builds their binary with whatever C++ compiler there is, and runs it.
 
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Benchmark, Work } from './benchmarks.js';
 import type { SectionOrder } from './hand-over/program.js';
 import type { Trials } from './hand-over/trials.js';
@@ -28,8 +30,8 @@ export interface NativeRun {
 /** The binary, or why there is none. */
 export type NativeBinary = { binary: string; compiler: string } | { missing: string };
 
-/** Builds the binary unless it is newer than all of its sources. */
-export function buildNative(): NativeBinary {
+/** Builds the binary, its units side by side, unless it is newer than all of its sources. */
+export async function buildNative(): Promise<NativeBinary> {
   const sources = existsSync(SOURCES)
     ? readdirSync(SOURCES)
         .filter((file) => /\.(cpp|hpp|h)$/.test(file))
@@ -49,9 +51,21 @@ export function buildNative(): NativeBinary {
       existsSync(BINARY) && sources.every((file) => statSync(file).mtimeMs < statSync(BINARY).mtimeMs);
     if (fresh) return found;
     mkdirSync(BUILD, { recursive: true });
-    const built = spawnSync(compiler, [...FLAGS, ...units, '-o', BINARY], { encoding: 'utf8' });
-    if (built.status === 0) return found;
-    return { missing: `${compiler} could not build bench/native: ${firstLine(built.stderr)}` };
+    const run = promisify(execFile);
+    try {
+      const objects = await Promise.all(
+        units.map(async (unit) => {
+          const object = `${BUILD}${basename(unit)}.o`;
+          await run(compiler, [...FLAGS, '-c', unit, '-o', object]);
+          return object;
+        }),
+      );
+      await run(compiler, [...FLAGS, ...objects, '-o', BINARY]);
+      return found;
+    } catch (error) {
+      const why = (error as { stderr?: string }).stderr || String(error);
+      return { missing: `${compiler} could not build bench/native: ${firstLine(why)}` };
+    }
   }
   return { missing: `no C++ compiler found (tried ${compilers.join(', ')}; CXX names another)` };
 }

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 const read = (path: string): Uint8Array => readFileSync(new URL(`../../${path}`, import.meta.url));
 const text = (path: string): string => new TextDecoder().decode(read(path));
 
-/** core/layout.ts, with the constants of the core. */
+/** core/memory/layout.ts, with the constants of the core. */
 export function layoutText(): string {
-  return text('core/layout.ts');
+  return text('core/memory/layout.ts');
 }
 
 /** A module as it ships, and the same as text, for the names in it. */

@@ -22,7 +22,7 @@ interface Options {
   readonly last: string;
 }
 
-const LAST = new URL('../../docs/mutants.md', import.meta.url).pathname;
+const LAST = new URL('../../docs/internals/mutants.md', import.meta.url).pathname;
 
 /** The heaps of more workers would not fit the memory of most machines. */
 const workers = {

@@ -12,9 +12,14 @@ export type ProgramName = (typeof PROGRAMS)[number];
 /** Of the algorithms, what is called beside the core: they call nothing, and have no global. */
 const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDown', 'withdraw'];
 
+/** The name of a function or global without the folders of its file. */
+export function shortName(name: string): string {
+  return name.replace(/^core\/(?:(?:memory|queue|primitives|death)\/)?/, '');
+}
+
 function decoded(name: ProgramName): WasmModule {
   const { wasm, wat } = moduleFiles(name);
-  return decode(wasm, wat);
+  return decode(wasm, wat, shortName);
 }
 
 const loaded = new Map<ProgramName, Program>();

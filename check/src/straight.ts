@@ -1,7 +1,7 @@
 /**
  * Straight runs: an engine stops a thread only where it enters a function or goes round a loop, so between
- * taking a ticket and recording it there must be neither (R1 in core/semaphore.ts and core/runs.ts), and likewise in
- * R2 to R4 (core/giving-up.ts), R6 and R7 (core/attachments.ts), R9 (core/semaphore.ts). A call that an exception cuts
+ * taking a ticket and recording it there must be neither (R1 in core/queue/tickets.ts and core/queue/runs.ts), and likewise in
+ * R2 to R4 (core/queue/cancelling.ts), R6 and R7 (core/memory/attachments.ts), R9 (core/queue/tickets.ts). A call that an exception cuts
  * short ends there too.
  *
  * They are checked over the code that the search runs (engine/wasm/straight.ts), on every way from the instruction that
@@ -14,7 +14,7 @@ import { constant } from './scene/layout.js';
 
 /** The runs that the core relies on. */
 export const straightRuns: readonly StraightRun[] = [
-  ...['semaphore/acquire', 'semaphore/acquireOne'].map((fn) => ({
+  ...['tickets/acquire', 'semaphore/acquireOne'].map((fn) => ({
     name: `R1, ${fn}`,
     fn,
     from: { kind: RMW, word: constant('TICKET') },
@@ -39,7 +39,7 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: RMW, word: constant('M_WORD') },
     to: [constant('E_REQUEST'), constant('E_HELD')],
   })),
-  ...['mutex/take', 'mutex/stepDown'].map((fn) => ({
+  ...['mutex-head/take', 'mutex-head/stepDown'].map((fn) => ({
     name: `R8, ${fn}`,
     fn,
     from: { kind: CMPXCHG, word: constant('M_WORD') },
@@ -47,25 +47,25 @@ export const straightRuns: readonly StraightRun[] = [
   })),
   {
     name: 'R2, takeBack',
-    fn: 'giving-up/takeBack',
+    fn: 'cancelling/takeBack',
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
   {
     name: 'R3, claim',
-    fn: 'giving-up/claim',
+    fn: 'tombstones/claim',
     from: { kind: RMW, word: constant('GRANT') },
     to: [constant('E_STATE')],
   },
   // Whoever has granted or closed a request tells, though its call may be cut short where it enters a function.
   {
     name: 'R9, moveOn',
-    fn: 'semaphore/moveOn',
+    fn: 'waking/moveOn',
     from: { kind: CMPXCHG, word: constant('E_STATE') },
     to: [constant('E_STATE'), constant('T_DOORBELL')],
     by: [NOTIFY],
   },
-  { name: 'R4', fn: 'giving-up/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
+  { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
   // What is taken has an owner, and a cell that is taken is known (the caller of enter stores it at once).
   {
     name: 'R5, take',
@@ -77,7 +77,7 @@ export const straightRuns: readonly StraightRun[] = [
   // The first store and the first exchange of life that these come to is that of the reference.
   {
     name: 'R6, create',
-    fn: 'attachments/create',
+    fn: 'attachments/createObject',
     from: { kind: STORE, word: constant('O_LIFE') },
     to: [constant('E_STATE')],
   },
@@ -89,11 +89,11 @@ export const straightRuns: readonly StraightRun[] = [
   })),
   ...(
     [
-      ['attachments/acquireRobust', RMW, 'TICKET', 'E_HELD'],
-      ['attachments/tryAcquireRobust', CMPXCHG, 'TICKET', 'E_HELD'],
-      ['attachments/releaseRobust', RMW, 'GRANT', 'E_HELD'],
-      ['semaphore/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
-      ['semaphore/leave', STORE, 'E_HELD', 'E_STATE'],
+      ['tickets/acquireRobust', RMW, 'TICKET', 'E_HELD'],
+      ['tickets/tryAcquireRobust', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['tickets/releaseRobust', RMW, 'GRANT', 'E_HELD'],
+      ['releasing/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['parking/leave', STORE, 'E_HELD', 'E_STATE'],
       ['runs/drop', STORE, 'E_HELD', 'E_STATE'],
       ['runs/settle', STORE, 'E_HELD', 'E_START'],
     ] as const

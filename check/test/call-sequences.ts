@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import type { Machine } from '../src/engine/machine/machine.js';
 import { decode } from '../src/engine/wasm/decode.js';
 import { translate } from '../src/engine/wasm/translate.js';
-import type { ProgramName } from '../src/programs.js';
+import { type ProgramName, shortName } from '../src/programs.js';
 import {
   callMachine,
   callReal,
@@ -34,7 +34,7 @@ const KINDS = 3;
 export function load(name: ProgramName) {
   const bytes = readFileSync(new URL(`../../build/${name}.wasm`, import.meta.url));
   const text = readFileSync(new URL(`../../build/${name}.wat`, import.meta.url), 'utf8');
-  const decoded = decode(bytes, text);
+  const decoded = decode(bytes, text, shortName);
   return { name, decoded, program: translate(decoded), compiled: new WebAssembly.Module(bytes) };
 }
 
@@ -201,7 +201,7 @@ export class Sequence {
   /** Reaps a thread, mostly another. */
   #reap(t: number) {
     const u = this.#draw(20) ? (t + 1 + this.#draw(THREADS - 1)) % THREADS : t;
-    const me = this.#loaded.program.globals.findIndex(({ name }) => name === 'arena/me');
+    const me = this.#loaded.program.globals.findIndex(({ name }) => name === 'threads/me');
     const index = this.#machine.get(u, me);
     const life = this.#call(t, 'lifeIfAlive', [index]);
     if (typeof life !== 'number') return life;

@@ -36,25 +36,25 @@ function mutant(name: string, model: Model): Program {
 
 describe('seeded faults', () => {
   it.each([
-    ['the look at grant after entering a cell', 'semaphore/enterUntilDue: load grant, zero', '2x2'],
-    ['a notify', 'semaphore/moveOn: notify state, dropped', '2x2'],
+    ['the look at grant after entering a cell', 'parking/enterUntilDue: load grant, zero', '2x2'],
+    ['a notify', 'waking/moveOn: notify state, dropped', '2x2'],
     [
       'one notified of all who sleep on a word',
       'algorithms/ticket-semaphore/ticketPost: notify grant, one',
       'ticket: 4x1',
     ],
-    ['the comparison when a grant is given', 'semaphore/moveOn: cmpxchg state, loosened', '1x3'],
-    ['the epoch', 'semaphore/leave: load state, zero', '1x3'],
+    ['the comparison when a grant is given', 'waking/moveOn: cmpxchg state, loosened', '1x3'],
+    ['the epoch', 'parking/leave: load state, zero', '1x3'],
     ['grant before ticket', 'semaphore/releaseOne: rmw grant, swapped with load ticket', '2x2'],
-    ['the comparison of a wait', 'semaphore/parkFor: wait state, loosened', '2x2'],
+    ['the comparison of a wait', 'parking/parkFor: wait state, loosened', '2x2'],
     [
       'a tombstone that is passed while it is half joined',
-      'giving-up/merge: store state #1, dropped',
+      'tombstones/merge: store state #1, dropped',
       'tombstones: half joined and passed',
     ],
     [
       'the epoch of a tombstone',
-      'giving-up/claim: load state, ones',
+      'tombstones/claim: load state, ones',
       'tenants: given up when due, from epoch 0',
     ],
   ])('%s', (_, name, modelName) => {
@@ -71,7 +71,7 @@ describe('seeded faults', () => {
 describe('a mutant', () => {
   it('is tried with one model after the other, until one tells or they are too large together', () => {
     const last = modelOf('2x2');
-    const program = mutant('semaphore/enterUntilDue: load grant, zero', last);
+    const program = mutant('parking/enterUntilDue: load grant, zero', last);
     const candidates = [
       [modelOf('names, robust'), 300],
       [last, 300],

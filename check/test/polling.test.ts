@@ -1,4 +1,4 @@
-/** How long the waiters of a semaphore stay awake, and who is woken before its turn (core/polling.ts). */
+/** How long the waiters of a semaphore stay awake, and who is woken before its turn (core/queue/polling.ts). */
 import { describe, expect, it } from 'vitest';
 import { LOAD } from '../src/engine/machine/machine.js';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';

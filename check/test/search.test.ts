@@ -59,18 +59,18 @@ const plants = [
   {
     fault: 'the look at grant after entering dropped',
     in: '3x1',
-    program: faulty('semaphore/enterUntilDue', LOAD, readsNothing, GRANT),
+    program: faulty('parking/enterUntilDue', LOAD, readsNothing, GRANT),
   },
   {
     fault: 'the wake-up dropped',
     in: 'release of 2',
-    program: faulty('semaphore/moveOn', NOTIFY, onlyLoads),
+    program: faulty('waking/moveOn', NOTIFY, onlyLoads),
   },
   {
     fault: 'tryAcquire looks at another word than grant',
     in: 'try',
     program: faulty(
-      'semaphore/tryAcquire',
+      'tickets/tryAcquire',
       LOAD,
       (image, pc) => {
         image[pc + IMM] = constant('O_LIFE');

@@ -40,7 +40,7 @@ import {
   O_SPIN,
   O_THRESHOLD,
   TICKET,
-} from '../layout';
+} from '../memory/layout';
 import { setLastTicket } from './core';
 import { disown, holds, own } from './ownership';
 import { relax } from './relax';

@@ -8,9 +8,18 @@
  * The short-cut of Listing 2 applies here too: whoever takes a ticket does so before it looks at grant, and a
  * release moves grant before it looks at ticket, so when there are no more tickets than grants nobody waits.
  */
-import { bucketMask } from '../arena';
-import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, O_WAKE, TICKET, WAKE_DUE, WAKE_PASS } from '../layout';
-import { closeObject } from '../objects';
+import { bucketMask } from '../memory/arena';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  GRANT,
+  O_SPIN,
+  O_WAKE,
+  TICKET,
+  WAKE_DUE,
+  WAKE_PASS,
+} from '../memory/layout';
+import { closeObject } from '../memory/objects';
 import { addressSignal, addressSignalPolite, addressWaitUntil } from './chains';
 import { setLastTicket } from './core';
 import { dueSignal, dueWait } from './due-chains';

@@ -25,8 +25,8 @@
  * object whose turn it proves need not read the counter. The value may be old; counters only grow until they are
  * closed, so what it proves stays true, and when it proves nothing the waiter reads for itself.
  */
-import { bucketMask, chains } from '../arena';
-import { C_HEAD, E_BELOW, E_PASSED, GRANT, LINE, OPEN } from '../layout';
+import { bucketMask, chains } from '../memory/arena';
+import { C_HEAD, E_BELOW, E_PASSED, GRANT, LINE, OPEN } from '../memory/layout';
 import { countCollision, countFutileWake } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut, unpark, unparkWith } from './parking';

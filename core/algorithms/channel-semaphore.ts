@@ -4,9 +4,9 @@
  * A waiter waits on the channel of its ticket until grant has passed that; a release moves grant and signals the
  * channels of the tickets that became due. With O_LAZY it waits by keyWaitLazy, and never monitors.
  */
-import { bucketMask } from '../arena';
-import { ADMITTED, ANSWER_CLOSED, GRANT, O_LAZY, O_SPIN, TICKET } from '../layout';
-import { closeObject } from '../objects';
+import { bucketMask } from '../memory/arena';
+import { ADMITTED, ANSWER_CLOSED, GRANT, O_LAZY, O_SPIN, TICKET } from '../memory/layout';
+import { closeObject } from '../memory/objects';
 import { chainOf, satisfied } from './chains';
 import { keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy } from './channels';
 import { setLastTicket } from './core';

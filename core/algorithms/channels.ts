@@ -14,7 +14,7 @@
  * off again, or else the signaller sees the element. Getting off is by way 3 or 4 of chains.ts; putting back what
  * was below (way 1) would gain nothing, since those below have been signalled too.
  */
-import { C_CHANNEL_HEAD, C_SEQUENCE } from '../layout';
+import { C_CHANNEL_HEAD, C_SEQUENCE } from '../memory/layout';
 import { wake } from './chains';
 import { countCollision } from './counting';
 import { borrow, giveBack } from './lent';

@@ -23,7 +23,7 @@ import {
   GRANT,
   O_SPIN,
   TICKET,
-} from '../layout';
+} from '../memory/layout';
 import { giveNode, OPEN, openGate, passGate, takeNode } from './nodes';
 import { disown, holds, nodeOf, own } from './ownership';
 

@@ -15,7 +15,7 @@
  * if it had posted, and then its own gate is open, or will be opened by whoever has the element: that one evaluates
  * after it, by a counter that has passed already.
  */
-import { C_DUE_HEAD, C_DUE_POSTS, E_AWAITED, E_BELOW, E_COUNTER, GRANT, OPEN } from '../layout';
+import { C_DUE_HEAD, C_DUE_POSTS, E_AWAITED, E_BELOW, E_COUNTER, GRANT, OPEN } from '../memory/layout';
 import { chainOf, satisfied } from './chains';
 import { countCollision } from './counting';
 import { borrow, giveBack } from './lent';

@@ -10,10 +10,10 @@
  * (event count, value), on a chain that is woken as a whole, with the count passed along (chains.ts); and advance
  * looks into the chain of each value it has reached.
  */
-import { bucketMask } from '../arena';
-import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../layout';
-import { closeObject } from '../objects';
-import { keyOf } from '../waiting-array';
+import { bucketMask } from '../memory/arena';
+import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../memory/layout';
+import { closeObject } from '../memory/objects';
+import { keyOf } from '../queue/waiting-array';
 import { addressSignalPolite, addressWaitUntil, satisfied } from './chains';
 
 /** Adds n, from 1 on, and wakes whoever waits for a value that has been reached. */

@@ -4,7 +4,7 @@
  *
  *     first   where the semaphore begins: spread over the slots, since objects lie next to one another
  *
- *     multiplier   first + 17 t               the listing's, and the library's own semaphore's: core/waiting-array.ts
+ *     multiplier   first + 17 t               the listing's, and the library's own semaphore's: core/queue/waiting-array.ts
  *     paired       first + 17 (t >> 1)        two tickets in a row share a slot: the second is woken early, and warms up
  *     orbit        page t >> 6, line 17 t     64 tickets go round the 64 lines of one page, then comes the next page
  *     gray         first + 17 gray(t)         one bit changes from ticket to ticket, so that the steps are no stride
@@ -21,9 +21,9 @@
  * the ticket modulo that number, and is one to one there (an odd step; the two parts of an orbit; a Gray code, which
  * is cyclic). Paired needs twice as many tickets. A release of many permits relies on that (mostTickets).
  */
-import { bucketMask, buckets } from '../arena';
-import { HASH_GRAY, HASH_MIXED, HASH_ORBIT, HASH_PAIRED, LINE, O_HASH } from '../layout';
-import { MULTIPLIER, spread } from '../waiting-array';
+import { bucketMask, buckets } from '../memory/arena';
+import { HASH_GRAY, HASH_MIXED, HASH_ORBIT, HASH_PAIRED, LINE, O_HASH } from '../memory/layout';
+import { MULTIPLIER, spread } from '../queue/waiting-array';
 
 /** Lines of a page of 4 KiB, less one. */
 const ORBIT: u32 = 63;

@@ -3,10 +3,11 @@
  * globals of its own, and compiles in what it needs of the core. A thread that has registered through the core
  * calls adopt first. create, createObject and attachedTo are for programs that run this module alone (check/).
  */
-export { adopt, create, measure } from '../arena';
-export { attachedTo, create as createObject } from '../attachments';
-export { closeCounter, countDown, counted, countUp, tryCountDown, withdraw } from '../counter';
-export { closeObject, isDisposed } from '../objects';
+export { create, measure } from '../memory/arena';
+export { attachedTo, createObject } from '../memory/attachments';
+export { closeObject, isDisposed } from '../memory/objects';
+export { adopt } from '../memory/threads';
+export { closeCounter, countDown, counted, countUp, tryCountDown, withdraw } from '../primitives/counter';
 export {
   capacitorArrive,
   capacitorArriveInLanes,

@@ -1,15 +1,15 @@
 /**
  * The wait elements that the algorithms hold.
  *
- *     pool (core/elements.ts)  ──borrow──►  LENT, of this thread  ──►  on a chain, while it waits  ──►  mine
+ *     pool (core/memory/elements.ts)  ──borrow──►  LENT, of this thread  ──►  on a chain, while it waits  ──►  mine
  *
  * Other threads point to an element that is on a chain. So it is LENT, a state that a reaper leaves alone, and it
  * goes back to the pool only at the orderly end of its thread, when it is on no chain. Between two waits the thread
  * keeps one at hand; one is enough, since a thread waits in one place at a time, unless the condition that it
  * waits for is a function of the user's that waits too: then a second is borrowed for that while.
  */
-import { release, reserve } from '../elements';
-import { E_STATE, LENT, NEVER, RESERVED } from '../layout';
+import { freeElement, reserve } from '../memory/elements';
+import { E_STATE, LENT, NEVER, RESERVED } from '../memory/layout';
 
 /** The element at hand, 0 if none. */
 let mine: usize = 0;
@@ -45,12 +45,12 @@ export function borrow(): usize {
 /** Gives it back; it is on no chain. */
 export function giveBack(e: usize): void {
   if (mine === 0) mine = e;
-  else release(e);
+  else freeElement(e);
 }
 
 /** The thread ends, and has its elements on no chain: what it has at hand goes back to the pool. */
 export function surrender(): void {
   if (mine === 0) return;
-  release(mine);
+  freeElement(mine);
   mine = 0;
 }

@@ -22,7 +22,7 @@ import {
   Q_NEXT,
   REFUSED,
   TICKET,
-} from '../layout';
+} from '../memory/layout';
 import { giveNode, OPEN, openGate, passGate, takeNode } from './nodes';
 import { disown, holds, own } from './ownership';
 

@@ -4,9 +4,9 @@
  * A waiter waits at the location of its ticket until grant has passed that; a release moves grant and wakes all at
  * the locations of the tickets that became due, unless there are no more tickets than grants.
  */
-import { bucketMask } from '../arena';
-import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../layout';
-import { closeObject } from '../objects';
+import { bucketMask } from '../memory/arena';
+import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../memory/layout';
+import { closeObject } from '../memory/objects';
 import { chainOf, satisfied } from './chains';
 import { setLastTicket } from './core';
 import { countFutileWake } from './counting';

@@ -17,8 +17,8 @@
  * that is detached has its gate opened by who detached it, without waiting for anybody. A link is read before the
  * gate above it opens; after that the element may be anywhere.
  */
-import { bucketMask, chains } from '../arena';
-import { C_LOCATION_HEAD, E_BELOW, LINE, OPEN } from '../layout';
+import { bucketMask, chains } from '../memory/arena';
+import { C_LOCATION_HEAD, E_BELOW, LINE, OPEN } from '../memory/layout';
 import { countCollision } from './counting';
 import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut, unpark } from './parking';

@@ -24,7 +24,7 @@ import {
   GRANT,
   O_SPIN,
   TICKET,
-} from '../layout';
+} from '../memory/layout';
 import { follow, giveNode, OPEN, openGate, passGate, takeNext, takeNode } from './nodes';
 import { disown, holds, nodeOf, own } from './ownership';
 

@@ -16,9 +16,9 @@
  * else, and wakes whoever it finds there. One thread waits at a gate. The waker may come after that has gone on, and
  * even after the node has got another use: then somebody wakes for nothing, and looks again.
  */
-import { release, reserve } from '../elements';
-import { E_STATE, LENT, Q_END, Q_GATE, Q_LINK, Q_NEXT, RESERVED } from '../layout';
-import { pause } from '../pause';
+import { freeElement, reserve } from '../memory/elements';
+import { E_STATE, LENT, Q_END, Q_GATE, Q_LINK, Q_NEXT, RESERVED } from '../memory/layout';
+import { pause } from '../queue/pause';
 import { relax } from './relax';
 
 const KEPT: i32 = 4;
@@ -69,17 +69,17 @@ export function giveNode(node: usize): void {
     atomic.store<u32>(node, more as u32, Q_LINK);
     more = node;
     kept++;
-  } else release(node);
+  } else freeElement(node);
 }
 
 /** The thread ends: its pool goes back to the arena. */
 export function returnNodes(): void {
-  if (spare !== 0) release(spare);
+  if (spare !== 0) freeElement(spare);
   spare = 0;
   while (more !== 0) {
     const node = more;
     more = atomic.load<u32>(node, Q_LINK) as usize;
-    release(node);
+    freeElement(node);
   }
   kept = 0;
 }

@@ -5,8 +5,9 @@
  * Only the owner writes the word, after it has got the lock and before it gives it back. So a thread that reads
  * its own number there holds the lock, and one that does not, does not: what the others write is never its number.
  */
-import { me } from '../arena';
-import { O_OWNER } from '../layout';
+
+import { O_OWNER } from '../memory/layout';
+import { me } from '../memory/threads';
 
 /** Whether the calling thread holds the lock. */
 export function holds(lock: usize): bool {

@@ -11,7 +11,7 @@
  * The exchange that opens is the last access to the element but for the notify. By then the owner may have gone on,
  * and be asleep on the same word in a wait of its own: that notify wakes it in vain, and it looks at the gate again.
  */
-import { E_GATE, E_PASSED, PARKED, SHUT } from '../layout';
+import { E_GATE, E_PASSED, PARKED, SHUT } from '../memory/layout';
 import { relax } from './relax';
 
 /** Shuts the gate, before the element becomes known to others. */

@@ -15,9 +15,9 @@
  *
  * Source: the buckets of Dice and Kogan, Listing 2, for the atomic_wait and atomic_signal of P0514R1.
  */
-import { bucketMask, buckets } from '../arena';
-import { B_PARKED, B_SEQUENCE, LINE, O_PLACE } from '../layout';
-import { closeObject } from '../objects';
+import { bucketMask, buckets } from '../memory/arena';
+import { B_PARKED, B_SEQUENCE, LINE, O_PLACE } from '../memory/layout';
+import { closeObject } from '../memory/objects';
 
 const SPREAD: u32 = 0x9e3779b1;
 

@@ -2,7 +2,7 @@
  * What the queue locks share whose first owner stands in the lock's word with its node: McsLock, ClhLock and
  * ReciprocatingLock. The word is 0 while the lock is free.
  */
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, GRANT, REFUSED, TICKET } from '../layout';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, GRANT, REFUSED, TICKET } from '../memory/layout';
 import { giveNode, takeNode } from './nodes';
 import { own } from './ownership';
 

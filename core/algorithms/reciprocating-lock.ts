@@ -35,7 +35,7 @@ import {
   Q_END,
   Q_NEXT,
   TICKET,
-} from '../layout';
+} from '../memory/layout';
 import { giveNode, openGate, passGate, takeNode } from './nodes';
 import { disown, holds, nodeOf, own } from './ownership';
 

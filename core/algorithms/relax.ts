@@ -6,8 +6,8 @@
  *     spin             the most that there are: minutes, after which it parks all the same
  *     yield            -n     so many turns in which it gives the processor away for a moment; likewise
  */
-import { NEVER } from '../layout';
-import { pause } from '../pause';
+import { NEVER } from '../memory/layout';
+import { pause } from '../queue/pause';
 
 /** Nanoseconds. WebAssembly cannot yield; the shortest sleep lets others run. */
 const MOMENT: i64 = 1;

@@ -5,7 +5,15 @@
  * semaphore's: a permit goes to the lowest ticket that has none, and with one permit nobody is overtaken. An owner
  * is the thread whose ticket is grant - 1, and the word says so until it raises grant.
  */
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, GRANT, REFUSED, TICKET } from '../layout';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_HELD,
+  ANSWER_NOT_HELD,
+  GRANT,
+  REFUSED,
+  TICKET,
+} from '../memory/layout';
 import { setLastTicket } from './core';
 import { disown, holds, own } from './ownership';
 import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';

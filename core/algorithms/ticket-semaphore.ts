@@ -8,8 +8,8 @@
  * The wait compares all 64 bits of grant with the value that was too small, in one step with going to
  * sleep; the poster changes grant before it notifies. So a waiter sees the new grant or is woken.
  */
-import { ADMITTED, ANSWER_CLOSED, GRANT, MORE, O_SPIN, QUEUED, TICKET } from '../layout';
-import { closeObject } from '../objects';
+import { ADMITTED, ANSWER_CLOSED, GRANT, MORE, O_SPIN, QUEUED, TICKET } from '../memory/layout';
+import { closeObject } from '../memory/objects';
 import { lastTicket, setLastTicket } from './core';
 import { countFutileWake } from './counting';
 import { relax } from './relax';

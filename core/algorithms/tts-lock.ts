@@ -22,9 +22,18 @@
  *
  * It is not fair: who comes when it is free gets it, and nothing bounds how often a waiter is overtaken.
  */
-import { me } from '../arena';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, O_SPIN, REFUSED, TICKET } from '../layout';
-import { closeObject } from '../objects';
+
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_HELD,
+  ANSWER_NOT_HELD,
+  O_SPIN,
+  REFUSED,
+  TICKET,
+} from '../memory/layout';
+import { closeObject } from '../memory/objects';
+import { me } from '../memory/threads';
 import { relax } from './relax';
 
 const WORD: usize = TICKET;

@@ -4,7 +4,7 @@
  * It is that semaphore with one permit (twa-semaphore.ts) and an owner; exclusion and order are the semaphore's. A
  * waiter next in line polls grant, the others wait in the array, so that a hand-over disturbs two waiters at most.
  */
-import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../layout';
+import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../memory/layout';
 import { disown, holds, own } from './ownership';
 import { ticketTryLock } from './ticket-lock';
 import { twaDispose, twaGive, twaTake } from './twa-semaphore';

@@ -15,7 +15,7 @@
  * grant, then the sequence, then reads `parked`. Either the poster sees the count, or the waiter sees the
  * grant or the sequence.
  */
-import { bucketMask, buckets } from '../arena';
+import { bucketMask, buckets } from '../memory/arena';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -28,8 +28,8 @@ import {
   O_THRESHOLD,
   QUEUED,
   TICKET,
-} from '../layout';
-import { closeObject } from '../objects';
+} from '../memory/layout';
+import { closeObject } from '../memory/objects';
 import { lastTicket, setLastTicket } from './core';
 import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';

@@ -57,7 +57,7 @@ describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
 
 /**
  * Bytes that the whole of `taketurns` may take, minified and compressed by Brotli. The goal is 12 KB; it is missed by
- * core.wasm, about 7.0 KB, and the code and messages around it, about 10.4 KB: docs/measurements.md says what was tried.
+ * core.wasm, about 7.0 KB, and the code and messages around it, about 10.4 KB: docs/internals/what-was-tried.md.
  */
 const MOST = 17_600;
 

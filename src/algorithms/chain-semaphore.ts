@@ -25,7 +25,7 @@ export type ChainSemaphoreHandle = Handle<'ChainSemaphore'>;
 
 const KIND = 'ChainSemaphore';
 const DEFAULTS = { spin: 100 };
-/** WAKE_ALL, WAKE_PASS and WAKE_DUE of core/layout.ts. */
+/** WAKE_ALL, WAKE_PASS and WAKE_DUE of core/memory/layout.ts. */
 const WAKES = ['all', 'pass', 'due'] as const;
 
 /**

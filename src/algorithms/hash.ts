@@ -4,11 +4,11 @@ import type { Properties } from '../engine/shared-object.js';
 import { checkChoice } from '../errors.js';
 import type { ListingOptions } from './listing.js';
 
-/** In the order of HASH_* of core/layout.ts. */
+/** In the order of HASH_* of core/memory/layout.ts. */
 const HASHES: readonly Hash[] = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
 
 /**
- * How tickets are spread over the slots of the waiting array. The numbers are in docs/hashes.md.
+ * How tickets are spread over the slots of the waiting array. The numbers are in docs/internals/hashes.md.
  *
  * - `'multiplier'`: ticket times 17, from where the semaphore begins.
  * - `'paired'`: the same of half the ticket, so that two in a row share a slot and are woken together.

@@ -2,7 +2,7 @@
  * One thread's side of one arena: its core instance, its doorbell, and the objects it is attached to.
  *
  * A thread attaches once to an arena however many handles of it arrive, since it must have one place in
- * the registry. It is attached to a shared object (core/attachments.ts) for as long as a library object of its
+ * the registry. It is attached to a shared object (core/memory/attachments.ts) for as long as a library object of its
  * own may still use that: until the last one is disposed of, finds the shared object disposed of, or is
  * collected, and until the end of the thread.
  */

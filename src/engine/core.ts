@@ -1,5 +1,5 @@
 /**
- * The compiled core: its exports, the numbers it answers with (core/layout.ts has them too, and a unit test
+ * The compiled core: its exports, the numbers it answers with (core/memory/layout.ts has them too, and a unit test
  * compares the two), and how a thread gets an instance of it over an arena's memory.
  */
 import { coreBytes } from './core-bytes.js';

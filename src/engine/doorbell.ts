@@ -13,9 +13,9 @@
  *
  * The doorbell is read before what is due, and that before the grants: a ring after that makes the wait return at once
  * (D7). A release by this very thread does not ring; it settles its own promises before it returns. A request for which it
- * blocks has a later ticket than they, so when that gives up it makes none of them due (core/giving-up.ts).
+ * blocks has a later ticket than they, so when that gives up it makes none of them due (core/queue/cancelling.ts).
  *
- * Promises stand in runs (core/runs.ts). A run that has just begun, or whose front this thread has settled,
+ * Promises stand in runs (core/queue/runs.ts). A run that has just begun, or whose front this thread has settled,
  * is not entered in the waiting array, so nobody can ring for it; then a rest is due in this turn of the
  * event loop, however many promises come and go until then.
  */
@@ -251,7 +251,7 @@ export interface Resting {
   place: number;
 }
 
-/** Words of the thread's record, as core/layout.ts has them: from the doorbell on. */
+/** Words of the thread's record, as core/memory/layout.ts has them: from the doorbell on. */
 const TO_DUE = 7;
 const DUE_WORDS = 8;
 const PLACES = 32 * DUE_WORDS;

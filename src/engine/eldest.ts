@@ -2,7 +2,7 @@
  * A promise of this thread that is the eldest waiter of a mutex, until it has the lock or gives up. The thread has at
  * most one at a time for each mutex.
  *
- * It reserves the lock at once, since its thread cannot poll (core/mutex.ts). Whoever unlocks then rings the doorbell of
+ * It reserves the lock at once, since its thread cannot poll (core/primitives/mutex.ts). Whoever unlocks then rings the doorbell of
  * the thread; if that is the thread itself, it tries the lock again before `unlock` returns, and rings nobody.
  */
 import { DisposedError } from '../errors.js';

@@ -1,4 +1,4 @@
-/** The kinds of shared objects, and their numbers: KIND_* of core/layout.ts, which a unit test compares with these. */
+/** The kinds of shared objects, and their numbers: KIND_* of core/memory/layout.ts, which a unit test compares with these. */
 export const KINDS = {
   Semaphore: 1,
   TicketSemaphore: 2,

@@ -30,7 +30,7 @@ export interface ParkingOptions {
   readonly spin?: number;
 }
 
-/** In place of a number of polls: as many as pay, see core/polling.ts. */
+/** In place of a number of polls: as many as pay, see core/queue/polling.ts. */
 export const ADAPTIVE = -1;
 
 const MOST_POLLS = 1_000_000;

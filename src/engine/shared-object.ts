@@ -38,7 +38,7 @@ export interface Properties {
   readonly spin: number;
   readonly threshold: number;
   readonly robust: boolean;
-  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/layout.ts. */
+  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/memory/layout.ts. */
   readonly hash?: number;
   readonly firstTicket: bigint;
 }
@@ -86,7 +86,7 @@ let referred: Reference;
 /**
  * What a class extends whose fields are set, from `reference()`, where they are declared: a base class is made before
  * them. Fields that are set once, and not first to undefined, are constants to the engine wherever the object is one,
- * and a call of the core by way of them is compiled in with no load before it (docs/measurements.md).
+ * and a call of the core by way of them is compiled in with no load before it (docs/internals/what-was-tried.md).
  */
 export class Referring {
   /** @internal */

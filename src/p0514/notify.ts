@@ -15,7 +15,7 @@ export const Notify = {
 /** One of the values of `Notify`. */
 export type Notify = (typeof Notify)[keyof typeof Notify];
 
-/** NOTIFY_* of core/layout.ts. */
+/** NOTIFY_* of core/memory/layout.ts. */
 const NUMBERS = { all: 0, one: 1, none: 2 };
 
 /** The number of a notify for the core, checked. */

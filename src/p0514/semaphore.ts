@@ -1,6 +1,6 @@
 /**
  * What BinarySemaphore and CountingSemaphore have in common, which is all but their names: the public face of
- * core/counter.ts, where the algorithm is.
+ * core/primitives/counter.ts, where the algorithm is.
  *
  * A wait that finds the value 0 goes on in the queue of a Semaphore over the same shared object.
  */

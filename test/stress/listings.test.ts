@@ -172,7 +172,7 @@ describe.each([...kinds, ...hashes])('%s, releasing many at once', (_, make) => 
     const memory = new Memory(arena);
     const semaphore = make(0, { arena, spin: 0 });
     const { handle } = semaphore;
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 8; round++) {
       const waits = crowd.map((member) => watch(member.run('enter', { handle }), round));
       const queue = BigInt((round + 1) * CROWD);
       await until(() => memory.long(handle.address + at('TICKET')) === queue, 'all have a ticket');

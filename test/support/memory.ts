@@ -1,11 +1,11 @@
-/** A look into an arena's memory, by the numbers of core/layout.ts: for what the public face does not tell. */
+/** A look into an arena's memory, by the numbers of core/memory/layout.ts: for what the public face does not tell. */
 import { readFileSync } from 'node:fs';
 import type { Arena } from 'taketurns';
 
-/** Every number that core/layout.ts exports. */
+/** Every number that core/memory/layout.ts exports. */
 export const layout: Readonly<Record<string, number>> = Object.fromEntries(
   [
-    ...readFileSync(new URL('../../core/layout.ts', import.meta.url), 'utf8').matchAll(
+    ...readFileSync(new URL('../../core/memory/layout.ts', import.meta.url), 'utf8').matchAll(
       /^export const (\w+): \w+ = (-?)((?:0x[0-9a-f]+|\d+));/gm,
     ),
   ].map(([, name, minus, digits]) => [name, (minus ? -1 : 1) * Number(digits)]),
@@ -13,11 +13,11 @@ export const layout: Readonly<Record<string, number>> = Object.fromEntries(
 
 export function at(name: string): number {
   const value = layout[name];
-  if (value === undefined) throw new Error(`core/layout.ts exports no number ${name}`);
+  if (value === undefined) throw new Error(`core/memory/layout.ts exports no number ${name}`);
   return value;
 }
 
-/** Lists of names in an arena for so many, as core/arena.ts has it. */
+/** Lists of names in an arena for so many, as core/memory/arena.ts has it. */
 export function nameHeads(names: number): number {
   const step = at('NAME_HEADS_STEP');
   return Math.ceil(Math.max(names, at('NAME_HEADS_LEAST')) / step) * step;
@@ -42,7 +42,7 @@ export class Memory {
     const { buffer } = arena.handle.memory;
     this.#words = new Int32Array(buffer);
     this.#longs = new BigInt64Array(buffer);
-    // As core/arena.ts places the regions.
+    // As core/memory/arena.ts places the regions.
     const elements = this.word(at('H_ELEMENTS'));
     this.lineCapacity = Math.floor(elements / 8);
     const names = firstObject(this.word(at('H_NAMES'))) + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
@@ -86,7 +86,7 @@ export class Memory {
     );
   }
 
-  /** The number of the bucket that the semaphore's next ticket belongs to, as core/waiting-array.ts has it. */
+  /** The number of the bucket that the semaphore's next ticket belongs to, as core/queue/waiting-array.ts has it. */
   nextBucket({ handle: { address } }: { readonly handle: { readonly address: number } }): number {
     const mixed = Math.imul(address / at('OBJECT_SIZE'), 0x9e3779b1) >>> 16;
     const ticket = Number(BigInt.asUintN(16, this.long(address + at('TICKET'))));

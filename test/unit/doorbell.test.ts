@@ -34,7 +34,7 @@ class Thread {
     return { promises, promise: promises.wait({} as never, run) };
   }
 
-  /** What core/semaphore.ts does for a run that is due. */
+  /** What core/queue/tickets.ts does for a run that is due. */
   ring(run: number): void {
     this.due.add(run);
     const word = (RECORD + at('T_DUE')) / 4 + ((run >> 5) & 7);

@@ -549,7 +549,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     next.dispose();
     const dying = recruit(arena);
     const { thread } = await threadOf(semaphore, dying);
-    // Generation 1, free; being built by the worker, as core/objects.ts has it.
+    // Generation 1, free; being built by the worker, as core/memory/objects.ts has it.
     expect(memory.long(life)).toBe(1n << 32n);
     memory.write(life, (1n << 32n) | 0x1000000n | BigInt(thread));
     expect(() => new Semaphore(1, { arena })).toThrow(/no room for another object/);

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -40,23 +40,37 @@ describe('examples', () => {
   });
 });
 
-describe('the first example of the README', () => {
-  const code = /```js\n(.*?)```/s.exec(readFileSync(`${root}README.md`, 'utf8'))?.[1] ?? '';
+describe('the README', () => {
+  const readme = readFileSync(`${root}README.md`, 'utf8');
+  const first = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  const use = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  // Inside the package, where its own name leads to it.
+  const folder = `${root}build/readme`;
 
-  it('has at most fifteen lines', () => {
-    expect(code).not.toBe('');
-    expect(code.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+  beforeAll(() => mkdirSync(folder, { recursive: true }));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('begins with an example of at most fifteen lines', () => {
+    expect(first).not.toBe('');
+    expect(first.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
   });
 
-  it('runs when pasted', () => {
-    // Inside the package, where its own name leads to it.
-    const folder = `${root}build/readme`;
-    mkdirSync(folder, { recursive: true });
-    try {
-      writeFileSync(`${folder}/example.mjs`, code);
-      expect(run(`${folder}/example.mjs`)).toMatch(/^(working, \d of 2 permits left\n){6}$/);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+  it('has a first example that runs when pasted', () => {
+    writeFileSync(`${folder}/example.mjs`, first);
+    expect(run(`${folder}/example.mjs`)).toMatch(/^(working, \d of 2 permits left\n){6}$/);
+  });
+
+  it('has a block "Use" that compiles and runs when pasted', () => {
+    writeFileSync(`${folder}/use.mts`, use);
+    const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+    const options = ['--ignoreConfig', '--strict', '--module', 'node20', '--target', 'es2022'];
+    const lib = ['--lib', 'es2022,esnext.disposable,dom', '--types', 'node'];
+    const { status, stdout } = spawnSync(process.execPath, [tsc, ...options, ...lib, `${folder}/use.mts`], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe('');
+    expect(status).toBe(0);
+    expect(run(`${folder}/use.mjs`)).toBe('');
   });
 });

@@ -87,7 +87,7 @@ async function act(given: Given, command: Command): Promise<void> {
   const json = given.json ?? `${RESULTS}hand-over.json`;
   const wantsNative = rows.some(({ kind }) => kind === 'native');
   if (wantsNative) note('building the native rows');
-  const native: NativeBinary = wantsNative ? buildNative() : { missing: 'not asked for' };
+  const native: NativeBinary = wantsNative ? await buildNative() : { missing: 'not asked for' };
   const results: HandOverResults = {
     benchmark: 'hand-over',
     environment: environment('compiler' in native ? native.compiler : 'none'),

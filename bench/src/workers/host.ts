@@ -74,7 +74,7 @@ const GATHERING_MS = 2000;
 // How long the loop runs before the interval starts. A thread that is new to a row meets its slow path for the first
 // time then, and the engine compiles anew what it had compiled without it: a matter of milliseconds for each thread,
 // which all others in the queue wait for. With many threads each has so few turns a second that it takes seconds until
-// the compiled code is as it stays (docs/measurements.md).
+// the compiled code is as it stays (docs/internals/measurements.md).
 const WARM_MS = 30;
 /** Changes of phase meanwhile. */
 const REHEARSALS = 8;

@@ -105,7 +105,7 @@ const HOST = 9;
 /** The second thread, which has just registered, has its name, wherever that is. */
 function hosted(scene: Scene): void {
   const { threads } = scene.regions;
-  const record = threads + scene.global(1, 'arena/me') * constant('THREAD_SIZE');
+  const record = threads + scene.global(1, 'threads/me') * constant('THREAD_SIZE');
   const host = word(scene, record + constant('T_HOST'));
   if (host !== HOST) throw new Violation(`the host of a thread that is registered is ${host}`);
 }

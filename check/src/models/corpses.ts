@@ -1,5 +1,5 @@
 /**
- * Small models of reaping (core/reaping.ts): the first thread does something alone and falls asleep, and is killed
+ * Small models of reaping (core/death/reaping.ts): the first thread does something alone and falls asleep, and is killed
  * there, so that each state in which a thread can leave the arena costs some hundred states; then somebody reaps it,
  * while others go on, or is killed in turn wherever that can be.
  */

@@ -54,7 +54,7 @@ const listings: readonly Line[] = (['ticket', 'twa', 'conservative'] as const).f
   });
 });
 
-/** The semaphores whose waiters stand on chains: name, kind, and WAKE_* or O_LAZY of core/layout.ts. */
+/** The semaphores whose waiters stand on chains: name, kind, and WAKE_* or O_LAZY of core/memory/layout.ts. */
 const ON_CHAINS = [
   ['chain all', 'chain', 0],
   ['chain pass', 'chain', 1],
@@ -106,7 +106,7 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Lin
 
 /**
  * Who waits and who posts must come to the same slot by each hash, and a release of many to all slots: paired tickets
- * need more of them in a row for that. HASH_* of core/layout.ts; the listings above have the first.
+ * need more of them in a row for that. HASH_* of core/memory/layout.ts; the listings above have the first.
  */
 const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
   const line = (

@@ -87,7 +87,7 @@ interface Line {
   readonly elements?: number;
 }
 
-/** DISPOSED, with the reference of the thread that has made it (core/objects.ts). */
+/** DISPOSED, with the reference of the thread that has made it (core/memory/objects.ts). */
 const DISPOSED = (3 << 24) + 1;
 
 export const digits = (list: number): number[] =>

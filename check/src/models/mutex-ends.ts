@@ -5,7 +5,7 @@ import type { Scene } from '../scene/scene.js';
 import { COUNT_BIT, HAS, M_WORD, mutex } from './mutex-words.js';
 
 const O_DIED = constant('O_DIED');
-/** Of an object's life (core/objects.ts). */
+/** Of an object's life (core/memory/objects.ts). */
 const DISPOSED = 3;
 const M_LIMIT = constant('M_LIMIT');
 const M_DIED = constant('M_DIED');

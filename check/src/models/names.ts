@@ -18,7 +18,7 @@ const NAME_HEADS = constant('NAME_HEADS');
 const N_NEXT = constant('N_NEXT');
 const N_USED = constant('N_USED');
 const NAME_SIZE = constant('NAME_SIZE');
-/** Of an entry: it is nobody's draft any more (core/names.ts). */
+/** Of an entry: it is nobody's draft any more (core/memory/names.ts). */
 const PUBLISHED = -1;
 const OBJECT_SIZE = constant('OBJECT_SIZE');
 const O_LIFE = constant('O_LIFE');

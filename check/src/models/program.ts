@@ -51,7 +51,7 @@ export interface Line {
   readonly permits: readonly number[];
   readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
-  /** Waiters decide for themselves how long they poll: so many turns, and after so many polls in vain (core/polling.ts). */
+  /** Waiters decide for themselves how long they poll: so many turns, and after so many polls in vain (core/queue/polling.ts). */
   readonly awake?: { readonly turns: number; readonly vain: number };
   /** Where the counters begin. */
   readonly first?: bigint;
@@ -61,7 +61,7 @@ export interface Line {
   readonly fullLines?: boolean;
   /** Default: the library's Semaphore. */
   readonly kind?: keyof typeof LISTINGS;
-  /** Of a chain, how it wakes: WAKE_* of core/layout.ts. */
+  /** Of a chain, how it wakes: WAKE_* of core/memory/layout.ts. */
   readonly threshold?: number;
   /** One of HASH_*, where its kind has one. */
   readonly hash?: number;
@@ -185,7 +185,7 @@ function takeCells(scene: Scene, free: number, number: number, end: number): voi
   }
 }
 
-/** DISPOSED, with a reference of each thread that is attached and has not been reaped (core/objects.ts). */
+/** DISPOSED, with a reference of each thread that is attached and has not been reaped (core/memory/objects.ts). */
 const DISPOSED = 3 << 24;
 const LIVE = 2 << 24;
 

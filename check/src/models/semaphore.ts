@@ -15,7 +15,7 @@ const semaphore: readonly Line[] = [
   { name: '3x2 mixed 2 buckets', long: true, program: mixed, permits: [2], buckets: 2 },
   { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
   { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
-  // Waiters that poll for as long as pays, and are woken early (core/polling.ts): at the first trial, at its last poll in
+  // Waiters that poll for as long as pays, and are woken early (core/queue/polling.ts): at the first trial, at its last poll in
   // vain, in vain, and at the last of that.
   ...[0, 127, 128, 511].flatMap((vain): Line[] => {
     const line = (name: string, program: string, rest: Partial<Line> = {}): Line => ({

@@ -1,5 +1,5 @@
 /**
- * Small models of giving up (core/giving-up.ts): most are of one thread, whose promises stand in the queue one
+ * Small models of giving up (core/queue/cancelling.ts): most are of one thread, whose promises stand in the queue one
  * behind the other and give up in a given order, so each way that tombstones can lie and be joined costs some
  * hundred states. The counters begin far from 0, and the semaphore is not the first object, so that nothing
  * which is read can be mistaken for what memory is full of.

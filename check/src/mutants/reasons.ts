@@ -5,15 +5,15 @@
 export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // --- Words that nobody else reads yet, or any more ---
   [
-    /^attachments\/create: store (ticket|grant|counter\/owner|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|deaths|timeouts|departed), swapped/,
+    /^attachments\/createObject: store (ticket|grant|counter\/owner|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|deaths|timeouts|departed), swapped/,
     'The object is BUILDING: nobody reads it before the store of LIVE, which comes after all of these.',
   ],
   [
-    /^(semaphore\/(acquire|enqueue)|attachments\/acquireRobust|mutex\/queue|runs\/arrive): store (start|request|end, counter( #2)?), swapped/,
+    /^(tickets\/acquire|parking\/enqueue|tickets\/acquireRobust|mutex\/queue|runs\/arrive): store (start|request|end, counter( #2)?), swapped/,
     'The element is RESERVED: nobody reads start, request and end before the store of state, which comes after all of these.',
   ],
   [
-    /^attachments\/(create|attach): store (request( #\d)?, swapped with store held|held, swapped with load state( #\d)?)/,
+    /^attachments\/(createObject|attach): store (request( #\d)?, swapped with store held|held, swapped with load state( #\d)?)/,
     'The element is RESERVED: nobody reads request and held before the store of ATTACHED, which comes after both.',
   ],
   [
@@ -25,31 +25,31 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'create works on memory that no other thread knows yet, so the order of its stores is seen by nobody.',
   ],
   [
-    /^giving-up\/claim: rmw grant, swapped with load cells/,
+    /^tombstones\/claim: rmw grant, swapped with load cells/,
     'The element is CLAIMED: its cells are read and written by the claimant alone, and they are no part of what a look at grant decides.',
   ],
   [
-    /^giving-up\/merge: (store cells #1, swapped with load end|store end, counter, swapped with store cells #2|store cells #2, swapped with store request)/,
+    /^tombstones\/merge: (store cells #1, swapped with load end|store end, counter, swapped with store cells #2|store cells #2, swapped with store request)/,
     'One of the two is MERGING, the other CLAIMED: their cells, end, request and state are read and written by the one who merges, alone.',
   ],
   [
-    /^giving-up\/merge: store state #2, swapped with store state #3/,
+    /^tombstones\/merge: store state #2, swapped with store state #3/,
     'The element that is given back stands in no cell any more, and who finds it in a pass over the pool leaves it alone, CLAIMED or IDLE; so nobody sees which of the two is stored first.',
   ],
   [
-    /^giving-up\/abandon: store end, counter, swapped with load state/,
+    /^cancelling\/abandon: store end, counter, swapped with load state/,
     'Of the element of a waiter that gives up, others read end only when it is ABANDONED, which comes after both; of a promise, to count, and the store leaves its end as it was.',
   ],
   [
-    /^giving-up\/giveUpRun: store end, counter, dropped/,
+    /^cancelling\/giveUpRun: store end, counter, dropped/,
     'A promise has its end in the element already, from arrive: the store is for threads, with which it shares this function.',
   ],
   [
-    /^giving-up\/giveUp(Run)?: store state( #1)?, swapped with rmw timeouts/,
+    /^cancelling\/giveUp(Run)?: store state( #1)?, swapped with rmw timeouts/,
     'The count of those who have given up is read by diagnostics alone, and says nothing about an element.',
   ],
   [
-    /^semaphore\/parkFor: rmw futile wakes, dropped/,
+    /^parking\/parkFor: rmw futile wakes, dropped/,
     'The count of futile wake-ups is read by diagnostics alone; test/unit/inspect.test.ts looks at it.',
   ],
   [
@@ -73,12 +73,12 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The record is DEAD, or REAPER says that this thread reaps: nobody else changes that, unless this thread is dead itself, and then it does nothing.',
   ],
   [
-    /^mutex\/(take|stepDown): store held, swapped with rmw grant/,
+    /^mutex-head\/(take|stepDown): store held, swapped with rmw grant/,
     'In a straight run, so no death can come between; held is read by its own thread, and by who reaps it.',
   ],
   [/^mutex\/queue: load held, zero/, 'A thread is the eldest once at most, and held is 0 before.'],
   [
-    /^(giving-up\/giveUpFor: store state #2|attachments\/tellAgain: rmw died), swapped with load kind/,
+    /^(cancelling\/giveUpFor: store state #2|attachments\/tellAgain: rmw died), swapped with load kind/,
     'The kind of an object never changes, and a reference of the caller, or of the dead thread, keeps it.',
   ],
   [
@@ -95,15 +95,15 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- A thread that is declared dead ---
   [
-    /^(semaphore\/recover: cmpxchg life|arena\/unregister: cmpxchg life #[12]), loosened/,
+    /^(pending-call\/recover: cmpxchg life|arena\/unregister: cmpxchg life #[12]), loosened/,
     'The record is the own one of a thread that runs, ALIVE or ASLEEP, and comes to say what it should. Nobody else changes it then: who runs is not declared dead.',
   ],
   [
-    /^(semaphore\/parkFor: (cmpxchg life #1, loosened|wait, (dropped|loosened))|mutex\/compete: (cmpxchg life #1, loosened|wait, (dropped|loosened)))/,
+    /^(parking\/parkFor: (cmpxchg life #1, loosened|wait, (dropped|loosened))|mutex-head\/compete: (cmpxchg life #1, loosened|wait, (dropped|loosened)))/,
     'fallAsleep fails only for a thread that was declared dead while it was awake, against the contract of reap; the models with undead threads are of those that sleep.',
   ],
   [
-    /^(semaphore\/parkFor: wait never|mutex\/compete: wait never), loosened/,
+    /^(parking\/parkFor: wait never|mutex-head\/compete: wait never), loosened/,
     'NEVER is always 0, so the comparison always holds.',
   ],
   // --- A comparison further on decides ---
@@ -112,11 +112,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'An element just counted in is IDLE in epoch 0, as the 0 says; if another has taken it by now, the cmpxchg fails.',
   ],
   [
-    /^attachments\/create: load life #2, zero/,
+    /^attachments\/createObject: load life #2, zero/,
     'An object just counted in is FREE in generation 0, as the 0 says; if another has taken it by now, the cmpxchg fails.',
   ],
   [
-    /^(elements\/reserve: (load state #2, ones|cmpxchg state #2, fails)|attachments\/create: (load life #2, ones|cmpxchg life #2, fails))/,
+    /^(elements\/reserve: (load state #2, ones|cmpxchg state #2, fails)|attachments\/createObject: (load life #2, ones|cmpxchg life #2, fails))/,
     'The new element or object counts as taken by another, and is found by a later pass over those in use.',
   ],
   [
@@ -128,7 +128,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'A line is reserved in vain, and the cmpxchg on next gives the one that is there. A line less is free then; when none is left, the common lines take over.',
   ],
   [
-    /^arena\/register: load threads used #1, (zero|ones)/,
+    /^registry\/register: load threads used #1, (zero|ones)/,
     'The cmpxchg that raises the count fails on a wrong one, and the true one is loaded then.',
   ],
   [
@@ -136,37 +136,37 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The look for an entry of whoever took the last place. That one may not be there yet, so the answer NAMES_FULL is possible at this point in the core as it is.',
   ],
   [
-    /^(giving-up\/(giveUpRun|abandon)|reaping\/bury): cmpxchg state, loosened/,
+    /^(cancelling\/(giveUpRun|abandon)|reaping\/bury): cmpxchg state, loosened/,
     'Between the load and the exchange only GRANTED or CLOSED can come, and nobody but the owner acts on these. It gives up all the same; grant was moved before either, so it finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
   [/^attachments\/ownersDied: load died, ones/, 'The load only saves an exchange: of 0 for 0.'],
   // --- Turns: how long threads poll, and when a turn ends ---
   [
-    /^mutex\/(setLimit: (load pace|store turn)|turnLasted: (load|store))/,
+    /^mutex-pace\/(setLimit: (load pace|store turn)|turnLasted: (load|store))/,
     'It decides how long a turn lasts, within the limit, which the bound gives. check/test/mutex.test.ts ("a turn", "the pace") has the numbers.',
   ],
   [
-    /^mutex\/(compete: load turn #\d|compete: rmw counter\/owner #1), (zero|ones|dropped)/,
+    /^mutex-head\/(compete: load turn #\d|compete: rmw counter\/owner #1), (zero|ones|dropped)/,
     'It decides whether the eldest, which is awake, ends the turn by taking or reserving the lock. Else the limit ends it, or a lock that lies idle. check/test/mutex.test.ts ("reserves the lock when the turn is over").',
   ],
   [
-    /^mutex\/compete: (load pace|store( pace)?), (zero|ones|dropped)/,
+    /^mutex-head\/compete: (load pace|store( pace)?), (zero|ones|dropped)/,
     'It decides whether the eldest reserves the lock before its first sleep, or before the second. check/test/mutex.test.ts ("as eldest sleeps when one owner has had the lock for all the polls").',
   ],
   [
-    /^mutex\/compete: (load|store) vain( #\d)?, (zero|ones|dropped)/,
-    'The count of vain polls is a hint (core/polling.ts); check/test/polling.test.ts has the numbers.',
+    /^mutex-head\/compete: (load|store) vain( #\d)?, (zero|ones|dropped)/,
+    'The count of vain polls is a hint (core/queue/polling.ts); check/test/polling.test.ts has the numbers.',
   ],
   [
-    /^mutex\/(compete: load counter\/owner #[123]|mayTake: load parked\/limit), (zero|ones)/,
+    /^mutex-head\/(compete: load counter\/owner #[123]), (zero|ones)/,
     'It decides whether the eldest takes the free lock at once, which it always may, or looks once more before it sleeps.',
   ],
   [
-    /^mutex\/(compete|queue|patience): load spin, (zero|ones)/,
+    /^(mutex-head\/compete|mutex\/(queue|patience)): load spin, (zero|ones)/,
     'It does not poll before it sleeps, or queues up. How it polls, check/test/mutex.test.ts looks at.',
   ],
   [
-    /^mutex\/(compete|queue): load( #\d)?, (zero|ones)/,
+    /^(mutex-head\/compete|mutex\/queue): load( #\d)?, (zero|ones)/,
     'It decides whether to poll on; check/test/mutex.test.ts ("a thread that polls").',
   ],
   [
@@ -179,10 +179,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^mutex\/queue: load where, zero/,
-    'The load only saves an or of a bit that is set already (core/waiters.ts).',
+    'The load only saves an or of a bit that is set already (core/queue/marks.ts).',
   ],
   [
-    /^mutex\/compete: store wake, swapped with store eldest/,
+    /^mutex-head\/compete: store wake, swapped with store eldest/,
     'Both come before the access that says that the eldest sleeps. Nobody looks at either before having seen that.',
   ],
   [
@@ -216,7 +216,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'A notify where nobody sleeps.',
   ],
   [
-    /^semaphore\/dispose: rmw grant, dropped/,
+    /^closing\/dispose: rmw grant, dropped/,
     'The width of a tombstone is added to a grant that is closed: it says so with or without it.',
   ],
   [
@@ -278,7 +278,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [/^names\/find: load bytes #[34],/, 'Eight bytes that seem to differ are compared byte by byte then.'],
   [/^names\/openName: load bytes,/, 'All names of one length hash alike, and stand in one list.'],
   [
-    /^(semaphore\/acquire(One)?|attachments\/acquireRobust|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
+    /^(tickets\/acquire(Robust)?|semaphore\/acquireOne|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
     'grant is read too early, so a turn that has come in between is not seen here. enterUntilDue and enterRun read it again, after entering the element; a promise that was queued is settled by the same.',
   ],
   [
@@ -289,7 +289,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^algorithms\/(twa-semaphore\/twaAcquire: load grant #1, (zero|ones)|ticket-semaphore\/ticketAcquire: load grant #1, zero)/,
     'The short-cut for who is due at once is not taken; the loop that follows reads grant again, or compares with it when it sleeps. Counters of these semaphores are not below 0.',
   ],
-  [/^semaphore\/enqueue: load spin,/, 'It does not poll before it sleeps.'],
+  [/^parking\/enqueue: load spin,/, 'It does not poll before it sleeps.'],
   [
     /^algorithms\/twa-semaphore\/twaAwait: load threshold, ones/,
     'It takes itself for near (the threshold counts as 2^32 - 1): it polls grant, and looks at it once more before it sleeps.',
@@ -320,7 +320,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- One sleeper at most ---
   [
-    /^(semaphore\/(recover|moveOn|dispose)|reaping\/(bury|sweep|reap)|mutex\/(wakeEldest|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
+    /^(pending-call\/recover|waking\/moveOn|closing\/dispose|reaping\/(bury|sweep|reap)|mutex\/(wakeEldest|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
     'On an element only its owner sleeps, on a doorbell and on wake only its thread.',
   ],
 ];

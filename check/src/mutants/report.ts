@@ -1,4 +1,4 @@
-/** The report on mutants, as docs/mutants.md has it. */
+/** The report on mutants, as docs/internals/mutants.md has it. */
 import type { Verdict } from './trial.js';
 
 /** A mutant with what was found about it. */

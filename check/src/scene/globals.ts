@@ -21,20 +21,20 @@ interface Names {
 
 const GLOBALS: Readonly<Record<ProgramName, Names>> = {
   core: {
-    ticketTaken: 'semaphore/ticketTaken',
-    spares: ['arena/spare', 'arena/second'],
+    ticketTaken: 'tickets/ticketTaken',
+    spares: ['elements/spare', 'elements/second'],
     looks: ['elements/hint', 'objects/hint', 'names/hint'],
     dead: [
-      'semaphore/released',
-      'semaphore/grantBefore',
-      'semaphore/grantLate',
-      'semaphore/mutex',
-      'semaphore/attached',
-      'mutex/base',
+      'pending-call/released',
+      'pending-call/grantBefore',
+      'pending-call/grantLate',
+      'pending-call/mutex',
+      'pending-call/attached',
+      'mutex-pace/base',
       'mutex/first',
     ],
     last: ['mutex/guess'],
-    amidst: 'semaphore/amidst',
+    amidst: 'pending-call/amidst',
   },
   algorithms: {
     ticketTaken: 'core/ticketTaken',

@@ -1,5 +1,5 @@
 /**
- * The core's own constants, read from core/layout.ts, so that they are written once. The bases of the arena's
+ * The core's own constants, read from core/memory/layout.ts, so that they are written once. The bases of the arena's
  * regions are globals of the core; what an address means follows from both.
  */
 import { layoutText } from '../files.js';
@@ -11,10 +11,10 @@ for (const [, name, value] of layoutText().matchAll(
   constants.set(name as string, Number(value));
 }
 
-/** A constant of core/layout.ts. */
+/** A constant of core/memory/layout.ts. */
 export function constant(name: string): number {
   const value = constants.get(name);
-  if (value === undefined) throw new Error(`core/layout.ts has no constant ${name}`);
+  if (value === undefined) throw new Error(`core/memory/layout.ts has no constant ${name}`);
   return value;
 }
 

@@ -14,7 +14,7 @@ export interface Call {
 }
 
 export interface Made {
-  /** Constant of core/layout.ts. */
+  /** Constant of core/memory/layout.ts. */
   readonly kind: string;
   readonly spin: number;
   readonly threshold?: number;

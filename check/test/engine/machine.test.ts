@@ -1,7 +1,6 @@
 /**
  * What the machine has beyond an engine: steps, queues, kills, undo and hashes.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   DEAD,
@@ -13,6 +12,7 @@ import {
   Trap,
   WAIT,
 } from '../../src/engine/machine/machine.js';
+import { loadProgram } from '../../src/programs.js';
 import { decode } from '../../src/engine/wasm/decode.js';
 import { liveness } from '../../src/engine/wasm/liveness.js';
 import { translate } from '../../src/engine/wasm/translate.js';
@@ -300,10 +300,7 @@ describe('what decides the future, and what does not', () => {
 });
 
 describe('undo', () => {
-  const root = new URL('../../../build/', import.meta.url);
-  const core = translate(
-    decode(readFileSync(new URL('core.wasm', root)), readFileSync(new URL('core.wat', root), 'utf8')),
-  );
+  const core = loadProgram('core');
   const index = (name: string) => core.exports.get(name) as number;
 
   /** A word for each thread: whether its request is enqueued, so that park must follow. In the machine, to be undone. */
@@ -442,9 +439,9 @@ describe('undo', () => {
       while (machine.status(t) === PENDING) machine.step(t);
     };
     release(1);
-    expect(machine.frames(1)).toEqual(['semaphore/park', 'semaphore/parkFor']);
+    expect(machine.frames(1)).toEqual(['parking/park', 'parking/parkFor']);
     expect(machine.pendingKind(1)).toBe(WAIT);
-    expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'semaphore/parkFor' });
+    expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'parking/parkFor' });
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * What stands in an arena's memory, for the eye: the same reading for the simulated machine's and for the real one's.
- * Offsets are those of core/layout.ts.
+ * Offsets are those of core/memory/layout.ts.
  */
 import { constant, type Regions } from '@taketurns/check/dist/scene/layout.js';
 
@@ -63,7 +63,7 @@ export interface Bucket {
   readonly next: number;
 }
 
-/** Where the regions of an arena lie, as its header tells: what core/arena.ts does with the sizes. */
+/** Where the regions of an arena lie, as its header tells: what core/memory/arena.ts does with the sizes. */
 export function regionsIn(words: Int32Array): Regions {
   const size = (name: string): number => words[constant(name) >> 2] as number;
   const [objectCount, nameCount, threadCount] = [size('H_OBJECTS'), size('H_NAMES'), size('H_THREADS')];

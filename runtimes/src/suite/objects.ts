@@ -1,7 +1,7 @@
 /** Shared objects by their handles, of every kind. */
-import { Mutex, Semaphore } from 'taketurns';
+import * as taketurns from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
-import { AtomicSemaphore, BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
+import * as p0514 from 'taketurns/p0514';
 
 export interface Handle {
   readonly kind: string;
@@ -13,7 +13,7 @@ export interface Lock {
   tryLock?(): boolean;
 }
 
-const CLASSES = { ...algorithms, Mutex, Semaphore, AtomicSemaphore, BinarySemaphore, CountingSemaphore };
+const CLASSES = { ...taketurns, ...algorithms, ...p0514 };
 
 export function attach(handle: Handle): unknown {
   const found = CLASSES[handle.kind as keyof typeof CLASSES] as unknown as { from(handle: Handle): unknown };

@@ -156,7 +156,7 @@ class Reader {
 
 /** Names in index order, as the text format of a compiler lists them. */
 function namesIn(text: string, pattern: RegExp): string[] {
-  return [...text.matchAll(pattern)].map(([, name]) => name.replace(/^core\//, ''));
+  return [...text.matchAll(pattern)].map(([, name]) => name);
 }
 
 /** Names from the custom section "name", if the module has one. */
@@ -173,14 +173,14 @@ function functionNames(reader: Reader, end: number): Map<number, string> {
 
 /**
  * Reads a module. Optimised binaries have no names; `text`, the same module in the text format as the
- * compiler printed it, gives them.
+ * compiler printed it, gives them, and `rename` makes of each what traces are to say.
  */
-export function decode(bytes: Uint8Array, text = ''): WasmModule {
+export function decode(bytes: Uint8Array, text = '', rename = (name: string): string => name): WasmModule {
   if (new TextDecoder('latin1').decode(bytes.subarray(0, 8)) !== '\0asm\x01\0\0\0')
     throw new Error('not a WebAssembly module');
   const reader = new Reader(bytes, 8);
-  const globalNames = namesIn(text, /^ (?:\(import \S+ \S+ )?\(global \$(\S+)/gm);
-  const textNames = namesIn(text, /^ \(func \$(\S+)/gm);
+  const globalNames = namesIn(text, /^ (?:\(import \S+ \S+ )?\(global \$(\S+)/gm).map(rename);
+  const textNames = namesIn(text, /^ \(func \$(\S+)/gm).map(rename);
   let names = new Map(textNames.entries());
   let types: FunctionType[] = [];
   let declared: FunctionType[] = [];

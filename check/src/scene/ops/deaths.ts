@@ -38,7 +38,7 @@ export const recordOf = (scene: Scene, t: number): number => scene.regions.threa
 export const asleep = (): Op => ({
   text: 'asleep',
   next(scene, t) {
-    if (scene.global(t, 'semaphore/amidst') === 0) return true;
+    if (scene.global(t, 'pending-call/amidst') === 0) return true;
     const record = recordOf(scene, t);
     const life = scene.machine.hostLoad32(record);
     const slept = (life & ~LIFE_STATE) | constant('ASLEEP');

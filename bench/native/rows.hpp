@@ -1,0 +1,75 @@
+// The rows of the benchmarks by name, and what all commands do with a name.
+#pragma once
+
+#include <iomanip>
+#include <ostream>
+#include <string>
+
+#include "arguments.hpp"
+#include "clh-futex.hpp"
+#include "counting-semaphore.hpp"
+#include "lifo-futex.hpp"
+#include "mcs-futex.hpp"
+#include "one-permit.hpp"
+#include "pthread-mutex.hpp"
+#include "reciprocating-futex.hpp"
+#include "sem-t.hpp"
+#include "ticket-futex.hpp"
+#include "tts-futex.hpp"
+#include "twa-futex.hpp"
+
+template <class... Semaphores>
+struct Rows {};
+
+// The names are in the order in which `list` gives them.
+using Algorithms = Rows<
+#ifdef TAKETURNS_SEM_T
+    SemT,
+#endif
+#ifdef TAKETURNS_FUTEX
+    TicketFutex, TwaFutex, OnePermit<TtsFutex>, OnePermit<McsFutex>, OnePermit<ClhFutex>,
+    OnePermit<LifoFutex>, OnePermit<ReciprocatingFutex>,
+#endif
+    OnePermit<PthreadMutex>,
+    CountingSemaphore>;
+
+template <class T>
+struct Row {
+  using Semaphore = T;
+};
+
+// Calls `action` with the row of that name; false if there is none.
+template <class Action, class... Semaphores>
+bool withRow(Rows<Semaphores...>, const std::string& name, Action action) {
+  return ((name == Semaphores::name && (action(Row<Semaphores>{}), true)) || ...);
+}
+
+template <class... Semaphores>
+std::string namesOf(Rows<Semaphores...>) {
+  std::string names;
+  ((names += (names.empty() ? "\"" : ",\"") + std::string(Semaphores::name) + '"'), ...);
+  return names;
+}
+
+[[noreturn]] inline void noSuchAlgorithm(const std::string& name) {
+  throw BadArguments("no algorithm '" + name + "' here; there are " + namesOf(Algorithms{}));
+}
+
+template <class Semaphore>
+void checkKnobs(const Knobs& knobs) {
+  if (knobs.spin && !Semaphore::spins) throw BadArguments(std::string(Semaphore::name) + " has no --spin");
+  if (knobs.threshold && !Semaphore::hasThreshold) {
+    throw BadArguments(std::string(Semaphore::name) + " has no --threshold");
+  }
+}
+
+template <class Numbers>
+void printAll(std::ostream& out, const Numbers& numbers) {
+  out << '[';
+  const char* separator = "";
+  for (const auto number : numbers) {
+    out << separator << number;
+    separator = ",";
+  }
+  out << ']';
+}

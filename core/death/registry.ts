@@ -1,0 +1,62 @@
+/**
+ * The registry: a thread takes a record when it comes, and frees it when it ends in an orderly way.
+ */
+import { reserve, setSecond, setSpare, spare } from '../memory/elements';
+import {
+  ALIVE,
+  ANSWER_FULL,
+  H_THREADS,
+  LIFE_EPOCH,
+  LIFE_STATE,
+  T_HOST,
+  T_LIFE,
+  USED_THREADS,
+} from '../memory/layout';
+import { FREE } from '../memory/objects';
+import { become, me, mostThreads, myLife, threadRecord, wakeUp } from '../memory/threads';
+import { begin, end } from '../queue/pending-call';
+import { bury } from './reaping';
+
+/**
+ * Registers the calling thread, which its runtime calls `host` (0: it has no name for it). Its index, or
+ * ANSWER_FULL when records or elements have run out.
+ */
+export function register(host: i32): i32 {
+  const capacity = atomic.load<i32>(H_THREADS);
+  for (let i = 1; i <= capacity; i++) {
+    const life = atomic.load<i32>(threadRecord(i), T_LIFE);
+    if ((life & LIFE_STATE) !== FREE) continue;
+    // The counter tells who looks for a dead thread how far to look, so it comes first.
+    let used = mostThreads();
+    while (used < i) used = raise(used, i);
+    if (atomic.cmpxchg<i32>(threadRecord(i), life, life + (ALIVE - FREE), T_LIFE) !== life) continue;
+    atomic.store<i32>(threadRecord(i), host, T_HOST);
+    become(i, life + (ALIVE - FREE));
+    begin(i);
+    setSpare(reserve());
+    if (spare) return i;
+    unregister();
+    return ANSWER_FULL;
+  }
+  return ANSWER_FULL;
+}
+
+function raise(from: i32, to: i32): i32 {
+  return atomic.cmpxchg<i32>(USED_THREADS, from, to) === from ? to : atomic.load<i32>(USED_THREADS);
+}
+
+/**
+ * The orderly end of a thread: gives up whatever it waits for, gives back what it holds of robust objects,
+ * lets go of all it is attached to, and frees its record.
+ */
+export function unregister(): void {
+  end();
+  wakeUp(); // An exception may have ended its last sleep.
+  bury(me, false);
+  setSpare(0);
+  setSecond(0);
+  // Before another thread has the record: the name would be taken for its own until it has stored that.
+  atomic.store<i32>(threadRecord(me), 0, T_HOST);
+  atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
+  become(0, 0);
+}

@@ -1,0 +1,132 @@
+/**
+ * The arena: how one piece of shared memory is divided into regions, and where each region begins.
+ *
+ * One thread creates an arena in fresh zeroed memory, before any other thread can know of it. Every thread, the creator
+ * too, then opens the arena and registers (death/registry.ts). The bases lie in the globals of the thread's own instance
+ * of this module, so a thread needs no lookup.
+ */
+import {
+  CLOSED_COUNTER,
+  CLOSED_DISTANCE,
+  CLOSED_OBJECT,
+  ELEMENT_SIZE,
+  GRANT,
+  H_BUCKETS,
+  H_ELEMENTS,
+  H_END,
+  H_ID,
+  H_MAGIC,
+  H_NAMES,
+  H_OBJECTS,
+  H_THREADS,
+  H_VERSION,
+  LINE,
+  M_CLOSED,
+  MAGIC,
+  NAME_HEADS,
+  NAME_HEADS_LEAST,
+  NAME_HEADS_STEP,
+  NAME_SIZE,
+  O_COUNTER,
+  OBJECT_SIZE,
+  THREAD_SIZE,
+  VERSION,
+} from './layout';
+
+/** Lists of names. */
+export let headCount: u32 = 0;
+export let objects: usize = 0;
+export let objectCapacity: u32 = 0;
+export let names: usize = 0;
+export let nameCapacity: u32 = 0;
+/** Entries for names, published or being written: one more for each thread than there are names. */
+export let draftCapacity: u32 = 0;
+export let threads: usize = 0;
+export let chains: usize = 0;
+export let buckets: usize = 0;
+export let bucketMask: u32 = 0;
+export let lines: usize = 0;
+export let lineCapacity: u32 = 0;
+export let common: usize = 0;
+export let elements: usize = 0;
+export let elementCapacity: u32 = 0;
+
+/** Sizes to bases. Returns the bytes that the arena takes in all. */
+function place(
+  objectCount: u32,
+  nameCount: u32,
+  threadCount: u32,
+  bucketCount: u32,
+  elementCount: u32,
+): usize {
+  objectCapacity = objectCount;
+  nameCapacity = nameCount;
+  draftCapacity = nameCount + threadCount;
+  bucketMask = bucketCount - 1;
+  elementCapacity = elementCount;
+  lineCapacity = elementCount / 8;
+  // 12 cells a line and two cells an element at most: the common lines can always hold every element.
+  const commonCount = elementCount / 6 + 1;
+  headCount = (max(nameCount, NAME_HEADS_LEAST) + NAME_HEADS_STEP - 1) & -NAME_HEADS_STEP;
+  objects = NAME_HEADS + (headCount as usize) * 4;
+  names = objects + (objectCount as usize) * OBJECT_SIZE;
+  threads = names + (draftCapacity as usize) * NAME_SIZE;
+  chains = threads + ((threadCount as usize) + 1) * THREAD_SIZE;
+  buckets = chains + (bucketCount as usize) * LINE;
+  lines = buckets + (bucketCount as usize) * LINE;
+  common = lines + (lineCapacity as usize) * LINE;
+  elements = common + (commonCount as usize) * LINE;
+  return elements + (elementCount as usize) * ELEMENT_SIZE;
+}
+
+/** The bytes that an arena of these sizes takes. */
+export function measure(
+  objectCount: u32,
+  nameCount: u32,
+  threadCount: u32,
+  bucketCount: u32,
+  elementCount: u32,
+): u32 {
+  return place(objectCount, nameCount, threadCount, bucketCount, elementCount) as u32;
+}
+
+/** Lays out an arena in zeroed memory that no other thread knows yet. */
+export function create(
+  id: i64,
+  objectCount: u32,
+  nameCount: u32,
+  threadCount: u32,
+  bucketCount: u32,
+  elementCount: u32,
+): void {
+  const end = place(objectCount, nameCount, threadCount, bucketCount, elementCount);
+  atomic.store<i64>(H_ID, id);
+  atomic.store<u32>(H_OBJECTS, objectCount);
+  atomic.store<u32>(H_NAMES, nameCount);
+  atomic.store<u32>(H_THREADS, threadCount);
+  atomic.store<u32>(H_BUCKETS, bucketCount);
+  atomic.store<u32>(H_ELEMENTS, elementCount);
+  atomic.store<u32>(H_END, end as u32);
+  atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
+  // One word for kinds that tell by different bits of it that they are closed.
+  atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER | M_CLOSED, O_COUNTER);
+  atomic.store<i32>(H_VERSION, VERSION);
+  atomic.store<i32>(H_MAGIC, MAGIC);
+}
+
+/** Whether the memory holds an arena of this version; if so, learns its bases. */
+export function open(): bool {
+  if (atomic.load<i32>(H_MAGIC) !== MAGIC || atomic.load<i32>(H_VERSION) !== VERSION) return false;
+  const end = place(
+    atomic.load<u32>(H_OBJECTS),
+    atomic.load<u32>(H_NAMES),
+    atomic.load<u32>(H_THREADS),
+    atomic.load<u32>(H_BUCKETS),
+    atomic.load<u32>(H_ELEMENTS),
+  );
+  return end === (atomic.load<u32>(H_END) as usize) && end <= (memory.size() as usize) << 16;
+}
+
+export function id(): i64 {
+  return atomic.load<i64>(H_ID);
+}

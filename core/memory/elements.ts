@@ -1,0 +1,111 @@
+/**
+ * The pool of wait elements.
+ *
+ * A thread takes an element by a cmpxchg IDLE -> RESERVED on the element itself, and frees it by a store of IDLE with the
+ * next epoch. There is no free list, so a thread that dies tears nothing, and there is no ABA problem. A hint, private to
+ * the thread, says where a free element is likely: at the one that it freed last. Between taking an element and
+ * naming its owner there is no call and no loop (R5), as between taking a cell and noting which (enterBoth).
+ *
+ * The search tries some elements from the hint on. Then it extends the used part of the pool by one. Only when the whole
+ * pool is in use does it try all elements, once. So the usual cost is constant, and the pool is reported as full only
+ * after a whole pass has found no free element.
+ *
+ * A registered thread owns one RESERVED element, its spare, whenever it is outside acquire. So taking a ticket never needs
+ * an allocation, which could fail when the ticket is already taken.
+ */
+import { elementCapacity, elements } from './arena';
+import {
+  E_CELLS,
+  E_REQUEST,
+  E_STATE,
+  ELEMENT_SIZE,
+  EPOCH,
+  IDLE,
+  OWNER_SHIFT,
+  RESERVED,
+  STATE_MASK,
+  USED_ELEMENTS,
+} from './layout';
+import { me } from './threads';
+
+/** So many are tried before a pool is drawn out: of objects and names, too. */
+export const TRIES: u32 = 16;
+/** Where a free element is likely: so many bytes from the first. */
+let hint: u32 = 0;
+/** This thread's spare element. */
+export let spare: usize = 0;
+/** A further spare, at hand while async waiters come and go; 0 if none. */
+export let second: usize = 0;
+
+export function setSpare(e: usize): void {
+  spare = e;
+}
+
+export function setSecond(e: usize): void {
+  second = e;
+}
+
+export function elementAt(index: u32): usize {
+  return elements + (index as usize) * ELEMENT_SIZE;
+}
+
+export function indexOf(e: usize): u32 {
+  return ((e - elements) / ELEMENT_SIZE) as u32;
+}
+
+export function usedElements(): u32 {
+  return atomic.load<u32>(USED_ELEMENTS);
+}
+
+function take(e: usize): bool {
+  const state = atomic.load<i64>(e, E_STATE);
+  if ((state & STATE_MASK) !== IDLE) return false;
+  if (atomic.cmpxchg<i64>(e, state, state + RESERVED, E_STATE) !== state) return false;
+  atomic.store<i64>(e, (me as i64) << OWNER_SHIFT, E_REQUEST);
+  return true;
+}
+
+/** A RESERVED element owned by this thread, or 0 when every one of the arena is in use. */
+export function reserve(): usize {
+  while (true) {
+    const used = usedElements();
+    const full = used === elementCapacity;
+    for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
+      if (hint >= used * ELEMENT_SIZE) hint = 0;
+      const e = elements + (hint as usize);
+      hint += ELEMENT_SIZE;
+      if (take(e)) return e;
+    }
+    if (full) return 0;
+    if (atomic.cmpxchg<u32>(USED_ELEMENTS, used, used + 1) === used) hint = used * ELEMENT_SIZE;
+  }
+}
+
+/**
+ * Gives an element back to all. The caller owns it and has taken it out of its cells. It is nobody's before it is
+ * IDLE: of one that somebody is just taking, a reaper must not believe that it is the last owner's.
+ */
+export function freeElement(e: usize): void {
+  hint = (e - elements) as u32;
+  atomic.store<i64>(e, 0, E_REQUEST);
+  atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) | STATE_MASK) + 1 + IDLE, E_STATE);
+}
+
+/** Keeps an element whose wait is over, as this thread's own again. The state moves to the next epoch. */
+export function keep(e: usize): void {
+  atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) & ~STATE_MASK) + EPOCH + RESERVED, E_STATE);
+}
+
+/** Takes an element out of the cells it is entered in. */
+export function leaveCells(e: usize): void {
+  clearCells(e);
+}
+
+/** The same, in a straight run. */
+export function clearCells(e: usize): void {
+  const cells = atomic.load<u64>(e, E_CELLS);
+  if (cells === 0) return;
+  atomic.store<i32>(cells as u32 as usize, 0);
+  if (cells >> 32) atomic.store<i32>((cells >> 32) as usize, 0);
+  atomic.store<u64>(e, 0, E_CELLS);
+}

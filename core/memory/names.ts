@@ -1,0 +1,182 @@
+/**
+ * Names: a table of lists, to which entries are only ever added. There are at least as many lists as names, so a list
+ * stays short.
+ *
+ * A thread fills an entry that nobody else can see, then puts it at the head of its list by cmpxchg,
+ * having looked at every entry added meanwhile. So each name has one entry, and a thread that dies on the
+ * way leaves at most an entry that nobody finds. The entry's target, generation << 32 | object, is set by
+ * cmpxchg too: from nothing, or from an object that has been disposed of. All who open a name at once
+ * thus end up with the one object whose creator won.
+ *
+ * There is an entry more for each thread than there are names, so a full table can still be searched.
+ *
+ *     used     0, free  ->  the thread that drafts  ->  the same | PLACED, one of the `names` places is its own
+ *              ->  PUBLISHED, or 0 again: the thread's own stores, or of who reaps it
+ */
+import { draftCapacity, headCount, nameCapacity, names } from './arena';
+import { attach, attachedTo, createObject, detach } from './attachments';
+import { TRIES } from './elements';
+import {
+  ANSWER_CLOSED,
+  ANSWER_MISMATCH,
+  ANSWER_NAMES_FULL,
+  ANSWER_NOT_FOUND,
+  ANSWER_STALE,
+  N_BYTES,
+  N_LENGTH,
+  N_NEXT,
+  N_TARGET,
+  N_USED,
+  NAME_HEADS,
+  NAME_SIZE,
+  O_INITIAL,
+  O_MAX,
+  O_ROBUST,
+  PUBLISHED_NAMES,
+  USED_NAMES,
+} from './layout';
+import { closeObject, generation } from './objects';
+import { me } from './threads';
+
+const PLACED: i32 = 0x10000;
+const PUBLISHED: i32 = -1;
+/** Where a free entry is likely: its number. At the one that this thread has drafted last, since most are given back. */
+let hint: u32 = 0;
+
+/**
+ * An entry for the caller to write a name into: bytes from N_BYTES on. 0 if every one is in use. The same way as an
+ * element is found (elements.ts): some are tried, then the pool is drawn out by one, and only when it is full are all of
+ * them tried, once.
+ */
+export function draftName(): usize {
+  while (true) {
+    const used = atomic.load<u32>(USED_NAMES);
+    const full = used === draftCapacity;
+    for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
+      if (hint >= used) hint = 0;
+      const entry = names + (hint as usize) * NAME_SIZE;
+      if (atomic.load<i32>(entry, N_USED) === 0 && atomic.cmpxchg<i32>(entry, 0, me, N_USED) === 0)
+        return entry;
+      hint++;
+    }
+    if (full) return 0;
+    if (atomic.cmpxchg<u32>(USED_NAMES, used, used + 1) === used) hint = used;
+  }
+}
+
+function headOf(entry: usize, length: i32): usize {
+  let hash: u32 = 0x811c9dc5;
+  for (let i = 0; i < length; i++) hash = (hash ^ load<u8>(entry + N_BYTES + (i as usize))) * 0x01000193;
+  return NAME_HEADS + ((hash % headCount) as usize) * 4;
+}
+
+function sameName(a: usize, b: usize, length: i32): bool {
+  return (
+    atomic.load<i32>(a, N_LENGTH) === length &&
+    memory.compare(a + N_BYTES, b + N_BYTES, length as usize) === 0
+  );
+}
+
+/** The entry of the drafted name in the list from `entry` on, or 0. */
+function findName(draft: usize, length: i32, first: usize): usize {
+  let entry = first;
+  while (entry && !sameName(entry, draft, length)) entry = atomic.load<u32>(entry, N_NEXT) as usize;
+  return entry;
+}
+
+/** Gives a draft one of the `names` places that entries may take for good. */
+function reservePlace(draft: usize): bool {
+  while (true) {
+    const taken = atomic.load<u32>(PUBLISHED_NAMES);
+    if (taken === nameCapacity) return false;
+    if (atomic.cmpxchg<u32>(PUBLISHED_NAMES, taken, taken + 1) === taken) {
+      atomic.store<i32>(draft, me | PLACED, N_USED);
+      return true;
+    }
+  }
+}
+
+/** Gives back a draft that is not published, and its place. */
+function discard(draft: usize, used: i32): void {
+  if (used & PLACED) atomic.sub<u32>(PUBLISHED_NAMES, 1);
+  atomic.store<i32>(draft, 0, N_USED);
+}
+
+/** Gives back what a thread has drafted and not published. */
+export function freeDrafts(thread: i32): void {
+  const used = atomic.load<u32>(USED_NAMES);
+  for (let i: u32 = 0; i < used; i++) {
+    const entry = names + (i as usize) * NAME_SIZE;
+    const is = atomic.load<i32>(entry, N_USED);
+    if (is !== PUBLISHED && (is & ~PLACED) === thread) discard(entry, is);
+  }
+}
+
+/** The one entry of the drafted name: an earlier one if there is, else the draft, now public; 0 when there is no place. */
+function publish(draft: usize, head: usize, length: i32): usize {
+  // Without a place there may still be an entry by now: of whoever took the last one.
+  if (!reservePlace(draft)) return findName(draft, length, atomic.load<u32>(head) as usize);
+  while (true) {
+    const first = atomic.load<u32>(head);
+    const entry = findName(draft, length, first as usize);
+    if (entry) return entry;
+    atomic.store<u32>(draft, first, N_NEXT);
+    if (atomic.cmpxchg<u32>(head, first, draft as u32) === first) {
+      atomic.store<i32>(draft, PUBLISHED, N_USED);
+      return draft;
+    }
+  }
+}
+
+/**
+ * Attaches to the object of the drafted name, or makes it with these properties if there is none (with
+ * permits < 0 that is ANSWER_NOT_FOUND). The attachment's number, or an answer below 0. An object with other
+ * properties is ANSWER_MISMATCH. The draft is used up.
+ */
+export function openName(
+  draft: usize,
+  length: i32,
+  kind: i32,
+  permits: i32,
+  limit: i32,
+  spin: i32,
+  threshold: i32,
+  robust: i32,
+): i32 {
+  atomic.store<i32>(draft, length, N_LENGTH);
+  const head = headOf(draft, length);
+  let entry = findName(draft, length, atomic.load<u32>(head) as usize);
+  if (entry === 0 && permits >= 0) entry = publish(draft, head, length);
+  if (entry !== draft) discard(draft, atomic.load<i32>(draft, N_USED));
+  if (entry === 0) return permits < 0 ? ANSWER_NOT_FOUND : ANSWER_NAMES_FULL;
+  while (true) {
+    const target = atomic.load<u64>(entry, N_TARGET);
+    if (target) {
+      const o = target as u32 as usize;
+      const answer = attach(o, (target >> 32) as u32, kind);
+      if (answer > 0) {
+        if (permits < 0 || isLike(o, permits, limit, robust)) return answer;
+        detach(answer);
+        return ANSWER_MISMATCH;
+      }
+      if (answer !== ANSWER_CLOSED && answer !== ANSWER_STALE) return answer;
+    }
+    if (permits < 0) return ANSWER_NOT_FOUND;
+    const fresh = createObject(kind, permits, limit, spin, threshold, robust, 0);
+    if (fresh < 0) return fresh;
+    const o = attachedTo(fresh);
+    const next = ((generation(o) as u64) << 32) | (o as u64);
+    if (atomic.cmpxchg<u64>(entry, target, next, N_TARGET) === target) return fresh;
+    // Nobody else knows it, so there is nobody to tell.
+    closeObject(o);
+    detach(fresh);
+  }
+}
+
+function isLike(o: usize, permits: i32, limit: i32, robust: i32): bool {
+  return (
+    atomic.load<i32>(o, O_INITIAL) === permits &&
+    atomic.load<i32>(o, O_MAX) === limit &&
+    atomic.load<i32>(o, O_ROBUST) === robust
+  );
+}

@@ -1,0 +1,209 @@
+/**
+ * The allocator of shared objects, and how long an object lives.
+ *
+ * life is generation << 32 | state << 24 | references, changed by cmpxchg (but for the store that ends BUILDING);
+ * while BUILDING it has the thread that builds in place of the references:
+ *
+ * | from                | to                          | who                                                    |
+ * |---------------------|-----------------------------|--------------------------------------------------------|
+ * | FREE                | BUILDING                    | a thread that makes an object                          |
+ * | BUILDING            | LIVE, 1 reference           | the same, once every other word is written             |
+ * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle (generation must fit) |
+ * | LIVE, r             | LIVE, r-1                   | a thread that lets go; 0 is allowed: handles may be on their way |
+ * | LIVE, r             | DISPOSED, r                 | dispose, of whatever kind                              |
+ * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that lets go                                  |
+ * | DISPOSED, 1         | FREE, next generation       | the last to let go                                     |
+ * | BUILDING of a dead thread | FREE, next generation | who reaps the thread                                   |
+ *
+ * A thread holds a reference for as long as any code of its own can still reach the object, waiters that
+ * are asleep in it included. So when a disposed object is freed, no thread is inside and no element names
+ * it, and the memory can be used again. An object that nobody disposed is never freed. Each reference has a
+ * record (attachments.ts), by which a thread that was killed lets go when it is reaped.
+ *
+ * The generation makes an old handle fail to attach instead of finding a stranger.
+ */
+import { hasCounter } from '../primitives/kinds';
+import { objectCapacity, objects } from './arena';
+import { TRIES } from './elements';
+import {
+  ANSWER_CLOSED,
+  ANSWER_STALE,
+  ANSWER_WRONG_KIND,
+  CLOSED_DISTANCE,
+  GRANT,
+  M_PACE,
+  O_COUNTER,
+  O_DEATHS,
+  O_DEPARTED,
+  O_DIED,
+  O_INITIAL,
+  O_KIND,
+  O_LIFE,
+  O_MAX,
+  O_PARKED,
+  O_ROBUST,
+  O_SPIN,
+  O_THRESHOLD,
+  O_TIMEOUTS,
+  O_VAIN,
+  O_WHERE,
+  OBJECT_MASK,
+  OBJECT_SHIFT,
+  OBJECT_SIZE,
+  TICKET,
+  USED_OBJECTS,
+} from './layout';
+import { me } from './threads';
+
+export const FREE: u32 = 0;
+const BUILDING: u32 = 1 << 24;
+const LIVE: u32 = 2 << 24;
+const DISPOSED: u32 = 3 << 24;
+const STATES: u32 = 3 << 24;
+const REFERENCES: u32 = 0xffffff;
+const GENERATION: u64 = 1 << 32;
+const GENERATIONS: u64 = 0xffffffff00000000;
+/** Where a free object is likely: its number. At the one that this thread has freed last. */
+let hint: u32 = 0;
+
+export function objectOf(request: i64): usize {
+  return objects + (((request & OBJECT_MASK) >> OBJECT_SHIFT) as usize) * OBJECT_SIZE;
+}
+
+function claimObject(o: usize): bool {
+  const life = atomic.load<u64>(o, O_LIFE);
+  const building = life + (BUILDING as u64) + (me as u64);
+  return ((life as u32) & STATES) === FREE && atomic.cmpxchg<u64>(o, life, building, O_LIFE) === life;
+}
+
+/**
+ * A BUILDING object, or 0 when every one of the arena is in use. The same way as an element is found (elements.ts): some
+ * are tried, then the pool is drawn out by one, and only when it is full are all of them tried, once.
+ */
+function allocate(): usize {
+  while (true) {
+    const used = atomic.load<u32>(USED_OBJECTS);
+    const full = used === objectCapacity;
+    for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
+      if (hint >= used) hint = 0;
+      const o = objects + (hint as usize) * OBJECT_SIZE;
+      hint++;
+      if (claimObject(o)) return o;
+    }
+    if (full) return 0;
+    if (atomic.cmpxchg<u32>(USED_OBJECTS, used, used + 1) === used) hint = used;
+  }
+}
+
+/** Makes a live object with one reference, the caller's. Its address, or 0 when the arena is full. */
+export function buildObject(
+  kind: i32,
+  permits: i32,
+  limit: i32,
+  spin: i32,
+  threshold: i32,
+  robust: i32,
+  first: i64,
+): usize {
+  const o = allocate();
+  if (o === 0) return 0;
+  atomic.store<i64>(o, first, TICKET);
+  const counter = hasCounter(kind);
+  atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
+  // The owner of a lock, the word of a mutex and the sequence of an AtomicSemaphore are in the same place; the limit
+  // of a mutex in that of parked.
+  atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
+  atomic.store<i32>(o, 0, O_PARKED);
+  // With M_TURN, which is next to it.
+  atomic.store<i64>(o, 0, M_PACE);
+  atomic.store<i32>(o, kind, O_KIND);
+  atomic.store<i32>(o, limit, O_MAX);
+  atomic.store<i32>(o, spin, O_SPIN);
+  atomic.store<i32>(o, threshold, O_THRESHOLD);
+  atomic.store<i32>(o, permits, O_INITIAL);
+  atomic.store<i32>(o, robust, O_ROBUST);
+  atomic.store<i32>(o, 0, O_DIED);
+  atomic.store<i32>(o, 0, O_DEATHS);
+  atomic.store<i32>(o, 0, O_TIMEOUTS);
+  atomic.store<i32>(o, 0, O_DEPARTED);
+  atomic.store<i32>(o, 0, O_VAIN);
+  atomic.store<i32>(o, 0, O_WHERE);
+  atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
+  return o;
+}
+
+export function generation(o: usize): u32 {
+  return (atomic.load<u64>(o, O_LIFE) >> 32) as u32;
+}
+
+export function maxOf(o: usize): i32 {
+  return atomic.load<i32>(o, O_MAX);
+}
+
+export function isRobust(o: usize): bool {
+  return atomic.load<i32>(o, O_ROBUST) !== 0;
+}
+
+/** Adds a reference to a live object. 0, ANSWER_STALE, ANSWER_CLOSED or ANSWER_WRONG_KIND. */
+export function attachObject(o: usize, gen: u32, kind: i32): i32 {
+  const used = atomic.load<u32>(USED_OBJECTS) as usize;
+  if (o < objects || o >= objects + used * OBJECT_SIZE || (o - objects) % OBJECT_SIZE) return ANSWER_STALE;
+  while (true) {
+    const life = atomic.load<u64>(o, O_LIFE);
+    if (life >> 32 !== (gen as u64)) return ANSWER_STALE;
+    const state = (life as u32) & STATES;
+    if (state === DISPOSED) return ANSWER_CLOSED;
+    if (state !== LIVE) return ANSWER_STALE;
+    if (atomic.load<i32>(o, O_KIND) !== kind) return ANSWER_WRONG_KIND;
+    if (atomic.cmpxchg<u64>(o, life, life + 1, O_LIFE) === life) return 0;
+  }
+}
+
+/** Takes a reference back; the last one of a disposed object frees it. */
+export function detachObject(o: usize): void {
+  while (true) {
+    const life = atomic.load<u64>(o, O_LIFE);
+    const last = ((life as u32) & (STATES | REFERENCES)) === DISPOSED + 1;
+    const next = last ? (life & GENERATIONS) + GENERATION : life - 1;
+    if (atomic.cmpxchg<u64>(o, life, next, O_LIFE) !== life) continue;
+    if (last) hint = ((o - objects) / OBJECT_SIZE) as u32;
+    return;
+  }
+}
+
+export function isLive(o: usize): bool {
+  return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === LIVE;
+}
+
+export function isDisposed(o: usize): bool {
+  return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === DISPOSED;
+}
+
+/** Frees the objects that a dead thread has not come to finish. */
+export function freeUnfinished(thread: i32): void {
+  const used = atomic.load<u32>(USED_OBJECTS);
+  const building = BUILDING + (thread as u32);
+  for (let i: u32 = 0; i < used; i++) {
+    const o = objects + (i as usize) * OBJECT_SIZE;
+    const life = atomic.load<u64>(o, O_LIFE);
+    if ((life as u32) === building) atomic.store<u64>(o, (life & GENERATIONS) + GENERATION, O_LIFE);
+  }
+}
+
+/**
+ * Closes a live object: no one attaches from now on, or waits. Whether it is closed: then the caller, which knows
+ * the kind, tells those who wait.
+ */
+export function closeObject(o: usize): bool {
+  while (true) {
+    const life = atomic.load<u64>(o, O_LIFE);
+    const state = (life as u32) & STATES;
+    // Disposed of already: whoever did it may not have come to closing grant, or died before every waiter was told.
+    if (state !== DISPOSED) {
+      if (state !== LIVE) return false;
+      if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) !== life) continue;
+    }
+    atomic.store<i64>(o, atomic.load<i64>(o, TICKET) + CLOSED_DISTANCE, GRANT); // D6 write
+    return true;
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The pace of a mutex: how many locks fit into a turn, and how far a turn may go. primitives/mutex.ts says what turns are for.
+ */
+import { M_COUNT_SHIFT, M_LIMIT, M_PACE, M_TURN, M_WAITER, M_WAITERS, M_WORD, O_MAX } from '../memory/layout';
+
+/** Microseconds that a turn lasts. The pace of a lock is the overtakings in that time. */
+const TURN: i64 = 500;
+/** The turns of so many last 30 milliseconds together. Where more wait, turns are shorter. */
+const MANY: i64 = 60;
+/** If the eldest does not run, a turn may take so many times as many locks. */
+const OVERTIME: i64 = 4;
+/** The pace until somebody has measured it. */
+const USUAL_PACE: i32 = 10_000;
+const MOST_PACE: i32 = 1 << 17;
+/**
+ * A pace as low as this means that sections last 100 microseconds or more, or that hardly anybody comes. Then the eldest
+ * reserves the lock before its first sleep.
+ */
+export const SLOW: i32 = 5;
+/**
+ * How far the pace moves towards a new measurement: an eighth. A measurement counts as four times the pace so far at most,
+ * and as a quarter of it at least.
+ */
+const PACE_SHIFT: i32 = 3;
+const FARTHEST_SHIFT: i32 = 2;
+/** Microseconds. Shorter times are not used: clocks are too coarse. */
+const SHORTEST: i64 = 20;
+/** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign. */
+export const SIGN: i32 = 3;
+/** Overtakings when this thread came to wait. */
+let base: i32 = 0;
+/** The mutex that this thread has last taken as the eldest, and the overtakings then. 0: none, or its turn is measured. */
+let turnOf: usize = 0;
+let turnFrom: i32 = 0;
+
+export function overtakings(w: i64): i32 {
+  return (w >> M_COUNT_SHIFT) as i32;
+}
+
+/** How often whoever waits may still be overtaken, times 2 ** SIGN. */
+export function left(m: usize, w: i64): i32 {
+  return (atomic.load<i32>(m, M_LIMIT) - overtakings(w)) << SIGN;
+}
+
+/** Overtakings from one state of the word to a later one. */
+export function passed(from: i64, to: i64): i32 {
+  return ((overtakings(to) - overtakings(from)) << SIGN) >> SIGN;
+}
+
+/** Whether the turn of the thread that was the eldest before is over. */
+export function isOver(m: usize, w: i64): bool {
+  return (atomic.load<i32>(m, M_TURN) - overtakings(w)) << SIGN <= 0;
+}
+
+/** The thread comes to wait, when the word of the mutex was this. */
+export function setBase(w: i64): void {
+  base = overtakings(w);
+}
+
+/** The turn of this thread begins: it has taken the lock as the head, from this word. */
+export function beginTurn(m: usize, w: i64): void {
+  turnOf = m;
+  turnFrom = overtakings(w);
+}
+
+/**
+ * The thread has found the lock contended. So many microseconds ago it took the lock as the eldest. The overtakings since
+ * then tell the pace.
+ */
+export function turnLasted(m: usize, microseconds: i32): void {
+  if (turnOf !== m) return;
+  turnOf = 0;
+  const known = paceOf(m);
+  const count = ((overtakings(atomic.load<i64>(m, M_WORD)) - turnFrom) << SIGN) >> SIGN;
+  let pace = known << 1;
+  if ((microseconds as i64) >= SHORTEST) {
+    const measured = min(((count as i64) * TURN) / (microseconds as i64), MOST_PACE as i64) as i32;
+    pace = max(known >> FARTHEST_SHIFT, min(measured, known << FARTHEST_SHIFT));
+  } else if ((count as i64) * TURN < (known as i64) * SHORTEST) return;
+  setPace(m, known + ((pace - known) >> PACE_SHIFT) + (pace > known ? 1 : 0));
+}
+
+export function setPace(m: usize, pace: i32): void {
+  atomic.store<i32>(m, max(1, min(pace, MOST_PACE)), M_PACE);
+}
+
+export function paceOf(m: usize): i32 {
+  const known = atomic.load<i32>(m, M_PACE);
+  return known === 0 ? USUAL_PACE : known;
+}
+
+export function setLimit(m: usize, w: i64): void {
+  const now = overtakings(w);
+  const most = atomic.load<i32>(m, O_MAX);
+  const spent = ((now - base) << SIGN) >> SIGN;
+  const waiters = max((w & M_WAITERS) / M_WAITER, 1);
+  const pace = paceOf(m) as i64;
+  // The last in line waits through the turns of all before it. Together they must stay within the bound.
+  const share = (most as i64) / (waiters + 1);
+  const turn = waiters > MANY ? (pace * MANY) / waiters : pace;
+  atomic.store<i32>(m, now + min(max(min(turn, share), 1) as i32, most - spent), M_TURN);
+  atomic.store<i32>(m, now + min(max(min(turn * OVERTIME, share), 1) as i32, most - spent), M_LIMIT);
+}

@@ -1,0 +1,169 @@
+/**
+ * Parking: what a waiter does from the moment its request stands in the queue until the request is over.
+ *
+ * It polls grant for a while if it is near the head (polling.ts), enters its element in the waiting array, looks at grant
+ * once more, and sleeps on its own element until that is granted or closed. tickets.ts has the picture of both sides.
+ */
+import { objects } from '../memory/arena';
+import { hold } from '../memory/attachments';
+import { leaveCells, spare } from '../memory/elements';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  CLOSED,
+  CLOSED_BELOW,
+  E_REQUEST,
+  E_SINCE,
+  E_START,
+  E_STATE,
+  EPOCH,
+  FUTILE_WAKES,
+  GRANT,
+  GRANTED,
+  INTERRUPTED,
+  NEVER,
+  OBJECT_SHIFT,
+  OBJECT_SIZE,
+  OWNER_SHIFT,
+  QUEUED,
+  RESERVED,
+  STATE_MASK,
+  TIMED_OUT,
+  WAITING,
+  WIDTH_MASK,
+} from '../memory/layout';
+import { objectOf } from '../memory/objects';
+import { fallAsleep, owner, wakeUp } from '../memory/threads';
+import { admitted } from '../primitives/kinds';
+import { mark } from './marks';
+import { pause } from './pause';
+import { recover, settled, standInLine } from './pending-call';
+import { isCrowded, near, pollsOf, pollsPaid, pollsWereVain } from './polling';
+import { ticketTaken } from './tickets';
+import { enterBoth } from './waiting-array';
+
+const FOREVER: i64 = -1;
+/** Who has been woken early polls for a part of the usual time: shifted by this. */
+const WOKEN_SHIFT: i32 = 2;
+
+/**
+ * Goes on where acquire(s, n) has left off with this answer: QUEUED, and then park must follow, unless it has
+ * become the turn of its tickets meanwhile. ADMITTED, ANSWER_CLOSED, or ANSWER_FULL when an interrupted thread
+ * finds no spare. Of a robust semaphore the permits are counted for the attachment (elsewhere that is 0).
+ */
+export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
+  if (taken === INTERRUPTED) {
+    if (!recover()) return ANSWER_FULL;
+    queueSpare(s, ticketTaken, n as i64);
+  } else if (taken !== QUEUED) return taken;
+  const answer = untilDue(s, spare, near);
+  if (answer !== QUEUED) leave(answer, attachment);
+  return answer;
+}
+
+/**
+ * Blocks until it is the turn of the thread's request, which is QUEUED. `now` in milliseconds is kept for those who
+ * ask how long it has waited. ADMITTED or ANSWER_CLOSED.
+ */
+export function park(now: i32, attachment: i32): i32 {
+  return parkFor(FOREVER, now, attachment);
+}
+
+/**
+ * As park, for so many nanoseconds at most (below 0: for ever), or a little less: then TIMED_OUT, and the
+ * request still stands. park or parkFor goes on waiting, giveUp ends it.
+ */
+export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
+  atomic.store<i32>(spare, now, E_SINCE);
+  const answer = sleep(spare, nanoseconds);
+  if (answer !== TIMED_OUT) leave(answer, attachment);
+  return answer;
+}
+
+/** The thread's request is over: with permits if it is ADMITTED. The element becomes its spare again. */
+export function leave(answer: i32, attachment: i32): void {
+  const e = spare;
+  leaveCells(e);
+  const state = atomic.load<i64>(e, E_STATE);
+  const request = atomic.load<i64>(e, E_REQUEST);
+  if (answer === ADMITTED) hold(attachment, request & WIDTH_MASK); // R7 begins
+  atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
+  settled();
+  if (answer === ADMITTED) admitted(objectOf(request), attachment);
+}
+
+/** What R1 does, where it could not be done in R1. */
+function queueSpare(s: usize, start: i64, width: i64): void {
+  mark(s, spare);
+  const object = ((s - objects) / OBJECT_SIZE) as i64;
+  atomic.store<i64>(spare, start, E_START);
+  atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
+  atomic.store<i64>(spare, atomic.load<i64>(spare, E_STATE) + (WAITING - RESERVED), E_STATE);
+  standInLine();
+}
+
+/**
+ * Enters a request in the queue, after some polls unless more than `most` requests like it are before its own, or the
+ * queue is long. ADMITTED or ANSWER_CLOSED if that is over already, else QUEUED.
+ */
+export function untilDue(s: usize, e: usize, most: i64): i32 {
+  const start = atomic.load<i64>(e, E_START);
+  const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
+  const due = start + width;
+  let polls = isCrowded(s, width) ? 0 : pollsOf(s);
+  if (polls > 0) {
+    do {
+      const ahead = atomic.load<i64>(s, GRANT) - due;
+      if (ahead >= 0) {
+        pollsPaid(s);
+        return ADMITTED;
+      }
+      if (ahead < -(most + 1) * width) return enterUntilDue(s, e, start, due);
+      pause();
+    } while (--polls > 0);
+    pollsWereVain(s);
+  }
+  return enterUntilDue(s, e, start, due);
+}
+
+/** The same without polling. */
+export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
+  enterBoth(s, e, start, due); // D2 write
+  const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
+  if (ahead >= 0) return ADMITTED;
+  return ahead < CLOSED_BELOW ? ANSWER_CLOSED : QUEUED;
+}
+
+/**
+ * Sleeps until the element is granted or closed. A timed sleep may end earlier for no reason: the caller has the
+ * clock. There are engines in which a thread that was terminated in its sleep can still wake and run on. If it
+ * was declared dead in its sleep, its element may be another's by now: so it touches nothing, and sleeps for ever.
+ */
+function sleep(e: usize, nanoseconds: i64): i32 {
+  let slept = false;
+  while (true) {
+    const state = atomic.load<i64>(e, E_STATE);
+    if ((state & STATE_MASK) === GRANTED) return ADMITTED;
+    if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
+    if (slept) {
+      if (pollElement(e, state)) continue;
+      if (nanoseconds >= 0) return TIMED_OUT;
+      atomic.add<i32>(FUTILE_WAKES, 1);
+    }
+    while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, FOREVER);
+    atomic.wait<i32>(e + E_STATE, state as i32, nanoseconds); // D5
+    while (!wakeUp()) atomic.wait<i32>(NEVER, 0, FOREVER);
+    slept = true;
+  }
+}
+
+/** Polls the state of the own element, after a wake-up that came before its turn. Whether it has changed. */
+function pollElement(e: usize, state: i64): bool {
+  const s = objectOf(atomic.load<i64>(e, E_REQUEST));
+  for (let polls = pollsOf(s) >> WOKEN_SHIFT; polls > 0; polls--) {
+    if (atomic.load<i64>(e, E_STATE) !== state) return true;
+    pause();
+  }
+  return false;
+}

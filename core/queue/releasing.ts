@@ -1,0 +1,54 @@
+/**
+ * Releasing: what follows when release has found that somebody waits, or that there are too many permits.
+ */
+import { hold } from '../memory/attachments';
+import { ANSWER_OVER_MAX, CLOSED_BELOW, GRANT, INTERRUPTED, TICKET } from '../memory/layout';
+import { amidst, grantBefore, grantLate, RELEASING, recover, settled } from './pending-call';
+import { covers, settle } from './runs';
+import { LIMIT } from './tickets';
+import { wakeDue, wakeNear } from './waking';
+
+/**
+ * Wakes every waiter whose turn the release just made, which gave this answer, has brought, but for promises
+ * of this very thread. Of those it settles what is due in the run of this number, their first (0: it has none
+ * waiting), and answers how many; or ANSWER_OVER_MAX (the permits are taken back; of a robust semaphore the
+ * attachment holds them still). On a disposed semaphore it does nothing.
+ */
+export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
+  const width = n as i64;
+  let answer = 0;
+  if (answered === INTERRUPTED) {
+    const late = grantLate;
+    if (amidst === RELEASING) recover();
+    answer = settleRelease(s, width, late, attachment);
+  } else {
+    // Tickets of the thread's own run alone: then nobody else's turn has come.
+    if (run === 0 || !covers(run, grantBefore, width))
+      answer = settleRelease(s, width, grantBefore, attachment);
+  }
+  if (run !== 0 && answer === 0) answer = max(settle(run, attachment), 0);
+  if (answered !== INTERRUPTED) settled();
+  return answer;
+}
+
+function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 {
+  while (true) {
+    const ticket = atomic.load<i64>(s, TICKET);
+    const surplus = before - ticket;
+    if (surplus < CLOSED_BELOW) {
+      atomic.sub<i64>(s, width, GRANT);
+      return 0;
+    }
+    if (surplus < 0) {
+      wakeDue(s, before, width);
+      wakeNear(s, width);
+      return 0;
+    }
+    // So many permits are available that nobody waits, and n can be taken like any others.
+    if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
+    if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) {
+      hold(attachment, width);
+      return ANSWER_OVER_MAX;
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Runs: promises of one thread that took consecutive tickets of one semaphore share one wait element.
+ *
+ *     tickets     ... | 40 41 42 | 43 | 44 45 46 47 | ...
+ *                       this run   a stranger   the thread's next run
+ *                       start ──► end           of both, only the first is ever entered in the array
+ *
+ *     AWAKE     the thread looks after the run itself: it is in no cell, and nobody rings for it
+ *     WAITING   entered as its first promise alone, [start, start + width); a poster rings when that is due
+ *
+ * Every promise of a run asks for the same number of permits, the width in the request; another width begins
+ * another run. So start and end tell how many there are, and a promise comes and goes with two stores: end
+ * moves up when it takes its ticket, start when it is settled.
+ *
+ * Why no promise is forgotten: a thread that has nothing to do but sleep first enters each semaphore's first
+ * run and then reads grant again (D2, D6). Until then it is awake, and could not have settled a promise any
+ * sooner. The runs behind are due later than the first. Whoever settles the front of a run that is entered
+ * takes it out of the array, with the next epoch, so that start changes only where no poster can believe it.
+ *
+ * R1 ends with the store of end or of AWAKE: at every call and loop, each ticket taken lies in [start, end)
+ * of an element that is AWAKE, WAITING, GRANTED or CLOSED.
+ */
+import { objects } from '../memory/arena';
+import { hold } from '../memory/attachments';
+import {
+  elementAt,
+  freeElement,
+  indexOf,
+  leaveCells,
+  reserve,
+  second,
+  setSecond,
+  setSpare,
+  spare,
+} from '../memory/elements';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  ANSWER_FULL,
+  ASYNC,
+  AWAKE,
+  CLOSED_BELOW,
+  E_CELLS,
+  E_END,
+  E_REQUEST,
+  E_SINCE,
+  E_START,
+  E_STATE,
+  EPOCH,
+  GRANT,
+  OBJECT_SHIFT,
+  OBJECT_SIZE,
+  OWNER_SHIFT,
+  REFUSED,
+  RESERVED,
+  STATE_MASK,
+  TICKET,
+  WAITING,
+  WIDTH_MASK,
+} from '../memory/layout';
+import { objectOf } from '../memory/objects';
+import { me } from '../memory/threads';
+import { countWaiter, hasHead } from '../primitives/kinds';
+import { mark } from './marks';
+import { amidst, NOTHING, recover } from './pending-call';
+import { setLastTicket, tryAcquireRobust } from './tickets';
+import { enterBoth } from './waiting-array';
+
+/**
+ * Queues a promise. ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket taken), or the number (above ADMITTED) of
+ * the run it stands in: `last`, the run that the thread began last on this semaphore (0 if none is left), or
+ * a new one behind it, which is AWAKE. Of a robust semaphore permits are counted for the attachment (elsewhere
+ * that is 0). Never blocks.
+ */
+export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
+  // An object with a head has been tried already: its queue admits to the head alone.
+  const hasAHead = hasHead(s);
+  if (!hasAHead) {
+    const answer = tryAcquireRobust(s, n, attachment);
+    if (answer !== REFUSED) return answer;
+  }
+  if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
+  // The element for the next run is reserved before the ticket is taken: afterwards it is too late to fail.
+  if (second === 0) {
+    setSecond(reserve());
+    if (second === 0) return ANSWER_FULL;
+  }
+  const width = n as i64;
+  const object = ((s - objects) / OBJECT_SIZE) as i64;
+  const request = (((me | ASYNC) as i64) << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width;
+  const run = elementAt((last - 1) as u32);
+  const alike = last !== 0 && atomic.load<i64>(run, E_REQUEST) === request;
+
+  if (hasAHead) countWaiter(s); // R8 begins, and ends with R1
+  const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
+  setLastTicket(start);
+  const due = start + width;
+  const ahead = atomic.load<i64>(s, GRANT) - due; // D1 read
+  if (ahead >= 0) {
+    hold(attachment, width);
+    return ADMITTED;
+  }
+  if (ahead < CLOSED_BELOW) {
+    atomic.sub<i64>(s, width, TICKET);
+    return ANSWER_CLOSED;
+  }
+  if (alike && atomic.load<i64>(run, E_END) === start) {
+    atomic.store<i64>(run, due, E_END); // R1 ends
+    return last;
+  }
+  const e = spare;
+  atomic.store<i64>(e, request, E_REQUEST);
+  atomic.store<i64>(e, start, E_START);
+  atomic.store<i64>(e, due, E_END);
+  atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (AWAKE - RESERVED), E_STATE); // R1 ends
+  setSpare(second);
+  setSecond(0);
+  return (indexOf(e) + 1) as i32;
+}
+
+/**
+ * Settles the promises of a run whose turn has come: how many, or ANSWER_CLOSED. The thread gives the run up
+ * when none is left. Of a robust semaphore their permits are counted for the attachment.
+ */
+export function settle(number: i32, attachment: i32): i32 {
+  const e = elementAt((number - 1) as u32);
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const width = request & WIDTH_MASK;
+  const start = atomic.load<i64>(e, E_START);
+  const ahead = atomic.load<i64>(objectOf(request), GRANT) - start; // D2, D6, D7 read
+  if (ahead < width) return ahead < CLOSED_BELOW ? ANSWER_CLOSED : 0;
+  const length = atomic.load<i64>(e, E_END) - start;
+  const count = ahead < width + width ? 1 : min(ahead, length) / width;
+  const settled = count * width;
+  if (settled === length) {
+    drop(e, settled, attachment);
+  } else {
+    wake(e);
+    hold(attachment, settled); // R7 begins
+    atomic.store<i64>(e, start + settled, E_START); // R7 ends
+  }
+  return count as i32;
+}
+
+/** Takes a run out of the array, if it is entered. */
+function wake(e: usize): void {
+  const state = atomic.load<i64>(e, E_STATE);
+  if ((state & STATE_MASK) === AWAKE) return;
+  leaveCells(e);
+  atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + AWAKE, E_STATE);
+}
+
+/** Gives up a run of a closed semaphore. */
+export function dropRun(number: i32): void {
+  drop(elementAt((number - 1) as u32), 0, 0);
+}
+
+/** Gives up a run, the last of whose promises have just got so many permits. */
+function drop(e: usize, settled: i64, attachment: i32): void {
+  leaveCells(e);
+  const state = atomic.load<i64>(e, E_STATE);
+  hold(attachment, settled); // R7 begins
+  atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
+  if (second === 0) setSecond(e);
+  else freeElement(e);
+}
+
+/**
+ * Enters a run of which nothing was due, so that a poster rings when its first promise is. Whether that, or
+ * the closing of the semaphore, has come meanwhile: then settle must follow. `now` as park has it.
+ */
+export function enterRun(number: i32, now: i32): bool {
+  // Before the thread sleeps, whatever an interrupted call has left undone is done.
+  if (amidst !== NOTHING) recover();
+  const e = elementAt((number - 1) as u32);
+  const state = atomic.load<i64>(e, E_STATE);
+  const is = state & STATE_MASK;
+  // WAITING in no cell: an earlier call was interrupted before it had entered the run.
+  if (is !== AWAKE && (is !== WAITING || atomic.load<u64>(e, E_CELLS) !== 0)) return is !== WAITING;
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const s = objectOf(request);
+  const start = atomic.load<i64>(e, E_START);
+  const due = start + (request & WIDTH_MASK);
+  mark(s, e);
+  atomic.store<i32>(e, now, E_SINCE);
+  atomic.store<i64>(e, (state & ~STATE_MASK) + WAITING, E_STATE); // D6 write
+  enterBoth(s, e, start, due); // D2 write
+  const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
+  return ahead >= 0 || ahead < CLOSED_BELOW;
+}
+
+/** Whether the tickets, `width` from `from` on, are all of this run and not settled. */
+export function covers(number: i32, from: i64, width: i64): bool {
+  const e = elementAt((number - 1) as u32);
+  return from - atomic.load<i64>(e, E_START) >= 0 && atomic.load<i64>(e, E_END) - from - width >= 0;
+}
+
+/** How many promises of a run wait and are not due. Racy when it is another thread's. */
+export function undue(e: usize, request: i64): i32 {
+  const width = request & WIDTH_MASK;
+  const start = atomic.load<i64>(e, E_START);
+  const ahead = atomic.load<i64>(objectOf(request), GRANT) - start;
+  const length = atomic.load<i64>(e, E_END) - start;
+  if (ahead < CLOSED_BELOW || length < 0) return 0;
+  return (length / width - min(max(ahead, 0), length) / width) as i32;
+}

@@ -1,0 +1,95 @@
+/**
+ * Tombstones: the elements of cancelled requests, which stand in the queue for tickets that nobody wants.
+ *
+ *     ticket   ... | 40 41 42 | 43 | ...        42 are granted: the tombstone's start has been passed, so
+ *                   tombstone   next            nobody ahead of it waits: grant += 3, and 43 is due
+ *                   start   end
+ *
+ * Whichever thread brings grant past the start of a tombstone claims it, and adds its width to grant: a thread that
+ * releases, or the one that cancels, if grant has passed the start already. To add the width sooner would admit those
+ * ahead on permits that do not exist. Not to add it would keep the permits from those behind for ever.
+ *
+ * Two tombstones side by side become one (merge), so a semaphore never has more of them than it has waiters, and one. A
+ * tombstone stands in the cells of its first and of its last ticket, so a neighbour is found in one bucket either way. Each
+ * change of a tombstone moves the epoch on. So a thread that reads the words under a state, and then exchanges that very
+ * state, has read the words of one tombstone.
+ *
+ * R3 and R4 have no call and no loop in them. An engine that stops a thread only at these cannot leave a tombstone that is
+ * claimed and never counted, or one that is half merged.
+ */
+import { clearCells, elementAt, freeElement, indexOf } from '../memory/elements';
+import {
+  ABANDONED,
+  B_CELLS,
+  B_NEXT,
+  CLAIMED,
+  E_CELLS,
+  E_END,
+  E_REQUEST,
+  E_START,
+  E_STATE,
+  EPOCH,
+  GRANT,
+  LINE,
+  MERGING,
+  STATE_MASK,
+} from '../memory/layout';
+import { objectOf } from '../memory/objects';
+import { bucketOf } from './waiting-array';
+
+/** Where grant was after the last claim. */
+export let passedTo: i64 = 0;
+
+/** Adds the width of a tombstone to grant, and frees its element. The width, or 0 if somebody else was first. */
+export function claim(s: usize, e: usize, state: i64): i64 {
+  if (atomic.cmpxchg<i64>(e, state, state + (CLAIMED - ABANDONED), E_STATE) !== state) return 0; // R3 begins
+  const width = atomic.load<i64>(e, E_END) - atomic.load<i64>(e, E_START);
+  passedTo = atomic.add<i64>(s, width, GRANT) + width; // D1, D2 write
+  clearCells(e);
+  freeElement(e); // R3 ends
+  return width;
+}
+
+/** Two neighbours become one: x, which begins where it did and ends where y did. Whether they have. */
+export function merge(x: usize, itsX: i64, y: usize, itsY: i64): bool {
+  if (atomic.cmpxchg<i64>(x, itsX, itsX + (MERGING - ABANDONED), E_STATE) !== itsX) return false; // R4 begins
+  if (atomic.cmpxchg<i64>(y, itsY, itsY + (CLAIMED - ABANDONED), E_STATE) !== itsY) {
+    atomic.store<i64>(x, itsX, E_STATE); // R4 ends. D4 write
+    return false;
+  }
+  const ofX = atomic.load<u64>(x, E_CELLS);
+  const ofY = atomic.load<u64>(y, E_CELLS);
+  const last = ofY & 0xffffffff;
+  // x takes over the cell of y's last ticket, and keeps that of its own first.
+  atomic.store<i32>(last as usize, (indexOf(x) + 1) as i32);
+  if (ofY >> 32) atomic.store<i32>((ofY >> 32) as usize, 0);
+  if (ofX >> 32) atomic.store<i32>((ofX & 0xffffffff) as usize, 0);
+  const first = ofX >> 32 ? ofX & 0xffffffff00000000 : ofX << 32;
+  atomic.store<u64>(x, first | last, E_CELLS);
+  atomic.store<i64>(x, atomic.load<i64>(y, E_END), E_END);
+  atomic.store<u64>(y, 0, E_CELLS);
+  freeElement(y);
+  atomic.store<i64>(x, itsX + EPOCH, E_STATE); // R4 ends. D4 write
+  return true;
+}
+
+/** Whether an element was a tombstone of the semaphore with this first or last ticket, when it had this state. */
+export function is(s: usize, e: usize, state: i64, field: usize, ticket: i64): bool {
+  if ((state & STATE_MASK) !== ABANDONED) return false;
+  return atomic.load<i64>(e + field) === ticket && objectOf(atomic.load<i64>(e, E_REQUEST)) === s;
+}
+
+/** The tombstone that stands in the bucket of `key` and has this first or last ticket, or 0. */
+export function find(s: usize, key: i64, field: usize, ticket: i64): usize {
+  let line = bucketOf(s, key);
+  while (line) {
+    for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
+      const number = atomic.load<u32>(cell);
+      if (number === 0) continue;
+      const e = elementAt(number - 1);
+      if (is(s, e, atomic.load<i64>(e, E_STATE), field, ticket)) return e;
+    }
+    line = atomic.load<u32>(line, B_NEXT) as usize;
+  }
+  return 0;
+}

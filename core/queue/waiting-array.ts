@@ -1,0 +1,84 @@
+/**
+ * The waiting array: buckets shared by every semaphore of the arena (the papers' idea; Listing 2).
+ *
+ * A bucket is one cache line, hashed from semaphore and ticket. A TwaSemaphore uses its sequence word, as
+ * in the listing. A Semaphore uses its cells: a waiter enters the number of its wait element in a free
+ * one, and a poster looks at the elements entered there. A full line chains to an overflow line, which it
+ * keeps for good.
+ *
+ * The hash is ticket-aware as the listing's design rules ask: semaphore + ticket * 17, so tickets that
+ * follow one another land on lines that are not neighbours, and any B tickets in a row visit B different
+ * buckets, since the multiplier is odd. The bounded scan of a release relies on that. The papers name other hashes:
+ * the algorithms' semaphores can have those (algorithms/hashes.ts), and docs/internals/hashes.md says why this one stays.
+ *
+ * Entering never fails, since the ticket is already taken when it happens: when the private overflow
+ * lines have run out, a bucket chains to the common lines. Those follow each other by address and have
+ * room for every element of the arena, twice. Posters tell strangers by the element's own fields, so a
+ * line may serve many buckets.
+ */
+import { bucketMask, buckets, common, elements, lineCapacity, lines } from '../memory/arena';
+import { indexOf } from '../memory/elements';
+import { B_CELLS, B_NEXT, COLLISIONS, E_CELLS, LINE, OBJECT_SIZE, USED_LINES } from '../memory/layout';
+
+export const MULTIPLIER: u32 = 17;
+const SPREAD: u32 = 0x9e3779b1;
+
+/** Spreads semaphores, which lie next to one another (Fibonacci hashing). Its upper half is what is added to tickets. */
+export function spread(semaphore: usize): u32 {
+  return ((semaphore / OBJECT_SIZE) as u32) * SPREAD;
+}
+
+/** The hash: its low bits, as many as there are bits of an index, say which bucket. */
+export function keyOf(semaphore: usize, ticket: i64): u32 {
+  return (spread(semaphore) >> 16) + (ticket as u32) * MULTIPLIER;
+}
+
+export function bucketOf(semaphore: usize, ticket: i64): usize {
+  return buckets + ((keyOf(semaphore, ticket) & bucketMask) as usize) * LINE;
+}
+
+/** Enters an element in the bucket of the ticket. Returns the address of the cell. */
+export function enter(semaphore: usize, ticket: i64, e: usize): usize {
+  const number = (indexOf(e) + 1) as i32;
+  let line = bucketOf(semaphore, ticket);
+  if (atomic.load<i32>(line, B_CELLS) !== 0) atomic.add<i32>(COLLISIONS, 1);
+  while (true) {
+    for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
+      if (atomic.load<i32>(cell) === 0 && atomic.cmpxchg<i32>(cell, 0, number) === 0) return cell;
+    }
+    line = nextLine(line);
+  }
+}
+
+/** The line after a full one; makes it if there is none. Whoever loses the race goes on in the winner's. */
+function nextLine(line: usize): usize {
+  // There is room in the common lines, but it may have moved behind a slow walker: look again from their start.
+  if (line + LINE === elements) return common;
+  const next = atomic.load<u32>(line, B_NEXT) as usize;
+  if (next) return next;
+  const fresh = freshLine(line);
+  const winner = atomic.cmpxchg<u32>(line, 0, fresh as u32, B_NEXT) as usize;
+  return winner ? winner : fresh;
+}
+
+function freshLine(line: usize): usize {
+  if (line >= common) return line + LINE;
+  while (true) {
+    const used = atomic.load<u32>(USED_LINES);
+    if (used === lineCapacity) return common;
+    if (atomic.cmpxchg<u32>(USED_LINES, used, used + 1) === used) return lines + (used as usize) * LINE;
+  }
+}
+
+/**
+ * Enters under the last ticket, where a poster meets it when it is due. A heavy one enters under its first
+ * too: should it give up, its permits go on when grant passes that one.
+ */
+export function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
+  const last = due - 1;
+  let cells = enter(s, last, e) as u64; // D2 write
+  atomic.store<u64>(e, cells, E_CELLS);
+  if (start === last || bucketOf(s, start) === bucketOf(s, last)) return;
+  cells |= (enter(s, start, e) as u64) << 32;
+  atomic.store<u64>(e, cells, E_CELLS);
+}
