@@ -22,13 +22,15 @@ export async function performAll<Job, Answer>(
     ...(megabytes === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: megabytes } }),
   });
   let finished = 0;
-  const answers = await Promise.all(
-    jobs.map(async (job) => {
-      const answer = (await pool.run(job)) as Answer;
-      done(++finished, job);
-      return answer;
-    }),
-  );
-  await pool.destroy();
-  return answers;
+  try {
+    return await Promise.all(
+      jobs.map(async (job) => {
+        const answer = (await pool.run(job)) as Answer;
+        done(++finished, job);
+        return answer;
+      }),
+    );
+  } finally {
+    await pool.destroy();
+  }
 }

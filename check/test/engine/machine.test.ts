@@ -12,10 +12,10 @@ import {
   Trap,
   WAIT,
 } from '../../src/engine/machine/machine.js';
-import { loadProgram } from '../../src/programs.js';
 import { decode } from '../../src/engine/wasm/decode.js';
 import { liveness } from '../../src/engine/wasm/liveness.js';
 import { translate } from '../../src/engine/wasm/translate.js';
+import { loadProgram } from '../../src/programs.js';
 import { assemble, draws, PAGE, picture, signed, type TestFunction, type Type } from './machine-support.js';
 
 const END = 0x0b;
