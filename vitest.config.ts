@@ -19,7 +19,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'threads',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'static-server/test/**/*.test.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

@@ -1,6 +1,6 @@
 /**
- * What diagnostics read: one word each, of whatever is there at that moment. Nothing here changes anything, and
- * no path of the semaphores counts for it but those that are slow anyway: a sleep, giving up, a collision.
+ * The numbers that diagnostics read. Each is one word, or a count of elements, as it is at that moment. Nothing here
+ * changes anything. The counts are kept only on slow paths: a sleep, a cancellation, a collision.
  */
 import { elementCapacity, objectCapacity, objects } from './memory/arena';
 import { elementAt, usedElements } from './memory/elements';
@@ -41,7 +41,7 @@ export function mostObjects(): u32 {
   return objectCapacity;
 }
 
-/** Objects that are live; those of the algorithms too. */
+/** Returns how many objects are live, those of the algorithms included. */
 export function liveObjects(): u32 {
   const used = atomic.load<u32>(USED_OBJECTS);
   let live: u32 = 0;
@@ -57,12 +57,12 @@ export function futileWakes(): u32 {
   return atomic.load<u32>(FUTILE_WAKES);
 }
 
-/** One of the states in layout.ts. */
+/** Returns one of the states in layout.ts. */
 export function elementState(i: u32): i32 {
   return (atomic.load<i64>(elementAt(i), E_STATE) & STATE_MASK) as i32;
 }
 
-/** The thread, and ASYNC for promises. */
+/** Returns the thread that owns the element, with ASYNC for promises. */
 export function elementOwner(i: u32): i32 {
   return (atomic.load<i64>(elementAt(i), E_REQUEST) >> OWNER_SHIFT) as i32;
 }
@@ -71,7 +71,7 @@ export function elementObject(i: u32): usize {
   return objectOf(atomic.load<i64>(elementAt(i), E_REQUEST));
 }
 
-/** Requests that wait in it and are not due; of an attachment to a mutex, whether its thread or a promise is the eldest. */
+/** Returns how many of its requests wait and are not due; of an attachment to a mutex, 1 if it is that of the head. */
 export function elementWaiting(i: u32): i32 {
   const e = elementAt(i);
   const request = atomic.load<i64>(e, E_REQUEST);
@@ -80,7 +80,7 @@ export function elementWaiting(i: u32): i32 {
   return ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === WAITING) as i32;
 }
 
-/** Permits that each of them asks for; of a tombstone, all that it stands for. */
+/** Returns how many permits each of these requests asks for; of a tombstone, its whole width. */
 export function elementWidth(i: u32, isTombstone: bool): i64 {
   const e = elementAt(i);
   if (isTombstone) return atomic.load<i64>(e, E_END) - atomic.load<i64>(e, E_START);
@@ -91,12 +91,12 @@ export function elementSince(i: u32): i32 {
   return atomic.load<i32>(elementAt(i), E_SINCE);
 }
 
-/** Permits that the thread of an attachment holds; of a mutex, whether it is the owner. */
+/** Returns how many permits the thread of an attachment holds; of a mutex, whether the thread is the owner. */
 export function elementHeld(i: u32): i32 {
   return heldBy(elementObject(i), elementAt(i));
 }
 
-/** grant - ticket: below 0, permits that are waited for. */
+/** Returns grant - ticket. Below 0, it counts the permits for which requests wait. */
 export function balance(s: usize): i64 {
   return atomic.load<i64>(s, GRANT) - atomic.load<i64>(s, TICKET);
 }
@@ -113,7 +113,7 @@ export function deaths(s: usize): u32 {
   return atomic.load<u32>(s, O_DEATHS);
 }
 
-/** Waiters queued now, blocked threads and promises alike: a pass over every element. Racy by nature. */
+/** Returns how many threads and promises are queued now, by a pass over every element. Racy by nature. */
 export function waiting(s: usize): i32 {
   const used = usedElements();
   let count = 0;

@@ -6,7 +6,7 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { BROWSERS, launch } from './browsers.mjs';
-import { serve } from './serve.mjs';
+import { serveLab } from './serve.mjs';
 
 const SETTLE_MS = 2500;
 const STOPPED = { timeout: 60_000, polling: 200 };
@@ -112,7 +112,7 @@ async function measure(browser, url, { at, press, choose, slide }) {
   }
 }
 
-const server = await serve({ port: 0 });
+const server = await serveLab();
 try {
   console.log('| browser | scene | median | least | longest frame, ms | main thread busy | load |');
   console.log('| --- | --- | ---: | ---: | ---: | ---: | ---: |');
@@ -124,7 +124,7 @@ try {
         if (!chosen(values.scene, name)) continue;
         const { median, least, longest, busy } = await measure(
           browser,
-          `http://localhost:${server.address().port}/`,
+          `http://localhost:${server.port}/`,
           scene,
         );
         const share = busy === undefined ? '' : `${(100 * busy).toFixed(0)} %`;

@@ -1,6 +1,4 @@
-/** What makes a page cross-origin isolated, without which it has no shared memory. */
-export const HEADERS = {
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Embedder-Policy': 'require-corp',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-};
+/** The headers of the lab's page, with which it has shared memory. */
+import { ISOLATED } from '@taketurns/static-server';
+
+export const HEADERS = { ...ISOLATED, 'Cross-Origin-Resource-Policy': 'same-origin' };

@@ -14,6 +14,7 @@ const INLINE = new Set([
   'core/primitives/kinds/cancelled',
   'core/queue/marks/mark',
   'core/queue/tickets/acquire',
+  'core/queue/tickets/queueSpare',
   'core/queue/tickets/release',
   'core/queue/tickets/tryAcquire',
   'core/queue/waking/note',

@@ -4,6 +4,7 @@
  *     node scripts/locks-table.mjs bench/results/locks.json
  */
 import { readFileSync } from 'node:fs';
+import { median, sum } from 'simple-statistics';
 
 const { runs, probes, pairs, rows } = JSON.parse(
   readFileSync(process.argv[2] ?? 'bench/results/locks.json', 'utf8'),
@@ -13,12 +14,7 @@ const shown = [threads[0], threads[Math.floor(threads.length / 2)], threads.at(-
   (n, i, all) => n !== undefined && all.indexOf(n) === i,
 );
 
-const median = (numbers) => {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted.length === 0
-    ? Number.NaN
-    : (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
-};
+const medianOf = (numbers) => (numbers.length === 0 ? Number.NaN : median(numbers));
 const short = (n) => {
   if (Number.isNaN(n)) return '';
   if (n >= 1e6) return `${(n / 1e6).toPrecision(3)} M`;
@@ -43,11 +39,9 @@ for (const { name, only } of rows) {
   const probe = of(probes).find((one) => one.threads === most);
   line([
     `\`${name}\``,
-    short(median(of(pairs).map(({ nanoseconds }) => nanoseconds))),
-    ...shown.map((n) =>
-      short(median(at(n).map(({ iterations, seconds }) => iterations.reduce((a, b) => a + b, 0) / seconds))),
-    ),
-    short(median(at(most).map(({ iterations }) => Math.min(...iterations) / Math.max(...iterations)))),
+    short(medianOf(of(pairs).map(({ nanoseconds }) => nanoseconds))),
+    ...shown.map((n) => short(medianOf(at(n).map(({ iterations, seconds }) => sum(iterations) / seconds)))),
+    short(medianOf(at(most).map(({ iterations }) => Math.min(...iterations) / Math.max(...iterations)))),
     short(probe?.longestWaitMs ?? Number.NaN),
     probe === undefined ? '' : String(probe.largestBypass),
   ]);

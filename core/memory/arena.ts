@@ -1,9 +1,9 @@
 /**
  * The arena: how one piece of shared memory is divided into regions, and where each region begins.
  *
- * One thread creates an arena in fresh zeroed memory, before any other thread can know of it. Every thread, the creator
- * too, then opens the arena and registers (death/registry.ts). The bases lie in the globals of the thread's own instance
- * of this module, so a thread needs no lookup.
+ * One thread creates an arena in fresh zeroed memory, before any other thread can know of it. Then every thread, the
+ * creator too, opens the arena and registers (death/registry.ts). The bases lie in the globals of the thread's own
+ * instance of this module, so a thread needs no lookup.
  */
 import {
   CLOSED_COUNTER,
@@ -33,13 +33,13 @@ import {
   VERSION,
 } from './layout';
 
-/** Lists of names. */
+/** The number of lists of names. */
 export let headCount: u32 = 0;
 export let objects: usize = 0;
 export let objectCapacity: u32 = 0;
 export let names: usize = 0;
 export let nameCapacity: u32 = 0;
-/** Entries for names, published or being written: one more for each thread than there are names. */
+/** The number of entries for names, published or being written: one for each name, and one for each thread. */
 export let draftCapacity: u32 = 0;
 export let threads: usize = 0;
 export let chains: usize = 0;
@@ -51,7 +51,7 @@ export let common: usize = 0;
 export let elements: usize = 0;
 export let elementCapacity: u32 = 0;
 
-/** Sizes to bases. Returns the bytes that the arena takes in all. */
+/** Computes the bases from the sizes. Returns the number of bytes that the arena takes. */
 function place(
   objectCount: u32,
   nameCount: u32,
@@ -65,7 +65,7 @@ function place(
   bucketMask = bucketCount - 1;
   elementCapacity = elementCount;
   lineCapacity = elementCount / 8;
-  // 12 cells a line and two cells an element at most: the common lines can always hold every element.
+  // A line has 12 cells, and an element takes two at most: the common lines always have room for every element.
   const commonCount = elementCount / 6 + 1;
   headCount = (max(nameCount, NAME_HEADS_LEAST) + NAME_HEADS_STEP - 1) & -NAME_HEADS_STEP;
   objects = NAME_HEADS + (headCount as usize) * 4;
@@ -79,7 +79,7 @@ function place(
   return elements + (elementCount as usize) * ELEMENT_SIZE;
 }
 
-/** The bytes that an arena of these sizes takes. */
+/** Returns the number of bytes that an arena of these sizes takes. */
 export function measure(
   objectCount: u32,
   nameCount: u32,
@@ -108,13 +108,13 @@ export function create(
   atomic.store<u32>(H_ELEMENTS, elementCount);
   atomic.store<u32>(H_END, end as u32);
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
-  // One word for kinds that tell by different bits of it that they are closed.
+  // Kinds share this word. Each reads from a bit of its own that the object is closed.
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER | M_CLOSED, O_COUNTER);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);
 }
 
-/** Whether the memory holds an arena of this version; if so, learns its bases. */
+/** Returns whether the memory holds an arena of this version. If it does, this instance learns its bases. */
 export function open(): bool {
   if (atomic.load<i32>(H_MAGIC) !== MAGIC || atomic.load<i32>(H_VERSION) !== VERSION) return false;
   const end = place(

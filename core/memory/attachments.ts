@@ -1,16 +1,16 @@
 /**
- * Attachments: which thread is attached to which object, and what it holds of it.
+ * Attachments: which thread is attached to which object, and what the thread holds of it.
  *
  *     thread 3  ──  element, ATTACHED  ──►  object         one reference (objects.ts)
- *                   held: 2                                if it is robust: permits that thread 3 holds
+ *                   held: 2                                of a robust object: permits that thread 3 holds
  *
- * A thread that attaches to an object takes an element of the pool for a record of it, so that a survivor finds
- * what a dead thread referred to and held. An element serves, since the pool is what a reaper looks through
- * anyway. Only its thread changes a record, and who reaps the thread.
+ * A thread that attaches to an object takes an element of the pool as a record of the attachment. So a survivor finds
+ * what a dead thread referred to and held. The record is an element because a reaper looks through the pool anyway.
+ * Only the attached thread and its reaper change a record.
  *
- * R6 (the record of a reference comes and goes with the reference) and R7 (held changes with the counter, or
- * with the word that ends a wait) have no call and no loop in them: an engine that stops a thread only there
- * cannot stop it with a reference that nobody finds, or with permits that count twice or not at all.
+ * R6 (the record comes and goes with the reference) and R7 (held changes with the counter, or with the word that ends a
+ * wait) are uninterruptible sections. So no engine can stop a thread while it has a reference that is not recorded, or
+ * permits that count twice or not at all.
  */
 import { objects } from './arena';
 import { elementAt, freeElement, indexOf, reserve } from './elements';
@@ -30,8 +30,8 @@ import { attachObject, buildObject, detachObject, objectOf } from './objects';
 import { me } from './threads';
 
 /**
- * Makes an object and attaches the thread to it. The attachment's number, above 0; ANSWER_OBJECTS_FULL when the
- * arena has no room for another object, ANSWER_FULL when it has none for the attachment.
+ * Makes an object and attaches the thread to it. Returns the number of the attachment, which is above 0;
+ * ANSWER_OBJECTS_FULL when the arena has no room for another object; ANSWER_FULL when it has none for the attachment.
  */
 export function createObject(
   kind: i32,
@@ -52,7 +52,7 @@ export function createObject(
   return record(e, o); // R6 ends
 }
 
-/** Attaches the thread to a live object. The attachment's number, or an answer below 0. */
+/** Attaches the thread to a live object. Returns the number of the attachment, or an answer below 0. */
 export function attach(o: usize, generation: u32, kind: i32): i32 {
   const e = reserve();
   if (e === 0) return ANSWER_FULL;
@@ -70,24 +70,24 @@ function record(e: usize, o: usize): i32 {
   return (indexOf(e) + 1) as i32;
 }
 
-/** The element of an attachment's number. */
+/** Returns the element of the attachment with this number. */
 export function recordOf(attachment: i32): usize {
   return elementAt((attachment - 1) as u32);
 }
 
-/** The object that an attachment is to. */
+/** Returns the object to which the thread is attached. */
 export function attachedTo(attachment: i32): usize {
   return objectOf(atomic.load<i64>(recordOf(attachment), E_REQUEST));
 }
 
-/** Lets go. What the thread holds of the object stays with it. */
+/** Detaches the thread from the object. The permits that the thread holds of it are not given back. */
 export function detach(attachment: i32): void {
   const e = recordOf(attachment);
   detachObject(objectOf(atomic.load<i64>(e, E_REQUEST))); // R6 begins at its cmpxchg
   freeElement(e); // R6 ends
 }
 
-/** Counts permits that the thread has just been given; nothing without an attachment (0). */
+/** Adds permits to those that the thread holds. Does nothing without an attachment (0). */
 export function hold(attachment: i32, permits: i64): void {
   if (attachment === 0) return;
   const e = recordOf(attachment);

@@ -1,17 +1,17 @@
 /**
  * The pool of wait elements.
  *
- * A thread takes an element by a cmpxchg IDLE -> RESERVED on the element itself, and frees it by a store of IDLE with the
- * next epoch. There is no free list, so a thread that dies tears nothing, and there is no ABA problem. A hint, private to
- * the thread, says where a free element is likely: at the one that it freed last. Between taking an element and
- * naming its owner there is no call and no loop (R5), as between taking a cell and noting which (enterBoth).
+ * A thread takes an element by a cmpxchg IDLE -> RESERVED on the element itself, and frees it by a store of IDLE with
+ * the next epoch. There is no free list that a dying thread could tear, and there is no ABA problem. A hint, private to
+ * the thread, says where a free element is likely: at the one that the thread freed last. From taking an element to
+ * naming its owner a section is uninterruptible (R5), as it is from taking a cell to recording it (enterBoth).
  *
- * The search tries some elements from the hint on. Then it extends the used part of the pool by one. Only when the whole
- * pool is in use does it try all elements, once. So the usual cost is constant, and the pool is reported as full only
- * after a whole pass has found no free element.
+ * The search tries some elements from the hint on. Then it extends the used part of the pool by one. Only when the
+ * whole pool is in use does it try all elements, once. So the usual cost is constant, and the pool is reported as full
+ * only after a whole pass has found no free element.
  *
- * A registered thread owns one RESERVED element, its spare, whenever it is outside acquire. So taking a ticket never needs
- * an allocation, which could fail when the ticket is already taken.
+ * A registered thread owns one RESERVED element, its spare, whenever it is outside acquire. So taking a ticket never
+ * needs an allocation, which could fail when the ticket is already taken.
  */
 import { elementCapacity, elements } from './arena';
 import {
@@ -28,13 +28,13 @@ import {
 } from './layout';
 import { me } from './threads';
 
-/** So many are tried before a pool is drawn out: of objects and names, too. */
+/** How many elements a search tries before it extends the pool. It is the same for objects and names. */
 export const TRIES: u32 = 16;
-/** Where a free element is likely: so many bytes from the first. */
+/** Where a free element is likely: an offset in bytes from the first element. */
 let hint: u32 = 0;
-/** This thread's spare element. */
+/** The spare element of this thread. */
 export let spare: usize = 0;
-/** A further spare, at hand while async waiters come and go; 0 if none. */
+/** A second spare, kept while promises of this thread come and go; 0 if there is none. */
 export let second: usize = 0;
 
 export function setSpare(e: usize): void {
@@ -65,7 +65,7 @@ function take(e: usize): bool {
   return true;
 }
 
-/** A RESERVED element owned by this thread, or 0 when every one of the arena is in use. */
+/** Returns a RESERVED element that this thread owns, or 0 when every element of the arena is in use. */
 export function reserve(): usize {
   while (true) {
     const used = usedElements();
@@ -82,8 +82,8 @@ export function reserve(): usize {
 }
 
 /**
- * Gives an element back to all. The caller owns it and has taken it out of its cells. It is nobody's before it is
- * IDLE: of one that somebody is just taking, a reaper must not believe that it is the last owner's.
+ * Gives an element back to the pool. The caller owns it and has taken it out of its cells. The owner is cleared before
+ * the state becomes IDLE. Otherwise a reaper could take the next owner's element for the last owner's.
  */
 export function freeElement(e: usize): void {
   hint = (e - elements) as u32;
@@ -91,17 +91,17 @@ export function freeElement(e: usize): void {
   atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) | STATE_MASK) + 1 + IDLE, E_STATE);
 }
 
-/** Keeps an element whose wait is over, as this thread's own again. The state moves to the next epoch. */
+/** Keeps an element whose wait is over as an element of this thread. The state moves to the next epoch. */
 export function keep(e: usize): void {
   atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) & ~STATE_MASK) + EPOCH + RESERVED, E_STATE);
 }
 
-/** Takes an element out of the cells it is entered in. */
+/** Takes an element out of the cells in which it is entered. */
 export function leaveCells(e: usize): void {
   clearCells(e);
 }
 
-/** The same, in a straight run. */
+/** As leaveCells. The build inlines it, so that it can be part of an uninterruptible section. */
 export function clearCells(e: usize): void {
   const cells = atomic.load<u64>(e, E_CELLS);
   if (cells === 0) return;

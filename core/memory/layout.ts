@@ -1,22 +1,22 @@
 /**
- * Where everything lies in an arena's memory, and who may change each word.
+ * Where everything lies in an arena's memory, and which threads may change each word.
  *
  *     0        header line: magic, version, sizes and bases (written once, by create)
  *     64       bump counters, one line each: elements, lines, objects, names, threads
- *     512      the closed object: a semaphore that is disposed for ever (see objects.ts)
- *     1024     heads        4 bytes each   of the lists of names, at least 256 and as many as there are names
+ *     512      the closed object: a semaphore that is disposed of for ever (see objects.ts)
+ *     1024     heads        4 bytes each   of the lists of names: 256 at least, and as many as there are names
  *     ...      objects    128 bytes each   semaphores of every kind
- *     ...      names      128 bytes each   one a name
+ *     ...      names      128 bytes each   one for each name
  *     ...      threads     64 bytes each   the registry
- *     ...      chains      64 bytes each   a second waiting array, of chains: the algorithms' (one line a bucket)
+ *     ...      chains      64 bytes each   a second waiting array, of chains, for the algorithms (one line a bucket)
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
  *     ...      lines       64 bytes each   overflow of single buckets
  *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
  *     ...      elements    64 bytes each   wait elements
  *
- * Every region is touched only as it comes into use, so what is never used costs address space alone.
- * Every shared access is a sequentially consistent atomic one; the few plain ones (name bytes) are to
- * memory that is private until a compare-and-swap publishes it.
+ * A region is touched only as it comes into use, so unused capacity costs address space alone. Every shared access is a
+ * sequentially consistent atomic one. The few plain accesses (name bytes) are to memory that is private until a
+ * compare-and-swap publishes it.
  */
 
 export const MAGIC: i32 = 0x746b7473;
@@ -24,7 +24,7 @@ export const VERSION: i32 = 1;
 export const LINE: usize = 64;
 
 // --- Header ---------------------------------------------------------------------------------------------
-export const H_MAGIC: usize = 0; // written last by create; who sees it may read the rest
+export const H_MAGIC: usize = 0; // written last by create: a thread that sees it may read the rest
 export const H_VERSION: usize = 4;
 export const H_ID: usize = 8; // i64, random: tells one arena from another
 export const H_OBJECTS: usize = 16; // capacities
@@ -32,10 +32,10 @@ export const H_NAMES: usize = 20;
 export const H_THREADS: usize = 24;
 export const H_BUCKETS: usize = 28;
 export const H_ELEMENTS: usize = 32;
-export const H_END: usize = 36; // bytes in all
+export const H_END: usize = 36; // bytes of the whole arena
 
-// Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and
-// never shrink; what is given back is found again by scanning below the counter.
+// Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.
+// A search below the counter finds again what was given back.
 export const USED_ELEMENTS: usize = 64;
 export const USED_LINES: usize = 128;
 export const USED_OBJECTS: usize = 192;
@@ -43,105 +43,105 @@ export const USED_NAMES: usize = 256;
 export const USED_THREADS: usize = 320;
 export const PUBLISHED_NAMES: usize = 384;
 
-// i64: the thread that reaps, its index << 32 | life; 0 when nobody does. See reaping.ts.
+// i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
 export const REAPER: usize = 448;
-// i32: how often a waiter has come to a bucket in which another stood.
+// i32: how often a waiter has entered a bucket in which another waiter stood.
 export const COLLISIONS: usize = 456;
-// i32: how often a waiter was woken whose turn had not come.
+// i32: how often a waiter was woken before it was due.
 export const FUTILE_WAKES: usize = 464;
-// i32, always 0: who was declared dead in its sleep sleeps on here, and nobody wakes it.
+// i32, always 0: a thread that was declared dead in its sleep sleeps on here, and no thread wakes it.
 export const NEVER: usize = 460;
 
 export const CLOSED_OBJECT: usize = 512;
 export const NAME_HEADS: usize = 1024;
 export const NAME_HEADS_LEAST: u32 = 256;
-/** So many of them fill the room of an object. */
+/** How many list heads take as much memory as an object. */
 export const NAME_HEADS_STEP: u32 = 32;
 
 // --- Object: two lines ----------------------------------------------------------------------------------
 //
 // | word   | changed by                              | how                                               |
 // |--------|-----------------------------------------|---------------------------------------------------|
-// | ticket | acquire, arrive                         | add n                                             |
-// |        | tryAcquire, arrive                      | cmpxchg t -> t+n, only while grant >= t+n         |
-// |        | acquire, if it finds itself closed      | sub n, of what it has just added                  |
-// | grant  | release                                 | add n                                             |
-// |        | release, if it finds itself disposed of | sub n, of what it has just added                  |
-// |        | dispose, whoever does it                | store ticket + CLOSED_DISTANCE                    |
+// | ticket | acquire, arrive, queue                  | add n                                             |
+// |        | tryAcquire, arrive, finishRelease       | cmpxchg t -> t+n, only while grant >= t+n         |
+// |        | the first three, on a disposed object; takeBack | sub n, which they have just added; cmpxchg t+n -> t |
+// | grant  | release; claim                          | add n; add the width of the tombstone             |
+// |        | finishRelease, on a disposed object     | sub n, which release has just added               |
+// |        | dispose                                 | store ticket + CLOSED_DISTANCE                    |
 // | kind, max, spin, threshold, initial, robust | create | before the object is published, never again    |
-// | life   | every thread that attaches or lets go   | cmpxchg; see objects.ts                           |
-// | died   | a reaper that gives back what a dead owner held | add 1                                     |
-// |        | whoever learns of it                    | exchange for 0                                    |
-// | sequence, parked of an AtomicSemaphore | as of a bucket | algorithms/places.ts                      |
-// | deaths, timeouts | a reaper; a waiter that gives up | add 1, never read but for diagnostics          |
+// | life   | every thread that attaches or detaches  | cmpxchg; see objects.ts                           |
+// | died   | a reaper of a dead owner                | add 1                                             |
+// |        | a thread that acquires and asks for it  | exchange for 0                                    |
+// | sequence, parked of an AtomicSemaphore | as in a bucket | algorithms/places.ts                      |
+// | deaths, timeouts | a reaper; a thread that cancels | add 1; only diagnostics read them               |
 // | vain   | a waiter that has polled                | store: 1 more, or 0; see polling.ts               |
-// | where  | who makes an element WAITING or ABANDONED, before that | or, a bit                            |
+// | where  | a thread, before it makes an element WAITING or ABANDONED | or, a bit                         |
 // | counter | countDown, countUp, withdraw           | cmpxchg; see counter.ts                           |
-// |         | who gives up for a dead thread         | sub ONE_WAITING                                   |
-// |         | dispose, whoever does it               | cmpxchg, CLOSED_COUNTER more                      |
+// |         | a thread that cancels for a dead thread | sub ONE_WAITING                                  |
+// |         | dispose                                | cmpxchg, CLOSED_COUNTER more                      |
 //
-// A live grant never falls.
+// The grant of a live object never falls.
 //
 // Locks and capacitors (algorithms/):
 //
 // | word   | changed by                            | how                                                   |
 // |--------|---------------------------------------|-------------------------------------------------------|
-// | ticket | a TtsLock's threads: word             | see tts-lock.ts                                       |
+// | ticket | a TtsLock's threads                   | the word of the lock; see tts-lock.ts                 |
 // |        | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's                                     |
-// |        | of the other locks: tail, top or arrivals, an address | see their files                       |
-// | grant  | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's; of every kind: closed if below 0   |
-// | owner  | who has just got the lock             | store, its number and its queue node                  |
-// |        | the same before it gives it back      | store 0                                               |
-// | departed | who leaves a capacitor              | add 1                                                 |
-// |        | the last of a platoon                 | store 0                                               |
+// |        | the other locks' threads              | tail, top or arrivals, an address; see their files    |
+// | grant  | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's. Below 0, a lock of any kind is closed |
+// | owner  | a thread that has just got the lock   | store, its number and its queue node                  |
+// |        | the same before it gives the lock back | store 0                                              |
+// | departed | a thread that leaves a capacitor    | add 1                                                 |
+// |        | the last thread of a platoon          | store 0                                               |
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
-export const O_KIND: usize = 16; // i32, one of KIND_*; only compared with what a handle says
+export const O_KIND: usize = 16; // i32, one of KIND_*
 export const O_MAX: usize = 20; // i32, most permits that may be available at once
 export const O_SPIN: usize = 24; // i32, polls before parking; -1: as many as pay (polling.ts)
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
 export const O_WAKE: usize = 28; // i32, one of WAKE_* (ChainSemaphore alone, in place of the threshold)
 export const O_LAZY: usize = 28; // i32, 1: it waits by keyWaitLazy (ChannelSemaphore alone, in the same place)
 export const O_INITIAL: usize = 32; // i32, permits at creation
-export const O_ROBUST: usize = 36; // i32, 1: what each thread holds is recorded
+export const O_ROBUST: usize = 36; // i32, 1: the permits that each thread holds are recorded
 export const O_HASH: usize = 36; // i32, one of HASH_* (of the algorithms' semaphores, which are never robust)
-export const O_OWNER: usize = 40; // i64, of a lock: queue node << 32 | thread, 0 if nobody holds it
+export const O_OWNER: usize = 40; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it
 export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
-export const O_PLACE: usize = 40; // of an AtomicSemaphore: two words as a bucket's, sequence and parked
+export const O_PLACE: usize = 40; // of an AtomicSemaphore: sequence and parked, as in a bucket
 export const O_PARKED: usize = 48; // i32
-export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no one who acquires
-export const O_DIED: usize = 72; // i32, owners that died and that nobody who acquired has learnt of
+export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
+export const O_DIED: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
-export const O_TIMEOUTS: usize = 80; // i32, requests given up
-export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (waiters.ts)
+export const O_TIMEOUTS: usize = 80; // i32, requests cancelled
+export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (marks.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
-export const O_VAIN: usize = 92; // i32, polls that were in vain since some last paid; see polling.ts
+export const O_VAIN: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 
-// A Mutex has a queue with one permit, so ticket and grant are as above; the other words of it, see mutex.ts:
+// A Mutex has a queue with one permit, so ticket and grant are as above. For its other words see mutex.ts:
 //
 // | word   | changed by                             | how                                                   |
 // |--------|----------------------------------------|-------------------------------------------------------|
-// | word   | everybody                              | the table in mutex.ts                                 |
-// | limit, turn | the eldest, before it competes; whoever has been the eldest and holds the lock now | store |
-// | eldest | the eldest, before it sleeps           | store                                                 |
-// | pace   | who has had a turn; the eldest         | store: a hint                                         |
-// | spin, max             | create                   | polls of the eldest and of who comes by, bypass bound |
+// | word   | every thread                           | see mutex.ts                                          |
+// | limit, turn | the head, before it competes; the owner that was the head | store                         |
+// | head   | the head, before it sleeps             | store                                                 |
+// | pace   | a thread whose turn is over; the head  | store: a hint                                         |
+// | spin, max             | create                   | polls of the head and of barging threads, bypass bound |
 export const M_WORD: usize = 40; // i64
-export const M_LIMIT: usize = 48; // i32, what the count of overtakings in word may not pass
-export const M_ELDEST: usize = 52; // i32, who sleeps as the eldest: thread, and ASYNC for a promise of it
-export const M_PACE: usize = 56; // i32, overtakings in half a millisecond, as last measured; 0: not yet. Cleared together with M_TURN
-export const M_TURN: usize = 60; // i32, the count of overtakings at which the eldest, if awake, reserves the lock
+export const M_LIMIT: usize = 48; // i32, the most that the count of overtakings in word may become
+export const M_ELDEST: usize = 52; // i32, the head that sleeps: its thread, and ASYNC for a promise
+export const M_PACE: usize = 56; // i32, overtakings in half a millisecond, as last measured; 0: not measured yet
+export const M_TURN: usize = 60; // i32, the count of overtakings at which the head, if awake, reserves the lock
 
-export const M_OWNER: i64 = 0xfff; // the thread that holds the lock; 0: it is free
-export const M_RESERVED: i64 = 0x1000; // nobody but the eldest may take it
-export const M_SLEEPING: i64 = 0x2000; // the eldest sleeps, or is about to
+export const M_OWNER: i64 = 0xfff; // the thread that holds the lock; 0: the lock is free
+export const M_RESERVED: i64 = 0x1000; // only the head may take the lock
+export const M_SLEEPING: i64 = 0x2000; // the head sleeps, or is about to
 export const M_CLOSED: i64 = 0x4000; // disposed of
-export const M_DIED: i64 = 0x8000; // an owner has died since; whoever takes it next learns of it
-export const M_WAITER: i64 = 0x10000; // one of those who wait
+export const M_DIED: i64 = 0x8000; // an owner has died; the next thread that takes the lock learns of it
+export const M_WAITER: i64 = 0x10000; // one waiter
 export const M_WAITERS: i64 = 0x7ffff * M_WAITER;
-export const M_COUNT_SHIFT: i64 = 35; // above: how often somebody who waited was overtaken, modulo 2^29
+export const M_COUNT_SHIFT: i64 = 35; // the bits above count the overtakings of waiters, modulo 2^29
 export const M_OVERTAKING: i64 = 1 << 35;
 
 export const KIND_SEMAPHORE: i32 = 1;
@@ -174,8 +174,8 @@ export const NOTIFY_ALL: i32 = 0;
 export const NOTIFY_ONE: i32 = 1;
 export const NOTIFY_NONE: i32 = 2;
 
-// Counters are compared by their difference, so it does not matter that requests of many permits may carry
-// them round. A disposed semaphore's grant lies so far below its ticket as no number of waiters could push it.
+// Counters are compared by their difference, so it does no harm that requests for many permits may carry them round.
+// The grant of a disposed semaphore lies so far below its ticket that no number of waiters could make up for it.
 export const CLOSED_DISTANCE: i64 = -0x4000000000000000;
 export const CLOSED_BELOW: i64 = -0x2000000000000000;
 
@@ -189,29 +189,29 @@ export const N_BYTES: usize = 20;
 
 // --- Thread record: one line ----------------------------------------------------------------------------
 //
-// | word     | from -> to            | who, how                                                            |
+// | word     | from -> to            | changed by, how                                                     |
 // |----------|-----------------------|---------------------------------------------------------------------|
 // | life     | FREE -> ALIVE         | the thread that registers, cmpxchg                                  |
 // |          | ALIVE -> FREE, epoch+1 | the thread itself when it ends, cmpxchg                            |
-// |          | ALIVE -> ASLEEP       | the thread itself before it sleeps in park, store                   |
-// |          | ASLEEP -> ALIVE       | the same when it wakes, cmpxchg; if it fails it sleeps for ever     |
-// |          | ALIVE, ASLEEP -> DEAD | whoever knows that it has ended without that, cmpxchg               |
+// |          | ALIVE -> ASLEEP       | the thread itself before it sleeps, cmpxchg                         |
+// |          | ASLEEP -> ALIVE       | the same when it wakes, cmpxchg; if one of the two fails, it sleeps for ever |
+// |          | ALIVE, ASLEEP -> DEAD | a thread that knows that it has ended without that, cmpxchg         |
 // |          | DEAD -> FREE, epoch+1 | the reaper, when nothing is left in its name, cmpxchg               |
-// | wake     | any -> 0, 1           | the thread itself before it sleeps as the eldest of a mutex; who wakes it |
+// | wake     | any -> 0; any -> 1    | the thread itself before it sleeps as the head of a mutex; its waker |
 // | host     | any                   | the thread that registers, store                                    |
-// | doorbell | d -> d+1              | whoever grants to or closes an async waiter of the thread, add      |
-// | due      | 0 -> 1 of a bit       | the same before that, or: which run it is; of a mutex, its eldest   |
+// | doorbell | d -> d+1              | a thread that makes a promise of the thread due or closes it, add   |
+// | due      | 0 -> 1 of a bit       | the same before that, or: the bit of the run, or of the mutex       |
 // |          | any -> 0              | the thread itself after it has read the doorbell, exchange          |
 //
-// life is epoch << 2 | state: with ALIVE, a number that tells a thread from all that have had its record before.
-// wake is the thread's alone to sleep on, as the eldest of a mutex.
-// The first record stays unused: 0 is nobody.
+// life is epoch << 2 | state. With ALIVE, it tells a thread from all that have had its record before.
+// Only the thread of the record sleeps on wake, as the head of a mutex.
+// The first record stays unused: the index 0 means no thread.
 export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
 export const T_WAKE: usize = 12; // i32
-export const T_DUE: usize = 32; // i32 each, to the end of the record: 256 bits, by numbers modulo 256
-export const T_HOST: usize = 8; // i32, what the runtime calls the thread, and 1 more; 0 if it has no name for it
+export const T_DUE: usize = 32; // i32 each, to the end of the record: 256 bits, for numbers modulo 256
+export const T_HOST: usize = 8; // i32, the runtime's number for the thread, and 1 more; 0 if it has none
 
 export const LIFE_STATE: i32 = 3;
 export const FREE: i32 = 0;
@@ -222,13 +222,13 @@ export const LIFE_EPOCH: i32 = 4;
 
 // --- Bucket and overflow line ---------------------------------------------------------------------------
 //
-// | word     | from -> to       | who, how                                                                 |
+// | word     | from -> to       | changed by, how                                                          |
 // |----------|------------------|--------------------------------------------------------------------------|
-// | sequence | q -> q+1         | a poster of a TwaSemaphore (Listing 2's UpdateSequence), atomicSignal: add |
+// | sequence | q -> q+1         | a release of a TwaSemaphore (Listing 2's UpdateSequence), atomicSignal: add |
 // | parked   | p -> p+1, p-1    | a TwaSemaphore's waiter around its wait, atomicWait: add                 |
 // | next     | 0 -> line        | a waiter that found the line full, cmpxchg, once and for ever            |
 // | cell     | 0 -> element + 1 | a Semaphore's waiter, cmpxchg                                            |
-// |          | element + 1 -> 0 | whoever holds the element, store                                         |
+// |          | element + 1 -> 0 | the thread that holds the element, store                                 |
 export const B_SEQUENCE: usize = 0; // i64
 export const B_PARKED: usize = 8; // i32
 export const B_NEXT: usize = 12; // i32
@@ -236,18 +236,18 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 
 // --- Chain: one line, of the algorithms alone ---------------------------------------------------------------
 //
-// | word     | from -> to          | who, how                                                              |
+// | word     | from -> to          | changed by, how                                                       |
 // |----------|---------------------|-----------------------------------------------------------------------|
 // | head     | any -> element      | a waiter that pushes, exchange (chains.ts)                            |
-// |          | any -> 0            | who notifies, or recovers, exchange: takes the whole chain off        |
+// |          | any -> 0            | a thread that notifies, or recovers, exchange: takes the whole chain off |
 // |          | element -> below it | the waiter that has just pushed it, cmpxchg                           |
-// | due head | the same            | push by cmpxchg; who notifies puts back who is not due (due-chains.ts) |
-// | due posts | p -> p+1           | who changes what waiters on the due head wait for, add                |
+// | due head | the same            | push by cmpxchg; a notifier puts back waiters that are not due (due-chains.ts) |
+// | due posts | p -> p+1           | a thread that changes the counter of waiters on the due head, add     |
 // | channel head | as head          | Listing 4 (channels.ts)                                               |
-// | sequence | q -> q+1            | who signals a channel, add                                            |
+// | sequence | q -> q+1            | a thread that signals a channel, add                                  |
 // | location head | any -> element | Listing 5: a waiter, cmpxchg (locations.ts)                           |
-// |          | any -> 0            | who wakes all, or gets an element of its own off, exchange            |
-export const C_HEAD: usize = 0; // i32, address of an element, 0 if nobody waits
+// |          | any -> 0            | a thread that wakes all, or takes an element of its own off, exchange |
+export const C_HEAD: usize = 0; // i32, address of an element, 0 if no thread waits
 export const C_DUE_HEAD: usize = 4; // i32, the same
 export const C_DUE_POSTS: usize = 8; // i64
 export const C_CHANNEL_HEAD: usize = 16; // i32
@@ -258,34 +258,34 @@ export const C_SEQUENCE: usize = 24; // i64
 //
 // state is epoch << 4 | s. A parked thread waits on its low 32 bits.
 //
-// | from             | to                | who, how                            | when                          |
+// | from             | to                | changed by, how                     | when                          |
 // |------------------|-------------------|-------------------------------------|-------------------------------|
 // | IDLE             | RESERVED          | any live thread, cmpxchg            | as a spare, before it is needed |
 // | RESERVED         | WAITING           | owner, store                        | ticket taken, not admitted (R1) |
 // | RESERVED         | AWAKE             | owner, store                        | the same for a promise (R1)   |
 // | AWAKE            | WAITING           | owner, store                        | before the thread can sleep   |
 // | WAITING, GRANTED | AWAKE, epoch+1    | owner, store                        | the front of the run is due   |
-// | WAITING          | GRANTED           | poster, cmpxchg                     | grant >= start + n            |
-// | WAITING          | CLOSED            | disposer, cmpxchg                   | disposed of                   |
-// | WAITING, GRANTED, CLOSED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | leaving                       |
-// | RESERVED         | IDLE, epoch+1     | owner, store                        | spare handed back             |
-// | WAITING          | ABANDONED         | owner, cmpxchg                      | giving up (giving-up.ts)      |
-// | ABANDONED        | CLAIMED           | anybody, cmpxchg                    | grant > start, or merged with what is before it |
-// | CLAIMED          | IDLE, epoch+1     | the claimant, store                 | its width passed on (R3), or merged (R4) |
-// | ABANDONED        | MERGING           | a giver, cmpxchg                    | to join what is after it (R4) |
-// | MERGING          | ABANDONED, epoch+1 | the same, store                    | joined; without epoch+1 if not |
-// | RESERVED         | ATTACHED          | owner, store                        | no waiter: a reference (attachments.ts) |
-// | ATTACHED         | IDLE, epoch+1     | owner, store                        | the reference is let go (R6)  |
-// | RESERVED         | LENT              | owner, store                        | no waiter of the core: the algorithms hold it (lent.ts, nodes.ts) |
-// | LENT             | IDLE, epoch+1     | who has it in its pool, store       | no more needed, or at the thread's end |
-// | any of a dead thread, but LENT | IDLE, epoch+1 | reaper, store             | reaping.ts                    |
-// | WAITING, GRANTED, AWAKE of a dead thread | ABANDONED | reaper, cmpxchg     | giving up in its name         |
+// | WAITING          | GRANTED           | releasing thread, cmpxchg           | grant >= start + n            |
+// | WAITING          | CLOSED            | disposing thread, cmpxchg           | the object is disposed of     |
+// | WAITING, GRANTED, CLOSED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | the wait is over              |
+// | RESERVED         | IDLE, epoch+1     | owner, store                        | the spare is given back       |
+// | WAITING          | ABANDONED         | owner, cmpxchg                      | cancelled (cancelling.ts)     |
+// | ABANDONED        | CLAIMED           | any thread, cmpxchg                 | grant > start, or merged (R4) |
+// | CLAIMED          | IDLE, epoch+1     | claiming thread, store              | grant += width (R3), or merged (R4) |
+// | ABANDONED        | MERGING           | cancelling thread, cmpxchg          | to merge with the next one (R4) |
+// | MERGING          | ABANDONED, epoch+1 | the same, store                    | merged; without epoch+1 if not |
+// | RESERVED         | ATTACHED          | owner, store                        | a reference (attachments.ts)  |
+// | ATTACHED         | IDLE, epoch+1     | owner, store                        | the thread detaches (R6)      |
+// | RESERVED         | LENT              | owner, store                        | borrowed (lent.ts, nodes.ts)  |
+// | LENT             | IDLE, epoch+1     | the thread with it in its pool, store | no more needed, or the thread ends |
+// | any of a dead thread, but LENT | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
+// | WAITING, GRANTED, AWAKE of a dead thread | ABANDONED | reaper, cmpxchg     | cancelled in its name         |
 //
-// start and request are written only while RESERVED, start while AWAKE too. So whoever read (epoch, WAITING),
-// then these two, and then succeeds in a cmpxchg from that very value has read one tenant's words. end is the
-// owner's; others read it to count, and of a tombstone.
+// start and request are written only while RESERVED, start while AWAKE too. So a thread that reads (epoch, WAITING),
+// then these two, and then succeeds in a cmpxchg from that very value has read the words of one owner. Only the owner
+// and a merge write end; other threads read it to count, and to claim or merge a tombstone.
 //
-// Each store of a shared word costs as much as a locked instruction, so what is written together is one word:
+// A store of a shared word costs as much as a locked instruction, so words that are written together are one word:
 //     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits; 0 while IDLE
 //     cells     address of the cell of the first ticket << 32 | address of the cell of the last; 0 if none
 export const ELEMENT_SIZE: usize = 64;
@@ -293,22 +293,22 @@ export const E_STATE: usize = 0; // i64
 export const E_START: usize = 8; // i64, first ticket; of a run, the first not settled yet
 export const E_REQUEST: usize = 16; // i64
 export const E_CELLS: usize = 24; // i64
-export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: after its last ticket
-export const E_HELD: usize = 40; // i64, of an attachment: permits that the thread holds, if the object is robust
+export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: the ticket after its last
+export const E_HELD: usize = 40; // i64, of an attachment: permits held of a robust object; of a mutex, 1 for the head
 export const E_LEAVING: usize = 40; // i64, of a waiter, in the same place: ~start while it takes its tickets back
 export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
 
-// Of a LENT element, on which an algorithm waits:
+// The words of a LENT element, on which an algorithm waits:
 //
-// | word    | from -> to           | who, how                                                          |
+// | word    | from -> to           | changed by, how                                                   |
 // |---------|----------------------|-------------------------------------------------------------------|
-// | gate    | any -> SHUT          | owner, store, while nobody else knows the element                 |
+// | gate    | any -> SHUT          | owner, store, while no other thread knows the element             |
 // |         | SHUT -> PARKED       | owner, cmpxchg, before it sleeps on it                            |
-// |         | SHUT, PARKED -> open | the one thread that has it to wake, exchange                      |
+// |         | SHUT, PARKED -> open | the one thread that shall wake it, exchange                       |
 // | passed  | any                  | the same before that, exchange: the counter's value               |
-// | below   | any                  | owner, store before it pushes; of a due chain also who notifies   |
+// | below   | any                  | owner, store before it pushes; in a due chain, a notifying thread too |
 // | counter, awaited | any         | owner, store before it pushes                                     |
-export const E_AWAITED: usize = 8; // i64, what the counter must pass
+export const E_AWAITED: usize = 8; // i64, the value that the counter must pass
 export const E_COUNTER: usize = 32; // i32, address of that counter
 export const E_BELOW: usize = 36; // i32, address of the next element of the chain
 export const E_GATE: usize = 52; // i32: SHUT, PARKED, OPEN, or the address of the object whose counter was passed
@@ -321,7 +321,7 @@ export const OPEN: u32 = 2;
 // How a ChainSemaphore wakes.
 export const WAKE_ALL: i32 = 0; // Listing 3: each woken waiter looks at grant
 export const WAKE_PASS: i32 = 1; // the grant is passed along the chain
-export const WAKE_DUE: i32 = 2; // who posts wakes only those whose turn has come
+export const WAKE_DUE: i32 = 2; // the releasing thread wakes only waiters that are due
 
 // How a semaphore of the algorithms spreads its tickets over the slots: algorithms/hashes.ts.
 export const HASH_MULTIPLIER: i32 = 0;
@@ -333,7 +333,7 @@ export const HASH_MIXED: i32 = 4;
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;
 export const WIDTH_MASK: i64 = 0x7fffffff;
-/** In a request, which semaphore it is of. */
+/** The bits of a request that tell its object. */
 export const OBJECT_MASK: i64 = 0xfffff << OBJECT_SHIFT;
 
 export const IDLE: i64 = 0;
@@ -350,25 +350,25 @@ export const LENT: i64 = 10;
 export const STATE_MASK: i64 = 15;
 export const EPOCH: i64 = 16; // one step of the epoch
 
-// Of a queue node (algorithms/nodes.ts), which has other words than a waiter: i32 each.
-export const Q_GATE: usize = 8; // 0, 1 if somebody is parked on it, else what opened it
+// A queue node (algorithms/nodes.ts) has other words than a waiter, of i32 each.
+export const Q_GATE: usize = 8; // 0; 1 if a thread is parked on it; else the value that opened it
 export const Q_NEXT: usize = 12; // a node
 export const Q_END: usize = 32; // a node
 export const Q_LINK: usize = 36; // the next node of the thread's pool
 
-/** In an owner: its promise waits, not the thread itself. */
+/** The bit of an owner which says that a promise of the thread waits, not the thread itself. */
 export const ASYNC: i32 = 0x1000;
 export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
 
 // --- What the exports answer ----------------------------------------------------------------------------
 export const ADMITTED: i32 = 0;
 export const REFUSED: i32 = 2; // tryAcquire: not now
-export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must
+export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
 export const ELDEST: i32 = 8; // queue: compete must follow
 export const CONTENDED: i32 = 7; // lock: queue must follow
-export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, after a call that was cut short
+export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, while an earlier call is pending
 export const GONE: i32 = 0; // reap: not alive any more
 export const REAPED: i32 = 1; // reap: dead from now on
 export const STILL_AWAKE: i32 = 2; // reap: not asleep

@@ -2,16 +2,16 @@
  * Names: a table of lists, to which entries are only ever added. There are at least as many lists as names, so a list
  * stays short.
  *
- * A thread fills an entry that nobody else can see, then puts it at the head of its list by cmpxchg,
- * having looked at every entry added meanwhile. So each name has one entry, and a thread that dies on the
- * way leaves at most an entry that nobody finds. The entry's target, generation << 32 | object, is set by
- * cmpxchg too: from nothing, or from an object that has been disposed of. All who open a name at once
- * thus end up with the one object whose creator won.
+ * A thread fills an entry that no other thread can see. Then it puts the entry at the head of its list by cmpxchg,
+ * after a look at every entry that was added meanwhile. So each name has one entry, and a thread that dies on the way
+ * leaves at most an entry that no thread finds. The target of an entry, generation << 32 | object, is set by cmpxchg
+ * too: from 0, or from an object that has been disposed of. So all threads that open a name at once end up with one
+ * object: that of the thread whose cmpxchg succeeded.
  *
- * There is an entry more for each thread than there are names, so a full table can still be searched.
+ * The table has one entry for each thread beyond the number of names, so a thread can still search a full table.
  *
- *     used     0, free  ->  the thread that drafts  ->  the same | PLACED, one of the `names` places is its own
- *              ->  PUBLISHED, or 0 again: the thread's own stores, or of who reaps it
+ *     used     0 (free)  ->  the drafting thread  ->  the same | PLACED: the entry has one of the `names` places
+ *              ->  PUBLISHED, or 0 again. The last two are stores of the drafting thread, or of its reaper.
  */
 import { draftCapacity, headCount, nameCapacity, names } from './arena';
 import { attach, attachedTo, createObject, detach } from './attachments';
@@ -40,13 +40,12 @@ import { me } from './threads';
 
 const PLACED: i32 = 0x10000;
 const PUBLISHED: i32 = -1;
-/** Where a free entry is likely: its number. At the one that this thread has drafted last, since most are given back. */
+/** The number of the entry that this thread drafted last. It is likely to be free, since most drafts are given back. */
 let hint: u32 = 0;
 
 /**
- * An entry for the caller to write a name into: bytes from N_BYTES on. 0 if every one is in use. The same way as an
- * element is found (elements.ts): some are tried, then the pool is drawn out by one, and only when it is full are all of
- * them tried, once.
+ * Returns an entry into which the caller writes a name, from N_BYTES on, or 0 if every entry is in use. The search is
+ * that for an element (elements.ts).
  */
 export function draftName(): usize {
   while (true) {
@@ -77,14 +76,14 @@ function sameName(a: usize, b: usize, length: i32): bool {
   );
 }
 
-/** The entry of the drafted name in the list from `entry` on, or 0. */
+/** Returns the entry of the drafted name in the list from the entry `first` on, or 0. */
 function findName(draft: usize, length: i32, first: usize): usize {
   let entry = first;
   while (entry && !sameName(entry, draft, length)) entry = atomic.load<u32>(entry, N_NEXT) as usize;
   return entry;
 }
 
-/** Gives a draft one of the `names` places that entries may take for good. */
+/** Gives a draft one of the `names` places for entries that stay. Returns whether there was one. */
 function reservePlace(draft: usize): bool {
   while (true) {
     const taken = atomic.load<u32>(PUBLISHED_NAMES);
@@ -102,7 +101,7 @@ function discard(draft: usize, used: i32): void {
   atomic.store<i32>(draft, 0, N_USED);
 }
 
-/** Gives back what a thread has drafted and not published. */
+/** Gives back the entries that a thread has drafted and not published. */
 export function freeDrafts(thread: i32): void {
   const used = atomic.load<u32>(USED_NAMES);
   for (let i: u32 = 0; i < used; i++) {
@@ -112,9 +111,9 @@ export function freeDrafts(thread: i32): void {
   }
 }
 
-/** The one entry of the drafted name: an earlier one if there is, else the draft, now public; 0 when there is no place. */
+/** Returns the one entry of the drafted name: an earlier one, or the draft, which is public now; 0 without a place. */
 function publish(draft: usize, head: usize, length: i32): usize {
-  // Without a place there may still be an entry by now: of whoever took the last one.
+  // The thread that took the last place may have published this very name.
   if (!reservePlace(draft)) return findName(draft, length, atomic.load<u32>(head) as usize);
   while (true) {
     const first = atomic.load<u32>(head);
@@ -129,9 +128,9 @@ function publish(draft: usize, head: usize, length: i32): usize {
 }
 
 /**
- * Attaches to the object of the drafted name, or makes it with these properties if there is none (with
- * permits < 0 that is ANSWER_NOT_FOUND). The attachment's number, or an answer below 0. An object with other
- * properties is ANSWER_MISMATCH. The draft is used up.
+ * Attaches to the object of the drafted name, or makes it with these properties if there is none. Returns the number of
+ * the attachment, or an answer below 0: ANSWER_NOT_FOUND if there is none and permits < 0, ANSWER_MISMATCH for an
+ * object with other properties. The draft is used up.
  */
 export function openName(
   draft: usize,
@@ -167,7 +166,7 @@ export function openName(
     const o = attachedTo(fresh);
     const next = ((generation(o) as u64) << 32) | (o as u64);
     if (atomic.cmpxchg<u64>(entry, target, next, N_TARGET) === target) return fresh;
-    // Nobody else knows it, so there is nobody to tell.
+    // No other thread knows the object, so it has no waiters to wake.
     closeObject(o);
     detach(fresh);
   }

@@ -1,26 +1,26 @@
 /**
  * The allocator of shared objects, and how long an object lives.
  *
- * life is generation << 32 | state << 24 | references, changed by cmpxchg (but for the store that ends BUILDING);
- * while BUILDING it has the thread that builds in place of the references:
+ * life is generation << 32 | state << 24 | references. It is changed by cmpxchg, but for the store that ends BUILDING.
+ * While the state is BUILDING, the number of the building thread stands in place of the references:
  *
- * | from                | to                          | who                                                    |
+ * | from                | to                          | changed by                                             |
  * |---------------------|-----------------------------|--------------------------------------------------------|
  * | FREE                | BUILDING                    | a thread that makes an object                          |
  * | BUILDING            | LIVE, 1 reference           | the same, once every other word is written             |
  * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle (generation must fit) |
- * | LIVE, r             | LIVE, r-1                   | a thread that lets go; 0 is allowed: handles may be on their way |
- * | LIVE, r             | DISPOSED, r                 | dispose, of whatever kind                              |
- * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that lets go                                  |
- * | DISPOSED, 1         | FREE, next generation       | the last to let go                                     |
- * | BUILDING of a dead thread | FREE, next generation | who reaps the thread                                   |
+ * | LIVE, r             | LIVE, r-1                   | a thread that detaches; r may become 0 (handles on their way) |
+ * | LIVE, r             | DISPOSED, r                 | a thread that disposes of the object                   |
+ * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that detaches                                 |
+ * | DISPOSED, 1         | FREE, next generation       | the last thread that detaches                          |
+ * | BUILDING of a dead thread | FREE, next generation | the reaper of that thread                              |
  *
- * A thread holds a reference for as long as any code of its own can still reach the object, waiters that
- * are asleep in it included. So when a disposed object is freed, no thread is inside and no element names
- * it, and the memory can be used again. An object that nobody disposed is never freed. Each reference has a
- * record (attachments.ts), by which a thread that was killed lets go when it is reaped.
+ * A thread holds a reference for as long as any code of its own can still reach the object, its waiters that are asleep
+ * included. So when a disposed object is freed, no thread is inside and no element names it, and its memory can be used
+ * again. An object that no thread disposes of is never freed. Each reference has a record (attachments.ts), by which
+ * the reaper of a killed thread detaches it.
  *
- * The generation makes an old handle fail to attach instead of finding a stranger.
+ * Because of the generation, an old handle fails to attach and does not find another object.
  */
 import { hasCounter } from '../primitives/kinds';
 import { objectCapacity, objects } from './arena';
@@ -63,7 +63,7 @@ const STATES: u32 = 3 << 24;
 const REFERENCES: u32 = 0xffffff;
 const GENERATION: u64 = 1 << 32;
 const GENERATIONS: u64 = 0xffffffff00000000;
-/** Where a free object is likely: its number. At the one that this thread has freed last. */
+/** Where a free object is likely: the number of the one that this thread freed last. */
 let hint: u32 = 0;
 
 export function objectOf(request: i64): usize {
@@ -77,8 +77,8 @@ function claimObject(o: usize): bool {
 }
 
 /**
- * A BUILDING object, or 0 when every one of the arena is in use. The same way as an element is found (elements.ts): some
- * are tried, then the pool is drawn out by one, and only when it is full are all of them tried, once.
+ * Returns a BUILDING object, or 0 when every object of the arena is in use. The search is that for an element
+ * (elements.ts).
  */
 function allocate(): usize {
   while (true) {
@@ -95,7 +95,7 @@ function allocate(): usize {
   }
 }
 
-/** Makes a live object with one reference, the caller's. Its address, or 0 when the arena is full. */
+/** Makes a live object with one reference, that of the caller. Returns its address, or 0 when the arena is full. */
 export function buildObject(
   kind: i32,
   permits: i32,
@@ -110,11 +110,11 @@ export function buildObject(
   atomic.store<i64>(o, first, TICKET);
   const counter = hasCounter(kind);
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
-  // The owner of a lock, the word of a mutex and the sequence of an AtomicSemaphore are in the same place; the limit
-  // of a mutex in that of parked.
+  // This store clears the owner of a lock, the word of a mutex and the sequence of an AtomicSemaphore too, which lie in
+  // the same place. The next store clears the limit of a mutex.
   atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
   atomic.store<i32>(o, 0, O_PARKED);
-  // With M_TURN, which is next to it.
+  // This store clears M_TURN too, which lies next to it.
   atomic.store<i64>(o, 0, M_PACE);
   atomic.store<i32>(o, kind, O_KIND);
   atomic.store<i32>(o, limit, O_MAX);
@@ -144,7 +144,7 @@ export function isRobust(o: usize): bool {
   return atomic.load<i32>(o, O_ROBUST) !== 0;
 }
 
-/** Adds a reference to a live object. 0, ANSWER_STALE, ANSWER_CLOSED or ANSWER_WRONG_KIND. */
+/** Adds a reference to a live object. Returns 0, ANSWER_STALE, ANSWER_CLOSED or ANSWER_WRONG_KIND. */
 export function attachObject(o: usize, gen: u32, kind: i32): i32 {
   const used = atomic.load<u32>(USED_OBJECTS) as usize;
   if (o < objects || o >= objects + used * OBJECT_SIZE || (o - objects) % OBJECT_SIZE) return ANSWER_STALE;
@@ -159,7 +159,7 @@ export function attachObject(o: usize, gen: u32, kind: i32): i32 {
   }
 }
 
-/** Takes a reference back; the last one of a disposed object frees it. */
+/** Takes a reference back. The last reference of a disposed object frees the object. */
 export function detachObject(o: usize): void {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
@@ -179,7 +179,7 @@ export function isDisposed(o: usize): bool {
   return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === DISPOSED;
 }
 
-/** Frees the objects that a dead thread has not come to finish. */
+/** Frees the objects that a dead thread has begun to make and not finished. */
 export function freeUnfinished(thread: i32): void {
   const used = atomic.load<u32>(USED_OBJECTS);
   const building = BUILDING + (thread as u32);
@@ -191,14 +191,14 @@ export function freeUnfinished(thread: i32): void {
 }
 
 /**
- * Closes a live object: no one attaches from now on, or waits. Whether it is closed: then the caller, which knows
- * the kind, tells those who wait.
+ * Closes a live object: from now on no thread attaches to it or waits on it. Returns whether the object is closed. Then
+ * the caller, which knows the kind, wakes the waiters.
  */
 export function closeObject(o: usize): bool {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);
     const state = (life as u32) & STATES;
-    // Disposed of already: whoever did it may not have come to closing grant, or died before every waiter was told.
+    // An earlier disposer may not have closed grant yet, or may have died before it woke every waiter.
     if (state !== DISPOSED) {
       if (state !== LIVE) return false;
       if (atomic.cmpxchg<u64>(o, life, life - LIVE + DISPOSED, O_LIFE) !== life) continue;

@@ -1,26 +1,26 @@
 /**
- * Threads: the record of each, and which one the caller is.
+ * Threads: the record of each thread, and which thread the caller is.
  *
  * A record says whether its thread is alive, sleeps, or is dead (the table in layout.ts). The number `life` tells a
- * thread from every other that had the same index before. Registration and its end are in death/registry.ts.
+ * thread from every other thread that had the same index before. death/registry.ts has registration and its end.
  */
 import { open, threads } from './arena';
 import { ALIVE, ASLEEP, LIFE_STATE, T_DOORBELL, T_HOST, T_LIFE, THREAD_SIZE, USED_THREADS } from './layout';
 
-/** The index of this thread in the registry, from 1 on; 0 if it is not registered. */
+/** The index of this thread in the registry, from 1 on; 0 if the thread is not registered. */
 export let me: i32 = 0;
-/** The life in its record while it is registered. */
+/** The life in the record of this thread, while the thread is registered. */
 export let myLife: i32 = 0;
-/** This thread, as the owner of a request. */
+/** This thread as the owner of a request. */
 export let owner: i64 = 0;
 
-/** The thread is now the one of this record. */
+/** Makes this thread the one that has this record. */
 export function become(thread: i32, life: i32): void {
   me = thread;
   myLife = life;
 }
 
-/** From now on the requests of this thread carry this owner; 0 when the thread ends. */
+/** Sets the owner that requests of this thread carry from now on; 0 when the thread ends. */
 export function setOwner(thread: i32): void {
   owner = thread as i64;
 }
@@ -35,23 +35,23 @@ export function threadRecord(index: i32): usize {
   return threads + (index as usize) * THREAD_SIZE;
 }
 
-/** The address of this thread's doorbell. */
+/** Returns the address of the doorbell of this thread. */
 export function doorbell(): usize {
   return threadRecord(me) + T_DOORBELL;
 }
 
-/** The thread is about to sleep. Whether nobody has declared it dead. */
+/** Records that the thread is about to sleep. Returns whether no thread has declared it dead. */
 export function fallAsleep(): bool {
   return atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (ASLEEP - ALIVE), T_LIFE) === myLife;
 }
 
-/** The thread has slept. Whether nobody has declared it dead. */
+/** Records that the thread has woken. Returns whether no thread has declared it dead. */
 export function wakeUp(): bool {
   const asleep = myLife + (ASLEEP - ALIVE);
   return atomic.cmpxchg<i32>(threadRecord(me), asleep, myLife, T_LIFE) === asleep;
 }
 
-/** Every thread registered now, and perhaps others: their index is from 1 to this. */
+/** Returns the highest index in use: every registered thread has an index from 1 to this, and others may have. */
 export function mostThreads(): i32 {
   return atomic.load<i32>(USED_THREADS);
 }
@@ -60,29 +60,29 @@ export function lifeOf(thread: i32): i32 {
   return atomic.load<i32>(threadRecord(thread), T_LIFE);
 }
 
-/** Whether a thread with this life is registered, and not declared dead. */
+/** Returns whether a thread with this life is registered and not declared dead. */
 function isAlive(life: i32): bool {
   return (life & LIFE_STATE) === ALIVE || (life & LIFE_STATE) === ASLEEP;
 }
 
-/** Whether a thread sleeps in park. */
+/** Returns whether a thread sleeps in this library. */
 export function isAsleep(thread: i32): bool {
   return (lifeOf(thread) & LIFE_STATE) === ASLEEP;
 }
 
-/** What tells a thread from all others that have or had its index; 0 if none that is alive has it. */
+/** Returns the number that tells a thread from all others that have had its index; 0 if none with it is alive. */
 export function lifeIfAlive(thread: i32): i32 {
   const life = lifeOf(thread);
   return isAlive(life) ? (life & ~LIFE_STATE) | ALIVE : 0;
 }
 
-/** What a thread gave to register; 0 for one that is not registered. */
+/** Returns the number that a thread passed to register; 0 if the thread is not registered. */
 export function hostOf(thread: i32): i32 {
   const host = atomic.load<i32>(threadRecord(thread), T_HOST);
   return isAlive(lifeOf(thread)) ? host : 0;
 }
 
-/** Threads registered now. Racy by nature. */
+/** Returns how many threads are registered now. Racy by nature. */
 export function threadCount(): i32 {
   const used = mostThreads();
   let alive = 0;

@@ -1,63 +1,3 @@
-/**
- * The default mutex: whoever comes by may take the lock while that is harmless, and nobody who waits is overtaken
- * more often than a bound says.
- *
- *     word    waiters | overtakings | owner       the lock
- *     ticket, grant                               a semaphore of one permit, for those who wait: the eldest has it
- *
- *     lock       owner 0 -> me, if nobody waits; or else if overtakings < limit, and that is one more
- *     otherwise  1. if others wait: poll the word for a while, and lock when it lies idle
- *                2. waiters += 1, and take a ticket
- *                3. wait in ticket order, until I am the eldest (semaphore.ts)
- *                4. poll the word: take the lock when it lies idle
- *                5. when the turn of the owner is over: take the lock if it is free, or else RESERVE it until it is
- *                6. when all polls are spent: sleep; unlock wakes me. The second time, or if sections are long, RESERVE it too
- *     unlock     owner me -> 0; wake the eldest if it sleeps
- *     the eldest, as it takes the lock, is a waiter no more, sets the limit for those behind, and hands on the permit
- *
- * So there are turns: the thread that had been the eldest locks and unlocks, undisturbed and at the price of two
- * instructions, until its turn is over, or it leaves the lock alone; the one whose turn is next polls meanwhile, and
- * those behind it sleep. A turn lasts about half a millisecond, and less where more than 60 wait, so that all their turns
- * take 30 milliseconds. It is counted in locks, since a count ends all turns alike, whatever the kernel does. How many
- * locks fit into that time, each thread measures after its own turn (turnLasted). The eldest ends a turn by reserving the
- * lock. If it does not run, the turn goes on up to the limit, which is four times as far: otherwise the lock would lie free
- * until the eldest runs.
- *
- * If an owner keeps the lock for all the polls of the eldest, either its section is long, or it has lost its processor. So
- * the eldest first sleeps without reserving the lock, and the owner may finish its turn. If that happens again, the eldest
- * takes sections for long: it reserves the lock before it sleeps, until somebody measures a faster pace.
- *
- * Where there is work between one section and the next, whoever polls sees the lock lie idle, and takes it without
- * waiting for its turn; so all processors work. While anybody waits whoever overtakes counts that in the word. So an
- * unchanged word tells the eldest that nobody has had the lock meanwhile, and a passer-by that at most an eldest has; a
- * count that has gone far tells both that the lock changes hands faster than they poll: a passer-by queues up, and the
- * eldest polls more seldom, so that the owner keeps its cache line.
- *
- * The bound. Let B be `max` of the object, and the base of a waiter the overtakings when it raised `waiters`, which
- * is before it took its ticket. From then on whoever takes the lock and is not the eldest adds 1 in the same
- * exchange, which fails if anything has changed, and only below the limit. Every limit ever stored was at most
- * base + B for the eldest of that time, or for the one whose turn had just come. Who waits behind that one took its
- * ticket later, when overtakings had at least reached that base. So while any waiter waits, every limit that anyone
- * can have read is at most the overtakings when it took its ticket, and B: it is overtaken B times at most, by however
- * many who come and go. lock reads the limit against a count that it only remembers: the exchange succeeds only if
- * that is the count still, so the limit is one of those read until now. Overtakings are counted modulo 2^29: nobody
- * stands still between a limit and its exchange for 2^27 of them, which take seconds.
- *
- * Nobody sleeps for ever:
- *     D9   SLEEPING against owner: the eldest sets SLEEPING and sees whether the word is free in one access, and
- *          unlock frees the word and sees SLEEPING in one
- *     D10  wake against the waker's store: the eldest clears wake before it sets SLEEPING, and sleeps only if it is clear
- *     the limit is reached: the eldest polls and takes the lock, or it sleeps and the owner's unlock wakes it. It looks at
- *         the word once more before it sleeps
- *     who waits behind the eldest: as in the semaphore; the permit is given back whenever an eldest is one no more
- *
- * R8: waiters and the ticket change together, and owner, waiters and the permit. Between the two accesses there is no
- * call and no loop, so an engine that stops a thread only there cannot stop it in between (reaping.ts).
- *
- * lock and unlock first exchange what this thread saw last, without a load: a pair is two locked instructions, also
- * while others wait (then with a look at the limit, before the exchange), and who is no owner is found out by the same.
- */
-import { objects } from '../memory/arena';
 import { recordOf } from '../memory/attachments';
 import { elementAt, spare } from '../memory/elements';
 import {
@@ -70,10 +10,7 @@ import {
   CLOSED_BELOW,
   CONTENDED,
   E_HELD,
-  E_REQUEST,
   E_SINCE,
-  E_START,
-  E_STATE,
   ELDEST,
   GRANT,
   KIND_MUTEX,
@@ -89,24 +26,20 @@ import {
   M_WORD,
   MORE,
   O_KIND,
-  OBJECT_SHIFT,
   OBJECT_SIZE,
-  OWNER_SHIFT,
   QUEUED,
   REFUSED,
-  RESERVED,
   T_WAKE,
   THREAD_MASK,
   TICKET,
-  WAITING,
 } from '../memory/layout';
 import { owner, threadRecord } from '../memory/threads';
 import { dispose } from '../queue/closing';
-import { mark } from '../queue/marks';
 import { leave, untilDue } from '../queue/parking';
 import { pause } from '../queue/pause';
-import { amidst, becomeEldest, NOTHING, recover, standInLine } from '../queue/pending-call';
+import { amidst, becomeEldest, NOTHING, recover } from '../queue/pending-call';
 import { isAdaptive, pollsOf } from '../queue/polling';
+import { queueSpare } from '../queue/tickets';
 import { note, ring } from '../queue/waking';
 import { left, overtakings, SIGN, setBase } from './mutex-pace';
 
@@ -283,13 +216,7 @@ export function queue(m: usize, attachment: i32): i32 {
     atomic.sub<i64>(m, 1, TICKET);
     return ANSWER_CLOSED;
   }
-  // As acquire does, which would be a call.
-  mark(m, spare);
-  const object = ((m - objects) / OBJECT_SIZE) as i64;
-  atomic.store<i64>(spare, start, E_START);
-  atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | 1, E_REQUEST);
-  atomic.store<i64>(spare, atomic.load<i64>(spare, E_STATE) + (WAITING - RESERVED), E_STATE); // R1 and R8 end
-  standInLine();
+  queueSpare(m, start, 1); // R1 and R8 end
   const due = untilDue(m, spare, 0);
   if (due === QUEUED) return QUEUED;
   leave(due, attachment);

@@ -2,15 +2,14 @@
  * Cancelling: a request leaves the queue before it is admitted, and no permit is lost or made.
  *
  *     last in line     its tickets are taken back, as if they had never been taken
- *     otherwise        its element stays behind, a tombstone, ABANDONED; its width goes on to those behind (tombstones.ts)
+ *     otherwise        its element stays, ABANDONED, as a tombstone; the waiters behind get its width (tombstones.ts)
  *
- * A thread cancels a request of its own because a time-out has passed or a signal has fired, and the requests of a dead
- * thread in its name.
- *     D3  ABANDONED against grant: the thread that cancels sees grant past start, or the one that releases sees ABANDONED
+ * A thread cancels a request of its own because a time-out has passed or a signal has fired. It cancels the requests of
+ * a dead thread in the name of that thread.
+ *     D3  ABANDONED against grant: the cancelling thread sees grant past start, or the releasing thread sees ABANDONED
  *     D4  the same after two tombstones have become one
  *
- * R2 has no call and no loop in it. An engine that stops a thread only at these cannot stop it with a ticket that is taken
- * back and still queued.
+ * R2 is uninterruptible. So no engine can stop a thread while a ticket is taken back and still queued.
  */
 import {
   clearCells,
@@ -58,13 +57,14 @@ import { enterBoth } from './waiting-array';
 import { wakeDue } from './waking';
 
 /**
- * The thread's own request, for which it has blocked. REFUSED: given up. ADMITTED or ANSWER_CLOSED: that came
- * first. ANSWER_FULL: there is no other element for the thread, so it must wait on. The attachment as in park.
+ * Cancels the request for which this thread has blocked. Returns REFUSED if it is cancelled; ADMITTED or ANSWER_CLOSED
+ * if that came first; ANSWER_FULL if the thread has no other element, so that it must wait on. `attachment` is as in
+ * park.
  *
- * Nobody need settle promises of the thread after that. Those on this semaphore came before the thread blocked, so their
- * tickets are below `start`, and so below the first ticket of any tombstone that this one is joined with, since those lie
- * side by side. What is passed on is granted when grant is past that ticket: the promises were due before, by others, who
- * ring (moveOn).
+ * The thread need not settle its own promises after that. Those on this semaphore came before it blocked. So their
+ * tickets are below `start`, and below the first ticket of any tombstone that this one is merged with, since merged
+ * tombstones lie side by side. The width of the tombstone goes to grant only when grant is past that first ticket. So
+ * another thread made the promises due before, and that thread rings (moveOn).
  */
 export function giveUp(s: usize, attachment: i32): i32 {
   const e = spare;
@@ -92,11 +92,11 @@ export function giveUp(s: usize, attachment: i32): i32 {
 }
 
 /**
- * Takes the tickets of a request back, if they are the last. Whether they were: then the element is out of its cells, and
- * kept by the thread, or free.
+ * Takes the tickets of a request back, if they are the last. Returns whether they were. Then the element is out of its
+ * cells, and either free or kept by the thread.
  */
 function takeBack(s: usize, e: usize, start: i64, end: i64, keeps: bool): bool {
-  // Before others can have the tickets: a poster who finds the element still must not take them for its own (wakeDue).
+  // First, before others can have the tickets: no releasing thread may take them for this request's any more (wakeDue).
   atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   cancelled(s, end - start);
@@ -106,7 +106,7 @@ function takeBack(s: usize, e: usize, start: i64, end: i64, keeps: bool): bool {
   return true;
 }
 
-/** WAITING to ABANDONED. REFUSED, or what came first. */
+/** Moves an element from WAITING to ABANDONED. Returns REFUSED, or the answer of what came first. */
 function abandon(e: usize, due: i64): i32 {
   atomic.store<i64>(e, due, E_END);
   const state = atomic.load<i64>(e, E_STATE);
@@ -117,7 +117,7 @@ function abandon(e: usize, due: i64): i32 {
 }
 
 /**
- * A run of promises gives up, as giveUp does. ADMITTED when its first promise is due: then settle must follow.
+ * Cancels a run of promises, as giveUp does a request. ADMITTED when its first promise is due: then settle must follow.
  */
 export function giveUpRun(number: i32): i32 {
   const e = elementAt((number - 1) as u32);
@@ -129,7 +129,7 @@ export function giveUpRun(number: i32): i32 {
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
   }
-  // Nobody finds an element that is in no cell, so neither would they find the tombstone.
+  // Releasing threads find a tombstone only through its cells, so the run is entered first.
   if (enterRun(number, 0)) return ADMITTED;
   const answer = abandon(e, end);
   if (answer === REFUSED) {
@@ -141,8 +141,8 @@ export function giveUpRun(number: i32): i32 {
 }
 
 /**
- * Gives up a request in the name of a thread that is dead or ends: its whole run, if promises stand in it. What it
- * has been granted and not seen goes on to those behind it, too. May be begun again if who does it dies.
+ * Cancels a request in the name of a thread that is dead or ends; a run, with all its promises. Permits that it was
+ * granted, and the thread has not seen, go to the waiters behind it too. If the caller dies, another may begin again.
  */
 export function giveUpFor(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
@@ -161,7 +161,7 @@ export function giveUpFor(e: usize): void {
       cancelledByDeath(s, end - start);
       return;
     }
-    // The tombstone of a run is found under the run's last ticket, and of what was not entered yet, at all.
+    // The run was entered under its first promise only, or not at all. A tombstone is entered under both ends.
     leaveCells(e);
     mark(s, e);
     enterBoth(s, e, start, end);
@@ -175,15 +175,15 @@ export function giveUpFor(e: usize): void {
 }
 
 /**
- * What the giver of a tombstone does last: passes it on, if it is due, or else joins it to its neighbours.
- * Two givers who come upon each other in the middle of a merge leave it to the one who merges: it looks again.
+ * Ends a cancellation: adds the width of the new tombstone to grant if it is due, or else merges it with its
+ * neighbours. If two cancelling threads meet in a merge, the one that merges does the rest: it looks again.
  */
 function handOn(s: usize, tombstone: usize, first: i64): void {
   let e = tombstone;
   let start = first;
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
-    // Somebody else may have claimed or merged it, and its element may be another's by now.
+    // Another thread may have claimed or merged it, and its element may have the next owner by now.
     if (!is(s, e, state, E_START, start)) return;
     if (passOn(s, e, state, start)) return;
     const end = atomic.load<i64>(e, E_END);
@@ -208,7 +208,7 @@ function handOn(s: usize, tombstone: usize, first: i64): void {
   }
 }
 
-/** Passes a tombstone on, if it is due. Whether it is. */
+/** Claims a tombstone if it is due, and wakes the waiters that are due then. Returns whether the tombstone is due. */
 export function passOn(s: usize, e: usize, state: i64, start: i64): bool {
   const ahead = atomic.load<i64>(s, GRANT) - start; // D3, D4 read
   if (ahead <= 0 && ahead >= CLOSED_BELOW) return false;

@@ -8,14 +8,14 @@ import { isMarked, lastOfPart, whereOf } from './marks';
 import { claim } from './tombstones';
 import { moveOn } from './waking';
 
-/** Disposes of the semaphore: every waiter is told. */
+/** Disposes of the semaphore, and wakes every waiter. */
 export function dispose(s: usize): void {
   if (closeObject(s)) closeWaiters(s);
 }
 
 /**
- * Tells every waiter that the semaphore has been closed; grant says so already. A part of the pool that is not marked
- * has none: who marks it later reads grant after that, and sees that it is closed (D6).
+ * Wakes every waiter of a semaphore whose grant is closed already. A part of the pool that is not marked has no waiter:
+ * a thread that marks it later reads grant after that, and sees that the semaphore is closed (D6).
  */
 function closeWaiters(s: usize): void {
   const where = whereOf(s);

@@ -1,10 +1,3 @@
-/**
- * Parking: what a waiter does from the moment its request stands in the queue until the request is over.
- *
- * It polls grant for a while if it is near the head (polling.ts), enters its element in the waiting array, looks at grant
- * once more, and sleeps on its own element until that is granted or closed. tickets.ts has the picture of both sides.
- */
-import { objects } from '../memory/arena';
 import { hold } from '../memory/attachments';
 import { leaveCells, spare } from '../memory/elements';
 import {
@@ -23,34 +16,29 @@ import {
   GRANTED,
   INTERRUPTED,
   NEVER,
-  OBJECT_SHIFT,
-  OBJECT_SIZE,
-  OWNER_SHIFT,
   QUEUED,
   RESERVED,
   STATE_MASK,
   TIMED_OUT,
-  WAITING,
   WIDTH_MASK,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
-import { fallAsleep, owner, wakeUp } from '../memory/threads';
+import { fallAsleep, wakeUp } from '../memory/threads';
 import { admitted } from '../primitives/kinds';
-import { mark } from './marks';
 import { pause } from './pause';
-import { recover, settled, standInLine } from './pending-call';
+import { recover, settled } from './pending-call';
 import { isCrowded, near, pollsOf, pollsPaid, pollsWereVain } from './polling';
-import { ticketTaken } from './tickets';
+import { queueSpare, ticketTaken } from './tickets';
 import { enterBoth } from './waiting-array';
 
 const FOREVER: i64 = -1;
-/** Who has been woken early polls for a part of the usual time: shifted by this. */
+/** A thread that was woken early polls for the usual time shifted right by this. */
 const WOKEN_SHIFT: i32 = 2;
 
 /**
- * Goes on where acquire(s, n) has left off with this answer: QUEUED, and then park must follow, unless it has
- * become the turn of its tickets meanwhile. ADMITTED, ANSWER_CLOSED, or ANSWER_FULL when an interrupted thread
- * finds no spare. Of a robust semaphore the permits are counted for the attachment (elsewhere that is 0).
+ * Goes on where acquire(s, n) has returned `taken`. Returns QUEUED, and then park must follow, or ADMITTED if the
+ * request is due by now, ANSWER_CLOSED, or ANSWER_FULL when an interrupted thread finds no spare. Permits of a robust
+ * semaphore are counted for the attachment, which is 0 for other semaphores.
  */
 export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
   if (taken === INTERRUPTED) {
@@ -63,16 +51,16 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
 }
 
 /**
- * Blocks until it is the turn of the thread's request, which is QUEUED. `now` in milliseconds is kept for those who
- * ask how long it has waited. ADMITTED or ANSWER_CLOSED.
+ * Blocks until the request of the thread, which is QUEUED, is due. `now`, in milliseconds, is kept for diagnostics of
+ * how long it has waited. Returns ADMITTED or ANSWER_CLOSED.
  */
 export function park(now: i32, attachment: i32): i32 {
   return parkFor(FOREVER, now, attachment);
 }
 
 /**
- * As park, for so many nanoseconds at most (below 0: for ever), or a little less: then TIMED_OUT, and the
- * request still stands. park or parkFor goes on waiting, giveUp ends it.
+ * As park, but for so many nanoseconds at most (below 0: for ever), or a little less. Then it returns TIMED_OUT, and
+ * the request still stands: park or parkFor continues the wait, and giveUp cancels the request.
  */
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   atomic.store<i32>(spare, now, E_SINCE);
@@ -81,7 +69,7 @@ export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   return answer;
 }
 
-/** The thread's request is over: with permits if it is ADMITTED. The element becomes its spare again. */
+/** Ends the request of the thread, with its permits if `answer` is ADMITTED. The element becomes its spare again. */
 export function leave(answer: i32, attachment: i32): void {
   const e = spare;
   leaveCells(e);
@@ -93,19 +81,9 @@ export function leave(answer: i32, attachment: i32): void {
   if (answer === ADMITTED) admitted(objectOf(request), attachment);
 }
 
-/** What R1 does, where it could not be done in R1. */
-function queueSpare(s: usize, start: i64, width: i64): void {
-  mark(s, spare);
-  const object = ((s - objects) / OBJECT_SIZE) as i64;
-  atomic.store<i64>(spare, start, E_START);
-  atomic.store<i64>(spare, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
-  atomic.store<i64>(spare, atomic.load<i64>(spare, E_STATE) + (WAITING - RESERVED), E_STATE);
-  standInLine();
-}
-
 /**
- * Enters a request in the queue, after some polls unless more than `most` requests like it are before its own, or the
- * queue is long. ADMITTED or ANSWER_CLOSED if that is over already, else QUEUED.
+ * Enters a request in the waiting array. Before that it polls, unless more than `most` requests like it are before its
+ * own or the queue is long. Returns ADMITTED or ANSWER_CLOSED if the wait is over already, else QUEUED.
  */
 export function untilDue(s: usize, e: usize, most: i64): i32 {
   const start = atomic.load<i64>(e, E_START);
@@ -127,7 +105,7 @@ export function untilDue(s: usize, e: usize, most: i64): i32 {
   return enterUntilDue(s, e, start, due);
 }
 
-/** The same without polling. */
+/** As untilDue, without polling. */
 export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
   enterBoth(s, e, start, due); // D2 write
   const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
@@ -136,9 +114,9 @@ export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
 }
 
 /**
- * Sleeps until the element is granted or closed. A timed sleep may end earlier for no reason: the caller has the
- * clock. There are engines in which a thread that was terminated in its sleep can still wake and run on. If it
- * was declared dead in its sleep, its element may be another's by now: so it touches nothing, and sleeps for ever.
+ * Sleeps until the element is granted or closed. A timed sleep may end early for no reason, since the caller has the
+ * clock. In some engines a thread that was terminated in its sleep can still wake and run on. If it was declared dead
+ * in its sleep, its element may have the next owner by now. So the thread touches nothing, and sleeps for ever.
  */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;
@@ -158,7 +136,7 @@ function sleep(e: usize, nanoseconds: i64): i32 {
   }
 }
 
-/** Polls the state of the own element, after a wake-up that came before its turn. Whether it has changed. */
+/** Polls the state of its element, after a wake-up before it was due. Returns whether the state has changed. */
 function pollElement(e: usize, state: i64): bool {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   for (let polls = pollsOf(s) >> WOKEN_SHIFT; polls > 0; polls--) {

@@ -1,6 +1,6 @@
 /**
- * One turn of a polling loop's delay. WebAssembly has no PAUSE, so a few dependent steps stand in for it:
- * long enough that the polled line is not asked for at full speed, short enough to see a hand-over soon.
+ * The delay between two polls. WebAssembly has no PAUSE, so a few dependent steps stand in for it. They last long
+ * enough that polls do not load the line at full speed, and are short enough that a waiter sees a hand-over soon.
  */
 
 const STEPS: u32 = 8;

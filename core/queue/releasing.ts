@@ -1,5 +1,5 @@
 /**
- * Releasing: what follows when release has found that somebody waits, or that there are too many permits.
+ * Releasing: what follows when release has found that a request waits, or that there are too many permits.
  */
 import { hold } from '../memory/attachments';
 import { ANSWER_OVER_MAX, CLOSED_BELOW, GRANT, INTERRUPTED, TICKET } from '../memory/layout';
@@ -9,10 +9,10 @@ import { LIMIT } from './tickets';
 import { wakeDue, wakeNear } from './waking';
 
 /**
- * Wakes every waiter whose turn the release just made, which gave this answer, has brought, but for promises
- * of this very thread. Of those it settles what is due in the run of this number, their first (0: it has none
- * waiting), and answers how many; or ANSWER_OVER_MAX (the permits are taken back; of a robust semaphore the
- * attachment holds them still). On a disposed semaphore it does nothing.
+ * Finishes a release that returned `answered`: wakes every waiter that the release has made due, but for promises of
+ * this thread. Of those it settles the due ones in `run`, the number of their first run (0: none waits), and returns
+ * how many. Or it returns ANSWER_OVER_MAX: the permits are taken back, and the attachment of a robust semaphore still
+ * holds them. On a disposed semaphore it does nothing.
  */
 export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
   const width = n as i64;
@@ -22,7 +22,7 @@ export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachm
     if (amidst === RELEASING) recover();
     answer = settleRelease(s, width, late, attachment);
   } else {
-    // Tickets of the thread's own run alone: then nobody else's turn has come.
+    // If all granted tickets are in the run of this thread, no other waiter is due.
     if (run === 0 || !covers(run, grantBefore, width))
       answer = settleRelease(s, width, grantBefore, attachment);
   }
@@ -44,7 +44,7 @@ function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 
       wakeNear(s, width);
       return 0;
     }
-    // So many permits are available that nobody waits, and n can be taken like any others.
+    // So many permits are available that no request waits, and these n can be acquired like any others.
     if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
     if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) {
       hold(attachment, width);

@@ -2,23 +2,23 @@
  * Runs: promises of one thread that took consecutive tickets of one semaphore share one wait element.
  *
  *     tickets     ... | 40 41 42 | 43 | 44 45 46 47 | ...
- *                       this run   a stranger   the thread's next run
- *                       start ──► end           of both, only the first is ever entered in the array
+ *                       this run   another's    the thread's next run
+ *                       start ──► end           only the first of its two runs is ever entered in the array
  *
- *     AWAKE     the thread looks after the run itself: it is in no cell, and nobody rings for it
- *     WAITING   entered as its first promise alone, [start, start + width); a poster rings when that is due
+ *     AWAKE     the thread looks after the run itself: the run is in no cell, and no thread rings for it
+ *     WAITING   entered as its first promise alone, [start, start + width); a releasing thread rings when that is due
  *
- * Every promise of a run asks for the same number of permits, the width in the request; another width begins
- * another run. So start and end tell how many there are, and a promise comes and goes with two stores: end
- * moves up when it takes its ticket, start when it is settled.
+ * Every promise of a run asks for the same number of permits, the width in the request; another width begins another
+ * run. So start and end tell how many promises there are, and a promise comes and goes with two stores: end moves up
+ * when it takes its ticket, start when it is settled.
  *
- * Why no promise is forgotten: a thread that has nothing to do but sleep first enters each semaphore's first
- * run and then reads grant again (D2, D6). Until then it is awake, and could not have settled a promise any
- * sooner. The runs behind are due later than the first. Whoever settles the front of a run that is entered
- * takes it out of the array, with the next epoch, so that start changes only where no poster can believe it.
+ * Why no promise is forgotten: before a thread sleeps, it enters the first run of each semaphore and then reads grant
+ * again (D2, D6). Until then it is awake, and could not have settled a promise any sooner. The runs behind the first
+ * are due later. A thread that settles the front of an entered run first takes the run out of the array, with the next
+ * epoch. So start changes only where no releasing thread can believe it.
  *
- * R1 ends with the store of end or of AWAKE: at every call and loop, each ticket taken lies in [start, end)
- * of an element that is AWAKE, WAITING, GRANTED or CLOSED.
+ * R1 ends with the store of end or of AWAKE: at every call and loop, each ticket taken lies in [start, end) of an
+ * element that is AWAKE, WAITING, GRANTED or CLOSED.
  */
 import { objects } from '../memory/arena';
 import { hold } from '../memory/attachments';
@@ -67,20 +67,20 @@ import { setLastTicket, tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';
 
 /**
- * Queues a promise. ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket taken), or the number (above ADMITTED) of
- * the run it stands in: `last`, the run that the thread began last on this semaphore (0 if none is left), or
- * a new one behind it, which is AWAKE. Of a robust semaphore permits are counted for the attachment (elsewhere
- * that is 0). Never blocks.
+ * Queues a promise. Returns ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket is taken), or the number (above ADMITTED)
+ * of the run in which it stands. That is `last`, the run that the thread began last on this semaphore (0 if none is
+ * left), or a new run behind it, which is AWAKE. Permits of a robust semaphore are counted for the attachment, which is
+ * 0 for other semaphores. Never blocks.
  */
 export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
-  // An object with a head has been tried already: its queue admits to the head alone.
+  // A lock with a head has been tried already, and its queue admits only to the head.
   const hasAHead = hasHead(s);
   if (!hasAHead) {
     const answer = tryAcquireRobust(s, n, attachment);
     if (answer !== REFUSED) return answer;
   }
   if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
-  // The element for the next run is reserved before the ticket is taken: afterwards it is too late to fail.
+  // The element of a new run is reserved before the ticket is taken: after that it is too late to fail.
   if (second === 0) {
     setSecond(reserve());
     if (second === 0) return ANSWER_FULL;
@@ -119,8 +119,8 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
 }
 
 /**
- * Settles the promises of a run whose turn has come: how many, or ANSWER_CLOSED. The thread gives the run up
- * when none is left. Of a robust semaphore their permits are counted for the attachment.
+ * Settles the promises of a run that are due. Returns how many, or ANSWER_CLOSED. The thread drops the run when none is
+ * left. Permits of a robust semaphore are counted for the attachment.
  */
 export function settle(number: i32, attachment: i32): i32 {
   const e = elementAt((number - 1) as u32);
@@ -150,12 +150,12 @@ function wake(e: usize): void {
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + AWAKE, E_STATE);
 }
 
-/** Gives up a run of a closed semaphore. */
+/** Drops a run of a closed semaphore. */
 export function dropRun(number: i32): void {
   drop(elementAt((number - 1) as u32), 0, 0);
 }
 
-/** Gives up a run, the last of whose promises have just got so many permits. */
+/** Drops a run whose last promises have just got so many permits. */
 function drop(e: usize, settled: i64, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
@@ -166,16 +166,16 @@ function drop(e: usize, settled: i64, attachment: i32): void {
 }
 
 /**
- * Enters a run of which nothing was due, so that a poster rings when its first promise is. Whether that, or
- * the closing of the semaphore, has come meanwhile: then settle must follow. `now` as park has it.
+ * Enters a run of which nothing was due, so that a releasing thread rings when its first promise is. Returns whether
+ * the promise is due or the semaphore is closed by now: then settle must follow. `now` is that of park.
  */
 export function enterRun(number: i32, now: i32): bool {
-  // Before the thread sleeps, whatever an interrupted call has left undone is done.
+  // Before the thread sleeps, it ends a call that is pending.
   if (amidst !== NOTHING) recover();
   const e = elementAt((number - 1) as u32);
   const state = atomic.load<i64>(e, E_STATE);
   const is = state & STATE_MASK;
-  // WAITING in no cell: an earlier call was interrupted before it had entered the run.
+  // WAITING in no cell: an exception ended an earlier call before it had entered the run.
   if (is !== AWAKE && (is !== WAITING || atomic.load<u64>(e, E_CELLS) !== 0)) return is !== WAITING;
   const request = atomic.load<i64>(e, E_REQUEST);
   const s = objectOf(request);
@@ -189,13 +189,13 @@ export function enterRun(number: i32, now: i32): bool {
   return ahead >= 0 || ahead < CLOSED_BELOW;
 }
 
-/** Whether the tickets, `width` from `from` on, are all of this run and not settled. */
+/** Returns whether the tickets, `width` of them from `from` on, are all in this run and not settled. */
 export function covers(number: i32, from: i64, width: i64): bool {
   const e = elementAt((number - 1) as u32);
   return from - atomic.load<i64>(e, E_START) >= 0 && atomic.load<i64>(e, E_END) - from - width >= 0;
 }
 
-/** How many promises of a run wait and are not due. Racy when it is another thread's. */
+/** Returns how many promises of a run wait and are not due. Racy when the run is that of another thread. */
 export function undue(e: usize, request: i64): i32 {
   const width = request & WIDTH_MASK;
   const start = atomic.load<i64>(e, E_START);

@@ -2,42 +2,42 @@
  * The queue of every primitive: first come, first served; every waiter sleeps on a word of its own.
  *
  *     ticket  ──────────────────────────────►  taken so far      acquire(n) owns [t, t+n)
- *     grant   ───────────────►                 served so far     admitted once grant >= t+n
+ *     grant   ───────────────►                 granted so far    admitted once grant >= t+n
  *                             └─ the waiters ─┘
  *
- *     waiter                                      thread that releases
+ *     waiter                                      releasing thread
  *     1. ticket += n                              1. grant += k
- *     2. grant >= t+n? then it is admitted        2. ticket <= old grant? then nobody waits: done
+ *     2. grant >= t+n? then it is admitted        2. ticket <= old grant? then no request waits: done
  *     3. element := [t, t+n), WAITING             3. for each ticket just granted, look into its bucket:
  *     4. poll grant (polling.ts), if near the head   an element that is WAITING and due
  *     5. enter the element in the ticket's bucket      -> GRANTED, and wake its owner
- *     6. grant >= t+n? then it is admitted        4. wake those who have come near: they poll until they are due
+ *     6. grant >= t+n? then it is admitted        4. wake waiters that have come near: they poll until they are due
  *     7. sleep on the element until it is GRANTED
  *
- * tickets.ts has steps 1 to 3 of the waiter and steps 1 and 2 of the release; parking.ts the rest of the waiter;
- * releasing.ts and waking.ts the rest of the release.
+ * tickets.ts has steps 1 to 3 of the waiter, and 1 and 2 of the release. parking.ts has the rest of the waiter, and
+ * releasing.ts and waking.ts have that of the release.
  *
- * Why no waiter sleeps for ever: in every pair below the one side writes and then reads what the other side reads and then
- * writes, so at least one of the two sees the other. All accesses are sequentially consistent.
+ * Why no waiter sleeps for ever: in every pair below, one side writes A and then reads B, and the other writes B and
+ * then reads A, so at least one of the two sees the other. All accesses are sequentially consistent.
  *     D1  ticket against grant: step 2 of the waiter sees the new grant, or step 2 of the release sees the ticket
  *     D2  cell against grant: step 6 sees the new grant, or step 3 of the release sees the cell
  *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify
- *     D6  mark and WAITING against CLOSED: step 6 sees the closed grant, or the disposer sees the mark (marks.ts), and then
- *         its pass over the pool sees the state
+ *     D6  mark and WAITING against CLOSED: step 6 sees the closed grant, or the disposer sees the mark (marks.ts), and
+ *         then its pass over the pool sees the state
  *     D7  doorbell against due and grant: a thread reads its doorbell, then which of its runs are due, then grant, and
- *         sleeps on the doorbell; a thread that releases writes them the other way round
+ *         sleeps on the doorbell; a releasing thread writes them in the opposite order
  *
- * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the lighter ones behind
- * it, and tryAcquire takes a ticket only when it would be admitted with it.
+ * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the lighter ones
+ * behind it, and tryAcquire takes a ticket only when it would be admitted with it.
  *
- * R1: from the add on ticket to WAITING there is no call and no loop. An engine that stops a thread only at these cannot
- * stop it with a ticket that no other thread can find.
+ * R1: the section from the add on ticket to WAITING is uninterruptible. So no engine can stop a thread while it has a
+ * ticket that no other thread can find.
  *
- * acquire and release are leaves, functions that call nothing. They leave rare work to park and finishRelease: V8 enters
- * and leaves a leaf without a stack check, and that is a fifth of the uncontended pair (docs/internals/measurements.md).
+ * acquire and release are leaves, functions that call nothing, and leave rare work to park and finishRelease. V8 enters
+ * and leaves a leaf without a stack check, which is a fifth of the uncontended pair (docs/internals/measurements.md).
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant, the array and the
- * short-cut. Elements in cells, and all else, are this library's own.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant, the array and
+ * the short-cut. Elements in cells, and all else, are this library's own.
  */
 import { objects } from '../memory/arena';
 import { hold, recordOf } from '../memory/attachments';
@@ -69,7 +69,7 @@ import { amidst, beginLateRelease, beginRelease, NOTHING, standInLine } from './
 
 /** Most permits that may ever be available, and most that one request may ask for. */
 export const LIMIT: i64 = 0x7fffffff;
-/** The ticket that the thread took last, for those who count the order of admissions; the host reads it. */
+/** The ticket that the thread took last. The host reads it, for programs that check the order of admissions. */
 export let ticketTaken: i64 = -1;
 
 export function setLastTicket(ticket: i64): void {
@@ -77,9 +77,9 @@ export function setLastTicket(ticket: i64): void {
 }
 
 /**
- * Takes n tickets. ADMITTED, ANSWER_CLOSED, or QUEUED: the spare element stands for them in the queue; or
- * INTERRUPTED: they stand for themselves as yet, because an earlier call of the thread was cut short. After
- * these two enqueue must follow. Calls nothing and never blocks.
+ * Takes n tickets. Returns ADMITTED; ANSWER_CLOSED; QUEUED when the spare element stands for them in the queue; or
+ * INTERRUPTED when an earlier call is still pending, so that no element stands for them yet. After these two enqueue
+ * must follow. Calls nothing and never blocks.
  */
 export function acquire(s: usize, n: i32): i32 {
   const width = n as i64;
@@ -92,19 +92,27 @@ export function acquire(s: usize, n: i32): i32 {
       return ANSWER_CLOSED;
     }
     if (amidst !== NOTHING) return INTERRUPTED;
-    const e = spare;
-    mark(s, e);
-    atomic.store<i64>(e, start, E_START);
-    const object = ((s - objects) / OBJECT_SIZE) as i64;
-    atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
-    atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE); // R1 ends
-    standInLine();
+    queueSpare(s, start, width); // R1 ends
     return QUEUED;
   }
   return ADMITTED;
 }
 
-/** Takes n permits if they are free and nobody waits. ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks. */
+/**
+ * Records the request of these tickets in the spare: from now on it stands in the queue. Inlined, so that no call lies in
+ * R1.
+ */
+export function queueSpare(s: usize, start: i64, width: i64): void {
+  const e = spare;
+  mark(s, e);
+  atomic.store<i64>(e, start, E_START);
+  const object = ((s - objects) / OBJECT_SIZE) as i64;
+  atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
+  atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE);
+  standInLine();
+}
+
+/** Takes n permits if they are free and no request waits. Returns ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks. */
 export function tryAcquire(s: usize, n: i32): i32 {
   const width = n as i64;
   while (true) {
@@ -119,14 +127,14 @@ export function tryAcquire(s: usize, n: i32): i32 {
 }
 
 /**
- * Gives n permits back. ADMITTED when that is all: nobody waits, and no more than LIMIT are available.
- * Otherwise MORE, or INTERRUPTED because an earlier call of the thread was cut short: finishRelease must
- * follow. Calls nothing and never blocks.
+ * Gives n permits back. Returns ADMITTED when that is all: no request waits, and no more than LIMIT are available.
+ * Otherwise returns MORE, or INTERRUPTED when an earlier call is still pending: finishRelease must follow. Calls
+ * nothing and never blocks.
  */
 export function release(s: usize, n: i32): i32 {
   const width = n as i64;
   const grant = atomic.add<i64>(s, width, GRANT); // D1, D2 write
-  // One comparison for both: with a waiter the surplus is negative, so as an unsigned number above any limit.
+  // One comparison tells both: with a waiter the surplus is below 0, and as an unsigned number above any limit.
   const surplus = grant - atomic.load<i64>(s, TICKET); // D1 read
   if ((surplus as u64) > ((LIMIT - width) as u64)) {
     if (amidst !== NOTHING) {
@@ -139,21 +147,21 @@ export function release(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/** As acquire, of a robust semaphore. */
+/** As acquire, for a robust semaphore. */
 export function acquireRobust(s: usize, n: i32, attachment: i32): i32 {
   const answer = acquire(s, n); // R7 begins
   if (answer === ADMITTED) hold(attachment, n); // R7 ends
   return answer;
 }
 
-/** As tryAcquire, of a robust semaphore. */
+/** As tryAcquire, for a robust semaphore. */
 export function tryAcquireRobust(s: usize, n: i32, attachment: i32): i32 {
   const answer = tryAcquire(s, n); // R7 begins at its cmpxchg
   if (answer === ADMITTED) hold(attachment, n); // R7 ends
   return answer;
 }
 
-/** As release, of a robust semaphore: ANSWER_NOT_HELD when the thread holds fewer. */
+/** As release, for a robust semaphore: ANSWER_NOT_HELD when the thread holds fewer permits. */
 export function releaseRobust(s: usize, n: i32, attachment: i32): i32 {
   if (atomic.load<i64>(recordOf(attachment), E_HELD) < (n as i64)) return ANSWER_NOT_HELD;
   const answer = release(s, n); // R7 begins

@@ -1,21 +1,20 @@
 /**
- * Tombstones: the elements of cancelled requests, which stand in the queue for tickets that nobody wants.
+ * Tombstones: the elements of cancelled requests, which stand in the queue for tickets that no request wants.
  *
- *     ticket   ... | 40 41 42 | 43 | ...        42 are granted: the tombstone's start has been passed, so
- *                   tombstone   next            nobody ahead of it waits: grant += 3, and 43 is due
+ *     ticket   ... | 40 41 42 | 43 | ...        42 are granted: grant has passed the tombstone's start, so no
+ *                   tombstone   next            request ahead of it waits: grant += 3, and 43 is due
  *                   start   end
  *
- * Whichever thread brings grant past the start of a tombstone claims it, and adds its width to grant: a thread that
- * releases, or the one that cancels, if grant has passed the start already. To add the width sooner would admit those
- * ahead on permits that do not exist. Not to add it would keep the permits from those behind for ever.
+ * The thread that brings grant past the start of a tombstone claims it, and adds its width to grant. That is a
+ * releasing thread, or the cancelling thread if grant has passed the start already. To add the width sooner would admit
+ * waiters ahead on permits that do not exist. Not to add it would keep the permits from the waiters behind for ever.
  *
- * Two tombstones side by side become one (merge), so a semaphore never has more of them than it has waiters, and one. A
- * tombstone stands in the cells of its first and of its last ticket, so a neighbour is found in one bucket either way. Each
- * change of a tombstone moves the epoch on. So a thread that reads the words under a state, and then exchanges that very
- * state, has read the words of one tombstone.
+ * Two tombstones side by side become one (merge), so a semaphore has at most one tombstone more than it has waiters. A
+ * tombstone stands in the cells of its first and of its last ticket, so a neighbour is found in one bucket either way.
+ * Each change of a tombstone moves the epoch on. So a thread that reads the words under a state, and then exchanges
+ * that very state, has read the words of one tombstone.
  *
- * R3 and R4 have no call and no loop in them. An engine that stops a thread only at these cannot leave a tombstone that is
- * claimed and never counted, or one that is half merged.
+ * R3 and R4 are uninterruptible. So no engine can leave a tombstone that is claimed and never counted, or half merged.
  */
 import { clearCells, elementAt, freeElement, indexOf } from '../memory/elements';
 import {
@@ -37,10 +36,10 @@ import {
 import { objectOf } from '../memory/objects';
 import { bucketOf } from './waiting-array';
 
-/** Where grant was after the last claim. */
+/** The value of grant after the last claim. */
 export let passedTo: i64 = 0;
 
-/** Adds the width of a tombstone to grant, and frees its element. The width, or 0 if somebody else was first. */
+/** Adds the width of a tombstone to grant, and frees its element. Returns the width, or 0 if it was claimed already. */
 export function claim(s: usize, e: usize, state: i64): i64 {
   if (atomic.cmpxchg<i64>(e, state, state + (CLAIMED - ABANDONED), E_STATE) !== state) return 0; // R3 begins
   const width = atomic.load<i64>(e, E_END) - atomic.load<i64>(e, E_START);
@@ -50,7 +49,7 @@ export function claim(s: usize, e: usize, state: i64): i64 {
   return width;
 }
 
-/** Two neighbours become one: x, which begins where it did and ends where y did. Whether they have. */
+/** Merges two neighbours: x begins where it did, and ends where y did. Returns whether they have become one. */
 export function merge(x: usize, itsX: i64, y: usize, itsY: i64): bool {
   if (atomic.cmpxchg<i64>(x, itsX, itsX + (MERGING - ABANDONED), E_STATE) !== itsX) return false; // R4 begins
   if (atomic.cmpxchg<i64>(y, itsY, itsY + (CLAIMED - ABANDONED), E_STATE) !== itsY) {
@@ -73,13 +72,13 @@ export function merge(x: usize, itsX: i64, y: usize, itsY: i64): bool {
   return true;
 }
 
-/** Whether an element was a tombstone of the semaphore with this first or last ticket, when it had this state. */
+/** Returns whether an element, when it had this state, was a tombstone of s with this first or last ticket. */
 export function is(s: usize, e: usize, state: i64, field: usize, ticket: i64): bool {
   if ((state & STATE_MASK) !== ABANDONED) return false;
   return atomic.load<i64>(e + field) === ticket && objectOf(atomic.load<i64>(e, E_REQUEST)) === s;
 }
 
-/** The tombstone that stands in the bucket of `key` and has this first or last ticket, or 0. */
+/** Returns the tombstone that stands in the bucket of `key` and has this first or last ticket, or 0. */
 export function find(s: usize, key: i64, field: usize, ticket: i64): usize {
   let line = bucketOf(s, key);
   while (line) {

@@ -1,20 +1,19 @@
 /**
- * The waiting array: buckets shared by every semaphore of the arena (the papers' idea; Listing 2).
+ * The waiting array: buckets that all semaphores of the arena share (the idea of the papers; Listing 2).
  *
- * A bucket is one cache line, hashed from semaphore and ticket. A TwaSemaphore uses its sequence word, as
- * in the listing. A Semaphore uses its cells: a waiter enters the number of its wait element in a free
- * one, and a poster looks at the elements entered there. A full line chains to an overflow line, which it
- * keeps for good.
+ * A bucket is one cache line, which a hash of semaphore and ticket chooses. A TwaSemaphore uses its sequence word, as
+ * in the listing. A Semaphore uses its cells: a waiter enters the number of its wait element in a free cell, and a
+ * releasing thread looks at the elements entered there. A full line chains to an overflow line, which it keeps for
+ * good.
  *
- * The hash is ticket-aware as the listing's design rules ask: semaphore + ticket * 17, so tickets that
- * follow one another land on lines that are not neighbours, and any B tickets in a row visit B different
- * buckets, since the multiplier is odd. The bounded scan of a release relies on that. The papers name other hashes:
- * the algorithms' semaphores can have those (algorithms/hashes.ts), and docs/internals/hashes.md says why this one stays.
+ * The hash is ticket-aware, as the design rules of the listing ask: semaphore + ticket * 17. So consecutive tickets
+ * land on lines that are not neighbours, and any B tickets in a row visit B different buckets, since the multiplier is
+ * odd. The bounded scan of a release relies on that. The papers name other hashes, which the semaphores of the
+ * algorithms can have (algorithms/hashes.ts); docs/internals/hashes.md says why this one stays.
  *
- * Entering never fails, since the ticket is already taken when it happens: when the private overflow
- * lines have run out, a bucket chains to the common lines. Those follow each other by address and have
- * room for every element of the arena, twice. Posters tell strangers by the element's own fields, so a
- * line may serve many buckets.
+ * Entering never fails, since the ticket is already taken when it happens: when the private overflow lines have run
+ * out, a bucket chains to the common lines. Those follow each other by address and have room for every element of the
+ * arena, twice. A line may serve many buckets, since the words of an element tell to which semaphore it belongs.
  */
 import { bucketMask, buckets, common, elements, lineCapacity, lines } from '../memory/arena';
 import { indexOf } from '../memory/elements';
@@ -23,12 +22,12 @@ import { B_CELLS, B_NEXT, COLLISIONS, E_CELLS, LINE, OBJECT_SIZE, USED_LINES } f
 export const MULTIPLIER: u32 = 17;
 const SPREAD: u32 = 0x9e3779b1;
 
-/** Spreads semaphores, which lie next to one another (Fibonacci hashing). Its upper half is what is added to tickets. */
+/** Spreads semaphores, which lie next to one another (Fibonacci hashing). The upper half is added to the tickets. */
 export function spread(semaphore: usize): u32 {
   return ((semaphore / OBJECT_SIZE) as u32) * SPREAD;
 }
 
-/** The hash: its low bits, as many as there are bits of an index, say which bucket. */
+/** Returns the hash. Its low bits, as many as an index has, choose the bucket. */
 export function keyOf(semaphore: usize, ticket: i64): u32 {
   return (spread(semaphore) >> 16) + (ticket as u32) * MULTIPLIER;
 }
@@ -50,9 +49,9 @@ export function enter(semaphore: usize, ticket: i64, e: usize): usize {
   }
 }
 
-/** The line after a full one; makes it if there is none. Whoever loses the race goes on in the winner's. */
+/** Returns the line after a full one, and makes it if there is none. A thread that loses the race uses the winner's. */
 function nextLine(line: usize): usize {
-  // There is room in the common lines, but it may have moved behind a slow walker: look again from their start.
+  // The common lines have room, but it may have moved behind this thread. So it looks again from their start.
   if (line + LINE === elements) return common;
   const next = atomic.load<u32>(line, B_NEXT) as usize;
   if (next) return next;
@@ -71,8 +70,8 @@ function freshLine(line: usize): usize {
 }
 
 /**
- * Enters under the last ticket, where a poster meets it when it is due. A heavy one enters under its first
- * too: should it give up, its permits go on when grant passes that one.
+ * Enters an element under its last ticket, where a releasing thread meets it when it is due. A heavy one is entered
+ * under its first ticket too: if it is cancelled, its width goes to grant once grant passes that ticket.
  */
 export function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
   const last = due - 1;

@@ -1,9 +1,9 @@
 /**
- * Waking: what a thread does after it has moved grant, so that each waiter who is due learns of it.
+ * Waking: what a thread does after it has moved grant, so that each waiter that is due learns of it.
  *
- * Granting is idempotent and open to every thread: grant says who is due, the element says who waits. The epoch in the
- * state makes the cmpxchg of a slow thread fail once the element has another owner. So several threads may look at the
- * same buckets at once, and a survivor may finish what a dead thread began (death/reaping.ts).
+ * Granting is idempotent and open to every thread: grant tells which tickets are due, the element which request waits.
+ * The epoch in the state makes the cmpxchg of a slow thread fail once the element has another owner. So several threads
+ * may look at the same buckets at once, and a survivor may finish what a dead thread began (death/reaping.ts).
  */
 import { bucketMask } from '../memory/arena';
 import { elementAt, indexOf } from '../memory/elements';
@@ -35,20 +35,20 @@ import { claim, passedTo } from './tombstones';
 import { bucketOf } from './waiting-array';
 
 const ALL: i32 = -1;
-/** So many heavy requests a release passes over, before it looks into every bucket instead. */
+/** How many heavy requests a release passes over before it looks into every bucket instead. */
 const HOPS: i32 = 16;
 
 /**
- * Looks into the buckets of the granted tickets, `width` from `from` on, that were taken; each bucket once.
- * A tombstone that is passed grants more, and its own bucket is then looked into again.
+ * Looks into the buckets of the granted tickets, `width` from `from` on, that were taken; once into each bucket. A
+ * claim of a tombstone grants more tickets, and its own bucket is then looked into again.
  *
- * A look does not end with the request that ends with the ticket: it may be one that has just taken its
- * tickets back, with their next owner in the same bucket.
+ * A look does not stop at the request that has the ticket. It may have just taken its tickets back, and their next
+ * owner may be in the same bucket.
  *
- * Of a request that is found under its first ticket, and is not about to take its tickets back, the others need no look:
- * they were its own at a moment when grant had been moved already. If others have them by now, these took them later, and
- * saw that grant (D1). So a heavy request costs no more than a light one. After HOPS of these all the buckets that may be
- * left are looked into.
+ * If a request is found under its first ticket, and is not about to take its tickets back, its other tickets need no
+ * look. They were its own when grant had been moved already. Requests that have them by now took them later, and saw
+ * that grant (D1). So a heavy request costs no more than a light one. After HOPS such requests, the thread looks into
+ * all the buckets that may be left.
  */
 export function wakeDue(s: usize, from: i64, width: i64): void {
   const all = (bucketMask as i64) + 1;
@@ -71,8 +71,8 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
 }
 
 /**
- * Wakes those who have come near and sleep: they are awake then when their turn comes. It changes nothing, so nobody
- * depends on it: who is woken looks at its element, polls, and sleeps on. A heavy waiter is found under its first ticket.
+ * Wakes sleeping waiters that have come near, so that they are awake when they are due. Nothing depends on it: a woken
+ * thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket.
  */
 export function wakeNear(s: usize, width: i64): void {
   if (!isAdaptive(s) || isCrowded(s, width) || isVain(s)) return;
@@ -81,7 +81,7 @@ export function wakeNear(s: usize, width: i64): void {
   for (let ticket = first; end - ticket > 0; ticket++) wakeWaiter(s, ticket);
 }
 
-/** Wakes the thread that waits with this ticket as its first, if it sleeps. */
+/** Wakes the thread whose request has this first ticket, if the thread sleeps. */
 function wakeWaiter(s: usize, ticket: i64): void {
   const bucket = bucketOf(s, ticket);
   for (let cell = bucket + B_CELLS; cell < bucket + LINE; cell += 4) {
@@ -98,8 +98,8 @@ function wakeWaiter(s: usize, ticket: i64): void {
 }
 
 /**
- * Wakes who is due in a bucket. How many tickets need no look after that, with `first`: those of the request that
- * begins with it, or 1; 0 if that is not all, because a tombstone was passed.
+ * Wakes the waiters of a bucket that are due. Returns how many tickets, from `first` on, need no further look: those of
+ * the request that begins with `first`, or 1. Returns 0 if it has claimed a tombstone, since more tickets are due then.
  */
 function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
   let tickets: i64 = 1;
@@ -117,12 +117,12 @@ function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
   return tickets;
 }
 
-/** What visit answers, of one element. */
+/** As visit, for one element. */
 function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
   const state = atomic.load<i64>(e, E_STATE); // D3, D4 read
   const is = state & STATE_MASK;
   if (is !== WAITING && is !== ABANDONED) return 1;
-  // What these loads give may belong to another tenant by now; then the cmpxchg fails on the epoch.
+  // The element may have the next owner by now. Then the cmpxchg below fails, since the epoch differs.
   const request = atomic.load<i64>(e, E_REQUEST);
   if (objectOf(request) !== s) return 1;
   const start = atomic.load<i64>(e, E_START);
@@ -131,20 +131,21 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
   const width = request & WIDTH_MASK;
   if (ahead >= width) moveOn(e, state, GRANTED, request); // D5
   if (start !== first || atomic.load<i64>(e, E_LEAVING) === ~start) return 1;
-  // In the same epoch all this was one tenant's, who had the tickets when E_LEAVING was read.
+  // If the epoch is still the same, these words were of one owner, which had the tickets when E_LEAVING was read.
   return (atomic.load<i64>(e, E_STATE) ^ state) & ~STATE_MASK ? 1 : width;
 }
 
 /**
- * WAITING to the next state, once, and whoever waits is told.
+ * Moves an element from WAITING to the next state, once, and wakes its owner.
  *
- * A promise of this very thread stays WAITING. If the thread itself makes it due or closes it, it settles it before it
- * returns (release, dispose, a promise that gives up), or rings for itself (reap, recover). A thread that gives up while it
- * blocks makes none of its own due: their tickets are before its own, and it passes nothing on before grant is past that
- * (giving-up.ts). It may find one that another thread has just made due, and that one rings only if it finds it WAITING.
+ * A promise of this very thread stays WAITING. If the thread makes it due or closes it, the thread settles it before it
+ * returns (release, dispose, a promise that is cancelled), or rings for itself (reap, recover). A thread that cancels
+ * the request for which it blocks makes no promise of its own due: their tickets are before its own, and it adds
+ * nothing to grant before grant is past them (cancelling.ts). If another thread has just made one due, that thread
+ * rings only if it finds the promise WAITING.
  *
- * R9: from the exchange to the wake-up there is no call and no loop, so neither an exception (a stack that is exhausted)
- * nor a death comes between: nobody else would tell. What is noted is noted before, so that it is there in any case.
+ * R9: the section from the exchange to the wake-up is uninterruptible. So neither an exception (an exhausted stack) nor
+ * a death comes between, after which no thread would wake the owner. The note comes first, so it is there in any case.
  */
 export function moveOn(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
@@ -155,7 +156,7 @@ export function moveOn(e: usize, state: i64, next: i64, request: i64): void {
   if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) tell(e, request); // R9
 }
 
-/** Wakes whoever has made a request. */
+/** Wakes the thread that has made a request. */
 export function tell(e: usize, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
   if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
@@ -163,9 +164,9 @@ export function tell(e: usize, request: i64): void {
 }
 
 /**
- * What this owner's thread is to look at when its doorbell rings: the run of this number, or the eldest of the mutex of
- * this number. Grant has been moved, or the mutex is free; who sees the note sees that. Part of its caller: of wakeEldest,
- * after the exchange which says that the eldest is told, so no death may come between.
+ * Notes what the thread of this owner shall look at when its doorbell rings: the run of this number, or the head of the
+ * mutex of this number. A thread that sees the note sees also that grant has been moved, or that the mutex is free.
+ * Always inlined: in wakeEldest no death may come between this and the exchange, which says that the head is woken.
  */
 export function note(who: i32, number: u32): void {
   const words = threadRecord(who & THREAD_MASK) + T_DUE;

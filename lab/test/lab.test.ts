@@ -1,15 +1,14 @@
 /** Clicks through the built page in each browser of this machine, and looks at what it shows. */
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Served } from '@taketurns/static-server';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { BROWSERS, launch } from '../browsers.mjs';
-import { serve } from '../serve.mjs';
+import { serveLab } from '../serve.mjs';
 
 /** Long enough for a busy machine: nothing here depends on how long a thing takes. */
 const PATIENCE = { timeout: 60_000, polling: 100 };
 
-const address = (server: Server): string => `http://localhost:${(server.address() as AddressInfo).port}/`;
+const address = ({ port }: Served): string => `http://localhost:${port}/`;
 
 async function open(browser: Browser, url: string, errors: string[]): Promise<Page> {
   const page = await browser.newPage();
@@ -102,13 +101,13 @@ function suite(found: (typeof BROWSERS)[number]): void {
   const { title, path, variable } = found;
   const why = `no ${title} is on this machine, or ${variable} does not name it`;
   describe.skipIf(path === undefined)(path === undefined ? `${title}: skipped, ${why}` : title, () => {
-    let server: Server;
+    let server: Served;
     let browser: Browser;
     let page: Page;
     const errors: string[] = [];
 
     beforeAll(async () => {
-      server = await serve({ port: 0 });
+      server = await serveLab();
       browser = await launch(found);
       page = await open(browser, address(server), errors);
     });
@@ -516,7 +515,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
     });
 
     test('on a host that sends no headers the page isolates itself', async () => {
-      const plain = await serve({ port: 0, headers: {} });
+      const plain = await serveLab({ headers: {} });
       try {
         const other = await open(browser, address(plain), errors);
         await other.waitForFunction(

@@ -1,13 +1,11 @@
 /** A page in Chromium, if this machine has one. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { extname, join, normalize } from 'node:path';
+import { join } from 'node:path';
+import { serve } from '@taketurns/static-server';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
-const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
 const LONGEST = 60_000;
 
 /** Its command; undefined if there is none. `CHROMIUM` names another. */
@@ -22,38 +20,17 @@ const REPORTER = `<script type="module">
   if (output) new MutationObserver(tell).observe(output, { childList: true, characterData: true, subtree: true });
 </script>`;
 
-/** Serves a folder with the two headers that shared memory needs; `told` gets what the page posts to /result. */
-function serve(folder: string, told: (result: string) => void): Promise<Server> {
-  const server = createServer((request, response) => {
-    if (request.method === 'POST') {
-      let body = '';
-      request.on('data', (chunk) => {
-        body += chunk;
-      });
-      request.on('end', () => {
-        response.end();
-        told(body);
-      });
-      return;
-    }
-    const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
-    const file = join(folder, path.endsWith('/') ? `${path}index.html` : path);
-    try {
-      const content = readFileSync(file);
-      response.writeHead(200, {
-        'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
-        'Cross-Origin-Opener-Policy': 'same-origin',
-        'Cross-Origin-Embedder-Policy': 'require-corp',
-      });
-      // Before the page's own script, which may be done at once.
-      response.end(
-        file.endsWith('.html') ? content.toString().replace('<script', `${REPORTER}<script`) : content,
-      );
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
+/** A copy of the folder, whose pages post their output. */
+function withReporter(folder: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'taketurns-pages-'));
+  cpSync(folder, copy, { recursive: true });
+  for (const name of readdirSync(copy, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.html')) continue;
+    const page = join(copy, name);
+    // The reporter precedes the page's own script, which may be done at once.
+    writeFileSync(page, readFileSync(page, 'utf8').replace('<script', `${REPORTER}<script`));
+  }
+  return copy;
 }
 
 /** What the page at the address says, by the function that waits for that. */
@@ -88,15 +65,16 @@ async function visit(address: string, result: Promise<string>): Promise<string> 
 
 /** What the page of the folder posts to /result, or shows as its output once that has changed. */
 export async function resultOf(folder: string): Promise<string> {
-  let told: (result: string) => void = () => {};
+  let onPost: (result: string) => void = () => {};
   const result = new Promise<string>((resolve) => {
-    told = resolve;
+    onPost = resolve;
   });
-  const server = await serve(folder, told);
+  const pages = withReporter(folder);
+  const server = await serve(pages, { onPost });
   try {
-    return await visit(`http://localhost:${(server.address() as AddressInfo).port}/`, result);
+    return await visit(`http://localhost:${server.port}/`, result);
   } finally {
-    server.closeAllConnections();
     server.close();
+    rmSync(pages, { recursive: true });
   }
 }

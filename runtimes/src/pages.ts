@@ -1,7 +1,8 @@
 /** Pages that lack what the library needs, and what they are told; and some that have just enough. */
+import { ISOLATED, serve } from '@taketurns/static-server';
 import type { Browser } from './browser.js';
 import { INSECURE } from './browser.js';
-import { ISOLATED, serve } from './server.js';
+import { PAGES } from './stage.js';
 import type { ProbePage } from './suite/probe.js';
 import type { Result } from './suite/run.js';
 
@@ -82,7 +83,7 @@ export async function runPages(
     const title = `page: ${name}`;
     if (!title.includes(only)) continue;
     const begun = Date.now();
-    const server = await serve(headers);
+    const server = await serve(PAGES, { headers });
     const page = await browser.newPage();
     const lines: string[] = [];
     page.on('console', (message) => lines.push(message.text()));

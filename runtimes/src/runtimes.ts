@@ -2,11 +2,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { serve } from '@taketurns/static-server';
 import { type BrowserName, launch } from './browser.js';
 import { fetchPackage, Missing } from './fetch.js';
 import { runPages } from './pages.js';
-import { serve } from './server.js';
-import { STAGE } from './stage.js';
+import { PAGES, STAGE } from './stage.js';
 import type { SuitePage } from './suite/page.js';
 import type { PairRound } from './suite/pair.js';
 import type { Choice, Result } from './suite/run.js';
@@ -119,7 +119,7 @@ function browser(name: BrowserName): Runtime {
       return {
         version: /\d+(\.\d+)+/.exec(await opened.version())?.[0] ?? (await opened.version()),
         async run(choice, tell) {
-          const server = await serve();
+          const server = await serve(PAGES);
           try {
             const page = await opened.newPage();
             page.on('pageerror', (error) => console.error(error));

@@ -1,22 +1,56 @@
 /**
- * A project such as a user has: the suite, and the built package in its node_modules. All runtimes run it there, and
- * the browsers get it from there.
+ * A project such as a user has: the suite, and the built package in its node_modules. Node, Deno and Bun run the suite
+ * there. Browsers get a copy of it that names files instead of packages, since they do not resolve the names of
+ * packages in workers.
  */
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+const IN_PROJECT = 'node_modules/taketurns';
 export const STAGE = here('../build/stage');
-export const PACKAGE = join(STAGE, 'node_modules/taketurns');
+const PACKAGE = join(STAGE, IN_PROJECT);
+/** The copy for browsers. */
+export const PAGES = here('../build/pages');
 
 export function makeStage(): void {
   rmSync(STAGE, { recursive: true, force: true });
   mkdirSync(PACKAGE, { recursive: true });
   writeFileSync(join(STAGE, 'package.json'), '{ "private": true, "type": "module" }');
   cpSync(here('suite'), STAGE, { recursive: true });
-  for (const name of ['page.html', 'probe.html']) cpSync(here(`../${name}`), join(STAGE, name));
   cpSync(here('../../package.json'), join(PACKAGE, 'package.json'));
   cpSync(here('../../dist'), join(PACKAGE, 'dist'), { recursive: true });
+  makePages();
+}
+
+function makePages(): void {
+  rmSync(PAGES, { recursive: true, force: true });
+  cpSync(STAGE, PAGES, { recursive: true });
+  for (const name of ['page.html', 'probe.html']) cpSync(here(`../${name}`), join(PAGES, name));
+  const paths = pathsBySpecifier();
+  for (const path of readdirSync(PAGES, { recursive: true, encoding: 'utf8' })) {
+    if (!path.endsWith('.js')) continue;
+    const file = join(PAGES, path);
+    const text = readFileSync(file, 'utf8').replace(
+      /((?:^|\n)(?:import|export)[^'";]*|\bimport\()'([^'.][^']*)'/g,
+      (whole, before, name) => (paths.has(name) ? `${before}'${paths.get(name)}'` : whole),
+    );
+    writeFileSync(file, text);
+  }
+}
+
+/** `taketurns`, `#host` and the like, with the paths that the package's own `exports` and `imports` give them. */
+function pathsBySpecifier(): Map<string, string> {
+  const { exports, imports } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
+    exports: Record<string, string | { default: string }>;
+    imports: Record<string, { default: string }>;
+  };
+  const paths = new Map<string, string>();
+  for (const [name, target] of [...Object.entries(exports), ...Object.entries(imports)]) {
+    const path = typeof target === 'string' ? target : target.default;
+    paths.set(name.replace(/^\./, 'taketurns'), `/${IN_PROJECT}/${path.replace('./', '')}`);
+  }
+  return paths;
 }

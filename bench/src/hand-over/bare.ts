@@ -7,7 +7,7 @@
 // would not be a lock. Every unlock notifies. No wake-up is lost: the engine compares the word, in one step with going to
 // sleep, with what the unlock changes before it notifies.
 
-import type { LockLike } from '../rows/locks.js';
+import type { LockLike } from '../rows/subjects.js';
 
 const WORD = 0;
 const FREE = 0;

@@ -1,9 +1,9 @@
 // The rows of the hand-over benchmark. To add a row, add an entry.
 
 import { scriptRow } from '../benchmarks.js';
-import { type LockLike, SemaphoreAsLock } from '../rows/locks.js';
+import { SemaphoreAsLock } from '../rows/locks.js';
 import { native, type Row, type ScriptRow } from '../rows/row.js';
-import type { SemaphoreLike } from '../rows/semaphores.js';
+import type { LockLike, SemaphoreLike } from '../rows/subjects.js';
 import { BareWaitNotify } from './bare.js';
 
 /** The floors: a hand-over by the sleep of the engine, and of the system, and nothing else. */

@@ -1,7 +1,7 @@
 // A thread of the hand-over benchmark: told of a section, it is the holder or the waiter of its trials.
 
 import { parentPort } from 'node:worker_threads';
-import type { LockLike } from '../rows/locks.js';
+import type { LockLike } from '../rows/subjects.js';
 import { handOverRow } from './rows.js';
 import { hold, type Section, type Trials, wait } from './trials.js';
 

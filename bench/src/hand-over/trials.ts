@@ -6,7 +6,7 @@
 // The waiter polls for the beginning of the section, so that it is awake then, however short the section is. The holder
 // sleeps a little before that: it wakes on a processor of its own where the system has put both on one. What happens in a trial is timed by a clock that both threads share.
 
-import type { LockLike } from '../rows/locks.js';
+import type { LockLike } from '../rows/subjects.js';
 import { clock } from '../workers/board.js';
 import { threadCpuClock } from './cpu-time.js';
 

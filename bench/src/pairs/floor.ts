@@ -1,8 +1,7 @@
 // The floors of the pair table in wasm: floor/floor.ts is their source.
 
 import { readFileSync } from 'node:fs';
-import type { LockLike } from '../rows/locks.js';
-import type { SemaphoreLike } from '../rows/semaphores.js';
+import type { LockLike, SemaphoreLike } from '../rows/subjects.js';
 
 const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
 const bytes = readFileSync(new URL('../../build/floor.wasm', import.meta.url));

@@ -9,7 +9,7 @@
 
 import { BENCHMARKS, type Benchmark, scriptRow } from '../benchmarks.js';
 import { CALLS_FLOOR, FLOOR } from '../rows/row.js';
-import type { SemaphoreLike } from '../rows/semaphores.js';
+import type { SemaphoreLike } from '../rows/subjects.js';
 import { TURNS } from '../workers/loop.js';
 
 const WARM_MS = 100;

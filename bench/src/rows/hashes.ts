@@ -3,7 +3,8 @@
 
 import { Arena } from 'taketurns';
 import { type HashPlace, type Row, type ScriptRow, wakesOf } from './row.js';
-import { SEMAPHORES, type SemaphoreLike } from './semaphores.js';
+import { SEMAPHORES } from './semaphores.js';
+import type { SemaphoreLike } from './subjects.js';
 
 const SEMAPHORES_IN_STEP = [1, 8, 64];
 const NAMES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as const;

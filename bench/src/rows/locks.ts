@@ -5,13 +5,7 @@ import { JsBargingMutex } from './js-mutex.js';
 import { attachMutex, shareMutex } from './multithreading.js';
 import { PlatoonLog, TracedLock } from './platoon.js';
 import { type AsyncRow, library, native, type Row, type ScriptRow } from './row.js';
-import type { SemaphoreLike } from './semaphores.js';
-
-/** What the loop calls. */
-export interface LockLike {
-  lock(): void;
-  unlock(): void;
-}
+import type { LockLike, SemaphoreLike } from './subjects.js';
 
 /** A semaphore with one permit, used as a lock. */
 export class SemaphoreAsLock implements LockLike {

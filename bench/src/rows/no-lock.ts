@@ -1,9 +1,8 @@
 // The floors of contention: the loop of a benchmark, with its steps inside and outside, in which nobody waits for
 // anybody. No lock and no semaphore can make more iterations of that work.
 
-import type { LockLike } from './locks.js';
 import { native, type Row } from './row.js';
-import type { SemaphoreLike } from './semaphores.js';
+import type { LockLike, SemaphoreLike } from './subjects.js';
 
 /** Admits everybody at once, at no cost: an engine that compiles the loop leaves nothing of these calls. */
 class NoLock implements LockLike, SemaphoreLike {

@@ -9,7 +9,7 @@
 // and takes whoever has arrived, first come, first served. A thread that is let in may still be asleep: counted by what
 // it does once it runs, platoons could not be told from one thread after the other where processors are few.
 
-import type { LockLike } from './locks.js';
+import type { LockLike } from './subjects.js';
 
 /** How many threads are inside, event by event. */
 export interface Trace {

@@ -6,13 +6,7 @@ import { JsTicketSemaphore } from './js-ticket.js';
 import { attachSemaphore, shareSemaphore } from './multithreading.js';
 import { RING, Ring } from './ring.js';
 import { type AsyncRow, library, native, type Row, type ScriptRow, wakesOf } from './row.js';
-
-/** What the loop calls. */
-export interface SemaphoreLike {
-  acquire(): void;
-  /** More than one permit at a time: only where the row says so. */
-  release(permits?: number): void;
-}
+import type { SemaphoreLike } from './subjects.js';
 
 interface SemaphoreClass {
   new (permits: number, options?: object): SemaphoreLike & { readonly handle: unknown; dispose(): void };

@@ -10,21 +10,15 @@ import { MT_BYTES, mtSeed, mtStepped } from '../mt19937.js';
 import type { Parts } from '../results.js';
 import type { Trace } from '../rows/platoon.js';
 import type { Wakes } from '../rows/row.js';
+import { total } from '../statistics.js';
 import {
-  ADMISSIONS,
   ADMITTED,
-  BANDS,
   BEGIN,
-  BYPASSES,
-  COUNTED,
   clock,
   END,
   FAILED,
-  LARGEST_BYPASS,
-  LONGEST_WAIT,
   MEASURE,
   makeBoard,
-  OUT_OF_ORDER,
   PARTS,
   PHASE,
   REHEARSAL,
@@ -32,7 +26,9 @@ import {
   tally,
   WARM,
 } from './board.js';
+import { type RunCounts, runCounts } from './run-counts.js';
 import type { ThreadOrder, ThreadReply } from './thread.js';
+import { within } from './within.js';
 
 export interface HostOrder {
   benchmark: Benchmark['name'];
@@ -45,20 +41,11 @@ export interface HostOrder {
   work?: Work;
 }
 
-export interface HostResult {
+export interface HostResult extends RunCounts {
   /** The interval's true length. */
   seconds: number;
   cpuSeconds: number;
-  /** Per thread, iterations that ended inside the interval. */
-  iterations: number[];
   parts: Parts;
-  admissions: number;
-  longestWaitMs: number;
-  largestBypass: number;
-  /** Admissions by the band that their bypass fell into. */
-  bypasses: number[];
-  /** Undefined where the row has no tickets. */
-  outOfOrder?: number;
   trace?: Trace;
   /** What was counted inside the interval, of rows that count. */
   wakes?: Wakes;
@@ -93,14 +80,14 @@ async function run(order: HostOrder): Promise<HostResult> {
   const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
   mtSeed(common);
 
-  const { words, interval, tallies, parts } = board;
+  const { words, interval, parts } = board;
   const crew = workers.slice(0, threads);
   const ready = crew.map((worker) => answer(worker, 'ready'));
   crew.forEach((worker, thread) => {
     const told = { benchmark, row: name, loop, work, thread, threads, shared, board: board.memory, common };
     worker.postMessage(told satisfies ThreadOrder);
   });
-  await within(Promise.all(ready), 'the threads did not start');
+  await within(Promise.all(ready), PATIENCE_MS, 'the threads did not start');
   const done = Promise.all(crew.map((worker) => answer(worker, 'done')));
   done.catch(() => {});
 
@@ -136,31 +123,25 @@ async function run(order: HostOrder): Promise<HostResult> {
   const after = wakes?.();
   const used = process.cpuUsage(cpu);
 
-  await within(done, 'not every thread came back after the interval');
+  await within(done, PATIENCE_MS, 'not every thread came back after the interval');
   const traced = trace?.(end);
   dispose?.();
 
   ends.push(end);
-  const column = (index: number) => crew.map((_, thread) => tallies[tally(thread) + index] as number);
-  const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
-  const admissions = sum(column(ADMISSIONS));
+  const counts = runCounts(board, threads);
   const alone = !BENCHMARKS[benchmark].crowdsOnly && !row.apart;
-  if (alone && !mtStepped(common, admissions * (work?.inside ?? 1)))
+  if (alone && !mtStepped(common, counts.admissions * (work?.inside ?? 1)))
     throw new Error('it let two threads in at once: steps were lost');
-  const outOfOrder = sum(column(OUT_OF_ORDER));
   return {
+    ...counts,
     seconds: (end - begin) / 1000,
     cpuSeconds: (used.user + used.system) / 1e6,
-    iterations: column(COUNTED),
     parts: {
       seconds: ends.map((time, part) => (time - (ends[part - 1] ?? begin)) / 1000),
-      iterations: ends.map((_, part) => sum(crew.map((_, thread) => parts[tally(thread) + part] as number))),
+      iterations: ends.map((_, part) =>
+        total(crew.map((_, thread) => parts[tally(thread) + part] as number)),
+      ),
     },
-    admissions,
-    longestWaitMs: Math.max(...column(LONGEST_WAIT)),
-    largestBypass: Math.max(...column(LARGEST_BYPASS)),
-    bypasses: Array.from({ length: BANDS }, (_, band) => sum(column(BYPASSES + band))),
-    ...(Number.isNaN(outOfOrder) ? {} : { outOfOrder }),
     ...(traced && { trace: traced }),
     ...(before &&
       after && {
@@ -200,18 +181,6 @@ function answer(worker: Worker, kind: 'ready' | 'done'): Promise<void> {
     };
     worker.on('message', onMessage).on('error', settle);
   });
-}
-
-async function within<T>(promise: Promise<T>, complaint: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${complaint} within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 process.on('message', async (order: HostOrder) => {

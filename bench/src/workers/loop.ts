@@ -12,9 +12,8 @@
 
 import type { Benchmark, Work } from '../benchmarks.js';
 import { mtStep } from '../mt19937.js';
-import type { LockLike } from '../rows/locks.js';
 import type { Joined } from '../rows/row.js';
-import type { SemaphoreLike } from '../rows/semaphores.js';
+import type { LockLike, SemaphoreLike } from '../rows/subjects.js';
 import {
   ADMISSIONS,
   ADMITTED,

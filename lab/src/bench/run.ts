@@ -4,26 +4,20 @@ import { MT_BYTES, mtSeed, mtStepped } from '@taketurns/bench/dist/mt19937.js';
 import type { Trace } from '@taketurns/bench/dist/rows/platoon.js';
 import type { ScriptRow } from '@taketurns/bench/dist/rows/row.js';
 import {
-  ADMISSIONS,
   ADMITTED,
-  BANDS,
   BEGIN,
-  BYPASSES,
-  COUNTED,
   clock,
   END,
   FAILED,
-  LARGEST_BYPASS,
-  LONGEST_WAIT,
   MEASURE,
   makeBoard,
-  OUT_OF_ORDER,
   PHASE,
   STOP,
-  tally,
   WARM,
 } from '@taketurns/bench/dist/workers/board.js';
-import { type Crew, sleep, within } from '../crew/crew.js';
+import { type RunCounts, runCounts } from '@taketurns/bench/dist/workers/run-counts.js';
+import { within } from '@taketurns/bench/dist/workers/within.js';
+import { type Crew, sleep } from '../crew/crew.js';
 
 const PATIENCE_MS = 20_000;
 /** A lock may let a thread starve: the interval begins without it then. */
@@ -39,15 +33,9 @@ export interface RunOptions {
   readonly byTicket?: boolean;
 }
 
-export interface RunResult {
+export interface RunResult extends RunCounts {
   /** The interval's true length. */
   readonly seconds: number;
-  readonly iterations: number[];
-  readonly admissions: number;
-  readonly longestWaitMs: number;
-  readonly largestBypass: number;
-  readonly bypasses: number[];
-  readonly outOfOrder?: number;
   readonly trace?: Trace;
 }
 
@@ -59,7 +47,7 @@ export async function runRow(crew: Crew, row: ScriptRow, options: RunOptions): P
   const board = makeBoard(threads);
   const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
   mtSeed(common);
-  const { words, interval, tallies } = board;
+  const { words, interval } = board;
   const { workload } = BENCHMARKS[benchmark];
   const ready = crew.order((thread) => ({
     job: 'bench',
@@ -100,20 +88,12 @@ export async function runRow(crew: Crew, row: ScriptRow, options: RunOptions): P
   const traced = trace?.(end);
   dispose?.();
 
-  const column = (index: number): number[] =>
-    Array.from({ length: threads }, (_, thread) => tallies[tally(thread) + index] as number);
-  const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
-  const admissions = sum(column(ADMISSIONS));
-  if (!mtStepped(common, admissions)) throw new Error('it let two threads in at once: steps were lost');
-  const outOfOrder = sum(column(OUT_OF_ORDER));
+  const counts = runCounts(board, threads);
+  if (!mtStepped(common, counts.admissions))
+    throw new Error('it let two threads in at once: steps were lost');
   return {
+    ...counts,
     seconds: (end - begin) / 1000,
-    iterations: column(COUNTED),
-    admissions,
-    longestWaitMs: Math.max(...column(LONGEST_WAIT)),
-    largestBypass: Math.max(...column(LARGEST_BYPASS)),
-    bypasses: Array.from({ length: BANDS }, (_, band) => sum(column(BYPASSES + band))),
-    ...(Number.isNaN(outOfOrder) ? {} : { outOfOrder }),
     ...(traced === undefined ? {} : { trace: traced }),
   };
 }

@@ -7,7 +7,7 @@ import { MT_BYTES, mtSeed } from '@taketurns/bench/dist/mt19937.js';
 import { FAILED, openBoard, PHASE, IDLE as UNBEGUN } from '@taketurns/bench/dist/workers/board.js';
 import * as loops from '@taketurns/bench/dist/workers/loop.js';
 import { lastTicket } from 'taketurns/algorithms';
-import type { Job } from '../crew/worker.js';
+import type { Job } from '../crew/job.js';
 
 export interface BenchOrder {
   readonly benchmark: Benchmark['name'];

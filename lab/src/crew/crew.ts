@@ -78,17 +78,4 @@ function answer(worker: Worker, kind: Answer): Promise<unknown> {
   });
 }
 
-/** Rejects if it takes longer. */
-export async function within<T>(promise: Promise<T>, ms: number, complaint: string): Promise<T> {
-  let timer = 0;
-  const late = new Promise<never>((_, reject) => {
-    timer = window.setTimeout(() => reject(new Error(`${complaint} within ${ms / 1000} s`)), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,10 +1,7 @@
 /** A worker of the page: it attaches to the page's arena, and then does one job after the other. */
 import { Arena } from 'taketurns';
+import type { Job } from './job.js';
 import type { Order, Reply, Welcome } from './messages.js';
-
-type Run = () => void;
-/** Prepares a job; what it returns runs until the page says stop. */
-export type Job<O> = (order: O) => Promise<Run>;
 
 const jobs = {
   starvation: async () => (await import('../starvation/thread.js')).starvation,

@@ -1,6 +1,8 @@
 /** The queue of real threads: what stands in their arena, looked at several times a second. */
+
+import { within } from '@taketurns/bench/dist/workers/within.js';
 import { Arena, Semaphore } from 'taketurns';
-import { Crew, within } from '../crew/crew.js';
+import { Crew } from '../crew/crew.js';
 import { Switch } from '../experiment.js';
 import { byId, h, put, select, slider } from '../ui/dom.js';
 import { count, duration, whole } from '../ui/format.js';

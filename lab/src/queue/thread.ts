@@ -1,6 +1,6 @@
 /** A thread of the live queue: it acquires, with a time-out if it is impatient, holds, releases and thinks. */
 import { Semaphore, type SemaphoreHandle, TimeoutError } from 'taketurns';
-import type { Job } from '../crew/worker.js';
+import type { Job } from '../crew/job.js';
 
 export interface QueueOrder {
   readonly semaphore: SemaphoreHandle;

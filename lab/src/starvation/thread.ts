@@ -9,7 +9,7 @@ import { JsBargingSemaphore } from '@taketurns/bench/dist/rows/js-barging.js';
 import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { Semaphore, type SemaphoreHandle } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
-import type { Job } from '../crew/worker.js';
+import type { Job } from '../crew/job.js';
 import {
   ADMISSIONS,
   ARRIVALS,

@@ -1,8 +1,9 @@
 /** Starvation: the same hogs and the same victim at a barging semaphore and at ours, side by side. */
 import { JsBargingSemaphore } from '@taketurns/bench/dist/rows/js-barging.js';
 import { clock } from '@taketurns/bench/dist/workers/board.js';
+import { within } from '@taketurns/bench/dist/workers/within.js';
 import { Semaphore } from 'taketurns';
-import { Crew, within } from '../crew/crew.js';
+import { Crew } from '../crew/crew.js';
 import { Switch } from '../experiment.js';
 import { decades } from '../ui/chart.js';
 import { byId, h, put, select, slider } from '../ui/dom.js';

@@ -1,0 +1,156 @@
+/** The layers of the project: which folder may import which. `npm run layers` checks them. */
+
+/** A rule: files that match `from` must not import files that match `to`. `comment` says why. */
+const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+/** Files of `folder` may import, of the same tree, only files that match one of `allowed`. */
+const only = (name, comment, folder, tree, allowed) =>
+  forbid(name, comment, { path: folder }, { path: tree, pathNot: [folder, ...allowed] });
+
+const KINDS = '^core/primitives/kinds[.]ts$';
+const ENTRIES = '(index|algorithms/index|p0514/index)[.](d[.]ts|js)$';
+
+const circles = [
+  forbid(
+    'no-circle',
+    'Files that import each other can only be understood together, and the order in which they are loaded decides ' +
+      'whether they work.',
+    { path: '^(src|check/src|bench/src|lab/src)/' },
+    { circular: true },
+  ),
+  forbid(
+    'core-no-circle-but-through-kinds',
+    'The queue calls back the primitive that a waiter waits for. It does so through kinds.ts alone, so that one file ' +
+      'shows all of these calls.',
+    { path: '^core/' },
+    { circular: true, viaOnly: { pathNot: KINDS } },
+  ),
+];
+
+const core = [
+  forbid(
+    'core-memory',
+    'core/memory says where things lie. It is the lowest layer, and knows neither queues nor primitives.',
+    { path: '^core/memory/', pathNot: '^core/memory/objects[.]ts$' },
+    { path: '^core/', pathNot: '^core/memory/' },
+  ),
+  only(
+    'core-memory-objects',
+    'Where a new object keeps its permits depends on its kind, so objects.ts asks kinds.ts.',
+    '^core/memory/objects[.]ts$',
+    '^core/',
+    ['^core/memory/', KINDS],
+  ),
+  only(
+    'core-queue',
+    'One queue serves all primitives. It names none of them, and asks kinds.ts where they differ.',
+    '^core/queue/',
+    '^core/',
+    ['^core/memory/', KINDS],
+  ),
+  only(
+    'core-primitives',
+    'A primitive is built on the queue. A death reaches it through kinds.ts, so it knows nothing of deaths.',
+    '^core/primitives/',
+    '^core/',
+    ['^core/(memory|queue)/'],
+  ),
+  only(
+    'core-death',
+    'What a dead thread leaves behind is put in order without naming a primitive.',
+    '^core/death/',
+    '^core/',
+    ['^core/(memory|queue)/', KINDS],
+  ),
+  only(
+    'core-algorithms',
+    "The papers' algorithms share the memory, the waiting array and the pause with the queue, but not the queue itself.",
+    '^core/algorithms/',
+    '^core/(memory|queue|primitives|death)/',
+    ['^core/memory/', '^core/queue/(waiting-array|pause)[.]ts$', '^core/primitives/counter[.]ts$'],
+  ),
+  forbid(
+    'core-counter-exports',
+    'The module of the algorithms exports the counter, and no algorithm uses it.',
+    { path: '^core/algorithms/', pathNot: '^core/algorithms/index[.]ts$' },
+    { path: '^core/primitives/' },
+  ),
+  forbid(
+    'core-kinds-is-the-way-in',
+    'A new primitive is its file and a line in kinds.ts: no other file outside core/primitives names a primitive. ' +
+      'The two index files only export.',
+    { path: '^core/', pathNot: ['^core/primitives/', '^core/(algorithms/)?index[.]ts$'] },
+    { path: '^core/primitives/', pathNot: KINDS },
+  ),
+];
+
+const src = [
+  only(
+    'src-host',
+    'src/host is what differs between Node and browsers. All else builds on it.',
+    '^src/host/',
+    '^(src|dist)/',
+    ['^dist/host/'],
+  ),
+  only(
+    'src-runtime',
+    'src/runtime is what each thread has of the library, whichever object it uses.',
+    '^src/runtime/',
+    '^(src|dist)/',
+    ['^(src|dist)/host/', '^src/errors[.]ts$'],
+  ),
+  forbid(
+    'src-p0514-and-algorithms-on-top',
+    'Who imports taketurns alone gets neither the algorithms nor P0514 into the bundle.',
+    { path: '^src/', pathNot: '^src/(algorithms|p0514)/' },
+    { path: '^(src|dist)/(algorithms|p0514)/' },
+  ),
+  forbid(
+    'src-algorithms-without-p0514',
+    'P0514 is built on the algorithms, not the other way round.',
+    { path: '^src/algorithms/' },
+    { path: '^(src|dist)/p0514/' },
+  ),
+];
+
+const proof = [
+  forbid(
+    'check-engine',
+    'check/src/engine knows nothing of this library: it could check the WebAssembly of another project.',
+    { path: '^check/src/engine/' },
+    { path: '^(check|core|src|dist|build|bench|lab)/', pathNot: '^check/src/engine/' },
+  ),
+  forbid(
+    'library-by-its-entries',
+    'The benchmarks measure, and the lab shows, what a user gets: they import taketurns, taketurns/algorithms and ' +
+      'taketurns/p0514 alone.',
+    { path: '^(bench|lab)/src/' },
+    { path: '^(core|src|build|dist)/', pathNot: `^dist/${ENTRIES}` },
+  ),
+  forbid(
+    'product-alone',
+    'The library needs nothing of what proves, measures or shows it.',
+    { path: '^(core|src)/' },
+    { path: '^(check|bench|lab|test|runtimes|package-tests|examples|scripts|node_modules)/' },
+  ),
+  forbid(
+    'no-unresolved',
+    'No rule can judge an import whose file is not found. Run `npm run build` first.',
+    {},
+    { couldNotResolve: true },
+  ),
+];
+
+export default {
+  forbidden: [...circles, ...core, ...src, ...proof],
+  options: {
+    // Imports of types count: they also bind two files together.
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: '(^|/)(node_modules|dist)/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['node', 'import', 'types', 'default'],
+      extensions: ['.ts', '.js', '.mjs', '.d.ts'],
+    },
+  },
+};

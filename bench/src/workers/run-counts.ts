@@ -1,0 +1,41 @@
+// The sums of what the threads of a run have counted on the board.
+
+import { total } from '../statistics.js';
+import {
+  ADMISSIONS,
+  BANDS,
+  type Board,
+  BYPASSES,
+  COUNTED,
+  LARGEST_BYPASS,
+  LONGEST_WAIT,
+  OUT_OF_ORDER,
+  tally,
+} from './board.js';
+
+export interface RunCounts {
+  /** Per thread, iterations that ended inside the interval. */
+  iterations: number[];
+  admissions: number;
+  longestWaitMs: number;
+  largestBypass: number;
+  /** Admissions by the band that their bypass fell into. */
+  bypasses: number[];
+  /** Undefined where the row has no tickets. */
+  outOfOrder?: number;
+}
+
+/** Reads them, once all threads are done. */
+export function runCounts({ tallies }: Board, threads: number): RunCounts {
+  const column = (index: number): number[] =>
+    Array.from({ length: threads }, (_, thread) => tallies[tally(thread) + index] as number);
+  const outOfOrder = total(column(OUT_OF_ORDER));
+  return {
+    iterations: column(COUNTED),
+    admissions: total(column(ADMISSIONS)),
+    longestWaitMs: Math.max(...column(LONGEST_WAIT)),
+    largestBypass: Math.max(...column(LARGEST_BYPASS)),
+    bypasses: Array.from({ length: BANDS }, (_, band) => total(column(BYPASSES + band))),
+    ...(Number.isNaN(outOfOrder) ? {} : { outOfOrder }),
+  };
+}

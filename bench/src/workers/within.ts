@@ -1,0 +1,14 @@
+// A deadline for a promise, for the process of a benchmark and for the pages of the lab.
+
+/** Rejects with the complaint if the promise is still pending after so many milliseconds. */
+export async function within<T>(promise: Promise<T>, ms: number, complaint: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${complaint} within ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
