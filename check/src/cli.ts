@@ -1,19 +1,28 @@
 /** `npm run check`: searches every model over the built core, on all processors, and prints the table. */
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
 import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
-import { models } from './models/table.js';
+import { boundsOf, type SearchResult, search } from './engine/search/search.js';
+import { parse, render, shorten } from './engine/search/trace.js';
+import { walk } from './engine/search/walk.js';
+import { breaks } from './engine/wasm/straight.js';
+import { performAll } from './jobs.js';
+import { models } from './models/all.js';
 import { loadProgram, programOf } from './programs.js';
-import { type Model, Scene } from './scene/scene.js';
-import { boundsOf, type SearchResult, search } from './search/search.js';
-import { parse, render, shorten } from './search/trace.js';
-import { walk } from './search/walk.js';
-import { breaks, straightRuns } from './straight.js';
-import type { Report } from './worker.js';
+import { Driver } from './scene/driver.js';
+import type { Model } from './scene/model.js';
+import { straightRuns } from './straight.js';
+import type { Job } from './worker.js';
 
 /** What a waiter does that has pushed itself on a chain and need not wait: core/algorithms/chains.ts. */
 const WAYS = ['undone', 'detached', 'open', 'flushed'];
+
+/** The states of more searches at once would not fit the memory of most machines. */
+const workers = {
+  filename: new URL('./worker.js', import.meta.url),
+  count: Math.min(2, availableParallelism()),
+  megabytes: 8192,
+};
 
 interface Options {
   readonly short?: boolean;
@@ -63,7 +72,7 @@ function modelOf(name: string): Model {
 
 function one(model: Model): number {
   const program = programOf(model);
-  const make = (): Scene => new Scene(program, model);
+  const make = (): Driver => new Driver(program, model);
   if (options.replay !== undefined) {
     console.log(render(make(), parse(options.replay)));
     return 0;
@@ -86,14 +95,14 @@ function one(model: Model): number {
 
 /** How often the searches have seen each of them. */
 function recoveries(results: readonly SearchResult[]): number[] {
-  return WAYS.map((_, i) => results.reduce((sum, result) => sum + (result.recoveries?.[i + 1] ?? 0), 0));
+  return WAYS.map((_, i) => results.reduce((sum, result) => sum + (result.tallies?.[i + 1] ?? 0), 0));
 }
 
 function told(counts: readonly number[]): string {
   return `ways off a chain: ${WAYS.map((way, i) => `${way} ${counts[i]?.toLocaleString('en')}`).join(', ')}`;
 }
 
-function walked(scene: Scene): SearchResult {
+function walked(scene: Driver): SearchResult {
   const start = performance.now();
   const result = walk(scene, options.walks ?? 0, options.seed);
   return {
@@ -127,30 +136,15 @@ function outcome({ preemptions }: Model, exhaustive: boolean, complete: boolean)
 
 async function all(): Promise<number> {
   const queue = models.filter((model) => !options.short || model.long !== true);
-  const reports = new Map<string, SearchResult>();
   const start = performance.now();
   // The longest first, so that no processor idles at the end.
-  const waiting = [...queue].sort((a, b) => Number(b.long ?? false) - Number(a.long ?? false));
-  const serve = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const worker = new Worker(new URL('./worker.js', import.meta.url), {
-        resourceLimits: { maxOldGenerationSizeMb: 8192 },
-      });
-      const next = (): void => {
-        const model = waiting.shift();
-        if (model === undefined) worker.terminate().then(() => resolve());
-        else worker.postMessage({ name: model.name, milliseconds: options.seconds * 1000 });
-      };
-      worker.on('message', ({ name, result }: Report) => {
-        reports.set(name, result);
-        if (process.stderr.isTTY)
-          process.stderr.write(`\r${reports.size} of ${queue.length}: ${name}\u001b[K`);
-        next();
-      });
-      worker.on('error', reject);
-      next();
-    });
-  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, serve));
+  const jobs = [...queue]
+    .sort((a, b) => Number(b.long ?? false) - Number(a.long ?? false))
+    .map(({ name }): Job => ({ name, milliseconds: options.seconds * 1000 }));
+  const results = await performAll<Job, SearchResult>(workers, jobs, (count, { name }) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${count} of ${queue.length}: ${name}\u001b[K`);
+  });
+  const reports = new Map(jobs.map(({ name }, i) => [name, results[i] as SearchResult]));
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 
   const table = new Table({
@@ -182,7 +176,7 @@ async function all(): Promise<number> {
   for (const model of queue) {
     const result = reports.get(model.name) as SearchResult;
     if (result.violation === undefined) continue;
-    const make = (): Scene => new Scene(programOf(model), model);
+    const make = (): Driver => new Driver(programOf(model), model);
     console.log(`\n${model.name}:`);
     console.log(render(make(), shorten(make, result).violation?.schedule ?? []));
   }

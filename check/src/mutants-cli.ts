@@ -1,9 +1,11 @@
 /** `npm run mutants -w check`: changes each access of the modules in turn, and looks whether the models tell. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
-import { models } from './models/table.js';
-import { type Mutant, mutantsOf, namer, sites } from './mutants/mutate.js';
-import { perform } from './mutants/pool.js';
+import { type Mutant, namer, sites } from './engine/mutation/mutate.js';
+import { performAll } from './jobs.js';
+import { models } from './models/all.js';
+import { mutantsOf } from './mutants/modules.js';
 import { reasons } from './mutants/reasons.js';
 import { type Finding, report, summary, tellers } from './mutants/report.js';
 import { type Measure, measureSetUp, type Verdict, wordsIn } from './mutants/trial.js';
@@ -21,6 +23,13 @@ interface Options {
 }
 
 const LAST = new URL('../../docs/internals/mutants.md', import.meta.url).pathname;
+
+/** The heaps of more workers would not fit the memory of most machines. */
+const workers = {
+  filename: new URL('./mutants/worker.js', import.meta.url),
+  count: Math.min(2, availableParallelism()),
+  megabytes: 4096,
+};
 
 /** Of what the set-up comes to, the models of so few states are tried too. */
 const SMALL = 500;
@@ -48,7 +57,8 @@ const told = existsSync(options.last)
 const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
 const measured = chosen.filter(({ long }) => !long);
 const measures = (
-  await perform<Measure>(
+  await performAll<Job, Measure>(
+    workers,
     measured.map(({ name }) => ({ measure: name, states: options.states })),
     progress('models', measured.length),
   )
@@ -89,7 +99,7 @@ const jobs = named.map(({ mutant, index, name }): Job => {
     budget: options.budget,
   };
 });
-const verdicts = await perform<Verdict>(jobs, progress('mutants', jobs.length));
+const verdicts = await performAll<Job, Verdict>(workers, jobs, progress('mutants', jobs.length));
 if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 
 const used = new Set<RegExp>();

@@ -1,9 +1,10 @@
 /** The modules as built: their bytes translated, with the names of their functions. */
+
+import type { Program } from './engine/wasm/code.js';
+import { decode, type WasmModule } from './engine/wasm/decode.js';
+import { withLeaves } from './engine/wasm/link.js';
+import { translate } from './engine/wasm/translate.js';
 import { moduleFiles } from './files.js';
-import type { Program } from './wasm/code.js';
-import { decode, type WasmModule } from './wasm/decode.js';
-import { withLeaves } from './wasm/link.js';
-import { translate } from './wasm/translate.js';
 
 export const PROGRAMS = ['core', 'algorithms'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
@@ -11,9 +12,14 @@ export type ProgramName = (typeof PROGRAMS)[number];
 /** Of the algorithms, what is called beside the core: they call nothing, and have no global. */
 const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDown', 'withdraw'];
 
+/** The name of a function or global without the folders of its file. */
+export function shortName(name: string): string {
+  return name.replace(/^core\/(?:(?:memory|queue|primitives|death)\/)?/, '');
+}
+
 function decoded(name: ProgramName): WasmModule {
   const { wasm, wat } = moduleFiles(name);
-  return decode(wasm, wat);
+  return decode(wasm, wat, shortName);
 }
 
 const loaded = new Map<ProgramName, Program>();

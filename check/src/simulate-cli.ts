@@ -1,13 +1,12 @@
 /** `npm run simulate`: counts coherence misses of the built modules in simulated caches, on all processors. */
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
 import { Command, InvalidArgumentError } from 'commander';
+import { performAll } from './jobs.js';
 import { contenderOf, contenders } from './simulate/contenders.js';
+import { table, wordTable } from './simulate/cost-tables.js';
 import { figure } from './simulate/figure.js';
 import type { Configuration, Counted } from './simulate/simulation.js';
-import { table, wordTable } from './simulate/table.js';
-import type { Report } from './simulate-worker.js';
 
 interface Options {
   readonly processors: readonly number[];
@@ -67,39 +66,21 @@ const configurations: Configuration[] = simulated.flatMap(({ name: contender }) 
     })),
   ),
 );
-const counted = await all();
+// The longest first, so that no processor idles at the end.
+const jobs = [...configurations.keys()].sort((a, b) => effort(configurations[b]) - effort(configurations[a]));
+const counted: Counted[] = [];
+const performed = await performAll<Configuration, Counted>(
+  { filename: new URL('./simulate/worker.js', import.meta.url), count: availableParallelism() },
+  jobs.map((index) => configurations[index]),
+);
+for (const [i, index] of jobs.entries()) counted[index] = performed[i];
+
 console.log(table(counted, 'misses'));
 console.log(table(counted, 'upgrades'));
 if (words) for (const one of counted) console.log(wordTable(one));
 if (svg !== undefined) await writeFile(svg, await figure(counted));
 
-async function all(): Promise<Counted[]> {
-  const results: Counted[] = [];
-  // What takes longest first, so that no processor idles at the end.
-  const waiting = [...configurations.keys()].sort((a, b) => effort(b) - effort(a));
-  const serve = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const worker = new Worker(new URL('./simulate-worker.js', import.meta.url), {
-        workerData: configurations,
-      });
-      const next = (): void => {
-        const index = waiting.shift();
-        if (index === undefined) worker.terminate().then(() => resolve());
-        else worker.postMessage(index);
-      };
-      worker.on('message', ({ index, counted: one }: Report) => {
-        results[index] = one;
-        next();
-      });
-      worker.on('error', reject);
-      next();
-    });
-  await Promise.all(Array.from({ length: availableParallelism() }, serve));
-  return results;
-}
-
 /** Roughly, how long it takes: waiters poll until they park. */
-function effort(index: number): number {
-  const { contender, processors: count } = configurations[index] as Configuration;
+function effort({ contender, processors: count }: Configuration): number {
   return Math.max(...contenderOf(contender).objects.map(({ spin }) => spin)) * count;
 }

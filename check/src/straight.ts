@@ -4,42 +4,13 @@
  * R2 to R4 (core/queue/cancelling.ts), R6 and R7 (core/memory/attachments.ts), R9 (core/queue/tickets.ts). A call that an exception cuts
  * short ends there too.
  *
- * Checked over the code that the search runs, on every way from the instruction that takes the ticket to the
- * store that records it, or to the return of who need not be recorded.
+ * They are checked over the code that the search runs (engine/wasm/straight.ts), on every way from the instruction that
+ * takes the ticket to the store that records it, or to the return of who need not be recorded.
  */
-import { constant } from './scene/layout.js';
-import {
-  A,
-  B,
-  BRANCHES,
-  CMPXCHG,
-  DST,
-  IMM,
-  META,
-  NEGATED,
-  NOTIFY,
-  OP_ACCESS,
-  OP_BRANCH,
-  OP_BRANCH_TABLE,
-  OP_CALL,
-  OP_ENTER_LOOP,
-  OP_RETURN,
-  type Program,
-  RMW,
-  STORE,
-  STRIDE,
-} from './wasm/code.js';
 
-export interface StraightRun {
-  readonly name: string;
-  readonly fn: string;
-  /** The access that begins it: its kind, and the offset of the word. Of an exchange, only its success counts. */
-  readonly from: { readonly kind: number; readonly word: number };
-  /** What is written last, by the offset of its word; a return ends it too. */
-  readonly to: readonly number[];
-  /** The kinds of access that end it: a write by default. */
-  readonly by?: readonly number[];
-}
+import { CMPXCHG, NOTIFY, RMW, STORE } from './engine/wasm/code.js';
+import type { StraightRun } from './engine/wasm/straight.js';
+import { constant } from './scene/layout.js';
 
 /** The runs that the core relies on. */
 export const straightRuns: readonly StraightRun[] = [
@@ -140,75 +111,3 @@ export const straightRuns: readonly StraightRun[] = [
     to: [constant('GRANT'), constant('M_WORD')],
   },
 ];
-
-/** What breaks the run: where in the file, and what; nothing if it is straight. Throws if it is not there. */
-export function breaks(program: Program, run: StraightRun): string[] {
-  const { image: code, origins } = program;
-  const fn = program.functions.find(({ name }) => name === run.fn);
-  if (fn === undefined) throw new Error(`the core has no function ${run.fn}`);
-  const isAccess = (pc: number, kind: number): boolean => code[pc] === OP_ACCESS + kind;
-  const todo: number[] = [];
-  let exchange = -1;
-  for (let pc = fn.entry; pc < fn.end; pc += STRIDE) {
-    if (!isAccess(pc, run.from.kind) || code[pc + IMM] !== run.from.word) continue;
-    if (run.from.kind !== CMPXCHG) todo.push(pc + STRIDE);
-    else if (exchange < 0) {
-      exchange = pc;
-      todo.push(pc + STRIDE);
-    }
-  }
-  if (todo.length === 0) throw new Error(`${run.fn} has no access that begins ${run.name}`);
-  const { by = [STORE, RMW] } = run;
-  const found: string[] = [];
-  const seen = new Set<number>();
-  for (let pc = todo.pop(); pc !== undefined; pc = todo.pop()) {
-    if (seen.has(pc)) continue;
-    seen.add(pc);
-    const op = code[pc];
-    const broken = (by: string): number =>
-      found.push(`${run.name}: a ${by} at ${origins[pc / STRIDE]} in ${run.fn}`);
-    if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
-    else if (
-      op !== OP_RETURN &&
-      !(by.some((kind) => isAccess(pc, kind)) && run.to.includes(code[pc + IMM]))
-    ) {
-      for (const way of ways(code, pc, exchange)) {
-        if (way <= pc) broken('way back');
-        else todo.push(way);
-      }
-    }
-  }
-  return found;
-}
-
-/** Where an instruction leads; where it tells whether an exchange succeeded, only where it did. */
-function ways(code: Int32Array, pc: number, exchange: number): number[] {
-  const op = code[pc];
-  if (exchange >= 0 && (op === I64_EQ || op === I64_NE) && (code[pc + META] & BRANCHES) !== 0) {
-    const operands = [code[pc + A], code[pc + B]];
-    if (operands.includes(code[exchange + DST]) && operands.includes(code[exchange + B])) {
-      const branchesOnSuccess = (op === I64_EQ) === ((code[pc + META] & NEGATED) === 0);
-      return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
-    }
-  }
-  // The one exchange of 32 bits, that of a cell, expects 0.
-  if (exchange >= 0 && (op === EQZ || op === NOT_ZERO) && code[pc + A] === code[exchange + DST]) {
-    const branchesOnSuccess = (op === EQZ) === ((code[pc + META] & NEGATED) === 0);
-    return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
-  }
-  if (op === OP_BRANCH) return [code[pc + IMM]];
-  if (op === OP_BRANCH_TABLE) {
-    return Array.from(code.subarray(code[pc + IMM], code[pc + IMM] + code[pc + META]));
-  }
-  const branches = isComparison(op) && (code[pc + META] & BRANCHES) !== 0;
-  return branches ? [code[pc + IMM], pc + STRIDE] : [pc + STRIDE];
-}
-
-const NOT_ZERO = 0x44;
-const EQZ = 0x45;
-const I64_EQ = 0x51;
-const I64_NE = 0x52;
-
-function isComparison(op: number): boolean {
-  return op >= 0x44 && op <= 0x5a;
-}

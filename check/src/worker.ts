@@ -1,18 +1,16 @@
-/** Searches models by name, one after another, and reports each: the work of one processor. */
-import { parentPort } from 'node:worker_threads';
-import { models } from './models/table.js';
+/** A worker of `npm run check`: it searches the model of a given name. */
+import { boundsOf, type SearchResult, search } from './engine/search/search.js';
+import { models } from './models/all.js';
 import { programOf } from './programs.js';
-import { Scene } from './scene/scene.js';
-import { boundsOf, type SearchResult, search } from './search/search.js';
+import { Driver } from './scene/driver.js';
 
-export interface Report {
+export interface Job {
   readonly name: string;
-  readonly result: SearchResult;
+  readonly milliseconds: number;
 }
 
-parentPort?.on('message', ({ name, milliseconds }: { name: string; milliseconds: number }) => {
+export default function perform({ name, milliseconds }: Job): SearchResult {
   const model = models.find((candidate) => candidate.name === name);
   if (model === undefined) throw new Error(`no model is called ${name}`);
-  const result = search(() => new Scene(programOf(model), model), boundsOf(model, milliseconds));
-  parentPort?.postMessage({ name, result } satisfies Report);
-});
+  return search(() => new Driver(programOf(model), model), boundsOf(model, milliseconds));
+}

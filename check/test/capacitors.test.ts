@@ -1,9 +1,9 @@
 /** The bound of the capacitor is reached: with one less the search finds a waiter that is overtaken more often. */
 import { describe, expect, it } from 'vitest';
+import { search } from '../src/engine/search/search.js';
 import { capacitorModel } from '../src/models/capacitors.js';
 import { programOf } from '../src/programs.js';
-import { Scene } from '../src/scene/scene.js';
-import { search } from '../src/search/search.js';
+import { Driver } from '../src/scene/driver.js';
 
 describe.each([
   { name: 'T < B', program: 'L U L U L U | L U L U L U', bypass: 3 },
@@ -12,7 +12,7 @@ describe.each([
 ])('$name', (line) => {
   const run = (bound: number) => {
     const model = capacitorModel({ ...line, bound });
-    return search(() => new Scene(programOf(model), model));
+    return search(() => new Driver(programOf(model), model));
   };
 
   it('is bypass - 1', () => {

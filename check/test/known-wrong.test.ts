@@ -6,15 +6,20 @@
  * not exist. And promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
  */
 import { describe, expect, it } from 'vitest';
+import { search } from '../src/engine/search/search.js';
+import { models } from '../src/models/all.js';
 import { jobs } from '../src/models/p0514-ops.js';
 import { bucket, wordAt } from '../src/models/places.js';
-import { models } from '../src/models/table.js';
 import { loadProgram, programOf } from '../src/programs.js';
+import { Driver } from '../src/scene/driver.js';
 import { ADMITTED, QUEUED, TIMED_OUT } from '../src/scene/layout.js';
-import { acquire, acquireFor, call, eventLoop, GIVEN_UP, post } from '../src/scene/ops.js';
-import { type Model, type Op, Scene } from '../src/scene/scene.js';
+import type { Model, Op } from '../src/scene/model.js';
+import { acquire, acquireFor } from '../src/scene/ops/acquire.js';
+import { call } from '../src/scene/ops/calls.js';
+import { eventLoop } from '../src/scene/ops/event-loop.js';
+import { GIVEN_UP } from '../src/scene/ops/promises.js';
+import { post } from '../src/scene/ops/release.js';
 import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
-import { search } from '../src/search/search.js';
 
 const core = loadProgram('core');
 
@@ -49,7 +54,7 @@ function find(mayWait: boolean, ...programs: readonly (readonly Op[])[]): string
       scene.semaphore({ permits: 0 });
     },
   };
-  return search(() => new Scene(core, model)).violation?.message;
+  return search(() => new Driver(core, model)).violation?.message;
 }
 
 describe('a waiter whose time is over', () => {
@@ -77,7 +82,7 @@ function modelOf(name: string): Model {
 function findIn(name: string, ...programs: readonly (readonly Op[] | undefined)[]): string | undefined {
   const { alike: _, ...right } = modelOf(name);
   const wrong = { ...right, programs: right.programs.map((program, t) => programs[t] ?? program) };
-  return search(() => new Scene(programOf(wrong), wrong)).violation?.message;
+  return search(() => new Driver(programOf(wrong), wrong)).violation?.message;
 }
 
 describe('a promise of a semaphore whose time is over', () => {

@@ -3,16 +3,18 @@
  * none.
  */
 import { describe, expect, it } from 'vitest';
-import { models } from '../src/models/table.js';
-import { mutants, mutantsOf, namer, sites } from '../src/mutants/mutate.js';
-import { Patch } from '../src/mutants/patch.js';
+import { mutants, namer, sites } from '../src/engine/mutation/mutate.js';
+import { Patch } from '../src/engine/mutation/patch.js';
+import { search } from '../src/engine/search/search.js';
+import { render } from '../src/engine/search/trace.js';
+import { type Program, STRIDE } from '../src/engine/wasm/code.js';
+import { models } from '../src/models/all.js';
+import { mutantsOf } from '../src/mutants/modules.js';
 import { report, tellers } from '../src/mutants/report.js';
 import { measure, tryMutant, wordsIn } from '../src/mutants/trial.js';
 import { loadProgram, PROGRAMS, programOf } from '../src/programs.js';
-import { type Model, Scene } from '../src/scene/scene.js';
-import { search } from '../src/search/search.js';
-import { render } from '../src/search/trace.js';
-import { type Program, STRIDE } from '../src/wasm/code.js';
+import { Driver } from '../src/scene/driver.js';
+import type { Model } from '../src/scene/model.js';
 
 const core = loadProgram('core');
 const all = PROGRAMS.flatMap(mutantsOf);
@@ -58,9 +60,9 @@ describe('seeded faults', () => {
   ])('%s', (_, name, modelName) => {
     const model = modelOf(modelName);
     const program = mutant(name, model);
-    const { violation } = search(() => new Scene(program, model));
+    const { violation } = search(() => new Driver(program, model));
     expect(violation).toBeDefined();
-    const trace = render(new Scene(program, model), violation?.schedule ?? []);
+    const trace = render(new Driver(program, model), violation?.schedule ?? []);
     expect(trace).toContain(`=> ${violation?.message}`);
     expect(trace).toContain(name.split(':')[0]);
   });
@@ -113,10 +115,10 @@ describe('mutants', () => {
 
   it('behave as the core where an access is only moved elsewhere', () => {
     const model = modelOf('2x2');
-    const { states, steps } = search(() => new Scene(core, model));
+    const { states, steps } = search(() => new Driver(core, model));
     for (const { pc } of sites(core).filter(({ fn }) => /^semaphore\/(acquire|park|wakeDue)$/.test(fn))) {
       const moved = new Patch(core).instead(pc, pc + STRIDE, [{ from: pc }]).program();
-      expect(search(() => new Scene(moved, model))).toMatchObject({ states, steps, exhaustive: true });
+      expect(search(() => new Driver(moved, model))).toMatchObject({ states, steps, exhaustive: true });
     }
   });
 });

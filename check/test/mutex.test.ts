@@ -1,17 +1,19 @@
 /** The bound of the mutex is kept, and reached; and a hand-over that is forgotten is found. */
 import { describe, expect, it } from 'vitest';
-import { LOAD } from '../src/machine/machine.js';
-import { PARKED, PENDING } from '../src/machine/status.js';
-import { mutexModel } from '../src/models/mutex.js';
+import { LOAD } from '../src/engine/machine/machine.js';
+import { PARKED, PENDING } from '../src/engine/machine/status.js';
+import { search } from '../src/engine/search/search.js';
+import { mutexModel } from '../src/models/mutex-model.js';
 import { CONTENDED, HAS, M_WORD, mutex } from '../src/models/mutex-words.js';
 import { loadProgram } from '../src/programs.js';
+import { Driver } from '../src/scene/driver.js';
 import { ADMITTED, constant, QUEUED, TICKET } from '../src/scene/layout.js';
-import { call } from '../src/scene/ops.js';
-import { type Model, Scene } from '../src/scene/scene.js';
-import { search } from '../src/search/search.js';
+import type { Model } from '../src/scene/model.js';
+import { call } from '../src/scene/ops/calls.js';
+import type { Scene } from '../src/scene/scene.js';
 
 const core = loadProgram('core');
-const run = (model: Model) => search(() => new Scene(core, model));
+const run = (model: Model) => search(() => new Driver(core, model));
 
 describe('a waiter', () => {
   const find = (program: string, bound: number) =>
@@ -84,7 +86,7 @@ describe('a turn', () => {
       expect(scene.callNow(1, 'compete', m, ...FOR_EVER, scene.attachment(1, 0))).toBe(ADMITTED);
       turn = { turn: word(m + M_TURN), limit: word(m + M_LIMIT) };
     };
-    new Scene(core, { ...model, objects });
+    new Driver(core, { ...model, objects });
     return turn as Turn;
   }
 
@@ -135,7 +137,7 @@ describe('the pace', () => {
       scene.callNow(1, 'turnLasted', m, 2 * microseconds);
       expect(machine.words[(m + M_PACE) >> 2], 'of a turn that is counted already').toBe(found);
     };
-    new Scene(core, { ...model, objects });
+    new Driver(core, { ...model, objects });
     return found;
   }
 
@@ -175,7 +177,7 @@ describe('an owner', () => {
       found.unlock = scene.callNow(0, 'unlock', m);
       found.lock = scene.callNow(0, 'lock', m);
     };
-    new Scene(core, { ...model, objects });
+    new Driver(core, { ...model, objects });
     return found;
   }
 
@@ -208,7 +210,7 @@ describe('an owner', () => {
       pair();
       pair();
     };
-    new Scene(core, { ...model, objects });
+    new Driver(core, { ...model, objects });
     expect(counts).toEqual([2, 2, 2]);
   });
 
@@ -310,7 +312,7 @@ describe('a thread that polls', () => {
         pace: word(M_PACE),
       };
     };
-    new Scene(core, { ...model, objects });
+    new Driver(core, { ...model, objects });
     return result as Polled;
   }
 

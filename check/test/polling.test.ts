@@ -1,11 +1,12 @@
 /** How long the waiters of a semaphore stay awake, and who is woken before its turn (core/queue/polling.ts). */
 import { describe, expect, it } from 'vitest';
-import { LOAD } from '../src/machine/machine.js';
-import { PARKED, PENDING } from '../src/machine/status.js';
+import { LOAD } from '../src/engine/machine/machine.js';
+import { PARKED, PENDING } from '../src/engine/machine/status.js';
 import { modelOf } from '../src/models/program.js';
 import { loadProgram } from '../src/programs.js';
+import { Driver } from '../src/scene/driver.js';
 import { ADMITTED, constant, GRANT, O_VAIN, QUEUED, TICKET } from '../src/scene/layout.js';
-import { Scene } from '../src/scene/scene.js';
+import type { Scene } from '../src/scene/scene.js';
 
 const core = loadProgram('core');
 const TURNS = 32;
@@ -27,7 +28,7 @@ function set(vain: number, act: (scene: Scene, s: number) => void): void {
     expect(scene.callNow(0, 'acquire', s, 1)).toBe(ADMITTED);
     act(scene, s);
   };
-  new Scene(core, { ...model, objects });
+  new Driver(core, { ...model, objects });
 }
 
 /** Goes on with the thread until it sleeps or its call is over. How often it has loaded the word. */

@@ -1,9 +1,9 @@
 /** What a call costs, counted in accesses to shared memory: it does not grow with what has nothing to do with it. */
 import { describe, expect, it } from 'vitest';
-import type { Machine } from '../src/machine/machine.js';
+import type { Machine } from '../src/engine/machine/machine.js';
 import { loadProgram } from '../src/programs.js';
 import { constant } from '../src/scene/layout.js';
-import type { ArenaSizes } from '../src/scene/scene.js';
+import type { ArenaSizes } from '../src/scene/set-up.js';
 import { finish, newMachine } from '../src/scene/set-up.js';
 
 const core = loadProgram('core');

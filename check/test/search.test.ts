@@ -3,16 +3,18 @@
  * traces replay.
  */
 import { describe, expect, it } from 'vitest';
+import { search } from '../src/engine/search/search.js';
+import { compact, parse, render, replay, shorten } from '../src/engine/search/trace.js';
+import { Violation } from '../src/engine/search/violation.js';
+import { StateTable } from '../src/engine/search/visited-states.js';
+import { IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STRIDE } from '../src/engine/wasm/code.js';
+import { models } from '../src/models/all.js';
 import { modelOf } from '../src/models/program.js';
-import { models } from '../src/models/table.js';
 import { loadProgram, programOf } from '../src/programs.js';
+import { Driver } from '../src/scene/driver.js';
 import { constant } from '../src/scene/layout.js';
-import { call } from '../src/scene/ops.js';
-import { type Model, type Op, Scene, Violation } from '../src/scene/scene.js';
-import { search } from '../src/search/search.js';
-import { StateTable } from '../src/search/table.js';
-import { compact, parse, render, replay, shorten } from '../src/search/trace.js';
-import { IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STRIDE } from '../src/wasm/code.js';
+import type { Model, Op } from '../src/scene/model.js';
+import { call } from '../src/scene/ops/calls.js';
 
 const core = loadProgram('core');
 
@@ -79,7 +81,7 @@ const plants = [
 ];
 
 describe.each(plants)('$fault', ({ in: name, program }) => {
-  const make = (): Scene => new Scene(program, model(name));
+  const make = (): Driver => new Driver(program, model(name));
 
   it.each([true, false])('is found, reduction %s', (reduce) => {
     expect(search(make, { reduce }).violation).toBeDefined();
@@ -104,7 +106,7 @@ describe('reduced or not', () => {
     'registry',
     'twa 1: 3x1 wrap, polling',
   ])('%s comes to its end, with fewer states at most', (name) => {
-    const make = (): Scene => new Scene(programOf(model(name)), model(name));
+    const make = (): Driver => new Driver(programOf(model(name)), model(name));
     const reduced = search(make);
     const whole = search(make, { reduce: false });
     expect(reduced.exhaustive && whole.exhaustive).toBe(true);
@@ -137,7 +139,7 @@ describe('reduced or not', () => {
     'ClhLock: dispose',
     'LifoLock: disposed of by two',
   ])('%s comes to the same ends', (name) => {
-    const make = (): Scene => new Scene(programOf(model(name)), model(name));
+    const make = (): Driver => new Driver(programOf(model(name)), model(name));
     for (const symmetry of [0, 1] as const) {
       const reduced = search(make, { symmetry });
       const whole = search(make, { symmetry, reduce: false });
@@ -150,7 +152,7 @@ describe('reduced or not', () => {
 describe('threads that do the same', () => {
   const both = (name: string, options: object) =>
     ([1, -1, 0] as const).map((symmetry) =>
-      search(() => new Scene(programOf(model(name)), model(name)), { ...options, symmetry }),
+      search(() => new Driver(programOf(model(name)), model(name)), { ...options, symmetry }),
     );
 
   // Were anything but records and elements to tell the threads apart, one order would come to other states.
@@ -185,7 +187,7 @@ describe('threads that do the same', () => {
 
   it.each(plants)('hide no fault: $fault', ({ in: name, program }) => {
     for (const symmetry of [1, -1, 0] as const)
-      expect(search(() => new Scene(program, model(name)), { symmetry }).violation).toBeDefined();
+      expect(search(() => new Driver(program, model(name)), { symmetry }).violation).toBeDefined();
   });
 });
 
@@ -205,7 +207,7 @@ describe('what the search must not overlook', () => {
       programs: [[looks], [call('maxOf', (scene) => [scene.semaphores[0]])]],
       objects: (scene) => void scene.semaphore({ permits: 1 }),
     };
-    expect(search(() => new Scene(core, one)).violation?.message).toBe('the other was first');
+    expect(search(() => new Driver(core, one)).violation?.message).toBe('the other was first');
     expect(seen).toBeGreaterThan(0);
   });
 
@@ -224,7 +226,7 @@ describe('what the search must not overlook', () => {
       deaths: 1,
       mayWait: true,
     };
-    expect(search(() => new Scene(core, spins)).violation?.message).toMatch(/no end can be reached/);
+    expect(search(() => new Driver(core, spins)).violation?.message).toMatch(/no end can be reached/);
   });
 
   it('the last of many threads', () => {
@@ -246,14 +248,14 @@ describe('what the search must not overlook', () => {
       objects: (scene) => void scene.semaphore({ permits: 1 }),
       deaths: 1,
     };
-    expect(search(() => new Scene(core, many)).violation?.message).toBe('the last was first');
+    expect(search(() => new Driver(core, many)).violation?.message).toBe('the last was first');
     expect(order).toBeGreaterThan(0);
   });
 
   it('a deadlock, unless the model may end with waiters', () => {
     const line = { name: 'one waits', program: 'A', permits: [0] };
-    expect(search(() => new Scene(core, modelOf(line))).violation?.message).toMatch(/deadlock/);
-    expect(search(() => new Scene(core, modelOf({ ...line, mayWait: true }))).exhaustive).toBe(true);
+    expect(search(() => new Driver(core, modelOf(line))).violation?.message).toMatch(/deadlock/);
+    expect(search(() => new Driver(core, modelOf({ ...line, mayWait: true }))).exhaustive).toBe(true);
   });
 });
 
@@ -273,7 +275,7 @@ describe('the table of states', () => {
 
 describe('a bound', () => {
   it('makes a result bounded, not exhaustive', () => {
-    const make = (): Scene => new Scene(core, model('3x1'));
+    const make = (): Driver => new Driver(core, model('3x1'));
     expect(search(make, { states: 100 }).exhaustive).toBe(false);
     expect(search(make, { preemptions: 1 }).exhaustive).toBe(false);
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { Caches, HIT, MISS, UPGRADE } from '../src/engine/caches.js';
 import { programOf } from '../src/programs.js';
 import { LINE } from '../src/scene/layout.js';
-import { Caches, HIT, MISS, UPGRADE } from '../src/simulate/caches.js';
 import { contenderOf, contenders } from '../src/simulate/contenders.js';
+import { spread, table } from '../src/simulate/cost-tables.js';
 import { figure } from '../src/simulate/figure.js';
 import { type Counted, type Schedule, simulate } from '../src/simulate/simulation.js';
-import { spread, table } from '../src/simulate/table.js';
 
 describe('caches', () => {
   const X = 3 * LINE;

@@ -1,8 +1,17 @@
 /** The straight runs of the core, and that a call or a loop in one would be found. */
 import { describe, expect, it } from 'vitest';
+import {
+  IMM,
+  OP_ACCESS,
+  OP_BRANCH,
+  OP_CALL,
+  OP_ENTER_LOOP,
+  type Program,
+  STRIDE,
+} from '../src/engine/wasm/code.js';
+import { breaks, type StraightRun } from '../src/engine/wasm/straight.js';
 import { loadProgram } from '../src/programs.js';
-import { breaks, type StraightRun, straightRuns } from '../src/straight.js';
-import { IMM, OP_ACCESS, OP_BRANCH, OP_CALL, OP_ENTER_LOOP, type Program, STRIDE } from '../src/wasm/code.js';
+import { straightRuns } from '../src/straight.js';
 
 const program = loadProgram('core');
 

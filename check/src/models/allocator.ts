@@ -1,7 +1,15 @@
 /** Models of the pool of elements, of the objects and of the registry. */
+
+import { Violation } from '../engine/search/violation.js';
 import { ANSWER_CLOSED, constant, STATE_MASK } from '../scene/layout.js';
-import { acquire, arrive, call, dispose, eventLoop, post, supervise } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { acquire } from '../scene/ops/acquire.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import { supervise } from '../scene/ops/deaths.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { arrive } from '../scene/ops/promises.js';
+import { post } from '../scene/ops/release.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 
 /** Where a thread keeps the address of its own object. */

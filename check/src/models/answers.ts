@@ -2,7 +2,8 @@
  * Models of one or two threads that look at answers: what is asked about an object, the arena and a waiter.
  */
 
-import { PARKED } from '../machine/status.js';
+import { PARKED } from '../engine/machine/status.js';
+import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -13,8 +14,13 @@ import {
   THREAD_SIZE,
   TICKET,
 } from '../scene/layout.js';
-import { acquire, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { acquire } from '../scene/ops/acquire.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { arrive } from '../scene/ops/promises.js';
+import { post } from '../scene/ops/release.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE } from '../scene/words.js';
 
 const NAME_SIZE = constant('NAME_SIZE');

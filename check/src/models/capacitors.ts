@@ -8,6 +8,8 @@
  * Checked at every step: one holder at a time; and of those who came later, no more than the bound get the lock
  * before a waiter does. Coming is taking a ticket. At the end nobody is inside.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -19,7 +21,8 @@ import {
   REFUSED,
   TICKET,
 } from '../scene/layout.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE, PROMISES } from '../scene/words.js';
 import { closed, digits, without, word } from './locks.js';
 import { partsOf } from './program.js';

@@ -3,9 +3,14 @@
  * there, so that each state in which a thread can leave the arena costs some hundred states; then somebody reaps it,
  * while others go on, or is killed in turn wherever that can be.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
-import { arrive, call, eventLoop, listen, reapNow, rest, supervise } from '../scene/ops.js';
-import { type Model, Violation } from '../scene/scene.js';
+import type { Model } from '../scene/model.js';
+import { call, listen } from '../scene/ops/calls.js';
+import { reapNow, supervise } from '../scene/ops/deaths.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { arrive, rest } from '../scene/ops/promises.js';
 import { GOT } from '../scene/words.js';
 import { type Line, modelOf } from './program.js';
 

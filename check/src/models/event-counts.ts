@@ -5,9 +5,12 @@
  *
  * Whoever returns from await must find the count at its value, or closed; at the end nobody sleeps.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, C_HEAD, constant, GRANT, LINE, TICKET } from '../scene/layout.js';
-import { call, dispose } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 import { partsOf } from './program.js';
 

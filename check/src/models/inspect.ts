@@ -2,7 +2,8 @@
  * Models of what diagnostics read and count: each answer of core/inspect.ts, and of what else is only asked for. The
  * values are such as neither an empty word nor a full one would give.
  */
-import { PARKED } from '../machine/status.js';
+import { PARKED } from '../engine/machine/status.js';
+import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -14,8 +15,11 @@ import {
   QUEUED,
   REFUSED,
 } from '../scene/layout.js';
-import { abort, arrive, call, dispose, post } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import { abort, arrive } from '../scene/ops/promises.js';
+import { post } from '../scene/ops/release.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, PROMISES } from '../scene/words.js';
 import { asks, mine, ofFirst } from './answers.js';
 import { type Line, modelOf } from './program.js';

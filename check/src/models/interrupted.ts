@@ -2,6 +2,8 @@
  * Models of calls that were cut short: acquire or release has answered that a second call must follow, and an
  * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_FULL,
@@ -11,8 +13,14 @@ import {
   LIFE_STATE,
   STATE_MASK,
 } from '../scene/layout.js';
-import { acquire, arrive, asleep, call, eventLoop, listen, post, recordOf, release } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { acquire } from '../scene/ops/acquire.js';
+import { call, listen } from '../scene/ops/calls.js';
+import { asleep, recordOf } from '../scene/ops/deaths.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { arrive } from '../scene/ops/promises.js';
+import { post, release } from '../scene/ops/release.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 import { lockAsync, loop, unlocking } from './mutex-promises.js';
 import { HAS } from './mutex-words.js';

@@ -11,6 +11,8 @@
  * TtsLock has not. At the end: the lock is free, and says so, and every queue node is in one pool, and clean. The
  * ghosts stand in words of thread 0 that promises would have; there are none here.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -28,7 +30,8 @@ import {
   STATE_MASK,
   TICKET,
 } from '../scene/layout.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES } from '../scene/words.js';
 import { partsOf } from './program.js';
 

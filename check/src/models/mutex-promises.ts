@@ -4,9 +4,13 @@
  *
  * A thread's promises are in a queue. The first of them may be the eldest waiter; those behind it stand in runs.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, REFUSED } from '../scene/layout.js';
-import { eventLoop, ready } from '../scene/ops.js';
-import { type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Op } from '../scene/model.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { ready } from '../scene/ops/promises.js';
+import type { Scene } from '../scene/scene.js';
 import { PHASE, QUEUE, REST_DUE } from '../scene/words.js';
 import {
   ALONE,

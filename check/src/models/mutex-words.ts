@@ -1,8 +1,12 @@
 /** What the models of the mutex keep beside the machine, and see of it: who has the lock, who waits, how often overtaken. */
+
+import { Violation } from '../engine/search/violation.js';
 import { ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
-import { type Scene, Violation } from '../scene/scene.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, MOST_PROMISES, PROMISES, QUEUE, TAKEN } from '../scene/words.js';
 
+/** Bits of the word from here on count overtakings, and this many in the upper half of it. */
+export const COUNT_BIT = 3;
 export const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
 const M_DIED = constant('M_DIED');

@@ -2,9 +2,13 @@
  * Models of names: whoever opens a name gets the one object of that name, whoever made it; what a loser has
  * made goes back; places for names are not lost.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant } from '../scene/layout.js';
-import { call, supervise } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { call } from '../scene/ops/calls.js';
+import { supervise } from '../scene/ops/deaths.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
 
 const N_BYTES = constant('N_BYTES');
@@ -152,14 +156,14 @@ function noDrafts(scene: Scene): void {
  */
 function whole(scene: Scene): void {
   const opened = [...NAMES.keys()].filter((name) =>
-    scene.model.programs.some((_, t) => scene.get(t, slot(name)) !== 0),
+    scene.threadNumbers.some((t) => scene.get(t, slot(name)) !== 0),
   );
   const places = word(scene, constant('PUBLISHED_NAMES'));
   noDrafts(scene);
   if (places !== opened.length) throw new Violation(`${places} places are taken by ${opened.length} names`);
   const { objects, names } = scene.regions;
   for (let address = objects; address + OBJECT_SIZE <= names; address += OBJECT_SIZE) {
-    const slots = scene.model.programs.flatMap((_, t) =>
+    const slots = scene.threadNumbers.flatMap((t) =>
       [...NAMES.keys()].map((name) => scene.get(t, slot(name))),
     );
     const users = slots.filter((value) => (value & -OBJECT_SIZE) === address);

@@ -1,22 +1,17 @@
 /**
  * What src/p0514/semaphore.ts does around the core, as machines of a few phases: blocked threads, and promises, whose
- * continuations the event loop of scene/ops.ts runs. Models of it: p0514.ts.
+ * continuations the event loop of scene/ops/event-loop.ts runs. Models of it: p0514.ts.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, QUEUED, REFUSED } from '../scene/layout.js';
-import {
-  acquire,
-  acquireFor,
-  arrive,
-  call,
-  GIVEN_UP,
-  type Jobs,
-  ready,
-  releasing,
-  settle,
-  settling,
-  tryAcquire,
-} from '../scene/ops.js';
-import { type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Op } from '../scene/model.js';
+import { acquire, acquireFor, tryAcquire } from '../scene/ops/acquire.js';
+import { call } from '../scene/ops/calls.js';
+import type { Jobs } from '../scene/ops/event-loop.js';
+import { arrive, GIVEN_UP, ready, settle, settling } from '../scene/ops/promises.js';
+import { releasing } from '../scene/ops/release.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE } from '../scene/words.js';
 
 const O_COUNTER = constant('O_COUNTER');
@@ -40,7 +35,7 @@ function count(scene: Scene, t: number, what: number, more: number): void {
 }
 
 export const total = (scene: Scene, what: number): number =>
-  scene.model.programs.reduce((sum, _, t) => sum + tally(scene, t, what), 0);
+  scene.threadNumbers.reduce((sum, t) => sum + tally(scene, t, what), 0);
 
 export const counter = (scene: Scene): number => (scene.semaphores[0] as number) + O_COUNTER;
 

@@ -11,9 +11,15 @@
  * Checked beside what every scene checks of the queue: never more taken than was there and has been signalled; at
  * the end the value is what is left, and `waiting` those who sleep; whoever was handed something is through.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { constant, GRANT, QUEUED, TICKET } from '../scene/layout.js';
-import { abort, call, eventLoop, supervise } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { call } from '../scene/ops/calls.js';
+import { supervise } from '../scene/ops/deaths.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { abort } from '../scene/ops/promises.js';
+import type { Scene } from '../scene/scene.js';
 import {
   counter,
   disposing,

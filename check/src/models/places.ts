@@ -8,9 +8,13 @@
  * Promises: wa, fa and la, whose continuation unlocks; va wait for a, and be woken once for no reason
  *     d the event loop, until no promise waits      E the end of the thread, with those that wait
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { constant, O_LIFE } from '../scene/layout.js';
-import { call, RAN_OUT } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { call } from '../scene/ops/calls.js';
+import { RAN_OUT } from '../scene/ops/event-loop.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT, LISTENING, LOCAL, PHASE, PROMISES, RESULT, RUNG } from '../scene/words.js';
 import { partsOf } from './program.js';
 

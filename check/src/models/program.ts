@@ -13,6 +13,7 @@
  *     w  wait until thread 0 is dead
  */
 
+import { Violation } from '../engine/search/violation.js';
 import {
   B_CELLS,
   C_LOCATION_HEAD,
@@ -24,28 +25,21 @@ import {
   O_VAIN,
   STATE_MASK,
 } from '../scene/layout.js';
-import {
-  abort,
-  acquire,
-  acquireFor,
-  acquireOf,
-  arrive,
-  awaitDeath,
-  call,
-  dispose,
-  eventLoop,
-  type Listing,
-  listening,
-  mourn,
-  post,
-  reapNow,
-  release,
-  releaseOf,
-  rest,
-  supervise,
-  tryAcquire,
-} from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { acquire, acquireFor, tryAcquire } from '../scene/ops/acquire.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import { awaitDeath, mourn, reapNow, supervise } from '../scene/ops/deaths.js';
+import { eventLoop, listening } from '../scene/ops/event-loop.js';
+import { acquireOf, type Listing, releaseOf } from '../scene/ops/listings.js';
+import { abort, arrive, rest } from '../scene/ops/promises.js';
+import { post, release } from '../scene/ops/release.js';
+import type { Scene } from '../scene/scene.js';
+
+/** Three threads that acquire and release one permit twice. */
+export const three = 'A R A R | A R A R | A R A R';
+
+/** The ticket at which the low half of a counter wraps, in the middle of the model. */
+export const WRAP = 2n ** 32n - 2n;
 
 /** Waiters of an adaptive object that stay awake. */
 const NEAR = 2;

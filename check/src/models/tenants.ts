@@ -7,9 +7,16 @@
  * pool, by a thread that ends, of a run whose front was settled. The elements begin in epoch 0 or 1, so that
  * an epoch which is the same each time is that of the first wait.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { ABANDONED, constant, E_REQUEST, ELEMENT_SIZE, OBJECT_SIZE, STATE_MASK } from '../scene/layout.js';
-import { acquire, acquireFor, arrive, call, dispose, eventLoop, post } from '../scene/ops.js';
-import { type Model, type Op, type Scene, Violation } from '../scene/scene.js';
+import type { Model, Op } from '../scene/model.js';
+import { acquire, acquireFor } from '../scene/ops/acquire.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { arrive } from '../scene/ops/promises.js';
+import { post } from '../scene/ops/release.js';
+import type { Scene } from '../scene/scene.js';
 import { GOT } from '../scene/words.js';
 
 const EPOCH = constant('EPOCH');

@@ -4,8 +4,11 @@
  * hundred states. The counters begin far from 0, and the semaphore is not the first object, so that nothing
  * which is read can be mistaken for what memory is full of.
  */
+
+import { Violation } from '../engine/search/violation.js';
 import { ABANDONED, E_STATE, ELEMENT_SIZE, STATE_MASK, TICKET } from '../scene/layout.js';
-import { type Model, type Scene, Violation } from '../scene/scene.js';
+import type { Model } from '../scene/model.js';
+import type { Scene } from '../scene/scene.js';
 import { type Line, modelOf } from './program.js';
 
 const FIRST = 16n;

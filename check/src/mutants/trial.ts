@@ -3,14 +3,15 @@
  * comes to; then mutants, against the models that come to what was changed, the smallest first.
  */
 
-import { PENDING } from '../machine/machine.js';
+import { PENDING } from '../engine/machine/machine.js';
+import { CHOICES, STEP } from '../engine/search/choice.js';
+import { search } from '../engine/search/search.js';
+import type { Program } from '../engine/wasm/code.js';
 import { loadProgram, type ProgramName } from '../programs.js';
+import { Driver } from '../scene/driver.js';
 import { nameOf, type Regions } from '../scene/layout.js';
-import { type Model, Scene } from '../scene/scene.js';
+import type { Model } from '../scene/model.js';
 import { newMachine } from '../scene/set-up.js';
-import { CHOICES, STEP } from '../scene/words.js';
-import { search } from '../search/search.js';
-import type { Program } from '../wasm/code.js';
 
 /** A model on its program as that is. */
 export interface Measure {
@@ -35,7 +36,7 @@ export interface Verdict {
 const MOST_TIMES = 20;
 const LEAST_STATES = 1000;
 
-class Watched extends Scene {
+class Watched extends Driver {
   readonly words = new Map<number, Set<string>>();
 
   override apply(choice: number): void {
@@ -108,7 +109,7 @@ export function tryMutant(
     spent += normal;
     const states = MOST_TIMES * normal + LEAST_STATES;
     try {
-      const { violation, exhaustive } = search(() => new Scene(program, model), { states });
+      const { violation, exhaustive } = search(() => new Driver(program, model), { states });
       if (violation !== undefined) return { outcome: 'told', model: model.name, message: violation.message };
       if (!exhaustive)
         exploded ??= { outcome: 'explodes', model: model.name, message: `more than ${states} states` };

@@ -1,9 +1,8 @@
-/** Measures models and tries mutants, one after another: the work of one processor. */
-import { parentPort } from 'node:worker_threads';
-import { models } from '../models/table.js';
+/** A worker of `npm run mutants`: it measures a model, or tries a mutant. */
+import { models } from '../models/all.js';
 import { PROGRAMS, programOf } from '../programs.js';
-import type { Model } from '../scene/scene.js';
-import { mutantsOf } from './mutate.js';
+import type { Model } from '../scene/model.js';
+import { mutantsOf } from './modules.js';
 import { type Measure, measure, tryMutant, type Verdict } from './trial.js';
 
 export type Job =
@@ -23,7 +22,7 @@ function modelOf(name: string): Model {
   return model;
 }
 
-function perform(job: Job): Answer {
+export default function perform(job: Job): Answer {
   if ('measure' in job) {
     const model = modelOf(job.measure);
     return measure(programOf(model), model, job.states);
@@ -36,5 +35,3 @@ function perform(job: Job): Answer {
     job.budget,
   );
 }
-
-parentPort?.on('message', (job: Job) => parentPort?.postMessage(perform(job)));

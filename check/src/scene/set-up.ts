@@ -1,12 +1,40 @@
-/** A machine with an arena in its memory and every thread registered. */
-import { Machine, PENDING } from '../machine/machine.js';
-import type { Program } from '../wasm/code.js';
-import type { Regions } from './layout.js';
-import type { ArenaSizes } from './scene.js';
+/** Arenas: a machine with an arena in its memory and every thread registered, and where things lie in it. */
+import { Machine, PENDING } from '../engine/machine/machine.js';
+import type { Program } from '../engine/wasm/code.js';
+import * as layout from './layout.js';
 
+// Names of this module's own: the engine folds the values of such into the code, but looks up what is imported.
+const { E_REQUEST, OBJECT_SIZE, THREAD_SIZE } = layout;
 const PAGE = 65536;
 /** Accesses that a call takes at most, when its thread is alone. */
 const MOST_STEPS = 10_000;
+
+export interface ArenaSizes {
+  readonly objects?: number;
+  readonly names?: number;
+  readonly buckets?: number;
+  /** Besides those of attachments. */
+  readonly elements?: number;
+  /** Threads that are attached to each object: the first alone by default. */
+  readonly attached?: number;
+}
+
+export interface Arena {
+  readonly machine: Machine;
+  readonly regions: layout.Regions;
+}
+
+/** The address of a thread's record. */
+export function recordOf({ regions }: Arena, t: number): number {
+  return regions.threads + (t + 1) * THREAD_SIZE;
+}
+
+/** The object that an element is about. */
+export function objectIn({ machine, regions }: Arena, element: number): number {
+  const request = (element + E_REQUEST) >> 2;
+  const { words } = machine;
+  return regions.objects + ((words[request] >>> 31) | ((words[request + 1] & 0x7ffff) << 1)) * OBJECT_SIZE;
+}
 
 /** The number of a global of the program, -1 if the compiler has left none of that name. */
 export function globalIndex(program: Program, name: string): number {
@@ -28,7 +56,7 @@ export function newMachine(
   sizes: ArenaSizes,
   kills: boolean,
   note: (machine: Machine, t: number) => void = () => {},
-): { machine: Machine; regions: Regions } {
+): Arena {
   const { objects = 2, names = 1, buckets = 2, elements = 8 } = sizes;
   const machine = new Machine(program, { bytes: PAGE, threads, kills });
   // Beside the model's own, each object takes one for each thread that is attached to it.
@@ -61,7 +89,7 @@ export function enrol(program: Program, t: number, call: (name: string, ...args:
 }
 
 /** Where the regions lie, as the program itself has them, of an arena of so many bytes. */
-export function regionsOf(machine: Machine, program: Program, end: number): Regions {
+export function regionsOf(machine: Machine, program: Program, end: number): layout.Regions {
   const base = (name: string): number => machine.get(0, globalIndex(program, `arena/${name}`));
   return {
     objects: base('objects'),

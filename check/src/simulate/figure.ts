@@ -5,8 +5,8 @@
  */
 import * as vega from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
+import { rows } from './cost-tables.js';
 import type { Counted } from './simulation.js';
-import { rows } from './table.js';
 
 const COLOURS: Record<string, string> = {
   Semaphore: '#c1121f',

@@ -12,12 +12,13 @@
  * A wait counts as a read of its word: the comparison. A notify counts as nothing, since it does not look at
  * the word. A sleep with a time-out ends after DOZE rounds. A compare-and-swap counts as a write even if it fails, as processors ask for the line first.
  */
-import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '../machine/machine.js';
+
+import { Caches, MISS, UPGRADE } from '../engine/caches.js';
+import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '../engine/machine/machine.js';
+import { generator } from '../engine/search/walk.js';
+import type { Program } from '../engine/wasm/code.js';
 import { constant, nameOf } from '../scene/layout.js';
 import { enrol, regionsOf } from '../scene/set-up.js';
-import { generator } from '../search/walk.js';
-import type { Program } from '../wasm/code.js';
-import { Caches, MISS, UPGRADE } from './caches.js';
 import { type Call, type Contender, contenderOf } from './contenders.js';
 
 export type Schedule = 'round robin' | 'random';

@@ -1,11 +1,13 @@
 /** The shipped core.wasm in the interpreter of check/, one step at a time: a step is one access to shared memory. */
 
-import { PARKED, PENDING } from '@taketurns/check/dist/machine/status.js';
+import { PARKED, PENDING } from '@taketurns/check/dist/engine/machine/status.js';
+import { CHOICES, KILL, STEP, TIME_OUT } from '@taketurns/check/dist/engine/search/choice.js';
+import { isFinding } from '@taketurns/check/dist/engine/search/violation.js';
 import { type Line, modelOf } from '@taketurns/check/dist/models/program.js';
 import { loadProgram } from '@taketurns/check/dist/programs.js';
+import { Driver } from '@taketurns/check/dist/scene/driver.js';
 import { COLLISIONS } from '@taketurns/check/dist/scene/layout.js';
-import { isFinding, Scene } from '@taketurns/check/dist/scene/scene.js';
-import { CHOICES, GIVING, GOT, KILL, OP, STEP, TIME_OUT } from '@taketurns/check/dist/scene/words.js';
+import { GIVING, GOT, OP } from '@taketurns/check/dist/scene/words.js';
 import { Memory } from './memory.js';
 
 export interface Scenario {
@@ -99,14 +101,14 @@ export class Simulation {
   deaths = 0;
   /** What the search would report: a promise broken. */
   violation: string | undefined;
-  readonly #scene: Scene;
+  readonly #scene: Driver;
   readonly #choices: number[] = [];
   readonly #open = new Int32Array(64);
 
   constructor(scenario: Scenario, choices: readonly number[] = []) {
     this.scenario = scenario;
     this.permits = scenario.line.permits[0] as number;
-    this.#scene = new Scene(loadProgram('core'), modelOf(scenario.line));
+    this.#scene = new Driver(loadProgram('core'), modelOf(scenario.line));
     this.threads = this.#scene.threads;
     this.memory = new Memory(this.#scene.machine.words, this.#scene.regions);
     for (const choice of choices) this.apply(choice);

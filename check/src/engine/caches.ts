@@ -1,0 +1,74 @@
+/**
+ * Caches that keep each other coherent by MESI: one a processor, never full, lines of 64 bytes.
+ *
+ *                          own cache             the others'
+ *     read    M, E, S      hit                   -
+ *             I            miss -> S, or E if no other has the line    M, E -> S
+ *     write   M, E         hit -> M              -
+ *             S            upgrade -> M          -> I
+ *             I            miss -> M             -> I
+ *
+ * A line is in M or E in one cache at most, and then in no other. So two facts a line are enough: who has it,
+ * and which of them, if any, has it alone.
+ */
+
+/** Bytes of a line. */
+const LINE = 64;
+
+export const HIT = 0;
+export const MISS = 1;
+export const UPGRADE = 2;
+export type Outcome = typeof HIT | typeof MISS | typeof UPGRADE;
+
+const NOBODY = -1;
+
+export class Caches {
+  readonly #processors: number;
+  /** Whether a processor has a line. */
+  readonly #has: Uint8Array;
+  /** How many have it. */
+  readonly #holders: Int32Array;
+  /** Who has it in M or E. */
+  readonly #owner: Int32Array;
+  readonly #modified: Uint8Array;
+
+  constructor(bytes: number, processors: number) {
+    const lines = Math.ceil(bytes / LINE);
+    this.#processors = processors;
+    this.#has = new Uint8Array(lines * processors);
+    this.#holders = new Int32Array(lines);
+    this.#owner = new Int32Array(lines).fill(NOBODY);
+    this.#modified = new Uint8Array(lines);
+  }
+
+  read(processor: number, address: number): Outcome {
+    const line = Math.floor(address / LINE);
+    const mine = line * this.#processors + processor;
+    if (this.#has[mine] !== 0) return HIT;
+    this.#has[mine] = 1;
+    this.#holders[line]++;
+    this.#owner[line] = this.#holders[line] === 1 ? processor : NOBODY;
+    this.#modified[line] = 0;
+    return MISS;
+  }
+
+  write(processor: number, address: number): Outcome {
+    const line = Math.floor(address / LINE);
+    const first = line * this.#processors;
+    this.#modified[line] = 1;
+    if (this.#owner[line] === processor) return HIT;
+    const outcome = this.#has[first + processor] !== 0 ? UPGRADE : MISS;
+    this.#has.fill(0, first, first + this.#processors);
+    this.#has[first + processor] = 1;
+    this.#holders[line] = 1;
+    this.#owner[line] = processor;
+    return outcome;
+  }
+
+  stateOf(processor: number, address: number): 'M' | 'E' | 'S' | 'I' {
+    const line = Math.floor(address / LINE);
+    if (this.#has[line * this.#processors + processor] === 0) return 'I';
+    if (this.#owner[line] !== processor) return 'S';
+    return this.#modified[line] !== 0 ? 'M' : 'E';
+  }
+}

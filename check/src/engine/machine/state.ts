@@ -1,0 +1,374 @@
+/**
+ * The state of a machine: the memory, the threads, what can be undone, and the hashes.
+ *
+ * Two int32 arrays hold everything: the memory (`words`), and in `state` the program's image and then each
+ * thread: header, frames, globals.
+ *
+ * Undo: whatever changes is put in a journal first. A word of memory or a global, as its old value; a
+ * thread, as its header and the live words of its innermost frame; a caller's frame, when it is returned to.
+ * Dead words are not restored: nobody reads them. That also keeps the hash honest, which covers the live ones
+ * only.
+ *
+ * The hash of a thread is kept in its header until the thread moves, and comes back with undo.
+ */
+import * as format from '../wasm/code.js';
+import * as hash from './hash.js';
+
+import * as layout from './state-layout.js';
+import * as statuses from './status.js';
+
+// Names of this module's own: the engine folds the value of such a one into the code, but looks up what is
+// imported or exported each time. It is a third of the time of a step. In the same way `| 0` behind the sum of
+// an index spares it the question whether that still is an int32.
+const { CALLER, LIVE, RETURN_PC, STRIDE } = format;
+const { finishHi, finishLo, mixHi, mixLo, nextHi, nextLo } = hash;
+const { DETAIL, FRAME, GLOBALS_HI, GLOBALS_LO, HASH_HI, HASH_LO, HEADER, ORDER, PC, STATUS, VALUE } = layout;
+const { BETWEEN_CALLS, CONSTANTS_BASE } = layout;
+const { DEAD, PARKED, PENDING } = statuses;
+
+export interface MachineOptions {
+  /** Size of the shared memory: what memory.size tells, and where accesses trap. */
+  bytes: number;
+  threads: number;
+  /** How much of it is really there; an access behind that is an error. All of it by default. */
+  used?: number;
+  /** Whether threads are killed: then where they can be belongs to the state, and is hashed. */
+  kills?: boolean;
+  /** Whether who is killed while parked stays in the queue, and swallows a notify. */
+  deadSleepers?: boolean;
+}
+
+/** What ends an execution on the real engine too. */
+export class Trap extends Error {
+  override name = 'Trap';
+}
+
+export interface Snapshot {
+  readonly words: Int32Array;
+  readonly state: Int32Array;
+  readonly hashLo: number;
+  readonly hashHi: number;
+}
+
+// Records of the journal; the tag comes last, since they are read backwards.
+const WORD_RECORD = 0;
+const GLOBAL_RECORD = 1;
+const FRAME_RECORD = 2;
+const THREAD_RECORD = 3;
+
+const FIRST_JOURNAL = 1 << 16;
+
+/** Written out: a loop would take twice as long, and this is done twice a step. */
+function copyHeader(from: Int32Array, at: number, to: Int32Array, start: number): void {
+  to[start] = from[at];
+  to[(start + 1) | 0] = from[(at + 1) | 0];
+  to[(start + 2) | 0] = from[(at + 2) | 0];
+  to[(start + 3) | 0] = from[(at + 3) | 0];
+  to[(start + 4) | 0] = from[(at + 4) | 0];
+  to[(start + 5) | 0] = from[(at + 5) | 0];
+  to[(start + 6) | 0] = from[(at + 6) | 0];
+  to[(start + 7) | 0] = from[(at + 7) | 0];
+  to[(start + 8) | 0] = from[(at + 8) | 0];
+  to[(start + 9) | 0] = from[(at + 9) | 0];
+}
+
+export class MachineState {
+  readonly program: format.Program;
+  readonly threads: number;
+  readonly words: Int32Array;
+  memoryHashLo = 0;
+  memoryHashHi = 0;
+  /** What `threadHash` has found. */
+  hashLo = 0;
+  hashHi = 0;
+
+  protected readonly bytes: number;
+  protected readonly state: Int32Array;
+  readonly #kills: boolean;
+  /** Words of a thread: in all, and before its globals. */
+  readonly #stride: number;
+  readonly #own: number;
+  readonly #first: number;
+  #journal = new Int32Array(FIRST_JOURNAL);
+  #top = 0;
+  /** Words that the record of a frame takes at most. */
+  readonly #record: number;
+
+  constructor(program: format.Program, options: MachineOptions) {
+    const { bytes, threads, used = bytes, kills = false } = options;
+    this.program = program;
+    this.threads = threads;
+    this.words = new Int32Array((used + 3) >>> 2);
+    this.bytes = bytes;
+    this.#kills = kills;
+    this.#first = program.image.length;
+    // Whoever is entered at the limit has a frame yet.
+    this.#own = HEADER + program.stack + program.widest;
+    this.#stride = this.#own + 2 * program.globals.length;
+    this.#record = program.widest + 5;
+    this.state = new Int32Array(this.#first + threads * this.#stride);
+    this.state.set(program.image);
+    this.state[CONSTANTS_BASE] = program.constantsAt;
+    for (let t = 0; t < threads; t++) {
+      const head = this.head(t);
+      this.state[head + PC] = BETWEEN_CALLS;
+      for (const [i, { lo, hi }] of program.globals.entries()) {
+        this.setGlobal(head, 2 * i, lo);
+        this.setGlobal(head, 2 * i + 1, hi);
+      }
+    }
+    this.#top = 0;
+  }
+
+  // --- Undo -------------------------------------------------------------------------------------------
+
+  mark(): number {
+    return this.#top;
+  }
+
+  /** Back to the state at the mark, which stays good. */
+  undo(mark: number): void {
+    const j = this.#journal;
+    let top = this.#top | 0;
+    while (top > mark) {
+      const tag = j[(top - 1) | 0];
+      if (tag === WORD_RECORD) {
+        top = (top - 5) | 0;
+        this.words[j[top]] = j[(top + 1) | 0];
+        this.memoryHashLo = j[(top + 2) | 0];
+        this.memoryHashHi = j[(top + 3) | 0];
+      } else if (tag === GLOBAL_RECORD) {
+        top = (top - 3) | 0;
+        this.state[j[top]] = j[(top + 1) | 0];
+      } else if (tag === FRAME_RECORD) {
+        top = this.#bringFrameBack(top);
+      } else {
+        top = (top - HEADER - 2) | 0;
+        copyHeader(j, top, this.state, j[(top + HEADER) | 0]);
+      }
+    }
+    this.#top = top;
+  }
+
+  /** Makes everything up to now impossible to undo, so that the journal starts anew. Marks are void. */
+  forget(): void {
+    this.#top = 0;
+  }
+
+  snapshot(): Snapshot {
+    return {
+      words: this.words.slice(),
+      state: this.state.slice(this.#first),
+      hashLo: this.memoryHashLo,
+      hashHi: this.memoryHashHi,
+    };
+  }
+
+  /** Back to a snapshot. It cannot be undone: marks are void. */
+  restore(snapshot: Snapshot): void {
+    this.words.set(snapshot.words);
+    this.state.set(snapshot.state, this.#first);
+    this.memoryHashLo = snapshot.hashLo;
+    this.memoryHashHi = snapshot.hashHi;
+    this.forget();
+  }
+
+  // --- Hash -------------------------------------------------------------------------------------------
+
+  /** Hashes all of a thread that decides its future, into hashLo and hashHi. */
+  threadHash(t: number): void {
+    const s = this.state;
+    const head = this.head(t);
+    if ((s[head + HASH_LO] | s[head + HASH_HI]) === 0) this.#hashThread(head);
+    let lo = s[head + HASH_LO];
+    let hi = s[head + HASH_HI];
+    if (s[head + ORDER] !== 0) {
+      // How many are before it is not its own doing, so not in the hash that is kept.
+      const place = this.#place(head) + 1;
+      lo = nextLo(lo, place);
+      hi = nextHi(hi, place);
+    }
+    this.hashLo = finishLo(lo);
+    this.hashHi = finishHi(hi);
+  }
+
+  #hashThread(head: number): void {
+    const s = this.state;
+    const status = s[(head + STATUS) | 0];
+    const pc = s[(head + PC) | 0];
+    let lo = nextLo(0, status + 1);
+    let hi = nextHi(0, status + 1);
+    if (status !== DEAD) {
+      const detail = status === PENDING && !this.#kills ? 0 : s[(head + DETAIL) | 0];
+      lo = nextLo(nextLo(nextLo(lo, s[(head + GLOBALS_LO) | 0]), pc), detail);
+      hi = nextHi(nextHi(nextHi(hi, s[(head + GLOBALS_HI) | 0]), pc), detail);
+    }
+    if (status !== DEAD || s[(head + ORDER) | 0] !== 0) {
+      lo = nextLo(lo, s[(head + VALUE) | 0]);
+      hi = nextHi(hi, s[(head + VALUE) | 0]);
+    }
+    if (pc !== BETWEEN_CALLS) {
+      let frame = s[(head + FRAME) | 0];
+      let list = this.liveList(head, pc);
+      for (;;) {
+        const end = (list + s[list]) | 0;
+        for (let i = (list + 1) | 0; i <= end; i = (i + 1) | 0) {
+          const value = s[(frame + s[i]) | 0];
+          lo = nextLo(lo, value);
+          hi = nextHi(hi, value);
+        }
+        const back = s[(frame + RETURN_PC) | 0];
+        if (back === BETWEEN_CALLS) break;
+        lo = nextLo(lo, back);
+        hi = nextHi(hi, back);
+        frame = s[(frame + CALLER) | 0];
+        list = s[(back + LIVE) | 0];
+      }
+    }
+    s[(head + HASH_LO) | 0] = lo;
+    s[(head + HASH_HI) | 0] = hi;
+  }
+
+  /** How many are before it in its queue. */
+  #place(head: number): number {
+    const s = this.state;
+    let before = 0;
+    for (let t = 0; t < this.threads; t++) {
+      const other = this.head(t);
+      const order = s[other + ORDER];
+      if (order !== 0 && order < s[head + ORDER] && s[other + VALUE] === s[head + VALUE]) before++;
+    }
+    return before;
+  }
+
+  // --- For the layers above ---------------------------------------------------------------------------
+
+  protected head(t: number): number {
+    return (this.#first + Math.imul(t, this.#stride)) | 0;
+  }
+
+  protected globals(head: number): number {
+    return (head + this.#own) | 0;
+  }
+
+  protected pcOf(t: number): number {
+    return this.state[this.head(t) + PC];
+  }
+
+  protected expect(t: number, status: number): number {
+    const head = this.head(t);
+    if (this.state[head + STATUS] !== status)
+      throw new Error(`thread ${t} has status ${this.state[head + STATUS]}, not ${status}`);
+    return head;
+  }
+
+  protected functionAt(pc: number): string {
+    return this.program.functions[this.program.owners[pc / STRIDE]].name;
+  }
+
+  /** Where the list is of the words that are live in the innermost frame. */
+  protected liveList(head: number, pc: number): number {
+    const list = this.state[pc + LIVE];
+    return this.state[head + STATUS] === PARKED ? list + this.state[list] + 1 : list;
+  }
+
+  /** Its hash is not valid any more. */
+  protected changed(head: number): void {
+    const s = this.state;
+    s[(head + HASH_LO) | 0] = 0;
+    s[(head + HASH_HI) | 0] = 0;
+  }
+
+  protected trap(what: string, pc: number): Trap {
+    return new Trap(`${what} in ${this.functionAt(pc)} at ${this.program.origins[pc / STRIDE]}`);
+  }
+
+  /** Room in the journal. */
+  #reserve(words: number): void {
+    if (this.#top + words <= this.#journal.length) return;
+    const longer = new Int32Array(2 * this.#journal.length + words);
+    longer.set(this.#journal);
+    this.#journal = longer;
+  }
+
+  /** Puts a thread in the journal. Of its frames, the innermost: another is put there when it is returned to. */
+  protected save(head: number): void {
+    const s = this.state;
+    const pc = s[(head + PC) | 0];
+    if (pc !== BETWEEN_CALLS) this.saveFrame(s[(head + FRAME) | 0], this.liveList(head, pc));
+    this.#reserve(HEADER + 2);
+    const j = this.#journal;
+    const top = this.#top | 0;
+    copyHeader(s, head, j, top);
+    j[(top + HEADER) | 0] = head;
+    j[(top + HEADER + 1) | 0] = THREAD_RECORD;
+    this.#top = (top + HEADER + 2) | 0;
+  }
+
+  protected saveFrame(frame: number, list: number): void {
+    this.#reserve(this.#record);
+    const s = this.state;
+    const j = this.#journal;
+    const count = s[list];
+    let top = this.#top | 0;
+    j[top] = s[(frame + RETURN_PC) | 0];
+    j[(top + 1) | 0] = s[(frame + CALLER) | 0];
+    top = (top + 1) | 0;
+    for (let i = 1; i <= count; i++) j[(top + i) | 0] = s[(frame + s[(list + i) | 0]) | 0];
+    top = (top + count + 1) | 0;
+    j[top] = frame;
+    j[(top + 1) | 0] = list;
+    j[(top + 2) | 0] = FRAME_RECORD;
+    this.#top = (top + 3) | 0;
+  }
+
+  /** The reverse, for the frame whose record ends there. Returns where it begins. */
+  #bringFrameBack(end: number): number {
+    const s = this.state;
+    const j = this.#journal;
+    const frame = j[(end - 3) | 0];
+    const list = j[(end - 2) | 0];
+    const count = s[list];
+    const start = (end - 5 - count) | 0;
+    s[(frame + RETURN_PC) | 0] = j[start];
+    s[(frame + CALLER) | 0] = j[(start + 1) | 0];
+    const before = (start + 1) | 0;
+    for (let i = 1; i <= count; i++) s[(frame + s[(list + i) | 0]) | 0] = j[(before + i) | 0];
+    return start;
+  }
+
+  protected put(index: number, value: number): void {
+    const old = this.words[index];
+    if (old === value) return;
+    this.#reserve(5);
+    const j = this.#journal;
+    const top = this.#top | 0;
+    j[top] = index;
+    j[(top + 1) | 0] = old;
+    j[(top + 2) | 0] = this.memoryHashLo;
+    j[(top + 3) | 0] = this.memoryHashHi;
+    j[(top + 4) | 0] = WORD_RECORD;
+    this.#top = (top + 5) | 0;
+    this.memoryHashLo ^= mixLo(index, old) ^ mixLo(index, value);
+    this.memoryHashHi ^= mixHi(index, old) ^ mixHi(index, value);
+    this.words[index] = value;
+  }
+
+  protected setGlobal(head: number, word: number, value: number): void {
+    const s = this.state;
+    const at = (this.globals(head) + word) | 0;
+    const old = s[at];
+    if (old === value) return;
+    this.#reserve(3);
+    const j = this.#journal;
+    const top = this.#top | 0;
+    j[top] = at;
+    j[(top + 1) | 0] = old;
+    j[(top + 2) | 0] = GLOBAL_RECORD;
+    this.#top = (top + 3) | 0;
+    s[(head + GLOBALS_LO) | 0] ^= mixLo(word, old) ^ mixLo(word, value);
+    s[(head + GLOBALS_HI) | 0] ^= mixHi(word, old) ^ mixHi(word, value);
+    this.changed(head);
+    s[at] = value;
+  }
+}

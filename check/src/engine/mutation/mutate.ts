@@ -1,0 +1,181 @@
+/**
+ * Mutants: a module with one access to memory changed.
+ *
+ * | kind    | dropped                                         | others                                  |
+ * |---------|-------------------------------------------------|-----------------------------------------|
+ * | load    |                                                 | zero, ones: what it reads, always       |
+ * | store   | nothing is written                              |                                         |
+ * | rmw     | the old value is read, nothing is written       |                                         |
+ * | cmpxchg | the same: success is reported where it could be | loosened: written, success reported,     |
+ * |         |                                                 | whatever is there; fails: always        |
+ * | wait    | answers at once, as if woken                    | loosened: sleeps, whatever is there     |
+ * | notify  | nobody is woken                                 | one: one is woken                       |
+ * | any     |                                                 | swapped with the next (swap.ts)         |
+ */
+import {
+  B,
+  BYTES,
+  C,
+  CMPXCHG,
+  KINDS,
+  LIVE,
+  LOAD,
+  META,
+  NOTIFY,
+  OP_ACCESS,
+  OP_BRANCH,
+  OP_MOVE,
+  OP_MOVE_WIDE,
+  type Program,
+  RMW,
+  STORE,
+  STRIDE,
+  WAIT,
+  WIDE,
+} from '../wasm/code.js';
+import { type Fields, listAt, Patch } from './patch.js';
+import { branchTargets, swap } from './swap.js';
+
+/** An access of the program. */
+export interface Site {
+  readonly pc: number;
+  readonly fn: string;
+  /** Which access of its function it is, from 1 on. */
+  readonly index: number;
+  readonly kind: string;
+  /** Where in the file. */
+  readonly offset: number;
+}
+
+export interface Mutant {
+  readonly site: Site;
+  readonly change: string;
+  /** The site that it is swapped with. */
+  readonly other?: Site;
+  readonly make: () => Program;
+}
+
+const I32_ADD = 0x6a;
+const I64_ADD = 0x7c;
+
+/** Every access, in the order of the file. */
+export function sites({ image, functions, origins }: Program): Site[] {
+  return functions.flatMap(({ name, entry, end }) => {
+    const found: Site[] = [];
+    for (let pc = entry; pc < end; pc += STRIDE) {
+      const kind = KINDS[image[pc] - OP_ACCESS];
+      if (kind === undefined) continue;
+      found.push({ pc, fn: name, index: found.length + 1, kind, offset: origins[pc / STRIDE] });
+    }
+    return found;
+  });
+}
+
+/** Every mutant of the program, always in the same order. */
+export function mutants(program: Program): Mutant[] {
+  const all = sites(program);
+  const targets = branchTargets(program);
+  return all.flatMap((site, i): Mutant[] => {
+    const { pc, fn } = site;
+    const own = (CHANGES[program.image[pc] - OP_ACCESS] as readonly Change[]).map(([change, alter]) => ({
+      site,
+      change,
+      make: (): Program => alter(new Patch(program), pc, program).program(),
+    }));
+    const other = all[i + 1];
+    const swapped = other?.fn === fn ? swap(program, pc, other.pc, targets) : undefined;
+    if (other === undefined || swapped === undefined) return own;
+    const make = (): Program => new Patch(program).instead(pc, other.pc + STRIDE, swapped).program();
+    return [...own, { site, change: 'swapped', other, make }];
+  });
+}
+
+/**
+ * Names of mutants: function, kind of access and the words it goes to, change. Where several accesses of a
+ * function are alike in these, a number says which; so a name outlives most changes of the code around it.
+ */
+export function namer(all: readonly Site[], wordOf: (site: Site) => string): (mutant: Mutant) => string {
+  const alike = new Map<string, number[]>();
+  const text = ({ kind }: Site, word: string): string => `${kind} ${word}`.trim();
+  for (const site of all) {
+    const key = `${site.fn}: ${text(site, wordOf(site))}`;
+    alike.set(key, [...(alike.get(key) ?? []), site.pc]);
+  }
+  const access = (site: Site): string => {
+    const own = text(site, wordOf(site));
+    const pcs = alike.get(`${site.fn}: ${own}`) ?? [];
+    return pcs.length > 1 ? `${own} #${pcs.indexOf(site.pc) + 1}` : own;
+  };
+  return ({ site, change, other }) =>
+    `${site.fn}: ${access(site)}, ${change}${other === undefined ? '' : ` with ${access(other)}`}`;
+}
+
+type Change = readonly [name: string, alter: (patch: Patch, pc: number, program: Program) => Patch];
+
+/** By kind of access. */
+const CHANGES: Readonly<Record<number, readonly Change[]>> = {
+  [LOAD]: [
+    ['zero', (patch, pc, program) => answer(patch, pc, program, 0)],
+    ['ones', (patch, pc, program) => answer(patch, pc, program, ...ones(program.image[pc + META]))],
+  ],
+  [STORE]: [['dropped', (patch, pc) => patch.set(pc, { op: OP_BRANCH, imm: pc + STRIDE })]],
+  [RMW]: [['dropped', (patch, pc) => patch.set(pc, { op: OP_ACCESS + LOAD })]],
+  [CMPXCHG]: [
+    ['dropped', (patch, pc) => patch.set(pc, { op: OP_ACCESS + LOAD })],
+    ['loosened', exchange],
+    ['fails', fail],
+  ],
+  [WAIT]: [
+    ['dropped', (patch, pc, program) => answer(patch, pc, program, 0)],
+    ['loosened', sleep],
+  ],
+  [NOTIFY]: [
+    ['dropped', (patch, pc, program) => answer(patch, pc, program, 0)],
+    ['one', (patch, pc) => patch.set(pc, { b: patch.constant(1) })],
+  ],
+};
+
+/** Nothing is accessed, and this is the result. */
+function answer(patch: Patch, pc: number, program: Program, lo: number, hi = 0): Patch {
+  return patch.set(pc, moves(program, pc, patch.constant(lo, hi)));
+}
+
+/** What a load gives where every bit in memory is set. Loads with a sign are not expected. */
+function ones(meta: number): [lo: number, hi: number] {
+  const bytes = meta & BYTES;
+  return [bytes < 4 ? 2 ** (8 * bytes) - 1 : -1, bytes === 8 ? -1 : 0];
+}
+
+/** cmpxchg as an exchange that answers what was expected. */
+function exchange(patch: Patch, pc: number, program: Program): Patch {
+  const { [pc + B]: expected, [pc + C]: replacement } = program.image;
+  return patch.instead(pc, pc + STRIDE, [
+    { from: pc, op: OP_ACCESS + STORE, b: replacement },
+    { from: pc, ...moves(program, pc, expected) },
+  ]);
+}
+
+/** cmpxchg that answers what was expected + 1. */
+function fail(patch: Patch, pc: number, { image }: Program): Patch {
+  const op = (image[pc + META] & WIDE) !== 0 ? I64_ADD : I32_ADD;
+  return patch.set(pc, { op, a: image[pc + B], b: patch.constant(1, 0) });
+}
+
+/** wait that expects what it has just read: in between the word may change, but need not. */
+function sleep(patch: Patch, pc: number, { image, functions, owners }: Program): Patch {
+  // No call is under way while an access is pending, so what follows the frame is free.
+  const read = functions[owners[pc / STRIDE]].frame;
+  const before = listAt(image, image[pc + LIVE]);
+  const across = listAt(image, image[pc + LIVE] + before.length + 1);
+  return patch.instead(pc, pc + STRIDE, [
+    { from: pc, op: OP_ACCESS + LOAD, dst: read },
+    { from: pc, b: read, live: [[...before, read, read + 1], across] },
+  ]);
+}
+
+/** A move to where the access leaves its result. */
+function moves({ image }: Program, pc: number, a: number): Omit<Fields, 'from'> {
+  // A wait's width is that of what it compares.
+  const wide = (image[pc + META] & WIDE) !== 0 && image[pc] !== OP_ACCESS + WAIT;
+  return { op: wide ? OP_MOVE_WIDE : OP_MOVE, a };
+}

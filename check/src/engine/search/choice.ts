@@ -1,0 +1,12 @@
+/**
+ * Choices: what may happen next in a state. A choice is one number, thread * CHOICES + kind.
+ */
+
+/** The thread performs its pending access. */
+export const STEP = 0;
+/** The wait of a parked thread comes to its time. */
+export const TIME_OUT = 1;
+/** The thread is killed. */
+export const KILL = 2;
+/** The number of kinds. */
+export const CHOICES = 3;

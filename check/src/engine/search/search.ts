@@ -1,0 +1,367 @@
+/**
+ * The search of every interleaving: depth first, each state once, undoing on the way back.
+ *
+ * Deadlock and everything that the space checks are found where they happen. That from every state the end
+ * can be reached is found by strongly connected components (Tarjan): when one is complete and no edge leaves
+ * it towards an end, whoever is in it goes round for ever. So spin loops and lost wake-ups both show.
+ *
+ * Reduction. A thread's next access is local if nobody else will, from where it is in its program, access the same
+ * word, or, where the access only reads, write it. Such a step commutes with all that the others can do, so it alone is
+ * tried: a persistent set of one thread. What the others will do is not known beforehand, so it is assumed to be what
+ * they have been seen to do from there on (sharing.ts). When all has been searched, states are come back to in which
+ * that was relied on and has proved wrong since (tree.ts), and all threads are tried there; until nothing is left that
+ * has. (If it seems meanwhile that no end can be reached, and something has proved wrong, all is begun anew, knowing
+ * more.) Then the assumption has proved itself: the first conflict in any execution left out would, moved to the front of
+ * the local steps before it, be in one that was searched.
+ *
+ *     explore ──► what was relied on? ── all holds ──► the end
+ *        ▲                │ some has proved wrong
+ *        └── mend ◄───────┘
+ *
+ * A local step that closes a cycle is expanded in full, so that no thread is put off for ever; and so is one
+ * after which the driver or the ghosts have changed, since the checks would take notice of it. A cycle through older states
+ * and ones found while mending has a state in which all are tried: the one that was mended.
+ * Besides, threads that do the same begin in one order only: StateSpace.symmetry.
+ */
+
+import * as kinds from './choice.js';
+import { Sharing } from './sharing.js';
+import type { StateSpace } from './state-space.js';
+import { Tree } from './tree.js';
+import { isFinding } from './violation.js';
+import { StateTable } from './visited-states.js';
+
+const { CHOICES, KILL, STEP } = kinds;
+
+export interface SearchOptions {
+  /** Default true. With a bound on preemptions all threads are tried in any case. */
+  readonly reduce?: boolean;
+  /** In which order threads that are alike begin (StateSpace.symmetry); default 1. */
+  readonly symmetry?: 1 | 0 | -1;
+  /** Switches away from a thread that could go on, at most; none by default. The result is then bounded. */
+  readonly preemptions?: number;
+  /** Gives up after so many states or milliseconds; the result is then bounded. */
+  readonly states?: number;
+  readonly milliseconds?: number;
+}
+
+/** How a model of the table is searched. */
+export function boundsOf(
+  { preemptions }: Pick<SearchOptions, 'preemptions'>,
+  milliseconds: number,
+): SearchOptions {
+  return preemptions === undefined ? { milliseconds } : { milliseconds, preemptions };
+}
+
+/** What is wrong, and how to get there. */
+export interface Finding {
+  readonly message: string;
+  readonly schedule: readonly number[];
+}
+
+export interface SearchResult {
+  readonly states: number;
+  readonly steps: number;
+  /** Steps besides: to come back to states, and of attempts begun anew. */
+  readonly again: number;
+  readonly seconds: number;
+  /** Whether it came to its end: every state was visited, but those that the reductions may leave out. */
+  readonly exhaustive: boolean;
+  /** The same, within the bound on preemptions if there is one. */
+  readonly complete: boolean;
+  readonly violation?: Finding;
+  /** The counters of the state space at the end. Steps that are taken again count again. */
+  readonly tallies?: readonly number[];
+  /** States in which no choice is open but deaths. */
+  readonly ends?: number;
+}
+
+const CLOCK = 0xffff;
+
+/** Searches from the first state of the space that `make` makes. */
+export function search(make: () => StateSpace, options: SearchOptions = {}): SearchResult {
+  const start = performance.now();
+  const space = make();
+  space.symmetry(options.symmetry ?? 1);
+  const sharing = new Sharing(space);
+  const root: number[] = [];
+  space.mark(root, 0);
+  let abandoned = 0;
+  while (true) {
+    space.rehash();
+    const result = pass(space, sharing, options, start);
+    if (typeof result !== 'number') return { ...result, again: abandoned + result.again };
+    abandoned += result;
+    const distinguished = space.distinguishes();
+    space.undo(root, 0);
+    if (distinguished) space.symmetry(0);
+  }
+}
+
+/**
+ * One attempt. The number of its steps if it has to be begun anew: threads have turned out to differ, or it seems that no
+ * end can be reached, but something that was relied on has proved wrong.
+ */
+function pass(
+  space: StateSpace,
+  sharing: Sharing,
+  options: SearchOptions,
+  start: number,
+): SearchResult | number {
+  const { preemptions = Infinity, states: mostStates = Infinity, milliseconds = Infinity } = options;
+  const table = new StateTable();
+  const bounded = preemptions !== Infinity;
+  const reduce = !bounded && options.reduce !== false;
+  const tree = new Tree();
+  space.tallies.fill(0);
+
+  // The stack, a frame a state on the path.
+  let d = -1;
+  const ids: number[] = [];
+  const next: number[] = [];
+  const low: number[] = [];
+  const good: number[] = []; // an end can be reached
+  const marks: number[] = []; // two a frame
+  const only: number[] = []; // the one thread that is tried, or -1
+  const wide: number[] = []; // whether the others must be tried after all
+  // At most a step or a time-out, and a death, of each thread.
+  const most = 2 * space.threads;
+  let choices = new Int32Array(64 * most); // of each frame
+  const counts: number[] = [];
+  const taken: number[] = []; // the choice taken last
+  const last: number[] = []; // the thread that moved last
+  const used: number[] = []; // preemptions so far
+
+  // Tarjan's stack of states, in the order of their numbers.
+  const open: number[] = [];
+  /** Whether a state is still on it. */
+  const isOpen = (id: number): boolean => {
+    let from = 0;
+    let to = open.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (open[middle] < id) from = middle + 1;
+      else to = middle;
+    }
+    return open[from] === id;
+  };
+  let steps = 0;
+  let again = 0;
+  let ends = 0;
+
+  const finish = (complete: boolean, message?: string): SearchResult => ({
+    states: table.size,
+    steps,
+    seconds: (performance.now() - start) / 1000,
+    exhaustive: complete && !bounded,
+    complete,
+    tallies: [...space.tallies],
+    ends,
+    again,
+    ...(message === undefined
+      ? {}
+      : { violation: { message, schedule: taken.slice(0, taken[d] < 0 ? d : d + 1) } }),
+  });
+
+  const key = (depth: number): number => {
+    if (!bounded) return table.add(space.hashLo, space.hashHi);
+    const extra = Math.imul(last[depth] * 64 + used[depth] + 1, 0x9e3779b1);
+    return table.add(space.hashLo ^ extra, space.hashHi + extra);
+  };
+
+  /** Lists the choices of a frame. */
+  const list = (depth: number): void => {
+    const from = depth * most;
+    const end = only[depth] < 0 ? space.choices(choices, from) : space.choicesOf(only[depth], choices, from);
+    counts[depth] = end - from;
+  };
+
+  /** Tries everybody in a frame where one thread alone was tried, once its state is back. */
+  const widen = (depth: number): void => {
+    if (wide[depth] === 0) return;
+    wide[depth] = 0;
+    only[depth] = -1;
+    next[depth] = 0;
+    list(depth);
+    tree.release(ids[depth]);
+  };
+
+  /** Enters the present state as frame `depth`. */
+  const enter = (depth: number, id: number, thread: number): void => {
+    d = depth;
+    ids[depth] = id;
+    next[depth] = 0;
+    low[depth] = id;
+    good[depth] = 0;
+    wide[depth] = 0;
+    space.mark(marks, 2 * depth);
+    only[depth] = thread;
+    taken[depth] = -1;
+    if ((depth + 1) * most > choices.length) {
+      const more = new Int32Array(choices.length * 2);
+      more.set(choices);
+      choices = more;
+    }
+    list(depth);
+    open.push(id);
+  };
+
+  /** A thread whose next access is local, or -1. */
+  const localThread = (depth: number, id: number): number => {
+    for (let t = 0; t < space.threads; t++) {
+      if (!space.mayMove(t)) continue;
+      const reliance = sharing.rely(space, depth, t);
+      if (reliance >= 0) tree.rely(id, reliance);
+      if (reliance >= 0 || space.silent(t)) return t;
+    }
+    return -1;
+  };
+
+  /** Enters a state that has not been seen before. */
+  const discover = (depth: number, id: number): void => {
+    if (reduce) tree.add(id, depth === 0 ? 0 : ids[depth - 1], depth === 0 ? 0 : taken[depth - 1]);
+    enter(depth, id, reduce ? localThread(depth, id) : -1);
+  };
+
+  /** Searches all that can be reached from the frame `base`. A result, if it has to end early. */
+  const explore = (base: number): SearchResult | number | undefined => {
+    while (true) {
+      const count = counts[d];
+      const n = next[d];
+      if (n < count) {
+        next[d] = n + 1;
+        const choice = choices[d * most + n];
+        const t = Math.floor(choice / CHOICES);
+        if (bounded) {
+          const before = last[d];
+          const preempts = before >= 0 && before !== t && goesOn(choices, d * most, count, before);
+          const total = used[d] + (preempts ? 1 : 0);
+          if (total > preemptions) continue;
+          last[d + 1] = t;
+          used[d + 1] = total;
+        }
+        taken[d] = choice;
+        if (reduce) sharing.note(space, d, choice);
+        try {
+          space.apply(choice);
+        } catch (error) {
+          if (!isFinding(error)) throw error;
+          return finish(false, error.message);
+        }
+        if ((++steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
+        if (reduce) sharing.arrive(space, d + 1, space.others ? -1 : t);
+        if (space.distinguishes()) return steps + again;
+        // What the checks take notice of is visible, however local the access.
+        if (only[d] >= 0 && space.touched) wide[d] = 1;
+        const before = table.size;
+        const id = key(d + 1);
+        if (id === before) {
+          if (table.size > mostStates) return finish(false);
+          discover(d + 1, id);
+          continue;
+        }
+        if (isOpen(id)) {
+          if (id < low[d]) low[d] = id;
+          // Back on the path: here the others must have their turn too.
+          if (only[d] >= 0) wide[d] = 1;
+        } else if (choice % CHOICES !== KILL) good[d] = 1; // A death is no way to the end.
+        space.undo(marks, 2 * d);
+        widen(d);
+        continue;
+      }
+      if (only[d] < 0 && isEnd(choices, d * most, count)) {
+        taken[d] = -1;
+        try {
+          space.checkEnd();
+        } catch (error) {
+          if (!isFinding(error)) throw error;
+          return finish(false, error.message);
+        }
+        good[d] = 1;
+        ends++;
+      }
+      const id = ids[d];
+      if (low[d] === id) {
+        if (good[d] === 0 && !bounded) {
+          // Somebody who has not been tried may help; now that more is known, he will be.
+          if (sharing.takeBroken() !== undefined) return steps + again;
+          return finish(
+            false,
+            'from here on no end can be reached: whatever is done, somebody goes round for ever',
+          );
+        }
+        while (open.pop() !== id);
+      }
+      if (d === base) return undefined;
+      const parent = d - 1;
+      if (low[d] < low[parent]) low[parent] = low[d];
+      if (good[d] === 1 && taken[parent] % CHOICES !== KILL) good[parent] = 1;
+      d = parent;
+      space.undo(marks, 2 * d);
+      widen(d);
+    }
+  };
+
+  /** Comes to a state once more, by the way it was reached first. */
+  const comeBack = (id: number): void => {
+    const way: number[] = [];
+    let at = id;
+    while (ids[d] > at) d--;
+    while (ids[d] !== at) {
+      way.push(at);
+      at = tree.parent(at);
+      while (ids[d] > at) d--;
+    }
+    space.undo(marks, 2 * d);
+    for (const to of way.reverse()) {
+      const choice = tree.choice(to);
+      taken[d] = choice;
+      space.apply(choice);
+      again++;
+      sharing.arrive(space, ++d, space.others ? -1 : Math.floor(choice / CHOICES));
+      ids[d] = to;
+      space.mark(marks, 2 * d);
+    }
+  };
+
+  /** Tries everybody in the states where one thread alone was tried, for a reason that has proved wrong since. */
+  const mend = (broken: Uint8Array): SearchResult | number | undefined => {
+    const size = table.size;
+    d = 0;
+    for (let id = 0; id < size; id++) {
+      const reliance = tree.reliance(id);
+      if (reliance < 0 || broken[reliance] !== 1) continue;
+      comeBack(id);
+      if (performance.now() - start > milliseconds) return finish(false);
+      tree.release(id);
+      enter(d, id, -1);
+      const early = explore(d);
+      if (early !== undefined) return early;
+    }
+    return undefined;
+  };
+
+  sharing.begin();
+  sharing.arrive(space, 0);
+  last[0] = -1;
+  used[0] = 0;
+  discover(0, key(0));
+  let early = explore(0);
+  while (early === undefined) {
+    const broken = sharing.takeBroken();
+    if (broken === undefined) break;
+    early = mend(broken);
+  }
+  return early ?? finish(true);
+}
+
+/** Whether nothing can happen any more but deaths. */
+function isEnd(choices: Int32Array, from: number, count: number): boolean {
+  for (let i = from; i < from + count; i++) if (choices[i] % CHOICES !== KILL) return false;
+  return true;
+}
+
+function goesOn(choices: Int32Array, from: number, count: number, thread: number): boolean {
+  for (let i = from; i < from + count; i++) if (choices[i] === thread * CHOICES + STEP) return true;
+  return false;
+}

@@ -1,0 +1,246 @@
+/**
+ * Which words the threads may still access, each from where it is in its program.
+ *
+ *      place ──► place ──► place        a place: where a thread is in its program (StateSpace.placeOf)
+ *        │         ▲         │          a way: from one to the next, as seen
+ *        └► place ─┘         ▼
+ *         reads a        writes b       so from the first place on, a is read and b written
+ *
+ * A thread goes from access to access, so what it may still do is what is done at any place that can be reached from
+ * its own. Both, ways and what is done at a place, are learnt: from every step that a search takes. What is learnt may
+ * prove wrong what has been relied on before; so each reliance is kept, once, and can be looked at again: that nobody
+ * who was at these places would do this to that word.
+ */
+import * as kinds from './choice.js';
+import type { StateSpace } from './state-space.js';
+
+const { CHOICES, STEP } = kinds;
+
+const ACCESSED = 1;
+const WRITTEN = 2;
+/** Above both together. */
+const MOST = 4;
+/** Instead of a column. */
+const RETIRED = -1;
+/** Instead of a place: the thread itself, or one that will do nothing any more. */
+const NOWHERE = -1;
+
+export class Sharing {
+  readonly #threads: number;
+  /** Of each thread: its places, by the number that the state space gives them. */
+  readonly #known: Map<number, number>[] = [];
+  /** Of each place: where one comes to from it, and from where to it. */
+  readonly #next: number[][] = [];
+  readonly #before: number[][] = [];
+  /** Of each place a row, of each word that has been accessed a column: what may be done from there on. */
+  #later = new Uint8Array(1 << 14);
+  #row = 64;
+  /** Of each word of 8 bytes: its column + 1, or 0. */
+  readonly #columns: Uint16Array;
+  #width = 0;
+  /** Words that are never local. */
+  readonly #visible: Uint8Array;
+  /**
+   * What has been relied on, a row each: the word's column and what must not be done to it, and the place of each
+   * thread that must not, or NOWHERE. Once it has proved wrong and that has been told, RETIRED in front, for nobody can
+   * rely on it again.
+   */
+  #rows = new Int32Array(1 << 12);
+  #reliances = 0;
+  /** Where they are, by their hash: number + 1, or 0. */
+  #slots = new Int32Array(1 << 10);
+  /** Where the threads are, at each depth of the search. */
+  #places = new Int32Array(1 << 10);
+
+  constructor(space: StateSpace) {
+    this.#threads = space.threads;
+    for (let t = 0; t < space.threads; t++) this.#known.push(new Map());
+    const size = space.sharedWords + 1;
+    this.#columns = new Uint16Array(size);
+    this.#visible = new Uint8Array(size);
+    // The checks read these words too, so an access to one of them is never invisible.
+    for (const address of space.visibleWords()) this.#visible[address >>> 3] = 1;
+  }
+
+  /** Nothing is relied on any more: a search begins. */
+  begin(): void {
+    this.#reliances = 0;
+    this.#slots.fill(0);
+  }
+
+  /**
+   * Notes where the threads are now, `depth` steps from the start, and which way they came there from one step before,
+   * when all of them may have moved, or `mover` alone.
+   */
+  arrive(space: StateSpace, depth: number, mover = -1): void {
+    const threads = this.#threads;
+    const at = depth * threads;
+    if (at + threads > this.#places.length) this.#places = grown(this.#places);
+    const places = this.#places;
+    for (let t = 0; t < threads; t++) {
+      const from = depth === 0 ? -1 : places[at - threads + t];
+      const to = mover < 0 || t === mover ? this.#place(t, space.placeOf(t)) : from;
+      places[at + t] = to;
+      if (from >= 0 && from !== to) this.#connect(from, to);
+    }
+  }
+
+  /** There is a way from one place to the other. */
+  #connect(from: number, to: number): void {
+    if (this.#next[from].includes(to)) return;
+    this.#next[from].push(to);
+    this.#before[to].push(from);
+    for (let column = 0; column < this.#width; column++) {
+      const what = this.#later[to * this.#row + column];
+      if (what !== 0) this.#learn(from, column, what);
+    }
+  }
+
+  /** Notes the access that a choice is about to make, `depth` steps from the start. */
+  note(space: StateSpace, depth: number, choice: number): void {
+    if (choice % CHOICES !== STEP) return;
+    const t = Math.floor(choice / CHOICES);
+    if (space.silent(t)) return;
+    const plain = space.pendingWord(t);
+    // Who waits or notifies reads too.
+    const word = plain < 0 ? space.accessedWord(t) : plain;
+    const what = plain >= 0 && space.pendingIsWrite(t) ? ACCESSED | WRITTEN : ACCESSED;
+    this.#learn(this.#places[depth * this.#threads + t], this.#columnOf(word), what);
+  }
+
+  /**
+   * Whether the next access of t is local: nobody else will ever do, from where it is now, what does not commute with
+   * it. If so the number of what is relied on; otherwise -1.
+   */
+  rely(space: StateSpace, depth: number, t: number): number {
+    const word = space.pendingWord(t);
+    if (word < 0 || this.#visible[word] === 1) return -1;
+    const conflict = space.pendingIsWrite(t) ? ACCESSED : WRITTEN;
+    const column = this.#columnOf(word);
+    const threads = this.#threads;
+    const row = this.#reliances * (threads + 1);
+    if (row + threads + 1 > this.#rows.length) this.#rows = grown(this.#rows);
+    const rows = this.#rows;
+    rows[row] = column * MOST + conflict;
+    for (let u = 0; u < threads; u++) {
+      let place = u === t ? NOWHERE : this.#places[depth * threads + u];
+      if (u !== t && (this.#later[place * this.#row + column] & conflict) !== 0) {
+        if (!space.isOver(u)) return -1;
+        place = NOWHERE;
+      }
+      rows[row + 1 + u] = place;
+    }
+    return this.#number(row);
+  }
+
+  /** Of each reliance by its number: 1 if it has proved wrong, which is told once. Undefined if none has. */
+  takeBroken(): Uint8Array | undefined {
+    const broken = new Uint8Array(this.#reliances);
+    let any = false;
+    for (let reliance = 0; reliance < this.#reliances; reliance++) {
+      if (this.#holds(reliance)) continue;
+      broken[reliance] = 1;
+      any = true;
+      this.#rows[reliance * (this.#threads + 1)] = RETIRED;
+    }
+    return any ? broken : undefined;
+  }
+
+  #holds(reliance: number): boolean {
+    const row = reliance * (this.#threads + 1);
+    if (this.#rows[row] === RETIRED) return true;
+    const column = Math.floor(this.#rows[row] / MOST);
+    const conflict = this.#rows[row] % MOST;
+    for (let i = row + 1; i <= row + this.#threads; i++) {
+      const place = this.#rows[i];
+      if (place !== NOWHERE && (this.#later[place * this.#row + column] & conflict) !== 0) return false;
+    }
+    return true;
+  }
+
+  /** The number of the reliance that has just been written behind the last one; one of its own if it is new. */
+  #number(row: number): number {
+    const rows = this.#rows;
+    const length = this.#threads + 1;
+    const mask = this.#slots.length - 1;
+    for (let slot = this.#hash(row) & mask; ; slot = (slot + 1) & mask) {
+      const number = this.#slots[slot] - 1;
+      if (number < 0) {
+        this.#slots[slot] = ++this.#reliances;
+        if (this.#reliances * 2 > mask) this.#spread();
+        return this.#reliances - 1;
+      }
+      let i = 0;
+      while (i < length && rows[number * length + i] === rows[row + i]) i++;
+      if (i === length) return number;
+    }
+  }
+
+  #hash(row: number): number {
+    let hash = 0;
+    for (let i = row; i <= row + this.#threads; i++)
+      hash = Math.imul(hash ^ this.#rows[i] ^ (hash >>> 15), 0x9e3779b1);
+    return hash ^ (hash >>> 16);
+  }
+
+  /** Twice the slots, since half are taken. */
+  #spread(): void {
+    this.#slots = new Int32Array(this.#slots.length * 2);
+    const mask = this.#slots.length - 1;
+    for (let number = 0; number < this.#reliances; number++) {
+      if (this.#rows[number * (this.#threads + 1)] === RETIRED) continue;
+      let slot = this.#hash(number * (this.#threads + 1)) & mask;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = number + 1;
+    }
+  }
+
+  /** What may be done from a place on, and so from all before it. */
+  #learn(place: number, column: number, what: number): void {
+    if ((this.#later[place * this.#row + column] & what) === what) return;
+    const todo = [place, column];
+    while (todo.length > 0) {
+      const c = todo.pop() as number;
+      const p = todo.pop() as number;
+      const i = p * this.#row + c;
+      if ((this.#later[i] & what) === what) continue;
+      this.#later[i] |= what;
+      for (const before of this.#before[p]) todo.push(before, c);
+    }
+  }
+
+  #place(t: number, key: number): number {
+    const known = this.#known[t].get(key);
+    if (known !== undefined) return known;
+    const place = this.#next.length;
+    this.#known[t].set(key, place);
+    this.#next.push([]);
+    this.#before.push([]);
+    while ((place + 1) * this.#row > this.#later.length) this.#later = grown(this.#later);
+    return place;
+  }
+
+  #columnOf(word: number): number {
+    const known = this.#columns[word];
+    if (known > 0) return known - 1;
+    if (this.#width === this.#row) this.#widen();
+    this.#columns[word] = this.#width + 1;
+    return this.#width++;
+  }
+
+  #widen(): void {
+    const row = this.#row * 2;
+    const later = new Uint8Array(this.#later.length * 2);
+    for (let place = 0; place < this.#next.length; place++)
+      later.set(this.#later.subarray(place * this.#row, (place + 1) * this.#row), place * row);
+    this.#later = later;
+    this.#row = row;
+  }
+}
+
+/** A copy of twice the length. */
+export function grown<T extends Uint8Array | Int32Array>(array: T): T {
+  const more = new (array.constructor as new (length: number) => T)(array.length * 2);
+  more.set(array);
+  return more;
+}

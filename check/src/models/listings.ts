@@ -1,0 +1,141 @@
+/** Models of the papers' semaphores: the listings, those whose waiters stand on chains, and their hashes. */
+import type { Model } from '../scene/model.js';
+import { type Line, modelOf, three, WRAP } from './program.js';
+
+const listings: readonly Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((kind) => {
+  const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
+  return thresholds.flatMap((threshold): Line[] => {
+    const name = (text: string): string => `${kind}${kind === 'ticket' ? '' : ` ${threshold}`}: ${text}`;
+    return [
+      { name: name('2x1'), program: 'A R | A R', permits: [1], kind, threshold },
+      { name: name('2x1 polling'), program: 'A R | A R', permits: [1], kind, threshold, spin: 2 },
+      { name: name('dispose of a waiter'), program: 'A | D', permits: [0], kind, threshold },
+      { name: name('3x2'), long: true, program: three, permits: [1], kind, threshold },
+      { name: name('3x2 2 permits'), long: true, program: three, permits: [2], kind, threshold, buckets: 2 },
+      { name: name('4x1'), long: true, program: 'A R | A R | A R | A R', permits: [1], kind, threshold },
+      {
+        name: name('3x1 wrap, polling'),
+        program: 'A R | A R | A R',
+        permits: [1],
+        kind,
+        threshold,
+        spin: 1,
+        first: WRAP,
+        buckets: 2,
+      },
+      {
+        name: name('two semaphores'),
+        program: "A R | A' R' | A R | A' R'",
+        permits: [1, 1],
+        kind,
+        threshold,
+      },
+      ...(kind === 'conservative'
+        ? []
+        : [
+            { name: name('release of 2'), program: 'A | A | V2', permits: [0], kind, threshold },
+            {
+              name: name('release of 3'),
+              program: 'A | A | A | V3',
+              permits: [0],
+              kind,
+              threshold,
+              buckets: 2 as const,
+            },
+          ]),
+      { name: name('dispose'), program: 'A R | A R | D', permits: [1], kind, threshold },
+      { name: name('dispose of waiters'), program: 'A | A | D', permits: [0], kind, threshold },
+      // Whoever is not due sleeps, even after a poke; and only who is due is sure to be poked.
+      { name: name('left waiting'), program: 'A | A | V', permits: [0], kind, threshold, mayWait: true },
+      { name: name('4 buckets'), program: 'A | A | V V', permits: [0], kind, threshold, buckets: 4 },
+      { name: name('3x1 yielding'), program: 'A R | A R | A R', permits: [1], kind, threshold, spin: -2 },
+      { name: name('dispose, polling'), program: 'A R | A R | D', permits: [1], kind, threshold, spin: 3 },
+    ];
+  });
+});
+
+/** The semaphores whose waiters stand on chains: name, kind, and WAKE_* or O_LAZY of core/memory/layout.ts. */
+const ON_CHAINS = [
+  ['chain all', 'chain', 0],
+  ['chain pass', 'chain', 1],
+  ['chain due', 'chain', 2],
+  ['channel', 'channel', 0],
+  ['channel lazy', 'channel', 1],
+  ['location', 'location', 0],
+] as const;
+
+const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
+  const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
+    name: `${name}: ${text}`,
+    program,
+    permits: [1],
+    kind,
+    threshold,
+    ...more,
+  });
+  return [
+    line('2x1', 'A R | A R'),
+    line('2x1 conservative', 'A R | A R', { kind: `${kind} conservative` }),
+    line('2x1 polling', 'A R | A R', { spin: 2, first: WRAP }),
+    line('dispose of a waiter', 'A | D', { permits: [0] }),
+    line('left waiting', 'A | A | V', { permits: [0], mayWait: true }),
+    line('posted, 4 buckets', 'A | A | V2', { permits: [0], buckets: 4 }),
+    line('the end of two threads', 'A R E | A R E'),
+    line('elements used before', 'A R E | A R', { aged: true }),
+    line('3x1', 'A R | A R | A R'),
+    line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
+    // With the conditions of three waiters in play, or a sequence that each release moves, it is too large.
+    ...(name === 'chain due' || kind === 'channel' ? [] : [line('3x2', three, { long: true })]),
+    line('2x2', 'A R A R | A R A R'),
+    line('2x2 2 buckets', 'A R A R | A R A R', { buckets: 2 }),
+    line('2 wait twice, 2 buckets', 'A A | A A | V2 V2', { buckets: 2, permits: [0] }),
+    line('3x1 wrap, polling', 'A R | A R | A R', { spin: 1, first: WRAP, buckets: 2 }),
+    line('3x1 yielding', 'A R | A R | A R', { spin: -1 }),
+    line('two semaphores', "A R | A' R' | A R | A' R'", { permits: [1, 1], long: true }),
+    line('two semaphores, posted', "A | A' | V V'", { permits: [0, 0] }),
+    line('posted one by one', 'A | A | V | V', { permits: [0], long: true }),
+    line('release of 2', 'A | A | V2', { permits: [0] }),
+    line('release of 2, 2 buckets', 'A | A | V2', { permits: [0], buckets: 2 }),
+    line('release of 3', 'A | A | A | V3', { permits: [0], long: true, buckets: 2 }),
+    line('dispose', 'A R | A R | D'),
+    line('dispose of waiters', 'A | A | D', { permits: [0] }),
+    line('the end of threads', 'A R E | A R E | A R E', { buckets: 2 }),
+    line('the end of threads, 1 bucket', 'A R E | A R E | A R E'),
+  ];
+});
+
+/**
+ * Who waits and who posts must come to the same slot by each hash, and a release of many to all slots: paired tickets
+ * need more of them in a row for that. HASH_* of core/memory/layout.ts; the listings above have the first.
+ */
+const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
+  const line = (
+    text: string,
+    kind: NonNullable<Line['kind']>,
+    program: string,
+    more: Partial<Line> = {},
+  ): Line => ({
+    name: `hash ${name}: ${text}`,
+    program,
+    kind,
+    hash: i + 1,
+    permits: [1],
+    threshold: kind === 'twa' ? 1 : 0,
+    buckets: 2,
+    ...more,
+  });
+  const release = { permits: [0], first: WRAP };
+  return [
+    line('3x1', 'twa', 'A R | A R | A R', { first: WRAP }),
+    line('release of 3', 'twa', 'A | A | A | V3', { ...release, threshold: 0 }),
+    line('release of 3, 4 buckets', 'twa', 'A | A | A | V3', { ...release, buckets: 4, long: true }),
+    line('two semaphores', 'twa', "A | A' | V V'", { permits: [0, 0], buckets: 1 }),
+    line('chain, release of 3', 'chain', 'A A | A | V3', release),
+    line('channel, release of 3', 'channel', 'A A | A | V3', release),
+    line('location, release of 3', 'location', 'A A | A | V3', release),
+  ];
+});
+
+export const listingSemaphores: readonly Model[] = listings.map(modelOf);
+export const chainSemaphores: readonly Model[] = chains.map(modelOf);
+export const hashedSemaphores: readonly Model[] = hashes.map(modelOf);

@@ -1,0 +1,124 @@
+/** Models of a mutex with threads in line: what giving up, dying and disposing leave of those who wait. */
+import { Violation } from '../engine/search/violation.js';
+import { ADMITTED, ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import { supervise } from '../scene/ops/deaths.js';
+import { GOT, LOCAL, PHASE, RESULT } from '../scene/words.js';
+import { checkTold } from './mutex-ends.js';
+import { M_WORD, mutex } from './mutex-words.js';
+
+/**
+ * Thread 0 has the lock, thread 1 is the eldest, thread 2 is the next in line, and behind it, if that is said, stand
+ * promises of thread 3. What is done here leaves so many who wait.
+ */
+function inLine(
+  name: string,
+  {
+    promises = 0,
+    dead = false,
+    by = 3,
+    done,
+    left,
+  }: { promises?: number; dead?: boolean; by?: 2 | 3; done: Op; left: number },
+): Model {
+  return {
+    name: `mutex: in line, ${name}`,
+    programs: [[], [], by === 2 ? [done] : [], by === 3 ? [done] : []],
+    arena: { buckets: 2, elements: 10, attached: 4 },
+    ...(dead ? { deaths: 1, mortal: [2] } : {}),
+    leaves: true,
+    objects: (scene) => {
+      const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
+      for (const t of [0, 1, 2]) {
+        if (scene.callNow(t, 'lock', m) === ADMITTED) continue;
+        scene.callNow(t, 'queue', m, scene.attachment(t, 0));
+      }
+      for (let i = 0; i < promises; i++)
+        scene.set(3, GOT + i, scene.callNow(3, 'arrive', m, 1, 0, scene.attachment(3, 0)));
+      if (dead) scene.kill(2);
+    },
+    end: (scene) => {
+      const word = scene.machine.words[(mutex(scene) + M_WORD) >> 2] as number;
+      const waiters = Math.floor(word / constant('M_WAITER'));
+      if (waiters !== left) throw new Violation(`${waiters} are said to wait, not ${left}`);
+    },
+  };
+}
+
+const gives = (): Op => call('giveUp', (scene, t) => [mutex(scene), scene.attachment(t, 0)]);
+const promiseGives = (): Op => call('giveUpRun', (scene) => [scene.get(3, GOT)]);
+
+const closedInLine: Model = {
+  name: 'mutex: in line, closed while it is held',
+  programs: [
+    [],
+    [
+      call('lock', (scene) => [mutex(scene)]),
+      call(
+        'queue',
+        (scene, t) => [mutex(scene), scene.attachment(t, 0)],
+        (answer) => {
+          if (answer !== ANSWER_CLOSED) throw new Violation(`queue is answered ${answer}`);
+        },
+      ),
+    ],
+  ],
+  arena: { attached: 2 },
+  leaves: true,
+  objects: (scene) => {
+    const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
+    scene.callNow(0, 'lock', m);
+    scene.callNow(0, 'mutexDispose', m);
+  },
+  end: (scene) => {
+    const tickets = scene.machine.words[(mutex(scene) + TICKET) >> 2];
+    if (tickets !== 0) throw new Violation(`${tickets} tickets of a closed mutex are taken`);
+  },
+};
+
+/** What a promise that is the eldest does, until the mutex is closed. */
+const reserveUntilClosed = (): Op => ({
+  text: 'reserve until it is closed',
+  next(scene, t) {
+    const phase = scene.get(t, PHASE);
+    scene.set(t, PHASE, (phase + 1) % 3);
+    if (phase === 0) scene.hostLoad(t, scene.doorbell(t));
+    else if (phase === 1) {
+      scene.set(t, LOCAL, scene.get(t, RESULT));
+      scene.call(t, 'reserveLock', mutex(scene), scene.attachment(t, 0));
+    } else {
+      if (scene.result(t) === ANSWER_CLOSED) return true;
+      scene.hostWait(t, scene.doorbell(t), scene.get(t, LOCAL));
+    }
+    return false;
+  },
+});
+
+/** Thread 0 dies while it disposes of the mutex, which thread 1 holds and a promise of thread 2 waits for. */
+const halfDisposed: Model = {
+  name: 'mutex: die, who disposes while it is held, of a promise',
+  programs: [[dispose(0, 'mutexDispose')], [], [reserveUntilClosed()], [supervise()]],
+  arena: { elements: 8, attached: 4 },
+  deaths: 1,
+  mortal: [0],
+  mayWait: true,
+  leaves: true,
+  objects: (scene) => {
+    const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
+    scene.callNow(1, 'lock', m);
+    scene.callNow(2, 'arrive', m, 1, 0, scene.attachment(2, 0));
+  },
+  end: (scene) => checkTold(scene, 2),
+};
+
+export const inLineModels: readonly Model[] = [
+  halfDisposed,
+  closedInLine,
+  inLine('the last gives up', { by: 2, done: gives(), left: 1 }),
+  inLine('one gives up', { promises: 1, by: 2, done: gives(), left: 2 }),
+  inLine('the last promise gives up', { promises: 1, done: promiseGives(), left: 2 }),
+  inLine('a promise gives up', { promises: 2, done: promiseGives(), left: 3 }),
+  inLine('the last is dead', { dead: true, done: supervise(), left: 1 }),
+  inLine('one is dead', { promises: 1, dead: true, done: supervise(), left: 2 }),
+];

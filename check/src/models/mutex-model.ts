@@ -1,0 +1,125 @@
+/**
+ * A model of the mutex in a line: a program as text (mutex-ops.ts), and how the mutex begins.
+ *
+ * What is checked besides what a scene checks: the lock goes from nobody to the thread that takes it, and back by
+ * its owner alone; and from when it has taken its ticket a waiter, thread or promise, is overtaken no more often
+ * than the bound says.
+ */
+
+import { constant } from '../scene/layout.js';
+import type { Model } from '../scene/model.js';
+import { checkLearnt, checkLimit, checkTold, checkWord } from './mutex-ends.js';
+import { mutexOp } from './mutex-ops.js';
+import { COUNT_BIT, HAS, M_WORD, WAITS, wrote } from './mutex-words.js';
+import { partsOf } from './program.js';
+
+const M_LIMIT = constant('M_LIMIT');
+const M_PACE = constant('M_PACE');
+const M_TURN = constant('M_TURN');
+
+export interface MutexLine {
+  readonly name: string;
+  readonly program: string;
+  readonly bypass: number;
+  /** How often a waiter may be overtaken, if that is to be another bound than the mutex is made with. */
+  readonly bound?: number;
+  readonly spin?: number;
+  readonly buckets?: 1 | 2;
+  /** What overtakings begin at. */
+  readonly count?: number;
+  readonly long?: boolean;
+  readonly mortal?: readonly number[];
+  /** Whether whoever locks asks, but by the fast way, whether owners have died. */
+  readonly learns?: boolean;
+  readonly asleep?: readonly number[];
+  readonly deaths?: number;
+  readonly undead?: boolean;
+  readonly extra?: number;
+  readonly aged?: boolean;
+  /** The thread that begins with the lock. */
+  readonly locked?: number;
+  /** Whether that has unlocked before the others start. */
+  readonly free?: boolean;
+  /** What the count of overtakings may reach at first. */
+  readonly limit?: number;
+  /** The count of overtakings at which the turn is over for an eldest that is awake, if it is not the limit. */
+  readonly over?: number;
+  /** The pace that has been measured. */
+  readonly pace?: number;
+  /** The thread that begins as the eldest. */
+  readonly eldest?: number;
+  /** Whether that is dead. */
+  readonly dead?: boolean;
+  /** The thread that must be told that the mutex is closed, if it is, though the owner never unlocks. */
+  readonly told?: number;
+  /** What is left of a turn at the end, if anybody has waited. */
+  readonly turn?: number;
+  readonly forgets?: boolean;
+  readonly preemptions?: number;
+}
+
+export function mutexModel(line: MutexLine): Model {
+  const parts = partsOf(line.program);
+  const programs = parts.map((part) => part.split(/\s+/).filter(Boolean).map(mutexOp));
+  const named = line.locked ?? line.eldest ?? line.told;
+  // Who gives up leaves an element behind, and takes another; a promise has one, and its thread a second spare.
+  const givers = (line.program.match(/[Bat]/g) ?? []).length;
+  return {
+    name: `mutex: ${line.name}`,
+    programs,
+    ...(named === undefined && !line.program.includes('D') ? { alike: parts } : {}),
+    arena: {
+      buckets: line.buckets ?? 1,
+      elements: programs.length + (line.extra ?? givers),
+      attached: programs.length,
+    },
+    ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
+    ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
+    mayWait: line.told !== undefined,
+    leaves: line.told !== undefined,
+    undead: line.undead ?? false,
+    long: line.long ?? false,
+    ...(line.preemptions === undefined ? {} : { preemptions: line.preemptions }),
+    forgets: line.forgets ?? false,
+    learns: line.learns ?? false,
+    aged: line.aged ?? false,
+    wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bound ?? line.bypass),
+    end: (scene) => {
+      if (line.told === undefined) checkWord(scene);
+      else checkTold(scene, line.told);
+      if (line.learns) checkLearnt(scene);
+      if (line.turn !== undefined) checkLimit(scene, line.turn);
+    },
+    objects: (scene) => {
+      const m = scene.semaphore({
+        permits: 1,
+        kind: constant('KIND_MUTEX'),
+        max: line.bypass,
+        spin: line.spin ?? 0,
+        robust: true,
+      });
+      if (line.locked !== undefined) {
+        scene.callNow(line.locked, 'lock', m);
+        if (!line.free) scene.set(line.locked, HAS, 1);
+      }
+      if (line.eldest !== undefined) {
+        scene.callNow(line.eldest, 'lock', m);
+        scene.callNow(line.eldest, 'queue', m, scene.attachment(line.eldest, 0));
+        if (line.free) scene.callNow(line.locked ?? 0, 'unlock', m);
+        if (line.dead) scene.kill(line.eldest);
+        else scene.set(line.eldest, WAITS, 1);
+      }
+      if (line.count !== undefined) {
+        scene.machine.hostStore32(m + M_WORD + 4, line.count << COUNT_BIT);
+        scene.machine.hostStore32(m + M_LIMIT, line.count);
+      }
+      if (line.limit !== undefined) scene.machine.hostStore32(m + M_LIMIT, line.limit);
+      if (line.over !== undefined) {
+        scene.machine.hostStore32(m + M_TURN, line.over);
+        // Else compete sets it, and the limit.
+        scene.clear(line.eldest ?? 0, 'mutex/first');
+      }
+      if (line.pace !== undefined) scene.machine.hostStore32(m + M_PACE, line.pace);
+    },
+  };
+}

@@ -1,0 +1,176 @@
+/**
+ * The ops of a mutex: what src/mutex.ts does around the core. Programs are text, one thread between bars:
+ *
+ *     L lock     B lock with a time-out     T tryLock     U unlock what was locked     D dispose     S reap whoever dies
+ *     a lockAsync     t the same with a signal     x abort the first of those     d the event loop, until no promise
+ *     waits: what a promise has locked it unlocks, as a microtask
+ *     c lock that is cut short in its sleep as the eldest
+ *     C lock, of a thread that is the eldest already
+ *     Z sleep until it is killed     w wait until thread 0 is dead
+ */
+import { Violation } from '../engine/search/violation.js';
+import { ADMITTED, constant, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
+import type { Op } from '../scene/model.js';
+import { dispose } from '../scene/ops/calls.js';
+import { asleep, awaitDeath, mourn, supervise } from '../scene/ops/deaths.js';
+import type { Scene } from '../scene/scene.js';
+import { PHASE } from '../scene/words.js';
+import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
+import { CONTENDED, expectClosed, HAS, has, mutex, STAGE } from './mutex-words.js';
+
+const ELDEST = constant('ELDEST');
+
+const begin = 0;
+const tried = 1;
+const queued = 2;
+const parked = 3;
+const competes = 4;
+const givesUp = 5;
+const forgoes = 6;
+const asked = 7;
+
+/** Whoever has not locked by the fast way asks whether owners have died; true if it need not. */
+function asks(scene: Scene, t: number): boolean {
+  has(scene, t);
+  if (scene.model.learns !== true) return true;
+  scene.set(t, PHASE, asked);
+  scene.call(t, 'ownersDied', mutex(scene));
+  return false;
+}
+
+/** `lock()`; with a time-out every sleep may run out, and then it gives up. */
+function lock(timed: boolean, isEldest = false): Op {
+  return {
+    text: timed ? 'lock(timeout)' : 'lock',
+    next(scene, t) {
+      const m = mutex(scene);
+      const attachment = scene.attachment(t, 0);
+      const forEver = timed ? [1, 0] : [-1, -1];
+      const go = (phase: number, name: string, ...args: number[]): false => {
+        scene.set(t, PHASE, phase);
+        scene.call(t, name, m, ...args);
+        return false;
+      };
+      const compete = (): false => go(competes, 'compete', ...forEver, attachment);
+      const answer = scene.result(t);
+      switch (scene.get(t, PHASE)) {
+        case begin:
+          return isEldest ? compete() : go(tried, 'lock');
+        case tried:
+          if (answer === ADMITTED) return has(scene, t);
+          if (answer !== CONTENDED) throw new Violation(`lock is answered ${answer}`);
+          return go(queued, 'queue', attachment);
+        case queued:
+          if (answer === ADMITTED) return asks(scene, t);
+          if (answer === ELDEST) return compete();
+          if (answer !== QUEUED) return expectClosed(scene, t, answer);
+          scene.set(t, PHASE, parked);
+          if (timed) scene.call(t, 'parkFor', 1, 0, 0, attachment);
+          else scene.call(t, 'park', 0, attachment);
+          return false;
+        case parked:
+          if (answer === ADMITTED) return compete();
+          if (answer === TIMED_OUT) return go(givesUp, 'giveUp', attachment);
+          return expectClosed(scene, t, answer);
+        case competes:
+          if (answer === ADMITTED) return asks(scene, t);
+          if (answer === TIMED_OUT) return go(forgoes, 'forgo', attachment);
+          return expectClosed(scene, t, answer);
+        case givesUp:
+          if (answer === ADMITTED) return compete();
+          return answer === REFUSED || expectClosed(scene, t, scene.result(t));
+        default:
+          return true;
+      }
+    },
+  };
+}
+
+/** `lock()`, which an exception ends in its sleep as the eldest: when its thread locks again, it has given up. */
+function cutLock(): Op {
+  const rest = asleep();
+  return {
+    text: 'lock, cut short',
+    next(scene, t) {
+      const m = mutex(scene);
+      const answer = scene.result(t);
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) scene.call(t, 'lock', m);
+      else if (answer === ADMITTED && phase < 3) return has(scene, t);
+      else if (phase === 1) scene.call(t, 'queue', m, scene.attachment(t, 0));
+      else if (answer === QUEUED) scene.call(t, 'park', 0, scene.attachment(t, 0));
+      else return rest.next(scene, t) as boolean;
+      return false;
+    },
+  };
+}
+
+function tryLock(): Op {
+  return {
+    text: 'tryLock',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === begin) {
+        scene.set(t, PHASE, tried);
+        scene.call(t, 'tryLock', mutex(scene));
+        return false;
+      }
+      if (scene.get(t, PHASE) === asked) return true;
+      if (scene.result(t) === ADMITTED) return asks(scene, t);
+      return scene.result(t) === REFUSED || expectClosed(scene, t, scene.result(t));
+    },
+  };
+}
+
+/** What the thread has seen last of the word is only a guess, so that it may begin with any: here with one. */
+function forget(scene: Scene, t: number): void {
+  if (scene.model.forgets) scene.clear(t, 'mutex/guess');
+}
+
+function unlock(): Op {
+  return {
+    text: 'unlock',
+    next(scene, t) {
+      if (scene.get(t, STAGE) === 0 && scene.get(t, HAS) === 0) return true;
+      if (unlocking(scene, t)) return false;
+      forget(scene, t);
+      return true;
+    },
+  };
+}
+
+/** The op that a letter of a program stands for. */
+export function mutexOp(letter: string): Op {
+  switch (letter) {
+    case 'L':
+      return lock(false);
+    case 'B':
+      return lock(true);
+    case 'T':
+      return tryLock();
+    case 'U':
+      return unlock();
+    case 'a':
+      return lockAsync(false);
+    case 't':
+      return lockAsync(true);
+    case 'x':
+      return abort();
+    case 'd':
+      return loop();
+    case 'C':
+      return lock(false, true);
+    case 'c':
+      return cutLock();
+    case 'Z':
+      return awaitDeath();
+    case 'w':
+      return mourn();
+    case 'D':
+      return dispose(0, 'mutexDispose');
+    case 'S':
+      return supervise();
+    default:
+      throw new Error(`a program has no ${letter}`);
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The invariants of wait elements and of the cells that name them: an element is stored to only by the thread that owns
+ * it, a cell is cleared only by the owner of the element in it, and an element that goes back to the pool, or to its
+ * owner, has the next epoch. At the end nothing is left behind.
+ */
+import * as engine from '../../engine/machine/machine.js';
+import { Violation } from '../../engine/search/violation.js';
+import type { Ghosts } from '../ghosts.js';
+import * as layout from '../layout.js';
+import type { Arena } from '../set-up.js';
+import { nameAt, valueAt } from '../trace-text.js';
+import { lifeOf } from './lives.js';
+
+const { STORE } = engine;
+const { ABANDONED, ATTACHED, B_CELLS, B_PARKED, CLAIMED, DEAD_LIFE, E_CELLS, E_REQUEST } = layout;
+const { ELEMENT_SIZE, IDLE, LENT, LIFE_STATE, LINE, MERGING, RESERVED, STATE_MASK } = layout;
+const { C_CHANNEL_HEAD, C_DUE_HEAD, C_HEAD } = layout;
+const AWAKE = layout.constant('AWAKE');
+
+/** Looks at each write to the waiting array and the pool, and keeps who owns which element. */
+export class ElementGuard {
+  readonly #arena: Arena;
+  readonly #ghosts: Ghosts;
+
+  constructor(arena: Arena, ghosts: Ghosts) {
+    this.#arena = arena;
+    this.#ghosts = ghosts;
+  }
+
+  /** Performs the pending access of t, and looks whether t may do that. */
+  step(t: number): void {
+    const { machine, regions } = this.#arena;
+    const { buckets, elements, end } = regions;
+    const address = machine.pendingAddress(t);
+    const store = machine.pendingKind(t) === STORE;
+    if (address < buckets || address >= end || !machine.pendingIsWrite(t)) {
+      machine.step(t);
+      return;
+    }
+    const before = machine.words[address >> 2];
+    if (address < elements) {
+      const cell = (address - buckets) % LINE >= B_CELLS;
+      if (store && cell && before !== 0 && !this.#inherits(this.#ghosts.elementOwner(before - 1), t)) {
+        throw new Violation(
+          `thread ${t} clears ${nameAt(this.#arena, address)}, in which element ${before - 1} of another stands`,
+        );
+      }
+      machine.step(t);
+      return;
+    }
+    const e = Math.floor((address - elements) / ELEMENT_SIZE);
+    const isState = (address - elements) % ELEMENT_SIZE === 0;
+    // A queue node goes from thread to thread, as its lock says.
+    const lent = (machine.words[(elements + e * ELEMENT_SIZE) >> 2] & STATE_MASK) === LENT;
+    if (store && !lent && !this.#inherits(this.#ghosts.elementOwner(e), t)) {
+      throw new Violation(`thread ${t} stores to ${nameAt(this.#arena, address)}, which is not its own`);
+    }
+    const word = address >> 2;
+    machine.step(t);
+    if (!isState) return;
+    const after = machine.words[word];
+    if (after === before) return;
+    const is = after & STATE_MASK;
+    this.#checkEpoch(elements + e * ELEMENT_SIZE, before, after, store);
+    // A tombstone is nobody's, until somebody claims it or merges something into it.
+    if (is === IDLE || is === ABANDONED) this.#ghosts.setElementOwner(e, 0);
+    else if (!store && (is === RESERVED || is === CLAIMED || is === MERGING))
+      this.#ghosts.setElementOwner(e, t + 1);
+  }
+
+  /** Whether thread t may change what is another's: of a thread that has been declared dead. */
+  #inherits(owner: number, t: number): boolean {
+    return owner === t + 1 || (owner > 0 && (lifeOf(this.#arena, owner - 1) & LIFE_STATE) === DEAD_LIFE);
+  }
+
+  /**
+   * An element goes back to the pool, or to its owner, with the next epoch, as does a run that is taken out of the
+   * array: who read the state before must not succeed in an exchange. All others leave it, or go to the next.
+   */
+  #checkEpoch(element: number, before: number, after: number, store: boolean): void {
+    const { words } = this.#arena.machine;
+    const [was, is] = [before & STATE_MASK, after & STATE_MASK];
+    const moved = (after >>> 4) - (before >>> 4);
+    const request = (element + E_REQUEST) >> 2;
+    if (is === IDLE && (words[request] | words[request + 1]) !== 0)
+      throw new Violation(`${nameAt(this.#arena, element)} is given back, and says whose it is`);
+    const ends = is === IDLE || (is === RESERVED && store) || (is === AWAKE && was !== RESERVED);
+    if (moved !== 1 && (ends || moved !== 0))
+      throw new Violation(
+        `the epoch of ${nameAt(this.#arena, element)} goes from ${before >>> 4} to ${after >>> 4}`,
+      );
+  }
+}
+
+/**
+ * At the end, with nobody waiting: every element is idle or a spare, or a tombstone; cells name tombstones alone, and
+ * these their cells: who had an element that names another's would clear that. Nobody counts as parked.
+ */
+export function checkElements(arena: Arena, spares: ReadonlySet<number>, filler: number): void {
+  checkPool(arena, spares);
+  checkLines(arena, filler);
+}
+
+function checkPool(arena: Arena, spares: ReadonlySet<number>): void {
+  const { elements, end } = arena.regions;
+  const { words } = arena.machine;
+  for (let e = elements; e < end; e += ELEMENT_SIZE) {
+    const state = words[e >> 2] & STATE_MASK;
+    if (![IDLE, ABANDONED, ATTACHED, LENT].includes(state) && !spares.has(e)) {
+      throw new Violation(`${nameAt(arena, e)} is ${valueAt(arena, e, 8)} at the end, and nobody's spare`);
+    }
+    const request = words[(e + E_REQUEST) >> 2] | words[(e + E_REQUEST + 4) >> 2];
+    if (state === IDLE && request !== 0)
+      throw new Violation(`${nameAt(arena, e)} is nobody's, and still somebody's request`);
+    const number = (e - elements) / ELEMENT_SIZE + 1;
+    const cells = [words[(e + E_CELLS) >> 2], words[(e + E_CELLS + 4) >> 2]].filter((cell) => cell !== 0);
+    const stands = cells.length > 0 && cells.every((cell) => words[cell >> 2] === number);
+    if (stands !== (state === ABANDONED) || (!stands && cells.length > 0))
+      throw new Violation(`${nameAt(arena, e)} is ${valueAt(arena, e, 8)}, and names the cells ${cells}`);
+  }
+}
+
+function checkLines(arena: Arena, filler: number): void {
+  const { chains, buckets, elements } = arena.regions;
+  const { words } = arena.machine;
+  for (let line = chains; line < buckets; line += LINE) {
+    for (const head of [C_HEAD, C_DUE_HEAD, C_CHANNEL_HEAD]) {
+      if (words[(line + head) >> 2] !== 0)
+        throw new Violation(`${nameAt(arena, line + head)} is not empty at the end`);
+    }
+  }
+  for (let line = buckets; line < elements; line += LINE) {
+    for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
+      const number = words[cell >> 2];
+      const stands = number !== 0 && number !== filler;
+      if (stands && (words[(elements + (number - 1) * ELEMENT_SIZE) >> 2] & STATE_MASK) !== ABANDONED)
+        throw new Violation(`${nameAt(arena, cell)} is still taken at the end`);
+    }
+    if (words[(line + B_PARKED) >> 2] !== 0) {
+      throw new Violation(`${nameAt(arena, line + B_PARKED)} is not 0 at the end`);
+    }
+  }
+}

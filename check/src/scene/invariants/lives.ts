@@ -1,0 +1,76 @@
+/**
+ * The invariants of lives: whoever owns a thread's record, or an object, next has another life; at the end every dead
+ * thread's record is free again, and every reference to an object has its record.
+ */
+import { Violation } from '../../engine/search/violation.js';
+import * as layout from '../layout.js';
+import { type Arena, objectIn, recordOf } from '../set-up.js';
+import { nameAt } from '../trace-text.js';
+
+const { ATTACHED, E_HELD, ELEMENT_SIZE, FREE, LIFE_STATE, O_LIFE, OBJECT_SIZE, REAPER } = layout;
+const { STATE_MASK, THREAD_SIZE } = layout;
+const T_HOST = layout.constant('T_HOST');
+
+/** Of an object's life (core/memory/objects.ts). */
+const BUILDING = 1;
+const REFERENCES = 0xffffff;
+
+/** The life of a thread's record. */
+export function lifeOf(arena: Arena, t: number): number {
+  return arena.machine.words[recordOf(arena, t) >> 2];
+}
+
+/** A thread's record has been written to: its next owner has another life. */
+export function checkRecord(arena: Arena, record: number, before: number, after: number): void {
+  const moved = (after >>> 2) - (before >>> 2);
+  if (moved !== Number((after & LIFE_STATE) === FREE))
+    throw new Violation(
+      `${nameAt(arena, record)} goes from 0x${before.toString(16)} to 0x${after.toString(16)}`,
+    );
+}
+
+/** An object has been written to, which was lo and hi there before: it has the next generation once it is free. */
+export function checkGeneration(arena: Arena, address: number, lo: number, hi: number): void {
+  const { machine, regions } = arena;
+  if ((address - regions.objects) % OBJECT_SIZE !== O_LIFE || address >= regions.names) return;
+  const freed = machine.words[address >> 2] >>> 24 === 0 && lo >>> 24 !== 0;
+  if (((machine.words[(address >> 2) + 1] - hi) | 0) !== Number(freed))
+    throw new Violation(`the generation of ${nameAt(arena, address)} was ${hi}`);
+}
+
+/** At the end: no record that is free has a host, and nobody is said to reap, if anybody would see to that. */
+export function checkRecords(arena: Arena, supervised: boolean): void {
+  const { words } = arena.machine;
+  const { threads, chains } = arena.regions;
+  for (let record = threads; record < chains; record += THREAD_SIZE) {
+    if ((words[record >> 2] & LIFE_STATE) === FREE && words[(record + T_HOST) >> 2] !== 0)
+      throw new Violation(`${nameAt(arena, record)} is free, and has a host`);
+  }
+  if (words[REAPER >> 2] !== 0 && supervised)
+    throw new Violation('somebody is still said to reap at the end');
+}
+
+/**
+ * At the end: every reference to an object has its record, and no object is half made. Calls back for each object with
+ * the permits that its records say are held.
+ */
+export function checkReferences(arena: Arena, each: (object: number, held: number) => void): void {
+  const { words } = arena.machine;
+  const { objects, names, elements, end } = arena.regions;
+  const found = new Map<number, { records: number; held: number }>();
+  for (let e = elements; e < end; e += ELEMENT_SIZE) {
+    if ((words[e >> 2] & STATE_MASK) !== ATTACHED) continue;
+    const { records, held } = found.get(objectIn(arena, e)) ?? { records: 0, held: 0 };
+    found.set(objectIn(arena, e), { records: records + 1, held: held + words[(e + E_HELD) >> 2] });
+  }
+  for (let o = objects; o < names; o += OBJECT_SIZE) {
+    const life = words[(o + O_LIFE) >> 2];
+    const { records, held } = found.get(o) ?? { records: 0, held: 0 };
+    if (life >>> 24 === BUILDING) throw new Violation(`${nameAt(arena, o)} is still being made`);
+    if ((life & REFERENCES) !== records)
+      throw new Violation(
+        `${nameAt(arena, o)} has ${life & REFERENCES} references, and ${records} records of them`,
+      );
+    each(o, held);
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * The invariants of owners: what is held of a robust semaphore, or of a mutex, is what the records say, and each owner
+ * that dies is counted once.
+ */
+import { Violation } from '../../engine/search/violation.js';
+import { constant, E_HELD, ELEMENT_SIZE, O_DEATHS } from '../layout.js';
+import type { Scene } from '../scene.js';
+import { GOT, READY } from '../words.js';
+
+const O_DIED = constant('O_DIED');
+const O_KIND = constant('O_KIND');
+const MUTEX = constant('KIND_MUTEX');
+const M_WORD = constant('M_WORD');
+const M_OWNER = constant('M_OWNER');
+
+function wordOf({ machine }: Scene, address: number): number {
+  return machine.words[address >> 2];
+}
+
+function isMutex(scene: Scene, object: number): boolean {
+  return wordOf(scene, object + O_KIND) === MUTEX;
+}
+
+/**
+ * Thread t dies. What it holds of robust semaphores is nobody's from now on, and will go back; what it holds of others
+ * is lost, with the permits of the first one that the core has granted and the scene has not been told of.
+ */
+export function ownerDies(scene: Scene, t: number, untold: number): void {
+  const { ghosts } = scene;
+  for (const [s, address] of scene.semaphores.entries()) {
+    const attachment = scene.robust(t, s);
+    if (attachment === 0) {
+      ghosts.setHeld(s, ghosts.held(s) + (s === 0 ? untold : 0));
+    } else if (isMutex(scene, address)) {
+      if ((wordOf(scene, address + M_WORD) & M_OWNER) === t + 1) ghosts.ownerDies(s);
+    } else {
+      let holds = scene.get(t, GOT + s) + scene.permits.givingBack(t, s);
+      if (s === 0) for (let list = scene.get(t, READY); list !== 0; list >>>= 4) holds += list & 15;
+      ghosts.setHeld(s, ghosts.held(s) - holds);
+      const record = scene.regions.elements + (attachment - 1) * ELEMENT_SIZE;
+      if (wordOf(scene, record + E_HELD) !== 0) ghosts.ownerDies(s);
+    }
+  }
+}
+
+/** At the end: every owner that died has been counted, and whoever acquires next would learn of it. */
+export function checkDeaths(scene: Scene): void {
+  for (const [s, address] of scene.semaphores.entries()) {
+    const deaths = wordOf(scene, address + O_DEATHS);
+    if (!scene.isRobust(s)) continue;
+    const died = scene.ghosts.ownersDied(s);
+    if (deaths !== died) throw new Violation(`${died} owners have died, and ${deaths} are counted`);
+    const untold = wordOf(scene, address + O_DIED);
+    if (deaths !== untold && !scene.model.learns)
+      throw new Violation(`${deaths} owners have died, and whoever acquires would learn of ${untold}`);
+  }
+}
+
+/** At the end: so much is held of an object, as its records say. */
+export function checkHeld(scene: Scene, object: number, held: number): void {
+  const s = scene.semaphores.indexOf(object);
+  if (isMutex(scene, object)) {
+    if (held !== 0) throw new Violation(`${held} are said to be the eldest at the end`);
+  } else if (s >= 0 && scene.isRobust(s) && held !== scene.ghosts.held(s))
+    throw new Violation(`${scene.ghosts.held(s)} permits are held, and ${held} recorded`);
+}

@@ -1,0 +1,130 @@
+/**
+ * The invariants of permits: never more of them are out than were made, whoever is admitted is due, and at the end
+ * `grant - ticket` is what was made less what is held, waited for, or kept by tombstones.
+ */
+import * as engine from '../../engine/machine/machine.js';
+import { Violation } from '../../engine/search/violation.js';
+import type { Ghosts } from '../ghosts.js';
+import { GRANT, TICKET } from '../layout.js';
+import type { Arena } from '../set-up.js';
+import * as words from '../words.js';
+
+const { CMPXCHG, RMW, STORE } = engine;
+const { GIVING, TAKEN } = words;
+
+/** A grant this far behind has been closed. */
+const CLOSED = 2 ** 60;
+
+export class Permits {
+  readonly #arena: Arena;
+  readonly #ghosts: Ghosts;
+  /** Addresses of the model's semaphores. */
+  readonly #semaphores: readonly number[];
+
+  constructor(arena: Arena, ghosts: Ghosts, semaphores: readonly number[]) {
+    this.#arena = arena;
+    this.#ghosts = ghosts;
+    this.#semaphores = semaphores;
+  }
+
+  /** grant - ticket number, exact up to 2^52. */
+  grantMinus(semaphore: number, lo: number, hi: number): number {
+    return this.#difference(this.#semaphores[semaphore] + GRANT, lo, hi);
+  }
+
+  /** grant - ticket. */
+  #free(semaphore: number): number {
+    const { words } = this.#arena.machine;
+    const ticket = (this.#semaphores[semaphore] + TICKET) >> 2;
+    return this.grantMinus(semaphore, words[ticket], words[ticket + 1]);
+  }
+
+  /** Whether the semaphore has been disposed of. */
+  closed(semaphore: number): boolean {
+    return this.#free(semaphore) < -CLOSED;
+  }
+
+  /** Thread t has been admitted with `width` permits from this ticket on. */
+  admitted(t: number, semaphore: number, width: number, ticketLo: number, ticketHi: number): void {
+    const ghosts = this.#ghosts;
+    let behind = this.grantMinus(semaphore, ticketLo, ticketHi) - width;
+    // Whose turn came before a dispose may learn of it after.
+    if (this.closed(semaphore)) behind = ghosts.grantAtClose(semaphore) - (ticketLo + width);
+    if (behind < 0) {
+      throw new Violation(
+        `thread ${t} is admitted out of turn: ${-behind} more must be granted before its tickets are due`,
+      );
+    }
+    const held = ghosts.held(semaphore) + width;
+    if (held > ghosts.made(semaphore)) {
+      throw new Violation(
+        `thread ${t} is admitted with ${width}: ${held} permits out, ${ghosts.made(semaphore)} made`,
+      );
+    }
+    ghosts.setHeld(semaphore, held);
+  }
+
+  /** With its next access thread t gives back `width` permits, below 256; what nobody holds is made anew. */
+  releasing(t: number, semaphore: number, width: number, own: boolean): void {
+    if (width > 0xff) throw new Error(`a model releases at most 255 permits at once, got ${width}`);
+    this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0));
+  }
+
+  /** The thread gives back what it has said that it would. */
+  give(t: number): void {
+    const ghosts = this.#ghosts;
+    const giving = ghosts.word(t, GIVING);
+    if (giving === 0) return;
+    ghosts.setWord(t, GIVING, 0);
+    const semaphore = (giving >> 8) & 1;
+    const width = giving & 0xff;
+    if (giving >> 9) ghosts.setHeld(semaphore, ghosts.held(semaphore) - width);
+    else ghosts.setMade(semaphore, ghosts.made(semaphore) + width);
+  }
+
+  /** The permits of its own that the thread has said it would give back to the semaphore, and has not yet. */
+  givingBack(t: number, semaphore: number): number {
+    const giving = this.#ghosts.word(t, GIVING);
+    return giving >> 9 && ((giving >> 8) & 1) === semaphore ? giving & 0xff : 0;
+  }
+
+  /**
+   * Thread t has written to an object, which was lo and hi there before: learns which ticket it takes, or what grant was
+   * when it is closed. Whether the model's own checks are to know of the write.
+   */
+  wrote(t: number, kind: number, address: number, lo: number, hi: number): boolean {
+    const semaphore = this.#semaphores.findIndex((s) => address === s + TICKET || address === s + GRANT);
+    if (semaphore < 0) return true;
+    if (address === this.#semaphores[semaphore] + GRANT) {
+      if (kind === STORE && this.#difference(address, lo, hi) <= -CLOSED)
+        this.#ghosts.setGrantAtClose(semaphore, lo);
+      return false;
+    }
+    if ((kind !== RMW && kind !== CMPXCHG) || this.#difference(address, lo, hi) <= 0) return false;
+    this.#ghosts.setWord(t, TAKEN, lo);
+    this.#ghosts.setWord(t, TAKEN + 1, hi);
+    return true;
+  }
+
+  /** At the end, with so many permits waited for, and so many that tombstones keep. */
+  checkConserved(semaphore: number, waiting: number, tombstones: number): void {
+    if (this.closed(semaphore)) {
+      if (tombstones > 0) throw new Violation('a closed semaphore has a tombstone, which nobody can pass');
+      return;
+    }
+    const free = this.#free(semaphore);
+    const expected = this.#ghosts.made(semaphore) - this.#ghosts.held(semaphore) - waiting - tombstones;
+    if (free !== expected)
+      throw new Violation(`permits are not conserved: grant - ticket is ${free}, and should be ${expected}`);
+  }
+
+  /** How far a counter of 64 bits is above a number. */
+  #difference(address: number, lo: number, hi: number): number {
+    const { words } = this.#arena.machine;
+    const aLo = words[address >> 2];
+    const aHi = words[(address >> 2) + 1];
+    const low = (aLo >>> 0) - (lo >>> 0);
+    const high = (aHi - hi - (low < 0 ? 1 : 0)) | 0;
+    return high * 4294967296 + (low < 0 ? low + 4294967296 : low);
+  }
+}

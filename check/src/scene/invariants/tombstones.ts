@@ -1,0 +1,33 @@
+/** The invariants of tombstones: at the end none has been passed, is half merged, or stands beside another. */
+import { Violation } from '../../engine/search/violation.js';
+import { ABANDONED, CLAIMED, E_END, E_START, ELEMENT_SIZE, MERGING, STATE_MASK } from '../layout.js';
+import { type Arena, objectIn } from '../set-up.js';
+import { nameAt, valueAt } from '../trace-text.js';
+import type { Permits } from './permits.js';
+
+/** The widths of a semaphore's tombstones. Throws a Violation if one of them is not as it should be. */
+export function tombstones(arena: Arena, permits: Permits, semaphore: number, address: number): number {
+  const { elements, end } = arena.regions;
+  const { words } = arena.machine;
+  const starts = new Set<number>();
+  const ends = new Set<number>();
+  let width = 0;
+  for (let e = elements; e < end; e += ELEMENT_SIZE) {
+    const state = words[e >> 2] & STATE_MASK;
+    if (objectIn(arena, e) !== address) continue;
+    if (state === CLAIMED || state === MERGING)
+      throw new Violation(`${nameAt(arena, e)} stays ${valueAt(arena, e, 8)}`);
+    if (state !== ABANDONED) continue;
+    const start = words[(e + E_START) >> 2];
+    if (permits.grantMinus(semaphore, start, words[(e + E_START + 4) >> 2]) > 0) {
+      throw new Violation(`the tombstone ${nameAt(arena, e)} has been passed, and its permits are lost`);
+    }
+    width += (words[(e + E_END) >> 2] - start) | 0;
+    starts.add(start);
+    ends.add(words[(e + E_END) >> 2]);
+  }
+  for (const start of starts) {
+    if (ends.has(start)) throw new Violation(`two tombstones stand side by side, at ticket ${start}`);
+  }
+  return width;
+}

@@ -1,0 +1,136 @@
+/** Acquiring: the ops that block or try, as src/semaphore.ts and src/engine do around the core. */
+import { Violation } from '../../engine/search/violation.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
+import type { Op, Waiting } from '../model.js';
+import type { Scene } from '../scene.js';
+import { GOT, PHASE } from '../words.js';
+
+export function admitted(scene: Scene, t: number, semaphore: number, width: number): void {
+  scene.admittedNow(t, semaphore, width);
+  scene.set(t, GOT + semaphore, scene.get(t, GOT + semaphore) + width);
+}
+
+/** Takes a ticket, as every acquire begins. */
+function begin(scene: Scene, t: number, semaphore: number, n: number): void {
+  const robust = scene.robust(t, semaphore);
+  if (robust === 0 && n === 1) scene.call(t, 'acquireOne', scene.semaphores[semaphore]);
+  else if (robust === 0) scene.call(t, 'acquire', scene.semaphores[semaphore], n);
+  else scene.call(t, 'acquireRobust', scene.semaphores[semaphore], n, robust);
+}
+
+/** `acquire(n)`: blocks. A disposed semaphore ends it without permits. */
+export function acquire(n = 1, semaphore = 0): Waiting {
+  return {
+    text: `acquire(${n})`,
+    semaphore,
+    width: n,
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      const robust = scene.robust(t, semaphore);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) {
+        begin(scene, t, semaphore, n);
+        return false;
+      }
+      const answer = scene.result(t);
+      if (answer === ADMITTED) {
+        admitted(scene, t, semaphore, n);
+        return true;
+      }
+      if (phase === 1) {
+        scene.call(t, 'enqueue', scene.semaphores[semaphore], n, answer, robust);
+        return false;
+      }
+      if (phase === 2 && answer === QUEUED) {
+        scene.call(t, 'park', 0, robust);
+        return false;
+      }
+      return expectClosed(scene, t, answer, semaphore);
+    },
+  };
+}
+
+/**
+ * `acquire(n, { timeout })`: every sleep may run out, and then the request is given up; `patient` waits once
+ * more first, as a thread does that was woken for no reason.
+ */
+export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
+  return {
+    text: `acquire(${n}, timeout)`,
+    semaphore,
+    width: n,
+    next(scene, t) {
+      const at = scene.semaphores[semaphore];
+      const phase = scene.get(t, PHASE);
+      const answer = scene.result(t);
+      const robust = scene.robust(t, semaphore);
+      const to = (next: number): void => scene.set(t, PHASE, next);
+      const parkFor = (): false => {
+        scene.call(t, 'parkFor', 1, 0, 0, robust);
+        return false;
+      };
+      if (phase === 0) {
+        to(1);
+        begin(scene, t, semaphore, n);
+        return false;
+      }
+      if (answer === ADMITTED) {
+        admitted(scene, t, semaphore, n);
+        return true;
+      }
+      if (phase === 1) {
+        to(2);
+        scene.call(t, 'enqueue', at, n, answer, robust);
+        return false;
+      }
+      if (phase === 2 && answer === QUEUED) {
+        to(patient ? 3 : 4);
+        return parkFor();
+      }
+      if (answer === TIMED_OUT) {
+        if (phase === 3) {
+          to(4);
+          return parkFor();
+        }
+        to(5);
+        scene.call(t, 'giveUp', at, robust);
+        return false;
+      }
+      if (phase === 5 && answer === REFUSED) return true;
+      if (phase === 5 && answer === ANSWER_FULL) {
+        to(6);
+        scene.call(t, 'park', 0, robust);
+        return false;
+      }
+      return expectClosed(scene, t, answer, semaphore);
+    },
+  };
+}
+
+/** The only other answer is that the semaphore is closed, and it must be. */
+export function expectClosed(scene: Scene, t: number, answer: number, semaphore: number): true {
+  if (answer !== ANSWER_CLOSED) throw new Violation(`thread ${t} is answered ${answer}`);
+  if (!scene.closed(semaphore)) throw new Violation(`thread ${t} is told that the semaphore is closed`);
+  return true;
+}
+
+/** `tryAcquire(n)`: the release after it gives back what it got. */
+export function tryAcquire(n = 1, semaphore = 0): Op {
+  return {
+    text: `tryAcquire(${n})`,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        scene.set(t, PHASE, 1);
+        const robust = scene.robust(t, semaphore);
+        if (robust === 0) scene.call(t, 'tryAcquire', scene.semaphores[semaphore], n);
+        else scene.call(t, 'tryAcquireRobust', scene.semaphores[semaphore], n, robust);
+        return false;
+      }
+      const answer = scene.result(t);
+      if (answer === REFUSED) return true;
+      if (answer !== ADMITTED) return expectClosed(scene, t, answer, semaphore);
+      admitted(scene, t, semaphore, n);
+      return true;
+    },
+  };
+}

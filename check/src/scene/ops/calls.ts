@@ -1,0 +1,50 @@
+/** Single calls and waits: the ops that do one thing. */
+import type { Op } from '../model.js';
+import type { Scene } from '../scene.js';
+import { PHASE } from '../words.js';
+
+/** `dispose()`; by the function of its kind. */
+export function dispose(semaphore = 0, name = 'dispose'): Op {
+  return {
+    text: 'dispose',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      scene.call(t, name, scene.semaphores[semaphore]);
+      return false;
+    },
+  };
+}
+
+/** Stands for the waitAsync of another thread, whose doorbell has not rung yet. */
+export function listen(of: number): Op {
+  return {
+    text: 'listen',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      scene.hostWait(t, scene.doorbell(of), 0);
+      return false;
+    },
+  };
+}
+
+/** A call of one of the core's functions, whose answer the model looks at. */
+export function call(
+  name: string,
+  args: (scene: Scene, t: number) => number[],
+  then: (answer: number, scene: Scene, t: number) => void = () => {},
+): Op {
+  return {
+    text: name,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        scene.set(t, PHASE, 1);
+        scene.call(t, name, ...args(scene, t));
+        return false;
+      }
+      then(scene.result(t), scene, t);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** The semaphores of the listings, in the module of the algorithms: they block, and know no time-outs. */
+import { ADMITTED, MORE, QUEUED } from '../layout.js';
+import type { Op, Waiting } from '../model.js';
+import { GOT, PHASE } from '../words.js';
+import { admitted, expectClosed } from './acquire.js';
+
+/** The functions of a semaphore of the listings. */
+export interface Listing {
+  readonly acquire: string;
+  /** What must follow acquire when that answers QUEUED. */
+  readonly await?: string;
+  readonly release: string;
+  /** What must follow release when that answers MORE. */
+  readonly post?: string;
+  readonly dispose: string;
+}
+
+/** `acquire` of a listing's semaphore: blocks, one permit at a time. */
+export function acquireOf({ acquire: name, await: following }: Listing, semaphore = 0): Waiting {
+  return {
+    text: name,
+    semaphore,
+    width: 1,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        scene.set(t, PHASE, 1);
+        scene.call(t, name, scene.semaphores[semaphore]);
+        return false;
+      }
+      if (following !== undefined && scene.result(t) === QUEUED) {
+        scene.call(t, following, scene.semaphores[semaphore]);
+        return false;
+      }
+      if (scene.result(t) !== ADMITTED) return expectClosed(scene, t, scene.result(t), semaphore);
+      admitted(scene, t, semaphore, 1);
+      return true;
+    },
+  };
+}
+
+/** Its release: of what was got, one permit, or of so many that nobody held. */
+export function releaseOf({ release: name, post: following }: Listing, semaphore = 0, posted = 0): Op {
+  return {
+    text: posted === 0 ? name : `${name}(${posted})`,
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      if (phase === 1 && following !== undefined && scene.result(t) === MORE) {
+        scene.set(t, PHASE, 2);
+        scene.call(t, following, scene.semaphores[semaphore]);
+        return false;
+      }
+      if (phase > 0) return true;
+      scene.set(t, PHASE, 1);
+      const got = posted === 0 ? scene.get(t, GOT + semaphore) : 0;
+      const width = posted === 0 ? 1 : posted;
+      scene.releasing(t, semaphore, width, got > 0);
+      if (got > 0) scene.set(t, GOT + semaphore, got - 1);
+      if (name.endsWith('Conservative')) scene.call(t, name, scene.semaphores[semaphore]);
+      else scene.call(t, name, scene.semaphores[semaphore], width);
+      return false;
+    },
+  };
+}

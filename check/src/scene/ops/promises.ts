@@ -1,0 +1,208 @@
+/**
+ * Promises, all on semaphore 0: what Promises and Doorbell (src/engine/) do around the core, but for the event loop.
+ */
+import { Violation } from '../../engine/search/violation.js';
+import { ADMITTED, ANSWER_FULL, REFUSED } from '../layout.js';
+import type { Op } from '../model.js';
+import type { Scene } from '../scene.js';
+import { LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY, REST_DUE } from '../words.js';
+import { expectClosed } from './acquire.js';
+
+// How far an op has got within a phase.
+const SETTLING = LOCAL + 2; // 0 not, 1 in settle, 2 giving up runs of a closed semaphore
+const ANSWER = LOCAL + 3; // of arrive
+
+export function firstRun(scene: Scene, t: number): number {
+  return scene.get(t, QUEUE) > 0 ? scene.get(t, PROMISES) : 0;
+}
+
+/** The run that the next promise may join: the last, unless that stands alone. */
+function lastRun(scene: Scene, t: number): number {
+  const last = PROMISES + 4 * (scene.get(t, QUEUE) - 1);
+  return scene.get(t, QUEUE) > 0 && (scene.get(t, last + 1) & ALONE) === 0 ? scene.get(t, last) : 0;
+}
+
+/** Takes a promise out of the queue, the first by default. */
+function shift(scene: Scene, t: number, from = PROMISES): void {
+  const left = scene.get(t, QUEUE) - 1;
+  scene.set(t, QUEUE, left);
+  for (let i = from; i < PROMISES + 4 * MOST_PROMISES; i++) {
+    scene.set(t, i, i < PROMISES + 4 * left ? scene.get(t, i + 4) : 0);
+  }
+}
+
+/** Takes out a promise that is rejected, and whoever has caught that goes on. */
+function reject(scene: Scene, t: number, why: number, at = PROMISES): void {
+  if ((scene.get(t, at + 1) & CAUGHT) !== 0) ready(scene, t, why);
+  shift(scene, t, at);
+}
+
+/** Fulfils so many promises of the first run. */
+export function fulfil(scene: Scene, t: number, count: number): void {
+  const run = firstRun(scene, t);
+  for (let i = 0; i < count; i++) {
+    if (firstRun(scene, t) !== run || run === 0) {
+      throw new Violation(`thread ${t} is told to fulfil ${count} promises of a run that has ${i}`);
+    }
+    const width = scene.get(t, PROMISES + 1) & (ALONE - 1);
+    scene.admitted(t, 0, width, scene.get(t, PROMISES + 2), scene.get(t, PROMISES + 3));
+    ready(scene, t, width);
+    shift(scene, t);
+  }
+}
+
+/** Queues a continuation, as a microtask: what it is told, in four bits each, the next one lowest. */
+export function ready(scene: Scene, t: number, told: number): void {
+  if (told > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${told}`);
+  const list = scene.get(t, READY);
+  let bits = 0;
+  while (((list >>> bits) & 15) !== 0) bits += 4;
+  if (bits > 28) throw new Error("a model's thread has at most 8 continuations");
+  scene.set(t, READY, list | (told << bits));
+}
+
+export function restSoon(scene: Scene, t: number): void {
+  if (scene.get(t, QUEUE) > 0) scene.set(t, REST_DUE, 1);
+}
+
+/** Begins to settle what is due. Whether a call is under way, which `settling` takes up. */
+export function settle(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  scene.set(t, SETTLING, run === 0 ? 0 : 1);
+  if (run !== 0) scene.call(t, 'settle', run, scene.robust(t, 0));
+  return run !== 0;
+}
+
+/** Whether another call is under way. */
+export function settling(scene: Scene, t: number): boolean {
+  if (scene.get(t, SETTLING) === 2) return giveUpRuns(scene, t);
+  const count = scene.result(t);
+  if (count > 0) {
+    fulfil(scene, t, count);
+    return settle(scene, t);
+  }
+  if (count < 0) {
+    expectClosed(scene, t, count, 0);
+    return giveUpRuns(scene, t);
+  }
+  scene.set(t, SETTLING, 0);
+  return false;
+}
+
+function giveUpRuns(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  scene.set(t, SETTLING, run === 0 ? 0 : 2);
+  if (run === 0) return false;
+  while (firstRun(scene, t) === run) reject(scene, t, TOLD_CLOSED);
+  scene.call(t, 'dropRun', run);
+  return true;
+}
+
+// In a promise's width.
+const ALONE = 256; // it may give up, and has a run of its own
+const CAUGHT = 512; // its rejection is caught
+
+// What a continuation is told besides the width of a promise that is fulfilled: why it is rejected.
+/** It has given up, or there was no room for it. */
+export const GIVEN_UP = 14;
+const TOLD_CLOSED = 15;
+
+/** `acquireAsync(n)`, whose continuation `eventLoop` runs; that of a rejection, if it is `caught`. */
+export function arrive(n = 1, alone = false, caught = false): Op {
+  return {
+    text: `acquireAsync(${n}${alone ? ', signal' : ''})`,
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) {
+        scene.call(t, 'arrive', scene.semaphores[0], n, alone ? 0 : lastRun(scene, t), scene.robust(t, 0));
+        return false;
+      }
+      if (phase === 1) {
+        const answer = scene.result(t);
+        if (answer > 0) return queued(scene, t, answer, n | (alone ? ALONE : 0) | (caught ? CAUGHT : 0));
+        scene.set(t, ANSWER, answer);
+        if (settle(scene, t)) return false;
+      } else {
+        if (settling(scene, t)) return false;
+        restSoon(scene, t);
+      }
+      const answer = scene.get(t, ANSWER);
+      if (answer === ADMITTED) {
+        scene.admittedNow(t, 0, n);
+        ready(scene, t, n);
+        return true;
+      }
+      if (caught) ready(scene, t, answer === ANSWER_FULL ? GIVEN_UP : TOLD_CLOSED);
+      return (caught && answer === ANSWER_FULL) || expectClosed(scene, t, answer, 0);
+    },
+    // What its promises wait for is settled first.
+    granted: (scene, t) => (scene.get(t, PHASE) > 1 && scene.get(t, ANSWER) === ADMITTED ? n : 0),
+  };
+}
+
+function queued(scene: Scene, t: number, run: number, width: number): true {
+  const waiting = scene.get(t, QUEUE);
+  if (waiting === MOST_PROMISES) throw new Error(`a model's thread has at most ${MOST_PROMISES} promises`);
+  const at = PROMISES + 4 * waiting;
+  scene.set(t, at, run);
+  scene.set(t, at + 1, width);
+  scene.set(t, at + 2, scene.ticketLo(t));
+  scene.set(t, at + 3, scene.ticketHi(t));
+  scene.set(t, QUEUE, waiting + 1);
+  if (waiting === 0) scene.set(t, REST_DUE, 1);
+  return true;
+}
+
+/** Where the nth promise stands that may give up, or where the next one will, if there are not so many. */
+export function patient(scene: Scene, t: number, n = 1): number {
+  const end = PROMISES + 4 * scene.get(t, QUEUE);
+  let at = PROMISES - 4;
+  for (let left = n; left > 0 && at < end; ) {
+    at += 4;
+    if (at < end && (scene.get(t, at + 1) & ALONE) !== 0) left--;
+  }
+  return at;
+}
+
+/** giveUpRun has answered. Whether another call is under way, which `settling` takes up. */
+export function gaveUp(scene: Scene, t: number, at: number): boolean {
+  if (scene.result(t) === REFUSED) reject(scene, t, GIVEN_UP, at);
+  else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
+  return settle(scene, t);
+}
+
+/** The signal of the first promise that has one fires, or of the nth, if that promise waits. */
+export function abort(n = 1): Op {
+  return {
+    text: n === 1 ? 'abort' : `abort ${n}`,
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      const at = patient(scene, t, n);
+      if (phase === 0) {
+        if (at === PROMISES + 4 * scene.get(t, QUEUE)) return true;
+        scene.call(t, 'giveUpRun', scene.get(t, at));
+        return false;
+      }
+      if (phase === 1) {
+        if (gaveUp(scene, t, at)) return false;
+      } else if (settling(scene, t)) return false;
+      restSoon(scene, t);
+      return true;
+    },
+  };
+}
+
+/** What a thread does before it can sleep, of which nothing is due: its first run is entered. */
+export function rest(): Op {
+  return {
+    text: 'rest',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) return true;
+      scene.set(t, PHASE, 1);
+      scene.call(t, 'enterRun', firstRun(scene, t), 0);
+      return false;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** Releasing: the thread gives permits back, or makes them, and settles its own promises that this makes due. */
+import { Violation } from '../../engine/search/violation.js';
+import { ADMITTED } from '../layout.js';
+import type { Op } from '../model.js';
+import type { Scene } from '../scene.js';
+import { GOT, LOCAL, REST_DUE } from '../words.js';
+import { firstRun, fulfil, restSoon, settle, settling } from './promises.js';
+
+// How far a release has got.
+const STAGE = LOCAL; // 0 not begun, 1 in release, 2 in finishRelease, 3 settling promises
+const WIDTH = LOCAL + 1;
+
+/** One release; true when it is done. */
+export function releasing(scene: Scene, t: number, width: number, semaphore: number, own: boolean): boolean {
+  const at = scene.semaphores[semaphore];
+  const robust = own ? scene.robust(t, semaphore) : 0;
+  const answer = scene.result(t);
+  switch (scene.get(t, STAGE)) {
+    case 0:
+      scene.releasing(t, semaphore, width, own);
+      scene.set(t, STAGE, 1);
+      if (robust === 0 && width === 1) scene.call(t, 'releaseOne', at);
+      else if (robust === 0) scene.call(t, 'release', at, width);
+      else scene.call(t, 'releaseRobust', at, width, robust);
+      return false;
+    case 1:
+      if (answer === ADMITTED) break;
+      scene.set(t, STAGE, 2);
+      scene.call(t, 'finishRelease', at, width, answer, semaphore === 0 ? firstRun(scene, t) : 0, robust);
+      return false;
+    case 2: {
+      if (answer < 0) throw new Violation(`thread ${t}'s release is answered ${answer}`);
+      if (answer === 0) break;
+      const run = firstRun(scene, t);
+      fulfil(scene, t, answer);
+      if (firstRun(scene, t) === run) {
+        scene.set(t, REST_DUE, 1);
+        break;
+      }
+      if (!settle(scene, t)) break;
+      scene.set(t, STAGE, 3);
+      return false;
+    }
+    default:
+      if (settling(scene, t)) return false;
+      restSoon(scene, t);
+  }
+  scene.set(t, STAGE, 0);
+  return true;
+}
+
+/** Gives back what the thread has got of this semaphore; nothing if it got nothing. */
+export function release(semaphore = 0): Op {
+  return {
+    text: 'release',
+    next(scene, t) {
+      if (scene.get(t, STAGE) === 0) {
+        const width = scene.get(t, GOT + semaphore);
+        if (width === 0) return true;
+        scene.set(t, GOT + semaphore, 0);
+        scene.set(t, WIDTH, width);
+      }
+      return releasing(scene, t, scene.get(t, WIDTH), semaphore, true);
+    },
+  };
+}
+
+/** `release(n)` by a thread that holds nothing: makes permits. */
+export function post(n = 1, semaphore = 0): Op {
+  return { text: `post(${n})`, next: (scene, t) => releasing(scene, t, n, semaphore, false) };
+}

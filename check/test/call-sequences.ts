@@ -1,0 +1,585 @@
+/**
+ * Random sequences of calls of a module, by three threads, one call at a time, each made on the machine and on the real
+ * engine: the same answers, the same traps. The calls are sane mostly, but not always.
+ */
+import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import type { Machine } from '../src/engine/machine/machine.js';
+import { decode } from '../src/engine/wasm/decode.js';
+import { translate } from '../src/engine/wasm/translate.js';
+import { type ProgramName, shortName } from '../src/programs.js';
+import {
+  callMachine,
+  callReal,
+  type Draw,
+  instantiate,
+  type Outcome,
+  PAGE,
+  sameWords,
+  type Type,
+  type Value,
+} from './engine/machine-support.js';
+
+const REAPED = 1;
+const REFUSED = 2;
+const QUEUED = 3;
+const TIMED_OUT = 2;
+const MORE = 4;
+const ELDEST = 8;
+const MUTEX = 20;
+export const THREADS = 3;
+const NAME_BYTES = 20;
+const KINDS = 3;
+
+export function load(name: ProgramName) {
+  const bytes = readFileSync(new URL(`../../build/${name}.wasm`, import.meta.url));
+  const text = readFileSync(new URL(`../../build/${name}.wat`, import.meta.url), 'utf8');
+  const decoded = decode(bytes, text, shortName);
+  return { name, decoded, program: translate(decoded), compiled: new WebAssembly.Module(bytes) };
+}
+
+type Loaded = ReturnType<typeof load>;
+
+/** Sane mostly, but not always. */
+const counts = [1, 1, 1, 1, 2, 2, 3, 5, 0, -1, 0x7fffffff, -0x80000000];
+const permits = [0, 0, 1, 1, 2, 3, 0x7fffffff, -1];
+const firsts = [0n, 0n, 2n ** 32n - 2n, 2n ** 32n - 1n, 2n ** 53n - 1n, 2n ** 61n - 2n, -2n, 2n ** 63n - 2n];
+const strays = [0, 4, 60, 512, 2052, PAGE - 4, PAGE, -8];
+
+interface Thread {
+  readonly real: Record<string, (...args: Value[]) => Value | undefined>;
+  /** What acquire and release have answered last, by semaphore; enqueue and finishRelease take it. */
+  acquired: number;
+  released: number;
+}
+
+/** A run of promises of a thread on a semaphore, and how many are left. */
+interface Run {
+  readonly t: number;
+  readonly s: number;
+  readonly number: number;
+  left: number;
+}
+
+/** That a thread is attached to a semaphore. */
+interface Attachment {
+  readonly t: number;
+  readonly s: number;
+  readonly number: number;
+}
+
+const LOCKS = ['tts', 'ticket', 'twa', 'mcs', 'clh', 'lifo', 'recip', 'capacitor', 'capacitor'];
+
+/** One sequence: draws calls, and makes each on both sides. */
+export class Sequence {
+  readonly #loaded: Loaded;
+  readonly #machine: Machine;
+  readonly #words: Int32Array;
+  readonly #draw: Draw;
+  readonly #threads: Thread[];
+  readonly #objects: number[] = [];
+  readonly #robust = new Set<number>();
+  #attachments: Attachment[] = [];
+  /** The runs of promises that are not settled. */
+  #runs: Run[] = [];
+  readonly #drafts: number[] = [];
+  readonly #log: string[] = [];
+  readonly #performed: Set<number>;
+
+  constructor(
+    loaded: Loaded,
+    machine: Machine,
+    memory: WebAssembly.Memory,
+    draw: Draw,
+    performed: Set<number>,
+  ) {
+    this.#loaded = loaded;
+    this.#machine = machine;
+    this.#words = new Int32Array(memory.buffer);
+    this.#words.fill(0);
+    this.#draw = draw;
+    this.#performed = performed;
+    this.#threads = Array.from({ length: THREADS }, () => ({
+      real: instantiate(loaded.compiled, memory) as never,
+      acquired: 0,
+      released: 0,
+    }));
+  }
+
+  /** A third of the sequences is about a mutex. */
+  #isOfMutexes = false;
+
+  /** Returns how many calls were made, and how many trapped. */
+  run(): { calls: number; traps: number } {
+    // Objects, names, threads, buckets, elements.
+    const pick = (...sizes: number[]) => sizes[this.#draw(sizes.length)] as number;
+    const sizes = [pick(2, 3), pick(1, 2), pick(2, 3), pick(1, 2), pick(3, 8, 8, 24)];
+    const algorithms = this.#loaded.name === 'algorithms';
+    this.#call(0, 'measure', sizes);
+    if (this.#draw(20)) this.#call(0, 'create', [BigInt(this.#draw(99)), ...sizes]);
+    for (let t = 0; t < THREADS; t++) {
+      if (algorithms) this.#call(t, 'adopt', [t + 1]);
+      else this.#call(t, 'open', []);
+      if (!algorithms && this.#draw(10)) this.#call(t, 'register', [t + 1]);
+    }
+    this.#create(0);
+    this.#isOfMutexes = !algorithms && this.#draw(3) === 0;
+    let traps = 0;
+    let calls = 0;
+    for (const end = 5 + this.#draw(this.#draw(10) ? 30 : 150); calls < end; calls++) {
+      const t = this.#draw(THREADS);
+      if ((algorithms ? this.#algorithm(t) : this.#any(t)) !== 'trap') continue;
+      traps++;
+      break;
+    }
+    expect(sameWords(this.#machine.words, this.#words), this.#log.join('\n')).toBe(true);
+    return { calls, traps };
+  }
+
+  #call(t: number, name: string, args: readonly Value[]): Outcome | 'stuck' {
+    const machine = this.#machine;
+    const { real } = this.#threads[t] as Thread;
+    const { program, decoded } = this.#loaded;
+    const index = program.exports.get(name) as number;
+    const result = decoded.functions[index]?.type.results[0] as Type | undefined;
+    const mark = machine.mark();
+    const found = callMachine(machine, t, index, args, result, () =>
+      this.#performed.add(machine.describe(t).offset),
+    );
+    this.#log.push(`${t} ${name}(${args}) = ${found}`);
+    if (found === 'stuck') {
+      // The engine would block: the call is taken back.
+      machine.undo(mark);
+      return found;
+    }
+    const expected = callReal(real[name] as never, args);
+    if (found !== expected) expect(found, this.#log.join('\n')).toBe(expected);
+    return found;
+  }
+
+  #from<T>(items: readonly T[]): T {
+    return items[this.#draw(items.length)] as T;
+  }
+
+  #object(): number {
+    if (this.#objects.length === 0 || this.#draw(100) === 0) return this.#from(strays);
+    return this.#from(this.#objects);
+  }
+
+  /** The runs of a thread on a semaphore, in order; mostly, since strangers get in at times. */
+  #runsOf(t: number, s: number): Run[] {
+    if (this.#draw(200) === 0) return [{ t, s, number: 1 + this.#draw(4), left: 1 }];
+    return this.#runs.filter((run) => run.t === t && run.s === s);
+  }
+
+  /** Where the thread counts its permits: nowhere if the semaphore is not robust, and seldom elsewhere than it should. */
+  #counted(t: number, s: number): number {
+    if (this.#draw(200) === 0) return 1 + this.#draw(8);
+    if (!this.#robust.has(s)) return 0;
+    return this.#attachments.find((each) => each.t === t && each.s === s)?.number ?? 0;
+  }
+
+  /** What an attempt to attach was answered: the semaphore, too, of one that succeeded. */
+  #attached(t: number, number: Outcome | 'stuck', robust?: boolean) {
+    if (typeof number !== 'number' || number <= 0) return number;
+    const s = this.#call(t, 'attachedTo', [number]);
+    if (typeof s !== 'number') return s;
+    this.#attachments.push({ t, s, number });
+    if (!this.#objects.includes(s)) this.#objects.push(s);
+    if (robust === true) this.#robust.add(s);
+    else if (robust === false) this.#robust.delete(s);
+    return number;
+  }
+
+  /** The thread, reaped or at its end, has nothing any more, and mostly begins anew. */
+  #forget(t: number): Outcome | 'stuck' {
+    this.#runs = this.#runs.filter((run) => run.t !== t);
+    this.#attachments = this.#attachments.filter((each) => each.t !== t);
+    return this.#draw(8) ? this.#call(t, 'register', [t + 1]) : 0;
+  }
+
+  /** Reaps a thread, mostly another. */
+  #reap(t: number) {
+    const u = this.#draw(20) ? (t + 1 + this.#draw(THREADS - 1)) % THREADS : t;
+    const me = this.#loaded.program.globals.findIndex(({ name }) => name === 'threads/me');
+    const index = this.#machine.get(u, me);
+    const life = this.#call(t, 'lifeIfAlive', [index]);
+    if (typeof life !== 'number') return life;
+    const outcome = this.#call(t, 'reap', [index, life + (this.#draw(8) ? 0 : 4), this.#draw(2)]);
+    return outcome === REAPED ? this.#forget(u) : outcome;
+  }
+
+  /** So many of a run have been settled. */
+  #settled(run: Run | undefined, count: number): void {
+    if (!run) return;
+    run.left -= Math.max(count, 0);
+    this.#runs = this.#runs.filter(({ left }) => left > 0);
+  }
+
+  #finishRelease(t: number, s: number, n: number, released: number) {
+    const [run] = this.#runsOf(t, s);
+    const outcome = this.#call(t, 'finishRelease', [s, n, released, run?.number ?? 0, this.#counted(t, s)]);
+    if (typeof outcome === 'number') this.#settled(run, outcome);
+    return outcome;
+  }
+
+  #arrive(t: number, s: number, n: number) {
+    const last = this.#runsOf(t, s).at(-1);
+    const outcome = this.#call(t, 'arrive', [s, n, last?.number ?? 0, this.#counted(t, s)]);
+    if (typeof outcome !== 'number' || outcome <= 0) return outcome;
+    if (last && outcome === last.number) last.left++;
+    else this.#runs.push({ t, s, number: outcome, left: 1 });
+    return outcome;
+  }
+
+  #settle(t: number, s: number) {
+    const [run] = this.#runsOf(t, s);
+    if (!run) return this.#arrive(t, s, 1);
+    const outcome = this.#call(t, 'settle', [run.number, this.#counted(t, s)]);
+    if (outcome === -1) {
+      this.#settled(run, run.left);
+      return this.#call(t, 'dropRun', [run.number]);
+    }
+    if (typeof outcome === 'number') this.#settled(run, outcome);
+    return outcome === 0 ? this.#call(t, 'enterRun', [run.number, this.#draw(9)]) : outcome;
+  }
+
+  #create(t: number) {
+    const args = [
+      1 + this.#draw(KINDS),
+      this.#from(permits),
+      this.#from(permits),
+      this.#draw(3),
+      this.#draw(3),
+    ];
+    // Of the algorithms' semaphores, which are never robust, it is the hash.
+    const inCore = this.#loaded.program.exports.has('register');
+    const robust = this.#draw(inCore ? 2 : 5);
+    const made = this.#call(t, 'createObject', [...args, robust, this.#from(firsts)]);
+    return this.#attached(t, made, inCore && robust === 1);
+  }
+
+  /** A name is written by the host, before openName. */
+  #name(t: number) {
+    const draft = this.#call(t, 'draftName', []);
+    if (typeof draft !== 'number' || draft <= 0) return draft;
+    this.#drafts.push(draft);
+    return this.#open(t);
+  }
+
+  #open(t: number) {
+    const draft = this.#drafts.pop() as number;
+    const length = this.#draw(24);
+    const letter = this.#draw(2);
+    for (let i = 0; i < length; i++) {
+      const at = draft + NAME_BYTES + i;
+      const bits = (97 + (i === length - 1 ? letter : 0)) << ((at & 3) * 8);
+      const word = ((this.#words[at >> 2] as number) & ~(0xff << ((at & 3) * 8))) | bits;
+      this.#machine.hostStore32(at & ~3, word);
+      this.#words[at >> 2] = word;
+    }
+    const count = this.#from(permits);
+    const kind = 1 + this.#draw(KINDS);
+    const max = this.#from([count, 2]);
+    const robust = this.#draw(5) === 0;
+    const args = [draft, length, kind, count, max, 1, 1, Number(robust)];
+    return this.#attached(t, this.#call(t, 'openName', args), robust);
+  }
+
+  readonly #mutexes: number[] = [];
+
+  /** On a mutex: mostly what must follow follows. */
+  #mutex(t: number): Outcome | 'stuck' {
+    if (this.#mutexes.length === 0) {
+      const number = this.#attached(
+        t,
+        this.#call(t, 'createObject', [MUTEX, 1, this.#from([0, 1, 3, 300]), 2, 0, 1, this.#from(firsts)]),
+        true,
+      );
+      const made = this.#attachments.at(-1);
+      if (typeof number !== 'number' || number <= 0 || !made) return number;
+      this.#mutexes.push(made.s);
+      this.#objects.splice(this.#objects.indexOf(made.s), 1);
+      return number;
+    }
+    const m = this.#draw(100) ? (this.#mutexes[0] as number) : this.#object();
+    const counted = this.#counted(t, m);
+    if (counted === 0 && this.#draw(10)) {
+      const generation = this.#call(t, 'generation', [m]);
+      if (typeof generation !== 'number') return generation;
+      return this.#attached(t, this.#call(t, 'attach', [m, generation, MUTEX]), true);
+    }
+    switch (this.#draw(16)) {
+      case 0:
+        return this.#call(t, 'tryLock', [m]);
+      case 1:
+        if (counted !== 0 && this.#draw(3) === 0)
+          return this.#call(t, 'waitsSince', [counted, this.#draw(1000)]);
+        return this.#call(t, this.#from(['ownerOf', 'waitersOf', 'ownersDied', 'wakeEldest']), [m]);
+      case 2:
+        return this.#draw(5) ? this.#call(t, 'unlock', [m]) : this.#call(t, 'mutexDispose', [m]);
+      case 3:
+        return this.#draw(4)
+          ? this.#call(t, this.#from(['forgo', 'reserveLock']), [m, counted])
+          : this.#call(t, 'giveUp', [m, counted]);
+      case 4:
+        return this.#reap(t);
+      case 5:
+      case 6: {
+        const outcome = this.#arrive(t, m, 1);
+        return outcome === 0 ? this.#call(t, 'reserveLock', [m, counted]) : outcome;
+      }
+      case 7: {
+        const outcome = this.#settle(t, m);
+        return outcome === 1 ? this.#call(t, 'reserveLock', [m, counted]) : outcome;
+      }
+      case 8: {
+        const run = this.#from(this.#runs.filter((each) => each.t === t && each.s === m));
+        if (!run) return this.#arrive(t, m, 1);
+        const outcome = this.#call(t, 'giveUpRun', [run.number]);
+        if (outcome === REFUSED) this.#settled(run, run.left);
+        return outcome;
+      }
+      case 9:
+      case 10:
+      case 11:
+      case 12: {
+        const outcome = this.#call(t, 'unlock', [m]);
+        return outcome === MORE && this.#draw(10) ? this.#call(t, 'wakeEldest', [m]) : outcome;
+      }
+      default:
+        return this.#lockMutex(t, m, counted);
+    }
+  }
+
+  #lockMutex(t: number, m: number, counted: number): Outcome | 'stuck' {
+    let outcome = this.#call(t, 'lock', [m]);
+    if (outcome === 'trap' || outcome === 0 || this.#draw(20) === 0) return outcome;
+    if (this.#draw(3) === 0) this.#call(t, 'turnLasted', [m, this.#draw(1000)]);
+    outcome = this.#call(t, 'queue', [m, counted]);
+    if (outcome === QUEUED) {
+      outcome = this.#call(t, 'parkFor', [1n, this.#draw(9), counted]);
+      if (outcome === TIMED_OUT && this.#draw(3)) outcome = this.#call(t, 'giveUp', [m, counted]);
+      return outcome;
+    }
+    if (outcome !== ELDEST || this.#draw(20) === 0) return outcome;
+    for (let tries = this.#draw(3); tries >= 0 && (outcome === ELDEST || outcome === TIMED_OUT); tries--)
+      outcome = this.#call(t, 'compete', [m, BigInt(this.#draw(4) - 1), counted]);
+    return outcome === TIMED_OUT && this.#draw(2) ? this.#call(t, 'forgo', [m, counted]) : outcome;
+  }
+
+  #inspect(t: number, s: number) {
+    const e = this.#draw(8);
+    const [name, ...args] = this.#from<readonly [string, ...number[]]>([
+      ...['balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
+      ...['collisions', 'futileWakes', 'liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map(
+        (name) => [name] as const,
+      ),
+      ...['Held', 'Object', 'Owner', 'Since', 'State', 'Waiting'].map(
+        (word) => [`element${word}`, e] as const,
+      ),
+      ['elementWidth', e, this.#draw(2)],
+    ]);
+    return this.#call(t, name, args);
+  }
+
+  #any(t: number): Outcome | 'stuck' {
+    if (this.#isOfMutexes) return this.#draw(12) ? this.#mutex(t) : this.#anyOfSemaphores(t);
+    return this.#anyOfSemaphores(t);
+  }
+
+  #anyOfSemaphores(t: number): Outcome | 'stuck' {
+    const thread = this.#threads[t] as Thread;
+    const s = this.#object();
+    const n = this.#from(counts);
+    const number = (outcome: Outcome | 'stuck') => (typeof outcome === 'number' ? outcome : 0);
+    const counted = this.#counted(t, s);
+    const robust = counted !== 0 && this.#draw(10) > 0;
+    switch (this.#draw(35)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3: {
+        const outcome = robust
+          ? this.#call(t, 'acquireRobust', [s, n, counted])
+          : n === 1 && this.#draw(2) > 0
+            ? this.#call(t, 'acquireOne', [s])
+            : this.#call(t, 'acquire', [s, n]);
+        thread.acquired = number(outcome);
+        // Mostly enqueue follows, and then park, as they should, if only to find that it would block.
+        if (this.#draw(4) === 0 || outcome === 'trap') return outcome;
+        const enqueued = this.#call(t, 'enqueue', [s, n, thread.acquired, counted]);
+        if (enqueued !== QUEUED || this.#draw(8) === 0) return enqueued;
+        const parked = this.#call(t, 'parkFor', [BigInt(this.#draw(2)) - 1n, this.#draw(9), counted]);
+        return (parked === 'stuck' || parked === TIMED_OUT) && this.#draw(3)
+          ? this.#call(t, 'giveUp', [s, counted])
+          : parked;
+      }
+      case 4:
+        return this.#draw(2)
+          ? this.#call(t, 'enqueue', [s, n, thread.acquired, counted])
+          : this.#call(t, 'park', [this.#draw(9), counted]);
+      case 5:
+      case 6:
+      case 7:
+      case 8: {
+        const outcome = robust
+          ? this.#call(t, 'releaseRobust', [s, n, counted])
+          : n === 1 && this.#draw(2) > 0
+            ? this.#call(t, 'releaseOne', [s])
+            : this.#call(t, 'release', [s, n]);
+        thread.released = number(outcome);
+        if (outcome === 'trap' || !thread.released || !this.#draw(6)) return outcome;
+        return this.#finishRelease(t, s, n, thread.released);
+      }
+      case 9:
+        return this.#finishRelease(t, s, n, thread.released);
+      case 10:
+      case 11:
+        return robust
+          ? this.#call(t, 'tryAcquireRobust', [s, n, counted])
+          : this.#call(t, 'tryAcquire', [s, n]);
+      case 12:
+      case 13:
+      case 14:
+      case 15:
+        return this.#arrive(t, s, n);
+      case 16:
+      case 17:
+        return this.#settle(t, s);
+      case 18: {
+        // Off by one at times.
+        const generation = this.#call(t, 'generation', [s]);
+        if (generation === 'trap') return generation;
+        const stale = number(generation) + Math.max(this.#draw(5) - 3, 0);
+        return this.#attached(t, this.#call(t, 'attach', [s, stale, 1 + this.#draw(KINDS)]));
+      }
+      case 19: {
+        const attachment = this.#from(this.#attachments.filter((each) => each.t === t));
+        if (!attachment) return this.#call(t, 'mostThreads', []);
+        this.#attachments = this.#attachments.filter((each) => each !== attachment);
+        return this.#call(t, 'detach', [attachment.number]);
+      }
+      case 20:
+        return this.#draw(3) ? this.#call(t, 'waiting', [s]) : this.#call(t, 'dispose', [s]);
+      case 21:
+        return this.#call(t, this.#from(['exceeds', 'tryAcquire']), [s, n]);
+      case 22:
+        return this.#call(
+          t,
+          this.#from(['available', 'waiting', 'maxOf', 'generation', 'isRobust', 'isDisposed', 'ownersDied']),
+          [s],
+        );
+      case 23:
+        return this.#draw(3)
+          ? this.#call(t, this.#from(['threadCount', 'mostThreads', 'id', 'doorbell', 'open']), [])
+          : this.#call(t, this.#from(['hostOf', 'lifeIfAlive', 'isAsleep']), [this.#draw(THREADS + 1)]);
+      case 24:
+        return this.#create(t);
+      case 25:
+        if (this.#draw(8)) return this.#name(t);
+        if (this.#draw(2)) return this.#call(t, 'register', [t + 1]);
+        return this.#call(t, 'unregister', []) === 'trap' ? 'trap' : this.#forget(t);
+      case 26:
+        return this.#drafts.length ? this.#open(t) : this.#call(t, 'draftName', []);
+      case 27:
+        return this.#call(t, 'giveUp', [s, counted]);
+      case 28:
+        return this.#reap(t);
+      case 29:
+        return this.#inspect(t, s);
+      case 30:
+        if (this.#draw(4) === 0) return this.#call(t, 'tellAgain', [s, this.#draw(3)]);
+        return this.#call(t, 'held', [this.#attachments.find((each) => each.t === t)?.number ?? 1]);
+      default: {
+        const run = this.#from(this.#runs.filter((each) => each.t === t));
+        if (!run) return this.#arrive(t, s, n);
+        const outcome = this.#call(t, 'giveUpRun', [run.number]);
+        if (outcome === REFUSED) this.#settled(run, run.left);
+        return outcome;
+      }
+    }
+  }
+
+  /** Any function of the module, on an object of any kind. */
+  #anyOf(t: number): Outcome | 'stuck' {
+    const { program, decoded } = this.#loaded;
+    const name = this.#from(
+      [...program.exports.keys()].filter((each) => !/^(create|measure|adopt)/.test(each)),
+    );
+    const params = decoded.functions[program.exports.get(name) as number]?.type.params ?? [];
+    const args = params.map((type, i) => {
+      if (type === 'i64') return BigInt(this.#draw(4));
+      return i === 0 ? this.#object() : this.#draw(4);
+    });
+    return this.#call(t, name, args);
+  }
+
+  /** Which kind of lock the first object is taken for. */
+  #first = -1;
+
+  /** Locks: of one kind on each object, so that its first word means one thing. */
+  #lock(t: number, s: number): Outcome | 'stuck' {
+    if (this.#first < 0) this.#first = this.#draw(LOCKS.length);
+    const kind = LOCKS[((s >>> 7) + this.#first) % LOCKS.length] as string;
+    const capacitor = ['Arrive', 'ArriveInLanes', 'Await', 'Depart', 'Depart', 'DepartFromLanes', 'Dispose'];
+    const more = ['Disown', 'IsIdle', 'OpenLane', 'Own', 'TryArrive'];
+    if (kind === 'capacitor') {
+      const name = this.#from([...capacitor, ...more]) as string;
+      const args = { ArriveInLanes: [3], OpenLane: [s, 1, 3], Own: [1] }[name] ?? [];
+      return this.#call(t, `capacitor${name}`, [s, ...args]);
+    }
+    switch (this.#draw(24)) {
+      case 0:
+        return this.#call(
+          t,
+          this.#from(['closeObject', 'ttsDispose', 'ticketLockDispose', 'twaLockDispose']),
+          [s],
+        );
+      case 1:
+        return this.#call(t, this.#from(['neverPark', 'returnNodes']), []);
+      case 2:
+        return this.#call(t, 'holds', [s]);
+      default:
+        return this.#call(t, `${kind}${this.#from(['Lock', 'Lock', 'TryLock', 'Unlock', 'Unlock'])}`, [s]);
+    }
+  }
+
+  /** The counter of a semaphore of P0514. */
+  #counter(t: number, s: number): Outcome | 'stuck' {
+    const count = this.#from(['countDown', 'tryCountDown', 'countUp', 'counted', 'withdraw', 'closeCounter']);
+    return this.#call(t, count, count === 'countUp' ? [s, this.#from(counts), this.#draw(3)] : [s]);
+  }
+
+  #algorithm(t: number): Outcome | 'stuck' {
+    const s = this.#object();
+    if (this.#draw(3) > 0) return this.#lock(t, s);
+    switch (this.#draw(19)) {
+      case 18:
+        return this.#counter(t, s);
+      case 12:
+      case 13:
+      case 14:
+      case 15:
+      case 16:
+      case 17:
+        return this.#anyOf(t);
+      case 0:
+        return this.#create(t);
+      case 1:
+        return this.#call(t, this.#from(['ticketDispose', 'twaDispose']), [s]);
+      case 2:
+      case 3:
+      case 4:
+        return this.#call(t, this.#from(['ticketAcquire', 'ticketAwait']), [s]);
+      case 5:
+      case 6:
+      case 7:
+        return this.#call(t, this.#from(['twaAcquire', 'twaAwait']), [s]);
+      default:
+        return this.#draw(3)
+          ? this.#call(t, this.#from(['ticketRelease', 'twaRelease']), [s, 1 + this.#draw(3)])
+          : this.#call(t, this.#from(['twaReleaseConservative', 'ticketPost', 'twaPost']), [s]);
+    }
+  }
+}
