@@ -1,5 +1,5 @@
 /**
- * The event loop of a thread: what src/engine/doorbell.ts does, in its order, written as a machine of a few phases, since
+ * The event loop of a thread: what src/runtime/promises.ts does, in its order, written as a machine of a few phases, since
  * the search must be able to stop between any two accesses.
  */
 import { Violation } from '../../engine/search/violation.js';
