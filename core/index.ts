@@ -39,7 +39,7 @@ export { usedElements } from './memory/elements';
 export { draftName, openName } from './memory/names';
 export { generation, isDisposed, isRobust, maxOf } from './memory/objects';
 export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount } from './memory/threads';
-export { held, tellAgain } from './primitives/kinds';
+export { held, restoreOwnerDeaths } from './primitives/kinds';
 export {
   lock,
   mutexDispose,
@@ -49,13 +49,13 @@ export {
   unlock,
   waitersOf,
   waitsSince,
-  wakeEldest,
+  wakeHead,
 } from './primitives/mutex';
-export { compete, forgo, reserveLock } from './primitives/mutex-head';
+export { cancelHead, compete, reserveLock } from './primitives/mutex-head';
 export { turnLasted } from './primitives/mutex-pace';
 export { ownersDied } from './primitives/robust';
 export { acquireOne, available, exceeds, releaseOne } from './primitives/semaphore';
-export { giveUp, giveUpRun } from './queue/cancelling';
+export { cancel, cancelRun } from './queue/cancelling';
 export { dispose } from './queue/closing';
 export { enqueue, park, parkFor } from './queue/parking';
 export { setAwake, spend } from './queue/polling';

@@ -5,7 +5,6 @@
 import { elementCapacity, objectCapacity, objects } from './memory/arena';
 import { elementAt, usedElements } from './memory/elements';
 import {
-  ABANDONED,
   ASYNC,
   ATTACHED,
   COLLISIONS,
@@ -25,13 +24,14 @@ import {
   RESERVED,
   STATE_MASK,
   TICKET,
+  TOMBSTONE,
   USED_OBJECTS,
   WAITING,
   WIDTH_MASK,
 } from './memory/layout';
 import { isLive, objectOf } from './memory/objects';
 import { heldBy, isHead } from './primitives/kinds';
-import { undue } from './queue/runs';
+import { pendingCount } from './queue/runs';
 
 export function mostElements(): u32 {
   return elementCapacity;
@@ -76,7 +76,7 @@ export function elementWaiting(i: u32): i32 {
   const e = elementAt(i);
   const request = atomic.load<i64>(e, E_REQUEST);
   if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === ATTACHED) return isHead(objectOf(request), e) as i32;
-  if ((request >> OWNER_SHIFT) & (ASYNC as i64)) return undue(e, request);
+  if ((request >> OWNER_SHIFT) & (ASYNC as i64)) return pendingCount(e, request);
   return ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === WAITING) as i32;
 }
 
@@ -120,10 +120,10 @@ export function waiting(s: usize): i32 {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
-    if (state === IDLE || state === RESERVED || state >= ABANDONED) continue;
+    if (state === IDLE || state === RESERVED || state >= TOMBSTONE) continue;
     const request = atomic.load<i64>(e, E_REQUEST);
     if (objectOf(request) !== s) continue;
-    if ((request >> OWNER_SHIFT) & (ASYNC as i64)) count += undue(e, request);
+    if ((request >> OWNER_SHIFT) & (ASYNC as i64)) count += pendingCount(e, request);
     else if (state === WAITING) count++;
   }
   return count;

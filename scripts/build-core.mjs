@@ -70,7 +70,7 @@ for (const { name, entry, limit, embedded } of MODULES) {
 /**
  * Optimises for speed, but inlines no function that is called more than once and larger than INLINED. The compiler's
  * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/internals/what-was-tried.md).
- * Functions in an uninterruptible section (check/src/straight.ts) are at most that large, or named in inline.mjs.
+ * Functions in an uninterruptible section (check/src/uninterruptible.ts) are at most that large, or named in inline.mjs.
  */
 function optimize(bytes) {
   const module = binaryen.readBinary(bytes);

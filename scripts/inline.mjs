@@ -1,5 +1,5 @@
 /**
- * Makes some functions of core/ part of each caller. Most lie in an uninterruptible section (check/src/straight.ts),
+ * Makes some functions of core/ part of each caller. Most lie in an uninterruptible section (check/src/uninterruptible.ts),
  * which must contain no call. The rest serve robust semaphores and all others alike. The decorator that the compiler
  * has for this is not TypeScript.
  */
@@ -8,7 +8,7 @@ import { Node, NodeKind } from 'assemblyscript';
 const INLINE = new Set([
   'core/memory/attachments/hold',
   'core/memory/attachments/record',
-  'core/memory/elements/clearCells',
+  'core/memory/elements/leaveCellsInlined',
   'core/memory/elements/freeElement',
   'core/memory/elements/take',
   'core/primitives/kinds/cancelled',
@@ -19,7 +19,7 @@ const INLINE = new Set([
   'core/queue/tickets/tryAcquire',
   'core/queue/waking/note',
   'core/queue/waking/ring',
-  'core/queue/waking/tell',
+  'core/queue/waking/wakeOwner',
 ]);
 
 /** A transformation of the compiler's syntax tree: it decorates these functions. */

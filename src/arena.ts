@@ -146,7 +146,7 @@ export class Arena {
       throw new Error('makeDefault: this thread has a default arena already, and others may be using it');
     }
     defaultArena = this;
-    host.bequeath(this.handle);
+    host.setInherited(this.handle);
     return this;
   }
 
@@ -209,7 +209,7 @@ export class Arena {
   }
 
   /**
-   * Declares a thread dead. What it waited for is given up, as by a time-out; what it held of robust objects goes
+   * Declares a thread dead. What it waited for is cancelled, as by a time-out; what it held of robust objects goes
    * back, and whoever acquires next learns of it; what else it was attached to it lets go of. Never blocks.
    *
    * The thread must have ended, or sleep in a blocking call of this library, in which it then sleeps for ever. Of

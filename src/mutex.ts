@@ -26,7 +26,7 @@ import {
   ANSWER_HELD,
   ANSWER_NOT_HELD,
   CLOSED_OBJECT,
-  ELDEST,
+  HEAD,
   QUEUED,
   REFUSED,
   TIMED_OUT,
@@ -208,7 +208,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const at = this.#at;
     const { number } = this.#shared;
     const { mayBlock, awake } = this.reference.attachment;
-    const waits = this.#shared.promises.first !== 0 || this.#shared.eldest.waits;
+    const waits = this.#shared.promises.first !== 0 || this.#shared.head.waits;
     const left = countdown(timeout);
     core.turnLasted(at, awake.sinceTurn);
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
@@ -216,23 +216,23 @@ export class Mutex extends SharedObject<typeof KIND> {
       if (!mayBlock) throw mayNotBlock('lockAsync, holdAsync or tryLock');
       throw new Error(core.ownerOf(at) === this.reference.attachment.thread ? OWNED : PROMISED);
     }
-    if (answer === QUEUED || answer === ELDEST) {
+    if (answer === QUEUED || answer === HEAD) {
       awake.waits();
       core.waitsSince(number, Date.now() | 0);
     }
     if (answer === QUEUED) {
       answer = parkUntilDue(core, at, number, left);
       if (answer === REFUSED) throw timedOut(LOCK, timeout);
-      if (answer === ADMITTED) answer = ELDEST;
+      if (answer === ADMITTED) answer = HEAD;
     }
-    if (answer === ELDEST) {
+    if (answer === HEAD) {
       let rest = left();
       do {
         answer = core.compete(at, rest === Infinity ? -1n : nanoseconds(Math.max(rest, 0)), number);
         rest = left();
       } while (answer === TIMED_OUT && rest > 0);
       if (answer === TIMED_OUT) {
-        core.forgo(at, number);
+        core.cancelHead(at, number);
         throw timedOut(LOCK, timeout);
       }
       if (answer === ADMITTED) awake.turnBegins();
@@ -259,7 +259,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       this.onOwnerDied?.(deaths);
     } catch (error) {
       // Nobody has repaired anything: the next to lock is to be told. After dispose there is none, nor any memory.
-      if (!this.disposed) this.#core.tellAgain(this.#at, deaths);
+      if (!this.disposed) this.#core.restoreOwnerDeaths(this.#at, deaths);
       if (this.held) this.unlock();
       throw error;
     }
@@ -299,9 +299,9 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   #finishUnlock(answer: number): void {
     if (answer !== ANSWER_NOT_HELD) {
-      const { eldest } = this.#shared;
-      if (eldest.waits) eldest.rest();
-      else this.#core.wakeEldest(this.#at);
+      const { head } = this.#shared;
+      if (head.waits) head.rest();
+      else this.#core.wakeHead(this.#at);
     } else if (!this.disposed) throw new Error(this.#notHeld());
   }
 
@@ -339,12 +339,12 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   #waitAsync(timeout: number, signal: AbortSignal | undefined): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
-    const { number, promises, eldest } = this.#shared;
+    const { number, promises, head } = this.#shared;
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
     if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
     const since = Date.now() | 0;
     return new Promise<boolean>((resolve) => {
-      let leave = (reason: unknown): void => eldest.giveUp(reason);
+      let leave = (reason: unknown): void => head.cancel(reason);
       // What it has been told to reject with, which may be a DisposedError of something else.
       let given: { readonly reason: unknown } | undefined;
       const unwatch = impatient
@@ -367,8 +367,8 @@ export class Mutex extends SharedObject<typeof KIND> {
       };
       // Not an await: nobody else of this thread can come in between.
       const due = (value?: Promise<never>): void => {
-        leave = (reason) => eldest.giveUp(reason);
-        if (value === undefined) eldest.begin(settle, since);
+        leave = (reason) => head.cancel(reason);
+        if (value === undefined) head.begin(settle, since);
         else settle(value);
       };
       if (answer === ADMITTED) due();

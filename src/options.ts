@@ -13,11 +13,11 @@ export const LONGEST = 2 ** 31 - 1;
 export interface WaitOptions {
   /**
    * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). 0: only if it is the request's turn at once.
-   * The request gives up with a `TimeoutError`.
+   * The request cancels with a `TimeoutError`.
    */
   readonly timeout?: number;
   /**
-   * Aborted: the request gives up with the signal's reason. Aborted already: it never queues. While a thread
+   * Aborted: the request cancels with the signal's reason. Aborted already: it never queues. While a thread
    * blocks its own signals cannot fire, so that `acquire`, `lock` and `hold` look at it once, before they begin.
    */
   readonly signal?: AbortSignal;

@@ -61,7 +61,7 @@ export class Reference {
 
   /** The library object is done with the shared object; promises of this thread that are due are settled. */
   letGo(owner: Owner): void {
-    this.shared.eldest.rest();
+    this.shared.head.rest();
     this.shared.promises.settle();
     this.attachment.letGo(owner, this.address);
   }

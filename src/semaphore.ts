@@ -61,7 +61,7 @@ const KIND = 'Semaphore';
 const NUMBER = 1;
 const PERMITS = 'the permits were';
 /** Admitted to a robust semaphore, of whose dead owners the thread must hear: beside the core's answers. */
-const HEAR = 1;
+const CHECK_OWNER_DEATHS = 1;
 /** What acquireAsync answers when there was nothing to wait for. */
 const DONE = Promise.resolve();
 
@@ -212,8 +212,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   #park(acquired: number, permits: number): void {
     const { robust } = this.#shared;
-    if (acquired === HEAR) {
-      this.#hear(permits);
+    if (acquired === CHECK_OWNER_DEATHS) {
+      this.#takeOwnerDeaths(permits);
       return;
     }
     let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
@@ -226,11 +226,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   #admitted(answer: number, permits: number): void {
     if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
-    if (this.#robust) this.#hear(permits);
+    if (this.#robust) this.#takeOwnerDeaths(permits);
   }
 
   /** Whether owners of the robust semaphore have died since somebody last learnt of it. The thread has just acquired. */
-  #hear(permits: number): boolean {
+  #takeOwnerDeaths(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
     if (deaths > 0) this.#tell(deaths, permits);
     // After the callback, which may acquire and release itself.
@@ -244,7 +244,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
       this.onOwnerDied?.(deaths);
     } catch (error) {
       // Nobody has repaired anything: the next to acquire is to be told.
-      this.#core.tellAgain(at, deaths);
+      this.#core.restoreOwnerDeaths(at, deaths);
       try {
         this.release(permits);
       } catch {
@@ -264,7 +264,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     const { robust } = this.#shared;
     const left = countdown(timeout);
     const acquired = this.#acquire(at, permits);
-    let answer = acquired === HEAR ? ADMITTED : core.enqueue(at, permits, acquired, robust);
+    let answer = acquired === CHECK_OWNER_DEATHS ? ADMITTED : core.enqueue(at, permits, acquired, robust);
     if (answer === QUEUED) {
       this.reference.attachment.awake.waits();
       answer = parkUntilDue(core, at, robust, left);
@@ -283,7 +283,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   tryAcquire(permits = 1): boolean {
     if (permits !== 1) this.#check('tryAcquire', permits);
     const answer = this.#try(permits);
-    if (answer === ADMITTED && this.#robust) this.#hear(permits);
+    if (answer === ADMITTED && this.#robust) this.#takeOwnerDeaths(permits);
     return answer === ADMITTED;
   }
 
@@ -310,7 +310,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     const acquired = this.#queue(permits, options);
     if (!this.#robust) return acquired;
     return acquired.then(() => {
-      this.#hear(permits);
+      this.#takeOwnerDeaths(permits);
     });
   }
 
@@ -339,8 +339,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
     }
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
     if (answer <= 0) return this.#arrived(answer);
-    return this.#promises.waitAlone(this, answer, (giveUp) =>
-      watch(timeout, options.signal, giveUp, PERMITS),
+    return this.#promises.waitAlone(this, answer, (cancel) =>
+      watch(timeout, options.signal, cancel, PERMITS),
     );
   }
 
@@ -396,7 +396,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /** As `acquireAsync`, with a guard: `await using held = await semaphore.holdAsync()`. */
   async holdAsync(permits = 1, options?: WaitOptions): Promise<HeldPermits> {
     await this.#queue(permits, options);
-    return new HeldPermits(this, permits, this.#robust && this.#hear(permits));
+    return new HeldPermits(this, permits, this.#robust && this.#takeOwnerDeaths(permits));
   }
 
   /** @internal */
@@ -431,7 +431,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
 /** The core's acquire, of a robust semaphore or not. */
 function acquireOf(core: Core, { robust }: Shared): Core['acquire'] {
-  return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || HEAR;
+  return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || CHECK_OWNER_DEATHS;
 }
 
 /** The core's release, and for a bounded semaphore one that also asks whether there is room. */

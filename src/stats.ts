@@ -2,7 +2,7 @@
  * An arena, a semaphore and a mutex describe themselves by plain objects, taken by a look at every wait element. Other
  * threads go on meanwhile, so the numbers need not fit one another; while all rest, they are exact.
  */
-import { ABANDONED, ASYNC, ATTACHED, AWAKE, type Core, IDLE, WAITING } from './runtime/core.js';
+import { ASYNC, ATTACHED, AWAKE, type Core, IDLE, TOMBSTONE, WAITING } from './runtime/core.js';
 
 /** A thread of an arena. */
 export interface ThreadStats {
@@ -34,8 +34,8 @@ export interface ArenaStats {
   readonly waiting: number;
   /** Milliseconds for which the one that has waited longest has. */
   readonly longestWait: number;
-  /** Tickets that were given up and not passed on yet. */
-  readonly abandoned: number;
+  /** Tickets that were cancelled and not passed on yet. */
+  readonly cancelled: number;
   /** How often, since the arena was made, a waiter came to a bucket of the waiting array where another stood. */
   readonly collisions: number;
   /** How often, since the arena was made, a waiter was woken whose turn had not come. */
@@ -70,8 +70,8 @@ export interface SemaphoreStats {
   readonly waiting: number;
   /** Milliseconds for which the one that has waited longest has. */
   readonly longestWait: number;
-  /** Tickets that were given up and not passed on yet. */
-  readonly abandoned: number;
+  /** Tickets that were cancelled and not passed on yet. */
+  readonly cancelled: number;
   /** Requests that ended by a time-out or a signal, since it was made. */
   readonly timeouts: number;
   /** Whether each thread's permits are recorded. */
@@ -113,7 +113,7 @@ interface Waiter {
 interface Look {
   readonly waiters: readonly Waiter[];
   readonly holders: readonly HolderStats[];
-  readonly abandoned: number;
+  readonly cancelled: number;
   readonly used: number;
 }
 
@@ -126,7 +126,7 @@ function look(core: Core, object?: number): Look {
   const waiters: Waiter[] = [];
   const holders: HolderStats[] = [];
   const now = Date.now();
-  let abandoned = 0;
+  let cancelled = 0;
   let used = 0;
   for (let i = core.usedElements() - 1; i >= 0; i--) {
     const state = core.elementState(i);
@@ -134,12 +134,12 @@ function look(core: Core, object?: number): Look {
     if (object !== undefined && core.elementObject(i) !== object) continue;
     const owner = core.elementOwner(i);
     const thread = owner & THREAD_MASK;
-    if (state === ABANDONED) abandoned += Number(core.elementWidth(i, 1));
+    if (state === TOMBSTONE) cancelled += Number(core.elementWidth(i, 1));
     else if (state === ATTACHED) {
       const permits = core.elementHeld(i);
       if (permits > 0) holders.push({ thread, permits });
       if (core.elementWaiting(i) === 0) continue;
-      // The eldest waiter of a mutex is in no queue any more.
+      // The head waiter of a mutex is in no queue any more.
       const isPromise = core.isAsleep(thread) === 0;
       waiters.push({ thread, isPromise, requests: 1, width: 0, since: ago(now, core.elementSince(i)) });
     } else if (state === WAITING || state === AWAKE || (owner & ASYNC && state > IDLE + 1 && state < AWAKE)) {
@@ -156,7 +156,7 @@ function look(core: Core, object?: number): Look {
       });
     }
   }
-  return { waiters, holders, abandoned, used };
+  return { waiters, holders, cancelled, used };
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
@@ -164,7 +164,7 @@ const requestsOf = (waiters: readonly Waiter[]): number => sum(waiters.map(({ re
 const longest = (waiters: readonly Waiter[]): number => Math.max(0, ...waiters.map(({ since }) => since));
 
 export function arenaStats(core: Core): ArenaStats {
-  const { waiters, holders, abandoned, used } = look(core);
+  const { waiters, holders, cancelled, used } = look(core);
   const threads: ThreadStats[] = [];
   for (let thread = 1; thread <= core.mostThreads(); thread++) {
     if (core.lifeIfAlive(thread) === 0) continue;
@@ -182,7 +182,7 @@ export function arenaStats(core: Core): ArenaStats {
     threads,
     waiting: requestsOf(waiters),
     longestWait: longest(waiters),
-    abandoned,
+    cancelled,
     collisions: core.collisions(),
     futileWakes: core.futileWakes(),
     elements: { used, capacity: core.mostElements() },
@@ -192,17 +192,17 @@ export function arenaStats(core: Core): ArenaStats {
 }
 
 export function semaphoreStats(core: Core, at: number): SemaphoreStats {
-  const { waiters, holders, abandoned } = look(core, at);
+  const { waiters, holders, cancelled } = look(core, at);
   const permits = core.initial(at);
   const queued = sum(waiters.map(({ requests, width }) => requests * width));
   return {
     permits,
     max: core.maxOf(at),
     available: core.available(at),
-    out: permits - Number(core.balance(at)) - queued - abandoned,
+    out: permits - Number(core.balance(at)) - queued - cancelled,
     waiting: requestsOf(waiters),
     longestWait: longest(waiters),
-    abandoned,
+    cancelled,
     timeouts: core.timeouts(at),
     robust: core.isRobust(at) !== 0,
     ownerDeaths: core.deaths(at),

@@ -5,13 +5,13 @@ import { Command, InvalidArgumentError } from 'commander';
 import { boundsOf, type SearchResult, search } from './engine/search/search.js';
 import { parse, render, shorten } from './engine/search/trace.js';
 import { walk } from './engine/search/walk.js';
-import { breaks } from './engine/wasm/straight.js';
+import { breaks } from './engine/wasm/uninterruptible.js';
 import { performAll } from './jobs.js';
 import { models } from './models/all.js';
 import { loadProgram, programOf } from './programs.js';
 import { Driver } from './scene/driver.js';
 import type { Model } from './scene/model.js';
-import { straightRuns } from './straight.js';
+import { sections } from './uninterruptible.js';
 import type { Job } from './worker.js';
 
 /** What a waiter does that has pushed itself on a chain and need not wait: core/algorithms/chains.ts. */
@@ -186,9 +186,11 @@ async function all(): Promise<number> {
   const ways = recoveries([...reports.values()]);
   const missed = ways.filter((count) => count === 0).length;
   console.log(told(ways));
-  const broken = straightRuns.flatMap((run) => breaks(loadProgram('core'), run));
+  const broken = sections.flatMap((run) => breaks(loadProgram('core'), run));
   console.log(
-    broken.length === 0 ? `straight: ${straightRuns.map(({ name }) => name).join('; ')}` : broken.join('\n'),
+    broken.length === 0
+      ? `uninterruptible: ${sections.map(({ name }) => name).join('; ')}`
+      : broken.join('\n'),
   );
   return failed + broken.length + missed > 0 ? 1 : 0;
 }

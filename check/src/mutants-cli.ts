@@ -40,8 +40,8 @@ const options = new Command('mutants')
   .addOption(new Option('--program <name>', 'only mutants of this module').choices(PROGRAMS))
   .option('--states <number>', 'leave out models of more states', Number, 110_000)
   .option('--budget <number>', 'try no further models when those tried have so many states', Number, 400_000)
-  .option('--last <file>', 'a report: what told a mutant then is tried first', LAST)
-  .option('--again', 'only mutants that nothing has told, as that report says', false)
+  .option('--last <file>', 'a report: what killed a mutant then is tried first', LAST)
+  .option('--again', 'only mutants that nothing has killed, as that report says', false)
   .option('--write <file>', 'write the report there')
   .parse()
   .opts<Options>();
@@ -51,7 +51,7 @@ const progress = (what: string, of: number) => (count: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
   else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
-const told = existsSync(options.last)
+const killed = existsSync(options.last)
   ? tellers(readFileSync(options.last, 'utf8'))
   : new Map<string, string>();
 const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
@@ -80,15 +80,15 @@ const names = new Map(
 const named = PROGRAMS.flatMap(mutantsOf)
   .map((mutant, index) => ({ mutant, index, name: names.get(mutant.program)?.(mutant) ?? '' }))
   .filter(({ mutant: { program } }) => program === (options.program ?? program))
-  .filter(({ name }) => name.includes(options.only ?? '') && !(options.again && told.has(name)));
+  .filter(({ name }) => name.includes(options.only ?? '') && !(options.again && killed.has(name)));
 const jobs = named.map(({ mutant, index, name }): Job => {
   const { offset } = mutant.site;
   const ofSetUp = setUps.get(mutant.program)?.words.has(offset) ?? false;
   const candidates = measuresOn(mutant.program).filter(
     ({ words, states }) => words.has(offset) || (states <= SMALL && ofSetUp),
   );
-  // What told it in the last report is tried first, however large it is.
-  const before = told.get(name);
+  // What killed it in the last report is tried first, however large it is.
+  const before = killed.get(name);
   const first = chosen.some((model) => model.name === before && (model.program ?? 'core') === mutant.program)
     ? [{ model: before as string, states: sizes.get(before as string) ?? Number.POSITIVE_INFINITY }]
     : [];
@@ -106,16 +106,16 @@ const used = new Set<RegExp>();
 const findings = named.map(({ mutant, name }, i): Finding => {
   const verdict = verdicts[i] as Verdict;
   const [pattern, reason] =
-    reasons.find(([pattern]) => verdict.outcome === 'survives' && pattern.test(name)) ?? [];
+    reasons.find(([pattern]) => verdict.outcome === 'survived' && pattern.test(name)) ?? [];
   if (pattern !== undefined) used.add(pattern);
   return { name, fn: mutant.site.fn, change: mutant.change, verdict, reason };
 });
 if (options.write !== undefined)
   writeFileSync(options.write, report(findings, options.states, options.budget));
 const unexplained = findings.filter(
-  ({ verdict, reason }) => verdict.outcome === 'survives' && reason === undefined,
+  ({ verdict, reason }) => verdict.outcome === 'survived' && reason === undefined,
 );
-for (const { name } of unexplained) console.log(`survives: ${name}`);
+for (const { name } of unexplained) console.log(`survived: ${name}`);
 const whole = options.only === undefined && options.program === undefined && !options.again;
 const idle = whole ? reasons.filter(([pattern]) => !used.has(pattern)) : [];
 for (const [pattern] of idle) console.log(`a reason for no survivor: ${pattern}`);

@@ -25,7 +25,7 @@ const REFUSED = 2;
 const QUEUED = 3;
 const TIMED_OUT = 2;
 const MORE = 4;
-const ELDEST = 8;
+const HEAD = 8;
 const MUTEX = 20;
 export const THREADS = 3;
 const NAME_BYTES = 20;
@@ -315,13 +315,13 @@ export class Sequence {
       case 1:
         if (counted !== 0 && this.#draw(3) === 0)
           return this.#call(t, 'waitsSince', [counted, this.#draw(1000)]);
-        return this.#call(t, this.#from(['ownerOf', 'waitersOf', 'ownersDied', 'wakeEldest']), [m]);
+        return this.#call(t, this.#from(['ownerOf', 'waitersOf', 'ownersDied', 'wakeHead']), [m]);
       case 2:
         return this.#draw(5) ? this.#call(t, 'unlock', [m]) : this.#call(t, 'mutexDispose', [m]);
       case 3:
         return this.#draw(4)
-          ? this.#call(t, this.#from(['forgo', 'reserveLock']), [m, counted])
-          : this.#call(t, 'giveUp', [m, counted]);
+          ? this.#call(t, this.#from(['cancelHead', 'reserveLock']), [m, counted])
+          : this.#call(t, 'cancel', [m, counted]);
       case 4:
         return this.#reap(t);
       case 5:
@@ -336,7 +336,7 @@ export class Sequence {
       case 8: {
         const run = this.#from(this.#runs.filter((each) => each.t === t && each.s === m));
         if (!run) return this.#arrive(t, m, 1);
-        const outcome = this.#call(t, 'giveUpRun', [run.number]);
+        const outcome = this.#call(t, 'cancelRun', [run.number]);
         if (outcome === REFUSED) this.#settled(run, run.left);
         return outcome;
       }
@@ -345,7 +345,7 @@ export class Sequence {
       case 11:
       case 12: {
         const outcome = this.#call(t, 'unlock', [m]);
-        return outcome === MORE && this.#draw(10) ? this.#call(t, 'wakeEldest', [m]) : outcome;
+        return outcome === MORE && this.#draw(10) ? this.#call(t, 'wakeHead', [m]) : outcome;
       }
       default:
         return this.#lockMutex(t, m, counted);
@@ -359,13 +359,13 @@ export class Sequence {
     outcome = this.#call(t, 'queue', [m, counted]);
     if (outcome === QUEUED) {
       outcome = this.#call(t, 'parkFor', [1n, this.#draw(9), counted]);
-      if (outcome === TIMED_OUT && this.#draw(3)) outcome = this.#call(t, 'giveUp', [m, counted]);
+      if (outcome === TIMED_OUT && this.#draw(3)) outcome = this.#call(t, 'cancel', [m, counted]);
       return outcome;
     }
-    if (outcome !== ELDEST || this.#draw(20) === 0) return outcome;
-    for (let tries = this.#draw(3); tries >= 0 && (outcome === ELDEST || outcome === TIMED_OUT); tries--)
+    if (outcome !== HEAD || this.#draw(20) === 0) return outcome;
+    for (let tries = this.#draw(3); tries >= 0 && (outcome === HEAD || outcome === TIMED_OUT); tries--)
       outcome = this.#call(t, 'compete', [m, BigInt(this.#draw(4) - 1), counted]);
-    return outcome === TIMED_OUT && this.#draw(2) ? this.#call(t, 'forgo', [m, counted]) : outcome;
+    return outcome === TIMED_OUT && this.#draw(2) ? this.#call(t, 'cancelHead', [m, counted]) : outcome;
   }
 
   #inspect(t: number, s: number) {
@@ -412,7 +412,7 @@ export class Sequence {
         if (enqueued !== QUEUED || this.#draw(8) === 0) return enqueued;
         const parked = this.#call(t, 'parkFor', [BigInt(this.#draw(2)) - 1n, this.#draw(9), counted]);
         return (parked === 'stuck' || parked === TIMED_OUT) && this.#draw(3)
-          ? this.#call(t, 'giveUp', [s, counted])
+          ? this.#call(t, 'cancel', [s, counted])
           : parked;
       }
       case 4:
@@ -483,18 +483,18 @@ export class Sequence {
       case 26:
         return this.#drafts.length ? this.#open(t) : this.#call(t, 'draftName', []);
       case 27:
-        return this.#call(t, 'giveUp', [s, counted]);
+        return this.#call(t, 'cancel', [s, counted]);
       case 28:
         return this.#reap(t);
       case 29:
         return this.#inspect(t, s);
       case 30:
-        if (this.#draw(4) === 0) return this.#call(t, 'tellAgain', [s, this.#draw(3)]);
+        if (this.#draw(4) === 0) return this.#call(t, 'restoreOwnerDeaths', [s, this.#draw(3)]);
         return this.#call(t, 'held', [this.#attachments.find((each) => each.t === t)?.number ?? 1]);
       default: {
         const run = this.#from(this.#runs.filter((each) => each.t === t));
         if (!run) return this.#arrive(t, s, n);
-        const outcome = this.#call(t, 'giveUpRun', [run.number]);
+        const outcome = this.#call(t, 'cancelRun', [run.number]);
         if (outcome === REFUSED) this.#settled(run, run.left);
         return outcome;
       }

@@ -1,7 +1,7 @@
 /**
  * What is wrong on purpose: the search must tell, or it could not be believed where it finds nothing.
  *
- * Two ways for a waiter to give up that others have taken. In a FIFO queue of tickets a waiter may neither walk away,
+ * Two ways for a waiter to cancel that others have taken. In a FIFO queue of tickets a waiter may neither walk away,
  * since its permits then come to nobody, nor post on its own behalf, since that admits those ahead on permits which do
  * not exist. And promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
  */
@@ -23,7 +23,7 @@ import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 
 const core = loadProgram('core');
 
-/** acquire(1, timeout) of a thread that, when the time is over, does this instead of giving up; then it is at its end. */
+/** acquire(1, timeout) of a thread that, when the time is over, does this instead of cancelling; then it is at its end. */
 function acquireOr(wrong: 'walks away' | 'posts'): Op {
   return {
     text: `acquire(1), ${wrong}`,
@@ -68,7 +68,7 @@ describe('a waiter whose time is over', () => {
     expect(find(true, [acquire()], [acquireOr('posts')])).toMatch(/admitted with 1: 1 permits out, 0 made/);
   });
 
-  it('and gives up: nothing is found', () => {
+  it('and cancels: nothing is found', () => {
     expect(find(false, [acquireFor()], [acquire()], [post(2)])).toBe(undefined);
     expect(find(true, [acquire()], [acquireFor()])).toBeUndefined();
   });

@@ -37,14 +37,14 @@ function mutant(name: string, model: Model): Program {
 describe('seeded faults', () => {
   it.each([
     ['the look at grant after entering a cell', 'parking/enterUntilDue: load grant, zero', '2x2'],
-    ['a notify', 'waking/moveOn: notify state, dropped', '2x2'],
+    ['a notify', 'waking/endWait: notify state, dropped', '2x2'],
     [
       'one notified of all who sleep on a word',
       'algorithms/ticket-semaphore/ticketPost: notify grant, one',
       'ticket: 4x1',
     ],
-    ['the comparison when a grant is given', 'waking/moveOn: cmpxchg state, loosened', '1x3'],
-    ['the epoch', 'parking/leave: load state, zero', '1x3'],
+    ['the comparison when a grant is given', 'waking/endWait: cmpxchg state, loosened', '1x3'],
+    ['the epoch', 'parking/leaveQueue: load state, zero', '1x3'],
     ['grant before ticket', 'semaphore/releaseOne: rmw grant, swapped with load ticket', '2x2'],
     ['the comparison of a wait', 'parking/parkFor: wait state, loosened', '2x2'],
     [
@@ -55,7 +55,7 @@ describe('seeded faults', () => {
     [
       'the epoch of a tombstone',
       'tombstones/claim: load state, ones',
-      'tenants: given up when due, from epoch 0',
+      'owners: cancelled when due, from epoch 0',
     ],
   ])('%s', (_, name, modelName) => {
     const model = modelOf(modelName);
@@ -76,18 +76,18 @@ describe('a mutant', () => {
       [modelOf('names, robust'), 300],
       [last, 300],
     ] as const;
-    expect(tryMutant(program, candidates)).toMatchObject({ outcome: 'told', model: '2x2' });
-    expect(tryMutant(program, candidates, 300)).toEqual({ outcome: 'survives' });
+    expect(tryMutant(program, candidates)).toMatchObject({ outcome: 'killed', model: '2x2' });
+    expect(tryMutant(program, candidates, 300)).toEqual({ outcome: 'survived' });
   });
 
   it('has its teller in the report', () => {
     const finding = { name: 'a/b: load c|d, zero', fn: 'a/b', change: 'zero', reason: undefined };
-    const verdict = { outcome: 'told', model: '2x2', message: 'x | y' } as const;
+    const verdict = { outcome: 'killed', model: '2x2', message: 'x | y' } as const;
     const other = {
       ...finding,
       name: 'a/b: load e, ones',
       reason: 'why',
-      verdict: { outcome: 'survives' } as const,
+      verdict: { outcome: 'survived' } as const,
     };
     const text = report([{ ...finding, verdict }, other], 1, 1);
     expect([...tellers(text + text)]).toEqual([[finding.name, '2x2']]);

@@ -50,7 +50,7 @@ const M_LIMIT = constant('M_LIMIT');
 const M_PACE = constant('M_PACE');
 const M_TURN = constant('M_TURN');
 const MORE = constant('MORE');
-const ELDEST = constant('ELDEST');
+const HEAD = constant('HEAD');
 
 describe('a turn', () => {
   const WAITER = constant('M_WAITER');
@@ -58,13 +58,13 @@ describe('a turn', () => {
   const machine32 = (scene: Scene, at: number, value: number): void => scene.machine.hostStore32(at, value);
 
   interface Turn {
-    /** Overtakings until the eldest ends the turn, if it is awake. */
+    /** Overtakings until the head ends the turn, if it is awake. */
     turn: number;
     /** And until nobody else may take the lock. */
     limit: number;
   }
 
-  /** As the eldest of so many has taken the lock, which had been taken so often in half a millisecond. */
+  /** As the head of so many has taken the lock, which had been taken so often in half a millisecond. */
   function turnOf(waiters: number, bypass: number, pace = 0): Turn {
     const model = mutexModel({ name: 'turns', program: 'L U | L U', bypass, spin: 40 });
     let turn: Turn | undefined;
@@ -73,7 +73,7 @@ describe('a turn', () => {
       const m = mutex(scene);
       const word = (address: number): number => scene.machine.words[address >> 2] as number;
       scene.callNow(0, 'lock', m);
-      expect(scene.callNow(1, 'queue', m, scene.attachment(1, 0))).toBe(ELDEST);
+      expect(scene.callNow(1, 'queue', m, scene.attachment(1, 0))).toBe(HEAD);
       // Waiters reach into the upper half of the word.
       const more = BigInt(waiters - 1) * BigInt(WAITER) + BigInt(word(m + M_WORD) >>> 0);
       scene.machine.hostStore32(m + M_WORD, Number(BigInt.asIntN(32, more)));
@@ -82,7 +82,7 @@ describe('a turn', () => {
       machine32(scene, m + M_LIMIT, bypass);
       scene.callNow(0, 'unlock', m);
       // Else compete sets the limit before it has the lock.
-      scene.clear(1, 'mutex/first');
+      scene.clear(1, 'mutex/limitUnset');
       expect(scene.callNow(1, 'compete', m, ...FOR_EVER, scene.attachment(1, 0))).toBe(ADMITTED);
       turn = { turn: word(m + M_TURN), limit: word(m + M_LIMIT) };
     };
@@ -162,7 +162,7 @@ describe('the pace', () => {
 });
 
 describe('an owner', () => {
-  /** What its unlock is answered, and a lock after that, when another is the eldest. */
+  /** What its unlock is answered, and a lock after that, when another is the head. */
   function answers(limit: number, flags = 0): { unlock: number; lock: number } {
     const model = mutexModel({ name: 'again', program: 'L U | L U', bypass: 4096 });
     const found = { unlock: -1, lock: -1 };
@@ -215,7 +215,7 @@ describe('an owner', () => {
   });
 
   it.each([
-    ['the eldest must be woken', constant('M_SLEEPING'), MORE],
+    ['the head must be woken', constant('M_SLEEPING'), MORE],
     ['that is all', 0, ADMITTED],
   ])('that unlocks is told that %s', (_, flags, answer) => {
     expect(answers(1000, flags).unlock).toBe(answer);
@@ -230,7 +230,7 @@ describe('an owner', () => {
 });
 
 describe('a thread that polls', () => {
-  const M_ELDEST = constant('M_ELDEST');
+  const M_HEAD = constant('M_HEAD');
   const M_RESERVED = constant('M_RESERVED');
   const M_SLEEPING = constant('M_SLEEPING');
   const SPIN = 40;
@@ -256,9 +256,9 @@ describe('a thread that polls', () => {
     pace: number;
   }
 
-  /** Thread 0 has the lock. Thread 1, the eldest, polls, or thread 2, who comes by, and may be the first to wait. */
+  /** Thread 0 has the lock. Thread 1, the head, polls, or thread 2, who comes by, and may be the first to wait. */
   function polled(
-    who: 'eldest' | 'passer-by' | 'first',
+    who: 'head' | 'barging thread' | 'first',
     between: Between,
     { limit = 10_000, turn = limit, pace = 0, sleeps = 1 } = {},
   ): Polled {
@@ -271,11 +271,11 @@ describe('a thread that polls', () => {
       const word = (at: number): number => machine.words[(m + at) >> 2] as number;
       scene.callNow(0, 'lock', m);
       if (who !== 'first') scene.callNow(1, 'queue', m, scene.attachment(1, 0));
-      scene.clear(1, 'mutex/first');
+      scene.clear(1, 'mutex/limitUnset');
       machine.hostStore32(m + M_LIMIT, limit);
       machine.hostStore32(m + M_TURN, turn);
       machine.hostStore32(m + M_PACE, pace);
-      const t = who === 'eldest' ? 1 : 2;
+      const t = who === 'head' ? 1 : 2;
       const owner = {
         lock: () => expect(scene.callNow(0, 'lock', m)).toBe(ADMITTED),
         unlock: () => expect(scene.callNow(0, 'unlock', m)).toBe(ADMITTED),
@@ -288,14 +288,14 @@ describe('a thread that polls', () => {
       for (let times = sleeps; times > 0; times--) {
         if (machine.status(t) === PARKED) {
           expect(scene.callNow(0, 'unlock', m)).toBe(MORE);
-          scene.callNow(0, 'wakeEldest', m);
+          scene.callNow(0, 'wakeHead', m);
           owner.lock();
           polls = Math.abs(polls);
         }
         while (machine.status(t) === PENDING) {
           const at = machine.pendingAddress(t) - m;
           // The store of who sleeps: polling is over, and so it is when a ticket is taken.
-          if (at === M_ELDEST || at === TICKET) polls = -Math.abs(polls);
+          if (at === M_HEAD || at === TICKET) polls = -Math.abs(polls);
           else if (at === M_WORD && machine.pendingKind(t) === LOAD && polls >= 0) between(++polls, owner);
           machine.step(t);
         }
@@ -316,10 +316,10 @@ describe('a thread that polls', () => {
     return result as Polled;
   }
 
-  // A poll finds the word as the one before; and tryLock, by which a passer-by takes the lock, looks once more.
+  // A poll finds the word as the one before; and tryLock, by which a barging thread takes the lock, looks once more.
   it.each([
-    ['passer-by', 10 + 1 + 1],
-    ['eldest', 10 + 1],
+    ['barging thread', 10 + 1 + 1],
+    ['head', 10 + 1],
   ] as const)('as %s takes a lock that lies idle', (who, polls) => {
     const found = polled(who, (poll, { unlock }) => {
       if (poll === 10) unlock();
@@ -327,25 +327,25 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls, answer: ADMITTED, tickets: 1 });
   });
 
-  it('as eldest waits longer for that when it would wake another', () => {
-    const found = polled('eldest', (poll, { unlock, set }) => {
+  it('as head waits longer for that when it would wake another', () => {
+    const found = polled('head', (poll, { unlock, set }) => {
       if (poll === 9) set(2 * constant('M_WAITER'));
       if (poll === 10) unlock();
     });
     expect(found).toMatchObject({ polls: 10 + 8, answer: ADMITTED });
   });
 
-  it('as passer-by leaves it to an owner who comes back soon', () => {
-    const found = polled('passer-by', (poll, { lock, unlock }) => {
+  it('as barging thread leaves it to an owner who comes back soon', () => {
+    const found = polled('barging thread', (poll, { lock, unlock }) => {
       if (poll % 4 === 2) unlock();
       if (poll % 4 === 3) lock();
     });
     expect(found).toMatchObject({ answer: QUEUED, overtakings: 5 });
   });
 
-  it('as eldest goes on for as long as owners come and go, and takes the lock when its turn comes', () => {
+  it('as head goes on for as long as owners come and go, and takes the lock when its turn comes', () => {
     const found = polled(
-      'eldest',
+      'head',
       (poll, { lock, unlock }) => {
         unlock();
         if (poll <= 100) lock();
@@ -355,10 +355,10 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls: 101, answer: ADMITTED, overtakings: 100 });
   });
 
-  it('as eldest reserves the lock when the turn is over, before the limit', () => {
+  it('as head reserves the lock when the turn is over, before the limit', () => {
     const seen: boolean[] = [];
     const found = polled(
-      'eldest',
+      'head',
       (poll, { lock, unlock, has }) => {
         if (poll > 6) seen.push(has(M_RESERVED));
         if (poll > 7 && poll < 10) return;
@@ -372,8 +372,8 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls: 10, answer: ADMITTED, overtakings: 7 });
   });
 
-  it('as eldest polls seldom where the lock is taken more often than it polls', () => {
-    const often = polled('eldest', (_, { lock, unlock }) => {
+  it('as head polls seldom where the lock is taken more often than it polls', () => {
+    const often = polled('head', (_, { lock, unlock }) => {
       for (let i = 0; i < 8; i++) {
         unlock();
         lock();
@@ -384,9 +384,9 @@ describe('a thread that polls', () => {
     expect(often.polls).toBeLessThan(1250);
   });
 
-  it('as eldest does not take sections for long where owners come and go, however long it polls', () => {
+  it('as head does not take sections for long where owners come and go, however long it polls', () => {
     const often = polled(
-      'eldest',
+      'head',
       (_, { lock, unlock }) => {
         for (let i = 0; i < 8; i++) {
           unlock();
@@ -402,17 +402,14 @@ describe('a thread that polls', () => {
     ['at first does not reserve it', 10_000, 1, M_SLEEPING],
     ['reserves it the second time', 10_000, 2, M_RESERVED | M_SLEEPING],
     ['reserves it where sections are long', 5, 1, M_RESERVED | M_SLEEPING],
-  ])(
-    'as eldest sleeps when one owner has had the lock for all the polls, and %s',
-    (_, pace, sleeps, flags) => {
-      const found = polled('eldest', () => {}, { pace, sleeps });
-      expect(found).toMatchObject({ answer: -1, flags, pace: sleeps > 1 ? 5 : pace });
-      expect(found.polls).toBe(sleeps * (SPIN + 1));
-    },
-  );
+  ])('as head sleeps when one owner has had the lock for all the polls, and %s', (_, pace, sleeps, flags) => {
+    const found = polled('head', () => {}, { pace, sleeps });
+    expect(found).toMatchObject({ answer: -1, flags, pace: sleeps > 1 ? 5 : pace });
+    expect(found.polls).toBe(sleeps * (SPIN + 1));
+  });
 
-  it('as passer-by polls no more when it is overtaken often', () => {
-    const found = polled('passer-by', (_, { lock, unlock }) => {
+  it('as barging thread polls no more when it is overtaken often', () => {
+    const found = polled('barging thread', (_, { lock, unlock }) => {
       for (let i = 0; i < 8; i++) {
         unlock();
         lock();
@@ -423,29 +420,29 @@ describe('a thread that polls', () => {
   });
 
   it('is a waiter at once when nobody else waits', () => {
-    expect(polled('first', () => {})).toMatchObject({ polls: 1, answer: ELDEST, tickets: 1 });
+    expect(polled('first', () => {})).toMatchObject({ polls: 1, answer: HEAD, tickets: 1 });
   });
 
-  it('as passer-by polls on when the eldest has reserved the lock, and is awake', () => {
-    const found = polled('passer-by', (poll, { set }) => {
+  it('as barging thread polls on when the head has reserved the lock, and is awake', () => {
+    const found = polled('barging thread', (poll, { set }) => {
       if (poll === 5) set(M_RESERVED);
     });
     expect(found).toMatchObject({ polls: SPIN / 2 + 1, answer: QUEUED, tickets: 2 });
   });
 
   it.each([
-    ['the eldest has reserved the lock, and sleeps', M_RESERVED | M_SLEEPING],
+    ['the head has reserved the lock, and sleeps', M_RESERVED | M_SLEEPING],
     ['the mutex is closed', constant('M_CLOSED')],
-  ])('as passer-by polls no more when %s', (_, flag) => {
-    const found = polled('passer-by', (poll, { set }) => {
+  ])('as barging thread polls no more when %s', (_, flag) => {
+    const found = polled('barging thread', (poll, { set }) => {
       if (poll === 5) set(flag);
     });
     expect(found).toMatchObject({ polls: 5, answer: QUEUED, tickets: 2 });
   });
 
-  it('as passer-by queues up when nobody may overtake any more', () => {
+  it('as barging thread queues up when nobody may overtake any more', () => {
     const found = polled(
-      'passer-by',
+      'barging thread',
       (poll, { lock, unlock }) => {
         if (poll > 7) return;
         unlock();

@@ -5,7 +5,7 @@ import { PARKED, PENDING } from '../src/engine/machine/status.js';
 import { modelOf } from '../src/models/program.js';
 import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
-import { ADMITTED, constant, GRANT, O_VAIN, QUEUED, TICKET } from '../src/scene/layout.js';
+import { ADMITTED, constant, GRANT, O_VAIN_POLLS, QUEUED, TICKET } from '../src/scene/layout.js';
 import type { Scene } from '../src/scene/scene.js';
 
 const core = loadProgram('core');
@@ -69,7 +69,7 @@ describe('a waiter', () => {
       // And the last, of who is not admitted by a poll, comes after it has entered its element.
       const admitted = machine.resultLo(1) === ADMITTED;
       expect(admitted).toBe(grants > 0);
-      result = { polls: seen - (admitted ? 1 : 2), vain: word(O_VAIN) };
+      result = { polls: seen - (admitted ? 1 : 2), vain: word(O_VAIN_POLLS) };
     });
     return result as Polled;
   }
@@ -117,7 +117,7 @@ describe('a release', () => {
         expect(machine.status(t)).toBe(PARKED);
       }
       // The waiters' own polls are not what is looked at.
-      machine.hostStore32(s + O_VAIN, vain);
+      machine.hostStore32(s + O_VAIN_POLLS, vain);
       expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
       scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
       const [first, second] = [1, 2].map((t) => machine.status(t) === PARKED) as [boolean, boolean];

@@ -64,7 +64,7 @@ const plants = [
   {
     fault: 'the wake-up dropped',
     in: 'release of 2',
-    program: faulty('waking/moveOn', NOTIFY, onlyLoads),
+    program: faulty('waking/endWait', NOTIFY, onlyLoads),
   },
   {
     fault: 'tryAcquire looks at another word than grant',
@@ -125,7 +125,7 @@ describe('reduced or not', () => {
     'dispose of one of two',
     'registry',
     'registry, a thread is killed',
-    'give up: 2',
+    'cancel: 2',
     'mutex: 2x1 polling',
     'mutex: die',
     'mutex: promise',

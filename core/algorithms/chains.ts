@@ -27,8 +27,8 @@
  */
 import { bucketMask, chains } from '../memory/arena';
 import { C_HEAD, E_BELOW, E_PASSED, GRANT, LINE, OPEN } from '../memory/layout';
+import { borrow, giveBack } from './borrowed';
 import { countCollision, countFutileWake } from './counting';
-import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut, unpark, unparkWith } from './parking';
 
 /** The way, 1 to 4, by which this thread took its element off last; for tests and models. */

@@ -15,9 +15,9 @@
  * chains.ts. Way 1 would gain nothing, since the waiters below have been signalled too.
  */
 import { C_CHANNEL_HEAD, C_SEQUENCE } from '../memory/layout';
+import { borrow, giveBack } from './borrowed';
 import { wake } from './chains';
 import { countCollision } from './counting';
-import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut } from './parking';
 
 /** Returns the sequence for keyWait. The caller looks at the condition after that. */

@@ -15,9 +15,9 @@
  * notifier. Then its gate is open, or the notifier that has its element will open it, since that one evaluates later.
  */
 import { C_DUE_HEAD, C_DUE_POSTS, E_AWAITED, E_BELOW, E_COUNTER, GRANT, OPEN } from '../memory/layout';
+import { borrow, giveBack } from './borrowed';
 import { chainOf, satisfied } from './chains';
 import { countCollision } from './counting';
-import { borrow, giveBack } from './lent';
 import { park, shut, unpark } from './parking';
 
 /** What a gate says when the counter is closed. */

@@ -8,6 +8,7 @@ export { attachedTo, createObject } from '../memory/attachments';
 export { closeObject, isDisposed } from '../memory/objects';
 export { adopt } from '../memory/threads';
 export { closeCounter, countDown, counted, countUp, tryCountDown, withdraw } from '../primitives/counter';
+export { prepare } from './borrowed';
 export {
   capacitorArrive,
   capacitorArriveInLanes,
@@ -48,7 +49,6 @@ export {
   sequencerTicket,
 } from './event-count';
 export { hash } from './hashes';
-export { prepare } from './lent';
 export { lifoLock, lifoTryLock, lifoUnlock } from './lifo-lock';
 export {
   locationAcquire,

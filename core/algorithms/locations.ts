@@ -19,8 +19,8 @@
  */
 import { bucketMask, chains } from '../memory/arena';
 import { C_LOCATION_HEAD, E_BELOW, LINE, OPEN } from '../memory/layout';
+import { borrow, giveBack } from './borrowed';
 import { countCollision } from './counting';
-import { borrow, giveBack } from './lent';
 import { park, saysOpen, shut, unpark } from './parking';
 
 /** The element of this thread while it is emplaced, and its location; otherwise both are 0. */

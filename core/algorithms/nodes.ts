@@ -1,9 +1,9 @@
 /**
  * Queue nodes: a thread stands in line at a lock with its node, and parks on it.
  *
- * A node is an element of the arena's pool in state LENT. A thread needs one for each such lock that it holds or waits
+ * A node is an element of the arena's pool in state BORROWED. A thread needs one for each such lock that it holds or waits
  * for, and keeps a few at hand, in a list of its own. Other threads may have the address of a node: that of a waiter,
- * and in some locks that of a thread that left long ago. So the reaper leaves LENT elements alone.
+ * and in some locks that of a thread that left long ago. So the reaper leaves BORROWED elements alone.
  *
  *     gate   0          closed: its thread waits, or nobody needs it
  *            PARKED     the same, and the waiter at it is parked
@@ -17,7 +17,7 @@
  * waiter has gone on, and even after the node has another use. Then a thread is woken in vain, and looks again.
  */
 import { freeElement, reserve } from '../memory/elements';
-import { E_STATE, LENT, Q_END, Q_GATE, Q_LINK, Q_NEXT, RESERVED } from '../memory/layout';
+import { BORROWED, E_STATE, Q_END, Q_GATE, Q_LINK, Q_NEXT, RESERVED } from '../memory/layout';
 import { pause } from '../queue/pause';
 import { relax } from './relax';
 
@@ -58,7 +58,7 @@ export function takeNode(): usize {
   atomic.store<i32>(node, 0, Q_GATE);
   atomic.store<i32>(node, 0, Q_NEXT);
   atomic.store<i32>(node, 0, Q_END);
-  atomic.store<i64>(node, atomic.load<i64>(node, E_STATE) + (LENT - RESERVED), E_STATE);
+  atomic.store<i64>(node, atomic.load<i64>(node, E_STATE) + (BORROWED - RESERVED), E_STATE);
   return node;
 }
 

@@ -12,7 +12,7 @@
  *     element of another thread, of an object to which the dead thread was attached
  *     WAITING, and due or closed          it died in release or dispose    grants or closes
  *     GRANTED, CLOSED                     it may have died before notify   notifies again
- *     ABANDONED, and passed               it died before it claimed it     claims
+ *     TOMBSTONE, and passed               it died before it claimed it     claims
  *
  * Why nothing is lost: granting is idempotent and open to all threads, since grant tells which tickets are due. So a
  * releasing thread need leave no trace but the change of grant itself. The thread that claims a tombstone adds its
@@ -29,7 +29,6 @@
 import { detach } from '../memory/attachments';
 import { elementAt, freeElement, indexOf, usedElements } from '../memory/elements';
 import {
-  ABANDONED,
   ALIVE,
   ASLEEP,
   ATTACHED,
@@ -55,6 +54,7 @@ import {
   T_HOST,
   T_LIFE,
   THREAD_MASK,
+  TOMBSTONE,
   WAITING,
   WIDTH_MASK,
 } from '../memory/layout';
@@ -62,9 +62,9 @@ import { freeDrafts } from '../memory/names';
 import { FREE, freeUnfinished, isDisposed, objectOf } from '../memory/objects';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../memory/threads';
 import { disposeOf, ownerDied } from '../primitives/kinds';
-import { giveUpFor, passOn } from '../queue/cancelling';
-import { amidst, NOTHING, recover } from '../queue/pending-call';
-import { moveOn, ring, tell } from '../queue/waking';
+import { cancelFor, claimIfDue } from '../queue/cancelling';
+import { NOTHING, pendingCall, recover } from '../queue/pending-call';
+import { endWait, ring, wakeOwner } from '../queue/waking';
 
 /**
  * Declares a thread dead that was registered with this life, and reaps it. If another thread is reaping, that one does
@@ -72,13 +72,13 @@ import { moveOn, ring, tell } from '../queue/waking';
  * library. Returns REAPED, GONE if it was reaped before or has ended by itself, or STILL_AWAKE. Never blocks.
  */
 export function reap(thread: i32, life: i32, asleep: bool): i32 {
-  if (amidst !== NOTHING) recover();
+  if (pendingCall !== NOTHING) recover();
   const answer = declareDead(threadRecord(thread), life, asleep);
   while (anyDead() && takeTurn()) {
     for (let i = 1; i <= mostThreads(); i++) if ((lifeOf(i) & LIFE_STATE) === DEAD) finish(i);
     atomic.cmpxchg<i64>(REAPER, myself(), 0); // D8 write
   }
-  // moveOn rings for no promise of this thread that this thread itself has made due.
+  // endWait rings for no promise of this thread that this thread itself has made due.
   ring(me);
   return answer;
 }
@@ -112,7 +112,7 @@ function takeTurn(): bool {
 }
 
 function finish(thread: i32): void {
-  bury(thread, true);
+  cleanUp(thread, true);
   const life = lifeOf(thread);
   // This comes before another thread has the record: a reader would take the old name for the new thread's.
   atomic.store<i32>(threadRecord(thread), 0, T_HOST);
@@ -120,14 +120,14 @@ function finish(thread: i32): void {
 }
 
 /** Leaves nothing in the name of a thread that is dead, and may have been killed, or of this thread, which ends. */
-export function bury(thread: i32, killed: bool): void {
-  giveUpAll(thread);
+export function cleanUp(thread: i32, killed: bool): void {
+  cancelAll(thread);
   if (killed) sweep(thread);
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const is = stateIf(e, thread);
-    if (is === ATTACHED) giveBack(e, thread);
+    if (is === ATTACHED) detachDead(e, thread);
     else if (is === RESERVED) freeElement(e);
   }
   freeUnfinished(thread);
@@ -145,16 +145,16 @@ function stateIf(e: usize, thread: i32): i64 {
   return (who & THREAD_MASK) === thread ? state : IDLE;
 }
 
-function giveUpAll(thread: i32): void {
+function cancelAll(thread: i32): void {
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {
     const is = stateIf(elementAt(i), thread);
-    if (is === WAITING || is === GRANTED || is === CLOSED || is === AWAKE) giveUpFor(elementAt(i));
+    if (is === WAITING || is === GRANTED || is === CLOSED || is === AWAKE) cancelFor(elementAt(i));
   }
 }
 
 /** Gives back what the thread holds by an attachment, and detaches it. */
-function giveBack(e: usize, thread: i32): void {
+function detachDead(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   ownerDied(s, thread, e);
   // The thread may have died in dispose.
@@ -169,17 +169,17 @@ function sweep(thread: i32): void {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE);
     const is = state & STATE_MASK;
-    if (is !== WAITING && is !== GRANTED && is !== CLOSED && is !== ABANDONED) continue;
+    if (is !== WAITING && is !== GRANTED && is !== CLOSED && is !== TOMBSTONE) continue;
     const request = atomic.load<i64>(e, E_REQUEST);
     const s = objectOf(request);
     const start = atomic.load<i64>(e, E_START);
     const ahead = atomic.load<i64>(s, GRANT) - start;
     const closed = ahead < CLOSED_BELOW;
-    const due = is === WAITING ? ahead >= (request & WIDTH_MASK) : is !== ABANDONED || ahead > 0;
+    const due = is === WAITING ? ahead >= (request & WIDTH_MASK) : is !== TOMBSTONE || ahead > 0;
     if ((!due && !closed) || !attached(thread, s)) continue;
-    if (is === WAITING) moveOn(e, state, closed ? CLOSED : GRANTED, request);
-    else if (is === ABANDONED) passOn(s, e, state, start);
-    else tell(e, request);
+    if (is === WAITING) endWait(e, state, closed ? CLOSED : GRANTED, request);
+    else if (is === TOMBSTONE) claimIfDue(s, e, state, start);
+    else wakeOwner(e, request);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The registry: a thread takes a record when it registers, and frees it when it ends in an orderly way.
  */
-import { reserve, setSecond, setSpare, spare } from '../memory/elements';
+import { reserve, setSecondSpare, setSpare, spare } from '../memory/elements';
 import {
   ALIVE,
   ANSWER_FULL,
@@ -15,7 +15,7 @@ import {
 import { FREE } from '../memory/objects';
 import { become, me, mostThreads, myLife, threadRecord, wakeUp } from '../memory/threads';
 import { begin, end } from '../queue/pending-call';
-import { bury } from './reaping';
+import { cleanUp } from './reaping';
 
 /**
  * Registers the calling thread, for which its runtime has the number `host` (0: none). Returns its index, or
@@ -52,9 +52,9 @@ function raise(from: i32, to: i32): i32 {
 export function unregister(): void {
   end();
   wakeUp(); // An exception may have ended its last sleep.
-  bury(me, false);
+  cleanUp(me, false);
   setSpare(0);
-  setSecond(0);
+  setSecondSpare(0);
   // This comes before another thread has the record: a reader would take the old name for the new thread's.
   atomic.store<i32>(threadRecord(me), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);

@@ -35,14 +35,14 @@ let hint: u32 = 0;
 /** The spare element of this thread. */
 export let spare: usize = 0;
 /** A second spare, kept while promises of this thread come and go; 0 if there is none. */
-export let second: usize = 0;
+export let secondSpare: usize = 0;
 
 export function setSpare(e: usize): void {
   spare = e;
 }
 
-export function setSecond(e: usize): void {
-  second = e;
+export function setSecondSpare(e: usize): void {
+  secondSpare = e;
 }
 
 export function elementAt(index: u32): usize {
@@ -92,17 +92,17 @@ export function freeElement(e: usize): void {
 }
 
 /** Keeps an element whose wait is over as an element of this thread. The state moves to the next epoch. */
-export function keep(e: usize): void {
+export function keepAsSpare(e: usize): void {
   atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) & ~STATE_MASK) + EPOCH + RESERVED, E_STATE);
 }
 
 /** Takes an element out of the cells in which it is entered. */
 export function leaveCells(e: usize): void {
-  clearCells(e);
+  leaveCellsInlined(e);
 }
 
 /** As leaveCells. The build inlines it, so that it can be part of an uninterruptible section. */
-export function clearCells(e: usize): void {
+export function leaveCellsInlined(e: usize): void {
   const cells = atomic.load<u64>(e, E_CELLS);
   if (cells === 0) return;
   atomic.store<i32>(cells as u32 as usize, 0);

@@ -75,7 +75,7 @@ export const NAME_HEADS_STEP: u32 = 32;
 // | sequence, parked of an AtomicSemaphore | as in a bucket | algorithms/places.ts                      |
 // | deaths, timeouts | a reaper; a thread that cancels | add 1; only diagnostics read them               |
 // | vain   | a waiter that has polled                | store: 1 more, or 0; see polling.ts               |
-// | where  | a thread, before it makes an element WAITING or ABANDONED | or, a bit                         |
+// | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit                         |
 // | counter | countDown, countUp, withdraw           | cmpxchg; see counter.ts                           |
 // |         | a thread that cancels for a dead thread | sub ONE_WAITING                                  |
 // |         | dispose                                | cmpxchg, CLOSED_COUNTER more                      |
@@ -112,12 +112,12 @@ export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemapho
 export const O_PLACE: usize = 40; // of an AtomicSemaphore: sequence and parked, as in a bucket
 export const O_PARKED: usize = 48; // i32
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
-export const O_DIED: usize = 72; // i32, owners that died and were not reported yet
+export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests cancelled
 export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (marks.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
-export const O_VAIN: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
+export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 
 // A Mutex has a queue with one permit, so ticket and grant are as above. For its other words see mutex.ts:
 //
@@ -130,7 +130,7 @@ export const O_VAIN: usize = 92; // i32, vain polls since a poll last paid; see 
 // | spin, max             | create                   | polls of the head and of barging threads, bypass bound |
 export const M_WORD: usize = 40; // i64
 export const M_LIMIT: usize = 48; // i32, the most that the count of overtakings in word may become
-export const M_ELDEST: usize = 52; // i32, the head that sleeps: its thread, and ASYNC for a promise
+export const M_HEAD: usize = 52; // i32, the head that sleeps: its thread, and ASYNC for a promise
 export const M_PACE: usize = 56; // i32, overtakings in half a millisecond, as last measured; 0: not measured yet
 export const M_TURN: usize = 60; // i32, the count of overtakings at which the head, if awake, reserves the lock
 
@@ -138,7 +138,7 @@ export const M_OWNER: i64 = 0xfff; // the thread that holds the lock; 0: the loc
 export const M_RESERVED: i64 = 0x1000; // only the head may take the lock
 export const M_SLEEPING: i64 = 0x2000; // the head sleeps, or is about to
 export const M_CLOSED: i64 = 0x4000; // disposed of
-export const M_DIED: i64 = 0x8000; // an owner has died; the next thread that takes the lock learns of it
+export const M_OWNER_DIED: i64 = 0x8000; // an owner has died; the next thread that takes the lock learns of it
 export const M_WAITER: i64 = 0x10000; // one waiter
 export const M_WAITERS: i64 = 0x7ffff * M_WAITER;
 export const M_COUNT_SHIFT: i64 = 35; // the bits above count the overtakings of waiters, modulo 2^29
@@ -269,17 +269,17 @@ export const C_SEQUENCE: usize = 24; // i64
 // | WAITING          | CLOSED            | disposing thread, cmpxchg           | the object is disposed of     |
 // | WAITING, GRANTED, CLOSED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | the wait is over              |
 // | RESERVED         | IDLE, epoch+1     | owner, store                        | the spare is given back       |
-// | WAITING          | ABANDONED         | owner, cmpxchg                      | cancelled (cancelling.ts)     |
-// | ABANDONED        | CLAIMED           | any thread, cmpxchg                 | grant > start, or merged (R4) |
+// | WAITING          | TOMBSTONE         | owner, cmpxchg                      | cancelled (cancelling.ts)     |
+// | TOMBSTONE        | CLAIMED           | any thread, cmpxchg                 | grant > start, or merged (R4) |
 // | CLAIMED          | IDLE, epoch+1     | claiming thread, store              | grant += width (R3), or merged (R4) |
-// | ABANDONED        | MERGING           | cancelling thread, cmpxchg          | to merge with the next one (R4) |
-// | MERGING          | ABANDONED, epoch+1 | the same, store                    | merged; without epoch+1 if not |
+// | TOMBSTONE        | MERGING           | cancelling thread, cmpxchg          | to merge with the next one (R4) |
+// | MERGING          | TOMBSTONE, epoch+1 | the same, store                    | merged; without epoch+1 if not |
 // | RESERVED         | ATTACHED          | owner, store                        | a reference (attachments.ts)  |
 // | ATTACHED         | IDLE, epoch+1     | owner, store                        | the thread detaches (R6)      |
-// | RESERVED         | LENT              | owner, store                        | borrowed (lent.ts, nodes.ts)  |
-// | LENT             | IDLE, epoch+1     | the thread with it in its pool, store | no more needed, or the thread ends |
-// | any of a dead thread, but LENT | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
-// | WAITING, GRANTED, AWAKE of a dead thread | ABANDONED | reaper, cmpxchg     | cancelled in its name         |
+// | RESERVED         | BORROWED              | owner, store                        | borrowed (lent.ts, nodes.ts)  |
+// | BORROWED             | IDLE, epoch+1     | the thread with it in its pool, store | no more needed, or the thread ends |
+// | any of a dead thread, but BORROWED | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
+// | WAITING, GRANTED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg     | cancelled in its name         |
 //
 // start and request are written only while RESERVED, start while AWAKE too. So a thread that reads (epoch, WAITING),
 // then these two, and then succeeds in a cmpxchg from that very value has read the words of one owner. Only the owner
@@ -298,7 +298,7 @@ export const E_HELD: usize = 40; // i64, of an attachment: permits held of a rob
 export const E_LEAVING: usize = 40; // i64, of a waiter, in the same place: ~start while it takes its tickets back
 export const E_SINCE: usize = 48; // i32, when the waiter went to sleep: milliseconds, modulo 2^32
 
-// The words of a LENT element, on which an algorithm waits:
+// The words of a BORROWED element, on which an algorithm waits:
 //
 // | word    | from -> to           | changed by, how                                                   |
 // |---------|----------------------|-------------------------------------------------------------------|
@@ -342,11 +342,11 @@ export const WAITING: i64 = 2;
 export const GRANTED: i64 = 3;
 export const CLOSED: i64 = 4;
 export const AWAKE: i64 = 5;
-export const ABANDONED: i64 = 6;
+export const TOMBSTONE: i64 = 6;
 export const CLAIMED: i64 = 7;
 export const MERGING: i64 = 8;
 export const ATTACHED: i64 = 9;
-export const LENT: i64 = 10;
+export const BORROWED: i64 = 10;
 export const STATE_MASK: i64 = 15;
 export const EPOCH: i64 = 16; // one step of the epoch
 
@@ -366,7 +366,7 @@ export const REFUSED: i32 = 2; // tryAcquire: not now
 export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
-export const ELDEST: i32 = 8; // queue: compete must follow
+export const HEAD: i32 = 8; // queue: compete must follow
 export const CONTENDED: i32 = 7; // lock: queue must follow
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, while an earlier call is pending
 export const GONE: i32 = 0; // reap: not alive any more

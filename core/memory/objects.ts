@@ -35,7 +35,6 @@ import {
   O_COUNTER,
   O_DEATHS,
   O_DEPARTED,
-  O_DIED,
   O_INITIAL,
   O_KIND,
   O_LIFE,
@@ -45,7 +44,8 @@ import {
   O_SPIN,
   O_THRESHOLD,
   O_TIMEOUTS,
-  O_VAIN,
+  O_UNREPORTED_DEATHS,
+  O_VAIN_POLLS,
   O_WHERE,
   OBJECT_MASK,
   OBJECT_SHIFT,
@@ -122,11 +122,11 @@ export function buildObject(
   atomic.store<i32>(o, threshold, O_THRESHOLD);
   atomic.store<i32>(o, permits, O_INITIAL);
   atomic.store<i32>(o, robust, O_ROBUST);
-  atomic.store<i32>(o, 0, O_DIED);
+  atomic.store<i32>(o, 0, O_UNREPORTED_DEATHS);
   atomic.store<i32>(o, 0, O_DEATHS);
   atomic.store<i32>(o, 0, O_TIMEOUTS);
   atomic.store<i32>(o, 0, O_DEPARTED);
-  atomic.store<i32>(o, 0, O_VAIN);
+  atomic.store<i32>(o, 0, O_VAIN_POLLS);
   atomic.store<i32>(o, 0, O_WHERE);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;

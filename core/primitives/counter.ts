@@ -28,7 +28,7 @@
  * that dies after it has counted itself and before it takes a ticket leaves `waiting` 1 too high; after one more signal
  * the same happens.
  *
- * The core uses only forsake and isCounter. The module of the algorithms exports the rest.
+ * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */
 import {
   ADMITTED,
@@ -61,7 +61,7 @@ export function isCounter(kind: i32): bool {
 }
 
 /** Subtracts requests that are cancelled in the name of a thread. The object may be of any kind. */
-export function forsake(s: usize, requests: i64): void {
+export function uncountDead(s: usize, requests: i64): void {
   if (isCounter(atomic.load<i32>(s, O_KIND))) atomic.sub<i64>(s, requests << WAITING_SHIFT, O_COUNTER);
 }
 

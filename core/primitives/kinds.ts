@@ -21,15 +21,15 @@ import {
   KIND_SEMAPHORE,
   M_WAITER,
   M_WORD,
-  O_DIED,
   O_KIND,
+  O_UNREPORTED_DEATHS,
   OWNER_SHIFT,
 } from '../memory/layout';
 import { dispose } from '../queue/closing';
-import { becomeEldest } from '../queue/pending-call';
-import { forsake, isCounter } from './counter';
+import { becomeHead } from '../queue/pending-call';
+import { isCounter, uncountDead } from './counter';
 import { beginLocking, endLocking, isMutex, isOwner, mutexDispose, ownerHasDied, ownerOf } from './mutex';
-import { giveUpMutex, resign } from './mutex-head';
+import { releaseHead, releaseOfDeadOwner } from './mutex-head';
 import { releaseOfDead } from './robust';
 
 /** Whether a new object of this kind keeps its permits in a counter beside the queue. */
@@ -59,7 +59,7 @@ export function countWaiter(o: usize): void {
 
 /** Called when a request of this thread is admitted and its wait in the queue is over. */
 export function admitted(o: usize, attachment: i32): void {
-  if (isMutex(o)) becomeEldest(o, attachment);
+  if (isMutex(o)) becomeHead(o, attachment);
 }
 
 /** Counts so many cancelled requests, in the uninterruptible section that settles their tickets (R2). */
@@ -69,17 +69,17 @@ export function cancelled(o: usize, requests: i64): void {
 
 /** Called when so many requests are cancelled in the name of a thread that is dead or ends. */
 export function cancelledByDeath(o: usize, requests: i64): void {
-  forsake(o, requests);
+  uncountDead(o, requests);
 }
 
 /** Cancels the head, which is this thread by this attachment. It does not take the object. */
 export function cancelHead(o: usize, attachment: i32): void {
-  resign(o, attachment);
+  releaseHead(o, attachment);
 }
 
 /** Gives back what a dead or ending thread has of an object to which it was attached by this element. */
 export function ownerDied(o: usize, thread: i32, e: usize): void {
-  if (isMutex(o)) giveUpMutex(o, thread, e);
+  if (isMutex(o)) releaseOfDeadOwner(o, thread, e);
   else releaseOfDead(o, e);
 }
 
@@ -98,8 +98,8 @@ export function held(attachment: i32): i32 {
 }
 
 /** Restores the report of so many dead owners, because the thread that took it could not pass it on. */
-export function tellAgain(s: usize, deaths: i32): void {
-  atomic.add<i32>(s, deaths, O_DIED);
+export function restoreOwnerDeaths(s: usize, deaths: i32): void {
+  atomic.add<i32>(s, deaths, O_UNREPORTED_DEATHS);
   if (isMutex(s)) ownerHasDied(s);
 }
 

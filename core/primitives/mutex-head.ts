@@ -11,9 +11,9 @@ import {
   E_HELD,
   GRANT,
   M_CLOSED,
-  M_DIED,
-  M_ELDEST,
+  M_HEAD,
   M_OWNER,
+  M_OWNER_DIED,
   M_RESERVED,
   M_SLEEPING,
   M_WAITER,
@@ -21,19 +21,36 @@ import {
   M_WORD,
   NEVER,
   O_DEATHS,
-  O_DIED,
   O_TIMEOUTS,
+  O_UNREPORTED_DEATHS,
   REFUSED,
   T_WAKE,
   TICKET,
   TIMED_OUT,
 } from '../memory/layout';
 import { fallAsleep, me, owner, threadRecord, wakeUp } from '../memory/threads';
-import { amidst, handedOn, isCompeting, NOTHING, recover, releasing } from '../queue/pending-call';
+import {
+  isCompeting,
+  NOTHING,
+  noteRelease,
+  pendingCall,
+  recover,
+  releaseFinished,
+} from '../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../queue/polling';
 import { wakeDue } from '../queue/waking';
-import { first, hasSlept, IDLE_POLLS, patience, rest, setFirst, setGuess, slept, wakeEldest } from './mutex';
-import { beginTurn, isOver, paceOf, passed, SLOW, setLimit, setPace } from './mutex-pace';
+import {
+  backOff,
+  hasSlept,
+  IDLE_POLLS,
+  limitUnset,
+  pollLimit,
+  setGuess,
+  setLimitUnset,
+  slept,
+  wakeHead,
+} from './mutex';
+import { beginTurn, isOver, overtakingsBetween, paceOf, SLOW, setLimit, setPace } from './mutex-pace';
 
 /** Pauses are so many times longer where the lock changes hands faster than polls: the owner keeps its cache line. */
 const LONG_REST: i32 = 32;
@@ -44,12 +61,12 @@ const MOST_POLLS: i32 = 20_000;
 
 /**
  * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, it sleeps once,
- * for that long at most, and then may return TIMED_OUT: the thread is still the head, and must call compete or forgo.
+ * for that long at most, and then may return TIMED_OUT: the thread is still the head, and must call compete or cancelHead.
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
-  if (first) {
+  if (limitUnset) {
     setLimit(m, atomic.load<i64>(m, M_WORD));
-    setFirst(false);
+    setLimitUnset(false);
   }
   const wake = threadRecord(me) + T_WAKE;
   let sleeps = true;
@@ -59,7 +76,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
     if (!sleeps) return TIMED_OUT;
     const bits = slept || paceOf(m) <= SLOW ? M_RESERVED | M_SLEEPING : M_SLEEPING;
     atomic.store<i32>(wake, 0); // D10
-    atomic.store<i32>(m, me, M_ELDEST);
+    atomic.store<i32>(m, me, M_HEAD);
     const w = atomic.or<i64>(m, bits, M_WORD) | bits; // D9
     if ((w & M_CLOSED) !== 0) continue;
     if ((w & M_OWNER) === 0) {
@@ -79,7 +96,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
  * says, the owner has had the lock for so long that a sleep is worth it. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
  */
 function poll(m: usize, attachment: i32): i32 {
-  const most = patience(m);
+  const most = pollLimit(m);
   let w = atomic.load<i64>(m, M_WORD);
   let unchanged = 0;
   let quiet = 0;
@@ -87,7 +104,7 @@ function poll(m: usize, attachment: i32): i32 {
   let length = 1;
   while (true) {
     if ((w & M_CLOSED) !== 0) {
-      resign(m, attachment);
+      releaseHead(m, attachment);
       return ANSWER_CLOSED;
     }
     if ((w & M_OWNER) === 0) {
@@ -102,11 +119,11 @@ function poll(m: usize, attachment: i32): i32 {
       if (slept && spent > 0 && quiet >= most) setPace(m, SLOW);
       return REFUSED;
     }
-    rest(length);
+    backOff(length);
     spent += length;
     quiet += length;
     const now = atomic.load<i64>(m, M_WORD);
-    const gone = passed(w, now);
+    const gone = overtakingsBetween(w, now);
     unchanged = now === w ? unchanged + 1 : 0;
     if (gone > 0) quiet = 0;
     length = gone > length ? LONG_REST : 1;
@@ -120,23 +137,23 @@ function liesIdle(w: i64, unchanged: i32): bool {
 }
 
 /** Returns the word as it is when the head no longer waits. */
-function withoutEldest(w: i64): i64 {
+function withoutHead(w: i64): i64 {
   return (w - M_WAITER) & ~(M_RESERVED | M_SLEEPING);
 }
 
 /** Takes the lock as the head, from a free word, and admits the next head. Returns false if the word has changed. */
 function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
-  const free = withoutEldest(w) & ~M_DIED;
+  const free = withoutHead(w) & ~M_OWNER_DIED;
   if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return false; // R8 begins
   atomic.store<i64>(recordOf(attachment), 0, E_HELD);
   const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
-  releasing(m, grant);
+  noteRelease(m, grant);
   setGuess(free);
   if (movesLimit) {
     setLimit(m, w);
     beginTurn(m, w);
   }
-  handOn(m, grant);
+  wakeNext(m, grant);
   return true;
 }
 
@@ -145,12 +162,12 @@ function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
  * is. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the doorbell rings when another try is worth it.
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
-  if (amidst !== NOTHING) recover();
-  atomic.store<i32>(m, me | ASYNC, M_ELDEST);
+  if (pendingCall !== NOTHING) recover();
+  atomic.store<i32>(m, me | ASYNC, M_HEAD);
   while (true) {
     const w = atomic.or<i64>(m, M_RESERVED | M_SLEEPING, M_WORD) | M_RESERVED | M_SLEEPING; // D9
     if ((w & M_CLOSED) !== 0) {
-      resign(m, attachment);
+      releaseHead(m, attachment);
       return ANSWER_CLOSED;
     }
     if ((w & M_OWNER) !== 0) return REFUSED;
@@ -159,49 +176,49 @@ export function reserveLock(m: usize, attachment: i32): i32 {
 }
 
 /** Cancels the head, because its time-out has passed or its signal has fired. */
-export function forgo(m: usize, attachment: i32): void {
+export function cancelHead(m: usize, attachment: i32): void {
   // The head is the thread itself, or a promise of it.
-  if (amidst !== NOTHING && !isCompeting(m)) recover();
-  resign(m, attachment);
+  if (pendingCall !== NOTHING && !isCompeting(m)) recover();
+  releaseHead(m, attachment);
   atomic.add<i32>(m, 1, O_TIMEOUTS);
 }
 
 /** Ends the wait of the head, which does not take the lock. */
-export function resign(m: usize, attachment: i32): void {
-  const grant = stepDown(m, recordOf(attachment));
-  releasing(m, grant);
-  handOn(m, grant);
+export function releaseHead(m: usize, attachment: i32): void {
+  const grant = returnHeadPermit(m, recordOf(attachment));
+  noteRelease(m, grant);
+  wakeNext(m, grant);
 }
 
 /** Ends the wait of the head, whose attachment this is, and gives its permit back. Returns the old grant. */
-function stepDown(m: usize, e: usize): i64 {
+function returnHeadPermit(m: usize, e: usize): i64 {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
-    if (atomic.cmpxchg<i64>(m, w, withoutEldest(w), M_WORD) !== w) continue; // R8 begins
+    if (atomic.cmpxchg<i64>(m, w, withoutHead(w), M_WORD) !== w) continue; // R8 begins
     atomic.store<i64>(e, 0, E_HELD);
     return atomic.add<i64>(m, 1, GRANT); // R8 ends
   }
 }
 
 /** Wakes the next head, after the permit has gone back. `grant` is the old grant. */
-function handOn(m: usize, grant: i64): void {
+function wakeNext(m: usize, grant: i64): void {
   const ahead = grant - atomic.load<i64>(m, TICKET);
   if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
-  handedOn();
+  releaseFinished();
 }
 
 /**
  * Gives back what a dead or ending thread has of a mutex to which it was attached: the lock, and its place as the head.
  * Wakes the head, which the thread may have left asleep. Another thread may begin this again if the caller dies.
  */
-export function giveUpMutex(m: usize, thread: i32, e: usize): void {
-  if (atomic.load<i64>(e, E_HELD) !== 0) handOn(m, stepDown(m, e));
+export function releaseOfDeadOwner(m: usize, thread: i32, e: usize): void {
+  if (atomic.load<i64>(e, E_HELD) !== 0) wakeNext(m, returnHeadPermit(m, e));
   if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
     atomic.add<i32>(m, 1, O_DEATHS); // R8 begins
-    atomic.add<i32>(m, 1, O_DIED);
+    atomic.add<i32>(m, 1, O_UNREPORTED_DEATHS);
     // ownerHasDied may have set it already: adding it again would count a waiter that does not exist.
-    atomic.or<i64>(m, M_DIED, M_WORD);
+    atomic.or<i64>(m, M_OWNER_DIED, M_WORD);
     atomic.sub<i64>(m, thread as i64, M_WORD); // D9, R8 ends
   }
-  wakeEldest(m);
+  wakeHead(m);
 }

@@ -26,7 +26,7 @@ const FARTHEST_SHIFT: i32 = 2;
 /** Times of fewer microseconds are not used, since clocks are too coarse for them. */
 const SHORTEST: i64 = 20;
 /** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign bit. */
-export const SIGN: i32 = 3;
+export const COUNT_HIGH_BITS: i32 = 3;
 /** The count of overtakings when this thread began to wait. */
 let base: i32 = 0;
 /** The mutex that this thread took last as the head, and the overtakings then. 0: none, or its turn is measured. */
@@ -38,18 +38,18 @@ export function overtakings(w: i64): i32 {
 }
 
 /** Returns how often waiters may still be overtaken, times 2 ** SIGN. */
-export function left(m: usize, w: i64): i32 {
-  return (atomic.load<i32>(m, M_LIMIT) - overtakings(w)) << SIGN;
+export function scaledBypassLeft(m: usize, w: i64): i32 {
+  return (atomic.load<i32>(m, M_LIMIT) - overtakings(w)) << COUNT_HIGH_BITS;
 }
 
 /** Returns the overtakings from one state of the word to a later one. */
-export function passed(from: i64, to: i64): i32 {
-  return ((overtakings(to) - overtakings(from)) << SIGN) >> SIGN;
+export function overtakingsBetween(from: i64, to: i64): i32 {
+  return ((overtakings(to) - overtakings(from)) << COUNT_HIGH_BITS) >> COUNT_HIGH_BITS;
 }
 
 /** Whether the turn of the thread that was the head before is over. */
 export function isOver(m: usize, w: i64): bool {
-  return (atomic.load<i32>(m, M_TURN) - overtakings(w)) << SIGN <= 0;
+  return (atomic.load<i32>(m, M_TURN) - overtakings(w)) << COUNT_HIGH_BITS <= 0;
 }
 
 /** Called when the thread begins to wait, with the word of the mutex at that time. */
@@ -71,7 +71,7 @@ export function turnLasted(m: usize, microseconds: i32): void {
   if (turnOf !== m) return;
   turnOf = 0;
   const known = paceOf(m);
-  const count = ((overtakings(atomic.load<i64>(m, M_WORD)) - turnFrom) << SIGN) >> SIGN;
+  const count = ((overtakings(atomic.load<i64>(m, M_WORD)) - turnFrom) << COUNT_HIGH_BITS) >> COUNT_HIGH_BITS;
   let pace = known << 1;
   if ((microseconds as i64) >= SHORTEST) {
     const measured = min(((count as i64) * TURN) / (microseconds as i64), MOST_PACE as i64) as i32;
@@ -92,7 +92,7 @@ export function paceOf(m: usize): i32 {
 export function setLimit(m: usize, w: i64): void {
   const now = overtakings(w);
   const most = atomic.load<i32>(m, O_MAX);
-  const spent = ((now - base) << SIGN) >> SIGN;
+  const spent = ((now - base) << COUNT_HIGH_BITS) >> COUNT_HIGH_BITS;
   const waiters = max((w & M_WAITERS) / M_WAITER, 1);
   const pace = paceOf(m) as i64;
   // The last in line waits through the turns of all before it. Together they must stay within the bound.

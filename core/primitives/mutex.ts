@@ -71,14 +71,14 @@ import {
   CONTENDED,
   E_HELD,
   E_SINCE,
-  ELDEST,
   GRANT,
+  HEAD,
   KIND_MUTEX,
   M_CLOSED,
-  M_DIED,
-  M_ELDEST,
+  M_HEAD,
   M_OVERTAKING,
   M_OWNER,
+  M_OWNER_DIED,
   M_RESERVED,
   M_SLEEPING,
   M_WAITER,
@@ -95,13 +95,13 @@ import {
 } from '../memory/layout';
 import { owner, threadRecord } from '../memory/threads';
 import { dispose } from '../queue/closing';
-import { leave, untilDue } from '../queue/parking';
+import { leaveQueue, untilDue } from '../queue/parking';
 import { pause } from '../queue/pause';
-import { amidst, becomeEldest, NOTHING, recover } from '../queue/pending-call';
+import { becomeHead, NOTHING, pendingCall, recover } from '../queue/pending-call';
 import { isAdaptive, pollsOf } from '../queue/polling';
 import { queueSpare } from '../queue/tickets';
 import { note, ring } from '../queue/waking';
-import { left, overtakings, SIGN, setBase } from './mutex-pace';
+import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
 
 /** The number of pauses between two polls, as a shift: they last a tenth of a microsecond. */
 const PAUSES_SHIFT: i32 = 3;
@@ -112,7 +112,7 @@ const BUSY: i32 = 16;
 /** The word as this thread last saw or wrote it, without an owner. */
 let guess: i64 = 0;
 /** Whether nobody waited when this thread began to wait, so that no limit is set. */
-export let first: bool = false;
+export let limitUnset: bool = false;
 /** Whether this thread has slept as the head since it began to wait. */
 export let slept: bool = false;
 
@@ -136,8 +136,8 @@ export function setGuess(free: i64): void {
 }
 
 /** Called when the limit for the waiters is set. */
-export function setFirst(no: bool): void {
-  first = no;
+export function setLimitUnset(no: bool): void {
+  limitUnset = no;
 }
 
 /** Called when this thread has slept as the head. */
@@ -167,7 +167,7 @@ export function lock(m: usize): i32 {
     const before = atomic.cmpxchg<i64>(m, w, w + owner, M_WORD);
     if (before === w) return ADMITTED;
     w = before;
-  } else if (left(m, w) > 0) {
+  } else if (scaledBypassLeft(m, w) > 0) {
     const free = w + M_OVERTAKING;
     const before = atomic.cmpxchg<i64>(m, w, free + owner, M_WORD);
     if (before === w) {
@@ -176,10 +176,10 @@ export function lock(m: usize): i32 {
     }
     w = before;
   } else w = atomic.load<i64>(m, M_WORD);
-  if ((w & (M_OWNER | M_RESERVED | M_CLOSED | M_DIED)) !== 0 || owner === 0) return CONTENDED;
+  if ((w & (M_OWNER | M_RESERVED | M_CLOSED | M_OWNER_DIED)) !== 0 || owner === 0) return CONTENDED;
   let free = w;
   if ((w & M_WAITERS) !== 0) {
-    if (left(m, w) <= 0) return CONTENDED;
+    if (scaledBypassLeft(m, w) <= 0) return CONTENDED;
     free += M_OVERTAKING;
   }
   if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return CONTENDED;
@@ -192,14 +192,14 @@ export function lock(m: usize): i32 {
  * ANSWER_FULL for a thread that has ended and finds no record. Never blocks.
  */
 export function tryLock(m: usize): i32 {
-  if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
+  if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
     if ((w & M_CLOSED) !== 0) return ANSWER_CLOSED;
     if ((w & (M_OWNER | M_RESERVED)) !== 0) return REFUSED;
-    let free = w & ~M_DIED;
+    let free = w & ~M_OWNER_DIED;
     if ((w & M_WAITERS) !== 0) {
-      if (left(m, w) <= 0) return REFUSED;
+      if (scaledBypassLeft(m, w) <= 0) return REFUSED;
       free += M_OVERTAKING;
     }
     if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) === w) {
@@ -210,7 +210,7 @@ export function tryLock(m: usize): i32 {
 }
 
 /**
- * Gives the lock back. Returns ADMITTED when that is all, MORE when wakeEldest must follow, ANSWER_NOT_HELD when this
+ * Gives the lock back. Returns ADMITTED when that is all, MORE when wakeHead must follow, ANSWER_NOT_HELD when this
  * thread is not the owner. Calls nothing and never blocks.
  */
 export function unlock(m: usize): i32 {
@@ -220,21 +220,21 @@ export function unlock(m: usize): i32 {
   if (w !== held) {
     if ((w & M_OWNER) !== owner) return ANSWER_NOT_HELD;
     w = atomic.sub<i64>(m, owner, M_WORD); // D9
-    guess = (w - owner) & ~(M_RESERVED | M_CLOSED | M_DIED);
+    guess = (w - owner) & ~(M_RESERVED | M_CLOSED | M_OWNER_DIED);
   }
   if ((w & M_SLEEPING) !== 0) return MORE;
   return ADMITTED;
 }
 
 /** Wakes the head, if it sleeps. */
-export function wakeEldest(m: usize): void {
+export function wakeHead(m: usize): void {
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
     if ((w & M_SLEEPING) === 0) return;
     if (atomic.cmpxchg<i64>(m, w, w - M_SLEEPING, M_WORD) === w) break;
   }
-  // M_ELDEST may name a later head: then the earlier one has already woken.
-  const who = atomic.load<i32>(m, M_ELDEST);
+  // M_HEAD may name a later head: then the earlier one has already woken.
+  const who = atomic.load<i32>(m, M_HEAD);
   if (who & ASYNC) {
     note(who, (m / OBJECT_SIZE) as u32);
     ring(who & THREAD_MASK);
@@ -251,26 +251,26 @@ export function waitsSince(attachment: i32, now: i32): void {
 }
 
 /**
- * Queues up for a lock that was CONTENDED. ADMITTED: it has the lock. ELDEST: compete must follow. QUEUED: park or
- * parkFor must follow, which return ADMITTED where queue returns ELDEST. ANSWER_HELD: the thread is the owner itself
+ * Queues up for a lock that was CONTENDED. ADMITTED: it has the lock. HEAD: compete must follow. QUEUED: park or
+ * parkFor must follow, which return ADMITTED where queue returns HEAD. ANSWER_HELD: the thread is the owner itself
  * and would wait for ever. It may also return ANSWER_CLOSED or ANSWER_FULL.
  */
 export function queue(m: usize, attachment: i32): i32 {
-  if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
+  if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
   const w = atomic.load<i64>(m, M_WORD);
   if ((w & M_OWNER) === owner) return (w & M_CLOSED) !== 0 ? ANSWER_CLOSED : ANSWER_HELD;
-  const answer = hover(m, w);
+  const answer = spinBeforeQueueing(m, w);
   if (answer !== REFUSED) return answer;
   const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
   setBase(before);
-  first = (before & M_WAITERS) === 0;
+  limitUnset = (before & M_WAITERS) === 0;
   slept = false;
   const start = atomic.add<i64>(m, 1, TICKET); // R1 begins. D1 write
   const ahead = atomic.load<i64>(m, GRANT) - start - 1; // D1 read
   if (ahead >= 0) {
     atomic.store<i64>(recordOf(attachment), 1, E_HELD); // R8 ends
-    becomeEldest(m, attachment);
-    return ELDEST;
+    becomeHead(m, attachment);
+    return HEAD;
   }
   if (ahead < CLOSED_BELOW) {
     atomic.sub<i64>(m, 1, TICKET);
@@ -279,8 +279,8 @@ export function queue(m: usize, attachment: i32): i32 {
   queueSpare(m, start, 1); // R1 and R8 end
   const due = untilDue(m, spare, 0);
   if (due === QUEUED) return QUEUED;
-  leave(due, attachment);
-  return due === ADMITTED ? ELDEST : due;
+  leaveQueue(due, attachment);
+  return due === ADMITTED ? HEAD : due;
 }
 
 /**
@@ -288,19 +288,19 @@ export function queue(m: usize, attachment: i32): i32 {
  * lock lies idle. If nobody waits, this thread is the head at once, and polls as such. Returns ADMITTED, REFUSED or
  * ANSWER_CLOSED.
  */
-function hover(m: usize, before: i64): i32 {
+function spinBeforeQueueing(m: usize, before: i64): i32 {
   let w = before;
   // A lock that is free at the first look is tried at once. Only later polls test whether it lies idle.
   let unchanged = IDLE_POLLS;
-  let polls = patience(m) >> 1;
+  let polls = pollLimit(m) >> 1;
   // A head that is awake takes the lock soon, even if it has reserved it.
   while ((w & M_CLOSED) === 0 && (w & (M_RESERVED | M_SLEEPING)) !== (M_RESERVED | M_SLEEPING)) {
     if ((w & M_OWNER) === 0 && unchanged >= IDLE_POLLS) {
       const answer = tryLock(m);
       if (answer !== REFUSED) return answer;
     }
-    if (--polls < 0 || (w & M_WAITERS) === 0 || left(m, w) <= 0 || isBusy(w, before)) break;
-    rest(1);
+    if (--polls < 0 || (w & M_WAITERS) === 0 || scaledBypassLeft(m, w) <= 0 || isBusy(w, before)) break;
+    backOff(1);
     const now = atomic.load<i64>(m, M_WORD);
     unchanged = now === w ? unchanged + 1 : 0;
     w = now;
@@ -309,17 +309,17 @@ function hover(m: usize, before: i64): i32 {
 }
 
 /** Returns how many polls last as long as a park and a wake-up. */
-export function patience(m: usize): i32 {
+export function pollLimit(m: usize): i32 {
   const polls = pollsOf(m);
   return isAdaptive(m) ? polls >> PAUSES_SHIFT : polls;
 }
 
 /** Whether the lock is taken again so soon that polls miss it. */
 function isBusy(w: i64, before: i64): bool {
-  return (overtakings(w) - overtakings(before)) << SIGN > BUSY << SIGN;
+  return (overtakings(w) - overtakings(before)) << COUNT_HIGH_BITS > BUSY << COUNT_HIGH_BITS;
 }
 
-export function rest(polls: i32): void {
+export function backOff(polls: i32): void {
   for (let i = polls << PAUSES_SHIFT; i > 0; i--) pause();
 }
 
@@ -327,10 +327,10 @@ export function rest(polls: i32): void {
 export function mutexDispose(m: usize): void {
   dispose(m);
   atomic.or<i64>(m, M_CLOSED, M_WORD);
-  wakeEldest(m);
+  wakeHead(m);
 }
 
 /** Makes the thread that takes the lock next ask how many owners have died. */
 export function ownerHasDied(m: usize): void {
-  atomic.or<i64>(m, M_DIED, M_WORD);
+  atomic.or<i64>(m, M_OWNER_DIED, M_WORD);
 }

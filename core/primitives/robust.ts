@@ -2,7 +2,7 @@
  * Robust semaphores: what a thread holds is recorded with its attachment (memory/attachments.ts), so that the permits
  * of a dead thread go back, and the next one to acquire learns of the death. The queue records what each request gets.
  */
-import { E_HELD, GRANT, O_DEATHS, O_DIED } from '../memory/layout';
+import { E_HELD, GRANT, O_DEATHS, O_UNREPORTED_DEATHS } from '../memory/layout';
 import { wakeDue } from '../queue/waking';
 
 /** Gives back the permits of a dead owner by its attachment. Another thread may begin this again if the caller dies. */
@@ -10,12 +10,12 @@ export function releaseOfDead(s: usize, e: usize): void {
   const held = atomic.load<i64>(e, E_HELD);
   if (held === 0) return;
   atomic.add<i32>(s, 1, O_DEATHS); // R7 begins
-  atomic.add<i32>(s, 1, O_DIED);
+  atomic.add<i32>(s, 1, O_UNREPORTED_DEATHS);
   atomic.store<i64>(e, 0, E_HELD);
   wakeDue(s, atomic.add<i64>(s, held, GRANT), held); // R7 ends with the add
 }
 
 /** Returns how many owners have died since the last call. The thread that acquires next asks. */
 export function ownersDied(s: usize): i32 {
-  return atomic.load<i32>(s, O_DIED) === 0 ? 0 : atomic.xchg<i32>(s, 0, O_DIED);
+  return atomic.load<i32>(s, O_UNREPORTED_DEATHS) === 0 ? 0 : atomic.xchg<i32>(s, 0, O_UNREPORTED_DEATHS);
 }

@@ -2,29 +2,28 @@
  * Cancelling: a request leaves the queue before it is admitted, and no permit is lost or made.
  *
  *     last in line     its tickets are taken back, as if they had never been taken
- *     otherwise        its element stays, ABANDONED, as a tombstone; the waiters behind get its width (tombstones.ts)
+ *     otherwise        its element stays, TOMBSTONE, as a tombstone; the waiters behind get its width (tombstones.ts)
  *
  * A thread cancels a request of its own because a time-out has passed or a signal has fired. It cancels the requests of
  * a dead thread in the name of that thread.
- *     D3  ABANDONED against grant: the cancelling thread sees grant past start, or the releasing thread sees ABANDONED
+ *     D3  TOMBSTONE against grant: the cancelling thread sees grant past start, or the releasing thread sees TOMBSTONE
  *     D4  the same after two tombstones have become one
  *
  * R2 is uninterruptible. So no engine can stop a thread while a ticket is taken back and still queued.
  */
 import {
-  clearCells,
   elementAt,
   freeElement,
-  keep,
+  keepAsSpare,
   leaveCells,
+  leaveCellsInlined,
   reserve,
-  second,
-  setSecond,
+  secondSpare,
+  setSecondSpare,
   setSpare,
   spare,
 } from '../memory/elements';
 import {
-  ABANDONED,
   ADMITTED,
   ANSWER_CLOSED,
   ANSWER_FULL,
@@ -43,16 +42,17 @@ import {
   REFUSED,
   STATE_MASK,
   TICKET,
+  TOMBSTONE,
   WAITING,
   WIDTH_MASK,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
 import { cancelled, cancelledByDeath } from '../primitives/kinds';
 import { mark } from './marks';
-import { leave } from './parking';
-import { settled } from './pending-call';
+import { leaveQueue } from './parking';
+import { callEnded } from './pending-call';
 import { enterRun } from './runs';
-import { claim, find, is, merge, passedTo } from './tombstones';
+import { claim, find, grantAfterClaim, is, merge } from './tombstones';
 import { enterBoth } from './waiting-array';
 import { wakeDue } from './waking';
 
@@ -64,30 +64,30 @@ import { wakeDue } from './waking';
  * The thread need not settle its own promises after that. Those on this semaphore came before it blocked. So their
  * tickets are below `start`, and below the first ticket of any tombstone that this one is merged with, since merged
  * tombstones lie side by side. The width of the tombstone goes to grant only when grant is past that first ticket. So
- * another thread made the promises due before, and that thread rings (moveOn).
+ * another thread made the promises due before, and that thread rings (endWait).
  */
-export function giveUp(s: usize, attachment: i32): i32 {
+export function cancel(s: usize, attachment: i32): i32 {
   const e = spare;
   const start = atomic.load<i64>(e, E_START);
   const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
   if (takeBack(s, e, start, due, true)) {
-    settled();
+    callEnded();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
   }
-  if (second === 0) {
-    setSecond(reserve());
-    if (second === 0) return ANSWER_FULL;
+  if (secondSpare === 0) {
+    setSecondSpare(reserve());
+    if (secondSpare === 0) return ANSWER_FULL;
   }
-  const answer = abandon(e, due); // R2 begins
+  const answer = leaveTombstone(e, due); // R2 begins
   if (answer === REFUSED) {
     cancelled(s, 1); // R2 ends
-    setSpare(second);
-    setSecond(0);
-    settled();
+    setSpare(secondSpare);
+    setSecondSpare(0);
+    callEnded();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
-    handOn(s, e, start);
-  } else leave(answer, attachment);
+    settleTombstone(s, e, start);
+  } else leaveQueue(answer, attachment);
   return answer;
 }
 
@@ -100,26 +100,26 @@ function takeBack(s: usize, e: usize, start: i64, end: i64, keeps: bool): bool {
   atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   cancelled(s, end - start);
-  clearCells(e);
-  if (keeps) keep(e);
+  leaveCellsInlined(e);
+  if (keeps) keepAsSpare(e);
   else freeElement(e); // R2 ends
   return true;
 }
 
-/** Moves an element from WAITING to ABANDONED. Returns REFUSED, or the answer of what came first. */
-function abandon(e: usize, due: i64): i32 {
+/** Moves an element from WAITING to TOMBSTONE. Returns REFUSED, or the answer of what came first. */
+function leaveTombstone(e: usize, due: i64): i32 {
   atomic.store<i64>(e, due, E_END);
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) === WAITING) {
-    if (atomic.cmpxchg<i64>(e, state, state + (ABANDONED - WAITING), E_STATE) === state) return REFUSED; // D3 write
+    if (atomic.cmpxchg<i64>(e, state, state + (TOMBSTONE - WAITING), E_STATE) === state) return REFUSED; // D3 write
   }
   return (atomic.load<i64>(e, E_STATE) & STATE_MASK) === GRANTED ? ADMITTED : ANSWER_CLOSED;
 }
 
 /**
- * Cancels a run of promises, as giveUp does a request. ADMITTED when its first promise is due: then settle must follow.
+ * Cancels a run of promises, as cancel does a request. ADMITTED when its first promise is due: then settle must follow.
  */
-export function giveUpRun(number: i32): i32 {
+export function cancelRun(number: i32): i32 {
   const e = elementAt((number - 1) as u32);
   const request = atomic.load<i64>(e, E_REQUEST);
   const s = objectOf(request);
@@ -131,11 +131,11 @@ export function giveUpRun(number: i32): i32 {
   }
   // Releasing threads find a tombstone only through its cells, so the run is entered first.
   if (enterRun(number, 0)) return ADMITTED;
-  const answer = abandon(e, end);
+  const answer = leaveTombstone(e, end);
   if (answer === REFUSED) {
     cancelled(s, end - start);
     atomic.add<i32>(s, 1, O_TIMEOUTS);
-    handOn(s, e, start);
+    settleTombstone(s, e, start);
   }
   return answer;
 }
@@ -144,7 +144,7 @@ export function giveUpRun(number: i32): i32 {
  * Cancels a request in the name of a thread that is dead or ends; a run, with all its promises. Permits that it was
  * granted, and the thread has not seen, go to the waiters behind it too. If the caller dies, another may begin again.
  */
-export function giveUpFor(e: usize): void {
+export function cancelFor(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
@@ -166,26 +166,26 @@ export function giveUpFor(e: usize): void {
     mark(s, e);
     enterBoth(s, e, start, end);
     atomic.store<i64>(e, end, E_END);
-    const tombstone = (state & ~STATE_MASK) + ABANDONED;
+    const tombstone = (state & ~STATE_MASK) + TOMBSTONE;
     if (atomic.cmpxchg<i64>(e, state, tombstone, E_STATE) === state) break; // R2 begins. D3 write
   }
   cancelled(s, end - start); // R2 ends
   cancelledByDeath(s, end - start);
-  handOn(s, e, start);
+  settleTombstone(s, e, start);
 }
 
 /**
  * Ends a cancellation: adds the width of the new tombstone to grant if it is due, or else merges it with its
  * neighbours. If two cancelling threads meet in a merge, the one that merges does the rest: it looks again.
  */
-function handOn(s: usize, tombstone: usize, first: i64): void {
+function settleTombstone(s: usize, tombstone: usize, first: i64): void {
   let e = tombstone;
   let start = first;
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
     // Another thread may have claimed or merged it, and its element may have the next owner by now.
     if (!is(s, e, state, E_START, start)) return;
-    if (passOn(s, e, state, start)) return;
+    if (claimIfDue(s, e, state, start)) return;
     const end = atomic.load<i64>(e, E_END);
     const right = find(s, end, E_START, end);
     if (right) {
@@ -193,26 +193,26 @@ function handOn(s: usize, tombstone: usize, first: i64): void {
       if (is(s, right, its, E_START, end)) merge(e, state, right, its);
       continue;
     }
-    const left = find(s, start - 1, E_END, start);
-    if (left === 0) return;
-    const its = atomic.load<i64>(left, E_STATE);
-    if (!is(s, left, its, E_END, start)) continue;
-    const from = atomic.load<i64>(left, E_START);
-    if (merge(left, its, e, state)) {
-      e = left;
+    const scaledBypassLeft = find(s, start - 1, E_END, start);
+    if (scaledBypassLeft === 0) return;
+    const its = atomic.load<i64>(scaledBypassLeft, E_STATE);
+    if (!is(s, scaledBypassLeft, its, E_END, start)) continue;
+    const from = atomic.load<i64>(scaledBypassLeft, E_START);
+    if (merge(scaledBypassLeft, its, e, state)) {
+      e = scaledBypassLeft;
       start = from;
     } else {
-      const now = atomic.load<i64>(left, E_STATE);
-      if (is(s, left, now, E_START, from)) passOn(s, left, now, from);
+      const now = atomic.load<i64>(scaledBypassLeft, E_STATE);
+      if (is(s, scaledBypassLeft, now, E_START, from)) claimIfDue(s, scaledBypassLeft, now, from);
     }
   }
 }
 
 /** Claims a tombstone if it is due, and wakes the waiters that are due then. Returns whether the tombstone is due. */
-export function passOn(s: usize, e: usize, state: i64, start: i64): bool {
+export function claimIfDue(s: usize, e: usize, state: i64, start: i64): bool {
   const ahead = atomic.load<i64>(s, GRANT) - start; // D3, D4 read
   if (ahead <= 0 && ahead >= CLOSED_BELOW) return false;
   const width = claim(s, e, state);
-  if (width) wakeDue(s, passedTo - width, width);
+  if (width) wakeDue(s, grantAfterClaim - width, width);
   return true;
 }

@@ -2,11 +2,11 @@
  * Closing: disposal of an object ends every wait on it.
  */
 import { elementAt, usedElements } from '../memory/elements';
-import { ABANDONED, CLOSED, E_REQUEST, E_STATE, ELEMENT_SIZE, STATE_MASK, WAITING } from '../memory/layout';
+import { CLOSED, E_REQUEST, E_STATE, ELEMENT_SIZE, STATE_MASK, TOMBSTONE, WAITING } from '../memory/layout';
 import { closeObject, objectOf } from '../memory/objects';
 import { isMarked, lastOfPart, whereOf } from './marks';
 import { claim } from './tombstones';
-import { moveOn } from './waking';
+import { endWait } from './waking';
 
 /** Disposes of the semaphore, and wakes every waiter. */
 export function dispose(s: usize): void {
@@ -28,10 +28,10 @@ function closeWaiters(s: usize): void {
     }
     const state = atomic.load<i64>(e, E_STATE); // D6 read
     const is = state & STATE_MASK;
-    if (is !== WAITING && is !== ABANDONED) continue;
+    if (is !== WAITING && is !== TOMBSTONE) continue;
     const request = atomic.load<i64>(e, E_REQUEST);
     if (objectOf(request) !== s) continue;
-    if (is === WAITING) moveOn(e, state, CLOSED, request);
+    if (is === WAITING) endWait(e, state, CLOSED, request);
     else claim(s, e, state);
   }
 }

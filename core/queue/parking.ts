@@ -32,7 +32,7 @@ import { objectOf } from '../memory/objects';
 import { fallAsleep, wakeUp } from '../memory/threads';
 import { admitted } from '../primitives/kinds';
 import { pause } from './pause';
-import { recover, settled } from './pending-call';
+import { callEnded, recover } from './pending-call';
 import { isCrowded, near, pollsOf, pollsPaid, pollsWereVain } from './polling';
 import { queueSpare, ticketTaken } from './tickets';
 import { enterBoth } from './waiting-array';
@@ -52,7 +52,7 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
     queueSpare(s, ticketTaken, n as i64);
   } else if (taken !== QUEUED) return taken;
   const answer = untilDue(s, spare, near);
-  if (answer !== QUEUED) leave(answer, attachment);
+  if (answer !== QUEUED) leaveQueue(answer, attachment);
   return answer;
 }
 
@@ -66,24 +66,24 @@ export function park(now: i32, attachment: i32): i32 {
 
 /**
  * As park, but for so many nanoseconds at most (below 0: for ever), or a little less. Then it returns TIMED_OUT, and
- * the request still stands: park or parkFor continues the wait, and giveUp cancels the request.
+ * the request still stands: park or parkFor continues the wait, and cancel cancels the request.
  */
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   atomic.store<i32>(spare, now, E_SINCE);
   const answer = sleep(spare, nanoseconds);
-  if (answer !== TIMED_OUT) leave(answer, attachment);
+  if (answer !== TIMED_OUT) leaveQueue(answer, attachment);
   return answer;
 }
 
 /** Ends the request of the thread, with its permits if `answer` is ADMITTED. The element becomes its spare again. */
-export function leave(answer: i32, attachment: i32): void {
+export function leaveQueue(answer: i32, attachment: i32): void {
   const e = spare;
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
   const request = atomic.load<i64>(e, E_REQUEST);
   if (answer === ADMITTED) hold(attachment, request & WIDTH_MASK); // R7 begins
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
-  settled();
+  callEnded();
   if (answer === ADMITTED) admitted(objectOf(request), attachment);
 }
 

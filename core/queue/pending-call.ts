@@ -21,27 +21,27 @@ const PARKING: i32 = 1;
 export const RELEASING: i32 = 2;
 /** The thread has become the head of a mutex, and compete has not ended. */
 const COMPETING: i32 = 4;
-export let amidst: i32 = NOTHING;
+export let pendingCall: i32 = NOTHING;
 /** While RELEASING: the released object, and the old grant. */
 let released: usize = 0;
 export let grantBefore: i64 = 0;
 /** While COMPETING: the mutex, and the attachment that has the permit. */
-let mutex: usize = 0;
-let attached: i32 = 0;
+let competedFor: usize = 0;
+let competesBy: i32 = 0;
 /** The old grant of a release that found another call pending. */
 export let grantLate: i64 = 0;
 
 /** Called when the thread has registered. */
 export function begin(thread: i32): void {
   setOwner(thread);
-  amidst = NOTHING;
+  pendingCall = NOTHING;
   threadBegins();
 }
 
 /** Called when the thread ends and frees its record. */
 export function end(): void {
-  if (amidst === RELEASING || amidst === COMPETING) recover();
-  amidst = NOTHING;
+  if (pendingCall === RELEASING || pendingCall === COMPETING) recover();
+  pendingCall = NOTHING;
   setOwner(0);
   threadEnds();
 }
@@ -52,34 +52,34 @@ export function end(): void {
  * Returns whether the thread has a spare now.
  */
 export function recover(): bool {
-  if (amidst === RELEASING) {
+  if (pendingCall === RELEASING) {
     wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
     // The caller may use another semaphore. The doorbell lets the thread find its promises of this one.
     ring(me);
   } else {
     // The exception may have ended its sleep.
     wakeUp();
-    if (amidst === COMPETING) cancelHead(mutex, attached);
+    if (pendingCall === COMPETING) cancelHead(competedFor, competesBy);
     else {
       const e = reserve();
       if (e === 0) return false;
       setSpare(e);
     }
   }
-  amidst = NOTHING;
+  pendingCall = NOTHING;
   return true;
 }
 
 /** Records that the spare stands in the queue. */
-export function standInLine(): void {
-  amidst = PARKING;
+export function beginParking(): void {
+  pendingCall = PARKING;
 }
 
 /** Records that a release has moved grant, which was `before`, while no call was pending. */
 export function beginRelease(s: usize, before: i64): void {
   released = s;
   grantBefore = before;
-  amidst = RELEASING;
+  pendingCall = RELEASING;
 }
 
 /** Records that a release has moved grant, which was `before`, while another call was pending. */
@@ -91,31 +91,31 @@ export function beginLateRelease(before: i64): void {
  * Records that permits are back, grant was `before`, and wakeDue is about to follow. If an interrupted acquire could
  * not get a new spare, it stays the pending call.
  */
-export function releasing(s: usize, before: i64): void {
-  if (amidst === PARKING) return;
+export function noteRelease(s: usize, before: i64): void {
+  if (pendingCall === PARKING) return;
   released = s;
   grantBefore = before;
-  amidst = RELEASING;
+  pendingCall = RELEASING;
 }
 
 /** Records that the thread is the head of a mutex: it has the permit, and takes the lock or cancels. */
-export function becomeEldest(m: usize, attachment: i32): void {
-  mutex = m;
-  attached = attachment;
-  amidst = COMPETING;
+export function becomeHead(m: usize, attachment: i32): void {
+  competedFor = m;
+  competesBy = attachment;
+  pendingCall = COMPETING;
 }
 
 /** Ends a release: wakeDue has followed. */
-export function handedOn(): void {
-  if (amidst === RELEASING) amidst = NOTHING;
+export function releaseFinished(): void {
+  if (pendingCall === RELEASING) pendingCall = NOTHING;
 }
 
 /** Returns whether the thread is competing for this mutex. */
 export function isCompeting(m: usize): bool {
-  return amidst === COMPETING && mutex === m;
+  return pendingCall === COMPETING && competedFor === m;
 }
 
 /** Ends the pending call: the request of the thread is settled or cancelled. */
-export function settled(): void {
-  amidst = NOTHING;
+export function callEnded(): void {
+  pendingCall = NOTHING;
 }

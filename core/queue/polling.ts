@@ -14,7 +14,7 @@
  * The count is a hint: a thread loads it and stores it, and may lose what others store meanwhile. It only decides how
  * long a waiter polls, and whether a waiter is woken that will sleep again. No safety rests on it.
  */
-import { GRANT, O_SPIN, O_VAIN, TICKET } from '../memory/layout';
+import { GRANT, O_SPIN, O_VAIN_POLLS, TICKET } from '../memory/layout';
 import { pause } from './pause';
 
 /** A value in place of a number of polls: the waiters of the object decide for themselves. */
@@ -58,7 +58,7 @@ export function pollsOf(o: usize): i32 {
 
 /** Returns whether polls of this object were in vain lately, and waiters are not trying again. */
 export function isVain(o: usize): bool {
-  return atomic.load<i32>(o, O_VAIN) % PERIOD >= TRIAL;
+  return atomic.load<i32>(o, O_VAIN_POLLS) % PERIOD >= TRIAL;
 }
 
 /** Returns whether so many requests of this width are queued at the object that polling is in vain. */
@@ -68,10 +68,10 @@ export function isCrowded(o: usize, width: i64): bool {
 
 /** Records that a waiter has polled in vain. */
 export function pollsWereVain(o: usize): void {
-  atomic.store<i32>(o, (atomic.load<i32>(o, O_VAIN) + 1) & COUNT_MASK, O_VAIN);
+  atomic.store<i32>(o, (atomic.load<i32>(o, O_VAIN_POLLS) + 1) & COUNT_MASK, O_VAIN_POLLS);
 }
 
 /** Records that a waiter has polled and need not sleep. */
 export function pollsPaid(o: usize): void {
-  if (atomic.load<i32>(o, O_VAIN) !== 0) atomic.store<i32>(o, 0, O_VAIN);
+  if (atomic.load<i32>(o, O_VAIN_POLLS) !== 0) atomic.store<i32>(o, 0, O_VAIN_POLLS);
 }

@@ -3,7 +3,7 @@
  */
 import { hold } from '../memory/attachments';
 import { ANSWER_OVER_MAX, CLOSED_BELOW, GRANT, INTERRUPTED, TICKET } from '../memory/layout';
-import { amidst, grantBefore, grantLate, RELEASING, recover, settled } from './pending-call';
+import { callEnded, grantBefore, grantLate, pendingCall, RELEASING, recover } from './pending-call';
 import { covers, settle } from './runs';
 import { LIMIT } from './tickets';
 import { wakeDue, wakeNear } from './waking';
@@ -19,7 +19,7 @@ export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachm
   let answer = 0;
   if (answered === INTERRUPTED) {
     const late = grantLate;
-    if (amidst === RELEASING) recover();
+    if (pendingCall === RELEASING) recover();
     answer = settleRelease(s, width, late, attachment);
   } else {
     // If all granted tickets are in the run of this thread, no other waiter is due.
@@ -27,7 +27,7 @@ export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachm
       answer = settleRelease(s, width, grantBefore, attachment);
   }
   if (run !== 0 && answer === 0) answer = max(settle(run, attachment), 0);
-  if (answered !== INTERRUPTED) settled();
+  if (answered !== INTERRUPTED) callEnded();
   return answer;
 }
 

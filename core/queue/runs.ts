@@ -28,8 +28,8 @@ import {
   indexOf,
   leaveCells,
   reserve,
-  second,
-  setSecond,
+  secondSpare,
+  setSecondSpare,
   setSpare,
   spare,
 } from '../memory/elements';
@@ -62,7 +62,7 @@ import { objectOf } from '../memory/objects';
 import { me } from '../memory/threads';
 import { countWaiter, hasHead } from '../primitives/kinds';
 import { mark } from './marks';
-import { amidst, NOTHING, recover } from './pending-call';
+import { NOTHING, pendingCall, recover } from './pending-call';
 import { setLastTicket, tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';
 
@@ -79,11 +79,11 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
     const answer = tryAcquireRobust(s, n, attachment);
     if (answer !== REFUSED) return answer;
   }
-  if (amidst !== NOTHING && !recover()) return ANSWER_FULL;
+  if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
   // The element of a new run is reserved before the ticket is taken: after that it is too late to fail.
-  if (second === 0) {
-    setSecond(reserve());
-    if (second === 0) return ANSWER_FULL;
+  if (secondSpare === 0) {
+    setSecondSpare(reserve());
+    if (secondSpare === 0) return ANSWER_FULL;
   }
   const width = n as i64;
   const object = ((s - objects) / OBJECT_SIZE) as i64;
@@ -113,8 +113,8 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   atomic.store<i64>(e, start, E_START);
   atomic.store<i64>(e, due, E_END);
   atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (AWAKE - RESERVED), E_STATE); // R1 ends
-  setSpare(second);
-  setSecond(0);
+  setSpare(secondSpare);
+  setSecondSpare(0);
   return (indexOf(e) + 1) as i32;
 }
 
@@ -131,13 +131,13 @@ export function settle(number: i32, attachment: i32): i32 {
   if (ahead < width) return ahead < CLOSED_BELOW ? ANSWER_CLOSED : 0;
   const length = atomic.load<i64>(e, E_END) - start;
   const count = ahead < width + width ? 1 : min(ahead, length) / width;
-  const settled = count * width;
-  if (settled === length) {
-    drop(e, settled, attachment);
+  const callEnded = count * width;
+  if (callEnded === length) {
+    drop(e, callEnded, attachment);
   } else {
     wake(e);
-    hold(attachment, settled); // R7 begins
-    atomic.store<i64>(e, start + settled, E_START); // R7 ends
+    hold(attachment, callEnded); // R7 begins
+    atomic.store<i64>(e, start + callEnded, E_START); // R7 ends
   }
   return count as i32;
 }
@@ -156,12 +156,12 @@ export function dropRun(number: i32): void {
 }
 
 /** Drops a run whose last promises have just got so many permits. */
-function drop(e: usize, settled: i64, attachment: i32): void {
+function drop(e: usize, callEnded: i64, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
-  hold(attachment, settled); // R7 begins
+  hold(attachment, callEnded); // R7 begins
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
-  if (second === 0) setSecond(e);
+  if (secondSpare === 0) setSecondSpare(e);
   else freeElement(e);
 }
 
@@ -171,7 +171,7 @@ function drop(e: usize, settled: i64, attachment: i32): void {
  */
 export function enterRun(number: i32, now: i32): bool {
   // Before the thread sleeps, it ends a call that is pending.
-  if (amidst !== NOTHING) recover();
+  if (pendingCall !== NOTHING) recover();
   const e = elementAt((number - 1) as u32);
   const state = atomic.load<i64>(e, E_STATE);
   const is = state & STATE_MASK;
@@ -196,7 +196,7 @@ export function covers(number: i32, from: i64, width: i64): bool {
 }
 
 /** Returns how many promises of a run wait and are not due. Racy when the run is that of another thread. */
-export function undue(e: usize, request: i64): i32 {
+export function pendingCount(e: usize, request: i64): i32 {
   const width = request & WIDTH_MASK;
   const start = atomic.load<i64>(e, E_START);
   const ahead = atomic.load<i64>(objectOf(request), GRANT) - start;

@@ -65,7 +65,7 @@ import {
 } from '../memory/layout';
 import { owner } from '../memory/threads';
 import { mark } from './marks';
-import { amidst, beginLateRelease, beginRelease, NOTHING, standInLine } from './pending-call';
+import { beginLateRelease, beginParking, beginRelease, NOTHING, pendingCall } from './pending-call';
 
 /** Most permits that may ever be available, and most that one request may ask for. */
 export const LIMIT: i64 = 0x7fffffff;
@@ -91,7 +91,7 @@ export function acquire(s: usize, n: i32): i32 {
       atomic.sub<i64>(s, width, TICKET);
       return ANSWER_CLOSED;
     }
-    if (amidst !== NOTHING) return INTERRUPTED;
+    if (pendingCall !== NOTHING) return INTERRUPTED;
     queueSpare(s, start, width); // R1 ends
     return QUEUED;
   }
@@ -109,7 +109,7 @@ export function queueSpare(s: usize, start: i64, width: i64): void {
   const object = ((s - objects) / OBJECT_SIZE) as i64;
   atomic.store<i64>(e, (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width, E_REQUEST);
   atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (WAITING - RESERVED), E_STATE);
-  standInLine();
+  beginParking();
 }
 
 /** Takes n permits if they are free and no request waits. Returns ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks. */
@@ -137,7 +137,7 @@ export function release(s: usize, n: i32): i32 {
   // One comparison tells both: with a waiter the surplus is below 0, and as an unsigned number above any limit.
   const surplus = grant - atomic.load<i64>(s, TICKET); // D1 read
   if ((surplus as u64) > ((LIMIT - width) as u64)) {
-    if (amidst !== NOTHING) {
+    if (pendingCall !== NOTHING) {
       beginLateRelease(grant);
       return INTERRUPTED;
     }

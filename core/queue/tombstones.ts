@@ -16,9 +16,8 @@
  *
  * R3 and R4 are uninterruptible. So no engine can leave a tombstone that is claimed and never counted, or half merged.
  */
-import { clearCells, elementAt, freeElement, indexOf } from '../memory/elements';
+import { elementAt, freeElement, indexOf, leaveCellsInlined } from '../memory/elements';
 import {
-  ABANDONED,
   B_CELLS,
   B_NEXT,
   CLAIMED,
@@ -32,27 +31,28 @@ import {
   LINE,
   MERGING,
   STATE_MASK,
+  TOMBSTONE,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
 import { bucketOf } from './waiting-array';
 
 /** The value of grant after the last claim. */
-export let passedTo: i64 = 0;
+export let grantAfterClaim: i64 = 0;
 
 /** Adds the width of a tombstone to grant, and frees its element. Returns the width, or 0 if it was claimed already. */
 export function claim(s: usize, e: usize, state: i64): i64 {
-  if (atomic.cmpxchg<i64>(e, state, state + (CLAIMED - ABANDONED), E_STATE) !== state) return 0; // R3 begins
+  if (atomic.cmpxchg<i64>(e, state, state + (CLAIMED - TOMBSTONE), E_STATE) !== state) return 0; // R3 begins
   const width = atomic.load<i64>(e, E_END) - atomic.load<i64>(e, E_START);
-  passedTo = atomic.add<i64>(s, width, GRANT) + width; // D1, D2 write
-  clearCells(e);
+  grantAfterClaim = atomic.add<i64>(s, width, GRANT) + width; // D1, D2 write
+  leaveCellsInlined(e);
   freeElement(e); // R3 ends
   return width;
 }
 
 /** Merges two neighbours: x begins where it did, and ends where y did. Returns whether they have become one. */
 export function merge(x: usize, itsX: i64, y: usize, itsY: i64): bool {
-  if (atomic.cmpxchg<i64>(x, itsX, itsX + (MERGING - ABANDONED), E_STATE) !== itsX) return false; // R4 begins
-  if (atomic.cmpxchg<i64>(y, itsY, itsY + (CLAIMED - ABANDONED), E_STATE) !== itsY) {
+  if (atomic.cmpxchg<i64>(x, itsX, itsX + (MERGING - TOMBSTONE), E_STATE) !== itsX) return false; // R4 begins
+  if (atomic.cmpxchg<i64>(y, itsY, itsY + (CLAIMED - TOMBSTONE), E_STATE) !== itsY) {
     atomic.store<i64>(x, itsX, E_STATE); // R4 ends. D4 write
     return false;
   }
@@ -74,7 +74,7 @@ export function merge(x: usize, itsX: i64, y: usize, itsY: i64): bool {
 
 /** Returns whether an element, when it had this state, was a tombstone of s with this first or last ticket. */
 export function is(s: usize, e: usize, state: i64, field: usize, ticket: i64): bool {
-  if ((state & STATE_MASK) !== ABANDONED) return false;
+  if ((state & STATE_MASK) !== TOMBSTONE) return false;
   return atomic.load<i64>(e + field) === ticket && objectOf(atomic.load<i64>(e, E_REQUEST)) === s;
 }
 

@@ -8,7 +8,6 @@
 import { bucketMask } from '../memory/arena';
 import { elementAt, indexOf } from '../memory/elements';
 import {
-  ABANDONED,
   ASYNC,
   B_CELLS,
   B_NEXT,
@@ -25,13 +24,14 @@ import {
   T_DUE,
   THREAD_MASK,
   TICKET,
+  TOMBSTONE,
   WAITING,
   WIDTH_MASK,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
 import { isAsleep, me, threadRecord } from '../memory/threads';
 import { isAdaptive, isCrowded, isVain, near } from './polling';
-import { claim, passedTo } from './tombstones';
+import { claim, grantAfterClaim } from './tombstones';
 import { bucketOf } from './waiting-array';
 
 const ALL: i32 = -1;
@@ -58,7 +58,7 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
   let end = next + min(min(width, atomic.load<i64>(s, TICKET) - next), all);
   while (end - next > 0) {
     const tickets = visit(s, bucketOf(s, next), to, next);
-    if (tickets === 0) to = passedTo;
+    if (tickets === 0) to = grantAfterClaim;
     else if (tickets === 1 || hops === 0) {
       next++;
       continue;
@@ -121,15 +121,15 @@ function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
 function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
   const state = atomic.load<i64>(e, E_STATE); // D3, D4 read
   const is = state & STATE_MASK;
-  if (is !== WAITING && is !== ABANDONED) return 1;
+  if (is !== WAITING && is !== TOMBSTONE) return 1;
   // The element may have the next owner by now. Then the cmpxchg below fails, since the epoch differs.
   const request = atomic.load<i64>(e, E_REQUEST);
   if (objectOf(request) !== s) return 1;
   const start = atomic.load<i64>(e, E_START);
   const ahead = to - start;
-  if (is === ABANDONED) return (ahead <= 0 || claim(s, e, state) === 0) as i64;
+  if (is === TOMBSTONE) return (ahead <= 0 || claim(s, e, state) === 0) as i64;
   const width = request & WIDTH_MASK;
-  if (ahead >= width) moveOn(e, state, GRANTED, request); // D5
+  if (ahead >= width) endWait(e, state, GRANTED, request); // D5
   if (start !== first || atomic.load<i64>(e, E_LEAVING) === ~start) return 1;
   // If the epoch is still the same, these words were of one owner, which had the tickets when E_LEAVING was read.
   return (atomic.load<i64>(e, E_STATE) ^ state) & ~STATE_MASK ? 1 : width;
@@ -147,17 +147,17 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
  * R9: the section from the exchange to the wake-up is uninterruptible. So neither an exception (an exhausted stack) nor
  * a death comes between, after which no thread would wake the owner. The note comes first, so it is there in any case.
  */
-export function moveOn(e: usize, state: i64, next: i64, request: i64): void {
+export function endWait(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
   if (who & ASYNC) {
     note(who, indexOf(e) + 1);
     if ((who & THREAD_MASK) === me) return;
   }
-  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) tell(e, request); // R9
+  if (atomic.cmpxchg<i64>(e, state, state + (next - WAITING), E_STATE) === state) wakeOwner(e, request); // R9
 }
 
 /** Wakes the thread that has made a request. */
-export function tell(e: usize, request: i64): void {
+export function wakeOwner(e: usize, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
   if ((who & ASYNC) === 0) atomic.notify(e + E_STATE, ALL);
   else ring(who & THREAD_MASK);
@@ -166,7 +166,7 @@ export function tell(e: usize, request: i64): void {
 /**
  * Notes what the thread of this owner shall look at when its doorbell rings: the run of this number, or the head of the
  * mutex of this number. A thread that sees the note sees also that grant has been moved, or that the mutex is free.
- * Always inlined: in wakeEldest no death may come between this and the exchange, which says that the head is woken.
+ * Always inlined: in wakeHead no death may come between this and the exchange, which says that the head is woken.
  */
 export function note(who: i32, number: u32): void {
   const words = threadRecord(who & THREAD_MASK) + T_DUE;

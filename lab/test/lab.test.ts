@@ -237,7 +237,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       }
     });
 
-    test('the queue: a waiter gives up, and leaves a tombstone', async () => {
+    test('the queue: a waiter cancels, and leaves a tombstone', async () => {
       const lab = '#stepper-lab';
       await page.select(`${lab} select`, 'give-up');
       const until = (thread: number, pattern: string): Promise<void> =>
@@ -257,7 +257,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       await press(page, `${lab} [data-thread="1"]`, 'Time runs out');
       await until(1, 'has come to its end');
       expect(await figure(page, lab, 'timeouts')).toBe(1);
-      expect(await text(page, `${lab} .tickets .given-up`)).toBe('1T1 given up');
+      expect(await text(page, `${lab} .tickets .given-up`)).toBe('1T1 cancelled');
     });
 
     test('the queue: an owner is killed, and whoever waits moves up', async () => {
@@ -291,7 +291,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       await press(page, lab, 'Pause');
     });
 
-    test('the live queue: tickets are granted, waiters park, collide and give up', async () => {
+    test('the live queue: tickets are granted, waiters park, collide and cancel', async () => {
       const lab = '#queue-lab';
       await page.select(`${lab} select`, '1');
       await slide(page, lab, 'buckets', 0);

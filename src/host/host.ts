@@ -19,10 +19,10 @@ export interface Host {
   readonly processors: number;
   /** Whether a worker whose `exit` was told runs no more. */
   readonly exitIsDeath: boolean;
-  /** What `bequeath` left for this thread before it was started; undefined if nothing. */
+  /** What `setInherited` left for this thread before it was started; undefined if nothing. */
   inherited(): unknown;
   /** Leaves a value for the threads that are started from now on. */
-  bequeath(value: unknown): void;
+  setInherited(value: unknown): void;
   /** Gives a reason to keep the event loop alive, or takes one back. */
   keepAlive(on: boolean): void;
   /** Runs a function in a later turn of the event loop, before the thread can sleep. */

@@ -34,7 +34,7 @@ export const host: Host = {
   // In Deno a thread that sleeps in Atomics.wait is not stopped, nor is one in a loop of wasm at once; in Bun neither.
   exitIsDeath: !('Deno' in globalThis || 'Bun' in globalThis),
   inherited: () => getEnvironmentData(KEY),
-  bequeath: (value) => setEnvironmentData(KEY, value as never),
+  setInherited: (value) => setEnvironmentData(KEY, value as never),
   keepAlive(on) {
     // A pending Atomics.waitAsync does not keep Node alive, a timer does.
     timer ??= setInterval(() => {}, LONGEST_INTERVAL);

@@ -23,7 +23,7 @@ export const host: Host = {
   // terminate does not wait for the thread to stop.
   exitIsDeath: false,
   inherited: () => undefined,
-  bequeath: () => {},
+  setInherited: () => {},
   keepAlive: () => {},
   soon(run) {
     later.push(run);

@@ -149,7 +149,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * The queue has not admitted a waiter, which gives up for a reason. True: it is through all the same, since the
+   * The queue has not admitted a waiter, which cancels for a reason. True: it is through all the same, since the
    * queue is closed, and it had been handed a permit. False: it has been handed one that is there, or on its way, or
    * that somebody took who came later, and who then is counted as waiting: it must look again. Throws if it is out.
    */

@@ -11,7 +11,7 @@ import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
-import { Eldest } from './head-promise.js';
+import { Head } from './head-promise.js';
 import { Promises } from './promises.js';
 
 // Where a worker may go on for a while after its end was told: milliseconds until it is taken to have ended, and
@@ -56,8 +56,8 @@ export interface Shared {
   readonly robust: number;
   /** Where promises of this thread wait on the object. */
   readonly promises: Promises;
-  /** Its promise that is the eldest waiter of it, if it is a mutex. */
-  readonly eldest: Eldest;
+  /** Its promise that is the head waiter of it, if it is a mutex. */
+  readonly head: Head;
 }
 
 export class Attachment {
@@ -127,8 +127,8 @@ export class Attachment {
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
       const promises = new Promises(this.core, this.doorbell, robust);
-      const eldest = new Eldest(this.core, this.doorbell, address, number, promises);
-      entry = { count: 1, shared: { number, robust, promises, eldest } };
+      const head = new Head(this.core, this.doorbell, address, number, promises);
+      entry = { count: 1, shared: { number, robust, promises, head } };
       this.#shared.set(address, entry);
     }
     const ref = this.#refs.get(owner) ?? new WeakRef(owner);
@@ -189,7 +189,7 @@ export class Attachment {
     for (const ending of this.#endings) ending();
     for (const { shared } of this.#shared.values()) {
       shared.promises.forget();
-      shared.eldest.forget();
+      shared.head.forget();
     }
     for (const ref of this.#owners) ref.deref()?.[ended]();
     this.#owners.clear();

@@ -54,7 +54,7 @@ export class Awake {
     this.#measure();
   }
 
-  /** The thread has just taken a mutex as the eldest waiter. */
+  /** The thread has just taken a mutex as the head waiter. */
   turnBegins(): void {
     this.#begun = this.#clock();
   }

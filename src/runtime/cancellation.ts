@@ -3,7 +3,7 @@
  */
 import { TimeoutError } from '../errors.js';
 
-/** Those who give up when a signal fires: it has one listener for all of them, however many share it. */
+/** Those who cancel when a signal fires: it has one listener for all of them, however many share it. */
 interface Abortion {
   readonly givers: Set<() => void>;
   readonly listener: () => void;
@@ -14,8 +14,8 @@ const abortions = new WeakMap<AbortSignal, Abortion>();
 function listen(signal: AbortSignal): Abortion {
   const givers = new Set<() => void>();
   const listener = (): void => {
-    // Not over a copy: one that gives up may get another its permits, and then that is settled and gone.
-    for (const giveUp of givers) giveUp();
+    // Not over a copy: one that cancels may get another its permits, and then that is settled and gone.
+    for (const cancel of givers) cancel();
   };
   signal.addEventListener('abort', listener);
   const abortion = { givers, listener };
@@ -23,18 +23,18 @@ function listen(signal: AbortSignal): Abortion {
   return abortion;
 }
 
-/** Calls `giveUp` when the time-out or the signal comes; returns what stops that. */
+/** Calls `cancel` when the time-out or the signal comes; returns what stops that. */
 export function watch(
   timeout: number,
   signal: AbortSignal | undefined,
-  giveUp: (reason: unknown) => void,
+  cancel: (reason: unknown) => void,
   wanted: Wanted,
 ): () => void {
   const timer =
-    timeout === Infinity ? undefined : setTimeout(() => giveUp(timedOut(wanted, timeout)), timeout);
+    timeout === Infinity ? undefined : setTimeout(() => cancel(timedOut(wanted, timeout)), timeout);
   if (signal === undefined) return () => clearTimeout(timer);
   const { givers, listener } = abortions.get(signal) ?? listen(signal);
-  const abort = (): void => giveUp(signal.reason);
+  const abort = (): void => cancel(signal.reason);
   givers.add(abort);
   return () => {
     clearTimeout(timer);

@@ -22,7 +22,7 @@ export const ANSWER_NOT_HELD = -10;
 export const ANSWER_HELD = -11;
 export const QUEUED = 3;
 export const MORE = 4;
-export const ELDEST = 8;
+export const HEAD = 8;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
 
@@ -30,7 +30,7 @@ export const STILL_AWAKE = 2;
 export const IDLE = 0;
 export const WAITING = 2;
 export const AWAKE = 5;
-export const ABANDONED = 6;
+export const TOMBSTONE = 6;
 export const ATTACHED = 9;
 export const ASYNC = 0x1000;
 
@@ -86,7 +86,7 @@ export interface Core {
   detach(attachment: number): void;
   held(attachment: number): number;
   ownersDied(address: number): number;
-  tellAgain(address: number, deaths: number): void;
+  restoreOwnerDeaths(address: number, deaths: number): void;
   draftName(): number;
   openName(
     draft: number,
@@ -104,8 +104,8 @@ export interface Core {
   enqueue(address: number, n: number, acquired: number, attachment: number): number;
   park(now: number, attachment: number): number;
   parkFor(nanoseconds: bigint, now: number, attachment: number): number;
-  giveUp(address: number, attachment: number): number;
-  giveUpRun(run: number): number;
+  cancel(address: number, attachment: number): number;
+  cancelRun(run: number): number;
   tryAcquire(address: number, n: number): number;
   tryAcquireRobust(address: number, n: number, attachment: number): number;
   arrive(address: number, n: number, last: number, attachment: number): number;
@@ -144,10 +144,10 @@ export interface Core {
   turnLasted(address: number, microseconds: number): void;
   queue(address: number, attachment: number): number;
   compete(address: number, nanoseconds: bigint, attachment: number): number;
-  forgo(address: number, attachment: number): void;
+  cancelHead(address: number, attachment: number): void;
   reserveLock(address: number, attachment: number): number;
   unlock(address: number): number;
-  wakeEldest(address: number): void;
+  wakeHead(address: number): void;
   mutexDispose(address: number): void;
   ownerOf(address: number): number;
   waitersOf(address: number): number;

@@ -1,5 +1,5 @@
 /**
- * This file looks after a promise of this thread that is the eldest waiter of a mutex, until it has the lock or gives up.
+ * This file looks after a promise of this thread that is the head waiter of a mutex, until it has the lock or cancels.
  * The thread has at most one such promise at a time for each mutex.
  *
  * It reserves the lock at once, since its thread cannot poll (core/primitives/mutex.ts). Whoever unlocks then rings the doorbell of
@@ -10,7 +10,7 @@ import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
 import { type Doorbell, NOWHERE, type Resting } from './doorbell.js';
 import type { Promises, Resolve } from './promises.js';
 
-export class Eldest implements Resting {
+export class Head implements Resting {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
   readonly #at: number;
@@ -32,7 +32,7 @@ export class Eldest implements Resting {
     return this.#settle !== undefined;
   }
 
-  /** A promise has just become the eldest, which is settled so, and has waited since then. */
+  /** A promise has just become the head, which is settled so, and has waited since then. */
   begin(settle: Resolve, since: number): void {
     this.#settle = settle;
     this.#core.waitsSince(this.#attachment, since);
@@ -49,14 +49,14 @@ export class Eldest implements Resting {
     else this.#doorbell.entered(this, this.#at / OBJECT_SIZE);
   }
 
-  /** The thread ends: the mutex has given up its places itself. */
+  /** The thread ends: the mutex has cancelled its places itself. */
   forget(): void {
     this.#settle = undefined;
   }
 
-  giveUp(reason: unknown): void {
+  cancel(reason: unknown): void {
     if (this.#settle === undefined) return;
-    this.#core.forgo(this.#at, this.#attachment);
+    this.#core.cancelHead(this.#at, this.#attachment);
     this.#end(Promise.reject(reason));
   }
 

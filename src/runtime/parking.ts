@@ -14,7 +14,7 @@ export function nanoseconds(milliseconds: number): bigint {
 
 /**
  * Blocks the thread, whose request is QUEUED, until it is its turn, or until no time is left and the request has left the
- * queue. ADMITTED, ANSWER_CLOSED, or REFUSED if it has given up.
+ * queue. ADMITTED, ANSWER_CLOSED, or REFUSED if it has cancelled.
  */
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): number {
   const now = Date.now() | 0;
@@ -23,7 +23,7 @@ export function parkUntilDue(core: Core, at: number, attachment: number, left: (
     answer =
       rest === Infinity ? core.park(now, attachment) : core.parkFor(nanoseconds(rest), now, attachment);
   }
-  if (answer === TIMED_OUT) answer = core.giveUp(at, attachment);
+  if (answer === TIMED_OUT) answer = core.cancel(at, attachment);
   // The arena has no element to leave behind, so there is nothing for it but to wait.
   return answer === ANSWER_FULL ? core.park(now, attachment) : answer;
 }

@@ -6,7 +6,7 @@
  * loop, however many promises come and go until then.
  *
  * A release by this very thread does not ring. It settles the thread's own promises before it returns. A request for which
- * the thread blocks has a later ticket than they, so none of them becomes due when that request gives up
+ * the thread blocks has a later ticket than they, so none of them becomes due when that request cancels
  * (core/queue/cancelling.ts).
  */
 import { DisposedError } from '../errors.js';
@@ -17,7 +17,7 @@ import { Fifo } from './fifo.js';
 interface Run {
   readonly number: number;
   waiting: number;
-  /** Of a promise that may give up, which has a run of its own: what settles it. */
+  /** Of a promise that may cancel, which has a run of its own: what settles it. */
   readonly alone: Resolve | undefined;
   previous: Run | undefined;
   next: Run | undefined;
@@ -85,24 +85,24 @@ export class Promises {
   }
 
   /**
-   * A promise that may give up, in a run that the core has just begun for it.
-   * @param watch is called at once with what makes it give up, for a reason; returns what is done when it is settled.
+   * A promise that may cancel, in a run that the core has just begun for it.
+   * @param watch is called at once with what makes it cancel, for a reason; returns what is done when it is settled.
    */
   waitAlone(
     owner: Owner,
     number: number,
-    watch: (giveUp: (reason: unknown) => void) => () => void,
+    watch: (cancel: (reason: unknown) => void) => () => void,
   ): Promise<void> {
     return new Promise<void>((resolve) => {
-      const giveUp = this.addAlone(owner, number, (value) => {
+      const cancel = this.addAlone(owner, number, (value) => {
         unwatch();
         resolve(value);
       });
-      const unwatch = watch(giveUp);
+      const unwatch = watch(cancel);
     });
   }
 
-  /** The same, whatever is done when it is settled. Returns what makes it give up. */
+  /** The same, whatever is done when it is settled. Returns what makes it cancel. */
   addAlone(owner: Owner, number: number, settle: Resolve): (reason: unknown) => void {
     const run = this.#append(number, settle);
     this.last = 0;
@@ -130,7 +130,7 @@ export class Promises {
     return run;
   }
 
-  /** The thread ends: what waits is given up in the core, and nobody will be told. */
+  /** The thread ends: what waits is cancelled in the core, and nobody will be told. */
   forget(): void {
     for (let run = this.#head; run; run = run.next) run.waiting = 0;
     this.first = this.last = 0;
@@ -151,7 +151,7 @@ export class Promises {
 
   #giveUp(run: Run, reason: unknown): void {
     if (run.waiting === 0) return;
-    if (this.#core.giveUpRun(run.number) === REFUSED) {
+    if (this.#core.cancelRun(run.number) === REFUSED) {
       run.waiting = 0;
       this.#remove(run);
       run.alone?.(Promise.reject(reason));

@@ -138,10 +138,10 @@ if (lost < 0) wrong.push(`${-lost} permits have been made`);
 if (isEndExact && lost > unsure) wrong.push(`${lost} permits are lost, and ${unsure} may be`);
 for (const [i, semaphore] of semaphores.entries()) {
   const { permits, robust, name } = kinds[i];
-  const { available, waiting, abandoned, holders } = semaphore.inspect();
+  const { available, waiting, cancelled, holders } = semaphore.inspect();
   if (robust && available !== permits) wrong.push(`${name}: ${available} of ${permits} permits are there`);
-  if (waiting || abandoned || holders.length)
-    wrong.push(`${name}: ${waiting} wait, ${abandoned} are abandoned, ${holders.length} hold permits`);
+  if (waiting || cancelled || holders.length)
+    wrong.push(`${name}: ${waiting} wait, ${cancelled} are cancelled, ${holders.length} hold permits`);
 }
 for (const [fault, times] of Object.entries(faultsOf(board)))
   if (times) wrong.push(`${fault}: ${times} times`);

@@ -1,4 +1,4 @@
-/** What there is of requests that may give up, as they come and go: listeners of the signal, and timers of the process. */
+/** What there is of requests that may cancel, as they come and go: listeners of the signal, and timers of the process. */
 import { getEventListeners } from 'node:events';
 import { Semaphore } from 'taketurns';
 
@@ -18,7 +18,7 @@ print('four wait');
 semaphore.release();
 print('one has its permit');
 await semaphore.acquireAsync(1, { timeout: 1, signal }).catch((error) => console.log(error.name));
-print('one has given up, and one timer keeps the process alive for those who wait');
+print('one has cancelled, and one timer keeps the process alive for those who wait');
 semaphore.dispose();
 print('disposed of');
 await settled;

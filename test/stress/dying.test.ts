@@ -47,7 +47,7 @@ describe.each([
       available: permits,
       out: 0,
       waiting: 0,
-      abandoned: 0,
+      cancelled: 0,
       holders: [],
     });
     expect(arena.threads).toBe(1);
@@ -82,9 +82,9 @@ it('hundreds of workers that are killed leave memory as it was', { timeout: 180_
     await Promise.all(doomed.map((member) => member.kill()));
     expect([arena.threads, plain.waiting, robust.waiting, robust.available]).toEqual([1, 0, 0, 2]);
     expect(plain.tryAcquire(2)).toBe(true);
-    const { elements, objects, abandoned } = arena.stats();
+    const { elements, objects, cancelled } = arena.stats();
     first ||= elements.used;
-    expect([elements.used, objects.used, abandoned]).toEqual([first, 2, 0]);
+    expect([elements.used, objects.used, cancelled]).toEqual([first, 2, 0]);
   }
   // Ever in use: as many as five workers need, and not one more for each of 50.
   expect(memory.word(at('USED_THREADS'))).toBe(6);

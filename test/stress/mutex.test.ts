@@ -86,7 +86,7 @@ describe('a thread that is killed', () => {
     expect(gate.waiting).toBe(0);
   });
 
-  it('as the eldest and in line: those behind it move up', async () => {
+  it('as the head and in line: those behind it move up', async () => {
     const arena = new Arena();
     const [free, mutex] = [new Mutex({ arena }), new Mutex({ arena })];
     mutex.lock();

@@ -83,7 +83,7 @@ describe('addressWaitUntil', () => {
       { arena },
     );
     expect(asked).toBe(2);
-    const lent = new Memory(arena).elements.filter(({ state }) => state === at('LENT'));
+    const lent = new Memory(arena).elements.filter(({ state }) => state === at('BORROWED'));
     expect(lent.length).toBe(1);
     expect(new Memory(arena).chainWords('C_HEAD')).toEqual([0]);
   });

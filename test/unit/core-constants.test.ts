@@ -159,7 +159,7 @@ describe('the package', () => {
   });
 });
 
-describe('the straight runs of the compiled core', () => {
+describe('the uninterruptible sections of the compiled core', () => {
   const text = readFileSync(new URL('../../build/core.wat', import.meta.url), 'utf8');
   const body = (name: string): string => {
     const start = text.indexOf(` (func $core/${name} `);

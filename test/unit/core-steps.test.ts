@@ -69,7 +69,7 @@ describe.each([1, 2, 1024])('a release that was set aside half-way (slots %i)', 
   });
 });
 
-describe.each([1, 2, 1024])('a thread that gives up while it blocks (slots %i)', (slots) => {
+describe.each([1, 2, 1024])('a thread that cancels while it blocks (slots %i)', (slots) => {
   it('leaves a promise of its own, which is due, to whoever made it due and has yet to ring', async () => {
     const arena = new Arena({ slots });
     const rings = () => new Memory(arena).doorbell(arena.thread.thread);

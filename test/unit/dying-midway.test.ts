@@ -58,7 +58,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     await turn();
     gone.abort();
     await heavy;
-    expect(memory.elementsIn(at('ABANDONED'))).toHaveLength(1);
+    expect(memory.elementsIn(at('TOMBSTONE'))).toHaveLength(1);
     await dying.run('half-release', { handle, permits: 2 });
     expect([front.state, back.state]).toEqual(['pending', 'pending']);
     await dying.kill();

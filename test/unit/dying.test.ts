@@ -131,7 +131,7 @@ describe.each(['terminate', 'process.exit', 'an uncaught error'] as const)(
       await until(() => log.length === 3, 'all are in');
       expect(log).toEqual([0, 1, 2]);
       expect(semaphore.available).toBe(0);
-      expect(semaphore.inspect()).toMatchObject({ out: 5, ownerDeaths: 0, abandoned: 0 });
+      expect(semaphore.inspect()).toMatchObject({ out: 5, ownerDeaths: 0, cancelled: 0 });
       expect(memory.standing).toEqual([]);
       expect(memory.cells).toBe(0);
       expectBuried(arena, 2);
@@ -240,7 +240,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
         await dying.kill();
         // Of what is not robust it may have seen the grant.
         if (robust) expect(semaphore.available).toBe(1);
-        else expect(semaphore.inspect()).toMatchObject({ waiting: 0, abandoned: 0 });
+        else expect(semaphore.inspect()).toMatchObject({ waiting: 0, cancelled: 0 });
         semaphore.dispose();
       }
     }
@@ -311,7 +311,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
     [0, 1, 2],
     [2, 1, 0],
     [1, 0, 2],
-  ])('leaves one tombstone at most, with others that gave up (%i, %i, %i)', async (...order) => {
+  ])('leaves one tombstone at most, with others that cancelled (%i, %i, %i)', async (...order) => {
     const semaphore = taken(2, { arena });
     const log: number[] = [];
     watch(semaphore.acquireAsync(), 0, log);
@@ -327,7 +327,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
     controller.abort();
     await aborted;
     for (const i of order) await dying[i]?.kill();
-    expect(memory.elementsIn(at('ABANDONED'))).toHaveLength(1);
+    expect(memory.elementsIn(at('TOMBSTONE'))).toHaveLength(1);
     expect(semaphore.waiting).toBe(2);
     semaphore.release(2);
     await reactions();

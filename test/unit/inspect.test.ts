@@ -28,7 +28,7 @@ describe('inspect', () => {
       out: 0,
       waiting: 0,
       longestWait: 0,
-      abandoned: 0,
+      cancelled: 0,
       timeouts: 0,
       robust: false,
       ownerDeaths: 0,
@@ -56,20 +56,20 @@ describe('inspect', () => {
     expect(semaphore.inspect()).toMatchObject({ waiting: 0, longestWait: 0, out: 1 });
   });
 
-  it('counts time-outs and aborts, and tickets given up in the middle of the queue', async () => {
+  it('counts time-outs and aborts, and tickets cancelled in the middle of the queue', async () => {
     const semaphore = new Semaphore(0, { arena: new Arena() });
     expect(() => semaphore.acquire(1, { timeout: 1 })).toThrow(TimeoutError);
-    expect(semaphore.inspect()).toMatchObject({ timeouts: 1, abandoned: 0 });
+    expect(semaphore.inspect()).toMatchObject({ timeouts: 1, cancelled: 0 });
     const first = semaphore.acquireAsync();
     const controller = new AbortController();
     const given = semaphore.acquireAsync(4, { signal: controller.signal });
     const last = semaphore.acquireAsync();
     controller.abort();
     await expect(given).rejects.toThrow();
-    expect(semaphore.inspect()).toMatchObject({ timeouts: 2, abandoned: 4, waiting: 2, out: 0 });
+    expect(semaphore.inspect()).toMatchObject({ timeouts: 2, cancelled: 4, waiting: 2, out: 0 });
     semaphore.release(2);
     await Promise.all([first, last]);
-    expect(semaphore.inspect()).toMatchObject({ abandoned: 0, waiting: 0, out: 0 });
+    expect(semaphore.inspect()).toMatchObject({ cancelled: 0, waiting: 0, out: 0 });
   });
 
   it('names those who hold permits of a robust semaphore', () => {
@@ -123,7 +123,7 @@ describe('inspect of a mutex', () => {
     expect(arena.stats().holders).toBe(0);
   });
 
-  it('counts who waits, the eldest as those in line, threads and promises, and tells the longest wait', async () => {
+  it('counts who waits, the head as those in line, threads and promises, and tells the longest wait', async () => {
     const arena = new Arena();
     const mutex = new Mutex({ arena });
     mutex.lock();
@@ -145,7 +145,7 @@ describe('inspect of a mutex', () => {
     expect(arena.stats()).toMatchObject({ waiting: 0, longestWait: 0, holders: 0 });
   });
 
-  it('tells how long a promise has waited that is the eldest', async () => {
+  it('tells how long a promise has waited that is the head', async () => {
     const arena = new Arena();
     const mutex = new Mutex({ arena });
     mutex.lock();
@@ -159,7 +159,7 @@ describe('inspect of a mutex', () => {
     mutex.unlock();
   });
 
-  it('counts requests that were given up, as the eldest and in line', async () => {
+  it('counts requests that were cancelled, as the head and in line', async () => {
     const mutex = new Mutex({ arena: new Arena() });
     mutex.lock();
     const late = [mutex.lockAsync({ timeout: 1 }), mutex.lockAsync({ timeout: 1 })];

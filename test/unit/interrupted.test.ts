@@ -101,11 +101,11 @@ describe('after an interrupted wait for a mutex', () => {
   });
 });
 
-describe('after an interrupted call, a promise that is the eldest of a mutex', () => {
+describe('after an interrupted call, a promise that is the head of a mutex', () => {
   const crowd = team(1);
 
-  /** A mutex that a worker holds, and a promise of this thread that is its eldest waiter. */
-  async function eldest(patience?: { timeout: number }) {
+  /** A mutex that a worker holds, and a promise of this thread that is its head waiter. */
+  async function head(patience?: { timeout: number }) {
     const mutex = new Mutex();
     await crowd[0]?.run('mutex-hold', { handle: mutex.handle });
     return { mutex, promise: patience ? mutex.lockAsync(patience) : mutex.lockAsync() };
@@ -119,7 +119,7 @@ describe('after an interrupted call, a promise that is the eldest of a mutex', (
   }
 
   it('gets the lock: the next acquire is not admitted on the strength of the one cut short', async () => {
-    const { mutex, promise } = await eldest();
+    const { mutex, promise } = await head();
     interruptedAcquire(new Semaphore(0));
     await crowd[0]?.run('mutex-unlock', { handle: mutex.handle });
     await promise;
@@ -127,8 +127,8 @@ describe('after an interrupted call, a promise that is the eldest of a mutex', (
     mutex.unlock();
   });
 
-  it('gives up: the next acquire is not admitted either', async () => {
-    const { mutex, promise } = await eldest({ timeout: 80 });
+  it('cancels: the next acquire is not admitted either', async () => {
+    const { mutex, promise } = await head({ timeout: 80 });
     interruptedAcquire(new Semaphore(0));
     await expect(promise).rejects.toThrow(TimeoutError);
     expectNoPermit();
@@ -136,7 +136,7 @@ describe('after an interrupted call, a promise that is the eldest of a mutex', (
   });
 
   it('gets the lock: what was cut short waits for another mutex no more', async () => {
-    const { mutex, promise } = await eldest();
+    const { mutex, promise } = await head();
     const other = new Mutex({ bypass: 0 });
     await crowd[0]?.run('mutex-hold', { handle: other.handle });
     Object.assign(globalThis, { interrupted: other });

@@ -99,7 +99,7 @@ describe.each(kinds)('%s', (_, Kind, options) => {
     const arena = new Arena();
     const semaphore = new Kind(0, { ...options, arena, spin: 0 });
     const memory = new Memory(arena);
-    const lent = () => memory.elements.filter(({ state }) => state === at('LENT')).length;
+    const lent = () => memory.elements.filter(({ state }) => state === at('BORROWED')).length;
     expect(lent()).toBe(1);
     const member = new Member();
     const entered = member.run('enter', { handle: semaphore.handle });

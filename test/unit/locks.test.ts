@@ -121,7 +121,7 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
     expect(next.tryLock()).toBe(true);
   });
 
-  it('given up by dispose when this thread holds it', () => {
+  it('cancelled by dispose when this thread holds it', () => {
     const arena = new Arena({ objects: 1 });
     const lock = new Class({ arena });
     const same = Class.from(lock.handle);
@@ -165,16 +165,16 @@ describe.each(LOCKS.filter(({ kind }) => ['McsLock', 'ClhLock', 'ReciprocatingLo
       abort.abort();
       await Promise.allSettled(waits);
       for (const lock of locks) lock.lock();
-      expect(memory.elementsIn(at('LENT')).length).toBe(locks.length);
+      expect(memory.elementsIn(at('BORROWED')).length).toBe(locks.length);
       for (const lock of locks) lock.unlock();
-      const kept = memory.elementsIn(at('LENT')).length;
+      const kept = memory.elementsIn(at('BORROWED')).length;
       expect(kept).toBe(5);
       const leaver = new Member();
       const { handle } = locks[0] as (typeof locks)[number];
       await leaver.run('pass-lock', { handle });
-      expect(memory.elementsIn(at('LENT')).length).toBe(kept + 1);
+      expect(memory.elementsIn(at('BORROWED')).length).toBe(kept + 1);
       await leaver.leave();
-      await until(() => memory.elementsIn(at('LENT')).length === kept, 'the node is given back');
+      await until(() => memory.elementsIn(at('BORROWED')).length === kept, 'the node is given back');
     });
   },
 );

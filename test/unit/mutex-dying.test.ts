@@ -100,7 +100,7 @@ describe.each(ways)('a worker that ends by %s', (way) => {
 
 // A worker stays alive while promises of it wait, so that it does not leave by itself.
 describe.each(ways.filter((way) => way !== 'leaving'))('a worker that ends by %s', (way) => {
-  it('while promises of it wait, as the eldest and in line: those behind them move up', async () => {
+  it('while promises of it wait, as the head and in line: those behind them move up', async () => {
     const arena = new Arena();
     const mutex = new Mutex({ arena });
     mutex.lock();
@@ -119,7 +119,7 @@ describe.each(ways.filter((way) => way !== 'leaving'))('a worker that ends by %s
 });
 
 describe('a worker that aborts in an exit handler', () => {
-  it('what had waited as the eldest: the mutex has given that up once', async () => {
+  it('what had waited as the head: the mutex has given that up once', async () => {
     const mutex = new Mutex({ arena: new Arena() });
     mutex.lock();
     const ending = new Member();

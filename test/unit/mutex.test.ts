@@ -135,7 +135,7 @@ describe('lockAsync', () => {
     expect([mutex.locked, mutex.waiting]).toEqual([false, 0]);
   });
 
-  it('is refused in time, as the eldest and behind it, and leaves nothing behind', async () => {
+  it('is refused in time, as the head and behind it, and leaves nothing behind', async () => {
     const mutex = new Mutex();
     mutex.lock();
     const abort = new AbortController();

@@ -287,7 +287,7 @@ describe('18.2: a spurious return', () => {
 });
 
 describe('19: timed waits', () => {
-  it('that give up leave nothing behind', async () => {
+  it('that cancel leave nothing behind', async () => {
     const semaphore = new CountingSemaphore();
     expect(semaphore.tryWaitFor(0)).toBe(false);
     expect(semaphore.tryWaitFor(1)).toBe(false);

@@ -119,7 +119,7 @@ describe('a robust semaphore', () => {
     expect(held(semaphore)).toEqual([]);
   });
 
-  it('does not count what was given up', async () => {
+  it('does not count what was cancelled', async () => {
     const semaphore = robust(3);
     await hold(semaphore, member(), 2);
     expect(() => semaphore.acquire(2, { timeout: 1 })).toThrow(TimeoutError);

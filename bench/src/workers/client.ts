@@ -1,4 +1,4 @@
-// The parent's side of a host process: starts it, sends it runs one at a time, gives up on it when it hangs.
+// The parent's side of a host process: starts it, sends it runs one at a time, cancels on it when it hangs.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -5,11 +5,11 @@
 import type { Model } from '../scene/model.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
+import { givingUps } from './cancelling.js';
 import { capacitors } from './capacitors.js';
-import { corpses } from './corpses.js';
+import { deadThreads } from './dead-threads.js';
 import { deaths } from './dying.js';
 import { eventCounts } from './event-counts.js';
-import { givingUps } from './giving-up.js';
 import { inspections } from './inspect.js';
 import { interrupted } from './interrupted.js';
 import { chainSemaphores, hashedSemaphores, listingSemaphores } from './listings.js';
@@ -18,8 +18,8 @@ import { mutexes } from './mutex.js';
 import { names } from './names.js';
 import { p0514 } from './p0514.js';
 import { places } from './places.js';
+import { reusedElements } from './reused-elements.js';
 import { robustSemaphores, semaphores } from './semaphore.js';
-import { tenants } from './tenants.js';
 import { tombstones } from './tombstones.js';
 
 export const models: readonly Model[] = [
@@ -28,12 +28,12 @@ export const models: readonly Model[] = [
   ...answers,
   ...inspections,
   ...interrupted,
-  ...tenants,
+  ...reusedElements,
   ...semaphores,
   ...givingUps,
   ...robustSemaphores,
   ...deaths,
-  ...corpses,
+  ...deadThreads,
   ...tombstones,
   ...listingSemaphores,
   ...chainSemaphores,

@@ -118,7 +118,7 @@ const reads: readonly Model[] = [
         arrive(),
         note(),
         abort(),
-        asks('elementState', noted(), constant('ABANDONED')),
+        asks('elementState', noted(), constant('TOMBSTONE')),
         asks('elementWidth', noted(1), 3),
         asks('elementWaiting', noted(), 1),
         asks('waiting', ofFirst(), 1),
@@ -221,7 +221,7 @@ const reads: readonly Model[] = [
         asks('deaths', ofFirst(), 6),
         asks('ownersDied', ofFirst(), 7),
         asks('ownersDied', ofFirst(), 0),
-        call('tellAgain', ofFirst(3)),
+        call('restoreOwnerDeaths', ofFirst(3)),
         asks('ownersDied', ofFirst(), 3),
         call('tryAcquireRobust', (scene) => [...ofFirst(1)(scene), scene.attachment(0, 0)]),
         asks('elementHeld', (scene) => [scene.attachment(0, 0) - 1], 1),
@@ -238,7 +238,7 @@ const reads: readonly Model[] = [
       const address = scene.semaphore({ permits: 2, first: FIRST, robust: true });
       scene.machine.hostStore32(address + O_TIMEOUTS, 5);
       scene.machine.hostStore32(address + O_DEATHS, 6);
-      scene.machine.hostStore32(address + constant('O_DIED'), 7);
+      scene.machine.hostStore32(address + constant('O_UNREPORTED_DEATHS'), 7);
     },
   },
   {
@@ -283,7 +283,7 @@ const reads: readonly Model[] = [
     programs: [
       [
         asks('elementHeld', record, 0),
-        call('tellAgain', ofFirst(2)),
+        call('restoreOwnerDeaths', ofFirst(2)),
         asks('lock', ofFirst(), CONTENDED),
         asks('tryLock', ofFirst(), ADMITTED),
         asks('ownersDied', ofFirst(), 2),
@@ -340,7 +340,7 @@ const reads: readonly Model[] = [
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2] as number;
 
-/** What is counted at the end: of the semaphore, requests given up; of the arena, collisions. */
+/** What is counted at the end: of the semaphore, requests cancelled; of the arena, collisions. */
 function counting(
   line: Pick<Line, 'name' | 'program'> & Partial<Line>,
   timeouts: (scene: Scene) => number,
@@ -353,7 +353,7 @@ function counting(
     end: (scene) => {
       const counted = word(scene, (scene.semaphores[0] as number) + O_TIMEOUTS);
       if (counted !== timeouts(scene))
-        throw new Violation(`${counted} requests are said to be given up, not ${timeouts(scene)}`);
+        throw new Violation(`${counted} requests are said to be cancelled, not ${timeouts(scene)}`);
       if (collisions !== undefined && word(scene, COLLISIONS) !== collisions)
         throw new Violation(`${word(scene, COLLISIONS)} collisions are counted, not ${collisions}`);
       model.end?.(scene);
@@ -364,15 +364,15 @@ function counting(
 /** Whether the first thread, which wants one permit, has come to its end without it. */
 const gaveUp = (scene: Scene): number => Number(scene.finished(0) && scene.get(0, GOT) === 0);
 
-/** The eldest of a mutex gives up. */
-const eldest: Model = {
-  name: 'counts: the eldest of a mutex gives up',
+/** The head of a mutex cancels. */
+const head: Model = {
+  name: 'counts: the head of a mutex cancels',
   programs: [
     [],
     [
       asks('lock', ofFirst(), CONTENDED),
-      asks('queue', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)], constant('ELDEST')),
-      call('forgo', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)]),
+      asks('queue', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)], constant('HEAD')),
+      call('cancelHead', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)]),
       asks('timeouts', ofFirst(), 1),
     ],
   ],
@@ -386,10 +386,10 @@ const eldest: Model = {
 };
 
 const counts: readonly Model[] = [
-  eldest,
-  counting({ name: 'the last in line gives up', program: 'B' }, gaveUp),
+  head,
+  counting({ name: 'the last in line cancels', program: 'B' }, gaveUp),
   counting({ name: 'a thread leaves a tombstone', program: 'B | a1', buckets: 2 }, gaveUp),
-  counting({ name: 'the last promise in line gives up', program: 't1 x' }, () => 1),
+  counting({ name: 'the last promise in line cancels', program: 't1 x' }, () => 1),
   counting({ name: 'two in a bucket', program: 't1 a1 x e' }, () => 1, 1),
 ];
 

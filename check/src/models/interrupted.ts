@@ -168,7 +168,7 @@ export const interrupted: readonly Model[] = [
     objects: semaphores(0, 0),
   },
   {
-    // The promise is the eldest of a mutex and has the last element that is free, so that nothing replaces the one
+    // The promise is the head of a mutex and has the last element that is free, so that nothing replaces the one
     // that the lost ticket keeps, until thread 1 has ended. What the promise hands on must not make that one a spare.
     name: 'acquire cut short, and no element is free',
     programs: [

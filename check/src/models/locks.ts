@@ -19,11 +19,11 @@ import {
   ANSWER_FULL,
   ANSWER_HELD,
   ANSWER_NOT_HELD,
+  BORROWED,
   constant,
   E_REQUEST,
   ELEMENT_SIZE,
   GRANT,
-  LENT,
   O_LIFE,
   O_OWNER,
   REFUSED,
@@ -325,7 +325,8 @@ function checkNodes(scene: Scene): void {
   if (scene.get(0, HOLDER) !== 0) return;
   const { elements, end } = scene.regions;
   for (let e = elements; e < end; e += ELEMENT_SIZE) {
-    if ((word(scene, e) & STATE_MASK) === LENT && !pooled.has(e)) throw new Violation('a queue node is lost');
+    if ((word(scene, e) & STATE_MASK) === BORROWED && !pooled.has(e))
+      throw new Violation('a queue node is lost');
   }
 }
 

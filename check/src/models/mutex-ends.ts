@@ -4,16 +4,16 @@ import { constant, O_LIFE, TICKET } from '../scene/layout.js';
 import type { Scene } from '../scene/scene.js';
 import { COUNT_BIT, HAS, M_WORD, mutex } from './mutex-words.js';
 
-const O_DIED = constant('O_DIED');
+const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
 /** Of an object's life (core/memory/objects.ts). */
 const DISPOSED = 3;
 const M_LIMIT = constant('M_LIMIT');
-const M_DIED = constant('M_DIED');
+const M_OWNER_DIED = constant('M_OWNER_DIED');
 const M_CLOSED = constant('M_CLOSED');
 
 export function checkWord(scene: Scene): void {
   const at = (mutex(scene) + M_WORD) >> 2;
-  const low = scene.machine.words[at] & ~M_DIED;
+  const low = scene.machine.words[at] & ~M_OWNER_DIED;
   if (scene.closed(0)) {
     if ((low & M_CLOSED) === 0) throw new Violation('a mutex is disposed of, and its word not closed');
     return;
@@ -35,8 +35,8 @@ export function checkLimit(scene: Scene, turn: number): void {
 /** Who took the mark of a death off the word has learnt of all. */
 export function checkLearnt(scene: Scene): void {
   const word = (offset: number): number => scene.machine.words[(mutex(scene) + offset) >> 2] as number;
-  if ((word(M_WORD) & M_DIED) === 0 && word(O_DIED) !== 0)
-    throw new Violation(`nobody learns that ${word(O_DIED)} owners have died`);
+  if ((word(M_WORD) & M_OWNER_DIED) === 0 && word(O_UNREPORTED_DEATHS) !== 0)
+    throw new Violation(`nobody learns that ${word(O_UNREPORTED_DEATHS)} owners have died`);
 }
 
 export function checkTold(scene: Scene, who: number): void {

@@ -1,4 +1,4 @@
-/** Models of a mutex with threads in line: what giving up, dying and disposing leave of those who wait. */
+/** Models of a mutex with threads in line: what cancelling, dying and disposing leave of those who wait. */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
@@ -9,7 +9,7 @@ import { checkTold } from './mutex-ends.js';
 import { M_WORD, mutex } from './mutex-words.js';
 
 /**
- * Thread 0 has the lock, thread 1 is the eldest, thread 2 is the next in line, and behind it, if that is said, stand
+ * Thread 0 has the lock, thread 1 is the head, thread 2 is the next in line, and behind it, if that is said, stand
  * promises of thread 3. What is done here leaves so many who wait.
  */
 function inLine(
@@ -46,8 +46,8 @@ function inLine(
   };
 }
 
-const gives = (): Op => call('giveUp', (scene, t) => [mutex(scene), scene.attachment(t, 0)]);
-const promiseGives = (): Op => call('giveUpRun', (scene) => [scene.get(3, GOT)]);
+const gives = (): Op => call('cancel', (scene, t) => [mutex(scene), scene.attachment(t, 0)]);
+const promiseGives = (): Op => call('cancelRun', (scene) => [scene.get(3, GOT)]);
 
 const closedInLine: Model = {
   name: 'mutex: in line, closed while it is held',
@@ -77,7 +77,7 @@ const closedInLine: Model = {
   },
 };
 
-/** What a promise that is the eldest does, until the mutex is closed. */
+/** What a promise that is the head does, until the mutex is closed. */
 const reserveUntilClosed = (): Op => ({
   text: 'reserve until it is closed',
   next(scene, t) {
@@ -115,10 +115,10 @@ const halfDisposed: Model = {
 export const inLineModels: readonly Model[] = [
   halfDisposed,
   closedInLine,
-  inLine('the last gives up', { by: 2, done: gives(), left: 1 }),
-  inLine('one gives up', { promises: 1, by: 2, done: gives(), left: 2 }),
-  inLine('the last promise gives up', { promises: 1, done: promiseGives(), left: 2 }),
-  inLine('a promise gives up', { promises: 2, done: promiseGives(), left: 3 }),
+  inLine('the last cancels', { by: 2, done: gives(), left: 1 }),
+  inLine('one cancels', { promises: 1, by: 2, done: gives(), left: 2 }),
+  inLine('the last promise cancels', { promises: 1, done: promiseGives(), left: 2 }),
+  inLine('a promise cancels', { promises: 2, done: promiseGives(), left: 3 }),
   inLine('the last is dead', { dead: true, done: supervise(), left: 1 }),
   inLine('one is dead', { promises: 1, dead: true, done: supervise(), left: 2 }),
 ];

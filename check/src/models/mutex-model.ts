@@ -42,12 +42,12 @@ export interface MutexLine {
   readonly free?: boolean;
   /** What the count of overtakings may reach at first. */
   readonly limit?: number;
-  /** The count of overtakings at which the turn is over for an eldest that is awake, if it is not the limit. */
+  /** The count of overtakings at which the turn is over for a head that is awake, if it is not the limit. */
   readonly over?: number;
   /** The pace that has been measured. */
   readonly pace?: number;
-  /** The thread that begins as the eldest. */
-  readonly eldest?: number;
+  /** The thread that begins as the head. */
+  readonly head?: number;
   /** Whether that is dead. */
   readonly dead?: boolean;
   /** The thread that must be told that the mutex is closed, if it is, though the owner never unlocks. */
@@ -61,8 +61,8 @@ export interface MutexLine {
 export function mutexModel(line: MutexLine): Model {
   const parts = partsOf(line.program);
   const programs = parts.map((part) => part.split(/\s+/).filter(Boolean).map(mutexOp));
-  const named = line.locked ?? line.eldest ?? line.told;
-  // Who gives up leaves an element behind, and takes another; a promise has one, and its thread a second spare.
+  const named = line.locked ?? line.head ?? line.told;
+  // Who cancels leaves an element behind, and takes another; a promise has one, and its thread a second spare.
   const givers = (line.program.match(/[Bat]/g) ?? []).length;
   return {
     name: `mutex: ${line.name}`,
@@ -102,12 +102,12 @@ export function mutexModel(line: MutexLine): Model {
         scene.callNow(line.locked, 'lock', m);
         if (!line.free) scene.set(line.locked, HAS, 1);
       }
-      if (line.eldest !== undefined) {
-        scene.callNow(line.eldest, 'lock', m);
-        scene.callNow(line.eldest, 'queue', m, scene.attachment(line.eldest, 0));
+      if (line.head !== undefined) {
+        scene.callNow(line.head, 'lock', m);
+        scene.callNow(line.head, 'queue', m, scene.attachment(line.head, 0));
         if (line.free) scene.callNow(line.locked ?? 0, 'unlock', m);
-        if (line.dead) scene.kill(line.eldest);
-        else scene.set(line.eldest, WAITS, 1);
+        if (line.dead) scene.kill(line.head);
+        else scene.set(line.head, WAITS, 1);
       }
       if (line.count !== undefined) {
         scene.machine.hostStore32(m + M_WORD + 4, line.count << COUNT_BIT);
@@ -117,7 +117,7 @@ export function mutexModel(line: MutexLine): Model {
       if (line.over !== undefined) {
         scene.machine.hostStore32(m + M_TURN, line.over);
         // Else compete sets it, and the limit.
-        scene.clear(line.eldest ?? 0, 'mutex/first');
+        scene.clear(line.head ?? 0, 'mutex/limitUnset');
       }
       if (line.pace !== undefined) scene.machine.hostStore32(m + M_PACE, line.pace);
     },

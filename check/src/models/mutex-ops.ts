@@ -4,28 +4,28 @@
  *     L lock     B lock with a time-out     T tryLock     U unlock what was locked     D dispose     S reap whoever dies
  *     a lockAsync     t the same with a signal     x abort the first of those     d the event loop, until no promise
  *     waits: what a promise has locked it unlocks, as a microtask
- *     c lock that is cut short in its sleep as the eldest
- *     C lock, of a thread that is the eldest already
+ *     c lock that is cut short in its sleep as the head
+ *     C lock, of a thread that is the head already
  *     Z sleep until it is killed     w wait until thread 0 is dead
  */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
 import type { Op } from '../scene/model.js';
 import { dispose } from '../scene/ops/calls.js';
-import { asleep, awaitDeath, mourn, supervise } from '../scene/ops/deaths.js';
+import { asleep, awaitDeath, supervise, untilDead } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE } from '../scene/words.js';
 import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, mutex, STAGE } from './mutex-words.js';
 
-const ELDEST = constant('ELDEST');
+const HEAD = constant('HEAD');
 
 const begin = 0;
 const tried = 1;
 const queued = 2;
 const parked = 3;
 const competes = 4;
-const givesUp = 5;
+const cancels = 5;
 const forgoes = 6;
 const asked = 7;
 
@@ -38,8 +38,8 @@ function asks(scene: Scene, t: number): boolean {
   return false;
 }
 
-/** `lock()`; with a time-out every sleep may run out, and then it gives up. */
-function lock(timed: boolean, isEldest = false): Op {
+/** `lock()`; with a time-out every sleep may run out, and then it cancels. */
+function lock(timed: boolean, isHeadNow = false): Op {
   return {
     text: timed ? 'lock(timeout)' : 'lock',
     next(scene, t) {
@@ -55,14 +55,14 @@ function lock(timed: boolean, isEldest = false): Op {
       const answer = scene.result(t);
       switch (scene.get(t, PHASE)) {
         case begin:
-          return isEldest ? compete() : go(tried, 'lock');
+          return isHeadNow ? compete() : go(tried, 'lock');
         case tried:
           if (answer === ADMITTED) return has(scene, t);
           if (answer !== CONTENDED) throw new Violation(`lock is answered ${answer}`);
           return go(queued, 'queue', attachment);
         case queued:
           if (answer === ADMITTED) return asks(scene, t);
-          if (answer === ELDEST) return compete();
+          if (answer === HEAD) return compete();
           if (answer !== QUEUED) return expectClosed(scene, t, answer);
           scene.set(t, PHASE, parked);
           if (timed) scene.call(t, 'parkFor', 1, 0, 0, attachment);
@@ -70,13 +70,13 @@ function lock(timed: boolean, isEldest = false): Op {
           return false;
         case parked:
           if (answer === ADMITTED) return compete();
-          if (answer === TIMED_OUT) return go(givesUp, 'giveUp', attachment);
+          if (answer === TIMED_OUT) return go(cancels, 'cancel', attachment);
           return expectClosed(scene, t, answer);
         case competes:
           if (answer === ADMITTED) return asks(scene, t);
-          if (answer === TIMED_OUT) return go(forgoes, 'forgo', attachment);
+          if (answer === TIMED_OUT) return go(forgoes, 'cancelHead', attachment);
           return expectClosed(scene, t, answer);
-        case givesUp:
+        case cancels:
           if (answer === ADMITTED) return compete();
           return answer === REFUSED || expectClosed(scene, t, scene.result(t));
         default:
@@ -86,7 +86,7 @@ function lock(timed: boolean, isEldest = false): Op {
   };
 }
 
-/** `lock()`, which an exception ends in its sleep as the eldest: when its thread locks again, it has given up. */
+/** `lock()`, which an exception ends in its sleep as the head: when its thread locks again, it has cancelled. */
 function cutLock(): Op {
   const rest = asleep();
   return {
@@ -165,7 +165,7 @@ export function mutexOp(letter: string): Op {
     case 'Z':
       return awaitDeath();
     case 'w':
-      return mourn();
+      return untilDead();
     case 'D':
       return dispose(0, 'mutexDispose');
     case 'S':

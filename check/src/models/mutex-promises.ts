@@ -2,7 +2,7 @@
  * What src/mutex.ts, src/runtime/head-promise.ts and src/runtime/doorbell.ts do around the core for promises of a mutex: as
  * machines of a few phases, since the search must be able to stop between any two accesses.
  *
- * A thread's promises are in a queue. The first of them may be the eldest waiter; those behind it stand in runs.
+ * A thread's promises are in a queue. The first of them may be the head waiter; those behind it stand in runs.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -16,11 +16,11 @@ import {
   ALONE,
   ARRIVING,
   CONTENDED,
-  ELDEST_PROMISE,
   expectClosed,
   forgetArrival,
   GIVING_UP,
   HAS,
+  HEAD_PROMISE,
   has,
   KIND,
   mutex,
@@ -35,20 +35,20 @@ const MORE = constant('MORE');
 const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
 
 // Stages: the call that is under way.
-const TRYING = 1; // the eldest promise tries to take the lock
+const TRYING = 1; // the head promise tries to take the lock
 const SETTLING = 2;
-const TRYING_NEWS = 3; // the same as TRYING, of a promise that has just become the eldest: SETTLING goes on then
+const TRYING_NEWS = 3; // the same as TRYING, of a promise that has just become the head: SETTLING goes on then
 const DROPPING = 4;
 const UNLOCKING = 5;
 const WAKING = 6;
 
-function eldest(scene: Scene, t: number): boolean {
-  return scene.get(t, ELDEST_PROMISE) === 1;
+function head(scene: Scene, t: number): boolean {
+  return scene.get(t, HEAD_PROMISE) === 1;
 }
 
-/** Number of the first run: those who are not the eldest. */
+/** Number of the first run: those who are not the head. */
 function firstRun(scene: Scene, t: number): number {
-  const n = scene.get(t, ELDEST_PROMISE);
+  const n = scene.get(t, HEAD_PROMISE);
   return scene.get(t, QUEUE) > n ? scene.get(t, promiseAt(n) + RUN) : 0;
 }
 
@@ -64,8 +64,8 @@ function call(scene: Scene, t: number, stage: number, name: string, ...args: num
   return true;
 }
 
-/** The eldest tries to take the lock. */
-function tryEldest(scene: Scene, t: number, stage: number): true {
+/** The head tries to take the lock. */
+function tryHead(scene: Scene, t: number, stage: number): true {
   return call(scene, t, stage, 'reserveLock', mutex(scene), scene.attachment(t, 0));
 }
 
@@ -79,9 +79,9 @@ function settle(scene: Scene, t: number): boolean {
 
 function drop(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
-  // A library object that has learnt that the mutex is closed tells the eldest, too.
-  if (run === 0) return eldest(scene, t) ? tryEldest(scene, t, TRYING) : settle(scene, t);
-  const n = scene.get(t, ELDEST_PROMISE);
+  // A library object that has learnt that the mutex is closed tells the head, too.
+  if (run === 0) return head(scene, t) ? tryHead(scene, t, TRYING) : settle(scene, t);
+  const n = scene.get(t, HEAD_PROMISE);
   while (firstRun(scene, t) === run) remove(scene, t, n);
   return call(scene, t, DROPPING, 'dropRun', run);
 }
@@ -99,7 +99,7 @@ function goesOn(scene: Scene, t: number): boolean {
           ready(scene, t, 1);
         } else expectClosed(scene, t, answer);
         remove(scene, t);
-        scene.set(t, ELDEST_PROMISE, 0);
+        scene.set(t, HEAD_PROMISE, 0);
         restSoon(scene, t);
       } else if (stage === TRYING) {
         scene.set(t, STAGE, 0);
@@ -115,19 +115,16 @@ function goesOn(scene: Scene, t: number): boolean {
         scene.set(t, STAGE, 0);
         return false;
       }
-      if (answer !== 1 || eldest(scene, t))
-        throw new Violation(`thread ${t} has more than one eldest promise`);
-      scene.set(t, ELDEST_PROMISE, 1);
+      if (answer !== 1 || head(scene, t)) throw new Violation(`thread ${t} has more than one head promise`);
+      scene.set(t, HEAD_PROMISE, 1);
       scene.set(t, REST_DUE, 1);
-      return tryEldest(scene, t, TRYING_NEWS);
+      return tryHead(scene, t, TRYING_NEWS);
     case DROPPING:
       return drop(scene, t);
     case UNLOCKING:
       if (answer === ANSWER_NOT_HELD) throw new Violation(`thread ${t} cannot unlock`);
       if (answer !== MORE) break;
-      return eldest(scene, t)
-        ? tryEldest(scene, t, TRYING)
-        : call(scene, t, WAKING, 'wakeEldest', mutex(scene));
+      return head(scene, t) ? tryHead(scene, t, TRYING) : call(scene, t, WAKING, 'wakeHead', mutex(scene));
   }
   scene.set(t, STAGE, 0);
   return false;
@@ -171,7 +168,7 @@ export function lockAsync(alone: boolean): Op {
       const closed = (): boolean => {
         expectClosed(scene, t, answer);
         scene.set(t, PHASE, REST);
-        return !(eldest(scene, t) ? tryEldest(scene, t, TRYING) : settle(scene, t));
+        return !(head(scene, t) ? tryHead(scene, t, TRYING) : settle(scene, t));
       };
       switch (scene.get(t, PHASE)) {
         case BEGIN:
@@ -195,10 +192,10 @@ export function lockAsync(alone: boolean): Op {
           if (scene.get(t, QUEUE) === 0) scene.set(t, REST_DUE, 1);
           queued(scene, t, answer);
           if (answer > 0) return true;
-          scene.set(t, ELDEST_PROMISE, 1);
+          scene.set(t, HEAD_PROMISE, 1);
           scene.set(t, REST_DUE, 1);
           scene.set(t, PHASE, REST);
-          tryEldest(scene, t, TRYING);
+          tryHead(scene, t, TRYING);
           return false;
         default:
           return !goesOn(scene, t);
@@ -221,15 +218,15 @@ export function abort(): Op {
         while (n < waiting && scene.get(t, promiseAt(n) + KIND) !== ALONE) n++;
         if (n === waiting) return true;
         scene.set(t, GIVING_UP, n + 1);
-        if (n === 0 && eldest(scene, t)) scene.call(t, 'forgo', mutex(scene), scene.attachment(t, 0));
-        else scene.call(t, 'giveUpRun', scene.get(t, promiseAt(n) + RUN));
+        if (n === 0 && head(scene, t)) scene.call(t, 'cancelHead', mutex(scene), scene.attachment(t, 0));
+        else scene.call(t, 'cancelRun', scene.get(t, promiseAt(n) + RUN));
         return false;
       }
       n = scene.get(t, GIVING_UP) - 1;
       scene.set(t, GIVING_UP, 0);
-      if (n === 0 && eldest(scene, t)) {
+      if (n === 0 && head(scene, t)) {
         remove(scene, t);
-        scene.set(t, ELDEST_PROMISE, 0);
+        scene.set(t, HEAD_PROMISE, 0);
       } else if (scene.result(t) === REFUSED) remove(scene, t, n);
       else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t));
       restSoon(scene, t);
@@ -245,5 +242,5 @@ export const loop = (): Op =>
     firstRun,
     settle,
     settling: goesOn,
-    look: (scene, t) => eldest(scene, t) && tryEldest(scene, t, TRYING),
+    look: (scene, t) => head(scene, t) && tryHead(scene, t, TRYING),
   });

@@ -9,25 +9,25 @@ import { GOT, LOCAL, MOST_PROMISES, PROMISES, QUEUE, TAKEN } from '../scene/word
 export const COUNT_BIT = 3;
 export const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
-const M_DIED = constant('M_DIED');
+const M_OWNER_DIED = constant('M_OWNER_DIED');
 /** What can change of the number of waiters in a model. */
 const FEW_WAITERS = 7 * constant('M_WAITER');
 export const CONTENDED = constant('CONTENDED');
 
-/** Whether a promise of the thread is the eldest waiter: the first of the queue below. */
-export const ELDEST_PROMISE = GOT;
+/** Whether a promise of the thread is the head waiter: the first of the queue below. */
+export const HEAD_PROMISE = GOT;
 /** Whether the thread has the lock, as it knows. */
 export const HAS = GOT + 1;
 
 // Words for the time of one operation.
 export const STAGE = LOCAL;
-/** A promise is about to take a ticket, one that may give up (2) or not (1). */
+/** A promise is about to take a ticket, one that may cancel (2) or not (1). */
 export const ARRIVING = LOCAL + 1;
 /** Whether the thread itself waits, with a ticket, and how often it has been overtaken since. */
 export const WAITS = LOCAL + 2;
 export const OVERTAKEN = LOCAL + 3;
 
-// Of a promise: its run, whether it waits (PATIENT, or ALONE if it may give up), its ticket, how often overtaken.
+// Of a promise: its run, whether it waits (PATIENT, or ALONE if it may cancel), its ticket, how often overtaken.
 export const PROMISE = 4;
 export const RUN = 0;
 export const KIND = 1;
@@ -95,7 +95,7 @@ function promiseWaitsNoMore(scene: Scene, t: number, n: number): void {
   for (let i = KIND; i < PROMISE; i++) scene.set(t, promiseAt(n) + i, 0);
 }
 
-/** Which promise the thread is about to give up, and 1 more. */
+/** Which promise the thread is about to cancel, and 1 more. */
 export const GIVING_UP = LOCAL + 4;
 
 /** Looks at each change of the mutex. */
@@ -115,7 +115,7 @@ export function wrote(scene: Scene, t: number, address: number, before: number, 
     if (is !== 0) throw new Violation(`thread ${t} passes the lock from ${was} to ${is}`);
     if (was !== t + 1) {
       if (!scene.dead(was - 1)) throw new Violation(`thread ${t} unlocks for ${was}`);
-      if ((scene.machine.words[address >> 2] & M_DIED) === 0)
+      if ((scene.machine.words[address >> 2] & M_OWNER_DIED) === 0)
         throw new Violation(`thread ${t} frees the lock of dead ${was}, and the word does not say so`);
     }
   } else {
@@ -140,7 +140,7 @@ function tookTicket(scene: Scene, t: number): void {
 /** One waiter less, and nobody has taken the lock. */
 function gaveUp(scene: Scene, t: number): void {
   if (scene.get(t, GIVING_UP) > 0) promiseWaitsNoMore(scene, t, scene.get(t, GIVING_UP) - 1);
-  else if (scene.get(t, ELDEST_PROMISE) === 1) promiseWaitsNoMore(scene, t, 0);
+  else if (scene.get(t, HEAD_PROMISE) === 1) promiseWaitsNoMore(scene, t, 0);
   else waitsNoMore(scene, t);
 }
 

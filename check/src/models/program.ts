@@ -16,19 +16,19 @@
 import { Violation } from '../engine/search/violation.js';
 import {
   B_CELLS,
+  BORROWED,
   C_LOCATION_HEAD,
   constant,
   ELEMENT_SIZE,
-  LENT,
   LINE,
   O_LIFE,
-  O_VAIN,
+  O_VAIN_POLLS,
   STATE_MASK,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor, tryAcquire } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
-import { awaitDeath, mourn, reapNow, supervise } from '../scene/ops/deaths.js';
+import { awaitDeath, reapNow, supervise, untilDead } from '../scene/ops/deaths.js';
 import { eventLoop, listening } from '../scene/ops/event-loop.js';
 import { acquireOf, type Listing, releaseOf } from '../scene/ops/listings.js';
 import { abort, arrive, rest } from '../scene/ops/promises.js';
@@ -168,7 +168,7 @@ function op(text: string, kind: Line['kind']): Op {
     case 's':
       return reapNow();
     case 'w':
-      return mourn();
+      return untilDead();
     case 'Z':
       return awaitDeath();
     case 'E':
@@ -212,7 +212,7 @@ function checkRetired(scene: Scene): void {
   const { chains, buckets, elements, end } = scene.regions;
   const word = (address: number): number => scene.machine.words[address >> 2];
   for (let e = elements; e < end; e += ELEMENT_SIZE) {
-    if ((word(e) & STATE_MASK) === LENT) throw new Violation('an element is still lent');
+    if ((word(e) & STATE_MASK) === BORROWED) throw new Violation('an element is still lent');
   }
   for (let line = chains; line < buckets; line += LINE) {
     if (word(line + C_LOCATION_HEAD) !== 0) throw new Violation('a location is not empty');
@@ -228,7 +228,7 @@ export function modelOf(line: Line): Model {
   const parts = partsOf(line.program);
   const programs = parts.map((part) => part.split(/\s+/).map((word) => op(word, line.kind)));
   const promises = (line.program.match(/[at]\d/g) ?? []).length;
-  // Who gives up leaves an element behind, and takes another.
+  // Who cancels leaves an element behind, and takes another.
   const givers = (line.program.match(/[BW]/g) ?? []).length;
   const elements = programs.length + promises + (line.extra ?? givers);
   const { before = 0, cells = CELLS, kind } = line;
@@ -273,7 +273,7 @@ export function modelOf(line: Line): Model {
           ...(kind === undefined ? {} : { kind: constant(`KIND_${LISTINGS[kind].kind}_SEMAPHORE`) }),
         });
         if (line.awake)
-          scene.machine.hostStore32((scene.semaphores.at(-1) as number) + O_VAIN, line.awake.vain);
+          scene.machine.hostStore32((scene.semaphores.at(-1) as number) + O_VAIN_POLLS, line.awake.vain);
       }
       if (cells < CELLS) {
         takeCells(scene, cells, elements + 1, line.fullLines ? scene.regions.common : scene.regions.lines);

@@ -1,12 +1,12 @@
 /**
- * Small models of giving up (core/queue/cancelling.ts): most are of one thread, whose promises stand in the queue one
- * behind the other and give up in a given order, so each way that tombstones can lie and be joined costs some
+ * Small models of cancelling (core/queue/cancelling.ts): most are of one thread, whose promises stand in the queue one
+ * behind the other and cancel in a given order, so each way that tombstones can lie and be joined costs some
  * hundred states. The counters begin far from 0, and the semaphore is not the first object, so that nothing
  * which is read can be mistaken for what memory is full of.
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ABANDONED, E_STATE, ELEMENT_SIZE, STATE_MASK, TICKET } from '../scene/layout.js';
+import { E_STATE, ELEMENT_SIZE, STATE_MASK, TICKET, TOMBSTONE } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
 import type { Scene } from '../scene/scene.js';
 import { type Line, modelOf } from './program.js';
@@ -34,7 +34,7 @@ const lines: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
   { name: 'of two threads', program: 'B | B', buckets: 2 },
   { name: 'of a thread and a promise behind it', program: 'B | a1 V d', buckets: 2 },
   { name: 'of two semaphores', program: "t1 t1 a1 x x V d | B' V'", permits: [0, 0], buckets: 2 },
-  { name: 'passed by a poster', program: 't1 a1 x d | V', buckets: 2 },
+  { name: 'passed by a releasing thread', program: 't1 a1 x d | V', buckets: 2 },
   { name: 'joined to the left and passed', program: 't1 t1 a1 x x d | V', buckets: 2 },
   { name: 'joined to the right and passed', program: 't1 t1 a1 x2 x d | V', buckets: 2 },
   { name: 'half joined and passed', program: 't1 t1 a1 x x d | V2', buckets: 2 },
@@ -63,7 +63,7 @@ function nothingLeft({ machine: { words }, regions: { elements, end }, semaphore
   const taken = words[(address + TICKET) >> 2] - Number(FIRST);
   if (taken !== 0) throw new Violation(`${taken} tickets are taken by nobody`);
   for (let e = elements; e < end; e += ELEMENT_SIZE) {
-    if ((words[(e + E_STATE) >> 2] & STATE_MASK) === ABANDONED) throw new Violation('a tombstone is left');
+    if ((words[(e + E_STATE) >> 2] & STATE_MASK) === TOMBSTONE) throw new Violation('a tombstone is left');
   }
 }
 

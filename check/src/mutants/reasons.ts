@@ -37,16 +37,16 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The element that is given back stands in no cell any more, and who finds it in a pass over the pool leaves it alone, CLAIMED or IDLE; so nobody sees which of the two is stored first.',
   ],
   [
-    /^cancelling\/abandon: store end, counter, swapped with load state/,
-    'Of the element of a waiter that gives up, others read end only when it is ABANDONED, which comes after both; of a promise, to count, and the store leaves its end as it was.',
+    /^cancelling\/leaveTombstone: store end, counter, swapped with load state/,
+    'Of the element of a waiter that cancels, others read end only when it is TOMBSTONE, which comes after both; of a promise, to count, and the store leaves its end as it was.',
   ],
   [
-    /^cancelling\/giveUpRun: store end, counter, dropped/,
+    /^cancelling\/cancelRun: store end, counter, dropped/,
     'A promise has its end in the element already, from arrive: the store is for threads, with which it shares this function.',
   ],
   [
-    /^cancelling\/giveUp(Run)?: store state( #1)?, swapped with rmw timeouts/,
-    'The count of those who have given up is read by diagnostics alone, and says nothing about an element.',
+    /^cancelling\/cancel(Run)?: store state( #1)?, swapped with rmw timeouts/,
+    'The count of those who have cancelled is read by diagnostics alone, and says nothing about an element.',
   ],
   [
     /^parking\/parkFor: rmw futile wakes, dropped/,
@@ -54,11 +54,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^runs\/enterRun: (load start, swapped with store since|store since, swapped with store state)/,
-    'since is read by diagnostics alone, one word at a time; its value is told by the models "inspect: ...".',
+    'since is read by diagnostics alone, one word at a time; the models "inspect: ..." check its value.',
   ],
   [
-    /^reaping\/bury: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/owner #4)|store held( #\d)?, swapped)/,
-    'In a straight run, so no death can come between. held is read by who reaps alone, deaths by diagnostics; died is read by whoever is admitted, which needs the add to grant, and that comes after it.',
+    /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/owner #4)|store held( #\d)?, swapped)/,
+    'In an uninterruptible section, so no death can come between. held is read by who reaps alone, deaths by diagnostics; died is read by whoever is admitted, which needs the add to grant, and that comes after it.',
   ],
   [
     /^names\/openName: (cmpxchg life #[23], loosened|load ticket, (zero|ones)|store grant, dropped)/,
@@ -73,24 +73,24 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The record is DEAD, or REAPER says that this thread reaps: nobody else changes that, unless this thread is dead itself, and then it does nothing.',
   ],
   [
-    /^mutex-head\/(take|stepDown): store held, swapped with rmw grant/,
-    'In a straight run, so no death can come between; held is read by its own thread, and by who reaps it.',
+    /^mutex-head\/(take|returnHeadPermit): store held, swapped with rmw grant/,
+    'In an uninterruptible section, so no death can come between; held is read by its own thread, and by who reaps it.',
   ],
-  [/^mutex\/queue: load held, zero/, 'A thread is the eldest once at most, and held is 0 before.'],
+  [/^mutex\/queue: load held, zero/, 'A thread is the head once at most, and held is 0 before.'],
   [
-    /^(cancelling\/giveUpFor: store state #2|attachments\/tellAgain: rmw died), swapped with load kind/,
+    /^(cancelling\/cancelFor: store state #2|attachments\/restoreOwnerDeaths: rmw died), swapped with load kind/,
     'The kind of an object never changes, and a reference of the caller, or of the dead thread, keeps it.',
   ],
   [
-    /^reaping\/bury: (rmw doorbell|notify doorbell\/state), dropped/,
-    'A thread cannot be stopped between the exchange that grants or closes and the notify, as both are compiled: no call and no loop lies between. So whoever is to be told has been; it is there in case that changes.',
+    /^reaping\/cleanUp: (rmw doorbell|notify doorbell\/state), dropped/,
+    'A thread cannot be stopped between the exchange that grants or closes and the notify, as both are compiled: no call and no loop lies between. So the waiter has been woken; the call is there in case that changes.',
   ],
   [
-    /^reaping\/bury: load kind #5, (zero|ones)/,
-    'Whoever waits has been told by the sweep, since grant is closed with life: no call and no loop lies between. dispose finds nobody then.',
+    /^reaping\/cleanUp: load kind #5, (zero|ones)/,
+    'The sweep has woken the waiters, since grant is closed with life: no call and no loop lies between. dispose finds nobody then.',
   ],
   [
-    /^reaping\/bury: (load objects used, zero|load life #2, (zero|ones)|store, dropped)/,
+    /^reaping\/cleanUp: (load objects used, zero|load life #2, (zero|ones)|store, dropped)/,
     'Objects that a dead thread has not come to finish. As compiled no call and no loop lies between BUILDING and LIVE, so no thread can be stopped there; it is there in case that changes.',
   ],
   // --- A thread that is declared dead ---
@@ -136,8 +136,8 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The look for an entry of whoever took the last place. That one may not be there yet, so the answer NAMES_FULL is possible at this point in the core as it is.',
   ],
   [
-    /^(cancelling\/(giveUpRun|abandon)|reaping\/bury): cmpxchg state, loosened/,
-    'Between the load and the exchange only GRANTED or CLOSED can come, and nobody but the owner acts on these. It gives up all the same; grant was moved before either, so it finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
+    /^(cancelling\/(cancelRun|leaveTombstone)|reaping\/cleanUp): cmpxchg state, loosened/,
+    'Between the load and the exchange only GRANTED or CLOSED can come, and nobody but the owner acts on these. It cancels all the same; grant was moved before either, so it finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
   [/^attachments\/ownersDied: load died, ones/, 'The load only saves an exchange: of 0 for 0.'],
   // --- Turns: how long threads poll, and when a turn ends ---
@@ -147,11 +147,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^mutex-head\/(compete: load turn #\d|compete: rmw counter\/owner #1), (zero|ones|dropped)/,
-    'It decides whether the eldest, which is awake, ends the turn by taking or reserving the lock. Else the limit ends it, or a lock that lies idle. check/test/mutex.test.ts ("reserves the lock when the turn is over").',
+    'It decides whether the head, which is awake, ends the turn by taking or reserving the lock. Else the limit ends it, or a lock that lies idle. check/test/mutex.test.ts ("reserves the lock when the turn is over").',
   ],
   [
     /^mutex-head\/compete: (load pace|store( pace)?), (zero|ones|dropped)/,
-    'It decides whether the eldest reserves the lock before its first sleep, or before the second. check/test/mutex.test.ts ("as eldest sleeps when one owner has had the lock for all the polls").',
+    'It decides whether the head reserves the lock before its first sleep, or before the second. check/test/mutex.test.ts ("as head sleeps when one owner has had the lock for all the polls").',
   ],
   [
     /^mutex-head\/compete: (load|store) vain( #\d)?, (zero|ones|dropped)/,
@@ -159,10 +159,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^mutex-head\/(compete: load counter\/owner #[123]), (zero|ones)/,
-    'It decides whether the eldest takes the free lock at once, which it always may, or looks once more before it sleeps.',
+    'It decides whether the head takes the free lock at once, which it always may, or looks once more before it sleeps.',
   ],
   [
-    /^(mutex-head\/compete|mutex\/(queue|patience)): load spin, (zero|ones)/,
+    /^(mutex-head\/compete|mutex\/(queue|pollLimit)): load spin, (zero|ones)/,
     'It does not poll before it sleeps, or queues up. How it polls, check/test/mutex.test.ts looks at.',
   ],
   [
@@ -182,16 +182,16 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The load only saves an or of a bit that is set already (core/queue/marks.ts).',
   ],
   [
-    /^mutex-head\/compete: store wake, swapped with store eldest/,
-    'Both come before the access that says that the eldest sleeps. Nobody looks at either before having seen that.',
+    /^mutex-head\/compete: store wake, swapped with store head/,
+    'Both come before the access that says that the head sleeps. Nobody looks at either before having seen that.',
   ],
   [
-    /^(mutex\/(wakeEldest|mutexDispose): cmpxchg counter\/owner|reaping\/bury: cmpxchg counter\/owner #[23]), dropped/,
+    /^(mutex\/(wakeHead|mutexDispose): cmpxchg counter\/owner|reaping\/cleanUp: cmpxchg counter\/owner #[23]), dropped/,
     'SLEEPING stays set: the next who unlocks wakes it once more, in vain.',
   ],
   [
-    /^(mutex\/mutexDispose: cmpxchg counter\/owner|reaping\/bury: cmpxchg counter\/owner #3), loosened/,
-    'The word is closed by then: nobody takes the lock, the eldest reads CLOSED, which stays, and who waits in line is told by its element.',
+    /^(mutex\/mutexDispose: cmpxchg counter\/owner|reaping\/cleanUp: cmpxchg counter\/owner #3), loosened/,
+    'The word is closed by then: nobody takes the lock, the head reads CLOSED, which stays, and a queued waiter learns of it from its element.',
   ],
   // --- A closed semaphore ---
   [
@@ -320,7 +320,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- One sleeper at most ---
   [
-    /^(pending-call\/recover|waking\/moveOn|closing\/dispose|reaping\/(bury|sweep|reap)|mutex\/(wakeEldest|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
+    /^(pending-call\/recover|waking\/endWait|closing\/dispose|reaping\/(bury|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
     'On an element only its owner sleeps, on a doorbell and on wake only its thread.',
   ],
 ];

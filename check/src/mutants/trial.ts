@@ -23,8 +23,8 @@ export interface Measure {
   readonly words: ReadonlyMap<number, ReadonlySet<string>>;
 }
 
-/** 'told' by a model, or by its set-up; 'explodes' when it has many times more states; or nobody can tell. */
-export type Outcome = 'told' | 'explodes' | 'survives';
+/** 'killed' by a model, or by its set-up; 'explodes' when it has many times more states; or nobody can tell. */
+export type Outcome = 'killed' | 'explodes' | 'survived';
 
 export interface Verdict {
   readonly outcome: Outcome;
@@ -110,14 +110,15 @@ export function tryMutant(
     const states = MOST_TIMES * normal + LEAST_STATES;
     try {
       const { violation, exhaustive } = search(() => new Driver(program, model), { states });
-      if (violation !== undefined) return { outcome: 'told', model: model.name, message: violation.message };
+      if (violation !== undefined)
+        return { outcome: 'killed', model: model.name, message: violation.message };
       if (!exhaustive)
         exploded ??= { outcome: 'explodes', model: model.name, message: `more than ${states} states` };
     } catch (error) {
       // Plain errors are what the set-up runs into, or the machine cannot go on with.
       if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) throw error;
-      return { outcome: 'told', model: model.name, message: error.message };
+      return { outcome: 'killed', model: model.name, message: error.message };
     }
   }
-  return exploded ?? { outcome: 'survives' };
+  return exploded ?? { outcome: 'survived' };
 }

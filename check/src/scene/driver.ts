@@ -307,8 +307,8 @@ export class Driver extends Scene implements StateSpace {
 
   /** Clears what no later call reads, unless it comes after one that was cut short, so that states which differ only there are one. */
   #forget(t: number): void {
-    const { amidst, dead, last } = this.globals;
-    if (amidst >= 0 && this.machine.get(t, amidst) !== 0) return;
+    const { pendingCall, dead, last } = this.globals;
+    if (pendingCall >= 0 && this.machine.get(t, pendingCall) !== 0) return;
     for (const global of dead) this.#clear(t, global);
     if (this.finished(t)) for (const global of last) this.#clear(t, global);
   }

@@ -14,7 +14,7 @@ interface Names {
   /** Nobody reads them when the thread has come to the end of its program. */
   readonly last: readonly string[];
   /** Unless this says that the call before was cut short. */
-  readonly amidst?: string;
+  readonly pendingCall?: string;
   /** Says by which way a waiter got off a chain that it need not have pushed itself on: 1 to 4, else 0. */
   readonly recovery?: string;
 }
@@ -22,19 +22,19 @@ interface Names {
 const GLOBALS: Readonly<Record<ProgramName, Names>> = {
   core: {
     ticketTaken: 'tickets/ticketTaken',
-    spares: ['elements/spare', 'elements/second'],
+    spares: ['elements/spare', 'elements/secondSpare'],
     looks: ['elements/hint', 'objects/hint', 'names/hint'],
     dead: [
       'pending-call/released',
       'pending-call/grantBefore',
       'pending-call/grantLate',
-      'pending-call/mutex',
-      'pending-call/attached',
+      'pending-call/competedFor',
+      'pending-call/competesBy',
       'mutex-pace/base',
-      'mutex/first',
+      'mutex/limitUnset',
     ],
     last: ['mutex/guess'],
-    amidst: 'pending-call/amidst',
+    pendingCall: 'pending-call/pendingCall',
   },
   algorithms: {
     ticketTaken: 'core/ticketTaken',
@@ -58,7 +58,7 @@ export interface Globals {
   readonly looks: readonly number[];
   readonly dead: readonly number[];
   readonly last: readonly number[];
-  readonly amidst: number;
+  readonly pendingCall: number;
   readonly recovery: number;
 }
 
@@ -68,14 +68,14 @@ export function globalsOf(program: Program, name: ProgramName): Globals {
     if (index < 0) throw new Error(`${name}.wasm has no global ${global}`);
     return index;
   };
-  const { ticketTaken, spares, looks, dead, last, amidst, recovery } = GLOBALS[name];
+  const { ticketTaken, spares, looks, dead, last, pendingCall, recovery } = GLOBALS[name];
   return {
     ticketTaken: number(ticketTaken),
     spares: spares.map(number),
     looks: looks.map(number),
     dead: [...dead, ticketTaken, 'pause/pauseSink'].map(number),
     last: last.map(number),
-    amidst: amidst === undefined ? -1 : number(amidst),
+    pendingCall: pendingCall === undefined ? -1 : number(pendingCall),
     recovery: recovery === undefined ? -1 : number(recovery),
   };
 }

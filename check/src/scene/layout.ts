@@ -34,11 +34,11 @@ export const T_DOORBELL = constant('T_DOORBELL');
 export const T_DUE = constant('T_DUE');
 export const IDLE = constant('IDLE');
 export const RESERVED = constant('RESERVED');
-export const ABANDONED = constant('ABANDONED');
+export const TOMBSTONE = constant('TOMBSTONE');
 export const CLAIMED = constant('CLAIMED');
 export const MERGING = constant('MERGING');
 export const ATTACHED = constant('ATTACHED');
-export const LENT = constant('LENT');
+export const BORROWED = constant('BORROWED');
 export const MORE = constant('MORE');
 export const QUEUED = constant('QUEUED');
 export const E_START = constant('E_START');
@@ -48,7 +48,7 @@ export const E_END = constant('E_END');
 export const E_GATE = constant('E_GATE');
 export const C_HEAD = constant('C_HEAD');
 export const C_CHANNEL_HEAD = constant('C_CHANNEL_HEAD');
-export const O_VAIN = constant('O_VAIN');
+export const O_VAIN_POLLS = constant('O_VAIN_POLLS');
 export const C_LOCATION_HEAD = constant('C_LOCATION_HEAD');
 export const C_DUE_HEAD = constant('C_DUE_HEAD');
 export const E_HELD = constant('E_HELD');
@@ -96,11 +96,11 @@ const STATES = [
   'GRANTED',
   'CLOSED',
   'AWAKE',
-  'ABANDONED',
+  'TOMBSTONE',
   'CLAIMED',
   'MERGING',
   'ATTACHED',
-  'LENT',
+  'BORROWED',
 ];
 const words = (names: Record<string, string>): Map<number, string> =>
   new Map(Object.entries(names).map(([name, text]) => [constant(name), text]));
@@ -136,16 +136,16 @@ const OBJECT = words({
   O_ROBUST: 'robust/hash',
   O_COUNTER: 'counter/owner',
   O_PARKED: 'parked/limit',
-  M_ELDEST: 'eldest',
+  M_HEAD: 'head',
   M_PACE: 'pace',
   M_TURN: 'turn',
   O_LIFE: 'life',
-  O_DIED: 'died',
+  O_UNREPORTED_DEATHS: 'died',
   O_DEATHS: 'deaths',
   O_TIMEOUTS: 'timeouts',
   O_DEPARTED: 'departed',
   O_WHERE: 'where',
-  O_VAIN: 'vain',
+  O_VAIN_POLLS: 'vain',
 });
 const NAME = words({
   N_TARGET: 'target',

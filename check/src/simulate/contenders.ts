@@ -44,7 +44,7 @@ const MUTEX_BYPASS = 2 ** 21;
 /** Of a capacitor, as in the paper. */
 const PLATOON = 10;
 
-const ELDEST = constant('ELDEST');
+const HEAD = constant('HEAD');
 const CONTENDED = constant('CONTENDED');
 const MORE = constant('MORE');
 
@@ -112,7 +112,7 @@ const mutex: Contender = {
                 name: 'queue',
                 args: (attachment) => [attachment],
                 next: (queued) => {
-                  if (queued === ELDEST) return [compete];
+                  if (queued === HEAD) return [compete];
                   if (queued !== QUEUED) return [];
                   return [{ name: 'park', on: 'nothing', args: (attachment) => [0, attachment] }, compete];
                 },
@@ -121,7 +121,7 @@ const mutex: Contender = {
           : [],
     },
   ],
-  leave: [{ name: 'unlock', next: (answer) => (answer === MORE ? [{ name: 'wakeEldest' }] : []) }],
+  leave: [{ name: 'unlock', next: (answer) => (answer === MORE ? [{ name: 'wakeHead' }] : []) }],
   of: 'locks',
 };
 

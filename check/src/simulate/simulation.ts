@@ -55,7 +55,7 @@ const NAMES = 1;
 const BUCKETS = 2048;
 const ELEMENTS = 640;
 const UNLIMITED = 0x7fffffff;
-/** Of the eldest waiter of a Mutex: a tenth of a millisecond, as if a turn took 50 ns. */
+/** Of the head waiter of a Mutex: a tenth of a millisecond, as if a turn took 50 ns. */
 const DOZE = 2000;
 
 // How far a thread is.

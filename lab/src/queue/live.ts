@@ -20,7 +20,7 @@ const MOST_THREADS = 8;
 const KINDS = [
   { name: 'grants', colour: 'var(--ours)' },
   { name: 'collisions', colour: 'var(--waits)' },
-  { name: 'given up', colour: 'var(--barging)' },
+  { name: 'cancelled', colour: 'var(--barging)' },
 ] as const;
 
 interface Run {
@@ -67,16 +67,16 @@ export function live(): void {
   const patience = select(
     'patience',
     [
-      ['0', 'none gives up'],
-      ['1', 'every other gives up after 1 ms'],
-      ['5', 'every other gives up after 5 ms'],
+      ['0', 'none cancels'],
+      ['1', 'every other cancels after 1 ms'],
+      ['5', 'every other cancels after 5 ms'],
     ] as const,
     restart,
   );
   const chart = new Timeline(
     'A second',
-    'Grants, collisions and requests given up in a second',
-    'grants, collisions in the waiting array, requests given up',
+    'Grants, collisions and requests cancelled in a second',
+    'grants, collisions in the waiting array, requests cancelled',
     KINDS,
     (rate) => ({ least: 0, most: roundUp(Math.max(100, rate)), scale: { tickFormat: count, ticks: 5 } }),
   );
@@ -186,7 +186,7 @@ export function live(): void {
               ['waiting now', figures.waiting],
               ['the longest, for', figures.longest],
               ['collisions', figures.collisions],
-              ['given up', figures.timeouts],
+              ['cancelled', figures.timeouts],
             ] as const
           ).map(([term, value]) => h('div', {}, h('dt', {}, term), value)),
         ),

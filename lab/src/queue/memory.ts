@@ -32,7 +32,7 @@ const STATE_NAMES = [
   'granted',
   'closed',
   'awake',
-  'abandoned',
+  'cancelled',
   'claimed',
   'merging',
   'attached',

@@ -39,7 +39,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'give-up',
-    title: 'Giving up',
+    title: 'Cancelling',
     about:
       'Two threads wait with a time-out. Let one run out: its ticket stays behind as a tombstone, and whoever brings the grant there passes it on.',
     line: { name: 'give-up', program: 'A R | B R | B R | A R', permits: [1], buckets: 4 },

@@ -171,10 +171,10 @@ export function stepper(): void {
     put(timeouts, String(sim.timeouts));
     put(steps, String(sim.steps.length));
     const all = [...sim.memory.elements()];
-    const abandoned = new Set(
-      all.filter(({ state }) => state === 'abandoned').flatMap(({ start, width }) => range(start, width)),
+    const cancelled = new Set(
+      all.filter(({ state }) => state === 'cancelled').flatMap(({ start, width }) => range(start, width)),
     );
-    showTickets(abandoned);
+    showTickets(cancelled);
     array.show(
       sim.memory,
       (e) => {
@@ -220,7 +220,7 @@ export function stepper(): void {
     if (over) pause();
   }
 
-  function showTickets(abandoned: ReadonlySet<number>): void {
+  function showTickets(cancelled: ReadonlySet<number>): void {
     const sim = simulation;
     const first = Math.max(0, Math.min(sim.ticket, sim.grant) - 12);
     const list: HTMLElement[] = [];
@@ -233,8 +233,8 @@ export function stepper(): void {
       const is =
         n >= sim.ticket
           ? 'free'
-          : abandoned.has(n)
-            ? 'given up'
+          : cancelled.has(n)
+            ? 'cancelled'
             : n >= sim.grant
               ? 'waits'
               : holds
@@ -338,7 +338,7 @@ export function stepper(): void {
             ['ticket', ticket],
             ['grant', grant],
             ['collisions', collisions],
-            ['given up', timeouts],
+            ['cancelled', timeouts],
             ['steps', steps],
           ] as const
         ).map(([term, value]) => h('div', {}, h('dt', {}, term), value)),

@@ -9,7 +9,7 @@ export interface QueueOrder {
   /** Milliseconds. */
   readonly hold: number;
   readonly think: number;
-  /** Milliseconds; 0: it never gives up. */
+  /** Milliseconds; 0: it never cancels. */
   readonly timeout: number;
 }
 

@@ -1,6 +1,6 @@
 import './cases/semaphore.js';
 import './cases/promises.js';
-import './cases/giving-up.js';
+import './cases/cancelling.js';
 import './cases/handles.js';
 import './cases/names.js';
 import './cases/default-arena.js';

@@ -12,8 +12,8 @@ import { nameAt, valueAt } from '../trace-text.js';
 import { lifeOf } from './lives.js';
 
 const { STORE } = engine;
-const { ABANDONED, ATTACHED, B_CELLS, B_PARKED, CLAIMED, DEAD_LIFE, E_CELLS, E_REQUEST } = layout;
-const { ELEMENT_SIZE, IDLE, LENT, LIFE_STATE, LINE, MERGING, RESERVED, STATE_MASK } = layout;
+const { TOMBSTONE, ATTACHED, B_CELLS, B_PARKED, CLAIMED, DEAD_LIFE, E_CELLS, E_REQUEST } = layout;
+const { ELEMENT_SIZE, IDLE, BORROWED, LIFE_STATE, LINE, MERGING, RESERVED, STATE_MASK } = layout;
 const { C_CHANNEL_HEAD, C_DUE_HEAD, C_HEAD } = layout;
 const AWAKE = layout.constant('AWAKE');
 
@@ -51,7 +51,7 @@ export class ElementGuard {
     const e = Math.floor((address - elements) / ELEMENT_SIZE);
     const isState = (address - elements) % ELEMENT_SIZE === 0;
     // A queue node goes from thread to thread, as its lock says.
-    const lent = (machine.words[(elements + e * ELEMENT_SIZE) >> 2] & STATE_MASK) === LENT;
+    const lent = (machine.words[(elements + e * ELEMENT_SIZE) >> 2] & STATE_MASK) === BORROWED;
     if (store && !lent && !this.#inherits(this.#ghosts.elementOwner(e), t)) {
       throw new Violation(`thread ${t} stores to ${nameAt(this.#arena, address)}, which is not its own`);
     }
@@ -63,7 +63,7 @@ export class ElementGuard {
     const is = after & STATE_MASK;
     this.#checkEpoch(elements + e * ELEMENT_SIZE, before, after, store);
     // A tombstone is nobody's, until somebody claims it or merges something into it.
-    if (is === IDLE || is === ABANDONED) this.#ghosts.setElementOwner(e, 0);
+    if (is === IDLE || is === TOMBSTONE) this.#ghosts.setElementOwner(e, 0);
     else if (!store && (is === RESERVED || is === CLAIMED || is === MERGING))
       this.#ghosts.setElementOwner(e, t + 1);
   }
@@ -106,7 +106,7 @@ function checkPool(arena: Arena, spares: ReadonlySet<number>): void {
   const { words } = arena.machine;
   for (let e = elements; e < end; e += ELEMENT_SIZE) {
     const state = words[e >> 2] & STATE_MASK;
-    if (![IDLE, ABANDONED, ATTACHED, LENT].includes(state) && !spares.has(e)) {
+    if (![IDLE, TOMBSTONE, ATTACHED, BORROWED].includes(state) && !spares.has(e)) {
       throw new Violation(`${nameAt(arena, e)} is ${valueAt(arena, e, 8)} at the end, and nobody's spare`);
     }
     const request = words[(e + E_REQUEST) >> 2] | words[(e + E_REQUEST + 4) >> 2];
@@ -115,7 +115,7 @@ function checkPool(arena: Arena, spares: ReadonlySet<number>): void {
     const number = (e - elements) / ELEMENT_SIZE + 1;
     const cells = [words[(e + E_CELLS) >> 2], words[(e + E_CELLS + 4) >> 2]].filter((cell) => cell !== 0);
     const stands = cells.length > 0 && cells.every((cell) => words[cell >> 2] === number);
-    if (stands !== (state === ABANDONED) || (!stands && cells.length > 0))
+    if (stands !== (state === TOMBSTONE) || (!stands && cells.length > 0))
       throw new Violation(`${nameAt(arena, e)} is ${valueAt(arena, e, 8)}, and names the cells ${cells}`);
   }
 }
@@ -133,7 +133,7 @@ function checkLines(arena: Arena, filler: number): void {
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
       const number = words[cell >> 2];
       const stands = number !== 0 && number !== filler;
-      if (stands && (words[(elements + (number - 1) * ELEMENT_SIZE) >> 2] & STATE_MASK) !== ABANDONED)
+      if (stands && (words[(elements + (number - 1) * ELEMENT_SIZE) >> 2] & STATE_MASK) !== TOMBSTONE)
         throw new Violation(`${nameAt(arena, cell)} is still taken at the end`);
     }
     if (words[(line + B_PARKED) >> 2] !== 0) {

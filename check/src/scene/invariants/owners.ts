@@ -7,7 +7,7 @@ import { constant, E_HELD, ELEMENT_SIZE, O_DEATHS } from '../layout.js';
 import type { Scene } from '../scene.js';
 import { GOT, READY } from '../words.js';
 
-const O_DIED = constant('O_DIED');
+const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
 const O_KIND = constant('O_KIND');
 const MUTEX = constant('KIND_MUTEX');
 const M_WORD = constant('M_WORD');
@@ -50,7 +50,7 @@ export function checkDeaths(scene: Scene): void {
     if (!scene.isRobust(s)) continue;
     const died = scene.ghosts.ownersDied(s);
     if (deaths !== died) throw new Violation(`${died} owners have died, and ${deaths} are counted`);
-    const untold = wordOf(scene, address + O_DIED);
+    const untold = wordOf(scene, address + O_UNREPORTED_DEATHS);
     if (deaths !== untold && !scene.model.learns)
       throw new Violation(`${deaths} owners have died, and whoever acquires would learn of ${untold}`);
   }
@@ -60,7 +60,7 @@ export function checkDeaths(scene: Scene): void {
 export function checkHeld(scene: Scene, object: number, held: number): void {
   const s = scene.semaphores.indexOf(object);
   if (isMutex(scene, object)) {
-    if (held !== 0) throw new Violation(`${held} are said to be the eldest at the end`);
+    if (held !== 0) throw new Violation(`${held} are said to be the head at the end`);
   } else if (s >= 0 && scene.isRobust(s) && held !== scene.ghosts.held(s))
     throw new Violation(`${scene.ghosts.held(s)} permits are held, and ${held} recorded`);
 }

@@ -1,6 +1,6 @@
 /** The invariants of tombstones: at the end none has been passed, is half merged, or stands beside another. */
 import { Violation } from '../../engine/search/violation.js';
-import { ABANDONED, CLAIMED, E_END, E_START, ELEMENT_SIZE, MERGING, STATE_MASK } from '../layout.js';
+import { CLAIMED, E_END, E_START, ELEMENT_SIZE, MERGING, STATE_MASK, TOMBSTONE } from '../layout.js';
 import { type Arena, objectIn } from '../set-up.js';
 import { nameAt, valueAt } from '../trace-text.js';
 import type { Permits } from './permits.js';
@@ -17,7 +17,7 @@ export function tombstones(arena: Arena, permits: Permits, semaphore: number, ad
     if (objectIn(arena, e) !== address) continue;
     if (state === CLAIMED || state === MERGING)
       throw new Violation(`${nameAt(arena, e)} stays ${valueAt(arena, e, 8)}`);
-    if (state !== ABANDONED) continue;
+    if (state !== TOMBSTONE) continue;
     const start = words[(e + E_START) >> 2];
     if (permits.grantMinus(semaphore, start, words[(e + E_START + 4) >> 2]) > 0) {
       throw new Violation(`the tombstone ${nameAt(arena, e)} has been passed, and its permits are lost`);

@@ -51,7 +51,7 @@ export function acquire(n = 1, semaphore = 0): Waiting {
 }
 
 /**
- * `acquire(n, { timeout })`: every sleep may run out, and then the request is given up; `patient` waits once
+ * `acquire(n, { timeout })`: every sleep may run out, and then the request is cancelled; `patient` waits once
  * more first, as a thread does that was woken for no reason.
  */
 export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
@@ -93,7 +93,7 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
           return parkFor();
         }
         to(5);
-        scene.call(t, 'giveUp', at, robust);
+        scene.call(t, 'cancel', at, robust);
         return false;
       }
       if (phase === 5 && answer === REFUSED) return true;

@@ -38,7 +38,7 @@ export const recordOf = (scene: Scene, t: number): number => scene.regions.threa
 export const asleep = (): Op => ({
   text: 'asleep',
   next(scene, t) {
-    if (scene.global(t, 'pending-call/amidst') === 0) return true;
+    if (scene.global(t, 'pending-call/pendingCall') === 0) return true;
     const record = recordOf(scene, t);
     const life = scene.machine.hostLoad32(record);
     const slept = (life & ~LIFE_STATE) | constant('ASLEEP');
@@ -63,9 +63,9 @@ export function awaitDeath(): Op {
 }
 
 /** Goes on when thread 0 is dead. */
-export function mourn(): Op {
+export function untilDead(): Op {
   return {
-    text: 'mourn',
+    text: 'untilDead',
     supervises: true,
     next: (scene) => (scene.dead(0) ? true : undefined),
   };

@@ -22,7 +22,7 @@ const RESTING = 3; // settling what is due
 const ENTERING = 4; // the first run
 const LISTEN = 5; // comparing the doorbell, as waitAsync does
 const SLEEPING = 6;
-const GIVING_UP = 7; // the time of the first promise that may give up is over
+const GIVING_UP = 7; // the time of the first promise that may cancel is over
 const GAVE_UP = 8; // settling what is due then
 const LOOKING = 9; // after what stands in no run
 const TAKING = 10; // what is noted as due
@@ -36,7 +36,7 @@ export interface Jobs {
   readonly pauses?: boolean;
   /** Goes on with a continuation that has been told this. Whether that is at its end. */
   goOn(scene: Scene, t: number, told: number): boolean;
-  /** Whether promises that may give up do so when a sleep of the loop runs out. */
+  /** Whether promises that may cancel do so when a sleep of the loop runs out. */
   readonly timed?: boolean;
   /** Whether a timer of a continuation is set, which goes before; and what it does: make a continuation ready. */
   isSet?(scene: Scene, t: number): boolean;
@@ -165,7 +165,7 @@ function fire(scene: Scene, t: number, jobs: AllJobs): boolean {
     return turn(scene, t, jobs);
   }
   scene.set(t, PHASE, GIVING_UP);
-  scene.call(t, 'giveUpRun', scene.get(t, patient(scene, t)));
+  scene.call(t, 'cancelRun', scene.get(t, patient(scene, t)));
   return false;
 }
 

@@ -9,7 +9,7 @@ import { LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY, REST_DUE } from '.
 import { expectClosed } from './acquire.js';
 
 // How far an op has got within a phase.
-const SETTLING = LOCAL + 2; // 0 not, 1 in settle, 2 giving up runs of a closed semaphore
+const SETTLING = LOCAL + 2; // 0 not, 1 in settle, 2 cancelling runs of a closed semaphore
 const ANSWER = LOCAL + 3; // of arrive
 
 export function firstRun(scene: Scene, t: number): number {
@@ -75,7 +75,7 @@ export function settle(scene: Scene, t: number): boolean {
 
 /** Whether another call is under way. */
 export function settling(scene: Scene, t: number): boolean {
-  if (scene.get(t, SETTLING) === 2) return giveUpRuns(scene, t);
+  if (scene.get(t, SETTLING) === 2) return cancelRuns(scene, t);
   const count = scene.result(t);
   if (count > 0) {
     fulfil(scene, t, count);
@@ -83,13 +83,13 @@ export function settling(scene: Scene, t: number): boolean {
   }
   if (count < 0) {
     expectClosed(scene, t, count, 0);
-    return giveUpRuns(scene, t);
+    return cancelRuns(scene, t);
   }
   scene.set(t, SETTLING, 0);
   return false;
 }
 
-function giveUpRuns(scene: Scene, t: number): boolean {
+function cancelRuns(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : 2);
   if (run === 0) return false;
@@ -99,11 +99,11 @@ function giveUpRuns(scene: Scene, t: number): boolean {
 }
 
 // In a promise's width.
-const ALONE = 256; // it may give up, and has a run of its own
+const ALONE = 256; // it may cancel, and has a run of its own
 const CAUGHT = 512; // its rejection is caught
 
 // What a continuation is told besides the width of a promise that is fulfilled: why it is rejected.
-/** It has given up, or there was no room for it. */
+/** It has cancelled, or there was no room for it. */
 export const GIVEN_UP = 14;
 const TOLD_CLOSED = 15;
 
@@ -154,7 +154,7 @@ function queued(scene: Scene, t: number, run: number, width: number): true {
   return true;
 }
 
-/** Where the nth promise stands that may give up, or where the next one will, if there are not so many. */
+/** Where the nth promise stands that may cancel, or where the next one will, if there are not so many. */
 export function patient(scene: Scene, t: number, n = 1): number {
   const end = PROMISES + 4 * scene.get(t, QUEUE);
   let at = PROMISES - 4;
@@ -165,7 +165,7 @@ export function patient(scene: Scene, t: number, n = 1): number {
   return at;
 }
 
-/** giveUpRun has answered. Whether another call is under way, which `settling` takes up. */
+/** cancelRun has answered. Whether another call is under way, which `settling` takes up. */
 export function gaveUp(scene: Scene, t: number, at: number): boolean {
   if (scene.result(t) === REFUSED) reject(scene, t, GIVEN_UP, at);
   else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
@@ -182,7 +182,7 @@ export function abort(n = 1): Op {
       const at = patient(scene, t, n);
       if (phase === 0) {
         if (at === PROMISES + 4 * scene.get(t, QUEUE)) return true;
-        scene.call(t, 'giveUpRun', scene.get(t, at));
+        scene.call(t, 'cancelRun', scene.get(t, at));
         return false;
       }
       if (phase === 1) {

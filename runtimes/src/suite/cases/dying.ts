@@ -1,4 +1,4 @@
-/** Workers that end: what they waited for is given up, what they held of robust objects goes back. */
+/** Workers that end: what they waited for is cancelled, what they held of robust objects goes back. */
 import { Arena, Mutex, Semaphore } from 'taketurns';
 import { newBoard } from '../board.js';
 import { equal, ok, sleep, until } from '../check.js';
@@ -62,7 +62,7 @@ test('dying: a worker that ends by itself', async ({ team, note }) => {
   const thread = worker.thread as NonNullable<typeof worker.thread>;
   const how = await worker.call('endSoon');
   if (how === 'process.exit') {
-    note('gives up everything itself at process.exit');
+    note('cancels everything itself at process.exit');
   } else {
     // A worker of the web ends unheard. Whoever knows of it tells the arena.
     await sleep(1000);

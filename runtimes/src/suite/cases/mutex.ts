@@ -1,4 +1,4 @@
-/** Mutex: exclusion, its owner, giving up. */
+/** Mutex: exclusion, its owner, cancelling. */
 import { Mutex } from 'taketurns';
 import { entries, length, newBoard } from '../board.js';
 import { equal, ok, rejects, throws, until } from '../check.js';

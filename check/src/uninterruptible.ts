@@ -1,19 +1,19 @@
 /**
- * Straight runs: an engine stops a thread only where it enters a function or goes round a loop, so between
+ * Uninterruptible sections: an engine stops a thread only where it enters a function or goes round a loop, so between
  * taking a ticket and recording it there must be neither (R1 in core/queue/tickets.ts and core/queue/runs.ts), and likewise in
  * R2 to R4 (core/queue/cancelling.ts), R6 and R7 (core/memory/attachments.ts), R9 (core/queue/tickets.ts). A call that an exception cuts
  * short ends there too.
  *
- * They are checked over the code that the search runs (engine/wasm/straight.ts), on every way from the instruction that
+ * They are checked over the code that the search runs (engine/wasm/uninterruptible.ts), on every way from the instruction that
  * takes the ticket to the store that records it, or to the return of who need not be recorded.
  */
 
 import { CMPXCHG, NOTIFY, RMW, STORE } from './engine/wasm/code.js';
-import type { StraightRun } from './engine/wasm/straight.js';
+import type { Section } from './engine/wasm/uninterruptible.js';
 import { constant } from './scene/layout.js';
 
 /** The runs that the core relies on. */
-export const straightRuns: readonly StraightRun[] = [
+export const sections: readonly Section[] = [
   ...['tickets/acquire', 'semaphore/acquireOne'].map((fn) => ({
     name: `R1, ${fn}`,
     fn,
@@ -39,7 +39,7 @@ export const straightRuns: readonly StraightRun[] = [
     from: { kind: RMW, word: constant('M_WORD') },
     to: [constant('E_REQUEST'), constant('E_HELD')],
   })),
-  ...['mutex-head/take', 'mutex-head/stepDown'].map((fn) => ({
+  ...['mutex-head/take', 'mutex-head/returnHeadPermit'].map((fn) => ({
     name: `R8, ${fn}`,
     fn,
     from: { kind: CMPXCHG, word: constant('M_WORD') },
@@ -59,8 +59,8 @@ export const straightRuns: readonly StraightRun[] = [
   },
   // Whoever has granted or closed a request tells, though its call may be cut short where it enters a function.
   {
-    name: 'R9, moveOn',
-    fn: 'waking/moveOn',
+    name: 'R9, endWait',
+    fn: 'waking/endWait',
     from: { kind: CMPXCHG, word: constant('E_STATE') },
     to: [constant('E_STATE'), constant('T_DOORBELL')],
     by: [NOTIFY],
@@ -93,7 +93,7 @@ export const straightRuns: readonly StraightRun[] = [
       ['tickets/tryAcquireRobust', CMPXCHG, 'TICKET', 'E_HELD'],
       ['tickets/releaseRobust', RMW, 'GRANT', 'E_HELD'],
       ['releasing/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
-      ['parking/leave', STORE, 'E_HELD', 'E_STATE'],
+      ['parking/leaveQueue', STORE, 'E_HELD', 'E_STATE'],
       ['runs/drop', STORE, 'E_HELD', 'E_STATE'],
       ['runs/settle', STORE, 'E_HELD', 'E_START'],
     ] as const
@@ -105,8 +105,8 @@ export const straightRuns: readonly StraightRun[] = [
   })),
   // What a dead thread held of a semaphore goes back to grant, and of a mutex to its word.
   {
-    name: 'R7 and R8, owners, reaping/bury',
-    fn: 'reaping/bury',
+    name: 'R7 and R8, owners, reaping/cleanUp',
+    fn: 'reaping/cleanUp',
     from: { kind: RMW, word: constant('O_DEATHS') },
     to: [constant('GRANT'), constant('M_WORD')],
   },

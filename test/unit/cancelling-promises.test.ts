@@ -1,8 +1,8 @@
-/** Promises that give up, by a time-out or a signal, while others wait behind them or are settled before them. */
+/** Promises that cancel, by a time-out or a signal, while others wait behind them or are settled before them. */
 import { getEventListeners } from 'node:events';
 import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-import { ask, tombstones, upTo } from '../support/giving-up.js';
+import { ask, tombstones, upTo } from '../support/cancelling.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
@@ -140,7 +140,7 @@ describe.each([
     expect(new Memory(arena).standing).toEqual([]);
   });
 
-  it('that gives up is not granted afterwards', async () => {
+  it('that cancels is not granted afterwards', async () => {
     const semaphore = new Semaphore(0);
     const requests = upTo(3).map((i) => ask(semaphore, 1, i));
     await pass();
@@ -198,7 +198,7 @@ describe.each([
     controller.abort();
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
     await reactions();
-    // The second had one of its two permits, which the third has got before its own turn to give up.
+    // The second had one of its two permits, which the third has got before its own turn to cancel.
     expect(log).toEqual([0, 2]);
     expect(semaphore.available).toBe(0);
     expect(semaphore.waiting).toBe(1);
@@ -210,8 +210,8 @@ describe.each([
     expect(new Memory(arena).standing).toEqual([]);
   });
 
-  // Shows: the listener goes on to a request that was granted by what another one, on the same signal, gave up.
-  it('last in line, granted because one of its own signal gave up, keeps its permit', async () => {
+  // Shows: the listener goes on to a request that was granted by what another one, on the same signal, cancelled.
+  it('last in line, granted because one of its own signal cancelled, keeps its permit', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(0, { arena });
     const controller = new AbortController();
@@ -261,7 +261,7 @@ describe.each([
   });
 });
 
-describe('promises that give up and those that do not', () => {
+describe('promises that cancel and those that do not', () => {
   // Not some reactions later than the plain one behind it.
   it('are told in the order of their turns', async () => {
     const semaphore = new Semaphore(0);

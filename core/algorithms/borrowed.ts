@@ -1,15 +1,15 @@
 /**
  * The wait elements that the algorithms borrow.
  *
- *     pool (core/memory/elements.ts)  ──borrow──►  LENT, of this thread  ──►  on a chain, while it waits  ──►  mine
+ *     pool (core/memory/elements.ts)  ──borrow──►  BORROWED, of this thread  ──►  on a chain, while it waits  ──►  mine
  *
- * Other threads point to an element that is on a chain. So it is LENT, a state that a reaper leaves alone, and goes
+ * Other threads point to an element that is on a chain. So it is BORROWED, a state that a reaper leaves alone, and goes
  * back to the pool only when it is on no chain. Between two waits the thread keeps one at hand until it ends. One is
  * enough, since a thread waits in one place at a time, unless the condition that it waits for is a function of the user
  * that waits too. Then it borrows a second one for that while.
  */
 import { freeElement, reserve } from '../memory/elements';
-import { E_STATE, LENT, NEVER, RESERVED } from '../memory/layout';
+import { BORROWED, E_STATE, NEVER, RESERVED } from '../memory/layout';
 
 /** The element at hand, 0 if there is none. */
 let mine: usize = 0;
@@ -18,7 +18,7 @@ const NAP: i64 = 1_000_000;
 
 function lend(): usize {
   const e = reserve();
-  if (e) atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (LENT - RESERVED), E_STATE);
+  if (e) atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (BORROWED - RESERVED), E_STATE);
   return e;
 }
 

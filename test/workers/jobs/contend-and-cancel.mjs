@@ -1,6 +1,6 @@
 /**
- * One of a crowd in which many give up: by time-out, by abort, or by asking once; threads and promises, heavy and
- * light. Counts what must not be. See stress/giving-up.test.ts.
+ * One of a crowd in which many cancel: by time-out, by abort, or by asking once; threads and promises, heavy and
+ * light. Counts what must not be. See stress/cancelling.test.ts.
  */
 import { Arena, DisposedError, TimeoutError } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
@@ -69,7 +69,7 @@ export default async function contendAndGiveUp(args) {
     const width = BigInt(n);
     const held = Number(Atomics.add(shared, 0, width) + width);
     if (held > permits) score.tooMany++;
-    // Who gives up leaves a gap, so the next one admitted begins at the end of the last one, or behind it.
+    // Who cancels leaves a gap, so the next one admitted begins at the end of the last one, or behind it.
     const end = Atomics.exchange(shared, 1, ticket + width);
     if (exclusive && end > ticket) score.outOfOrder++;
     if (draw() < 0.05) nap();

@@ -1,4 +1,4 @@
-/** Promises that may give up: one keeps the process alive until it has, and settled ones leave no timer behind. */
+/** Promises that may cancel: one keeps the process alive until it has, and settled ones leave no timer behind. */
 import { Semaphore } from 'taketurns';
 
 const LONG = 600_000;

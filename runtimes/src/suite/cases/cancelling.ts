@@ -1,10 +1,10 @@
-/** Time-outs and abort signals: who gives up holds nothing, and those behind move up. */
+/** Time-outs and abort signals: who cancels holds nothing, and those behind move up. */
 import { Semaphore } from 'taketurns';
 import { entries, newBoard } from '../board.js';
 import { equal, rejects, until } from '../check.js';
 import { test } from '../run.js';
 
-test("giving up: a worker's time-out lets those behind move up", async ({ team }) => {
+test("cancelling: a worker's time-out lets those behind move up", async ({ team }) => {
   const semaphore = new Semaphore(1);
   const board = newBoard();
   const [heavy, light] = await team.members(2);
@@ -18,7 +18,7 @@ test("giving up: a worker's time-out lets those behind move up", async ({ team }
   equal([out, timeouts, waiting], [1, 1, 0], 'counted');
 });
 
-test("giving up: a promise's time-out lets those behind move up", async () => {
+test("cancelling: a promise's time-out lets those behind move up", async () => {
   const semaphore = new Semaphore(1);
   const late = semaphore.acquireAsync(5, { timeout: 50 });
   const behind = semaphore.acquireAsync();
@@ -27,7 +27,7 @@ test("giving up: a promise's time-out lets those behind move up", async () => {
   equal([semaphore.available, semaphore.waiting], [0, 0], 'at the end');
 });
 
-test('giving up: a time-out of 0 is a try', async ({ team }) => {
+test('cancelling: a time-out of 0 is a try', async ({ team }) => {
   const semaphore = new Semaphore(1);
   await semaphore.acquireAsync(1, { timeout: 0 });
   await rejects(semaphore.acquireAsync(1, { timeout: 0 }), 'TimeoutError');
@@ -36,7 +36,7 @@ test('giving up: a time-out of 0 is a try', async ({ team }) => {
   equal([semaphore.available, semaphore.waiting], [0, 0], 'at the end');
 });
 
-test('giving up: an abort rejects with its reason, and those behind move up', async ({ team }) => {
+test('cancelling: an abort rejects with its reason, and those behind move up', async ({ team }) => {
   const semaphore = new Semaphore(1);
   const abortion = new AbortController();
   const { signal } = abortion;
@@ -52,7 +52,7 @@ test('giving up: an abort rejects with its reason, and those behind move up', as
   equal([semaphore.available, semaphore.waiting], [0, 0], 'at the end');
 });
 
-test('giving up: a signal that is aborted already never queues', async ({ team }) => {
+test('cancelling: a signal that is aborted already never queues', async ({ team }) => {
   const semaphore = new Semaphore(1);
   await rejects(
     semaphore.acquireAsync(1, { signal: AbortSignal.abort(new SyntaxError('x')) }),
@@ -63,7 +63,7 @@ test('giving up: a signal that is aborted already never queues', async ({ team }
   equal([semaphore.available, semaphore.waiting], [1, 0], 'at the end');
 });
 
-test('giving up: AbortSignal.timeout and AbortSignal.any', async () => {
+test('cancelling: AbortSignal.timeout and AbortSignal.any', async () => {
   const semaphore = new Semaphore(0);
   await rejects(semaphore.acquireAsync(1, { signal: AbortSignal.timeout(30) }), 'TimeoutError');
   const abortion = new AbortController();

@@ -1,4 +1,4 @@
-/** The straight runs of the core, and that a call or a loop in one would be found. */
+/** The uninterruptible sections of the core, and that a call or a loop in one would be found. */
 import { describe, expect, it } from 'vitest';
 import {
   IMM,
@@ -9,14 +9,14 @@ import {
   type Program,
   STRIDE,
 } from '../src/engine/wasm/code.js';
-import { breaks, type StraightRun } from '../src/engine/wasm/straight.js';
+import { breaks, type Section } from '../src/engine/wasm/uninterruptible.js';
 import { loadProgram } from '../src/programs.js';
-import { straightRuns } from '../src/straight.js';
+import { sections } from '../src/uninterruptible.js';
 
 const program = loadProgram('core');
 
 /** The core with the `after`th instruction behind the one that takes the ticket replaced. */
-function broken({ fn, from }: StraightRun, op: number, after: number, target = 0): Program {
+function broken({ fn, from }: Section, op: number, after: number, target = 0): Program {
   const { entry } = program.functions.find(({ name }) => name === fn) as { entry: number };
   const image = program.image.slice();
   let pc = entry;
@@ -27,7 +27,7 @@ function broken({ fn, from }: StraightRun, op: number, after: number, target = 0
   return { ...program, image };
 }
 
-describe.each(straightRuns)('$name', (run) => {
+describe.each(sections)('$name', (run) => {
   it('has no call and no loop', () => {
     expect(breaks(program, run)).toEqual([]);
   });
@@ -44,5 +44,5 @@ describe.each(straightRuns)('$name', (run) => {
 });
 
 it('a run of a function that is not there is an error', () => {
-  expect(() => breaks(program, { ...straightRuns[0], fn: 'nobody' } as never)).toThrow(/no function nobody/);
+  expect(() => breaks(program, { ...sections[0], fn: 'nobody' } as never)).toThrow(/no function nobody/);
 });

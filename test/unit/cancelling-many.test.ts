@@ -1,11 +1,11 @@
-/** What many requests that give up leave behind, in tens of thousands, in one signal and in random order. */
+/** What many requests that cancel leave behind, in tens of thousands, in one signal and in random order. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { Arena, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { tombstones, upTo } from '../support/cancelling.js';
 import { failure } from '../support/failure.js';
-import { tombstones, upTo } from '../support/giving-up.js';
 import { at, Memory } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
 import { team } from '../support/team.js';
@@ -25,7 +25,7 @@ describe('what is left of a request', () => {
       'four wait: 1, 4',
       'one has its permit: 1, 3',
       'TimeoutError',
-      'one has given up, and one timer keeps the process alive for those who wait: 1, 4',
+      'one has cancelled, and one timer keeps the process alive for those who wait: 1, 4',
       'disposed of: 0, 0',
       'one waits: 1, 1',
       'aborted: 0, 0',
@@ -35,7 +35,7 @@ describe('what is left of a request', () => {
   });
 
   it('does not keep the process alive, and one that waits does', async () => {
-    expect(await runProgram('gives-up')).toEqual({ code: 0, out: 'TimeoutError\n2\n', err: '' });
+    expect(await runProgram('cancels')).toEqual({ code: 0, out: 'TimeoutError\n2\n', err: '' });
   });
 });
 
@@ -57,7 +57,7 @@ describe('many requests', () => {
   });
 });
 
-describe('tens of thousands that give up on one exhausted semaphore', () => {
+describe('tens of thousands that cancel on one exhausted semaphore', () => {
   const ROUNDS = 400;
   const BATCH = 100;
 

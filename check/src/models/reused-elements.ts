@@ -1,5 +1,5 @@
 /**
- * Models of elements that are used again, and of epochs: a poster, or who disposes, has read that an element
+ * Models of elements that are used again, and of epochs: a releasing thread, or who disposes, has read that an element
  * waits, and is slow; meanwhile the wait ends and the element begins another. Nothing that was read of the
  * first may touch the second, which is never due.
  *
@@ -9,7 +9,7 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ABANDONED, constant, E_REQUEST, ELEMENT_SIZE, OBJECT_SIZE, STATE_MASK } from '../scene/layout.js';
+import { constant, E_REQUEST, ELEMENT_SIZE, OBJECT_SIZE, STATE_MASK, TOMBSTONE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
@@ -35,7 +35,7 @@ const rejoin = (): Op[] => [call('unregister', () => []), call('register', () =>
 const leave = (width: number, semaphore = 1): Op =>
   call('arrive', (scene) => [scene.semaphores[semaphore], width, 0, 0]);
 
-/** Queues a promise that may give up: it has a run of its own. */
+/** Queues a promise that may cancel: it has a run of its own. */
 const joinAlone = (semaphore = 0, word = RUN): Op =>
   call(
     'arrive',
@@ -54,7 +54,7 @@ function forRun(
   return { text: name, next: (scene, t) => scene.get(t, word) <= 0 || made.next(scene, t) };
 }
 
-const giveUp = (word = RUN): Op => forRun('giveUpRun', word, [], () => {});
+const cancel = (word = RUN): Op => forRun('cancelRun', word, [], () => {});
 const rest = (): Op => forRun('enterRun', RUN, [0], () => {});
 
 const join = (): Op =>
@@ -84,9 +84,9 @@ const settle = (): Op =>
     (count, scene, t) => scene.set(t, GOT, count),
   );
 
-/** Someone gives up on the second semaphore, where nothing is ever due: the tombstone stays. */
-const tombstone = [joinAlone(1), leave(1), giveUp()];
-const queued = [joinAlone(), leave(1, 0), giveUp()];
+/** Someone cancels on the second semaphore, where nothing is ever due: the tombstone stays. */
+const tombstone = [joinAlone(1), leave(1), cancel()];
+const queued = [joinAlone(), leave(1, 0), cancel()];
 
 const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
   { name: 'kept', programs: [[arrive(), eventLoop(), arrive(2), acquire()], [post()]] },
@@ -120,11 +120,11 @@ const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
   { name: 'its ticket taken back', programs: [[acquireFor(), acquire(1, 1)], [post()]], leaves: true },
   {
     name: 'the ticket of its run taken back',
-    programs: [[joinAlone(), rest(), giveUp(), leave(1), acquire(1, 1)], [post()]],
+    programs: [[joinAlone(), rest(), cancel(), leave(1), acquire(1, 1)], [post()]],
     leaves: true,
   },
   {
-    name: 'given up when due',
+    name: 'cancelled when due',
     programs: [[...queued, leave(1), acquire(1, 1)], [post()]],
     leaves: true,
   },
@@ -139,15 +139,15 @@ const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
 ];
 
 /**
- * A poster of the first semaphore, or of both its tickets, has read the first tombstone and is slow; that goes,
+ * A releasing thread of the first semaphore, or of both its tickets, has read the first tombstone and is slow; that goes,
  * and its element becomes a tombstone of the second semaphore.
  */
 const graves: readonly (readonly [name: string, own: readonly Op[], posted: number])[] = [
-  ['by its giver, as a poster', [...queued, post(), leave(1), ...tombstone], 1],
+  ['by its giver, as a releasing thread', [...queued, post(), leave(1), ...tombstone], 1],
   ['by its giver, as who disposes', [...queued, dispose(), leave(1), ...tombstone], 1],
   [
     'by being joined',
-    [joinAlone(), joinAlone(0, GOT), leave(1, 0), giveUp(GOT), giveUp(), leave(1), leave(1), ...tombstone],
+    [joinAlone(), joinAlone(0, GOT), leave(1, 0), cancel(GOT), cancel(), leave(1), leave(1), ...tombstone],
     2,
   ],
 ];
@@ -155,7 +155,7 @@ const graves: readonly (readonly [name: string, own: readonly Op[], posted: numb
 const gone = graves.flatMap(([name, own, posted]) =>
   [0, 1].map(
     (epoch): Model => ({
-      name: `tenants: a tombstone that went ${name}, from epoch ${epoch}`,
+      name: `owners: a tombstone that went ${name}, from epoch ${epoch}`,
       programs: [own, [post(posted)]],
       arena: { buckets: 1, elements: 12 },
       mayWait: true,
@@ -170,7 +170,7 @@ const gone = graves.flatMap(([name, own, posted]) =>
         let found = 0;
         for (let e = elements; e < end; e += ELEMENT_SIZE) {
           const object = words[(e + E_REQUEST) >> 2] >>> 31;
-          if ((words[e >> 2] & STATE_MASK) === ABANDONED && object * OBJECT_SIZE === second) found++;
+          if ((words[e >> 2] & STATE_MASK) === TOMBSTONE && object * OBJECT_SIZE === second) found++;
         }
         if (found !== 1) throw new Violation(`${found} tombstones of the second semaphore are there, not 1`);
       },
@@ -180,7 +180,7 @@ const gone = graves.flatMap(([name, own, posted]) =>
 
 /** The element was in the cell that a stranger has now, and its owner is admitted before entering it in another. */
 const cell = (name: string, end: Op): Model => ({
-  name: `tenants: the cell of a run that was ${name}`,
+  name: `owners: the cell of a run that was ${name}`,
   programs: [[arrive(), eventLoop(), leave(1), acquire(1, 1)], [end, post(2, 1)], [acquire(1, 1)]],
   arena: { buckets: 1, elements: 8 },
   mayWait: true,
@@ -191,14 +191,14 @@ const cell = (name: string, end: Op): Model => ({
   },
 });
 
-export const tenants: readonly Model[] = cases
+export const reusedElements: readonly Model[] = cases
   .flatMap((model) =>
     [0, 1].map(
       (epoch): Model => ({
         mayWait: true,
         arena: { buckets: 1, elements: 8 },
         ...model,
-        name: `tenants: ${model.name}, from epoch ${epoch}`,
+        name: `owners: ${model.name}, from epoch ${epoch}`,
         objects: (scene) => {
           scene.semaphore({ permits: 0 });
           scene.semaphore({ permits: 0 });

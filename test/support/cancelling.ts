@@ -1,4 +1,4 @@
-/** Requests that give up for a test, and what they leave behind. */
+/** Requests that cancel for a test, and what they leave behind. */
 import type { Semaphore } from 'taketurns';
 import { at, type Memory } from './memory.js';
 import { type Settling, watch } from './settled.js';
@@ -6,7 +6,7 @@ import { type Settling, watch } from './settled.js';
 export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 export const tombstones = (memory: Memory) =>
-  memory.standing.filter((state) => state === at('ABANDONED')).length;
+  memory.standing.filter((state) => state === at('TOMBSTONE')).length;
 
 /** A promise that may be aborted. */
 export interface Request extends Settling<number> {

@@ -1,5 +1,5 @@
 /**
- * Straight runs of a program: between two accesses of a function there is no call and no way back, so that an engine
+ * Uninterruptible sections of a program: between two accesses of a function there is no call and no way back, so that an engine
  * cannot stop a thread there. Every way is followed from the access that begins the run to the one that ends it, or to a
  * return.
  */
@@ -24,7 +24,7 @@ import {
   STRIDE,
 } from './code.js';
 
-export interface StraightRun {
+export interface Section {
   readonly name: string;
   readonly fn: string;
   /** The access that begins it: its kind, and the offset of the word. Of an exchange, only its success counts. */
@@ -41,7 +41,7 @@ const I64_EQ = 0x51;
 const I64_NE = 0x52;
 
 /** What breaks the run: where in the file, and what; nothing if it is straight. Throws if it is not there. */
-export function breaks(program: Program, run: StraightRun): string[] {
+export function breaks(program: Program, run: Section): string[] {
   const { image: code, origins } = program;
   const fn = program.functions.find(({ name }) => name === run.fn);
   if (fn === undefined) throw new Error(`the program has no function ${run.fn}`);

@@ -1,5 +1,5 @@
 /**
- * Crowds of real threads in which many give up, while others are admitted: conservation, order among those who
+ * Crowds of real threads in which many cancel, while others are admitted: conservation, order among those who
  * are admitted, nobody left behind, and no tombstone that is not accounted for.
  */
 import { Arena, Semaphore } from 'taketurns';
@@ -31,14 +31,14 @@ interface Crush {
   readonly seed: number;
 }
 
-/** All members ask and give up. Returns the sums of their scores. */
+/** All members ask and cancel. Returns the sums of their scores. */
 async function crush(c: Crush, meanwhile?: () => Promise<void>): Promise<Score> {
   const { semaphore, ...rest } = c;
   const { handle } = semaphore;
   const shared = new BigInt64Array(new SharedArrayBuffer(16));
   shared[1] = new Memory(Arena.from(handle.arena)).long(handle.address + at('TICKET'));
   const exclusive = c.from * 2 > c.permits;
-  const running = together<Score>(crowd, 'contend-and-give-up', { ...rest, handle, shared, exclusive });
+  const running = together<Score>(crowd, 'contend-and-cancel', { ...rest, handle, shared, exclusive });
   await meanwhile?.();
   const scores = await running;
   const sum = (key: keyof Score) => scores.reduce((total, score) => total + score[key], 0);
@@ -125,7 +125,7 @@ describe.each([1, 2])('permits that nobody has (slots %i)', (slots) => {
     for (const semaphore of semaphores.splice(0)) semaphore.dispose();
   });
 
-  it('and a crowd that only gives up: one tombstone at most, and it costs no permit', async () => {
+  it('and a crowd that only cancels: one tombstone at most, and it costs no permit', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket: 2n ** 32n - 500n });
     semaphores.push(semaphore);
     await Promise.all(
@@ -138,7 +138,7 @@ describe.each([1, 2])('permits that nobody has (slots %i)', (slots) => {
     expectAllBack(semaphore, 3, memory);
   });
 
-  it('and one that waits for ever among those who give up is admitted in the end', async () => {
+  it('and one that waits for ever among those who cancel is admitted in the end', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     semaphores.push(semaphore);
     const [patient, ...impatient] = crowd;

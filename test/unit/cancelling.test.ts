@@ -1,12 +1,12 @@
 /**
- * Time-outs and abort signals: a request that gives up leaves the queue at once, and no permit is lost or made. Threads that
- * give up at the same instant are in test/stress/giving-up.test.ts, and every interleaving in check/.
+ * Time-outs and abort signals: a request that cancels leaves the queue at once, and no permit is lost or made. Threads that
+ * cancel at the same instant are in test/stress/cancelling.test.ts, and every interleaving in check/.
  */
 import { getEventListeners } from 'node:events';
 import { Arena, DisposedError, HeldPermits, Semaphore, TimeoutError, type WaitOptions } from 'taketurns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ask, tombstones, upTo } from '../support/cancelling.js';
 import { failure } from '../support/failure.js';
-import { ask, tombstones, upTo } from '../support/giving-up.js';
 import { at, Memory } from '../support/memory.js';
 import { type Settling, watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
@@ -24,17 +24,17 @@ afterEach(() => {
 
 const ways = ['acquire', 'acquireAsync', 'hold', 'holdAsync'] as const;
 
-/** Has a worker stand in line; what it returns makes it give up, and returns what the core answered. */
-async function standInLine(semaphore: Semaphore, permits: number, who = member()) {
+/** Has a worker stand in line; what it returns makes it cancel, and returns what the core answered. */
+async function beginParking(semaphore: Semaphore, permits: number, who = member()) {
   const told = new Int32Array(new SharedArrayBuffer(12));
-  const answers = who.run<number[]>('give-up-when-told', { handle: semaphore.handle, permits, told });
+  const answers = who.run<number[]>('cancel-when-told', { handle: semaphore.handle, permits, told });
   await until(() => Atomics.load(told, 1) === 1, 'it stands in line');
-  const giveUp = () => {
+  const cancel = () => {
     Atomics.store(told, 0, 1);
     Atomics.notify(told, 0);
     return answers;
   };
-  return Object.assign(giveUp, { told });
+  return Object.assign(cancel, { told });
 }
 
 describe.each(ways)('%s: bad options', (way) => {
@@ -153,7 +153,7 @@ describe.each(ways)('%s', (way) => {
     }
   });
 
-  it.each([0.01, 1, 1.5])('gives up after %d ms, and leaves nothing behind', async (timeout) => {
+  it.each([0.01, 1, 1.5])('cancels after %d ms, and leaves nothing behind', async (timeout) => {
     const arena = new Arena();
     const memory = new Memory(arena);
     const semaphore = new Semaphore(1, { arena, spin: 0 });
@@ -215,20 +215,20 @@ describe('a guard', () => {
   });
 });
 
-describe.each([1, 2, 1024])('a blocked thread that gives up (slots %i)', (slots) => {
+describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) => {
   const arena = new Arena({ slots });
   const memory = new Memory(arena);
 
   it.each([0, 1, 2])('frees those behind it, when %i of its 3 permits were there', async (granted) => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const log: number[] = [];
-    const giveUp = await standInLine(semaphore, 3);
+    const cancel = await beginParking(semaphore, 3);
     for (const i of upTo(3)) watch(semaphore.acquireAsync(), i, log);
-    const last = await standInLine(semaphore, 1, other());
+    const last = await beginParking(semaphore, 1, other());
     await turn();
     if (granted) semaphore.release(granted);
     expect(semaphore.waiting).toBe(5);
-    expect(await giveUp()).toEqual([at('QUEUED'), at('REFUSED')]);
+    expect(await cancel()).toEqual([at('QUEUED'), at('REFUSED')]);
     await until(() => log.length === granted, 'they are in');
     expect(semaphore.waiting).toBe(4 - granted);
     semaphore.release(4 - granted);
@@ -243,10 +243,10 @@ describe.each([1, 2, 1024])('a blocked thread that gives up (slots %i)', (slots)
 
   it('last in line leaves no trace', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
-    const giveUp = await standInLine(semaphore, 3);
+    const cancel = await beginParking(semaphore, 3);
     semaphore.release(2);
     expect(semaphore.available).toBe(0);
-    expect(await giveUp()).toEqual([at('QUEUED'), at('REFUSED')]);
+    expect(await cancel()).toEqual([at('QUEUED'), at('REFUSED')]);
     expect(semaphore.available).toBe(2);
     expect(semaphore.waiting).toBe(0);
     expect(memory.cells).toBe(0);
@@ -254,10 +254,10 @@ describe.each([1, 2, 1024])('a blocked thread that gives up (slots %i)', (slots)
 
   it('has its permits if they came first, and those behind it wait', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
-    const giveUp = await standInLine(semaphore, 3);
+    const cancel = await beginParking(semaphore, 3);
     const behind = watch(semaphore.acquireAsync(), 0);
     semaphore.release(3);
-    expect(await giveUp()).toEqual([at('QUEUED'), at('ADMITTED')]);
+    expect(await cancel()).toEqual([at('QUEUED'), at('ADMITTED')]);
     await turn();
     expect(behind.state).toBe('pending');
     semaphore.release();
@@ -268,10 +268,10 @@ describe.each([1, 2, 1024])('a blocked thread that gives up (slots %i)', (slots)
 
   it('is told of a dispose that came first', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
-    const giveUp = await standInLine(semaphore, 3);
+    const cancel = await beginParking(semaphore, 3);
     const behind = watch(semaphore.acquireAsync(), 0);
     semaphore.dispose();
-    expect(await giveUp()).toEqual([at('QUEUED'), at('ANSWER_CLOSED')]);
+    expect(await cancel()).toEqual([at('QUEUED'), at('ANSWER_CLOSED')]);
     await reactions();
     expect(behind.error).toBeInstanceOf(DisposedError);
     expect(memory.standing).toEqual([]);
@@ -281,9 +281,9 @@ describe.each([1, 2, 1024])('a blocked thread that gives up (slots %i)', (slots)
   it('leaves a tombstone that a dispose removes', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const front = watch(semaphore.acquireAsync(), 0);
-    const giveUp = await standInLine(semaphore, 3);
+    const cancel = await beginParking(semaphore, 3);
     const behind = watch(semaphore.acquireAsync(), 1);
-    expect(await giveUp()).toEqual([at('QUEUED'), at('REFUSED')]);
+    expect(await cancel()).toEqual([at('QUEUED'), at('REFUSED')]);
     expect(tombstones(memory)).toBe(1);
     semaphore.dispose();
     await reactions();
@@ -296,9 +296,9 @@ describe.each([1, 2, 1024])('a blocked thread that gives up (slots %i)', (slots)
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const log: number[] = [];
     watch(semaphore.acquireAsync(), 0, log);
-    const one = await standInLine(semaphore, 3);
+    const one = await beginParking(semaphore, 3);
     const promise = ask(semaphore, 2);
-    const two = await standInLine(semaphore, 1, other());
+    const two = await beginParking(semaphore, 1, other());
     watch(semaphore.acquireAsync(), 1, log);
     expect(await two()).toEqual([at('QUEUED'), at('REFUSED')]);
     expect(await one()).toEqual([at('QUEUED'), at('REFUSED')]);
@@ -327,7 +327,7 @@ describe('an arena without another element', () => {
     const arena = new Arena({ objects: 1, threads: 2, waiters: 8 });
     const memory = new Memory(arena);
     const semaphore = new Semaphore(0, { arena, spin: 0 });
-    const giveUp = await standInLine(semaphore, 3);
+    const cancel = await beginParking(semaphore, 3);
     const promises: Settling<number>[] = [];
     let taken = 0;
     do {
@@ -336,8 +336,8 @@ describe('an arena without another element', () => {
       await reactions();
       if (promises.at(-1)?.state === 'pending') taken += n;
     } while (promises.at(-1)?.state === 'pending');
-    const answers = giveUp();
-    await until(() => Atomics.load(giveUp.told, 2) === at('ANSWER_FULL'), 'it cannot give up');
+    const answers = cancel();
+    await until(() => Atomics.load(cancel.told, 2) === at('ANSWER_FULL'), 'it cannot cancel');
     expect(semaphore.waiting).toBe(promises.length);
     semaphore.release(3 + taken);
     expect(await answers).toEqual([at('QUEUED'), at('ADMITTED')]);

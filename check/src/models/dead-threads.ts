@@ -61,7 +61,7 @@ const beside: readonly Case[] = [
     buckets: 4,
   },
   { name: 'who has left a tombstone, before a newcomer', program: 't1 a1 x Z | w A | S V2' },
-  { name: 'a waiter, then one who gives up', program: 'A | w B | S' },
+  { name: 'a waiter, then one who cancels', program: 'A | w B | S' },
   { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },
   { name: 'a waiter, while another disposes', program: 'A | D | S' },
   { name: 'a promise before a promise, then disposed of', program: 'a1 Z | a1 d | S | D', long: true },
@@ -142,17 +142,17 @@ const anywhere: readonly Case[] = [
   { name: 'promises', program: 'a1 a1 V2 d | S', robust: false },
   { name: 'a promise', program: 'a1 e V d | S', robust: false },
   { name: 'heavy promises', program: 'a2 a2 e V2 V2 d | S', buckets: 4, robust: false },
-  { name: 'give up, in time', program: 'B | S' },
-  { name: 'give up, a promise', program: 't1 a1 x V d | S', robust: false },
-  { name: 'give up, two', program: 't1 t1 a1 x x d | S V3' },
-  { name: 'give up, two, the other way', program: 't1 t1 a1 x2 x d | S V3', buckets: 2 },
-  { name: 'give up, the last', program: 't1 x t2 x | S', buckets: 4 },
+  { name: 'cancel, in time', program: 'B | S' },
+  { name: 'cancel, a promise', program: 't1 a1 x V d | S', robust: false },
+  { name: 'cancel, two', program: 't1 t1 a1 x x d | S V3' },
+  { name: 'cancel, two, the other way', program: 't1 t1 a1 x2 x d | S V3', buckets: 2 },
+  { name: 'cancel, the last', program: 't1 x t2 x | S', buckets: 4 },
   { name: 'dispose', program: 'a1 D d | S' },
   { name: 'dispose with tombstones', program: 't1 a1 x D d | S' },
   { name: 'the end', program: 'B E | S' },
 ];
 
-/** A promise of thread 0 that was entered, with one of thread 2 behind it, which enters while that is given up twice. */
+/** A promise of thread 0 that was entered, with one of thread 2 behind it, which enters while that is cancelled twice. */
 const meanwhile: Model = {
   name: 'reaped twice: a promise, while another enters its cell',
   programs: [[], [supervise()], [call('enterRun', (scene, t) => [scene.get(t, GOT), 0])], [supervise()]],
@@ -183,7 +183,7 @@ const model = (kind: string, line: Case, more: Partial<Line>): Model =>
     name: `${kind}: ${line.name}`,
   });
 
-export const corpses: readonly Model[] = [
+export const deadThreads: readonly Model[] = [
   stranger,
   ownPromise,
   ...alone.map((line) => model('killed asleep', line, { asleep: [0] })),
