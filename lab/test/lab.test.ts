@@ -239,7 +239,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
 
     test('the queue: a waiter cancels, and leaves a tombstone', async () => {
       const lab = '#stepper-lab';
-      await page.select(`${lab} select`, 'give-up');
+      await page.select(`${lab} select`, 'cancel');
       const until = (thread: number, pattern: string): Promise<void> =>
         page.evaluate(
           (selector, t, wanted) => {
@@ -257,7 +257,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       await press(page, `${lab} [data-thread="1"]`, 'Time runs out');
       await until(1, 'has come to its end');
       expect(await figure(page, lab, 'timeouts')).toBe(1);
-      expect(await text(page, `${lab} .tickets .given-up`)).toBe('1T1 cancelled');
+      expect(await text(page, `${lab} .tickets .cancelled`)).toBe('1T1 cancelled');
     });
 
     test('the queue: an owner is killed, and whoever waits moves up', async () => {

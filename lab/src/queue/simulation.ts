@@ -38,11 +38,11 @@ export const SCENARIOS: readonly Scenario[] = [
     line: { name: 'heavy', program: 'A R A R | A2 R | A R', permits: [2], buckets: 4 },
   },
   {
-    id: 'give-up',
+    id: 'cancel',
     title: 'Cancelling',
     about:
       'Two threads wait with a time-out. Let one run out: its ticket stays behind as a tombstone, and whoever brings the grant there passes it on.',
-    line: { name: 'give-up', program: 'A R | B R | B R | A R', permits: [1], buckets: 4 },
+    line: { name: 'cancel', program: 'A R | B R | B R | A R', permits: [1], buckets: 4 },
   },
   {
     id: 'overflow',
