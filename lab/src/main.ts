@@ -1,5 +1,8 @@
 /** The page: each section is an experiment of its own. */
-import './style.css';
+import './style/page.css';
+import './style/starvation.css';
+import './style/benchmarks.css';
+import './style/queue.css';
 import { isolate } from './isolation.js';
 import { byId, put } from './ui/dom.js';
 import { every, framesPerSecond } from './ui/frames.js';
