@@ -1,5 +1,6 @@
 /**
- * The facilities of P0514R1 (Giroux, Adding std::*_semaphore to the atomics clause), each under its own name.
+ * This is the entry of the facilities of P0514R1 (Giroux, Adding std::*_semaphore to the atomics clause), each under
+ * its own name.
  * @module p0514
  */
 
