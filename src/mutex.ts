@@ -116,7 +116,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * Attaches to the mutex of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a Mutex.
    * @throws {DisposedError} if the mutex has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: MutexHandle): Mutex {
     return new Mutex(find(KIND, NUMBER, handle));
@@ -189,7 +189,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     else if (this.#lock(this.#at) !== 0) this.#wait(Infinity);
   }
 
-  /** Locks, and returns whether owners have died of whom no thread has learned yet. */
+  /** Locks, and returns whether it has reported the death of an owner. */
   #lockFor(method: 'lock' | 'hold', options: WaitOptions): boolean {
     const timeout = checkWaitOptions(`Mutex.${method}`, options);
     if (this.#lock(this.#at) === ADMITTED) return false;
@@ -242,7 +242,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     return this.#locked();
   }
 
-  /** The thread has just locked. Returns whether owners have died of whom no thread has learned yet. */
+  /** The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. */
   #locked(): boolean {
     const deaths = this.#core.ownersDied(this.#at);
     return deaths > 0 && this.#tell(deaths);

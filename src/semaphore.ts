@@ -118,7 +118,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a Semaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SemaphoreHandle): Semaphore {
     return new Semaphore(0, find(KIND, NUMBER, handle));
@@ -229,7 +229,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     if (this.#robust) this.#takeOwnerDeaths(permits);
   }
 
-  /** The thread has just acquired. Returns whether owners have died of whom no thread has learned yet. */
+  /** The thread has just acquired. Reports the unreported deaths of owners, and returns whether there were any. */
   #takeOwnerDeaths(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
     if (deaths > 0) this.#tell(deaths, permits);

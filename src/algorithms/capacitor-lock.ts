@@ -122,7 +122,7 @@ export class CapacitorLock implements Lock {
    * @param inner the inner lock of this thread. It is needed if it is not of this library.
    * @throws {TypeError} if it is no handle of a CapacitorLock, or the inner lock is missing.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CapacitorLockHandle, inner?: Lock): CapacitorLock {
     checkKind(`${KIND}.from: handle`, KIND, handle);

@@ -54,7 +54,7 @@ class Found {
 const KIND = 'Capacitor';
 const DEFAULTS = { spin: 100, threshold: 1 };
 const MOST_LANES = 64;
-/** Stands for a threshold: waiters are on one word, not in the waiting array. */
+/** This value in place of a threshold puts waiters on one word, not in the waiting array. */
 const ON_GRANT = -1;
 
 /**
@@ -92,7 +92,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * Attaches to the capacitor of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a Capacitor.
    * @throws {DisposedError} if the capacitor has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CapacitorHandle): Capacitor {
     const reference = find(KIND, handle);
@@ -130,8 +130,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Passes out. The last of a platoon lets the next one in. Never blocks. Any thread may call it, since an arrival
-   * belongs to no thread.
+   * Passes out. The last of a platoon lets the next one in. Never blocks. Any thread may call it.
    * @throws {Error} if nobody is inside.
    */
   depart(): void {
@@ -153,10 +152,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
     for (const lane of this.#lanes) this.#algorithms.capacitorDispose(lane.address);
   }
 
-  /**
-   * @internal Does what `arrive` does, and returns the answer of the core: ANSWER_HELD if this thread holds the lock
-   * around it.
-   */
+  /** @internal Does what `arrive` does. Returns an answer: ANSWER_HELD if this thread holds the lock around it. */
   enter(): number {
     const algorithms = this.#algorithms;
     const lanes = this.#lanes;
@@ -187,9 +183,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
     this.#algorithms.capacitorOwn(this.#at, Number(arrived));
   }
 
-  /**
-   * @internal Records that this thread gives the inner lock back. Returns whether it had arrived, or an answer below 0.
-   */
+  /** @internal This thread gives the inner lock back. Returns whether it had arrived, or an answer below 0. */
   disown(): number {
     return this.#algorithms.capacitorDisown(this.#at);
   }

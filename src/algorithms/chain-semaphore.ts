@@ -36,7 +36,7 @@ const WAKES = ['all', 'pass', 'due'] as const;
  */
 export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   /**
-   * @param the number available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
@@ -76,8 +76,8 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost as in the listing: one permit, and it exchanges the head of the chain even if nobody waits. Never blocks,
-   * throws nothing.
+   * SemaPost as in the listing: one permit, and it always exchanges the head of the chain. Never blocks, throws
+   * nothing.
    */
   releaseConservative(): void {
     this.algorithms.chainReleaseConservative(this.at);

@@ -28,7 +28,7 @@ const DEFAULTS = { spin: 100 };
  */
 export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   /**
-   * @param the number available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
@@ -67,10 +67,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.channelRelease(this.at, permits);
   }
 
-  /**
-   * SemaPost as in the listing: one permit, and it signals the channel even if nobody waits. Never blocks, throws
-   * nothing.
-   */
+  /** SemaPost as in the listing: one permit, and it always signals the channel. Never blocks, throws nothing. */
   releaseConservative(): void {
     this.algorithms.channelReleaseConservative(this.at);
   }

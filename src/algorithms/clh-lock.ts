@@ -14,8 +14,7 @@ const KIND = 'ClhLock';
  * The queue lock of Craig, Landin and Hagersten: first come, first served. Each waiter waits on the word of the one
  * before it. It polls that word `spin` times (default 100) and then parks on it. An unlock wakes the next waiter alone.
  *
- * Source: Craig; Landin and Hagersten. Here a waiter that has polled in vain parks, and a free lock keeps no queue
- * node.
+ * Source: Craig; Landin and Hagersten. Here a waiter that has polled in vain parks, and a free lock has no queue node.
  *
  * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
  */
@@ -32,7 +31,7 @@ export class ClhLock extends SharedLock<typeof KIND> {
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a ClhLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: ClhLockHandle): ClhLock {
     return new ClhLock(find(KIND, handle));

@@ -11,12 +11,11 @@ const HASHES: readonly Hash[] = ['multiplier', 'paired', 'orbit', 'gray', 'mixed
 /**
  * The hash that spreads tickets over the slots of the waiting array. The numbers are in docs/internals/hashes.md.
  *
- * - `'multiplier'`: 17 times the ticket, counted from the first one of the semaphore.
+ * - `'multiplier'`: 17 times the ticket, plus a start of the semaphore's own.
  * - `'paired'`: the same for half the ticket, so that two in a row share a slot and are woken together.
  * - `'orbit'`: 64 tickets stay in one page of 64 slots, then the next page follows.
  * - `'gray'`: 17 times the Gray code of the ticket.
- * - `'mixed'`: the ticket times an odd number that differs by semaphore. So two semaphores that advance in step do not
- *   keep colliding.
+ * - `'mixed'`: the ticket times an odd number that differs by semaphore. So semaphores in step do not keep colliding.
  */
 export type Hash = 'multiplier' | 'paired' | 'orbit' | 'gray' | 'mixed';
 

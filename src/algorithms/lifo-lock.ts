@@ -11,7 +11,7 @@ export type LifoLockHandle = Handle<'LifoLock'>;
 const KIND = 'LifoLock';
 
 /**
- * The lock that serves the latest waiter first. It is not fair at all: it is an adversary for measurements and for a
+ * The lock that serves the latest waiter first. It is not fair at all: an adversary for measurements and for a
  * `CapacitorLock`. A waiter polls a word of its own `spin` times (default 100) and then parks on it; an unlock wakes
  * the latest waiter.
  *
@@ -32,7 +32,7 @@ export class LifoLock extends SharedLock<typeof KIND> {
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a LifoLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: LifoLockHandle): LifoLock {
     return new LifoLock(find(KIND, handle));

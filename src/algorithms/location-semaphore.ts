@@ -23,7 +23,7 @@ const DEFAULTS = { spin: 100 };
  */
 export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   /**
-   * @param the number available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
@@ -62,10 +62,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.locationRelease(this.at, permits);
   }
 
-  /**
-   * SemaPost as in the listing: one permit, and it wakes the location even if nobody waits. Never blocks, throws
-   * nothing.
-   */
+  /** SemaPost as in the listing: one permit, and it always wakes the location. Never blocks, throws nothing. */
   releaseConservative(): void {
     this.algorithms.locationReleaseConservative(this.at);
   }

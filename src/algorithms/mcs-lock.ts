@@ -31,7 +31,7 @@ export class McsLock extends SharedLock<typeof KIND> {
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a McsLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: McsLockHandle): McsLock {
     return new McsLock(find(KIND, handle));

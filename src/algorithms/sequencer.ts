@@ -35,7 +35,7 @@ export class Sequencer extends ListingObject<typeof KIND> {
    * Attaches to the sequencer of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a Sequencer.
    * @throws {DisposedError} if it has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SequencerHandle): Sequencer {
     return new Sequencer(find(KIND, handle));

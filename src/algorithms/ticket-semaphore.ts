@@ -24,7 +24,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   readonly #release = this.algorithms.ticketRelease;
 
   /**
-   * @param the number available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
@@ -41,7 +41,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a TicketSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TicketSemaphoreHandle): TicketSemaphore {
     return new TicketSemaphore(0, find(KIND, handle));

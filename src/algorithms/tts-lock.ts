@@ -36,7 +36,7 @@ export class TtsLock extends SharedLock<typeof KIND> {
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a TtsLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TtsLockHandle): TtsLock {
     return new TtsLock(find(KIND, handle));

@@ -17,8 +17,8 @@ const DEFAULTS = { spin: 100, threshold: 1 };
 
 /**
  * The ticket lock augmented with a waiting array: first come, first served. It spreads waiters over the buckets of the
- * arena. A waiter polls `spin` times (default 100) while it is far from its turn and again while it is near, and then
- * parks on its bucket.
+ * arena. A waiter polls `spin` times (default 100) while far from its turn and again while near, and then parks on its
+ * bucket.
  *
  * Source: Dice and Kogan, TWA; the same as a TwaSemaphore with one permit. Here a waiter that has polled in vain parks.
  */
@@ -40,7 +40,7 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a TwaLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TwaLockHandle): TwaLock {
     return new TwaLock(find(KIND, handle));

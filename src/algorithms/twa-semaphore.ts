@@ -22,8 +22,7 @@ const DEFAULTS = { spin: 100, threshold: 1 };
 
 /**
  * The semaphore with a waiting array: first come, first served. It spreads waiters over the buckets of the arena. A
- * waiter polls `spin` times (default 100) while it is far from its turn and again while it is near, and then parks on
- * its bucket.
+ * waiter polls `spin` times (default 100) while far from its turn and again while near, and then parks on its bucket.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 2. There waiters poll without bound. Here
  * they park in the end, or more threads than processors could not run.
@@ -33,7 +32,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   readonly #release = this.algorithms.twaRelease;
 
   /**
-   * @param the number available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
@@ -50,7 +49,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a TwaSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TwaSemaphoreHandle): TwaSemaphore {
     return new TwaSemaphore(0, find(KIND, handle));
@@ -85,7 +84,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPostConservative: the same without the short-cut, so that each release touches the waiting array. Never blocks,
+   * SemaPostConservative: the same without the short-cut, so each release touches the waiting array. Never blocks,
    * throws nothing.
    */
   releaseConservative(): void {

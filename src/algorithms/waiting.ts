@@ -1,11 +1,9 @@
 /**
- * This file has the papers' calls to wait and to wake by a key, for conditions of the caller: Listings 3, 4 and 5 of
- * Dice and Kogan, Semaphores Augmented with a Waiting Array. See core/algorithms/chains.ts, channels.ts and
- * locations.ts.
+ * This file has the papers' calls to wait and to wake by a key, for conditions of the caller: Listings 3 to 5 of Dice
+ * and Kogan, Semaphores Augmented with a Waiting Array. See chains.ts, channels.ts and locations.ts of core/algorithms.
  *
- * All threads must mean the same by a key in the same arena. Different keys may share a bucket, so a wake-up may be
- * meant for other waiters. The waking thread must first change the condition by Atomics, so that other threads see the
- * change.
+ * All threads must use a key of an arena for the same condition. Different keys may share a bucket, so a wake-up may be
+ * meant for other waiters. The waking thread must first change the condition, by Atomics.
  */
 import { type Arena, attachmentOf } from '../arena.js';
 import { checkInteger, checkType } from '../errors.js';

@@ -81,7 +81,7 @@ export class AtomicSemaphore {
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of an AtomicSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: AtomicSemaphoreHandle): AtomicSemaphore {
     return new AtomicSemaphore(find(KIND, handle));

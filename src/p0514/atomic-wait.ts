@@ -77,8 +77,7 @@ export function atomicTryWaitFor<A extends WaitableArray>(
 
 /**
  * As `atomicTryWaitFor`, until a point of the system's clock.
- * @param epochMs milliseconds since 1970, as in `Date.now()`. If that point has passed, the call acts as
- * `atomicTryWait`.
+ * @param epochMs milliseconds since 1970, as in `Date.now()`. After that point it is `atomicTryWait`.
  */
 export function atomicTryWaitUntil<A extends WaitableArray>(
   array: A,
@@ -91,9 +90,7 @@ export function atomicTryWaitUntil<A extends WaitableArray>(
   return waitUntil(tableOf(options), what, new Word(what, array, index, old), epochMs);
 }
 
-/**
- * As `atomicWait`, but returns a promise and does not block. The process stays alive until the promise is fulfilled.
- */
+/** As `atomicWait`, but returns a promise and does not block. The process stays alive until it is fulfilled. */
 export async function atomicWaitAsync<A extends WaitableArray>(
   array: A,
   index: number,
@@ -128,8 +125,8 @@ export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
 }
 
 /**
- * Wakes the waiters for a change of the word. The caller must have changed the word before. Never blocks; without
- * waiters it is a load.
+ * Wakes the waiters for a change of the word. The caller must have changed the word. Never blocks; without waiters it
+ * is a load.
  * @param array as for `atomicWait`.
  * @param index of the word, 0 to `array.length - 1`.
  * @param notify `all` (the default) and `one` do the same: several words may share a place, and a single wake-up could

@@ -11,8 +11,7 @@ const KIND = 'BinarySemaphore';
 const MAX = 1;
 
 /**
- * P0514R1's `binary_semaphore`: it is available (1) or unavailable (0). It is a lock without an owner: any thread may
- * signal.
+ * P0514R1's `binary_semaphore`: available (1) or unavailable (0). It is a lock without an owner: any thread may signal.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has it as `std::binary_semaphore`.
  */
@@ -33,7 +32,7 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a BinarySemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: BinarySemaphoreHandle): BinarySemaphore {
     return new BinarySemaphore(0, find(KIND, handle));

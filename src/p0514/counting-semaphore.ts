@@ -32,7 +32,7 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a CountingSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CountingSemaphoreHandle): CountingSemaphore {
     return new CountingSemaphore(0, find(KIND, handle));

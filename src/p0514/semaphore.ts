@@ -77,10 +77,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     this.#at = reference.address;
   }
 
-  /**
-   * The value now, or 0 once the semaphore has been disposed of. It is racy, and meant for diagnostics. P0514R1 lacks
-   * it.
-   */
+  /** The value now, or 0 once the semaphore is disposed of. It is racy, and meant for diagnostics. P0514R1 lacks it. */
   get value(): number {
     return this.#counter.counted(this.#at);
   }
@@ -124,10 +121,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     if (!this.#attachment.mayBlock) throw mayNotBlock(INSTEAD);
   }
 
-  /**
-   * Continues when countDown has taken nothing. Throws an error of the queue, or a TimeoutError when the time-out has
-   * passed.
-   */
+  /** Continues when countDown has taken nothing. Throws an error of the queue, or a TimeoutError after the time-out. */
   #queueUp(answer: number, options?: WaitOptions): void {
     if (answer === ANSWER_CLOSED) throw this.closed();
     try {
@@ -204,8 +198,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   /**
    * As `wait`, until a point of the system clock at most.
    * @param epochMs milliseconds since 1970, as in `Date.now()`. If that point has passed, the call acts as `tryWait`.
-   * @returns whether it has taken 1 from the value. It returns false only after that point, by the clock as it was at
-   * the call.
+   * @returns whether it has taken 1 from the value. It returns false only after that point, by the clock at the call.
    * @throws as `tryWaitFor`.
    */
   tryWaitUntil(epochMs: number): boolean {
