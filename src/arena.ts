@@ -8,17 +8,17 @@ import { instantiate } from './runtime/core.js';
 import { requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
-/** How many of each an arena has room for. Memory is touched, and so really used, only as each comes into use. */
+/** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
 export interface ArenaOptions {
-  /** Shared objects at one time, 1 to 1,048,576. Default 8192. */
+  /** The number of shared objects at one time, 1 to 1,048,576. Default 8192. */
   readonly objects?: number;
-  /** Names ever opened, 1 to 1,048,576. Default 1024. */
+  /** The number of names that are ever opened, 1 to 1,048,576. Default 1024. */
   readonly names?: number;
-  /** Threads attached at one time, 1 to 4,095. Default 1024. */
+  /** The number of threads attached at one time, 1 to 4,095. Default 1024. */
   readonly threads?: number;
   /**
-   * Waiters at one time, blocked threads and pending promises alike, 8 to 4,194,304. Default 65,536. An object
-   * that more than two threads are attached to takes one for each of the others.
+   * The number of waiters at one time, 8 to 4,194,304. Default 65,536. Blocked threads and pending promises both count.
+   * If more than two threads are attached to an object, each further one takes a place too.
    */
   readonly waiters?: number;
   /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
@@ -27,32 +27,32 @@ export interface ArenaOptions {
 
 /** A plain, structured-cloneable value that stands for an arena in a message to another thread. */
 export interface ArenaHandle {
-  /** What it is a handle of. */
+  /** The kind of this handle. */
   readonly kind: 'Arena';
-  /** The arena's memory, which is shared. */
+  /** The shared memory of the arena. */
   readonly memory: WebAssembly.Memory;
-  /** Whether it is its program's default arena; a worker without one adopts it as its own. */
+  /** Whether it is the default arena of its program. A worker without a default arena adopts it. */
   readonly isDefault: boolean;
 }
 
-/** A plain, structured-cloneable value that stands for a thread of an arena, until that ends. */
+/** A plain, structured-cloneable value that stands for a thread of an arena, until that thread ends. */
 export interface ThreadHandle {
-  /** What it is a handle of. */
+  /** The kind of this handle. */
   readonly kind: 'Thread';
-  /** Which arena it is a thread of. */
+  /** The id of the arena. */
   readonly arena: bigint;
-  /** Its number there, from 1 on, which another thread gets after it. */
+  /** The number of the thread in the arena, from 1 on. A later thread may get the same number. */
   readonly thread: number;
-  /** Tells it from those that have had that number before. */
+  /** Distinguishes the thread from earlier threads with the same number. */
   readonly life: number;
 }
 
-/** A worker, as far as `Arena.watch` needs to know: of `worker_threads`, or of the web. */
+/** The part of a worker that `Arena.watch` needs. The worker is one of `worker_threads` or a web worker. */
 export type WatchedWorker =
   | {
-      /** What Node calls the thread. */
+      /** The id that Node gives the thread. */
       readonly threadId: number;
-      /** Has a function called when the worker has ended. */
+      /** Registers a function that is called when the worker has ended. */
       once(event: 'exit', listener: () => void): unknown;
     }
   | {
@@ -68,14 +68,14 @@ const arenas = new WeakMap<Attachment, Arena>();
 let attachmentIn: (arena: Arena) => Attachment;
 
 /**
- * A piece of shared memory in which semaphores and locks live. Threads that attach to one arena share what is in it.
- * Most programs need only `Arena.default`, and never name it.
+ * A piece of shared memory that holds semaphores and locks. Threads that attach to one arena share its contents. Most
+ * programs use only `Arena.default`, and never name it.
  */
 export class Arena {
   readonly #attachment: Attachment;
   /**
-   * One object for all handles, so that a message with several of them names the memory once: Firefox 140 takes the
-   * second mention of a memory for that of its buffer.
+   * The one handle object. A message with several handles so names the memory once: Firefox 140 takes the second
+   * mention of a memory for a mention of its buffer.
    */
   #handle: ArenaHandle | undefined;
 
@@ -86,7 +86,7 @@ export class Arena {
   /**
    * Makes an arena and attaches the calling thread to it.
    * @throws {RangeError | TypeError} for a capacity out of its range.
-   * @throws {Error} where the runtime or page lacks what is needed, such as shared memory: it says what, and why.
+   * @throws {Error} if the runtime or page lacks a feature such as shared memory. The message names the reason.
    */
   constructor(options?: ArenaOptions);
   constructor(options: ArenaOptions | Attachment = {}) {
@@ -95,9 +95,9 @@ export class Arena {
   }
 
   /**
-   * The arena that is used where none is named. On the main thread it is made on first use, and workers of
-   * `worker_threads` started after that inherit it; those of the web do in Bun alone. In a worker that inherited none
-   * it is the default arena of the first handle that arrives.
+   * The arena of every object that names none. On the main thread it is made on first use. Workers of `worker_threads`
+   * that start later inherit it; web workers inherit it in Bun alone. In a worker that has inherited none, the default
+   * arena of the first handle that arrives becomes its default.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {
@@ -115,9 +115,8 @@ export class Arena {
   }
 
   /**
-   * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object. Never
-   * blocks.
-   * @throws {TypeError} if it is no handle of an arena.
+   * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object. Never blocks.
+   * @throws {TypeError} if the value is not the handle of an arena.
    * @throws {ArenaFullError} if the arena has no room for another thread.
    */
   static from(handle: ArenaHandle): Arena {
@@ -137,8 +136,7 @@ export class Arena {
   }
 
   /**
-   * Makes this arena the default of this thread and of the workers it starts from now on, as far as they
-   * inherit. Never blocks.
+   * Makes this arena the default of this thread, and of later workers, where workers inherit. Never blocks.
    * @throws {Error} if the thread has another default arena already.
    */
   makeDefault(): this {
@@ -150,7 +148,7 @@ export class Arena {
     return this;
   }
 
-  /** What to send to another thread, for `Arena.from` there. */
+  /** The value to send to another thread, for `Arena.from` there. */
   get handle(): ArenaHandle {
     const isDefault = defaultArena !== undefined && attachmentIn(defaultArena) === this.#attachment;
     if (this.#handle?.isDefault !== isDefault)
@@ -158,32 +156,29 @@ export class Arena {
     return this.#handle;
   }
 
-  /** Threads attached now. Racy by nature: for diagnostics. */
+  /** The number of threads that are attached now. It is racy, and meant for diagnostics. */
   get threads(): number {
     return this.#attachment.core.threadCount();
   }
 
-  /**
-   * What the arena tells of itself, as a plain object. Racy by nature, and found by a look at every waiter: for
-   * diagnostics. Never blocks, throws nothing.
-   */
+  /** Describes the arena, for diagnostics. It looks at every waiter and is racy. Never blocks, throws nothing. */
   stats(): ArenaStats {
     return arenaStats(this.#attachment.core);
   }
 
-  /** The calling thread: what another one needs to `reap` it, should it die. */
+  /** The handle of the calling thread. Another thread needs it to `reap` this one after its death. */
   get thread(): ThreadHandle {
     return { kind: 'Thread', arena: this.#attachment.id, ...this.#attachment.identity };
   }
 
   /**
-   * Reaps a worker's thread when the worker ends, however it ends: see `reap`. To be called by the thread that
-   * has started the worker, before it ends; the worker may attach to the arena before or after. Never blocks.
+   * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. The thread that started the worker
+   * calls this before the worker ends. The worker may attach to the arena before or after. Never blocks.
    *
-   * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A worker of the web tells nobody of
-   * its end, so there it is reaped when `terminate` is called on this very object, and its thread must be named.
-   * @param thread of the worker, as its own `arena.thread` says: only for workers of the web.
-   * @throws {TypeError} if it is no worker, or one of the web without a thread.
+   * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A web worker reports its end to nobody, so
+   * it is reaped when `terminate` is called on this very object, and the caller must name its thread.
+   * @param thread of the worker, from its own `arena.thread`. Only web workers need it.
+   * @throws {TypeError} if the value is not a worker, or is a web worker without a thread.
    * @throws {Error} if the worker has ended already.
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
@@ -209,13 +204,13 @@ export class Arena {
   }
 
   /**
-   * Declares a thread dead. What it waited for is cancelled, as by a time-out; what it held of robust objects goes
-   * back, and whoever acquires next learns of it; what else it was attached to it lets go of. Never blocks.
+   * Declares a thread dead. Its waiting requests are cancelled, as by a time-out. The permits and locks that it holds
+   * of robust objects go back, and the next owner learns of it. Its other attachments end. Never blocks.
    *
-   * The thread must have ended, or sleep in a blocking call of this library, in which it then sleeps for ever. Of
-   * one that runs on, the arena's memory would be damaged.
+   * The thread must have ended, or must sleep in a blocking call of this library, in which it then sleeps for ever. A
+   * thread that runs on would damage the memory of the arena.
    * @returns whether it was attached until now.
-   * @throws {TypeError} if it is no handle of a thread.
+   * @throws {TypeError} if the value is not the handle of a thread.
    * @throws {Error} if it is the calling thread.
    */
   reap(thread: ThreadHandle): boolean {
@@ -244,8 +239,7 @@ function create(options: ArenaOptions): Attachment {
   const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);
   const slots = checkInteger('slots', options.slots ?? 2048, 1, 1 << 16);
   if (slots & (slots - 1)) throw new RangeError(`slots must be a power of two from 1 to 65536, got ${slots}`);
-  // Each attached thread owns up to two wait elements besides those of its waiters, and each attachment of a
-  // thread to an object takes one.
+  // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, names, threads, slots, elements] as const;
   const one = sharedMemory(1);

@@ -20,7 +20,7 @@ export class ArenaFullError extends Error {
   override readonly name = 'ArenaFullError';
 }
 
-/** The time-out of a request has come before its turn: it holds nothing, and has left the queue. */
+/** The time-out of a request has passed before its turn. The request has left the queue, and holds nothing. */
 export class TimeoutError extends Error {
   /** `TimeoutError`. */
   override readonly name = 'TimeoutError';
@@ -33,7 +33,7 @@ function show(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `an object (${value.constructor?.name ?? 'no prototype'})`;
 }
 
-/** The error for a number that is none, or out of its range. */
+/** The error for a value that is not an integer, or is out of its range. */
 export function badInteger(what: string, value: unknown, min: number, max: number, why = ''): Error {
   const Kind = typeof value === 'number' ? RangeError : TypeError;
   return new Kind(`${what} must be an integer from ${min} to ${max}${why}, got ${show(value)}`);
@@ -52,7 +52,7 @@ export function badType(what: string, expected: string, value: unknown): TypeErr
   return new TypeError(`${what} must be ${expected}, got ${show(value)}`);
 }
 
-/** Checks the type of an argument, by what `typeof` answers; an object must be one. */
+/** Checks the type of an argument by its `typeof`. Null does not pass as an object. */
 export function checkType(what: string, value: unknown, type: string, expected: string): void {
   if (typeof value !== type || value === null) throw badType(what, expected, value);
 }
@@ -66,12 +66,12 @@ export function noRoom(): ArenaFullError {
   return new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`');
 }
 
-/** The error of a call that would block a thread which may not. */
+/** The error of a call that would block a thread that must not block. */
 export function mayNotBlock(instead: string): TypeError {
   return new TypeError(`this thread may not block (a browser forbids it on the main thread): use ${instead}`);
 }
 
-/** Checks an argument that is one of some words. */
+/** Checks that an argument is one of a few words. */
 export function checkChoice<T extends string>(what: string, value: unknown, choices: readonly T[]): T {
   if (choices.includes(value as T)) return value as T;
   const Kind = typeof value === 'string' ? RangeError : TypeError;

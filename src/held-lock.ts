@@ -1,18 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/**
- * A guard: a lock that is held, and goes back once.
- */
+/** A HeldLock is a guard of a lock: it gives the lock back once. */
 import { asyncDispose, dispose } from './held-permits.js';
 
 /**
- * A mutex locked by `hold` or `holdAsync`. It is unlocked when the `using` or `await using` scope ends, or by
- * `unlock`. Only the first time counts.
+ * A mutex that `hold` or `holdAsync` has locked. The end of the `using` or `await using` scope unlocks it, or `unlock`
+ * does. Only the first time counts.
  */
 export class HeldLock implements Disposable, AsyncDisposable {
   #mutex: { unlock(): void } | undefined;
 
   /**
-   * Whether an owner of the mutex died, and this is the first to lock since: what it guards may be half-written.
+   * Whether an owner of the mutex has died and this thread is the first to lock since. The data that the mutex guards
+   * may then be half-written.
    */
   readonly ownerDied: boolean;
 
@@ -28,7 +27,7 @@ export class HeldLock implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Unlocks the mutex; does nothing when that has been done. Never blocks.
+   * Unlocks the mutex. Does nothing the second time. Never blocks.
    * @throws {Error} in a thread that is not the owner.
    */
   unlock(): void {
@@ -37,12 +36,12 @@ export class HeldLock implements Disposable, AsyncDisposable {
     mutex?.unlock();
   }
 
-  /** The end of a `using` scope: `unlock`. */
+  /** Ends a `using` scope: calls `unlock`. */
   [dispose](): void {
     this.unlock();
   }
 
-  /** The end of an `await using` scope: `unlock`. */
+  /** Ends an `await using` scope: calls `unlock`. */
   async [asyncDispose](): Promise<void> {
     this.unlock();
   }

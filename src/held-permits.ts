@@ -1,9 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/**
- * A guard: permits that are held, and go back once.
- */
+/** HeldPermits is a guard of permits: it gives them back once. */
 
-/** What a guard gives its permits back to. */
+/** The semaphore to which a guard gives its permits back. */
 export interface Releasable {
   release(permits: number): void;
 }
@@ -14,17 +12,17 @@ export const asyncDispose: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /**
- * Permits taken by `hold` or `holdAsync`. They go back when the `using` or `await using` scope ends, or by
- * `release`. Only the first time counts: a guard can never give back permits that are not its own.
+ * Permits that `hold` or `holdAsync` has taken. They go back at the end of the `using` or `await using` scope, or by
+ * `release`. Only the first time counts: a guard never gives back permits that are not its own.
  */
 export class HeldPermits implements Disposable, AsyncDisposable {
   #source: Releasable | undefined;
-  /** How many permits the guard was made with. */
+  /** The number of permits that the guard was made with. */
   readonly permits: number;
 
   /**
-   * Whether an owner of the robust semaphore died with its permits, and this is the first to acquire since: what
-   * they guard may be half-written.
+   * Whether an owner of the robust semaphore has died with its permits and this thread is the first to acquire since.
+   * The data that the permits guard may then be half-written.
    */
   readonly ownerDied: boolean;
 
@@ -41,8 +39,8 @@ export class HeldPermits implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Gives the permits back; does nothing when that has been done. Never blocks.
-   * @throws {RangeError} if somebody has released so much that they would exceed the semaphore's `max`.
+   * Gives the permits back. Does nothing the second time. Never blocks.
+   * @throws {RangeError} if other releases were so many that the permits would exceed the `max` of the semaphore.
    */
   release(): void {
     const source = this.#source;
@@ -50,12 +48,12 @@ export class HeldPermits implements Disposable, AsyncDisposable {
     source?.release(this.permits);
   }
 
-  /** The end of a `using` scope: `release`. */
+  /** Ends a `using` scope: calls `release`. */
   [dispose](): void {
     this.release();
   }
 
-  /** The end of an `await using` scope: `release`. */
+  /** Ends an `await using` scope: calls `release`. */
   async [asyncDispose](): Promise<void> {
     this.release();
   }

@@ -1,5 +1,5 @@
 /**
- * Fair semaphores and a mutex for threads over shared memory, and the arena that they live in.
+ * This is the main entry: fair semaphores and a mutex for threads over shared memory, and the arena that holds them.
  * @module taketurns
  */
 

@@ -1,9 +1,9 @@
 /**
  * Mutex is the public face of core/primitives/mutex.ts, where the algorithm, its bound and its proof are.
  *
- * This file checks arguments, and turns answers into errors and promises.
- * `lock` and `unlock` hand the rare cases to private methods, so that the common case stays small enough for the
- * engine to inline into its caller; there they compare with a literal 0, which is ADMITTED.
+ * This file checks arguments, and turns answers into errors and promises. `lock` and `unlock` leave the rare cases to
+ * private methods, so that the common case stays small enough for V8 to inline into its caller. There they compare with
+ * a literal 0, which is ADMITTED.
  */
 import type { Arena } from './arena.js';
 import { checkInteger, checkOptions, checkType, DisposedError, mayNotBlock, noRoom } from './errors.js';
@@ -36,21 +36,21 @@ import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { SharedObject } from './shared-object.js';
 import { type MutexStats, mutexStats } from './stats.js';
 
-/** What may be said of a new `Mutex`. */
+/** The options of a new `Mutex`. */
 export interface MutexOptions extends ParkingOptions {
   /**
    * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 2,097,152. While
-   * others wait, a turn lasts about half a millisecond, and less with more than 60 waiters. It lasts up to four times as
-   * long if the next waiter does not run. It is never more locks than this number divided by the waiters and one. The
-   * shorter the turns, the more of the time goes into changing them. A thread that polls before it queues up is no waiter
-   * yet, and is not overtaken.
+   * others wait, a turn lasts about half a millisecond, and less with more than 60 waiters. It lasts up to four times
+   * as long if the next waiter does not run. It never has more locks than this number divided by the number of waiters
+   * plus one. The shorter the turns, the more time goes into changing them. A thread that polls before it queues up is
+   * not yet a waiter, and is not overtaken.
    */
   readonly bypass?: number;
-  /** Where it lives. Default: `Arena.default`. */
+  /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
-/** What to send to another thread, for `Mutex.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `Mutex.from` there. */
 export type MutexHandle = Handle<'Mutex'>;
 
 const KIND = 'Mutex';
@@ -58,7 +58,7 @@ const NUMBER = 20;
 const LOCK = 'the lock was';
 const DEFAULT_BYPASS = 2 ** 21;
 const MOST_BYPASS = 2 ** 27;
-/** What lockAsync answers when there was nothing to wait for. */
+/** The answer of lockAsync when there is nothing to wait for. */
 const NO_DEATH = Promise.resolve(false);
 const DONE = Promise.resolve();
 const nothing = (): void => {};
@@ -76,27 +76,27 @@ function properties(options: MutexOptions): Properties {
 }
 
 /**
- * A lock shared by threads, of which one at a time is the owner.
+ * A lock shared by threads. One thread at a time is the owner.
  *
- * Whoever comes by takes a free lock, though others wait, since that costs a fraction of waking them; but no waiter is
- * overtaken more than `bypass` times, by however many, and waiters get their turns in the order in which they came,
- * blocked threads and promises in one queue. The owner is a thread: it alone may unlock, and cannot lock again. When a
- * thread dies as the owner (`Arena.watch`), or ends, whoever locks next learns of it.
+ * A barging thread takes a free lock though others wait, since that costs a fraction of waking a waiter. But no waiter
+ * is overtaken more than `bypass` times in all, and waiters get their turns in the order of their arrival. Blocked
+ * threads and promises stand in one queue. The owner is a thread: it alone may unlock, and it cannot lock again. When a
+ * thread ends or dies (`Arena.watch`) as the owner, the next owner learns of it.
  *
- * The algorithm is this library's own; how waiters sleep in line is that of its semaphore.
+ * The algorithm is this library's own. Its waiters sleep in a queue as those of the semaphore do.
  */
 export class Mutex extends SharedObject<typeof KIND> {
   readonly #core = this.reference.attachment.core;
   readonly #shared = this.reference.shared;
-  /** Address of the shared object; of the closed one, once this has let go. */
+  /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at = this.reference.address;
   readonly #lock = this.#core.lock;
   readonly #unlock = this.#core.unlock;
 
   /**
-   * Called in a thread that has locked, before it goes on, when an owner has died since somebody last learnt of that:
-   * what the mutex guards may be half-written. If it throws, the mutex is unlocked, and `lock` throws (`lockAsync`
-   * rejects with) what it threw.
+   * Is called in a thread that has locked, before the call returns, when owners have died since the last call or guard
+   * that reported it. The data that the mutex guards may then be half-written. If the callback throws, the mutex is
+   * unlocked, and `lock` throws (`lockAsync` rejects with) the same error.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 
@@ -114,20 +114,20 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /**
    * Attaches to the mutex of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a Mutex.
+   * @throws {TypeError} if the value is not the handle of a Mutex.
    * @throws {DisposedError} if the mutex has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: MutexHandle): Mutex {
     return new Mutex(find(KIND, NUMBER, handle));
   }
 
   /**
-   * The mutex of this name in the arena: attaches to it, or creates it if there is none or it has been disposed of.
-   * However many threads open a name at once, they get one mutex. Never blocks.
+   * Attaches to the mutex of this name in the arena, or creates it if there is none or it has been disposed of. Threads
+   * that open a name at the same time get one mutex. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, if it exists with another `bypass`, or if the name is
-   * that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, if it exists with another `bypass`, or if the name
+   * belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
@@ -144,22 +144,22 @@ export class Mutex extends SharedObject<typeof KIND> {
     return !this.disposed && this.#core.held(this.#shared.number) !== 0;
   }
 
-  /** Whether any thread is the owner. Racy by nature: for diagnostics. */
+  /** Whether any thread is the owner. It is racy, and meant for diagnostics. */
   get locked(): boolean {
     return this.#core.ownerOf(this.#at) !== 0;
   }
 
   /**
-   * Those who wait now, blocked threads and promises alike, but for threads that still poll before they queue up. Racy by
-   * nature: for diagnostics.
+   * The number of waiters, blocked threads and promises alike. Threads that still poll before they queue up do not
+   * count. It is racy, and meant for diagnostics.
    */
   get waiting(): number {
     return this.#core.waitersOf(this.#at);
   }
 
   /**
-   * What the mutex tells of itself, as a plain object. Racy by nature, and found by a look at every waiter of the
-   * arena: for diagnostics. Never blocks.
+   * Describes the mutex by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
+   * diagnostics. Never blocks.
    * @throws {DisposedError} if it has been disposed of.
    */
   inspect(): MutexStats {
@@ -173,15 +173,15 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Makes this thread the owner, blocking it until then.
-   * @param options how long it may take; for ever by default.
-   * @throws {TimeoutError} when the time-out comes first: the thread is not the owner, and has left the queue.
+   * Makes this thread the owner, and blocks it until then.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
-   * @throws what `onOwnerDied` throws: the lock is free again.
-   * @throws {TypeError} on a thread that may not block, such as a browser's main thread, if it would have to.
+   * @throws the error that `onOwnerDied` throws; then the lock is free again.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
    * @throws {DisposedError} if the mutex has been or is being disposed of.
    */
   lock(options?: WaitOptions): void {
@@ -189,14 +189,14 @@ export class Mutex extends SharedObject<typeof KIND> {
     else if (this.#lock(this.#at) !== 0) this.#wait(Infinity);
   }
 
-  /** Whether owners have died since somebody last learnt of it. */
+  /** Locks, and returns whether it has reported the death of an owner. */
   #lockFor(method: 'lock' | 'hold', options: WaitOptions): boolean {
     const timeout = checkWaitOptions(`Mutex.${method}`, options);
     if (this.#lock(this.#at) === ADMITTED) return false;
     return timeout > 0 ? this.#wait(timeout) : this.#tryNow();
   }
 
-  /** As tryLock, of a request whose time-out is 0. */
+  /** Locks for a request whose time-out is 0. */
   #tryNow(): boolean {
     const answer = this.#try();
     if (answer !== ADMITTED) throw timedOut(LOCK, 0);
@@ -242,13 +242,13 @@ export class Mutex extends SharedObject<typeof KIND> {
     return this.#locked();
   }
 
-  /** Whether owners have died since somebody last learnt of it. The thread has just locked, not by the fast way. */
+  /** The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. */
   #locked(): boolean {
     const deaths = this.#core.ownersDied(this.#at);
     return deaths > 0 && this.#tell(deaths);
   }
 
-  /** The same for a promise: the callback runs when `unlock`, which may have settled it, has returned. */
+  /** The same for a promise. The callback runs after `unlock`, which may have settled the promise, has returned. */
   #lockedAsync(): boolean | Promise<boolean> {
     const deaths = this.#core.ownersDied(this.#at);
     return deaths > 0 && Promise.resolve(deaths).then((told) => this.#tell(told));
@@ -258,7 +258,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     try {
       this.onOwnerDied?.(deaths);
     } catch (error) {
-      // Nobody has repaired anything: the next to lock is to be told. After dispose there is none, nor any memory.
+      // The callback has repaired nothing, so the next owner must learn of it. After dispose there is no next owner.
       if (!this.disposed) this.#core.restoreOwnerDeaths(this.#at, deaths);
       if (this.held) this.unlock();
       throw error;
@@ -267,11 +267,10 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Makes this thread the owner if the lock is free and may be had: the bound of those who wait holds for this too.
-   * Never blocks.
-   * @returns whether it has become the owner. Not, if it is the owner already.
-   * @throws {ArenaFullError} of a thread that has ended, and for which the arena has no room.
-   * @throws what `onOwnerDied` throws: the lock is free again.
+   * Makes this thread the owner if the lock is free and the bound of the waiters allows it. Never blocks.
+   * @returns whether it has become the owner; false also if it is the owner already.
+   * @throws {ArenaFullError} in a thread that has ended, if the arena has no room for it.
+   * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws {DisposedError} if the mutex has been disposed of.
    */
   tryLock(): boolean {
@@ -288,7 +287,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Gives the lock back, and wakes whoever must be woken. Never blocks. Once this object has noticed that the mutex has
+   * Gives the lock back, and wakes the head if it sleeps. Never blocks. Once this object has noticed that the mutex has
    * been disposed of, it does nothing.
    * @throws {Error} if this thread is not the owner.
    */
@@ -312,12 +311,12 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Makes this thread the owner without blocking it: the promise is fulfilled then. The process stays alive until
-   * then. In line with blocked threads. Tasks of one thread exclude one another like threads, but must not block
-   * the thread meanwhile: `lock` throws while a promise of the same thread has the lock or waits for it.
-   * @returns a promise; it rejects with TimeoutError or the signal's reason when that comes first, with RangeError
-   * or TypeError for a bad time-out, with DisposedError if the mutex has been or is being disposed of, and with
-   * ArenaFullError if the arena has no room for another waiter.
+   * Makes this thread the owner without blocking it: the promise is fulfilled then. The process stays alive until then.
+   * The promise stands in one queue with blocked threads. Tasks of one thread exclude one another like threads, but
+   * must not block the thread meanwhile: `lock` throws while a promise of the same thread has the lock or waits for it.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
+   * that is aborted, with RangeError or TypeError for a bad time-out, with DisposedError if the mutex has been or is
+   * being disposed of, and with ArenaFullError if the arena has no room for another waiter.
    */
   lockAsync(options?: WaitOptions): Promise<void> {
     const locked = this.#lockAsync(options);
@@ -345,7 +344,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const since = Date.now() | 0;
     return new Promise<boolean>((resolve) => {
       let leave = (reason: unknown): void => head.cancel(reason);
-      // What it has been told to reject with, which may be a DisposedError of something else.
+      // The reason for which the promise has been cancelled. It may be a DisposedError of another object.
       let given: { readonly reason: unknown } | undefined;
       const unwatch = impatient
         ? watch(
@@ -365,7 +364,7 @@ export class Mutex extends SharedObject<typeof KIND> {
         unwatch?.();
         resolve(value === undefined ? this.#lockedAsync() : value.catch(refused));
       };
-      // Not an await: nobody else of this thread can come in between.
+      // This is not an await, so no other task of this thread runs in between.
       const due = (value?: Promise<never>): void => {
         leave = (reason) => head.cancel(reason);
         if (value === undefined) head.begin(settle, since);
@@ -377,7 +376,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     });
   }
 
-  /** As `lock`, with a guard that unlocks: `using held = mutex.hold()`. */
+  /** Locks as `lock` does, and returns a guard that unlocks: `using held = mutex.hold()`. */
   hold(options?: WaitOptions): HeldLock {
     const ownerDied =
       options === undefined
@@ -386,16 +385,15 @@ export class Mutex extends SharedObject<typeof KIND> {
     return new HeldLock(this, ownerDied);
   }
 
-  /** As `lockAsync`, with a guard: `await using held = await mutex.holdAsync()`. */
+  /** Locks as `lockAsync` does, and returns a guard: `await using held = await mutex.holdAsync()`. */
   async holdAsync(options?: WaitOptions): Promise<HeldLock> {
     const ownerDied = await this.#lockAsync(options);
     return new HeldLock(this, ownerDied);
   }
 
   /**
-   * Calls a function while this thread is the owner, by `lockAsync`, and unlocks when what it returns is settled. Never
-   * blocks the thread.
-   * @returns what the function returns, as a promise; it rejects with what it throws, or what `lockAsync` rejects with.
+   * Locks by `lockAsync`, calls a function, and unlocks when its result is settled. Never blocks the thread.
+   * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
    */
   async runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkType('Mutex.runExclusive: run', run, 'function', 'a function');

@@ -1,24 +1,25 @@
 /**
- * This file says what callers may ask for, and checks it: how long a request may take, how a waiter waits, and the
+ * This file defines and checks the options of callers: how long a request may take, how a waiter waits, and the
  * properties of a new object.
  */
 import { badType, checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
 import { LIMIT } from './runtime/core.js';
 import type { Kind } from './runtime/kinds.js';
 
-/** Longest time-out that a timer can be set to; see `setTimeout`. */
+/** The longest time-out that a timer can have; see `setTimeout`. */
 export const LONGEST = 2 ** 31 - 1;
 
 /** How long a request may take. */
 export interface WaitOptions {
   /**
-   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). 0: only if it is the request's turn at once.
-   * The request cancels with a `TimeoutError`.
+   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). With 0 the request succeeds at once or not at all.
+   * When the time has passed, the request is cancelled with a `TimeoutError`.
    */
   readonly timeout?: number;
   /**
-   * Aborted: the request cancels with the signal's reason. Aborted already: it never queues. While a thread
-   * blocks its own signals cannot fire, so that `acquire`, `lock` and `hold` look at it once, before they begin.
+   * A signal that cancels the request with its reason when it is aborted. If it is aborted already, the request never
+   * queues. The signals of a thread cannot fire while the thread blocks. So `acquire`, `lock` and `hold` look at the
+   * signal once, before they begin.
    */
   readonly signal?: AbortSignal;
 }
@@ -30,7 +31,7 @@ export function checkMilliseconds(what: string, value: number): number {
   throw new RangeError(`${what} must be from 0 to ${LONGEST} milliseconds or Infinity, got ${value}`);
 }
 
-/** Checks how long a request may take, and returns its time-out in milliseconds. Throws the signal's reason if that is aborted. */
+/** Checks the options of a request, and returns its time-out. Throws the reason of a signal that is aborted already. */
 export function checkWaitOptions(what: string, options: WaitOptions): number {
   checkOptions(what, options);
   const { timeout = Infinity, signal } = options;
@@ -47,42 +48,42 @@ export function checkWaitOptions(what: string, options: WaitOptions): number {
 /** How a thread waits for its turn. */
 export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
 
-/** How a waiter waits, where it has no deadline. */
+/** The options of an object whose waiters have no deadline. */
 export interface PolicyOptions {
   /**
-   * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks; `'park'` polls never;
-   * `'spin'` polls for minutes before it parks; `'yield'` does too, but gives the processor away at each turn.
+   * How a waiter waits. `'spin-then-park'` (the default) polls `spin` times and then parks. `'park'` never polls.
+   * `'spin'` polls for minutes before it parks. `'yield'` does too, but gives the processor away after each poll.
    */
   readonly policy?: Policy;
-  /** How often a waiter polls before it parks, 0 to 1,000,000: with the policy `'spin-then-park'` alone. Default 100. */
+  /** The number of polls before a waiter parks, 0 to 1,000,000. Only `'spin-then-park'` has it. Default 100. */
   readonly spin?: number;
 }
 
-/** How a waiter waits, where it may have a deadline. */
+/** The options of an object whose waiters may have a deadline. */
 export interface ParkingOptions {
   /**
-   * How a waiter near the head of the queue waits, and of a mutex whoever comes while others wait, before it queues
-   * up: `'spin-then-park'` (the default) polls for a while and then parks; `'park'` polls never. There is no policy
-   * here that polls without end, since its waiters may have a deadline.
+   * How a waiter near the head of the queue waits. In a mutex it is also how a barging thread waits before it queues
+   * up. `'spin-then-park'` (the default) polls for a while and then parks; `'park'` never polls. No policy here polls
+   * without end, since the waiters may have a deadline.
    */
   readonly policy?: 'park' | 'spin-then-park';
   /**
-   * How often such a waiter polls before it parks, 0 to 1,000,000: with `'spin-then-park'` alone. By default for about as
-   * long as a park and a wake-up cost, 50 microseconds, and for less while polling is in vain. Of a mutex a poll takes a
-   * tenth of a microsecond, and a time-out is looked at after the polls.
+   * The number of polls before such a waiter parks, 0 to 1,000,000, with `'spin-then-park'` alone. By default the polls
+   * take about as long as a park and a wake-up, 50 microseconds, and less while polling is in vain. A poll of a mutex
+   * takes a tenth of a microsecond, and a time-out is looked at after the polls.
    */
   readonly spin?: number;
 }
 
-/** In place of a number of polls: as many as pay, see core/queue/polling.ts. */
+/** Stands for an adaptive number of polls, see core/queue/polling.ts. */
 export const ADAPTIVE = -1;
 
 const MOST_POLLS = 1_000_000;
 
-/** The turns of the policies that have no number of their own, where a waiter may have a deadline. */
+/** The polls of the policies that fix their number, where a waiter may have a deadline. */
 export const PARKING: Partial<Record<Policy, number>> = { park: 0 };
 
-/** The turns to spend awake: `usual` unless the options say otherwise. Beside 'spin-then-park' there are these policies. */
+/** Returns the polls before a park, which are `usual` by default. `policies` are those besides 'spin-then-park'. */
 export function budget(
   what: string,
   { policy, spin }: PolicyOptions,
@@ -100,21 +101,21 @@ export function budget(
   return turns;
 }
 
-/** Properties fixed when an object is made. */
+/** The properties that are fixed when an object is made. */
 export interface Properties {
   readonly permits: number;
   readonly max: number;
   readonly spin: number;
   readonly threshold: number;
   readonly robust: boolean;
-  /** Of the algorithms' semaphores, which are never robust: one of HASH_* of core/memory/layout.ts. */
+  /** Used for the semaphores of the algorithms, which are never robust: one of HASH_* of core/memory/layout.ts. */
   readonly hash?: number;
   readonly firstTicket: bigint;
 }
 
 const LAST_FIRST_TICKET = 2n ** 61n;
 
-/** What a user may say about a new object, checked. */
+/** Checks the options of a new object, and returns its properties. */
 export function checkProperties(
   kind: Kind,
   permits: unknown,

@@ -1,6 +1,5 @@
 /**
- * A reference ties a thread to a shared object of any kind. This file makes an object, finds it by its handle or its
- * name, and lets go of it.
+ * A reference ties a thread to a shared object. This file makes an object, finds it by handle or name, and releases it.
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentOf } from './arena.js';
 import { ArenaFullError, badType, checkType, DisposedError } from './errors.js';
@@ -24,42 +23,42 @@ import type { Kind, NumberOf } from './runtime/kinds.js';
 export interface Handle<K extends Kind = Kind> {
   /** The name of its class. */
   readonly kind: K;
-  /** Where it lives. */
+  /** The arena that the object is in. */
   readonly arena: ArenaHandle;
-  /** At which byte of the arena's memory. */
+  /** The byte offset of the object in the memory of the arena. */
   readonly address: number;
-  /** Which of those that have lived there. */
+  /** Distinguishes the object from earlier ones at the same address. */
   readonly generation: number;
 }
 
 /**
- * Where a shared object is, and that the thread is attached to it. Library objects are made from this.
+ * The place of a shared object to which the thread is attached. Each library object is made from a reference.
  *
- * `from` and `open` hand it to the constructor of their class in place of the options. The types allow that, since the
+ * `from` and `open` pass it to the constructor of their class in place of the options. The types allow that, since the
  * options of every class may name an arena, and a reference may not.
  */
 export class Reference {
   declare readonly arena?: never;
   readonly attachment: Attachment;
   readonly address: number;
-  /** What this thread knows of the shared object, from the first `hold` on. */
+  /** What this thread knows of the shared object. It is set by the first `hold`. */
   declare shared: Shared;
   #number: number;
 
-  /** The core has just attached the thread, under this number. */
+  /** Takes the number under which the core has just attached the thread. */
   constructor(attachment: Attachment, number: number) {
     this.attachment = attachment;
     this.address = attachment.core.attachedTo(number);
     this.#number = number;
   }
 
-  /** The thread stays attached for as long as the library object lives: any of them, if there are several. */
+  /** Keeps the thread attached for as long as the library object lives. If there are several, the last one counts. */
   hold(owner: Owner): void {
     this.shared = this.attachment.hold(owner, this.address, this.#number);
     this.#number = HELD;
   }
 
-  /** The library object is done with the shared object; promises of this thread that are due are settled. */
+  /** Releases the shared object for the library object. Settles the promises of this thread that are due. */
   letGo(owner: Owner): void {
     this.shared.head.rest();
     this.shared.promises.settle();
@@ -133,7 +132,7 @@ export function open<K extends Kind>(
   const { core, memory } = attachment;
   const draft = core.draftName();
   if (draft === 0) throw arenaFull('name', 'names');
-  // Nobody else knows the draft until openName publishes it, so plain writes do.
+  // No other thread knows the draft before openName publishes it, so plain writes suffice.
   new Uint8Array(memory.buffer, draft + NAME_BYTES, bytes.length).set(bytes);
   const answer = core.openName(
     draft,

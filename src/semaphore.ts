@@ -1,9 +1,9 @@
 /**
  * Semaphore is the public face of core/queue/tickets.ts, where the algorithm and its proof are.
  *
- * This file checks arguments, and turns answers into errors and promises. `acquire` and `release` hand the rare cases
- * to private methods, so that the common case stays small enough for the engine to inline into its caller; there they
- * compare with a literal 0, which is ADMITTED, since an imported constant would be loaded and checked each time.
+ * This file checks arguments, and turns answers into errors and promises. `acquire` and `release` leave the rare cases
+ * to private methods, so that the common case stays small enough for V8 to inline into its caller. There they compare
+ * with a literal 0, which is ADMITTED, since V8 would load and check an imported constant each time.
  */
 import type { Arena } from './arena.js';
 import { badInteger, noRoom } from './errors.js';
@@ -38,49 +38,49 @@ import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
-/** What may be said of a new `Semaphore`. */
+/** The options of a new `Semaphore`. */
 export interface SemaphoreOptions extends ParkingOptions {
-  /** Most permits that may be available at once, 1 to 2,147,483,647 (the default). */
+  /** The greatest number of available permits, 1 to 2,147,483,647 (the default). */
   readonly max?: number;
   /**
-   * Whether each thread's permits are recorded, so that those of a thread that dies go back (`Arena.watch`), and
-   * whoever acquires next learns of it. Then only the thread that holds permits may release them, and the
-   * uncontended pair takes about twice as long. Default false.
+   * Whether the permits of each thread are recorded, so that those of a dead thread go back (`Arena.watch`) and the
+   * next owner learns of the death. Then only the thread that holds permits may release them, and the uncontended pair
+   * takes about twice as long. Default false.
    */
   readonly robust?: boolean;
-  /** Where it lives. Default: `Arena.default`. */
+  /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
-  /** Where its two counters begin, 0n to 2n ** 61n: for tests of large counters. Default 0n. */
+  /** The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
   readonly firstTicket?: bigint;
 }
 
-/** What to send to another thread, for `Semaphore.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `Semaphore.from` there. */
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
 const NUMBER = 1;
 const PERMITS = 'the permits were';
-/** Admitted to a robust semaphore, of whose dead owners the thread must hear: beside the core's answers. */
+/** The core does not give this answer: a robust semaphore has admitted the thread, which must check for dead owners. */
 const CHECK_OWNER_DEATHS = 1;
-/** What acquireAsync answers when there was nothing to wait for. */
+/** The answer of acquireAsync when there is nothing to wait for. */
 const DONE = Promise.resolve();
 
 /**
  * A counting semaphore shared by threads, first come, first served.
  *
- * Requests are admitted in the order in which they took their ticket, blocked threads and promises in one
- * queue. A request for n permits gets them all at once, in its turn; lighter requests behind it wait.
- * Any thread may release; of a robust semaphore, only the thread that holds the permits.
+ * Requests are admitted in the order of their tickets. Blocked threads and promises stand in one queue. A request for n
+ * permits gets them all at once, in its turn; lighter requests behind it wait. Any thread may release. Of a robust
+ * semaphore, only the thread that holds the permits may.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2; the way of waiting
- * and waking is this library's own.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2. This library has its own way to
+ * wait and wake.
  */
 export class Semaphore extends SharedObject<typeof KIND> {
   readonly #core = this.reference.attachment.core;
   readonly #shared = this.reference.shared;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises = this.#shared.promises;
-  /** Address of the shared object; of the closed one, once this has let go. */
+  /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at = this.reference.address;
   readonly #max = this.#core.maxOf(this.#at);
   readonly #robust = this.#shared.robust !== 0;
@@ -89,18 +89,18 @@ export class Semaphore extends SharedObject<typeof KIND> {
   readonly #release = releaseOf(this.#core, this.#shared, this.#max);
   readonly #releaseOne =
     this.#robust || this.#max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
-  /** What the last acquire of a robust semaphore has learnt. */
+  /** Whether the last acquire of a robust semaphore has learned of a death. */
   #ownerDied = false;
 
   /**
-   * Called in a thread that has acquired, before it goes on, when owners of a robust semaphore have died since
-   * somebody last learnt of that: what the permits guard may be half-written. If it throws, the permits are
-   * given back, and `acquire` throws (`acquireAsync` rejects with) what it threw.
+   * Is called in a thread that has acquired, before the call returns, when owners of a robust semaphore have died since
+   * the last call or guard that reported it. The data that the permits guard may then be half-written. If the callback
+   * throws, the permits are given back, and `acquire` throws (`acquireAsync` rejects with) the same error.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 
   /**
-   * @param permits available at first, 0 to `max`.
+   * @param permits the number available at first, 0 to `max`.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
@@ -116,21 +116,21 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a Semaphore.
+   * @throws {TypeError} if the value is not the handle of a Semaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SemaphoreHandle): Semaphore {
     return new Semaphore(0, find(KIND, NUMBER, handle));
   }
 
   /**
-   * The semaphore of this name in the arena: attaches to it, or creates it if there is none or it has been
-   * disposed of. However many threads open a name at once, they get one semaphore. Never blocks.
+   * Attaches to the semaphore of this name in the arena, or creates it if there is none or it has been disposed of.
+   * Threads that open a name at the same time get one semaphore. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @param permits available at first, 0 to `max`. Without it the semaphore must exist.
-   * @throws {RangeError | TypeError} for a bad argument, or if the name is that of something else.
-   * @throws {RangeError} if it exists with other permits or another max, or one of the two is robust.
+   * @param permits the number available at first, 0 to `max`. Without it the semaphore must exist.
+   * @throws {RangeError | TypeError} for a bad argument, or if the name belongs to another kind of object.
+   * @throws {RangeError} if it exists with other permits or another max, or if only one of the two is robust.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    * @throws {Error} if it does not exist and no permits are given.
    */
@@ -143,27 +143,27 @@ export class Semaphore extends SharedObject<typeof KIND> {
     return new Semaphore(0, open(KIND, NUMBER, name, wanted, options.arena));
   }
 
-  /** Most permits that may be available at once. */
+  /** The greatest number of available permits. */
   get max(): number {
     return this.#max;
   }
 
-  /** Permits that `tryAcquire` could take now. Racy by nature: for diagnostics. */
+  /** The number of permits that `tryAcquire` could take now. It is racy, and meant for diagnostics. */
   get available(): number {
     return this.#core.available(this.#at);
   }
 
   /**
-   * Requests queued now, blocked threads and promises alike. Racy by nature, and found by a look at every
-   * waiter of the arena: for diagnostics.
+   * The number of queued requests, blocked threads and promises alike. It looks at every waiter of the arena and is
+   * racy, so it is meant for diagnostics.
    */
   get waiting(): number {
     return this.#core.waiting(this.#at);
   }
 
   /**
-   * What the semaphore tells of itself, as a plain object. Racy by nature, and found by a look at every waiter of
-   * the arena: for diagnostics. Never blocks.
+   * Describes the semaphore by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
+   * diagnostics. Never blocks.
    * @throws {DisposedError} if it has been disposed of.
    */
   inspect(): SemaphoreStats {
@@ -171,7 +171,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     return semaphoreStats(this.#core, this.#at);
   }
 
-  /** Whether each thread's permits are recorded; see `SemaphoreOptions.robust`. */
+  /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
   get robust(): boolean {
     return this.#robust;
   }
@@ -182,13 +182,13 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Takes permits, blocking the thread until it is their turn.
+   * Takes permits, and blocks the thread until it is their turn.
    * @param permits 1 (the default) to `max`.
-   * @param options how long it may take; for ever by default.
-   * @throws {TimeoutError} when the time-out comes first. The request has left the queue, and holds nothing.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
    * @throws the reason of a signal that is aborted already.
    * @throws {RangeError | TypeError} for a bad number.
-   * @throws {TypeError} on a thread that may not block, such as a browser's main thread.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(permits = 1, options?: WaitOptions): void {
@@ -229,11 +229,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
     if (this.#robust) this.#takeOwnerDeaths(permits);
   }
 
-  /** Whether owners of the robust semaphore have died since somebody last learnt of it. The thread has just acquired. */
+  /** The thread has just acquired. Reports the unreported deaths of owners, and returns whether there were any. */
   #takeOwnerDeaths(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
     if (deaths > 0) this.#tell(deaths, permits);
-    // After the callback, which may acquire and release itself.
+    // This follows the callback, which may itself acquire and release.
     this.#ownerDied = deaths > 0;
     return this.#ownerDied;
   }
@@ -243,12 +243,12 @@ export class Semaphore extends SharedObject<typeof KIND> {
     try {
       this.onOwnerDied?.(deaths);
     } catch (error) {
-      // Nobody has repaired anything: the next to acquire is to be told.
+      // The callback has repaired nothing, so the next owner must learn of the deaths.
       this.#core.restoreOwnerDeaths(at, deaths);
       try {
         this.release(permits);
       } catch {
-        // The callback has done that itself.
+        // The callback has released the permits itself.
       }
       throw error;
     }
@@ -276,7 +276,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /**
    * Takes permits if they are free and nobody waits for any. Never blocks, never overtakes a waiter.
    * @param permits 1 (the default) to `max`.
-   * @returns whether it took them.
+   * @returns whether it has taken them.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {DisposedError} if the semaphore has been disposed of.
    */
@@ -297,14 +297,14 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Takes permits without blocking the thread: the promise is fulfilled when it is their turn. The process
-   * stays alive until then. In line with blocked threads.
+   * Takes permits without blocking the thread: the promise is fulfilled when it is their turn. The process stays alive
+   * until then. The promise stands in one queue with blocked threads.
    * @param permits 1 (the default) to `max`.
-   * @param options how long it may take; for ever by default.
-   * @returns a promise; it rejects with TimeoutError or the signal's reason when that comes first (the request
-   * has left the queue, and holds nothing), with RangeError or TypeError for a bad number, with DisposedError if the
-   * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for
-   * another waiter (then nothing was queued).
+   * @param options a time-out and a signal; without them the promise may wait for ever.
+   * @returns a promise. It rejects with TimeoutError when the time-out has passed, and with the reason of the signal
+   * when that is aborted; the request has then left the queue, and holds nothing. It rejects with RangeError or
+   * TypeError for a bad number, with DisposedError if the semaphore has been or is being disposed of, and with
+   * ArenaFullError if the arena has no room for another waiter; then nothing was queued.
    */
   acquireAsync(permits = 1, options?: WaitOptions): Promise<void> {
     const acquired = this.#queue(permits, options);
@@ -314,7 +314,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     });
   }
 
-  // Not an async function, whose promise would be settled some turns later than others.
+  // This is not an async function, because the promise of one is settled some microtasks later.
   #queue(permits: number, options: WaitOptions | undefined): Promise<void> {
     try {
       if (permits !== 1) this.#check('acquireAsync', permits);
@@ -344,10 +344,10 @@ export class Semaphore extends SharedObject<typeof KIND> {
     );
   }
 
-  /** What acquireAsync answers when there is nothing to wait for. */
+  /** Turns an answer that leaves nothing to wait for into the answer of acquireAsync. */
   #arrived(answer: number): Promise<void> {
     const promises = this.#promises;
-    // Promises of this thread that are due too, but not settled yet, were there first.
+    // Due promises of this thread that are not settled yet came first.
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
     if (answer === TIMED_OUT) throw timedOut(PERMITS, 0);
@@ -355,12 +355,12 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Gives permits back and wakes every waiter whose turn has come. Any thread may, whether it took them or
-   * not, unless the semaphore is robust. Never blocks. On a disposed semaphore it does nothing.
+   * Gives permits back, and wakes each waiter whose turn has come. Any thread may release, whether it took the permits
+   * or not, unless the semaphore is robust. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
-   * @throws {RangeError | TypeError} for a bad number, or if more than `max` would be available; then nothing has
-   * changed; or if the semaphore is robust and this thread holds fewer. (Two threads that both release too much at
-   * the same instant may both pass.)
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError} if more than `max` would be available, or if the semaphore is robust and this thread holds
+   * fewer. Then nothing has changed. Two threads that both release too much at the same instant may both pass.
    */
   release(permits = 1): void {
     if (permits !== 1) this.#releaseMany(permits);
@@ -387,13 +387,13 @@ export class Semaphore extends SharedObject<typeof KIND> {
     else if (answer === ANSWER_NOT_HELD) throw this.#notHeld(permits);
   }
 
-  /** As `acquire`, with a guard that gives the permits back: `using held = semaphore.hold()`. */
+  /** Acquires as `acquire` does, and returns a guard that gives the permits back: `using held = semaphore.hold()`. */
   hold(permits = 1, options?: WaitOptions): HeldPermits {
     this.acquire(permits, options);
     return new HeldPermits(this, permits, this.#ownerDied);
   }
 
-  /** As `acquireAsync`, with a guard: `await using held = await semaphore.holdAsync()`. */
+  /** Acquires as `acquireAsync` does, and returns a guard: `await using held = await semaphore.holdAsync()`. */
   async holdAsync(permits = 1, options?: WaitOptions): Promise<HeldPermits> {
     await this.#queue(permits, options);
     return new HeldPermits(this, permits, this.#robust && this.#takeOwnerDeaths(permits));
@@ -429,12 +429,12 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 }
 
-/** The core's acquire, of a robust semaphore or not. */
+/** Returns the acquire of the core for a semaphore that is robust or not. */
 function acquireOf(core: Core, { robust }: Shared): Core['acquire'] {
   return robust === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, robust) || CHECK_OWNER_DEATHS;
 }
 
-/** The core's release, and for a bounded semaphore one that also asks whether there is room. */
+/** Returns the release of the core. For a bounded semaphore it also checks that there is room. */
 function releaseOf(core: Core, { robust }: Shared, max: number): Core['release'] {
   const release: Core['release'] =
     robust === 0

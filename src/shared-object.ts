@@ -1,7 +1,4 @@
-/**
- * The classes of shared objects extend the class in this file, which keeps the reference and handles the end of the
- * object.
- */
+/** The classes of shared objects extend this class. It keeps the reference and handles the end of the object. */
 import { DisposedError } from './errors.js';
 import type { Handle, Reference } from './reference.js';
 import { ended, type Owner } from './runtime/attachment.js';
@@ -9,11 +6,11 @@ import type { Kind } from './runtime/kinds.js';
 import { closed } from './runtime/promises.js';
 
 /**
- * A shared object as one library object of this thread knows it.
+ * A shared object as one library object of this thread sees it.
  *
- * A class keeps the address in a field of its own, and initializes each field once, where it is declared. Such a field is a
- * constant to the engine wherever the object is one, and the engine compiles in a call of the core by way of it with no load
- * before it (docs/internals/what-was-tried.md).
+ * A class keeps the address in a field of its own, and initializes each field once, where it is declared. Wherever the
+ * object is a constant to V8, such a field is one too. V8 then compiles a call of the core through it without a load
+ * before the call (docs/internals/what-was-tried.md).
  */
 export abstract class SharedObject<K extends Kind> implements Owner {
   readonly #kind: K;
@@ -23,7 +20,7 @@ export abstract class SharedObject<K extends Kind> implements Owner {
 
   /**
    * @internal
-   * @param thing what a DisposedError calls it.
+   * @param thing the name of the object in a DisposedError.
    */
   protected constructor(kind: K, reference: Reference, thing: string = kind) {
     this.#kind = kind;
@@ -33,8 +30,8 @@ export abstract class SharedObject<K extends Kind> implements Owner {
   }
 
   /**
-   * What to send to another thread, for `from` there.
-   * @throws {DisposedError} if it has been disposed of.
+   * The value to send to another thread, for `from` there.
+   * @throws {DisposedError} if the object has been disposed of.
    */
   get handle(): Handle<K> {
     if (this.#hasLetGo) throw this.closed();
@@ -42,8 +39,8 @@ export abstract class SharedObject<K extends Kind> implements Owner {
   }
 
   /**
-   * Closes it in every thread: whoever waits, now or later, gets a DisposedError. What is still held may be given
-   * back, to no effect. Its memory is used again once every thread has let go of it. Never blocks, throws nothing.
+   * Closes the object in every thread: all present and later waiters get a DisposedError. Giving back what a thread
+   * holds has no effect. The memory is reused once every thread has released the object. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.#hasLetGo) return;
@@ -56,19 +53,19 @@ export abstract class SharedObject<K extends Kind> implements Owner {
     return this.#reference;
   }
 
-  /** @internal Closes the shared object for all threads, and wakes those who wait. */
+  /** @internal Closes the shared object for all threads, and wakes its waiters. */
   protected abstract close(): void;
 
-  /** @internal The address is CLOSED_OBJECT from now on. */
+  /** @internal Sets the address to CLOSED_OBJECT. */
   protected abstract forget(): void;
 
-  /** @internal The thread ends. */
+  /** @internal Is called when the thread ends. */
   [ended](): void {
     this.#hasLetGo = true;
     this.forget();
   }
 
-  /** @internal Lets go of the shared object, which has been found disposed of, or cannot be used. */
+  /** @internal Releases the shared object, which is disposed of or cannot be used. */
   [closed](): void {
     if (this.#hasLetGo) return;
     this.#hasLetGo = true;
@@ -76,12 +73,12 @@ export abstract class SharedObject<K extends Kind> implements Owner {
     this.letGo();
   }
 
-  /** @internal Gives the reference back. */
+  /** @internal Releases the reference. */
   protected letGo(): void {
     this.#reference.letGo(this);
   }
 
-  /** @internal The error that says so, once this has let go. */
+  /** @internal Releases the shared object, and returns the error that reports its end. */
   protected closed(): DisposedError {
     this[closed]();
     return new DisposedError(`the ${this.#thing} has been disposed of`);

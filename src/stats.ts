@@ -1,104 +1,104 @@
 /**
- * An arena, a semaphore and a mutex describe themselves by plain objects, taken by a look at every wait element. Other
- * threads go on meanwhile, so the numbers need not fit one another; while all rest, they are exact.
+ * An arena, a semaphore and a mutex describe themselves by plain objects. This file makes them by a look at every wait
+ * element. Other threads run meanwhile, so the numbers may not fit one another; while all threads rest, they are exact.
  */
 import { ASYNC, ATTACHED, AWAKE, type Core, IDLE, TOMBSTONE, WAITING } from './runtime/core.js';
 
 /** A thread of an arena. */
 export interface ThreadStats {
-  /** Its number in the arena, as in `ThreadHandle`. */
+  /** The number of the thread in the arena, as in `ThreadHandle`. */
   readonly thread: number;
-  /** What the runtime calls it: its `threadId` in `worker_threads`; undefined in workers of the web. */
+  /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
   readonly threadId: number | undefined;
-  /** Whether it sleeps in a blocking acquire. */
+  /** Whether the thread sleeps in a blocking acquire. */
   readonly blocked: boolean;
-  /** Requests of it that wait, its promises included. */
+  /** The number of waiting requests of the thread, its promises included. */
   readonly waiting: number;
-  /** Milliseconds for which the one that has waited longest has; of a promise, since it was the first of its thread. */
+  /** The longest wait until now, in milliseconds. For a promise it starts when that becomes the first of its thread. */
   readonly longestWait: number;
 }
 
-/** How much of something limited is taken. */
+/** The use of a limited resource. */
 export interface Used {
-  /** In use now. */
+  /** The number in use now. */
   readonly used: number;
-  /** How many there are. */
+  /** The number in all. */
   readonly capacity: number;
 }
 
-/** What an arena tells of itself: `Arena.stats`. */
+/** The answer of `Arena.stats`. */
 export interface ArenaStats {
-  /** Threads attached now. */
+  /** The threads that are attached now. */
   readonly threads: readonly ThreadStats[];
-  /** Requests that wait, blocked threads and promises. */
+  /** The number of waiting requests, blocked threads and promises alike. */
   readonly waiting: number;
-  /** Milliseconds for which the one that has waited longest has. */
+  /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
-  /** Tickets that were cancelled and not passed on yet. */
+  /** The number of cancelled tickets that still stand in the queue. */
   readonly cancelled: number;
-  /** How often, since the arena was made, a waiter came to a bucket of the waiting array where another stood. */
+  /** How often, since the arena was made, a waiter came to a bucket of the waiting array that another waiter was in. */
   readonly collisions: number;
-  /** How often, since the arena was made, a waiter was woken whose turn had not come. */
+  /** How often, since the arena was made, a waiter was woken before its turn. */
   readonly futileWakes: number;
-  /** Wait elements in use, of how many: waiters, attachments of threads to objects, and one or two spares a thread. */
+  /** Wait elements. Waiters and attachments of threads to objects use them, and each thread has one or two spares. */
   readonly elements: Used;
-  /** Objects in use, of how many. */
+  /** Shared objects. */
   readonly objects: Used;
-  /** How many threads hold permits of a robust semaphore, or a mutex, summed over all of them. */
+  /** The number of threads that hold permits of a robust semaphore, or a mutex, summed over all of these objects. */
   readonly holders: number;
 }
 
 /** A thread that holds permits of a robust semaphore. */
 export interface HolderStats {
-  /** Its number in the arena, as in `ThreadHandle`. */
+  /** The number of the thread in the arena, as in `ThreadHandle`. */
   readonly thread: number;
-  /** How many it holds. */
+  /** The number of permits that it holds. */
   readonly permits: number;
 }
 
-/** What a semaphore tells of itself: `Semaphore.inspect`. */
+/** The answer of `Semaphore.inspect`. */
 export interface SemaphoreStats {
-  /** Permits that it was made with. */
+  /** The number of permits that it was made with. */
   readonly permits: number;
-  /** Most that may be available at once. */
+  /** The greatest number of available permits. */
   readonly max: number;
-  /** Permits that `tryAcquire` could take. */
+  /** The number of permits that `tryAcquire` could take. */
   readonly available: number;
-  /** Permits taken and not given back; below 0, when more were released than taken. */
+  /** The number of permits taken and not given back; below 0 when more were released than taken. */
   readonly out: number;
-  /** Requests that wait, blocked threads and promises. */
+  /** The number of waiting requests, blocked threads and promises alike. */
   readonly waiting: number;
-  /** Milliseconds for which the one that has waited longest has. */
+  /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
-  /** Tickets that were cancelled and not passed on yet. */
+  /** The number of cancelled tickets that still stand in the queue. */
   readonly cancelled: number;
-  /** Requests that ended by a time-out or a signal, since it was made. */
+  /** The number of requests that ended by a time-out or a signal, since it was made. */
   readonly timeouts: number;
-  /** Whether each thread's permits are recorded. */
+  /** Whether the permits of each thread are recorded. */
   readonly robust: boolean;
-  /** Threads that died with permits of it, since it was made; 0 if it is not robust. */
+  /** The number of threads that died with permits of it, since it was made; 0 if it is not robust. */
   readonly ownerDeaths: number;
-  /** Who holds permits, if it is robust. */
+  /** The threads that hold permits, if it is robust. */
   readonly holders: readonly HolderStats[];
 }
 
-/** What `Mutex.inspect` tells: a snapshot, racy by nature. */
+/** The answer of `Mutex.inspect`. */
 export interface MutexStats {
-  /** Whether somebody has the lock. */
+  /** Whether a thread has the lock. */
   readonly locked: boolean;
-  /** The owner's number in the arena, as in `ThreadHandle`; undefined when nobody is. */
+  /** The number of the owner in the arena, as in `ThreadHandle`; undefined when there is no owner. */
   readonly owner: number | undefined;
-  /** What the runtime calls the owner: its `threadId` in `worker_threads`; undefined in workers of the web. */
+  /** The `threadId` of the owner in `worker_threads`; undefined in web workers. */
   readonly ownerThreadId: number | undefined;
   /** How often a waiter may be overtaken at most. */
   readonly bypass: number;
-  /** Requests that wait, blocked threads and promises. */
+  /** The number of waiting requests, blocked threads and promises alike. */
   readonly waiting: number;
-  /** Milliseconds for which the one that has waited longest has. */
+  /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
-  /** Requests that ended by a time-out or a signal, since it was made; not those that never waited. */
+  /** The number of requests that waited and ended by a time-out or a signal, since it was made. */
   readonly timeouts: number;
-  /** Threads that died as its owner, since it was made. */
+  /** The number of threads that died as its owner, since it was made. */
   readonly ownerDeaths: number;
 }
 
@@ -139,13 +139,13 @@ function look(core: Core, object?: number): Look {
       const permits = core.elementHeld(i);
       if (permits > 0) holders.push({ thread, permits });
       if (core.elementWaiting(i) === 0) continue;
-      // The head waiter of a mutex is in no queue any more.
+      // The head of a mutex has left the queue.
       const isPromise = core.isAsleep(thread) === 0;
       waiters.push({ thread, isPromise, requests: 1, width: 0, since: ago(now, core.elementSince(i)) });
     } else if (state === WAITING || state === AWAKE || (owner & ASYNC && state > IDLE + 1 && state < AWAKE)) {
       const requests = core.elementWaiting(i);
       if (requests === 0) continue;
-      // Before a thread sleeps, and before a promise is entered in the array, the time there is of an earlier wait.
+      // Until a thread sleeps, or a promise is entered in the array, the time there is of an earlier wait.
       const isAsleep = owner & ASYNC ? state !== AWAKE : core.isAsleep(thread) !== 0;
       waiters.push({
         thread,

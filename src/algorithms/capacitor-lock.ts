@@ -1,4 +1,4 @@
-/** A CapacitorLock is a capacitor around any lock, as Dice, Capacitors, composes them. */
+/** A CapacitorLock is a capacitor around any lock, as in Dice, Capacitors. */
 
 import { checkOptions, checkType, DisposedError } from '../errors.js';
 import { checkKind } from '../reference.js';
@@ -14,30 +14,30 @@ import { TicketLock } from './ticket-lock.js';
 import { TtsLock } from './tts-lock.js';
 import { TwaLock } from './twa-lock.js';
 
-/** What may be said of a new `CapacitorLock`. */
+/** The options of a new `CapacitorLock`. */
 export interface CapacitorLockOptions extends CapacitorOptions {
-  /** Size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper. Default 10, as there. */
+  /** The size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper. Default 10, as there. */
   readonly bypass?: number;
   /**
-   * Fractional bypass: with this probability, from 0 (the default) to below 1, `lock` goes past the capacitor. The
-   * less is its cost, and fairness is statistical: no bound holds for a single wait.
+   * The probability, from 0 (the default) to below 1, with which `lock` goes past the capacitor: the fractional bypass
+   * of the paper. It lowers the cost, and fairness is statistical: no bound holds for a single wait.
    */
   readonly fraction?: number;
   /**
-   * Whether `lock` goes past the capacitor while nobody is inside it and the inner lock, which must have a
-   * `tryLock`, is free. The bound is then `bypass - 1` and one for each other thread, which may have looked just
+   * Whether `lock` goes past the capacitor while nobody is inside it and the inner lock is free. The inner lock must
+   * then have a `tryLock`. The bound is then `bypass - 1` plus one for each other thread, which may have looked just
    * before. Default false.
    */
   readonly whenContended?: boolean;
 }
 
-/** What to send to another thread, for `CapacitorLock.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `CapacitorLock.from` there. */
 export interface CapacitorLockHandle {
   /** The name of its class. */
   readonly kind: 'CapacitorLock';
   /** The handle of its capacitor. */
   readonly capacitor: CapacitorHandle;
-  /** The handle of the inner lock, if that has one. */
+  /** The handle of the inner lock, if it has one. */
   readonly inner:
     | {
         /** The name of its class. */
@@ -50,7 +50,7 @@ export interface CapacitorLockHandle {
   readonly whenContended: boolean;
 }
 
-/** What `from` has found, which takes the place of the constructor's options. */
+/** The parts that `from` has found. They take the place of the options of the constructor. */
 class Found {
   readonly capacitor: Capacitor;
   readonly fraction: number;
@@ -65,7 +65,7 @@ class Found {
 
 const KIND = 'CapacitorLock';
 const BYPASS = 10;
-/** The library's locks, whose handles say how to attach to them. */
+/** The locks of the library. Their handles say how to attach to them. */
 const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = {
   TtsLock,
   TicketLock,
@@ -77,12 +77,11 @@ const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = {
 };
 
 /**
- * Makes any lock fair: a thread arrives at the capacitor, takes the inner lock, and departs when it has given that
- * back. At most `bypass - 1` threads that came later get the lock before a waiter does, however unfair the inner lock
- * is. All threads must take the inner lock by way of this one.
+ * Makes any lock fair: a thread arrives at the capacitor, takes the inner lock, and departs when it has given that lock
+ * back. At most `bypass - 1` later threads get the lock before a waiter does, however unfair the inner lock is. All
+ * threads must take the inner lock by way of this one.
  *
- * The inner lock is any object with `lock` and `unlock`: one of this library or your own. It belongs to whoever made
- * it: `dispose` leaves it alone.
+ * The inner lock is any object with `lock` and `unlock`, of this library or your own. `dispose` leaves it alone.
  *
  * Source: Dice, Capacitors, Listings 1 and 2; `fraction`, `whenContended` and `lanes` are from its section 5.
  */
@@ -93,7 +92,7 @@ export class CapacitorLock implements Lock {
   readonly #whenContended: boolean;
 
   /**
-   * @throws {TypeError} if `inner` is no lock, or has no `tryLock` where that is needed.
+   * @throws {TypeError} if `inner` is not a lock, or lacks a `tryLock` that is needed.
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
@@ -120,10 +119,10 @@ export class CapacitorLock implements Lock {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @param inner the inner lock as this thread has it; needed if it is not of this library.
+   * @param inner the inner lock of this thread. It is needed if it is not of this library.
    * @throws {TypeError} if it is no handle of a CapacitorLock, or the inner lock is missing.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CapacitorLockHandle, inner?: Lock): CapacitorLock {
     checkKind(`${KIND}.from: handle`, KIND, handle);
@@ -137,7 +136,7 @@ export class CapacitorLock implements Lock {
   }
 
   /**
-   * What to send to another thread, for `from` there.
+   * The value to send to another thread, for `from` there.
    * @throws {DisposedError} if the lock has been disposed of.
    */
   get handle(): CapacitorLockHandle {
@@ -151,15 +150,15 @@ export class CapacitorLock implements Lock {
     };
   }
 
-  /** Size of a platoon. */
+  /** The size of a platoon. */
   get bypass(): number {
     return this.#capacitor.bypass;
   }
 
   /**
-   * Takes the lock, blocking the thread until it is its own: first at the capacitor, then at the inner lock.
+   * Takes the lock, and blocks the thread until it has it: first at the capacitor, then at the inner lock.
    * @throws {Error} if this thread holds it already: it would wait for itself for ever.
-   * @throws {TypeError} on a thread that may not block.
+   * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lock(): void {
@@ -189,8 +188,8 @@ export class CapacitorLock implements Lock {
   }
 
   /**
-   * Takes the lock if the capacitor is open, nobody waits for it, and the inner lock can be had without waiting.
-   * Never blocks, if the inner `tryLock` does not. Whether it has; false too if this thread holds it.
+   * Takes the lock if the capacitor is open, nobody waits there, and the inner lock is free. Never blocks, if the inner
+   * `tryLock` does not. Returns whether it has taken the lock; false also if this thread holds it.
    * @throws {TypeError} if the inner lock has no `tryLock`.
    * @throws {DisposedError} if the lock has been disposed of.
    */
@@ -213,8 +212,7 @@ export class CapacitorLock implements Lock {
   }
 
   /**
-   * Gives the lock back. After `dispose`, which has done that, it does nothing. Never blocks, if the inner `unlock`
-   * does not.
+   * Gives the lock back. Does nothing after `dispose`. Never blocks, if the inner `unlock` does not.
    * @throws {Error} if this thread does not hold it.
    */
   unlock(): void {
@@ -232,10 +230,10 @@ export class CapacitorLock implements Lock {
   }
 
   /**
-   * Closes the capacitor in every thread: whoever waits there, now or later, gets a DisposedError. Who has passed it
-   * goes on to the inner lock. If this thread holds the lock, it gives it back. Never blocks, if the inner `unlock`
-   * does not.
-   * @throws what the inner `unlock` throws.
+   * Closes the capacitor in every thread: all present and later waiters there get a DisposedError. Threads that have
+   * passed it go on to the inner lock. If this thread holds the lock, it gives it back. Never blocks, if the inner
+   * `unlock` does not.
+   * @throws the error of the inner `unlock`.
    */
   dispose(): void {
     const capacitor = this.#capacitor;

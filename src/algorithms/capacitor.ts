@@ -17,33 +17,33 @@ import { SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { checkProperties, find, make } from './objects.js';
 
-/** What may be said of a new `Capacitor`. */
+/** The options of a new `Capacitor`. */
 export interface CapacitorOptions extends PolicyOptions {
   /**
-   * On what those wait who find it closed: the waiting array (`'twa'`, the default, Listing 2), or one word for all
-   * (`'ticket'`, Listing 1).
+   * Where threads wait at a closed capacitor: in the waiting array (`'twa'`, the default, Listing 2), or on one word
+   * for all (`'ticket'`, Listing 1).
    */
   readonly semaphore?: 'twa' | 'ticket';
-  /** In how many words of its own they wait instead, in turn, 1 to 64; only with `semaphore` left out. */
+  /** The number of words on which they wait in turn instead, 1 to 64; only with `semaphore` left out. */
   readonly lanes?: number;
-  /** LongTermThreshold of the waiting array, 0 to 2,147,483,647. Default 1. */
+  /** The LongTermThreshold of the waiting array, 0 to 2,147,483,647. Default 1. */
   readonly threshold?: number;
-  /** Where it lives. Default: `Arena.default`. */
+  /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
-  /** Where its tickets begin, 0n to 2n ** 61n: for tests of large counters. Default 0n. */
+  /** The first ticket, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
   readonly firstTicket?: bigint;
 }
 
-/** What to send to another thread, for `Capacitor.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `Capacitor.from` there. */
 export interface CapacitorHandle extends Handle<'Capacitor'> {
-  /** Those of its lanes, if it has any. */
+  /** The handles of its lanes, if it has any. */
   readonly lanes: readonly Handle<'Capacitor'>[];
 }
 
-/** What `from` has found, which takes the place of the constructor's options. */
+/** The parts that `from` has found. They take the place of the options of the constructor. */
 class Found {
   declare readonly arena?: never;
-  /** The capacitor's own, then those of its lanes. */
+  /** The reference of the capacitor, and then those of its lanes. */
   readonly references: readonly Reference[];
 
   constructor(references: readonly Reference[]) {
@@ -54,26 +54,26 @@ class Found {
 const KIND = 'Capacitor';
 const DEFAULTS = { spin: 100, threshold: 1 };
 const MOST_LANES = 64;
-/** In place of a threshold: waiters are on one word, not in the waiting array. */
+/** This value in place of a threshold puts waiters on one word, not in the waiting array. */
 const ON_GRANT = -1;
 
 /**
- * Lets threads through in platoons: `bypass` of them pass `arrive`, then it is closed until all of these have called
- * `depart`; then the next `bypass`, first come, first served. Around any lock it bounds how often a waiter is
- * overtaken: between its `arrive` and its turn at most `bypass - 1` threads pass that arrived after it.
+ * Lets threads through in platoons. `bypass` threads pass `arrive`, and then the capacitor is closed until all of these
+ * have called `depart`. Then it admits the next platoon, first come, first served. Around any lock it bounds how often
+ * a waiter is overtaken: between its `arrive` and its turn at most `bypass - 1` later threads pass.
  *
  * Source: Dice, Capacitors, Listings 1 and 2, and its section 5 on lanes.
  */
 export class Capacitor extends SharedObject<typeof KIND> {
-  /** Size of a platoon. */
+  /** The size of a platoon. */
   readonly bypass: number;
   readonly #lanes: readonly Reference[];
   readonly #algorithms: Algorithms;
-  /** Address of the shared object; of the closed one, once this has let go. */
+  /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at: number;
 
   /**
-   * @param bypass size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper.
+   * @param bypass the size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
@@ -90,9 +90,9 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /**
    * Attaches to the capacitor of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a Capacitor.
+   * @throws {TypeError} if the value is not the handle of a Capacitor.
    * @throws {DisposedError} if the capacitor has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CapacitorHandle): Capacitor {
     const reference = find(KIND, handle);
@@ -102,7 +102,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 
   /**
-   * What to send to another thread, for `from` there.
+   * The value to send to another thread, for `from` there.
    * @throws {DisposedError} if the capacitor has been disposed of.
    */
   override get handle(): CapacitorHandle {
@@ -110,8 +110,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Passes in, blocking the thread while the capacitor is closed.
-   * @throws {TypeError} on a thread that may not block.
+   * Passes in, and blocks the thread while the capacitor is closed.
+   * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the capacitor has been or is being disposed of.
    */
   arrive(): void {
@@ -120,7 +120,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Passes in if the capacitor is open and nobody waits for it. Never blocks. Whether it has.
+   * Passes in if the capacitor is open and nobody waits for it. Never blocks. Returns whether it has passed.
    * @throws {DisposedError} if the capacitor has been disposed of.
    */
   tryArrive(): boolean {
@@ -130,8 +130,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Passes out; the last of a platoon lets the next one in. Never blocks. Whichever thread calls it: an arrival is
-   * nobody's.
+   * Passes out. The last of a platoon lets the next one in. Never blocks. Any thread may call it.
    * @throws {Error} if nobody is inside.
    */
   depart(): void {
@@ -153,7 +152,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
     for (const lane of this.#lanes) this.#algorithms.capacitorDispose(lane.address);
   }
 
-  /** @internal `arrive`, with the core's answer: ANSWER_HELD where this thread holds the lock around it. */
+  /** @internal Does what `arrive` does. Returns an answer: ANSWER_HELD if this thread holds the lock around it. */
   enter(): number {
     const algorithms = this.#algorithms;
     const lanes = this.#lanes;
@@ -179,12 +178,12 @@ export class Capacitor extends SharedObject<typeof KIND> {
     return this.#at === CLOSED_OBJECT || this.reference.attachment.core.isDisposed(this.#at) !== 0;
   }
 
-  /** @internal This thread has got the inner lock. */
+  /** @internal Records that this thread has got the inner lock. */
   own(arrived: boolean): void {
     this.#algorithms.capacitorOwn(this.#at, Number(arrived));
   }
 
-  /** @internal This thread is about to give the inner lock back: whether it had arrived, or an answer below 0. */
+  /** @internal This thread gives the inner lock back. Returns whether it had arrived, or an answer below 0. */
   disown(): number {
     return this.#algorithms.capacitorDisown(this.#at);
   }
@@ -225,7 +224,7 @@ function made(bypass: number, options: CapacitorOptions): Found {
   );
 }
 
-/** The capacitor's own object, and those of its lanes. If one is not to be had, the others are let go. */
+/** Gets the capacitor's own object and those of its lanes. If it cannot get one of them, it releases the others. */
 function all(gets: readonly (() => Reference)[], drop: (reference: Reference) => void = () => {}): Found {
   const got: Reference[] = [];
   try {

@@ -6,19 +6,19 @@ import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
-/** What may be said of a new `ChainSemaphore`. */
+/** The options of a new `ChainSemaphore`. */
 export interface ChainSemaphoreOptions extends HashedOptions {
   /**
-   * How the waiters of a chain are woken, of which there is one unless tickets collide. Default `'pass'`.
+   * How the waiters of a chain are woken. A chain has one waiter unless tickets collide. Default `'pass'`.
    *
-   * - `'all'`: as in the listing, all of them, each by the one above it; each reads the semaphore's grant.
-   * - `'pass'`: the same, but the grant is passed along, so that a waiter whose turn it proves need not read it.
-   * - `'due'`: whoever releases evaluates the waiters' conditions, and wakes only those whose turn has come.
+   * - `'all'`: as in the listing, each waiter wakes the one below it, and each reads the grant of the semaphore.
+   * - `'pass'`: the same, but the waiters pass the grant along, and a waiter whose turn it proves need not read it.
+   * - `'due'`: the releasing thread evaluates the conditions of the waiters, and wakes only those whose turn has come.
    */
   readonly wake?: 'all' | 'pass' | 'due';
 }
 
-/** What to send to another thread, for `ChainSemaphore.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `ChainSemaphore.from` there. */
 export type ChainSemaphoreHandle = Handle<'ChainSemaphore'>;
 
 const KIND = 'ChainSemaphore';
@@ -27,16 +27,16 @@ const DEFAULTS = { spin: 100 };
 const WAKES = ['all', 'pass', 'due'] as const;
 
 /**
- * The semaphore with waiting chains: first come, first served; each bucket of a waiting array holds a stack of
- * waiters, and each waiter has a word of its own to wait on. A waiter polls that `spin` times (default 100) and then
- * parks on it; a release wakes the threads whose turn has come by their identity.
+ * The semaphore with waiting chains, first come, first served. Each bucket of a waiting array holds a stack of waiters,
+ * and each waiter has a word of its own to wait on. A waiter polls that word `spin` times (default 100) and then parks
+ * on it. A release wakes the threads whose turn has come by their identity.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 3, and the two refinements that its
- * text names. A thread that uses it takes one of the arena's `waiters`, and keeps it until it ends.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 3, and the two refinements that its text
+ * names. A thread that uses it takes one of the `waiters` of the arena, and keeps it until it ends.
  */
 export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   /**
-   * @param permits available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
@@ -47,7 +47,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a ChainSemaphore.
+   * @throws {TypeError} if the value is not the handle of a ChainSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
@@ -56,8 +56,8 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaTake: takes a permit, blocking the thread until it is its turn.
-   * @throws {TypeError} on a thread that may not block.
+   * SemaTake: takes a permit, and blocks the thread until its turn has come.
+   * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
@@ -65,8 +65,8 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost, of so many permits in one step, and with the short-cut of Listing 2: without waiters it touches no
-   * chain. Never blocks. As in the listing, nothing bounds the number of permits.
+   * SemaPost for several permits in one step, with the short-cut of Listing 2: without waiters it touches no chain.
+   * Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    */
@@ -76,8 +76,8 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost as the listing has it: one permit, and the chain's head is exchanged whether anybody waits or not.
-   * Never blocks, throws nothing.
+   * SemaPost as in the listing: one permit, and it always exchanges the head of the chain. Never blocks, throws
+   * nothing.
    */
   releaseConservative(): void {
     this.algorithms.chainReleaseConservative(this.at);

@@ -6,29 +6,29 @@ import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
-/** What may be said of a new `ChannelSemaphore`. */
+/** The options of a new `ChannelSemaphore`. */
 export interface ChannelSemaphoreOptions extends HashedOptions {
-  /** Whether waiters wait by `keyWaitLazy`, which spares them reading the channel's sequence first. Default false. */
+  /** Whether waiters wait by `keyWaitLazy`, and so need not read the sequence of the channel first. Default false. */
   readonly lazy?: boolean;
 }
 
-/** What to send to another thread, for `ChannelSemaphore.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `ChannelSemaphore.from` there. */
 export type ChannelSemaphoreHandle = Handle<'ChannelSemaphore'>;
 
 const KIND = 'ChannelSemaphore';
 const DEFAULTS = { spin: 100 };
 
 /**
- * The semaphore over channels: first come, first served; each bucket of a waiting array holds a sequence number that
- * stands in for the conditions waited for there, and a stack of waiters. A waiter polls a word of its own `spin`
- * times (default 100) and then parks on it.
+ * The semaphore over channels, first come, first served. Each bucket of a waiting array holds a stack of waiters, and a
+ * sequence number that stands for the conditions of these waiters. A waiter polls a word of its own `spin` times
+ * (default 100) and then parks on it.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4. A thread that uses it takes one of
- * the arena's `waiters`, and keeps it until it ends.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4. A thread that uses it takes one of the
+ * `waiters` of the arena, and keeps it until it ends.
  */
 export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   /**
-   * @param permits available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
@@ -39,7 +39,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a ChannelSemaphore.
+   * @throws {TypeError} if the value is not the handle of a ChannelSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
@@ -48,8 +48,8 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaTake: takes a permit, blocking the thread until it is its turn.
-   * @throws {TypeError} on a thread that may not block.
+   * SemaTake: takes a permit, and blocks the thread until its turn has come.
+   * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
@@ -57,8 +57,8 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost, of so many permits in one step, and with the short-cut of Listing 2: without waiters it touches no
-   * channel. Never blocks. As in the listing, nothing bounds the number of permits.
+   * SemaPost for several permits in one step, with the short-cut of Listing 2: without waiters it touches no channel.
+   * Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    */
@@ -67,10 +67,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.channelRelease(this.at, permits);
   }
 
-  /**
-   * SemaPost as the listing has it: one permit, and its channel is signalled whether anybody waits or not.
-   * Never blocks, throws nothing.
-   */
+  /** SemaPost as in the listing: one permit, and it always signals the channel. Never blocks, throws nothing. */
   releaseConservative(): void {
     this.algorithms.channelReleaseConservative(this.at);
   }

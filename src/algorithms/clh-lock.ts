@@ -3,18 +3,18 @@ import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
 import { find } from './objects.js';
 
-/** What may be said of a new `ClhLock`. */
+/** The options of a new `ClhLock`. */
 export type ClhLockOptions = LockOptions;
-/** What to send to another thread, for `ClhLock.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `ClhLock.from` there. */
 export type ClhLockHandle = Handle<'ClhLock'>;
 
 const KIND = 'ClhLock';
 
 /**
- * The queue lock of Craig, Landin and Hagersten: first come, first served, each waiter on a word that is the one
- * before it. It polls that `spin` times (default 100) and then parks on it; an unlock wakes the next alone.
+ * The queue lock of Craig, Landin and Hagersten: first come, first served. Each waiter waits on the word of the one
+ * before it. It polls that word `spin` times (default 100) and then parks on it. An unlock wakes the next waiter alone.
  *
- * Source: Craig; Landin and Hagersten. Here spinning ends in parking, and a free lock keeps no queue node.
+ * Source: Craig; Landin and Hagersten. Here a waiter that has polled in vain parks, and a free lock has no queue node.
  *
  * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
  */
@@ -29,18 +29,18 @@ export class ClhLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a ClhLock.
+   * @throws {TypeError} if the value is not the handle of a ClhLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: ClhLockHandle): ClhLock {
     return new ClhLock(find(KIND, handle));
   }
 
   /**
-   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: ClhLockOptions): ClhLock {

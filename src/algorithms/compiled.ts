@@ -1,6 +1,6 @@
 /**
  * The algorithms of the papers are compiled to a module of their own, which only programs that import them carry. A
- * thread has one instance of it for each arena, beside that of the core, made when it first needs one.
+ * thread makes one instance of it for each arena, beside that of the core, when it first needs one.
  */
 import { mayNotBlock } from '../errors.js';
 import { type Attachment, refuseToBlock } from '../runtime/attachment.js';
@@ -49,7 +49,7 @@ export interface Algorithms {
   eventDispose(address: number): void;
   sequencerTicket(address: number): bigint;
   sequencerDispose(address: number): void;
-  /** The way out that a waiter of a chain took last, 1 to 4: core/algorithms/chains.ts. */
+  /** The way by which a waiter last left a chain, 1 to 4: core/algorithms/chains.ts. */
   readonly recovery: WebAssembly.Global<'i32'>;
   ticketAcquire(address: number): number;
   ticketAwait(address: number): number;
@@ -86,7 +86,7 @@ export interface Algorithms {
   recipLock(address: number): number;
   recipTryLock(address: number): number;
   recipUnlock(address: number): number;
-  /** Disposes of an object whose waiters need not be woken for that. */
+  /** Disposes of an object whose waiters need no wake-up for that. */
   closeObject(address: number): number;
   neverPark(): void;
   returnNodes(): void;
@@ -111,7 +111,7 @@ export interface Algorithms {
   closePlace(address: number): void;
 }
 
-/** What a thread must not call that may not block. */
+/** The functions that a thread must not call if it must not block. */
 const BLOCKING = [
   'chainAcquire',
   'channelAcquire',
@@ -139,7 +139,7 @@ const LOCKING = [
 const instantiate = embedded<Algorithms>(algorithmsBytes);
 const instances = new WeakMap<Attachment, Algorithms>();
 
-/** The calling thread's instance over the arena that it is attached to. */
+/** Returns the instance of the calling thread over the arena to which it is attached. */
 export function algorithmsOf(attachment: Attachment): Algorithms {
   const { core, memory, thread, mayBlock } = attachment;
   const known = instances.get(attachment);

@@ -7,15 +7,15 @@ import { ADMITTED, LIMIT } from '../runtime/core.js';
 import { ListingObject, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
-/** What may be said of a new `EventCount`. */
+/** The options of a new `EventCount`. */
 export interface EventCountOptions extends PolicyOptions {
-  /** Where it begins, 0n to 2n ** 61n. Default 0n. */
+  /** The first count, 0n to 2n ** 61n. Default 0n. */
   readonly first?: bigint;
-  /** Where it lives. Default: `Arena.default`. */
+  /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
-/** What to send to another thread, for `EventCount.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `EventCount.from` there. */
 export type EventCountHandle = Handle<'EventCount'>;
 
 const KIND = 'EventCount';
@@ -23,11 +23,11 @@ const DEFAULTS = { spin: 100 };
 const LAST = 2n ** 62n;
 
 /**
- * An event count: a number that only grows, and that threads can wait for to reach a value. With a `Sequencer` it
- * makes mutual exclusion, bounded buffers and more without either knowing who waits (examples/bounded-buffer.mjs).
+ * An event count is a number that only grows. Threads can wait until it reaches a value. With a `Sequencer` it makes
+ * mutual exclusion, bounded buffers and more, without knowing the waiters (examples/bounded-buffer.mjs).
  *
- * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers; waiting by the waiting chains of Dice
- * and Kogan, Semaphores Augmented with a Waiting Array. A thread that uses it takes one of the arena's `waiters`.
+ * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers. Threads wait by the waiting chains of Dice
+ * and Kogan, Semaphores Augmented with a Waiting Array. A thread that uses it takes one of the `waiters` of the arena.
  */
 export class EventCount extends ListingObject<typeof KIND> {
   /**
@@ -41,7 +41,7 @@ export class EventCount extends ListingObject<typeof KIND> {
 
   /**
    * Attaches to the event count of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of an EventCount.
+   * @throws {TypeError} if the value is not the handle of an EventCount.
    * @throws {DisposedError} if it has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
@@ -50,7 +50,7 @@ export class EventCount extends ListingObject<typeof KIND> {
   }
 
   /**
-   * Adds to the count, and wakes whoever awaits a value that it reaches. Never blocks.
+   * Adds to the count, and wakes the threads that await a value that it reaches. Never blocks.
    * @param steps 1 to 2,147,483,647. Default 1.
    * @throws {RangeError | TypeError} for a bad number.
    */
@@ -60,7 +60,7 @@ export class EventCount extends ListingObject<typeof KIND> {
   }
 
   /**
-   * The count now: a lower bound for whatever it is later. Never blocks.
+   * Returns the count now, which is a lower bound for all later counts. Never blocks.
    * @throws {DisposedError} if it has been disposed of.
    */
   read(): bigint {
@@ -71,8 +71,8 @@ export class EventCount extends ListingObject<typeof KIND> {
 
   /**
    * Blocks the thread until the count has reached the value.
-   * @param value a bigint up to 2n ** 62n; one that has been reached returns at once.
-   * @throws {RangeError | TypeError} for a bad value, or on a thread that may not block.
+   * @param value a bigint up to 2n ** 62n. If the count has reached it, the call returns at once.
+   * @throws {RangeError | TypeError} for a bad value, or on a thread that must not block.
    * @throws {DisposedError} if it has been or is being disposed of.
    */
   await(value: bigint): void {

@@ -1,34 +1,31 @@
-/**
- * This file lets callers choose the hash by which a semaphore spreads its waiters. core/algorithms/hashes.ts computes
- * it.
- */
+/** Callers choose the hash by which a semaphore spreads its waiters. core/algorithms/hashes.ts computes it. */
 
 import { checkChoice } from '../errors.js';
 import type { Properties } from '../options.js';
 import type { Kind } from '../runtime/kinds.js';
 import type { ListingOptions } from './listing.js';
 
-/** In the order of HASH_* of core/memory/layout.ts. */
+/** The names in the order of HASH_* of core/memory/layout.ts. */
 const HASHES: readonly Hash[] = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
 
 /**
- * How tickets are spread over the slots of the waiting array. The numbers are in docs/internals/hashes.md.
+ * The hash that spreads tickets over the slots of the waiting array. The numbers are in docs/internals/hashes.md.
  *
- * - `'multiplier'`: ticket times 17, from where the semaphore begins.
- * - `'paired'`: the same of half the ticket, so that two in a row share a slot and are woken together.
+ * - `'multiplier'`: 17 times the ticket, plus a start of the semaphore's own.
+ * - `'paired'`: the same for half the ticket, so that two in a row share a slot and are woken together.
  * - `'orbit'`: 64 tickets stay in one page of 64 slots, then the next page follows.
- * - `'gray'`: the Gray code of the ticket times 17.
- * - `'mixed'`: ticket times an odd number of the semaphore's own, against two that collide for as long as they go in step.
+ * - `'gray'`: 17 times the Gray code of the ticket.
+ * - `'mixed'`: the ticket times an odd number that differs by semaphore. So semaphores in step do not keep colliding.
  */
 export type Hash = 'multiplier' | 'paired' | 'orbit' | 'gray' | 'mixed';
 
-/** What may be said of a new semaphore whose tickets have slots. */
+/** The options of a new semaphore that hashes its tickets to slots. */
 export interface HashedOptions extends ListingOptions {
-  /** How its tickets are spread over the slots of the waiting array. Default `'multiplier'`. */
+  /** The hash of its tickets. Default `'multiplier'`. */
   readonly hash?: Hash;
 }
 
-/** The properties with the hash that the options name. */
+/** Adds the hash that the options name to the properties. */
 export function hashed(kind: Kind, properties: Properties, options: HashedOptions): Properties {
   const hash = checkChoice(`${kind}: hash`, options.hash ?? 'multiplier', HASHES);
   return { ...properties, hash: HASHES.indexOf(hash) };

@@ -1,5 +1,5 @@
 /**
- * The algorithms of the papers, each under its own name and as its listing has it.
+ * This is the entry of the papers' algorithms, each under its own name and as in its listing.
  * @module algorithms
  */
 

@@ -1,11 +1,11 @@
-/** A thread can ask for the ticket that it took last, to count the order of admissions. */
+/** A thread can ask for its last ticket, to count the order of admissions. */
 import { type Arena, attachmentOf } from '../arena.js';
 
 /**
- * The ticket that the calling thread took last on any semaphore of the arena (default: `Arena.default`);
- * -1n before the first. For those who count the order of admissions: with one permit, and every thread
- * taking one at a time, each admission's ticket is one more than the last. Never blocks.
- * @throws {TypeError} for an arena that is none.
+ * Returns the last ticket that the calling thread took on any semaphore of the arena (default: `Arena.default`), or -1n
+ * before the first. It serves to count the order of admissions: with one permit, and threads that take one at a time,
+ * the ticket of each admission is one more than the last. Never blocks.
+ * @throws {TypeError} for an arena that is not one.
  */
 export function lastTicket(arena?: Arena): bigint {
   return attachmentOf(arena).core.ticketTaken.value;

@@ -3,18 +3,19 @@ import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
 import { find } from './objects.js';
 
-/** What may be said of a new `LifoLock`. */
+/** The options of a new `LifoLock`. */
 export type LifoLockOptions = LockOptions;
-/** What to send to another thread, for `LifoLock.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `LifoLock.from` there. */
 export type LifoLockHandle = Handle<'LifoLock'>;
 
 const KIND = 'LifoLock';
 
 /**
- * Last come, first served: not fair at all, an adversary for measurements and for a `CapacitorLock`. A waiter polls a
- * word of its own `spin` times (default 100) and then parks on it; an unlock wakes the last who came.
+ * The lock that serves the latest waiter first. It is not fair at all: an adversary for measurements and for a
+ * `CapacitorLock`. A waiter polls a word of its own `spin` times (default 100) and then parks on it; an unlock wakes
+ * the latest waiter.
  *
- * Source: Dice, Capacitors, an inner lock. Here spinning ends in parking.
+ * Source: Dice, Capacitors, an inner lock. Here a waiter that has polled in vain parks.
  *
  * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
  */
@@ -29,18 +30,18 @@ export class LifoLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a LifoLock.
+   * @throws {TypeError} if the value is not the handle of a LifoLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: LifoLockHandle): LifoLock {
     return new LifoLock(find(KIND, handle));
   }
 
   /**
-   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: LifoLockOptions): LifoLock {

@@ -1,6 +1,4 @@
-/**
- * The classes in this file hold what the semaphores of the papers' listings have in common besides their algorithm.
- */
+/** The classes in this file hold all that the semaphores of the listings share besides their algorithm. */
 import { type Arena, attachmentOf } from '../arena.js';
 import { checkInteger } from '../errors.js';
 import type { PolicyOptions, Properties } from '../options.js';
@@ -13,20 +11,20 @@ import { SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { make } from './objects.js';
 
-/** What may be said of a new semaphore of the listings. */
+/** The options of a new semaphore of the listings. */
 export interface ListingOptions extends PolicyOptions {
-  /** Where it lives. Default: `Arena.default`. */
+  /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
-  /** Where its two counters begin, 0n to 2n ** 61n: for tests of large counters. Default 0n. */
+  /** The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
   readonly firstTicket?: bigint;
 }
 
-/** A shared object of one of the papers' algorithms, as this thread knows it. */
+/** A shared object of one of the algorithms, as this thread sees it. */
 export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
-  // Declared, so that the constructor is the first to set them: see SharedObject.
+  // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
   /** @internal */
   declare protected readonly algorithms: Algorithms;
-  /** @internal Address of the shared object; of the closed one, once this has let go. */
+  /** @internal The address of the shared object, or of the closed one after this object has released its reference. */
   declare protected at: number;
 
   /** @internal */
@@ -36,7 +34,7 @@ export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
     this.at = reference.address;
   }
 
-  /** @internal Sees to it that the thread can wait on a chain, before it can have to. */
+  /** @internal Makes sure that the thread can wait on a chain before it has to. */
   protected prepare(): void {
     try {
       prepare(this.reference.attachment);
@@ -63,7 +61,7 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
     this.#core = reference.attachment.core;
   }
 
-  /** Permits free now. Racy by nature: for diagnostics. */
+  /** The number of free permits now. It is racy, and meant for diagnostics. */
   get available(): number {
     return this.#core.available(this.at);
   }
@@ -74,12 +72,14 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
   }
 }
 
-/** The thread is to have a wait element at hand, as those need that wait on chains. */
+/** Gives the thread a wait element, which threads need that wait on chains. */
 export function prepare(attachment: Attachment): void {
   if (!algorithmsOf(attachment).prepare()) throw arenaFull('waiter', 'waiters');
 }
 
-/** Makes an object on whose chains threads wait. It can fail before the object is made, which nobody else would dispose of. */
+/**
+ * Makes an object on whose chains threads wait. It fails before the object is made, since nobody would dispose of that.
+ */
 export function makeWithChains(kind: Kind, properties: Properties, arena: Arena | undefined): Reference {
   prepare(attachmentOf(arena));
   return make(kind, properties, arena);

@@ -5,25 +5,25 @@ import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
-/** What may be said of a new `LocationSemaphore`. */
+/** The options of a new `LocationSemaphore`. */
 export type LocationSemaphoreOptions = HashedOptions;
-/** What to send to another thread, for `LocationSemaphore.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `LocationSemaphore.from` there. */
 export type LocationSemaphoreHandle = Handle<'LocationSemaphore'>;
 
 const KIND = 'LocationSemaphore';
 const DEFAULTS = { spin: 100 };
 
 /**
- * The semaphore over locations: first come, first served; waiters call `locationWait` in a loop around the look at
- * grant, and may leave their wait element behind when they are admitted. A waiter polls a word of its own `spin`
- * times (default 100) and then parks on it.
+ * The semaphore over locations, first come, first served. Waiters call `locationWait` in a loop around the look at
+ * grant, and may leave their wait element behind when they are admitted. A waiter polls a word of its own `spin` times
+ * (default 100) and then parks on it.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5. A thread that uses it takes one of
- * the arena's `waiters`, and keeps it until it ends.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5. A thread that uses it takes one of the
+ * `waiters` of the arena, and keeps it until it ends.
  */
 export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   /**
-   * @param permits available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
@@ -34,7 +34,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a LocationSemaphore.
+   * @throws {TypeError} if the value is not the handle of a LocationSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
    */
@@ -43,8 +43,8 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaTake: takes a permit, blocking the thread until it is its turn.
-   * @throws {TypeError} on a thread that may not block.
+   * SemaTake: takes a permit, and blocks the thread until its turn has come.
+   * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
@@ -52,8 +52,8 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost, of so many permits in one step, and with the short-cut of Listing 2: without waiters it touches no
-   * location. Never blocks. As in the listing, nothing bounds the number of permits.
+   * SemaPost for several permits in one step, with the short-cut of Listing 2: without waiters it touches no location.
+   * Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    */
@@ -62,10 +62,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
     this.algorithms.locationRelease(this.at, permits);
   }
 
-  /**
-   * SemaPost as the listing has it: one permit, and its location is woken whether anybody waits or not.
-   * Never blocks, throws nothing.
-   */
+  /** SemaPost as in the listing: one permit, and it always wakes the location. Never blocks, throws nothing. */
   releaseConservative(): void {
     this.algorithms.locationReleaseConservative(this.at);
   }

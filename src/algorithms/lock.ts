@@ -1,4 +1,4 @@
-/** This file says what a lock is, and holds what the locks of the papers have in common besides their algorithm. */
+/** This file defines a lock, and holds all that the locks of the papers share besides their algorithm. */
 
 import type { Arena } from '../arena.js';
 import { ArenaFullError } from '../errors.js';
@@ -10,15 +10,15 @@ import { SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { checkProperties, type Defaults, make, open } from './objects.js';
 
-/** Anything that one thread at a time can hold. A `CapacitorLock` wraps whatever has these functions. */
+/** A lock, which one thread at a time can hold. A `CapacitorLock` wraps any object with these functions. */
 export interface Lock {
   /**
-   * Takes the lock, blocking until it is this thread's.
+   * Takes the lock, and blocks the thread until it has it.
    * @throws if the lock refuses, by its own rules.
    */
   lock(): void;
   /**
-   * Gives it back, without blocking for long.
+   * Gives the lock back. Does not block for long.
    * @throws if the lock refuses, by its own rules.
    */
   unlock(): void;
@@ -30,9 +30,9 @@ export interface Lock {
   tryLock?(): boolean;
 }
 
-/** What may be said of a new lock. */
+/** The options of a new lock. */
 export interface LockOptions extends PolicyOptions {
-  /** Where it lives. Default: `Arena.default`. */
+  /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
@@ -46,7 +46,7 @@ export interface LockFunctions {
 
 const DEFAULTS = { spin: 100 };
 
-/** The shared object of a new lock, or of one that has been found. */
+/** Returns the shared object of a new lock, or of one that has been found. */
 export function lockObject(
   kind: Kind,
   options: LockOptions & { threshold?: number; firstTicket?: bigint } = {},
@@ -56,7 +56,7 @@ export function lockObject(
   return make(kind, checkProperties(kind, 1, options, defaults), options.arena);
 }
 
-/** The shared object of a name. */
+/** Returns the shared object of a name. */
 export function openLock(
   kind: Kind,
   name: string,
@@ -66,9 +66,7 @@ export function openLock(
   return open(kind, name, checkProperties(kind, 1, options, defaults), options.arena);
 }
 
-/**
- * The functions of a lock whose waiters stand in a queue: each of them learns of `dispose` when the owner before it unlocks.
- */
+/** Returns the functions of a lock with a queue. Each waiter learns of `dispose` when the owner before it unlocks. */
 export function queueLock(
   { closeObject }: Algorithms,
   lock: LockFunctions['lock'],
@@ -86,7 +84,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   readonly #functions: LockFunctions;
   readonly #lock: LockFunctions['lock'];
   readonly #unlock: LockFunctions['unlock'];
-  /** Address of the shared object; of the closed one, once this has let go. */
+  /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at: number;
 
   /** @internal */
@@ -100,9 +98,9 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   }
 
   /**
-   * Takes the lock, blocking the thread until it is its own.
+   * Takes the lock, and blocks the thread until it has it.
    * @throws {Error} if this thread holds it already: it would wait for itself for ever.
-   * @throws {TypeError} on a thread that may not block.
+   * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lock(): void {
@@ -113,7 +111,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
 
   /**
    * Takes the lock if that needs no waiting. Never blocks.
-   * @returns whether it has; false too if this thread holds it.
+   * @returns whether it has taken it; false also if this thread holds it.
    * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLock(): boolean {
@@ -124,8 +122,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   }
 
   /**
-   * Gives the lock back. After `dispose`, which has done that, it does nothing. Never blocks for longer than another
-   * thread needs to line up.
+   * Gives the lock back. Does nothing after `dispose`. Never blocks for longer than another thread needs to queue up.
    * @throws {Error} if this thread does not hold it.
    */
   unlock(): void {
@@ -135,9 +132,9 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   }
 
   /**
-   * Closes it in every thread: whoever locks from now on gets a DisposedError, and whoever waits gets one when the
-   * owner unlocks, if not before. If this thread holds it, it gives it back. Another owner still unlocks it. Never
-   * blocks for longer than `unlock`, and throws nothing.
+   * Closes the lock in every thread. Later calls of `lock` get a DisposedError. A present waiter gets one when the
+   * owner unlocks, if not before. If this thread holds the lock, it gives it back. Another owner still unlocks it.
+   * Never blocks for longer than `unlock`, and throws nothing.
    */
   override dispose(): void {
     super.dispose();

@@ -3,18 +3,18 @@ import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
 import { find } from './objects.js';
 
-/** What may be said of a new `McsLock`. */
+/** The options of a new `McsLock`. */
 export type McsLockOptions = LockOptions;
-/** What to send to another thread, for `McsLock.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `McsLock.from` there. */
 export type McsLockHandle = Handle<'McsLock'>;
 
 const KIND = 'McsLock';
 
 /**
- * The queue lock of Mellor-Crummey and Scott: first come, first served, each waiter on a word of its own. It polls
- * that `spin` times (default 100) and then parks on it; an unlock wakes the next alone.
+ * The queue lock of Mellor-Crummey and Scott: first come, first served. Each waiter polls a word of its own `spin`
+ * times (default 100) and then parks on it. An unlock wakes the next waiter alone.
  *
- * Source: Mellor-Crummey and Scott; in Dice, Capacitors, an inner lock. Here spinning ends in parking.
+ * Source: Mellor-Crummey and Scott; in Dice, Capacitors, an inner lock. Here a waiter that has polled in vain parks.
  *
  * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
  */
@@ -29,18 +29,18 @@ export class McsLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a McsLock.
+   * @throws {TypeError} if the value is not the handle of a McsLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: McsLockHandle): McsLock {
     return new McsLock(find(KIND, handle));
   }
 
   /**
-   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: McsLockOptions): McsLock {

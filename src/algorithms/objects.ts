@@ -1,6 +1,6 @@
 /**
- * This file checks the options of the algorithms' objects, and makes and finds these by reference.ts, which it tells
- * the numbers of their kinds.
+ * This file checks the options of the objects of the algorithms, and makes and finds the objects by reference.ts. It
+ * adds the numbers of their kinds.
  */
 import type { Arena } from '../arena.js';
 import { checkInteger } from '../errors.js';
@@ -14,10 +14,10 @@ export interface Defaults {
   readonly threshold?: number;
 }
 
-/** The turns of all policies, as core/algorithms/relax.ts has them. */
+/** The polls of all policies, as core/algorithms/relax.ts has them. */
 export const POLICIES: Partial<Record<Policy, number>> = { spin: LIMIT, yield: -LIMIT, park: 0 };
 
-/** What a user may say about a new object of the algorithms, which are never robust, and may have a threshold. */
+/** Checks the options of a new object of the algorithms. It is never robust, and may have a threshold. */
 export function checkProperties(
   kind: Kind,
   permits: unknown,

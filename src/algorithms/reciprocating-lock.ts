@@ -3,19 +3,20 @@ import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
 import { find } from './objects.js';
 
-/** What may be said of a new `ReciprocatingLock`. */
+/** The options of a new `ReciprocatingLock`. */
 export type ReciprocatingLockOptions = LockOptions;
-/** What to send to another thread, for `ReciprocatingLock.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `ReciprocatingLock.from` there. */
 export type ReciprocatingLockHandle = Handle<'ReciprocatingLock'>;
 
 const KIND = 'ReciprocatingLock';
 
 /**
- * The Reciprocating Lock: those who wait are served in segments, each from the last who came to the first. Whoever
- * comes while a thread waits overtakes it at most once. A waiter polls a word of its own `spin` times (default 100)
- * and then parks on it; an unlock wakes one. An unlock that hands over touches no word that others come to.
+ * The Reciprocating Lock serves waiters in segments, and each segment from its latest waiter to its first. A later
+ * thread overtakes a waiter at most once. A waiter polls a word of its own `spin` times (default 100) and then parks on
+ * it; an unlock wakes one. An unlock that hands over touches no word that arriving threads use.
  *
- * Source: Dice and Kogan, Reciprocating Locks; in Dice, Capacitors, an inner lock. Here spinning ends in parking.
+ * Source: Dice and Kogan, Reciprocating Locks; in Dice, Capacitors, an inner lock. Here a waiter that has polled in
+ * vain parks.
  *
  * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
  */
@@ -30,18 +31,18 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a ReciprocatingLock.
+   * @throws {TypeError} if the value is not the handle of a ReciprocatingLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: ReciprocatingLockHandle): ReciprocatingLock {
     return new ReciprocatingLock(find(KIND, handle));
   }
 
   /**
-   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: ReciprocatingLockOptions): ReciprocatingLock {

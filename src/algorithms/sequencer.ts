@@ -4,21 +4,21 @@ import { type Handle, Reference } from '../reference.js';
 import { ListingObject } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
-/** What may be said of a new `Sequencer`. */
+/** The options of a new `Sequencer`. */
 export interface SequencerOptions {
   /** The first ticket, 0n to 2n ** 61n. Default 0n. */
   readonly first?: bigint;
-  /** Where it lives. Default: `Arena.default`. */
+  /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
-/** What to send to another thread, for `Sequencer.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `Sequencer.from` there. */
 export type SequencerHandle = Handle<'Sequencer'>;
 
 const KIND = 'Sequencer';
 
 /**
- * A sequencer: hands out numbers one after the other, each to one caller, and so puts the callers in an order.
+ * A sequencer hands out numbers one after the other, each to one caller, and so orders the callers.
  *
  * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers.
  */
@@ -33,15 +33,15 @@ export class Sequencer extends ListingObject<typeof KIND> {
 
   /**
    * Attaches to the sequencer of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a Sequencer.
+   * @throws {TypeError} if the value is not the handle of a Sequencer.
    * @throws {DisposedError} if it has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SequencerHandle): Sequencer {
     return new Sequencer(find(KIND, handle));
   }
 
-  /** The next number, which nobody else gets. Never blocks, throws nothing. */
+  /** Returns the next number, which no other caller gets. Never blocks, throws nothing. */
   ticket(): bigint {
     return this.algorithms.sequencerTicket(this.at);
   }

@@ -3,18 +3,18 @@ import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 import { find } from './objects.js';
 
-/** What may be said of a new `TicketLock`. */
+/** The options of a new `TicketLock`. */
 export type TicketLockOptions = LockOptions;
-/** What to send to another thread, for `TicketLock.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `TicketLock.from` there. */
 export type TicketLockHandle = Handle<'TicketLock'>;
 
 const KIND = 'TicketLock';
 
 /**
- * The ticket lock: first come, first served, all waiters on one word. A waiter polls it `spin` times (default 100)
- * and then parks on it; an unlock wakes all that are parked.
+ * The ticket lock: first come, first served. A waiter polls one word `spin` times (default 100) and then parks on it.
+ * All waiters share that word, and an unlock wakes all that are parked.
  *
- * Source: Reed and Kanodia; in Dice, Capacitors, an inner lock. Here spinning ends in parking.
+ * Source: Reed and Kanodia; in Dice, Capacitors, an inner lock. Here a waiter that has polled in vain parks.
  */
 export class TicketLock extends SharedLock<typeof KIND> {
   /**
@@ -32,18 +32,18 @@ export class TicketLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a TicketLock.
+   * @throws {TypeError} if the value is not the handle of a TicketLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TicketLockHandle): TicketLock {
     return new TicketLock(find(KIND, handle));
   }
 
   /**
-   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: TicketLockOptions): TicketLock {

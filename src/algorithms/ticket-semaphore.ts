@@ -4,27 +4,27 @@ import { ADMITTED } from '../runtime/core.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
-/** What may be said of a new `TicketSemaphore`. */
+/** The options of a new `TicketSemaphore`. */
 export type TicketSemaphoreOptions = ListingOptions;
-/** What to send to another thread, for `TicketSemaphore.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `TicketSemaphore.from` there. */
 export type TicketSemaphoreHandle = Handle<'TicketSemaphore'>;
 
 const KIND = 'TicketSemaphore';
 const DEFAULTS = { spin: 100 };
 
 /**
- * The ticket semaphore: first come, first served, all waiters on one word. A waiter polls grant `spin`
- * times (default 100) and then parks on it; a release wakes all that are parked.
+ * The ticket semaphore: first come, first served. A waiter polls grant `spin` times (default 100) and then parks on it.
+ * All waiters share that word, and a release wakes all that are parked.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 1. There spinning is without
- * bound; here it ends in parking, or more threads than processors could not run.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 1. There waiters poll without bound. Here
+ * they park in the end, or more threads than processors could not run.
  */
 export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   readonly #acquire = this.algorithms.ticketAcquire;
   readonly #release = this.algorithms.ticketRelease;
 
   /**
-   * @param permits available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
@@ -39,17 +39,17 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a TicketSemaphore.
+   * @throws {TypeError} if the value is not the handle of a TicketSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TicketSemaphoreHandle): TicketSemaphore {
     return new TicketSemaphore(0, find(KIND, handle));
   }
 
   /**
-   * SemaTake: takes a permit, blocking the thread until it is its turn.
-   * @throws {TypeError} on a thread that may not block.
+   * SemaTake: takes a permit, and blocks the thread until its turn has come.
+   * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
@@ -61,8 +61,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost, of so many permits in one step. Never
-   * blocks. As in the listing, nothing bounds the number of permits.
+   * SemaPost for several permits in one step. Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    */

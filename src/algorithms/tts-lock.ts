@@ -3,20 +3,20 @@ import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 import { find } from './objects.js';
 
-/** What may be said of a new `TtsLock`. */
+/** The options of a new `TtsLock`. */
 export type TtsLockOptions = LockOptions;
-/** What to send to another thread, for `TtsLock.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `TtsLock.from` there. */
 export type TtsLockHandle = Handle<'TtsLock'>;
 
 const KIND = 'TtsLock';
 
 /**
- * The polite test-and-test-and-set lock: whoever comes when it is free gets it, so nothing bounds how often a waiter
- * is overtaken. A waiter polls the word `spin` times (default 100) and then parks on it; an unlock wakes all that
- * are parked. Wrap it in a `CapacitorLock` to make it fair.
+ * The polite test-and-test-and-set lock: any thread that finds it free gets it, so a waiter may be overtaken without
+ * bound. A waiter polls the word `spin` times (default 100) and then parks on it; an unlock wakes all parked waiters.
+ * Wrap it in a `CapacitorLock` to make it fair.
  *
- * Source: Dice, Capacitors, Listings 1 and 2, the inner lock. There spinning is without bound; here it ends in
- * parking, or more threads than processors could not run.
+ * Source: Dice, Capacitors, Listings 1 and 2, the inner lock. There waiters poll without bound. Here they park in the
+ * end, or more threads than processors could not run.
  */
 export class TtsLock extends SharedLock<typeof KIND> {
   /**
@@ -34,18 +34,18 @@ export class TtsLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a TtsLock.
+   * @throws {TypeError} if the value is not the handle of a TtsLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TtsLockHandle): TtsLock {
     return new TtsLock(find(KIND, handle));
   }
 
   /**
-   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: TtsLockOptions): TtsLock {

@@ -3,23 +3,24 @@ import type { Handle } from '../reference.js';
 import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
 import { find } from './objects.js';
 
-/** What may be said of a new `TwaLock`. */
+/** The options of a new `TwaLock`. */
 export interface TwaLockOptions extends LockOptions {
-  /** LongTermThreshold, 0 to 2,147,483,647, as of a `TwaSemaphore`. Default 1. */
+  /** The LongTermThreshold, 0 to 2,147,483,647, as in a `TwaSemaphore`. Default 1. */
   readonly threshold?: number;
 }
 
-/** What to send to another thread, for `TwaLock.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `TwaLock.from` there. */
 export type TwaLockHandle = Handle<'TwaLock'>;
 
 const KIND = 'TwaLock';
 const DEFAULTS = { spin: 100, threshold: 1 };
 
 /**
- * The ticket lock augmented with a waiting array: first come, first served, waiters spread over the arena's buckets.
- * A waiter polls `spin` times (default 100) while far and again while near, and then parks on its bucket.
+ * The ticket lock augmented with a waiting array: first come, first served. It spreads waiters over the buckets of the
+ * arena. A waiter polls `spin` times (default 100) while far from its turn and again while near, and then parks on its
+ * bucket.
  *
- * Source: Dice and Kogan, TWA; the same as a TwaSemaphore with one permit. Here spinning ends in parking.
+ * Source: Dice and Kogan, TWA; the same as a TwaSemaphore with one permit. Here a waiter that has polled in vain parks.
  */
 export class TwaLock extends SharedLock<typeof KIND> {
   /**
@@ -37,18 +38,18 @@ export class TwaLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a TwaLock.
+   * @throws {TypeError} if the value is not the handle of a TwaLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TwaLockHandle): TwaLock {
     return new TwaLock(find(KIND, handle));
   }
 
   /**
-   * The lock of this name in the arena: attaches to it, or creates it. Never blocks.
+   * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name is that of something else.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: TwaLockOptions): TwaLock {

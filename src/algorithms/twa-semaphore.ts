@@ -5,34 +5,34 @@ import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
-/** What may be said of a new `TwaSemaphore`. */
+/** The options of a new `TwaSemaphore`. */
 export interface TwaSemaphoreOptions extends HashedOptions {
   /**
-   * LongTermThreshold, 0 to 2,147,483,647: waiters no further than this from their turn poll grant, the
-   * others the waiting array. Default 1. With 0 nobody polls grant; with `spin: 0` as well nobody polls.
+   * The LongTermThreshold, 0 to 2,147,483,647: waiters that are no further than this from their turn poll grant, the
+   * others poll the waiting array. Default 1. With 0 no waiter polls grant; with `spin: 0` as well no waiter polls.
    */
   readonly threshold?: number;
 }
 
-/** What to send to another thread, for `TwaSemaphore.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `TwaSemaphore.from` there. */
 export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
 
 const KIND = 'TwaSemaphore';
 const DEFAULTS = { spin: 100, threshold: 1 };
 
 /**
- * The semaphore with a waiting array: first come, first served, waiters spread over the arena's buckets.
- * A waiter polls `spin` times (default 100) while far and again while near, and then parks on its bucket.
+ * The semaphore with a waiting array: first come, first served. It spreads waiters over the buckets of the arena. A
+ * waiter polls `spin` times (default 100) while far from its turn and again while near, and then parks on its bucket.
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 2. There spinning is without
- * bound; here it ends in parking, or more threads than processors could not run.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 2. There waiters poll without bound. Here
+ * they park in the end, or more threads than processors could not run.
  */
 export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   readonly #acquire = this.algorithms.twaAcquire;
   readonly #release = this.algorithms.twaRelease;
 
   /**
-   * @param permits available at first, 0 to 2,147,483,647.
+   * @param permits the number available at first, 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
@@ -47,17 +47,17 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a TwaSemaphore.
+   * @throws {TypeError} if the value is not the handle of a TwaSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TwaSemaphoreHandle): TwaSemaphore {
     return new TwaSemaphore(0, find(KIND, handle));
   }
 
   /**
-   * SemaTake: takes a permit, blocking the thread until it is its turn.
-   * @throws {TypeError} on a thread that may not block.
+   * SemaTake: takes a permit, and blocks the thread until its turn has come.
+   * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
@@ -69,8 +69,8 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPost, of so many permits in one step, with its short-cut: leaves the waiting array alone when nobody waits
-   * far away. Never blocks. As in the listing, nothing bounds the number of permits.
+   * SemaPost for several permits in one step, with its short-cut: it leaves the waiting array alone when no waiter is
+   * far from its turn. Never blocks. As in the listing, the number of permits has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    */
@@ -84,7 +84,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /**
-   * SemaPostConservative: the same without the short-cut, so that each post touches the waiting array. Never blocks,
+   * SemaPostConservative: the same without the short-cut, so each release touches the waiting array. Never blocks,
    * throws nothing.
    */
   releaseConservative(): void {

@@ -1,9 +1,9 @@
 /**
- * The papers' calls to wait and to wake by a key, for conditions of one's own: Listings 3, 4 and 5 of Dice and Kogan,
- * Semaphores Augmented with a Waiting Array. See core/algorithms/chains.ts, channels.ts and locations.ts.
+ * This file has the papers' calls to wait and to wake by a key, for conditions of the caller: Listings 3 to 5 of Dice
+ * and Kogan, Semaphores Augmented with a Waiting Array. See chains.ts, channels.ts and locations.ts of core/algorithms.
  *
- * All threads must mean the same by a key in the same arena. Different keys may share a bucket, so a wake-up may be
- * one meant for others. Who wakes must change the condition first, so that others see the change (Atomics).
+ * All threads must use a key of an arena for the same condition. Different keys may share a bucket, so a wake-up may be
+ * meant for other waiters. The waking thread must first change the condition, by Atomics.
  */
 import { type Arena, attachmentOf } from '../arena.js';
 import { checkInteger, checkType } from '../errors.js';
@@ -12,13 +12,13 @@ import { type Algorithms, algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
 import { POLICIES } from './objects.js';
 
-/** Where the threads are that are to be woken. */
+/** The place of the threads to wake. */
 export interface WakeOptions {
-  /** Whose waiting array is used. Default: `Arena.default`. */
+  /** The arena of the waiting array. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
-/** How to wait, and where. */
+/** The way and the place to wait. */
 export interface WaitOptions extends WakeOptions, PolicyOptions {}
 
 const SPIN = 100;
@@ -37,10 +37,10 @@ function waiter(what: string, key: number, options: WaitOptions): { algorithms: 
 }
 
 /**
- * AddressWaitUntil of Listing 3: blocks the thread until `satisfied` returns true, which is called again after each
- * `addressSignal` of the key. It may itself wait; if it throws, so does this.
+ * AddressWaitUntil of Listing 3: blocks the thread until `satisfied` returns true. It calls that again after each
+ * `addressSignal` of the key. `satisfied` may itself wait, and its errors pass through.
  * @param key 0 to 2 ** 32 - 1.
- * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that may not block.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function addressWaitUntil(key: number, satisfied: () => boolean, options: WaitOptions = {}): void {
@@ -52,7 +52,7 @@ export function addressWaitUntil(key: number, satisfied: () => boolean, options:
     try {
       done = satisfied();
     } finally {
-      // If the condition throws as well, the thread must get off the chain.
+      // The thread must also leave the chain if the condition throws.
       if (done) algorithms.chainLeave(key, element);
     }
     if (done) return;
@@ -61,7 +61,7 @@ export function addressWaitUntil(key: number, satisfied: () => boolean, options:
 }
 
 /**
- * AddressSignal of Listing 3: wakes those who wait for the key. Never blocks.
+ * AddressSignal of Listing 3: wakes the waiters of the key. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
@@ -69,14 +69,14 @@ export function addressSignal(key: number, options: WakeOptions = {}): void {
   algorithmsFor('addressSignal', key, options).addressSignal(key, 0, 0n);
 }
 
-/** As `addressSignal`, but where nobody waits nothing is written: AddressSignalPolite of Listing 3. */
+/** AddressSignalPolite of Listing 3: as `addressSignal`, but it writes nothing if nobody waits. */
 export function addressSignalPolite(key: number, options: WakeOptions = {}): void {
   algorithmsFor('addressSignalPolite', key, options).addressSignalPolite(key, 0, 0n);
 }
 
 /**
- * KeyMonitor of Listing 4: the sequence of the key's channel now. Look at the condition after it, and then call
- * `keyWait` with it. Never blocks.
+ * KeyMonitor of Listing 4: returns the sequence of the channel of the key. Look at the condition afterwards, and then
+ * call `keyWait` with the sequence. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
@@ -86,11 +86,11 @@ export function keyMonitor(key: number, options: WakeOptions = {}): bigint {
 }
 
 /**
- * KeyWait of Listing 4: blocks the thread until the sequence of the key's channel is another than this, that is
- * until a `keySignal` after the `keyMonitor` that returned it.
+ * KeyWait of Listing 4: blocks the thread until the channel of the key has another sequence, that is until a
+ * `keySignal` that follows the `keyMonitor`.
  * @param key 0 to 2 ** 32 - 1.
- * @param sequence what `keyMonitor` returned, 0n or more.
- * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that may not block.
+ * @param sequence the result of `keyMonitor`, 0n or more.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}): void {
@@ -100,8 +100,8 @@ export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}
 }
 
 /**
- * As `keyWait`, but it may return early, and returns the sequence to wait with next: KeyWaitLazy of Listing 4. To be
- * called in a loop around the condition, the first time with -1n, which only learns the sequence.
+ * KeyWaitLazy of Listing 4: as `keyWait`, but it may return early, and returns the sequence to wait with next. Call it
+ * in a loop around the condition, the first time with -1n, which only learns the sequence.
  */
 export function keyWaitLazy(key: number, sequence: bigint, options: WaitOptions = {}): bigint {
   checkType('keyWaitLazy: sequence', sequence, 'bigint', 'a bigint');
@@ -110,7 +110,7 @@ export function keyWaitLazy(key: number, sequence: bigint, options: WaitOptions 
 }
 
 /**
- * KeySignal of Listing 4: moves the sequence of the key's channel, and wakes those who wait. Never blocks.
+ * KeySignal of Listing 4: moves the sequence of the channel of the key, and wakes its waiters. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
@@ -119,18 +119,18 @@ export function keySignal(key: number, options: WakeOptions = {}): void {
   algorithms.keySignal(algorithms.chainOf(key));
 }
 
-/** As `keySignal`, but where nobody waits only the sequence is written: KeySignalPolite of Listing 4. */
+/** KeySignalPolite of Listing 4: as `keySignal`, but it writes only the sequence if nobody waits. */
 export function keySignalPolite(key: number, options: WakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignalPolite', key, options);
   algorithms.keySignalPolite(algorithms.chainOf(key));
 }
 
 /**
- * LocationWait of Listing 5, to be called in a loop around the condition: `while (!condition()) locationWait(key)`.
- * It returns at once the first time, with the thread announced; the next time it blocks until a `locationWakeAll` of
- * the key since then. The loop may be left at any moment.
+ * LocationWait of Listing 5, for a loop around the condition: `while (!condition()) locationWait(key)`. The first call
+ * announces the thread and returns at once. The next call blocks until a `locationWakeAll` of the key since then. The
+ * loop may be left at any moment.
  * @param key 0 to 2 ** 32 - 1.
- * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that may not block.
+ * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
 export function locationWait(key: number, options: WaitOptions = {}): void {
@@ -139,7 +139,7 @@ export function locationWait(key: number, options: WaitOptions = {}): void {
 }
 
 /**
- * LocationWakeAll of Listing 5: wakes all who wait for the key. Never blocks.
+ * LocationWakeAll of Listing 5: wakes all waiters of the key. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
  */

@@ -1,20 +1,20 @@
 /**
- * This file replaces Atomics.waitAsync in browsers that lack it. Helper workers may block where this thread may not, and
- * wait on the word in its place.
+ * This file replaces Atomics.waitAsync in browsers that lack it. A helper worker may block where this thread may not,
+ * and waits on the word in its place.
  *
  *     this thread   looks at the word; unchanged: [word, value] ──► helper
  *     helper        Atomics.wait on the word, which looks again ──► message ──► this thread's promise
  *
- * A helper waits for one word at a time and is used again, so a thread starts as many as it ever has waits pending at
- * once: one for each arena in which its promises wait, and one for each wait of `atomicWaitAsync`.
+ * A helper waits for one word at a time and is used again. So a thread starts as many as it has waits pending at most:
+ * one for each arena in which its promises wait, and one for each wait of `atomicWaitAsync`.
  *
- * Its few lines are in a blob, so that no bundler and no server needs to know of a file. A Content-Security-Policy must
- * allow that (worker-src blob:). Where it does not, the console is told once, and a timer looks at the word instead.
+ * The helper is in a blob, so that no bundler and no server needs to know of a file. A Content-Security-Policy must
+ * allow that (worker-src blob:). Where it does not, the console gets one error, and a timer looks at the word instead.
  */
 import type { WaitAsync } from './host.js';
 
 const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
-/** Milliseconds between two looks, where no helper is to be had. */
+/** The milliseconds between two looks, where the browser refuses a helper. */
 const LOOK = 4;
 const REFUSED =
   'taketurns: this browser has no Atomics.waitAsync, and the helper worker that takes its place was refused. A ' +

@@ -1,6 +1,6 @@
-/** The library asks this of the runtime in which it runs. node.ts and web.ts, beside this file, answer. */
+/** A host answers the questions that the library asks of its runtime. The hosts are node.ts and web.ts. */
 
-/** As much of what `Atomics.waitAsync` answers as is needed: a promise, if there is something to wait for. */
+/** The part of the answer of `Atomics.waitAsync` that is needed: a promise, if there is something to wait for. */
 export type WaitAsync = (
   words: Int32Array | BigInt64Array,
   index: number,
@@ -13,21 +13,21 @@ export type WaitAsync = (
 export interface Host {
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
-  /** Tells this thread from the others of the program, a number from 1 on; 0 where the runtime has no name for threads. */
+  /** A number from 1 on that distinguishes this thread from the others of the program; 0 if unknown. */
   readonly threadName: number;
-  /** How many threads can run at once; 1 or more. */
+  /** The number of threads that can run at once, 1 or more. */
   readonly processors: number;
-  /** Whether a worker whose `exit` was told runs no more. */
+  /** Whether a worker has stopped for good when the runtime reports its `exit`. */
   readonly exitIsDeath: boolean;
-  /** What `setInherited` left for this thread before it was started; undefined if nothing. */
+  /** The value that `setInherited` left for this thread before its start; undefined if there is none. */
   inherited(): unknown;
-  /** Leaves a value for the threads that are started from now on. */
+  /** Leaves a value for the threads that are started later. */
   setInherited(value: unknown): void;
-  /** Gives a reason to keep the event loop alive, or takes one back. */
+  /** Adds a reason to keep the event loop alive, or takes one back. */
   keepAlive(on: boolean): void;
   /** Runs a function in a later turn of the event loop, before the thread can sleep. */
   soon(run: () => void): void;
-  /** In place of Atomics.waitAsync, where the engine has none. */
+  /** Replaces Atomics.waitAsync where the runtime has none. */
   readonly waitAsync?: WaitAsync;
   /** Runs a function when the thread ends in an orderly way. */
   onExit(run: () => void): void;

@@ -4,14 +4,14 @@ import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
 import type { Host } from './host.js';
 
-// As they are at load: what a test replaces later, such as timers, must not keep promises from being told.
+// These functions are taken at load: a test that replaces timers must not keep promises from settling.
 const { setInterval } = timers;
 const { nextTick } = process;
 
 const KEY = 'taketurns:arena';
 const LONGEST_INTERVAL = 0x7fffffff;
 
-/** In a web worker of Deno `worker_threads` says that it is the first thread. */
+/** A web worker of Deno claims in `worker_threads` to be the first thread. */
 const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
 
 let timer: NodeJS.Timeout | undefined;
@@ -31,25 +31,25 @@ export const host: Host = {
   isMainThread: isMainThread && !isUnknown,
   processors: availableParallelism(),
   threadName: isUnknown ? 0 : threadId + 1,
-  // In Deno a thread that sleeps in Atomics.wait is not stopped, nor is one in a loop of wasm at once; in Bun neither.
+  // Deno and Bun do not stop a thread that sleeps in Atomics.wait, nor at once a thread in a loop of wasm.
   exitIsDeath: !('Deno' in globalThis || 'Bun' in globalThis),
   inherited: () => getEnvironmentData(KEY),
   setInherited: (value) => setEnvironmentData(KEY, value as never),
   keepAlive(on) {
-    // A pending Atomics.waitAsync does not keep Node alive, a timer does.
+    // A timer keeps Node alive; a pending Atomics.waitAsync does not.
     timer ??= setInterval(() => {}, LONGEST_INTERVAL);
     reasons += on ? 1 : -1;
     if (reasons > 0) timer.ref();
     else timer.unref();
   },
-  // Called in a microtask, it runs when there are no more of them, before the thread goes back to its event loop.
+  // In a microtask, nextTick runs the function after the last microtask, before the thread returns to its event loop.
   soon(run) {
     nextTick(run);
   },
   onExit(run) {
     if (exits.length === 0) {
       process.on('exit', end);
-      // The handlers of others may still use the library, so that ours must be the last.
+      // Other handlers may still use the library, so this one must be the last.
       process.on('newListener', (event, listener) => {
         if (event === 'exit' && listener !== end) queueMicrotask(beLast);
       });

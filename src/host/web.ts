@@ -1,7 +1,4 @@
-/**
- * This is the host of browsers. A browser hands nothing down to its workers, and an open page needs nothing to stay
- * alive.
- */
+/** This is the host of browsers. Their workers inherit no value, and an open page needs no timer to stay alive. */
 
 import { waitAsync } from './helper.js';
 import type { Host } from './host.js';
@@ -9,7 +6,7 @@ import type { Host } from './host.js';
 const later: (() => void)[] = [];
 let channel: MessageChannel | undefined;
 
-/** A channel to this thread itself: its messages are delivered sooner than a timer fires. */
+/** Opens a channel to this thread itself. Its messages arrive sooner than a timer fires. */
 function open(): MessageChannel {
   const opened = new MessageChannel();
   opened.port1.onmessage = () => later.shift()?.();
@@ -20,7 +17,7 @@ export const host: Host = {
   isMainThread: typeof document !== 'undefined',
   processors: navigator.hardwareConcurrency || 2,
   threadName: 0,
-  // terminate does not wait for the thread to stop.
+  // `terminate` does not wait for the thread to stop.
   exitIsDeath: false,
   inherited: () => undefined,
   setInherited: () => {},

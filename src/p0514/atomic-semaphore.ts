@@ -1,4 +1,4 @@
-/** AtomicSemaphore is a place of its own, at which threads wait for words to change. */
+/** An AtomicSemaphore is a place of its own, at which threads wait for words to change. */
 import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
 import { checkOptions, DisposedError } from '../errors.js';
@@ -9,12 +9,12 @@ import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
 
-/** What to send to another thread, for `AtomicSemaphore.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `AtomicSemaphore.from` there. */
 export type AtomicSemaphoreHandle = Handle<'AtomicSemaphore'>;
 
-/** What may be said of a new `AtomicSemaphore`. */
+/** The options of a new `AtomicSemaphore`. */
 export interface AtomicSemaphoreOptions {
-  /** Where it lives. Default: `Arena.default`. */
+  /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
@@ -53,9 +53,9 @@ function makeIt(options: AtomicSemaphoreOptions): Reference {
 }
 
 /**
- * P0514R1's `atomic_semaphore`: where threads wait for a change of words, apart from all who wait elsewhere. It is a
- * semaphore in name only: the state is the word's. One serves as many words as you like; those wake each other's
- * waiters, which look and sleep again. An array of them is a table of your own.
+ * P0514R1's `atomic_semaphore`: a place where threads wait for a change of words, apart from the waiters elsewhere. It
+ * is a semaphore in name only, since the word holds the state. One serves as many words as you like. These wake each
+ * other's waiters, which look and sleep again. An array of such semaphores is a table of your own.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has nothing like it.
  */
@@ -79,16 +79,16 @@ export class AtomicSemaphore {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of an AtomicSemaphore.
+   * @throws {TypeError} if the value is not the handle of an AtomicSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: AtomicSemaphoreHandle): AtomicSemaphore {
     return new AtomicSemaphore(find(KIND, handle));
   }
 
   /**
-   * What to send to another thread, for `from` there.
+   * The value to send to another thread, for `from` there.
    * @throws {DisposedError} if the semaphore has been disposed of.
    */
   get handle(): AtomicSemaphoreHandle {
@@ -97,8 +97,8 @@ export class AtomicSemaphore {
   }
 
   /**
-   * As `atomicSignal`, for those who wait at this semaphore; `all` and `one` do the same. On a disposed semaphore it
-   * does nothing. Never blocks.
+   * As `atomicSignal`, for the waiters at this semaphore; `all` and `one` do the same. Does nothing on a disposed
+   * semaphore. Never blocks.
    * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
    */
   signal(array: WaitableArray, index: number, notify: Notify = Notify.all): void {
@@ -184,8 +184,8 @@ export class AtomicSemaphore {
   }
 
   /**
-   * Closes it in every thread: whoever waits, now or later, gets a DisposedError, unless the word has changed. Never
-   * blocks, throws nothing.
+   * Closes the semaphore in every thread: all present and later waiters get a DisposedError, unless the word has
+   * changed. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.#places.closed) return;
@@ -222,12 +222,12 @@ export class AtomicSemaphore {
     this.#letGo();
   }
 
-  /** @internal The thread ends. */
+  /** @internal Is called when the thread ends. */
   [ended](): void {
     this.#at = CLOSED_OBJECT;
   }
 
-  /** Lets go of the shared object when no promise of this thread waits there any more. */
+  /** Releases the shared object when no promise of this thread waits there any more. */
   #letGo(): void {
     if (this.#waiting > 0 || this.#at === CLOSED_OBJECT) return;
     this.#at = CLOSED_OBJECT;

@@ -1,15 +1,13 @@
-/**
- * The free functions of P0514R1 wait in a table of places that the library owns, which is the arena's waiting array.
- */
+/** In the free functions of P0514R1, threads wait in a table of the library: the waiting array of the arena. */
 import { type Arena, attachmentOf } from '../arena.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
 
-/** Where threads wait for a word. */
+/** The place where threads wait for a word. */
 export interface AtomicWaitOptions {
-  /** Whose waiting array is used; waiters and signallers must name the same. Default: `Arena.default`. */
+  /** The arena of the waiting array; waiters and signallers must name the same. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
@@ -34,18 +32,18 @@ function tableOf({ arena }: AtomicWaitOptions = {}): Table {
 }
 
 /**
- * Blocks the thread until a word is another than `old`, and somebody has signalled that. It returns only when the
- * word has been seen changed: a word that changes and changes back in between may be missed (P0514R1, 3).
+ * Blocks the thread until a word differs from `old`, and a thread has signalled that. It returns only when it has seen
+ * the word changed: it may miss a word that changes and changes back (P0514R1, 3).
  *
- * The memory need not belong to the arena, and every width will do; the memory must be shared. The word must be
- * changed by `Atomics`. Who waits is found by its place in the buffer, in units of 8 bytes: words of different
- * buffers at the same place, and words whose places fall into one of the arena's `slots`, wake each other's
- * waiters, which look and sleep again. An `AtomicSemaphore` has no such neighbours.
+ * The memory must be shared, but need not belong to the arena, and the word may have any width. Threads must change the
+ * word by `Atomics`. A waiter is found by its place in the buffer, in units of 8 bytes. So words of different buffers
+ * at the same place, and words whose places share one of the arena's `slots`, wake each other's waiters. These look and
+ * sleep again. An `AtomicSemaphore` has no such neighbours.
  * @param array a typed array of integers, or of floats, which are compared by their bits.
  * @param index of the word, 0 to `array.length - 1`.
  * @param old a value that the array can hold.
  * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
- * @throws {TypeError} on a thread that may not block, if it would have to.
+ * @throws {TypeError} on a thread that must not block, if it would have to.
  */
 export function atomicWait<A extends WaitableArray>(
   array: A,
@@ -56,15 +54,15 @@ export function atomicWait<A extends WaitableArray>(
   tableOf(options).wait(new Word('atomicWait', array, index, old));
 }
 
-/** As `atomicWait`, but it only looks whether the word is another than `old`. Never blocks. */
+/** As `atomicWait`, but it only looks whether the word differs from `old`. Never blocks. */
 export function atomicTryWait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): boolean {
   return new Word('atomicTryWait', array, index, old).changed;
 }
 
 /**
- * As `atomicWait`, for a time at most.
+ * As `atomicWait`, for a limited time.
  * @param ms milliseconds, 0 (as `atomicTryWait`) to 2,147,483,647, or Infinity.
- * @returns whether the word has been seen changed; false not before the time is over.
+ * @returns whether it has seen the word changed. It returns false only when the time has passed.
  */
 export function atomicTryWaitFor<A extends WaitableArray>(
   array: A,
@@ -79,7 +77,7 @@ export function atomicTryWaitFor<A extends WaitableArray>(
 
 /**
  * As `atomicTryWaitFor`, until a point of the system's clock.
- * @param epochMs milliseconds since 1970, as `Date.now()` has them. A point that has passed: as `atomicTryWait`.
+ * @param epochMs milliseconds since 1970, as in `Date.now()`. After that point it is `atomicTryWait`.
  */
 export function atomicTryWaitUntil<A extends WaitableArray>(
   array: A,
@@ -92,7 +90,7 @@ export function atomicTryWaitUntil<A extends WaitableArray>(
   return waitUntil(tableOf(options), what, new Word(what, array, index, old), epochMs);
 }
 
-/** As `atomicWait`, without blocking the thread: a promise. The process stays alive until it is fulfilled. */
+/** As `atomicWait`, but returns a promise and does not block. The process stays alive until it is fulfilled. */
 export async function atomicWaitAsync<A extends WaitableArray>(
   array: A,
   index: number,
@@ -102,7 +100,7 @@ export async function atomicWaitAsync<A extends WaitableArray>(
   await tableOf(options).waitAsync(new Word('atomicWaitAsync', array, index, old));
 }
 
-/** As `atomicTryWaitFor`, without blocking the thread: a promise. */
+/** As `atomicTryWaitFor`, but returns a promise and does not block. */
 export async function atomicTryWaitForAsync<A extends WaitableArray>(
   array: A,
   index: number,
@@ -114,7 +112,7 @@ export async function atomicTryWaitForAsync<A extends WaitableArray>(
   return tableOf(options).waitAsync(word, checkDuration('atomicTryWaitForAsync', ms));
 }
 
-/** As `atomicTryWaitUntil`, without blocking the thread: a promise. */
+/** As `atomicTryWaitUntil`, but returns a promise and does not block. */
 export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
   array: A,
   index: number,
@@ -127,12 +125,12 @@ export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
 }
 
 /**
- * Unblocks who waits for a change of the word, which must have been changed before. Never blocks; without waiters it
+ * Wakes the waiters for a change of the word. The caller must have changed the word. Never blocks; without waiters it
  * is a load.
- * @param array as of `atomicWait`.
+ * @param array as for `atomicWait`.
  * @param index of the word, 0 to `array.length - 1`.
- * @param notify `all` (the default) and `one` do the same: several words may share a place, and to wake one who is
- * there could wake a stranger, so all are woken. `none` does nothing.
+ * @param notify `all` (the default) and `one` do the same: several words may share a place, and a single wake-up could
+ * reach a waiter of another word, so all are woken. `none` does nothing.
  * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
  */
 export function atomicSignal(

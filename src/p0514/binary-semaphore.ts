@@ -4,19 +4,19 @@ import { type Handle, Reference } from '../reference.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 
-/** What to send to another thread, for `BinarySemaphore.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `BinarySemaphore.from` there. */
 export type BinarySemaphoreHandle = Handle<'BinarySemaphore'>;
 
 const KIND = 'BinarySemaphore';
 const MAX = 1;
 
 /**
- * P0514R1's `binary_semaphore`: available (1) or unavailable (0). A lock without an owner: any thread may signal.
+ * P0514R1's `binary_semaphore`: available (1) or unavailable (0). It is a lock without an owner: any thread may signal.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has it as `std::binary_semaphore`.
  */
 export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
-  /** Its greatest value. */
+  /** The greatest value. */
   static readonly max = MAX;
 
   /**
@@ -30,17 +30,17 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a BinarySemaphore.
+   * @throws {TypeError} if the value is not the handle of a BinarySemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: BinarySemaphoreHandle): BinarySemaphore {
     return new BinarySemaphore(0, find(KIND, handle));
   }
 
   /**
-   * Makes it available, and unblocks (default: all, of whom one takes it). Never blocks. On a disposed semaphore it
-   * does nothing.
+   * Makes the semaphore available, and unblocks waiters. By default it unblocks all, and one of them takes it. Never
+   * blocks. Does nothing on a disposed semaphore.
    * @throws {RangeError} if it is available already; then nothing has changed.
    * @throws {TypeError} for a bad `notify`.
    */

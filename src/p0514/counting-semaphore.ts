@@ -5,7 +5,7 @@ import { LIMIT } from '../runtime/core.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
 
-/** What to send to another thread, for `CountingSemaphore.from` there: plain and structured-cloneable. */
+/** A plain, structured-cloneable value to send to another thread, for `CountingSemaphore.from` there. */
 export type CountingSemaphoreHandle = Handle<'CountingSemaphore'>;
 
 const KIND = 'CountingSemaphore';
@@ -16,11 +16,11 @@ const KIND = 'CountingSemaphore';
  * Source: Giroux, P0514R1, 32.10. C++20 has it as `std::counting_semaphore`.
  */
 export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
-  /** Its greatest value, 2,147,483,647. */
+  /** The greatest value, 2,147,483,647. */
   static readonly max = LIMIT;
 
   /**
-   * @param desired its value at first, 0 (the default) to `CountingSemaphore.max`.
+   * @param desired the first value, 0 (the default) to `CountingSemaphore.max`.
    * @throws {RangeError | TypeError} for an argument out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
@@ -30,19 +30,19 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if it is no handle of a CountingSemaphore.
+   * @throws {TypeError} if the value is not the handle of a CountingSemaphore.
    * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, or for another attachment of one.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CountingSemaphoreHandle): CountingSemaphore {
     return new CountingSemaphore(0, find(KIND, handle));
   }
 
   /**
-   * Adds to the value, and unblocks. Never blocks. On a disposed semaphore it does nothing.
+   * Adds to the value, and unblocks waiters. Never blocks. Does nothing on a disposed semaphore.
    * @param count 1 (the default) to `CountingSemaphore.max`.
-   * @param notify `all` (the default): as many waiters as the value suffices for; `one`: one of them; `none`: nobody,
-   * and the value is there for whoever comes, or for those whom a later signal unblocks.
+   * @param notify `all` (the default) unblocks as many waiters as the value suffices for, `one` unblocks one of them,
+   * and `none` unblocks nobody: the value stays for later callers, or for waiters that a later signal unblocks.
    * @throws {RangeError} if the value would pass `CountingSemaphore.max`; then nothing has changed.
    * @throws {RangeError | TypeError} for a bad count or `notify`.
    */

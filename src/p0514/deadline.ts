@@ -1,4 +1,4 @@
-/** The timed waits share these checks of their time arguments, which are a duration or a point of time. */
+/** The timed waits share these checks of their time arguments: a duration or a point of time. */
 import { badType } from '../errors.js';
 import { checkMilliseconds, LONGEST } from '../options.js';
 
@@ -7,7 +7,7 @@ export function checkDuration(what: string, milliseconds: number): number {
   return checkMilliseconds(`${what}: ms`, milliseconds);
 }
 
-/** The milliseconds from now to a point of the system's clock, as far as a timer reaches; 0 when it has passed. */
+/** Returns the milliseconds from now to a point of the system clock, at most those of a timer; 0 when it has passed. */
 export function untilThen(what: string, epochMs: number): number {
   if (typeof epochMs !== 'number')
     throw badType(`${what}: epochMs`, 'a number of milliseconds since 1970, as Date.now() has it', epochMs);
@@ -16,5 +16,5 @@ export function untilThen(what: string, epochMs: number): number {
   return Math.min(Math.max(0, epochMs - Date.now()), LONGEST);
 }
 
-/** What a thread that may not block is to call instead of a wait. */
+/** The calls that a thread must use instead of a wait if it must not block. */
 export const INSTEAD = 'the async form, or try without waiting';

@@ -1,5 +1,5 @@
 /**
- * The facilities of P0514R1 (Giroux, Adding std::*_semaphore to the atomics clause), each under its own name.
+ * This entry has the facilities of P0514R1 (Giroux, Adding std::*_semaphore to the atomics clause) under their names.
  * @module p0514
  */
 

@@ -1,24 +1,22 @@
 /** A signal names the waiters that it unblocks: all, one or none. */
 import { badType } from '../errors.js';
 
-/**
- * P0514R1's `semaphore_notify`: whom a signal unblocks of those who wait. If nobody, a later signal must.
- */
+/** P0514R1's `semaphore_notify`: the waiters that a signal unblocks. If it unblocks none, a later signal must. */
 export const Notify = {
-  /** Everybody who waits. */
+  /** All waiters. */
   all: 'all',
-  /** At least one, if anybody waits. */
+  /** At least one waiter, if there is any. */
   one: 'one',
-  /** Nobody. */
+  /** No waiter. */
   none: 'none',
 } as const;
 /** One of the values of `Notify`. */
 export type Notify = (typeof Notify)[keyof typeof Notify];
 
-/** NOTIFY_* of core/memory/layout.ts. */
+/** The numbers NOTIFY_* of core/memory/layout.ts. */
 const NUMBERS = { all: 0, one: 1, none: 2 };
 
-/** The number of a notify for the core, checked. */
+/** Checks a notify, and returns its number in the core. */
 export function notifyNumber(what: string, notify: Notify): number {
   if (!Object.hasOwn(NUMBERS, notify))
     throw badType(`${what}: notify`, "Notify.all, Notify.one or Notify.none ('all', 'one', 'none')", notify);

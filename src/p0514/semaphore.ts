@@ -1,8 +1,8 @@
 /**
- * This file holds what BinarySemaphore and CountingSemaphore have in common, which is all but their names. It is the public
- * face of core/primitives/counter.ts, where the algorithm is.
+ * This file holds all that BinarySemaphore and CountingSemaphore share, which is everything but their names. It is the
+ * public face of core/primitives/counter.ts, where the algorithm is.
  *
- * A wait that finds the value 0 goes on in the queue of a Semaphore over the same shared object.
+ * A wait that finds the value 0 continues in the queue of a Semaphore over the same shared object.
  */
 import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { make } from '../algorithms/objects.js';
@@ -26,14 +26,14 @@ import { SharedObject } from '../shared-object.js';
 import { checkDuration, INSTEAD, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';
 
-/** What may be said of a new `BinarySemaphore` or `CountingSemaphore`. */
+/** The options of a new `BinarySemaphore` or `CountingSemaphore`. */
 export interface SemaphoreOptions extends ParkingOptions {
-  /** Where it lives. Default: `Arena.default`. */
+  /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
 const DONE = Promise.resolve();
-/** Milliseconds to wait for a permit that is on its way, before looking whether it still is. */
+/** The milliseconds to wait for a permit that is on its way, before a look whether it still is. */
 const BRIEF = 1;
 const nap = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BRIEF);
@@ -60,14 +60,14 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   readonly #counter: Algorithms;
   readonly #queue: Semaphore;
   readonly #max: number;
-  /** Address of the shared object; of the closed one, once this knows that it has been disposed of. */
+  /** The address of the shared object, or of the closed one once this object knows that it has been disposed of. */
   #at = 0;
-  /** Promises that still wait, and may have to look at the shared object. */
+  /** The number of waiting promises, which may have to look at the shared object. */
   #pending = 0;
 
   /** @internal */
   protected constructor(kind: K, max: number, reference: Reference) {
-    // It holds the reference beside its queue, which lets go as soon as it finds itself closed.
+    // This object holds the reference besides its queue, which releases it as soon as it finds itself closed.
     super(kind, reference, 'semaphore');
     this.#kind = kind;
     this.#attachment = reference.attachment;
@@ -77,7 +77,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     this.#at = reference.address;
   }
 
-  /** The value now; 0 once it has been disposed of. Racy by nature: for diagnostics (P0514R1 has nothing like it). */
+  /** The value now, or 0 once the semaphore is disposed of. It is racy, and meant for diagnostics. P0514R1 lacks it. */
   get value(): number {
     return this.#counter.counted(this.#at);
   }
@@ -87,7 +87,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     return this.#at === CLOSED_OBJECT;
   }
 
-  /** @internal Adds `count` to the value, and unblocks. */
+  /** @internal Adds `count` to the value, and unblocks waiters. */
   protected raise(count: number, notify: Notify): void {
     const number = notify === 'all' ? 0 : notifyNumber(`${this.#kind}.signal`, notify);
     if (count !== 1 && !this.#valid(count))
@@ -106,10 +106,9 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Takes 1 from the value, blocking the thread while it is 0. Returns only with it. Waiters are served in the order
-   * in which they joined the queue; nobody overtakes them there, unless signals of `one` or `none` leave a value
-   * beside sleepers.
-   * @throws {TypeError} on a thread that may not block, such as a browser's main thread.
+   * Takes 1 from the value, and blocks the thread while the value is 0. Waiters are served in the order in which they
+   * joined the queue. Nobody overtakes them there, unless signals of `one` or `none` leave a value while threads sleep.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   wait(): void {
@@ -122,10 +121,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     if (!this.#attachment.mayBlock) throw mayNotBlock(INSTEAD);
   }
 
-  /**
-   * Goes on where countDown has answered that it has not taken anything. Throws the queue's error if it must, a
-   * TimeoutError when the time-out comes first.
-   */
+  /** Continues when countDown has taken nothing. Throws an error of the queue, or a TimeoutError after the time-out. */
   #queueUp(answer: number, options?: WaitOptions): void {
     if (answer === ANSWER_CLOSED) throw this.closed();
     try {
@@ -139,7 +135,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     }
   }
 
-  /** Whether the permit has come that was on its way; or the error of a closed queue. */
+  /** Returns whether the permit that was on its way has come, or the error of a closed queue. */
   #look(): unknown {
     try {
       return this.#queue.tryAcquire();
@@ -149,9 +145,10 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * The queue has not admitted a waiter, which cancels for a reason. True: it is through all the same, since the
-   * queue is closed, and it had been handed a permit. False: it has been handed one that is there, or on its way, or
-   * that somebody took who came later, and who then is counted as waiting: it must look again. Throws if it is out.
+   * Ends the wait of a request that the queue did not admit, because it was cancelled for a reason or the queue is
+   * closed. True: the request is through, since the queue is closed and had handed it a permit. False: it has been
+   * handed a permit, which is there or on its way, or which a later waiter took that is now counted as waiting; so it
+   * must look again. Throws if the request holds nothing.
    */
   #refused(error: unknown, reason: unknown): boolean {
     const isOut = this.#counter.withdraw(this.reference.address) !== ADMITTED;
@@ -162,8 +159,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Takes 1 from the value if it is not 0. Never blocks, and fails only when the value is 0.
-   * @returns whether it took it.
+   * Takes 1 from the value if that is not 0. Never blocks, and fails only when the value is 0.
+   * @returns whether it has taken it.
    * @throws {DisposedError} if the semaphore has been disposed of.
    */
   tryWait(): boolean {
@@ -173,11 +170,11 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * As `wait`, for a time at most.
+   * As `wait`, for a limited time.
    * @param ms milliseconds, 0 (as `tryWait`) to 2,147,483,647, or Infinity.
-   * @returns whether it took 1 from the value; false not before the time is over.
+   * @returns whether it has taken 1 from the value. It returns false only when the time has passed.
    * @throws {RangeError | TypeError} for a bad time.
-   * @throws {TypeError} on a thread that may not block.
+   * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   tryWaitFor(ms: number): boolean {
@@ -199,9 +196,9 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * As `wait`, until a point of the system's clock at most.
-   * @param epochMs milliseconds since 1970, as `Date.now()` has them. A point that has passed: as `tryWait`.
-   * @returns whether it took 1 from the value; false not before that time, by the clock as it was at the call.
+   * As `wait`, until a point of the system clock at most.
+   * @param epochMs milliseconds since 1970, as in `Date.now()`. If that point has passed, the call acts as `tryWait`.
+   * @returns whether it has taken 1 from the value. It returns false only after that point, by the clock at the call.
    * @throws as `tryWaitFor`.
    */
   tryWaitUntil(epochMs: number): boolean {
@@ -213,8 +210,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * As `wait`, without blocking the thread: the promise is fulfilled when 1 has been taken. In one line with blocked
-   * threads. The process stays alive until then.
+   * As `wait`, without blocking the thread: the promise is fulfilled when 1 has been taken. The process stays alive
+   * until then. The promise stands in one queue with blocked threads.
    * @returns a promise; it rejects with DisposedError if the semaphore has been or is being disposed of, and with
    * ArenaFullError if the arena has no room for another waiter.
    */
@@ -229,7 +226,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     try {
       await this.#queue.acquireAsync(1, options);
     } catch (reason) {
-      // For want of room, or in a thread that ends, it could not queue again; so it looks.
+      // The request may be unable to queue again, for want of room or because the thread ends. So it looks.
       for (let error = reason; !this.#refused(error, reason); await brief()) {
         const looked = this.#look();
         if (looked === true) return;
@@ -242,7 +239,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /**
    * As `tryWaitFor`, without blocking the thread.
-   * @returns a promise of whether it took 1 from the value. It rejects for a bad time, and as that of `waitAsync`.
+   * @returns a promise of whether it has taken 1 from the value. It rejects for a bad time, and as that of `waitAsync`.
    */
   async tryWaitForAsync(ms: number): Promise<boolean> {
     return this.#waitForAsync(checkDuration(`${this.#kind}.tryWaitForAsync`, ms));
@@ -274,9 +271,9 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Closes it in every thread: whoever waits, now or later, gets a DisposedError; whoever has been unblocked by then
-   * has what it waited for, even if its wait has not returned yet. Its memory is used again once every thread has
-   * let go of it. Never blocks, throws nothing.
+   * Closes the semaphore in every thread. All present and later waiters get a DisposedError. A waiter that has been
+   * unblocked by then has its 1, even if its wait has not returned yet. The memory is reused once every thread has
+   * released the semaphore. Never blocks, throws nothing.
    */
   override dispose(): void {
     super.dispose();
@@ -292,7 +289,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     this.#at = CLOSED_OBJECT;
   }
 
-  /** @internal Promises that still wait may have to look at the shared object. */
+  /** @internal Keeps the shared object while promises wait, since these may have to look at it. */
   protected override letGo(): void {
     this.#queue.dispose();
     if (this.#pending === 0) super.letGo();

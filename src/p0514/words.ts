@@ -1,6 +1,6 @@
 /**
- * Threads wait for a word of a typed array over shared memory to change. This file knows which word it is and what it is
- * compared with, and waits by the calls of core/algorithms/places.ts, since only JavaScript can look at the word.
+ * Threads wait for a word of a typed array over shared memory to change. This file finds the word and the value that it
+ * is compared with. It waits by the calls of core/algorithms/places.ts, since only JavaScript can look at the word.
  */
 import { host } from '#host';
 import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
@@ -10,7 +10,7 @@ import type { Attachment } from '../runtime/attachment.js';
 import { canWaitAsync, waitAsync } from '../runtime/wait-async.js';
 import { INSTEAD, untilThen } from './deadline.js';
 
-/** An array whose words can be waited on: of integers, or of floats, which are compared by their bits. */
+/** An array of integers or floats, whose words can be waited on. Floats are compared by their bits. */
 export type WaitableArray =
   | Int8Array
   | Uint8Array
@@ -24,13 +24,13 @@ export type WaitableArray =
   | Float32Array
   | Float64Array;
 
-/** What a word of the array holds. */
+/** The type of a word of the array. */
 export type ValueOf<A extends WaitableArray> = A extends BigInt64Array | BigUint64Array ? bigint : number;
 
 type Integers = Exclude<WaitableArray, Uint8ClampedArray | Float32Array | Float64Array>;
 type Maker<A> = new (buffer: ArrayBufferLike, offset?: number, length?: number) => A;
 
-/** By the name of an array's class: one word of it, and the same as Atomics can load it. */
+/** One word of each class of array, by its name, and the same word as Atomics can load it. */
 const kinds: Record<string, { word: WaitableArray; bits: Integers; load: Maker<Integers> }> = {};
 
 function kind(make: Maker<WaitableArray>, load: Maker<Integers>): void {
@@ -44,12 +44,12 @@ kind(Uint8ClampedArray, Uint8Array);
 kind(Float32Array, Int32Array);
 kind(Float64Array, BigInt64Array);
 
-/** Of arrays that Atomics cannot load: the same memory as integers. */
+/** The same memory as integers, for arrays that Atomics cannot load. */
 const views = new WeakMap<WaitableArray, Integers>();
 
 /**
- * 64-bit words that lie below each other have one key: a signal through an array of another width finds the waiter.
- * The key is the place in the buffer alone. Nothing tells one buffer from another in every thread.
+ * The bytes that share a key, so that a signal through an array of another width finds the waiter. The key is the place
+ * in the buffer alone, since no property identifies a buffer in every thread.
  */
 const KEY_BYTES = 8;
 
@@ -64,7 +64,7 @@ export function keyOf(what: string, array: WaitableArray, index: number): number
   return Math.floor((array.byteOffset + index * array.BYTES_PER_ELEMENT) / KEY_BYTES);
 }
 
-/** A word and the value that it is waited to change from. */
+/** A word, and the value from which it is to change. */
 export class Word {
   readonly key: number;
   readonly #array: Integers;
@@ -95,25 +95,25 @@ export class Word {
     }
   }
 
-  /** Whether it is another than it was. */
+  /** Whether the word has changed. */
   get changed(): boolean {
     return Atomics.load(this.#array as Int32Array, this.#index) !== this.#old;
   }
 }
 
-/** Also where a page has no shared memory at all, and so no name for it. */
+/** Works also where a page has no shared memory, and so no SharedArrayBuffer. */
 function isShared(buffer: ArrayBufferLike): boolean {
   return typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer;
 }
 
-/** How often a waiter looks before it goes to its place. */
+/** The number of looks before a waiter goes to its place. */
 const LOOKS = 50;
 
-/** Where the thread waits through promises; at its end it is there no more. */
+/** The functions that take the promises of this thread from their places when the thread ends. */
 const pending = new Set<() => void>();
 let endIsHeard = false;
 
-/** Where threads wait for words to change. */
+/** The places where threads wait for words to change. */
 export abstract class Places {
   readonly #attachment: Attachment;
   /** @internal */
@@ -124,13 +124,13 @@ export abstract class Places {
     this.algorithms = algorithmsOf(attachment);
   }
 
-  /** The place of a key; throws if there is none any more. */
+  /** Returns the place of a key. Throws if there is none any more. */
   abstract placeOf(key: number): number;
 
-  /** Throws if who waits must not wait any longer. */
+  /** Throws if a waiter must not wait any longer. */
   abstract checkOpen(): void;
 
-  /** Whether the word has changed; false when that has not come within the time. */
+  /** Waits until the word has changed. Returns false if that has not happened within the time. */
   wait(word: Word, milliseconds = Infinity): boolean {
     const place = this.placeOf(word.key);
     if (word.changed) return true;
@@ -152,7 +152,7 @@ export abstract class Places {
     }
   }
 
-  /** The same without blocking the thread. The process stays alive meanwhile. */
+  /** Does the same without blocking the thread. The process stays alive meanwhile. */
   async waitAsync(word: Word, milliseconds = Infinity): Promise<boolean> {
     const place = this.placeOf(word.key);
     if (word.changed) return true;
@@ -184,7 +184,7 @@ export abstract class Places {
     }
   }
 
-  /** Wakes who waits for a change of a word with this key. */
+  /** Wakes the waiters for a change of a word with this key. */
   signal(key: number): void {
     this.algorithms.signalAt(this.placeOf(key));
   }
@@ -198,7 +198,7 @@ function hearEnd(): void {
   });
 }
 
-/** Waits, in pieces that a timer can be set to, until a point of the system's clock. */
+/** Waits until a point of the system clock, in pieces that a timer can be set to. */
 export function waitUntil(places: Places, what: string, word: Word, epochMs: number): boolean {
   while (true) {
     const left = untilThen(what, epochMs);

@@ -1,10 +1,10 @@
 /**
- * An attachment is one thread's side of one arena: its core instance, its doorbell, and the objects to which it is attached.
+ * An attachment is one thread's side of one arena: its core instance, its doorbell, and its objects.
  *
- * A thread attaches once to an arena however many handles of it arrive, since it must have one place in
- * the registry. It is attached to a shared object (core/memory/attachments.ts) for as long as a library object of its
- * own may still use that: until the last one is disposed of, finds the shared object disposed of, or is
- * collected, and until the end of the thread.
+ * A thread attaches to an arena once, however many handles of it arrive, since it must have one place in the registry.
+ * It is attached to a shared object (core/memory/attachments.ts) for as long as one of its library objects may still
+ * use that. This ends when the last of these is disposed of, finds the shared object disposed of, or is collected, and
+ * at the latest when the thread ends.
  */
 import { host } from '#host';
 import { ArenaFullError, mayNotBlock } from '../errors.js';
@@ -14,49 +14,49 @@ import { Doorbell } from './doorbell.js';
 import { Head } from './head-promise.js';
 import { Promises } from './promises.js';
 
-// Where a worker may go on for a while after its end was told: milliseconds until it is taken to have ended, and
-// between two looks at it until then. It may even attach meanwhile.
+// Some runtimes let a worker run on, or even attach, after they have reported its end. It counts as ended after GRACE
+// milliseconds, and is looked at every LOOK milliseconds until then.
 const GRACE = 1000;
 const LOOK = 20;
 
-/** Called on a library object at the end of the thread: it must not use the shared object any more. */
+/** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
 export const ended = Symbol('ended');
 
 export interface Owner {
   [ended](): void;
 }
 
-/** In place of an attachment's number: another owner in this thread has given it to `hold`, and still lives. */
+/** Stands for the number of an attachment that another owner in this thread holds. */
 export const HELD = 0;
 
 const attachments = new Map<bigint, Attachment>();
-/** The same by memory object, of which each message brings a new one. */
+/** The same by memory object. Each message brings a new one. */
 const byMemory = new WeakMap<WebAssembly.Memory, Attachment>();
 
-/** The words of 8 bytes in the header of an arena's memory, and which of them is its id. */
+/** The number of 8-byte words in the header of an arena's memory, and the index of its id among them. */
 const HEADER = 5;
 const ID = 1;
 
-/** The attachment to the arena that a memory object, which has just come, is of. It costs no instance of the core. */
+/** Returns the attachment to the arena of a memory object that has just arrived. It costs no instance of the core. */
 function known({ buffer }: WebAssembly.Memory): Attachment | undefined {
   if (buffer.byteLength < 8 * HEADER) return undefined;
   const header = new BigInt64Array(buffer, 0, HEADER);
   const attachment = attachments.get(Atomics.load(header, ID));
-  // Whatever else has come to hold that id is left to the core to refuse.
+  // The core refuses any other memory that happens to hold that id.
   if (attachment?.memory.buffer.byteLength !== buffer.byteLength) return undefined;
   for (let i = 0; i < HEADER; i++) if (attachment.header[i] !== header[i]) return undefined;
   return attachment;
 }
 
-/** What this thread knows of a shared object that it is attached to. */
+/** The things that this thread knows of a shared object to which it is attached. */
 export interface Shared {
   /** The number of the attachment in the core. */
   readonly number: number;
-  /** The same if the object is robust, so that the permits held are counted there; else 0. */
+  /** The same number if the object is robust, so that held permits are counted there; else 0. */
   readonly robust: number;
-  /** Where promises of this thread wait on the object. */
+  /** The promises of this thread that wait on the object. */
   readonly promises: Promises;
-  /** Its promise that is the head waiter of it, if it is a mutex. */
+  /** The promise of this thread that is the head of the object, if that is a mutex. */
   readonly head: Head;
 }
 
@@ -64,17 +64,17 @@ export class Attachment {
   readonly memory: WebAssembly.Memory;
   readonly core: Core;
   readonly id: bigint;
-  /** Index of the thread in the arena's registry. */
+  /** The index of the thread in the registry of the arena. */
   readonly thread: number;
-  /** Whether the engine lets this thread block: a browser's main thread may not. */
+  /** Whether the runtime lets this thread block: a browser forbids it on the main thread. */
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
   readonly awake: Awake;
-  /** What is written once, when an arena is made: magic, version, id and sizes. */
+  /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
   readonly #endings: (() => void)[] = [];
   readonly #shared = new Map<number, { count: number; readonly shared: Shared }>();
-  /** The library objects that hold something. */
+  /** The library objects that hold a shared object. */
   readonly #owners = new Set<WeakRef<Owner>>();
   readonly #refs = new WeakMap<Owner, WeakRef<Owner>>();
   readonly #collected = new FinalizationRegistry<{ address: number; ref: WeakRef<Owner> }>(
@@ -101,7 +101,7 @@ export class Attachment {
     host.onExit(() => this.#end());
   }
 
-  /** This thread's attachment to the arena in the memory, made if there is none yet. Undefined: no arena in it. */
+  /** Returns this thread's attachment to the arena in the memory, or makes it. Undefined if the memory has no arena. */
   static of(memory: WebAssembly.Memory): Attachment | undefined {
     let attachment = byMemory.get(memory) ?? known(memory);
     if (!attachment) {
@@ -115,13 +115,13 @@ export class Attachment {
   }
 
   /**
-   * Stays attached to an object for as long as the owner lives or until `letGo`.
-   * @param number of an attachment that the core has just made; HELD if another owner holds it.
+   * Keeps the thread attached to an object until the owner is collected or calls `letGo`.
+   * @param number of an attachment that the core has just made, or HELD if another owner holds it.
    */
   hold(owner: Owner, address: number, number: number): Shared {
     let entry = this.#shared.get(address);
     if (entry) {
-      // One serves the thread, however many library objects it has.
+      // One attachment serves the thread, however many library objects it has.
       entry.count++;
       if (number !== HELD) this.core.detach(number);
     } else {
@@ -149,29 +149,29 @@ export class Attachment {
     const entry = this.#shared.get(address);
     if (!entry || --entry.count > 0) return;
     const { number, robust } = entry.shared;
-    // Who holds permits of a robust object stays attached: it may come back by handle or name to release them.
+    // A thread that holds robust permits stays attached: it may come back by handle or name to release them.
     if (robust && this.core.held(number) > 0 && !this.core.isDisposed(address)) return;
     this.#shared.delete(address);
     this.core.detach(number);
   }
 
-  /** What tells this thread from all others that have or had its index. */
+  /** The pair that distinguishes this thread from all others that have or had its index. */
   get identity(): { readonly thread: number; readonly life: number } {
     return { thread: this.thread, life: this.core.lifeIfAlive(this.thread) };
   }
 
-  /** Reaps a thread that was registered with this life, and runs no more. Whether it was alive until now. */
+  /** Reaps a thread that was registered with this life and no longer runs. Returns whether it was alive until now. */
   reap(thread: number, life: number): boolean {
     return this.core.reap(thread, life, 0) === REAPED;
   }
 
-  /** The same of one that was terminated: when it sleeps, or has surely ended. */
+  /** The same for a terminated thread, once it sleeps or has surely ended. */
   reapTerminated(thread: number, life: number, left = host.exitIsDeath ? 0 : GRACE): void {
     if (this.core.reap(thread, life, Number(left > 0)) !== STILL_AWAKE) return;
     setTimeout(() => this.reapTerminated(thread, life, left - LOOK), LOOK);
   }
 
-  /** The same of the thread that the runtime has called so, if it is attached. */
+  /** The same for the thread to which the runtime has given this name, if it is attached. */
   reapHost(name: number, left = host.exitIsDeath ? 0 : GRACE): void {
     for (let i = this.core.mostThreads(); i > 0; i--) {
       const life = this.core.lifeIfAlive(i);
@@ -180,7 +180,7 @@ export class Attachment {
     if (left > 0) setTimeout(() => this.reapHost(name, left - LOOK), LOOK);
   }
 
-  /** Has this done when the thread ends, while it is still in the registry. */
+  /** Registers a function that is called when the thread ends, while it is still in the registry. */
   beforeEnd(ending: () => void): void {
     this.#endings.push(ending);
   }
@@ -213,7 +213,7 @@ function refuseAfterEnd(): never {
   throw new Error('this thread has ended: it is attached to the arena no more');
 }
 
-/** Stands in for the functions of the core that would block. */
+/** Replaces the functions of the core that would block. */
 export function refuseToBlock(): never {
   throw mayNotBlock('acquireAsync, holdAsync or tryAcquire');
 }

@@ -1,33 +1,33 @@
 /**
- * The waiters of this thread stay awake for a fixed time before they sleep. The core counts that time in turns of its pause.
- * This file measures how long such a turn takes, and measures it again, since the engine compiles the core anew as it runs.
+ * The waiters of this thread stay awake for a fixed time before they sleep. The core counts it in turns of its pause.
+ * This file measures such a turn, again and again, since V8 recompiles the core as it runs.
  */
 import { host } from '#host';
 import type { Core } from './core.js';
 
-// As it is at load: a test may replace the clock later.
+// The clock is taken at load, since a test may replace it later.
 const clock = performance.now.bind(performance);
 
 /**
- * Nanoseconds: about what a park and a wake-up cost. Hand-overs of 11 to 60 microseconds have been measured
- * (docs/waiting.md). By the rule for renting or buying, who waits for about that long and then sleeps never spends more
- * than twice what the best choice would have cost.
+ * The nanoseconds of a park and a wake-up, roughly. Hand-overs of 11 to 60 microseconds have been measured
+ * (docs/waiting.md). By the rule for renting or buying, a waiter that polls for about that long and then sleeps never
+ * spends more than twice the cost of the best choice.
  */
 const AWAKE = 50_000;
-/** Turns in one measurement, some microseconds. */
+/** The turns in one measurement, which takes some microseconds. */
 const SAMPLE = 256;
 const SAMPLES = 3;
-/** Nanoseconds that a turn may take: a clock that is coarse, or a thread that was interrupted, must not mislead. */
+/** The bounds of a turn in nanoseconds, since a coarse clock or an interrupted thread must not mislead. */
 const LEAST = 4;
 const MOST = 100;
-/** Where the clock is too coarse to tell. */
+/** The nanoseconds of a turn where the clock is too coarse to measure it. */
 const USUAL = 12;
-/** Tickets that a waiter may have before its own and stay awake: as many as there are processors, but in this range. */
+/** A waiter stays awake with this many tickets before its own: as many as there are processors, within these bounds. */
 const NEAREST = 2;
 const FARTHEST = 8;
-/** From here on it is measured again each time that the thread has waited so often; before, each time that this number doubles. */
+/** After this many waits, the thread measures once in as many; before, whenever its waits have doubled. */
 const SELDOM = 1024;
-/** The core takes 32 bits. */
+/** The greatest duration, since the core takes 32 bits. */
 const MOST_MICROSECONDS = 2 ** 30;
 
 export class Awake {
@@ -47,19 +47,19 @@ export class Awake {
     this.#measure();
   }
 
-  /** To be called when the thread is about to wait, and likely to sleep. */
+  /** Is called when the thread is about to wait, and likely to sleep. */
   waits(): void {
     if (++this.#waits < this.#next) return;
     this.#next += Math.min(this.#next, SELDOM);
     this.#measure();
   }
 
-  /** The thread has just taken a mutex as the head waiter. */
+  /** Is called when the thread has just taken a mutex as the head. */
   turnBegins(): void {
     this.#begun = this.#clock();
   }
 
-  /** Microseconds since the last `turnBegins`. */
+  /** The microseconds since the last `turnBegins`. */
   get sinceTurn(): number {
     return Math.min((this.#clock() - this.#begun) * 1000, MOST_MICROSECONDS);
   }
@@ -72,7 +72,7 @@ export class Awake {
       least = Math.min(least, this.#clock() - begun);
     }
     const turn = least > 0 ? Math.min(Math.max((least * 1e6) / SAMPLE, LEAST), MOST) : USUAL;
-    // With one processor whoever polls keeps from running whom it waits for.
+    // With one processor, a polling thread keeps the thread that it waits for from running.
     const turns = this.#processors > 1 ? Math.ceil(AWAKE / turn) : 0;
     this.#core.setAwake(turns, Math.min(Math.max(this.#processors, NEAREST), FARTHEST));
   }

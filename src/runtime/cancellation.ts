@@ -1,9 +1,7 @@
-/**
- * This file calls a promise back when its time-out comes or its signal is aborted, and makes the error of a time-out.
- */
+/** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
 import { TimeoutError } from '../errors.js';
 
-/** Those who cancel when a signal fires: it has one listener for all of them, however many share it. */
+/** The requests that a signal cancels. The signal has one listener for all of them. */
 interface Abortion {
   readonly givers: Set<() => void>;
   readonly listener: () => void;
@@ -14,7 +12,7 @@ const abortions = new WeakMap<AbortSignal, Abortion>();
 function listen(signal: AbortSignal): Abortion {
   const givers = new Set<() => void>();
   const listener = (): void => {
-    // Not over a copy: one that cancels may get another its permits, and then that is settled and gone.
+    // The loop does not copy the set: a cancelled request may pass permits to another, which is then settled and gone.
     for (const cancel of givers) cancel();
   };
   signal.addEventListener('abort', listener);
@@ -23,7 +21,7 @@ function listen(signal: AbortSignal): Abortion {
   return abortion;
 }
 
-/** Calls `cancel` when the time-out or the signal comes; returns what stops that. */
+/** Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops that. */
 export function watch(
   timeout: number,
   signal: AbortSignal | undefined,
@@ -44,7 +42,7 @@ export function watch(
   };
 }
 
-/** What a request is for, as its TimeoutError says it. */
+/** The subject of a TimeoutError: the thing that was requested. */
 export type Wanted = 'the permits were' | 'the lock was';
 
 export function timedOut(wanted: Wanted, timeout: number): TimeoutError {

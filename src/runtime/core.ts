@@ -1,11 +1,11 @@
 /**
- * This file lists the exports of the compiled core and the numbers with which it answers, and gives a thread an instance of
- * it over an arena's memory. core/memory/layout.ts has the numbers too, and a unit test compares the two.
+ * This file lists the exports of the compiled core and the numbers of its answers, and gives a thread an instance of
+ * the core over the memory of an arena. core/memory/layout.ts has the same numbers, and a unit test compares the two.
  */
 import { coreBytes } from './core-bytes.js';
 import { embedded } from './embedded.js';
 
-/** What the core's functions answer. */
+/** The answers of the functions of the core. */
 export const ADMITTED = 0;
 export const REFUSED = 2;
 export const TIMED_OUT = 6;
@@ -26,7 +26,7 @@ export const HEAD = 8;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
 
-// States of wait elements, and in an owner: promises wait, not the thread itself.
+// These are states of wait elements. ASYNC marks an owner whose promises wait, not the thread itself.
 export const IDLE = 0;
 export const WAITING = 2;
 export const AWAKE = 5;
@@ -34,16 +34,16 @@ export const TOMBSTONE = 6;
 export const ATTACHED = 9;
 export const ASYNC = 0x1000;
 
-/** Address of the object that is disposed of for ever; who has let go of an object points here. */
+/** The address of an object that is always disposed of. A library object that has released its object points here. */
 export const CLOSED_OBJECT = 512;
-/** Bytes of an object. */
+/** The number of bytes of an object. */
 export const OBJECT_SIZE = 128;
-/** Offset of the place in an AtomicSemaphore's object. */
+/** The offset of the place in the object of an AtomicSemaphore. */
 export const O_PLACE = 40;
-/** Offset of the bytes in a drafted name, and how many there is room for. */
+/** The offset of the bytes in a drafted name, and the number of bytes that fit. */
 export const NAME_BYTES = 20;
 export const NAME_ROOM = 108;
-/** Most permits that one semaphore can have, and that one request can ask for. */
+/** The greatest number of permits that one semaphore can have, and that one request can ask for. */
 export const LIMIT = 0x7fffffff;
 
 /** The exports of core.wasm; see the docstrings in core/. Addresses and answers are int32. */
@@ -152,13 +152,13 @@ export interface Core {
   ownerOf(address: number): number;
   waitersOf(address: number): number;
   waitsSince(attachment: number, now: number): void;
-  /** The ticket that the thread took last; the algorithms' instance writes it too. */
+  /** The last ticket of the thread. The instance of the algorithms writes it too. */
   readonly ticketTaken: WebAssembly.Global<'i64'>;
 }
 
 const instanceOver = embedded<Core>(coreBytes);
 
-/** An instance of the core for the calling thread, over the memory. */
+/** Makes an instance of the core for the calling thread, over the memory. */
 export function instantiate(memory: WebAssembly.Memory): Core {
   return instanceOver({ env: { memory } });
 }

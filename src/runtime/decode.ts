@@ -1,19 +1,19 @@
 /**
- * A WebAssembly module is embedded as a text, which this file decodes. Most bytes are one character there, so that a
- * compressor of the bundle finds the repetitions of the module. A printable byte stands for itself, so that the
- * compressor finds the names of the exports in the code around the text as well. Base64 has no character that is one
- * byte, and takes a third more when compressed.
+ * A WebAssembly module is embedded as a text, which this file decodes. Most bytes are one character of the text, so a
+ * compressor of the bundle finds the repetitions of the module. A printable byte stands for itself, so the compressor
+ * finds the names of the exports in the surrounding code as well. Base64 has no character that is one byte, and takes a
+ * third more when compressed.
  *
- * The characters of TABLE, which are rare as bytes, stand for other bytes: the first five for the page that the next
- * character is on, with 57 bytes from "#" on; those after them for 254, 255, 0 to 27, 127 and 128.
- * scripts/build-core.mjs writes the text, by this very table.
+ * The characters of TABLE, which are rare as bytes, stand for other bytes. The first five name the page of the next
+ * character; a page has 57 bytes from "#" on. The characters after them stand for 254, 255, 0 to 27, 127 and 128.
+ * scripts/build-core.mjs writes the text by this very table.
  */
 const TABLE = "*/9:=%')+,-.125678;<>?CJMTVWXZ[]^_xz{";
 const PAGES = 5;
 const PAGE = 57;
 const FIRST = 35;
 
-/** The bytes of such a text. */
+/** Returns the bytes of such a text. */
 export function decode(text: string): Uint8Array<ArrayBuffer> {
   const bytes: number[] = [];
   let page = -1;
@@ -27,6 +27,6 @@ export function decode(text: string): Uint8Array<ArrayBuffer> {
     else if (place < PAGES) page = place * PAGE;
     else bytes.push(place + (place < 35 ? 249 : 92));
   }
-  // Taken modulo 256.
+  // The array takes each number modulo 256.
   return Uint8Array.from(bytes);
 }

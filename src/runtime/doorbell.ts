@@ -1,48 +1,48 @@
 /**
  * The doorbell of a thread is the one word on which all of its promises wait together.
  *
- * A thread that makes an async waiter due adds 1 to the doorbell of the waiter's thread and notifies it. That thread has at
- * most one `Atomics.waitAsync` pending on its doorbell, however many promises wait: such a wait cannot be cancelled, and
- * every one costs the engine memory until it is notified.
+ * A releasing thread that makes a promise due adds 1 to the doorbell of the thread of that promise, and notifies it.
+ * That thread has at most one `Atomics.waitAsync` pending on its doorbell, however many promises wait: such a wait
+ * cannot be cancelled, and each one costs the runtime memory until it is notified.
  *
- *     rest: d = doorbell; settle what is due and enter what is not entered; none left? done.
+ *     rest: d = doorbell; settle the due promises and enter the others; if none is left, end.
  *           Else waitAsync(doorbell, d) unless one is pending, then again
  *
- * The thread that rings notes in the record of the other which run is due, of all modulo 256. So a thread looks at that run
- * and few others, however many wait. It looks at every one when the look before was cut short by an exception.
+ * The thread that rings records in the other thread's record which run is due, modulo 256. So a thread looks at that
+ * run and few others, however many wait. It looks at all of them if an exception has cut the previous look short.
  *
- * The doorbell is read before what is due, and that before the grants: a ring after that makes the wait return at once
- * (D7).
+ * A thread reads the doorbell before the records of due runs, and those before the grants. So the wait returns at once
+ * if the doorbell rings after that (D7).
  */
 import { host } from '#host';
 import type { Core } from './core.js';
 import { waitAsync } from './wait-async.js';
 
-/** What looks after its promises when the doorbell has rung for it. */
+/** An object that looks after promises when the doorbell has rung for it. */
 export interface Resting {
-  /** Leaves it entered, by which the doorbell knows it, or done. */
+  /** Settles the due promises. Afterwards the object is `entered` in the doorbell, or `done`. */
   rest(): void;
-  /** @internal Where the doorbell has it. */
+  /** @internal The place of the object in the doorbell. */
   place: number;
 }
 
-/** Words of the thread's record, as core/memory/layout.ts has them: from the doorbell on. */
+/** These are offsets and numbers of words of the thread's record in core/memory/layout.ts, from the doorbell on. */
 const TO_DUE = 7;
 const DUE_WORDS = 8;
 const PLACES = 32 * DUE_WORDS;
-/** In no place. */
+/** The place of an object that has none. */
 export const NOWHERE = -1;
 
 export class Doorbell {
   readonly #words: Int32Array;
   readonly #index: number;
-  /** Those with waiters. */
+  /** The objects with waiters. */
   readonly #waiting = new Set<Resting>();
-  /** Those of them that may not be entered. */
+  /** The ones among them that are perhaps not entered. */
   readonly #awake = new Set<Resting>();
-  /** Those that are entered, by the bit that is set for them when they are due. */
+  /** The entered ones, by the bit that is set for them when they are due. */
   readonly #entered: (Set<Resting> | undefined)[] = [];
-  /** Whether a look has not come to its end. */
+  /** Whether a look has not reached its end. */
   #inDoubt = false;
   #listening = false;
   #restDue = false;
@@ -53,13 +53,13 @@ export class Doorbell {
     this.#index = core.doorbell() >> 2;
   }
 
-  /** @internal The first promise waits. */
+  /** @internal Is called when the first promise waits. */
   waitFor(promises: Resting): void {
     this.#waiting.add(promises);
     this.wake(promises);
   }
 
-  /** @internal The last promise has been settled. */
+  /** @internal Is called when the last promise has been settled. */
   done(promises: Resting): void {
     this.#waiting.delete(promises);
     this.#awake.delete(promises);
@@ -67,7 +67,7 @@ export class Doorbell {
     if (this.#waiting.size === 0) this.#keepAlive(false);
   }
 
-  /** @internal They are entered, and noted by this number when they are due. */
+  /** @internal Is called when the promises are entered. A releasing thread records this number when they are due. */
   entered(promises: Resting, number: number): void {
     this.#awake.delete(promises);
     this.#put(promises, number % PLACES);
@@ -82,11 +82,11 @@ export class Doorbell {
     this.#entered[place].add(promises);
   }
 
-  /** @internal A run may not be entered. */
+  /** @internal Is called when a run is perhaps not entered. */
   wake(promises: Resting): void {
     this.#awake.add(promises);
     if (this.#restDue) return;
-    // In this order: if an exhausted stack lets the first fail, the next one to come tries again.
+    // The order matters: if an exhausted stack lets `soon` fail, the next call tries again.
     host.soon(this.#soon);
     this.#restDue = true;
   }

@@ -3,8 +3,8 @@ import { decode } from './decode.js';
 import { compile } from './requirements.js';
 
 /**
- * How to get an instance of the module in these bytes (decode.ts): its exports, as a copy, because the exports object
- * is frozen and what a thread must not call, or not any more, is replaced.
+ * Returns a function that makes an instance of the module in these bytes (decode.ts). It returns a copy of the exports,
+ * because the exports object is frozen and functions that a thread must not call are replaced.
  */
 export function embedded<Exports>(bytes: string): (imports: WebAssembly.Imports) => Exports {
   let compiled: WebAssembly.Module | undefined;

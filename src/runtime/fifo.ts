@@ -10,7 +10,7 @@ export class Fifo<T> {
   shift(): T | undefined {
     const item = this.#items[this.#head];
     this.#items[this.#head++] = undefined;
-    // Half of it empty: move the rest down, which each item pays for once.
+    // Half of the array is empty, so the items move down. Each item pays for that once.
     if (this.#head >= 64 && this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

@@ -1,9 +1,10 @@
 /**
- * This file looks after a promise of this thread that is the head waiter of a mutex, until it has the lock or cancels.
+ * This file looks after a promise of this thread that is the head of a mutex, until it has the lock or is cancelled.
  * The thread has at most one such promise at a time for each mutex.
  *
- * It reserves the lock at once, since its thread cannot poll (core/primitives/mutex.ts). Whoever unlocks then rings the doorbell of
- * the thread; if that is the thread itself, it tries the lock again before `unlock` returns, and rings nobody.
+ * The promise reserves the lock at once, since its thread cannot poll (core/primitives/mutex.ts). The unlocking thread
+ * then rings the doorbell of this thread. If this thread unlocks itself, it tries the lock again before `unlock`
+ * returns, and rings no doorbell.
  */
 import { DisposedError } from '../errors.js';
 import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
@@ -32,7 +33,7 @@ export class Head implements Resting {
     return this.#settle !== undefined;
   }
 
-  /** A promise has just become the head, which is settled so, and has waited since then. */
+  /** Is called when a promise has become the head. `settle` settles it, and it has waited since `since`. */
   begin(settle: Resolve, since: number): void {
     this.#settle = settle;
     this.#core.waitsSince(this.#attachment, since);
@@ -40,7 +41,7 @@ export class Head implements Resting {
     this.rest();
   }
 
-  /** Takes the lock, if it may. The lock has been given back by this thread, or the doorbell has rung. */
+  /** Takes the lock if it may. This thread has given the lock back, or its doorbell has rung. */
   rest(): void {
     if (this.#settle === undefined) return;
     const answer = this.#core.reserveLock(this.#at, this.#attachment);
@@ -49,7 +50,7 @@ export class Head implements Resting {
     else this.#doorbell.entered(this, this.#at / OBJECT_SIZE);
   }
 
-  /** The thread ends: the mutex has cancelled its places itself. */
+  /** Is called when the thread ends. The mutex cancels its requests itself. */
   forget(): void {
     this.#settle = undefined;
   }
@@ -65,7 +66,7 @@ export class Head implements Resting {
     this.#settle = undefined;
     this.#doorbell.done(this);
     settle(value);
-    // Who is next may be a promise of this very thread, for which nobody rings.
+    // The next waiter may be a promise of this very thread, for which no other thread rings.
     if (this.#promises.first !== 0) this.#promises.settle();
   }
 }

@@ -24,5 +24,5 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS;
 
-/** A program that has no algorithms carries no table: its two kinds say their numbers themselves. */
+/** A program without the algorithms carries no table, because its two classes state their numbers themselves. */
 export type NumberOf<K extends Kind> = (typeof KINDS)[K];

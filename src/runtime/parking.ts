@@ -1,7 +1,7 @@
-/** A thread sleeps by these functions while its request is queued, for a limited time or not. */
+/** A thread sleeps by the functions in this file while its request is queued, with or without a time limit. */
 import { ANSWER_FULL, type Core, TIMED_OUT } from './core.js';
 
-/** Of so many milliseconds from now on, how many are left. */
+/** Returns a function that says how many of these milliseconds are left. */
 export function countdown(timeout: number): () => number {
   if (timeout === Infinity) return () => timeout;
   const begun = performance.now();
@@ -13,8 +13,8 @@ export function nanoseconds(milliseconds: number): bigint {
 }
 
 /**
- * Blocks the thread, whose request is QUEUED, until it is its turn, or until no time is left and the request has left the
- * queue. ADMITTED, ANSWER_CLOSED, or REFUSED if it has cancelled.
+ * Blocks the thread, whose request is QUEUED, until its turn has come, or until the time has passed and the request has
+ * left the queue. Returns ADMITTED, ANSWER_CLOSED, or REFUSED if the request was cancelled.
  */
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): number {
   const now = Date.now() | 0;
@@ -24,6 +24,6 @@ export function parkUntilDue(core: Core, at: number, attachment: number, left: (
       rest === Infinity ? core.park(now, attachment) : core.parkFor(nanoseconds(rest), now, attachment);
   }
   if (answer === TIMED_OUT) answer = core.cancel(at, attachment);
-  // The arena has no element to leave behind, so there is nothing for it but to wait.
+  // If the arena has no element for a tombstone, the request cannot leave the queue, so the thread must wait.
   return answer === ANSWER_FULL ? core.park(now, attachment) : answer;
 }

@@ -1,12 +1,12 @@
 /**
- * This file keeps the promises of one thread that wait on one shared object, and settles them in the order of their tickets.
+ * This file keeps the promises of one thread on one shared object, and settles them in the order of their tickets.
  *
- * Promises stand in runs (core/queue/runs.ts). A run that has just begun, or whose front this thread has settled, is not
- * entered in the waiting array, so nobody can ring for it. A rest (doorbell.ts) is then due in this turn of the event
- * loop, however many promises come and go until then.
+ * Promises stand in runs (core/queue/runs.ts). A run that has just begun, or whose front this thread has settled, is
+ * not entered in the waiting array, so no thread can ring for it. A rest (doorbell.ts) then follows in this turn of the
+ * event loop, however many promises come and go until then.
  *
- * A release by this very thread does not ring. It settles the thread's own promises before it returns. A request for which
- * the thread blocks has a later ticket than they, so none of them becomes due when that request cancels
+ * A release by this very thread does not ring. It settles the thread's own promises before it returns. If the thread
+ * blocks for a request, that has a later ticket than these promises, so none of them becomes due when it is cancelled
  * (core/queue/cancelling.ts).
  */
 import { DisposedError } from '../errors.js';
@@ -17,7 +17,7 @@ import { Fifo } from './fifo.js';
 interface Run {
   readonly number: number;
   waiting: number;
-  /** Of a promise that may cancel, which has a run of its own: what settles it. */
+  /** Settles a promise that may be cancelled, and so has a run of its own. */
   readonly alone: Resolve | undefined;
   previous: Run | undefined;
   next: Run | undefined;
@@ -25,37 +25,37 @@ interface Run {
 
 export type Resolve = (value?: Promise<never>) => void;
 
-/** Called on a library object when its promise has found the shared object disposed of. */
+/** Is called on a library object when its promise has found the shared object disposed of. */
 export const closed = Symbol('closed');
 
 interface Owner {
   [closed](): void;
 }
 
-// The executor of every promise here: one function for all, since a promise may wait in a hot loop. It lets go
-// of `reject`, because to be resolved with a rejected promise does as well.
+// All promises here share one executor, since a promise may wait in a hot loop. It drops `reject`, because a promise
+// that resolves to a rejected one rejects as well.
 let resolveNew: Resolve;
 function capture(resolve: (value?: void | PromiseLike<void>) => void): void {
   resolveNew = resolve;
 }
 
-/** This thread's waiting promises on one semaphore, in ticket order: the first that is not due ends a look. */
+/** The waiting promises of this thread on one semaphore, in ticket order. The first one that is not due ends a look. */
 export class Promises {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
-  /** Where permits are counted that this thread holds, if the semaphore is robust; else 0. */
+  /** The attachment that counts the permits of this thread, if the semaphore is robust; else 0. */
   readonly #attachment: number;
-  /** Number of the first run, 0 if no promise waits; and of the last, 0 also if that stands alone. */
+  /** The number of the first run, or 0 if no promise waits; and that of the last run, or 0 if that stands alone. */
   first = 0;
   last = 0;
-  /** Whether the first run may not be entered. */
+  /** Whether the first run is perhaps not entered. */
   #awake = false;
   place = NOWHERE;
   #head: Run | undefined;
   #tail: Run | undefined;
-  /** Of all that do not stand alone. */
+  /** Settle the promises that do not stand alone. */
   readonly #waiters = new Fifo<Resolve>();
-  /** Library objects with a promise here, kept from collection until all are settled: with them would go the references. */
+  /** The library objects with a promise here. The set keeps them alive until all promises are settled. */
   readonly #owners = new Set<Owner>();
   #latest: Owner | undefined;
 
@@ -66,14 +66,14 @@ export class Promises {
     this.#attachment = attachment;
   }
 
-  /** A promise that the core has just queued in the run of this number. */
+  /** Returns a promise that the core has just queued in the run of this number. */
   wait(owner: Owner, number: number): Promise<void> {
     const promise = new Promise<void>(capture);
     this.add(owner, number, resolveNew);
     return promise;
   }
 
-  /** The same, whatever is done when it is settled. */
+  /** The same with a function that settles the promise. */
   add(owner: Owner, number: number, settle: Resolve): void {
     this.#waiters.push(settle);
     if (number === this.last) (this.#tail as Run).waiting++;
@@ -85,8 +85,9 @@ export class Promises {
   }
 
   /**
-   * A promise that may cancel, in a run that the core has just begun for it.
-   * @param watch is called at once with what makes it cancel, for a reason; returns what is done when it is settled.
+   * Returns a promise that may be cancelled, in a run that the core has just begun for it.
+   * @param watch is called at once with a function that cancels the promise for a reason. It returns a function that is
+   * called when the promise is settled.
    */
   waitAlone(
     owner: Owner,
@@ -102,7 +103,7 @@ export class Promises {
     });
   }
 
-  /** The same, whatever is done when it is settled. Returns what makes it cancel. */
+  /** The same with a function that settles the promise. Returns a function that cancels it. */
   addAlone(owner: Owner, number: number, settle: Resolve): (reason: unknown) => void {
     const run = this.#append(number, settle);
     this.last = 0;
@@ -130,14 +131,14 @@ export class Promises {
     return run;
   }
 
-  /** The thread ends: what waits is cancelled in the core, and nobody will be told. */
+  /** Is called when the thread ends. The core cancels the requests, and the promises stay pending. */
   forget(): void {
     for (let run = this.#head; run; run = run.next) run.waiting = 0;
     this.first = this.last = 0;
     this.#head = this.#tail = undefined;
   }
 
-  /** Takes out a run, wherever it stands. */
+  /** Removes a run, wherever it stands. */
   #remove(run: Run): void {
     if (run.previous) run.previous.next = run.next;
     else this.#head = run.next;
@@ -156,12 +157,12 @@ export class Promises {
       this.#remove(run);
       run.alone?.(Promise.reject(reason));
     }
-    // It may have been due, or have passed on permits to promises of this thread, for which nobody rings.
+    // The run may have been due, or may have passed permits to promises of this thread. No thread rings for these.
     this.settle();
     if (this.first === 0) this.#end();
   }
 
-  /** Fulfils so many promises, which the core has settled in the first run, and what is due behind that. */
+  /** Fulfils as many promises of the first run as the core has settled, and then the due ones of later runs. */
   settled(count: number): void {
     const run = this.first;
     this.#fulfil(count);
@@ -170,8 +171,8 @@ export class Promises {
   }
 
   /**
-   * Settles the promises whose turn has come: all of them, whoever made them due, since who comes later and
-   * finds one settled does not ring for it.
+   * Settles all promises whose turn has come, whichever thread made them due: no thread rings for a run whose front has
+   * been settled.
    */
   settle(): void {
     this.#settle();
@@ -183,7 +184,7 @@ export class Promises {
     this.#doorbell.wake(this);
   }
 
-  /** Settles what is due and leaves the rest to the doorbell. */
+  /** Settles the due promises and leaves the others to the doorbell. */
   rest(): void {
     do this.#settle();
     while (this.first !== 0 && this.#core.enterRun(this.first, Date.now() | 0) !== 0);
@@ -209,14 +210,14 @@ export class Promises {
     if (this.first === 0) this.#end();
   }
 
-  /** Nobody waits any more. */
+  /** No promise waits any more. */
   #end(): void {
     this.#owners.clear();
     this.#latest = undefined;
     this.#doorbell.done(this);
   }
 
-  /** The semaphore has been disposed of. */
+  /** Is called when the semaphore has been disposed of. */
   #close(): void {
     for (let run = this.#head; run; run = this.#head) {
       this.#remove(run);

@@ -1,12 +1,12 @@
 /**
- * This file looks for what the library needs of its runtime, feature by feature, and makes the one error that says what is
- * missing and why. Nothing here asks which runtime or browser it is.
+ * This file checks the runtime for each feature that the library needs, and makes the one error that names the missing
+ * feature and the reason. It never asks which runtime or browser it is.
  */
 
-/** The smallest module there is: its magic number and version. What forbids this one forbids all. */
+/** The smallest module, which has only the magic number and the version. A policy that forbids this one forbids all. */
 const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
-/** Of browsers; undefined elsewhere. */
+/** Browsers define these; they are undefined elsewhere. */
 const page = globalThis as { readonly isSecureContext?: boolean; readonly crossOriginIsolated?: boolean };
 
 /** @throws {Error} if threads cannot share memory here. */
@@ -29,9 +29,9 @@ export function requireSharedMemory(): void {
 }
 
 /**
- * Memory that threads share.
- * @param pages how many, of 64 KB each.
- * @throws {Error} if that is not to be had here.
+ * Makes memory that threads share.
+ * @param pages the number of pages of 64 KB.
+ * @throws {Error} if the runtime has no such memory.
  */
 export function sharedMemory(pages: number): WebAssembly.Memory {
   requireSharedMemory();
@@ -40,7 +40,7 @@ export function sharedMemory(pages: number): WebAssembly.Memory {
   throw missing('the WebAssembly of this runtime has no shared memory');
 }
 
-/** @throws {Error} if the module is not to be compiled here. */
+/** @throws {Error} if the runtime cannot compile the module. */
 export function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   try {
     return new WebAssembly.Module(bytes);

@@ -1,17 +1,15 @@
-/**
- * The library waits without blocking by `Atomics.waitAsync`. Where the engine has none, the host has a substitute.
- */
+/** The library waits without blocking by `Atomics.waitAsync`. Where the runtime has none, the host has a substitute. */
 import { host } from '#host';
 import type { WaitAsync } from '../host/host.js';
 
 const native = typeof Atomics.waitAsync === 'function';
 
-/** Without it a promise could be queued, but never be told. */
+/** Without it a promise could be queued, but never be settled. */
 export const canWaitAsync = native || host.waitAsync !== undefined;
 export const NO_WAIT_ASYNC =
   'this engine has no Atomics.waitAsync, which acquireAsync and lockAsync need: use acquire or lock, in a worker';
 
-/** Only if `canWaitAsync`. */
+/** Callers check `canWaitAsync` first. */
 export const waitAsync: WaitAsync = native
   ? (words, index, value, timeout) => Atomics.waitAsync(words as Int32Array, index, value as number, timeout)
   : (host.waitAsync as WaitAsync);
