@@ -226,11 +226,11 @@ export class Mutex extends SharedObject<typeof KIND> {
       if (answer === ADMITTED) answer = HEAD;
     }
     if (answer === HEAD) {
-      let rest = left();
+      let remaining = left();
       do {
-        answer = core.compete(at, rest === Infinity ? -1n : nanoseconds(Math.max(rest, 0)), number);
-        rest = left();
-      } while (answer === TIMED_OUT && rest > 0);
+        answer = core.compete(at, remaining === Infinity ? -1n : nanoseconds(Math.max(remaining, 0)), number);
+        remaining = left();
+      } while (answer === TIMED_OUT && remaining > 0);
       if (answer === TIMED_OUT) {
         core.cancelHead(at, number);
         throw timedOut(LOCK, timeout);
@@ -245,16 +245,16 @@ export class Mutex extends SharedObject<typeof KIND> {
   /** The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. */
   #locked(): boolean {
     const deaths = this.#core.ownersDied(this.#at);
-    return deaths > 0 && this.#tell(deaths);
+    return deaths > 0 && this.#reportDeaths(deaths);
   }
 
   /** The same for a promise. The callback runs after `unlock`, which may have settled the promise, has returned. */
   #lockedAsync(): boolean | Promise<boolean> {
     const deaths = this.#core.ownersDied(this.#at);
-    return deaths > 0 && Promise.resolve(deaths).then((told) => this.#tell(told));
+    return deaths > 0 && Promise.resolve(deaths).then((deaths) => this.#reportDeaths(deaths));
   }
 
-  #tell(deaths: number): true {
+  #reportDeaths(deaths: number): true {
     try {
       this.onOwnerDied?.(deaths);
     } catch (error) {
@@ -299,7 +299,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   #finishUnlock(answer: number): void {
     if (answer !== ANSWER_NOT_HELD) {
       const { head } = this.#shared;
-      if (head.waits) head.rest();
+      if (head.waits) head.flush();
       else this.#core.wakeHead(this.#at);
     } else if (!this.disposed) throw new Error(this.#notHeld());
   }

@@ -59,10 +59,10 @@ export class Reference {
   }
 
   /** Releases the shared object for the library object. Settles the promises of this thread that are due. */
-  letGo(owner: Owner): void {
-    this.shared.head.rest();
+  detach(owner: Owner): void {
+    this.shared.head.flush();
     this.shared.promises.settle();
-    this.attachment.letGo(owner, this.address);
+    this.attachment.detach(owner, this.address);
   }
 
   handle<K extends Kind>(kind: K): Handle<K> {

@@ -232,13 +232,13 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /** The thread has just acquired. Reports the unreported deaths of owners, and returns whether there were any. */
   #takeOwnerDeaths(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
-    if (deaths > 0) this.#tell(deaths, permits);
+    if (deaths > 0) this.#reportDeaths(deaths, permits);
     // This follows the callback, which may itself acquire and release.
     this.#ownerDied = deaths > 0;
     return this.#ownerDied;
   }
 
-  #tell(deaths: number, permits: number): void {
+  #reportDeaths(deaths: number, permits: number): void {
     const at = this.#at;
     try {
       this.onOwnerDied?.(deaths);

@@ -70,12 +70,12 @@ export abstract class SharedObject<K extends Kind> implements Owner {
     if (this.#hasLetGo) return;
     this.#hasLetGo = true;
     this.forget();
-    this.letGo();
+    this.detach();
   }
 
   /** @internal Releases the reference. */
-  protected letGo(): void {
-    this.#reference.letGo(this);
+  protected detach(): void {
+    this.#reference.detach(this);
   }
 
   /** @internal Releases the shared object, and returns the error that reports its end. */

@@ -194,9 +194,9 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 
   /** @internal */
-  protected override letGo(): void {
-    super.letGo();
-    for (const lane of this.#lanes) lane.letGo(this);
+  protected override detach(): void {
+    super.detach();
+    for (const lane of this.#lanes) lane.detach(this);
   }
 
   #refuse(answer: number): never {
@@ -234,7 +234,7 @@ function all(gets: readonly (() => Reference)[], drop: (reference: Reference) =>
       const owner = { [ended]: () => {} };
       reference.hold(owner);
       drop(reference);
-      reference.letGo(owner);
+      reference.detach(owner);
     }
     throw error;
   }

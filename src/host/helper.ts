@@ -41,17 +41,17 @@ function start(): Worker | undefined {
   }
 }
 
-function look(words: Words, index: number, value: number | bigint, end: number, told: () => void): void {
-  if (Atomics.load(words as Int32Array, index) !== value || performance.now() >= end) told();
-  else setTimeout(look, LOOK, words, index, value, end, told);
+function look(words: Words, index: number, value: number | bigint, end: number, done: () => void): void {
+  if (Atomics.load(words as Int32Array, index) !== value || performance.now() >= end) done();
+  else setTimeout(look, LOOK, words, index, value, end, done);
 }
 
 export const waitAsync: WaitAsync = (words, index, value, timeout = Infinity) => {
   if (Atomics.load(words as Int32Array, index) !== value) return { async: false, value: 'not-equal' };
-  const answer = new Promise<void>((told) => {
+  const answer = new Promise<void>((done) => {
     const poll = (): void => {
       refused();
-      look(words, index, value, performance.now() + timeout, told);
+      look(words, index, value, performance.now() + timeout, done);
     };
     const worker = isRefused ? undefined : (idle.pop() ?? start());
     if (worker === undefined) {
@@ -60,7 +60,7 @@ export const waitAsync: WaitAsync = (words, index, value, timeout = Infinity) =>
     }
     worker.onmessage = () => {
       idle.push(worker);
-      told();
+      done();
     };
     worker.onerror = (event) => {
       event.preventDefault();

@@ -191,14 +191,14 @@ export class AtomicSemaphore {
     if (this.#places.closed) return;
     this.#places.close();
     this.#places.closed = true;
-    this.#letGo();
+    this.#detach();
   }
 
   #watch<T>(wait: () => T): T {
     try {
       return wait();
     } catch (error) {
-      this.#heard(error);
+      this.#failed(error);
       throw error;
     }
   }
@@ -208,18 +208,18 @@ export class AtomicSemaphore {
     try {
       return await wait();
     } catch (error) {
-      this.#heard(error);
+      this.#failed(error);
       throw error;
     } finally {
       this.#waiting--;
-      if (this.#places.closed) this.#letGo();
+      if (this.#places.closed) this.#detach();
     }
   }
 
-  #heard(error: unknown): void {
+  #failed(error: unknown): void {
     if (!(error instanceof DisposedError)) return;
     this.#places.closed = true;
-    this.#letGo();
+    this.#detach();
   }
 
   /** @internal Is called when the thread ends. */
@@ -228,9 +228,9 @@ export class AtomicSemaphore {
   }
 
   /** Releases the shared object when no promise of this thread waits there any more. */
-  #letGo(): void {
+  #detach(): void {
     if (this.#waiting > 0 || this.#at === CLOSED_OBJECT) return;
     this.#at = CLOSED_OBJECT;
-    this.#reference.letGo(this);
+    this.#reference.detach(this);
   }
 }

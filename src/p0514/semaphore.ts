@@ -233,7 +233,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
         error = looked;
       }
     } finally {
-      if (--this.#pending === 0 && this.disposed) super.letGo();
+      if (--this.#pending === 0 && this.disposed) super.detach();
     }
   }
 
@@ -290,8 +290,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /** @internal Keeps the shared object while promises wait, since these may have to look at it. */
-  protected override letGo(): void {
+  protected override detach(): void {
     this.#queue.dispose();
-    if (this.#pending === 0) super.letGo();
+    if (this.#pending === 0) super.detach();
   }
 }

@@ -111,7 +111,7 @@ const LOOKS = 50;
 
 /** The functions that take the promises of this thread from their places when the thread ends. */
 const pending = new Set<() => void>();
-let endIsHeard = false;
+let endIsWatched = false;
 
 /** The places where threads wait for words to change. */
 export abstract class Places {
@@ -162,7 +162,7 @@ export abstract class Places {
     const sequences = new BigInt64Array(this.#attachment.memory.buffer);
     const end = performance.now() + milliseconds;
     const depart = (): void => this.algorithms.departFrom(place);
-    hearEnd();
+    watchEnd();
     host.keepAlive(true);
     pending.add(depart);
     try {
@@ -190,9 +190,9 @@ export abstract class Places {
   }
 }
 
-function hearEnd(): void {
-  if (endIsHeard) return;
-  endIsHeard = true;
+function watchEnd(): void {
+  if (endIsWatched) return;
+  endIsWatched = true;
   host.onExit(() => {
     for (const depart of pending) depart();
   });

@@ -11,7 +11,7 @@ import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
-import { Head } from './head-promise.js';
+import { HeadPromise } from './head-promise.js';
 import { Promises } from './promises.js';
 
 // Some runtimes let a worker run on, or even attach, after they have reported its end. It counts as ended after GRACE
@@ -57,7 +57,7 @@ export interface Shared {
   /** The promises of this thread that wait on the object. */
   readonly promises: Promises;
   /** The promise of this thread that is the head of the object, if that is a mutex. */
-  readonly head: Head;
+  readonly head: HeadPromise;
 }
 
 export class Attachment {
@@ -115,7 +115,7 @@ export class Attachment {
   }
 
   /**
-   * Keeps the thread attached to an object until the owner is collected or calls `letGo`.
+   * Keeps the thread attached to an object until the owner is collected or calls `detach`.
    * @param number of an attachment that the core has just made, or HELD if another owner holds it.
    */
   hold(owner: Owner, address: number, number: number): Shared {
@@ -127,7 +127,7 @@ export class Attachment {
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
       const promises = new Promises(this.core, this.doorbell, robust);
-      const head = new Head(this.core, this.doorbell, address, number, promises);
+      const head = new HeadPromise(this.core, this.doorbell, address, number, promises);
       entry = { count: 1, shared: { number, robust, promises, head } };
       this.#shared.set(address, entry);
     }
@@ -139,7 +139,7 @@ export class Attachment {
   }
 
   /** Ends what `hold` began. */
-  letGo(owner: Owner, address: number): void {
+  detach(owner: Owner, address: number): void {
     this.#collected.unregister(owner);
     this.#owners.delete(this.#refs.get(owner) as WeakRef<Owner>);
     this.#drop(address);

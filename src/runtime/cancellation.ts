@@ -3,20 +3,20 @@ import { TimeoutError } from '../errors.js';
 
 /** The requests that a signal cancels. The signal has one listener for all of them. */
 interface Abortion {
-  readonly givers: Set<() => void>;
+  readonly cancels: Set<() => void>;
   readonly listener: () => void;
 }
 
 const abortions = new WeakMap<AbortSignal, Abortion>();
 
 function listen(signal: AbortSignal): Abortion {
-  const givers = new Set<() => void>();
+  const cancels = new Set<() => void>();
   const listener = (): void => {
     // The loop does not copy the set: a cancelled request may pass permits to another, which is then settled and gone.
-    for (const cancel of givers) cancel();
+    for (const cancel of cancels) cancel();
   };
   signal.addEventListener('abort', listener);
-  const abortion = { givers, listener };
+  const abortion = { cancels, listener };
   abortions.set(signal, abortion);
   return abortion;
 }
@@ -31,12 +31,12 @@ export function watch(
   const timer =
     timeout === Infinity ? undefined : setTimeout(() => cancel(timedOut(wanted, timeout)), timeout);
   if (signal === undefined) return () => clearTimeout(timer);
-  const { givers, listener } = abortions.get(signal) ?? listen(signal);
+  const { cancels, listener } = abortions.get(signal) ?? listen(signal);
   const abort = (): void => cancel(signal.reason);
-  givers.add(abort);
+  cancels.add(abort);
   return () => {
     clearTimeout(timer);
-    if (!givers.delete(abort) || givers.size > 0) return;
+    if (!cancels.delete(abort) || cancels.size > 0) return;
     signal.removeEventListener('abort', listener);
     abortions.delete(signal);
   };

@@ -19,9 +19,9 @@ import type { Core } from './core.js';
 import { waitAsync } from './wait-async.js';
 
 /** An object that looks after promises when the doorbell has rung for it. */
-export interface Resting {
+export interface Flushable {
   /** Settles the due promises. Afterwards the object is `entered` in the doorbell, or `done`. */
-  rest(): void;
+  flush(): void;
   /** @internal The place of the object in the doorbell. */
   place: number;
 }
@@ -37,15 +37,15 @@ export class Doorbell {
   readonly #words: Int32Array;
   readonly #index: number;
   /** The objects with waiters. */
-  readonly #waiting = new Set<Resting>();
+  readonly #waiting = new Set<Flushable>();
   /** The ones among them that are perhaps not entered. */
-  readonly #awake = new Set<Resting>();
+  readonly #awake = new Set<Flushable>();
   /** The entered ones, by the bit that is set for them when they are due. */
-  readonly #entered: (Set<Resting> | undefined)[] = [];
+  readonly #entered: (Set<Flushable> | undefined)[] = [];
   /** Whether a look has not reached its end. */
   #inDoubt = false;
   #listening = false;
-  #restDue = false;
+  #flushDue = false;
   #keepsAlive = false;
 
   constructor(core: Core, memory: WebAssembly.Memory) {
@@ -54,13 +54,13 @@ export class Doorbell {
   }
 
   /** @internal Is called when the first promise waits. */
-  waitFor(promises: Resting): void {
+  waitFor(promises: Flushable): void {
     this.#waiting.add(promises);
     this.wake(promises);
   }
 
   /** @internal Is called when the last promise has been settled. */
-  done(promises: Resting): void {
+  done(promises: Flushable): void {
     this.#waiting.delete(promises);
     this.#awake.delete(promises);
     this.#put(promises, NOWHERE);
@@ -68,12 +68,12 @@ export class Doorbell {
   }
 
   /** @internal Is called when the promises are entered. A releasing thread records this number when they are due. */
-  entered(promises: Resting, number: number): void {
+  entered(promises: Flushable, number: number): void {
     this.#awake.delete(promises);
     this.#put(promises, number % PLACES);
   }
 
-  #put(promises: Resting, place: number): void {
+  #put(promises: Flushable, place: number): void {
     if (promises.place === place) return;
     this.#entered[promises.place]?.delete(promises);
     promises.place = place;
@@ -83,20 +83,20 @@ export class Doorbell {
   }
 
   /** @internal Is called when a run is perhaps not entered. */
-  wake(promises: Resting): void {
+  wake(promises: Flushable): void {
     this.#awake.add(promises);
-    if (this.#restDue) return;
+    if (this.#flushDue) return;
     // The order matters: if an exhausted stack lets `soon` fail, the next call tries again.
     host.soon(this.#soon);
-    this.#restDue = true;
+    this.#flushDue = true;
   }
 
   readonly #soon = (): void => {
-    this.#restDue = false;
-    this.#rest();
+    this.#flushDue = false;
+    this.#flush();
   };
 
-  #rest(): void {
+  #flush(): void {
     while (true) {
       const rung = Atomics.load(this.#words, this.#index);
       this.#look();
@@ -108,7 +108,7 @@ export class Doorbell {
       this.#listening = true;
       wait.value.then(() => {
         this.#listening = false;
-        this.#rest();
+        this.#flush();
       });
       return;
     }
@@ -117,14 +117,14 @@ export class Doorbell {
   #look(): void {
     const inDoubt = this.#inDoubt;
     this.#inDoubt = true;
-    for (const promises of inDoubt ? this.#waiting : this.#awake) promises.rest();
+    for (const promises of inDoubt ? this.#waiting : this.#awake) promises.flush();
     const first = this.#index + TO_DUE;
     for (let i = 0; i < DUE_WORDS; i++) {
       let due = Atomics.load(this.#words, first + i);
       if (due !== 0) due = Atomics.exchange(this.#words, first + i, 0);
       for (; due !== 0; due &= due - 1) {
         const place = 32 * i + 31 - Math.clz32(due & -due);
-        for (const promises of this.#entered[place] ?? []) promises.rest();
+        for (const promises of this.#entered[place] ?? []) promises.flush();
       }
     }
     this.#inDoubt = false;

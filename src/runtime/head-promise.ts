@@ -8,10 +8,10 @@
  */
 import { DisposedError } from '../errors.js';
 import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
-import { type Doorbell, NOWHERE, type Resting } from './doorbell.js';
+import { type Doorbell, type Flushable, NOWHERE } from './doorbell.js';
 import type { Promises, Resolve } from './promises.js';
 
-export class Head implements Resting {
+export class HeadPromise implements Flushable {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
   readonly #at: number;
@@ -38,11 +38,11 @@ export class Head implements Resting {
     this.#settle = settle;
     this.#core.waitsSince(this.#attachment, since);
     this.#doorbell.waitFor(this);
-    this.rest();
+    this.flush();
   }
 
   /** Takes the lock if it may. This thread has given the lock back, or its doorbell has rung. */
-  rest(): void {
+  flush(): void {
     if (this.#settle === undefined) return;
     const answer = this.#core.reserveLock(this.#at, this.#attachment);
     if (answer === ADMITTED) this.#end();

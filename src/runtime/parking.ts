@@ -19,9 +19,11 @@ export function nanoseconds(milliseconds: number): bigint {
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): number {
   const now = Date.now() | 0;
   let answer = TIMED_OUT;
-  for (let rest = left(); answer === TIMED_OUT && rest > 0; rest = left()) {
+  for (let remaining = left(); answer === TIMED_OUT && remaining > 0; remaining = left()) {
     answer =
-      rest === Infinity ? core.park(now, attachment) : core.parkFor(nanoseconds(rest), now, attachment);
+      remaining === Infinity
+        ? core.park(now, attachment)
+        : core.parkFor(nanoseconds(remaining), now, attachment);
   }
   if (answer === TIMED_OUT) answer = core.cancel(at, attachment);
   // If the arena has no element for a tombstone, the request cannot leave the queue, so the thread must wait.

@@ -108,7 +108,7 @@ export class Promises {
     const run = this.#append(number, settle);
     this.last = 0;
     this.#own(owner);
-    return (reason) => this.#giveUp(run, reason);
+    return (reason) => this.#cancel(run, reason);
   }
 
   #own(owner: Owner): void {
@@ -150,7 +150,7 @@ export class Promises {
     this.first = this.#head?.number ?? 0;
   }
 
-  #giveUp(run: Run, reason: unknown): void {
+  #cancel(run: Run, reason: unknown): void {
     if (run.waiting === 0) return;
     if (this.#core.cancelRun(run.number) === REFUSED) {
       run.waiting = 0;
@@ -185,7 +185,7 @@ export class Promises {
   }
 
   /** Settles the due promises and leaves the others to the doorbell. */
-  rest(): void {
+  flush(): void {
     do this.#settle();
     while (this.first !== 0 && this.#core.enterRun(this.first, Date.now() | 0) !== 0);
     this.#awake = false;
