@@ -447,7 +447,7 @@ function properties(permits: number, options: SemaphoreOptions): Properties {
   const checked = checkProperties(KIND, permits, options, ADAPTIVE, PARKING);
   if (checked.robust && permits === 0) {
     throw new RangeError(
-      `${KIND}: permits must be at least 1 of a robust semaphore, got 0: only who holds permits can release any`,
+      `${KIND}: permits must be at least 1 of a robust semaphore, got 0: only a thread that holds permits can release them`,
     );
   }
   return checked;

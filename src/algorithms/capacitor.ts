@@ -140,7 +140,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
     const answer =
       length === 0 ? algorithms.capacitorDepart(this.#at) : algorithms.capacitorDepartFromLanes(this.#at);
     if (answer === ADMITTED) return;
-    if (answer !== MORE) throw new Error(`${KIND}.depart: nobody has arrived who has not departed`);
+    if (answer !== MORE) throw new Error(`${KIND}.depart: every thread that has arrived has departed`);
     for (const [i, lane] of this.#lanes.entries())
       algorithms.capacitorOpenLane(this.#at, lane.address, i, length);
   }

@@ -158,7 +158,7 @@ export abstract class Places {
     if (word.changed) return true;
     if (milliseconds <= 0) return false;
     if (!canWaitAsync)
-      throw new Error('this engine has no Atomics.waitAsync: use the blocking form, in a worker');
+      throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
     const sequences = new BigInt64Array(this.#attachment.memory.buffer);
     const end = performance.now() + milliseconds;
     const depart = (): void => this.algorithms.departFrom(place);

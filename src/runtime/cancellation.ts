@@ -46,5 +46,5 @@ export function watch(
 export type Wanted = 'the permits were' | 'the lock was';
 
 export function timedOut(wanted: Wanted, timeout: number): TimeoutError {
-  return new TimeoutError(`${wanted} not to be had within ${timeout} ms`);
+  return new TimeoutError(`${wanted} not available within ${timeout} ms`);
 }

@@ -61,7 +61,7 @@ describe.each(forms)('a Capacitor of %o', (options) => {
 
   it('refuses a departure when nobody is inside', () => {
     const capacitor = new Capacitor(3, options);
-    const nobody = new Error('Capacitor.depart: nobody has arrived who has not departed');
+    const nobody = new Error('Capacitor.depart: every thread that has arrived has departed');
     for (let i = 0; i < 5; i++) {
       expect(() => capacitor.depart()).toThrow(nobody);
       capacitor.arrive();

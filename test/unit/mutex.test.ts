@@ -149,10 +149,10 @@ describe('lockAsync', () => {
     const outcomes = Promise.allSettled(late);
     setTimeout(() => abort.abort(new Error('enough')), 10);
     expect((await outcomes).map((o) => o.status === 'rejected' && o.reason.message)).toEqual([
-      'the lock was not to be had within 5 ms',
-      'the lock was not to be had within 5 ms',
+      'the lock was not available within 5 ms',
+      'the lock was not available within 5 ms',
       'enough',
-      'the lock was not to be had within 0 ms',
+      'the lock was not available within 0 ms',
     ]);
     expect(mutex.waiting).toBe(1);
     mutex.unlock();

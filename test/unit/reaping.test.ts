@@ -92,7 +92,7 @@ describe('whoever acquires after a death', () => {
 describe('a robust semaphore', () => {
   it('has permits from the beginning, since nobody could make any', () => {
     expect(() => new Semaphore(0, { robust: true, arena: new Arena() })).toThrow(
-      'Semaphore: permits must be at least 1 of a robust semaphore, got 0: only who holds permits can release any',
+      'Semaphore: permits must be at least 1 of a robust semaphore, got 0: only a thread that holds permits can release them',
     );
   });
 
