@@ -1,4 +1,4 @@
-/** The server answers each request, also those that are malformed, and keeps serving. */
+/** The server answers each request, even a malformed one, and keeps serving. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The same from CommonJS, where Node lets `require` load modules; both ways lead to one library.
+// Does the same in CommonJS, where Node lets `require` load modules. Both ways lead to one instance of the library.
 const { Semaphore } = require('taketurns');
 const { TwaSemaphore } = require('taketurns/algorithms');
 const { BinarySemaphore } = require('taketurns/p0514');

@@ -1,4 +1,4 @@
-/** Handles: in both directions, of every kind, of the wrong kind, of what is disposed of. */
+/** Handles: in both directions, of every kind, of the wrong kind, and of disposed objects. */
 import { Arena, Mutex, Semaphore, type SemaphoreHandle } from 'taketurns';
 import { ChainSemaphore, McsLock } from 'taketurns/algorithms';
 import { BinarySemaphore } from 'taketurns/p0514';

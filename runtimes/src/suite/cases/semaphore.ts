@@ -1,4 +1,4 @@
-/** Semaphore: order, conservation, blocking in workers, what the main thread may do. */
+/** Semaphore: order, conservation of permits, blocking in workers, and the calls that the main thread may make. */
 import { Semaphore } from 'taketurns';
 import { entries, length, newBoard } from '../board.js';
 import { equal, ok, rejects, throws, until } from '../check.js';
@@ -117,7 +117,7 @@ test('semaphore: a guard gives back once', async ({ team }) => {
   const held = await semaphore.holdAsync(2);
   ok(held.held, 'held');
   equal(semaphore.available, 1, 'while it is held');
-  // What `await using` does at the end of its scope; older engines have neither that nor the symbol.
+  // `await using` calls this at the end of its scope. Older runtimes have neither that nor the symbol.
   const name: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
   await held[name]();
   await held[name]();
