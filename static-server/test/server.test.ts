@@ -83,7 +83,7 @@ describe('static server', () => {
     await expect(serve(folder, { port: server.port })).rejects.toThrow('EADDRINUSE');
   });
 
-  it('sends other headers, or none, where it is told to', async () => {
+  it('sends other headers, or none, if the options say so', async () => {
     const plain = await serve(folder, { headers: {} });
     const response = await fetch(`http://127.0.0.1:${plain.port}/`);
     expect(response.headers.get('Cross-Origin-Embedder-Policy')).toBeNull();

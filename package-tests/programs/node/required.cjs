@@ -1,4 +1,4 @@
-// Does the same in CommonJS, where Node lets `require` load modules. Both ways lead to one instance of the library.
+// Uses the package in CommonJS, where Node lets `require` load modules. `import` leads to the same instance of it.
 const { Semaphore } = require('taketurns');
 const { TwaSemaphore } = require('taketurns/algorithms');
 const { BinarySemaphore } = require('taketurns/p0514');

@@ -4,7 +4,7 @@ import { equal, isError } from '../check.js';
 import { threads } from '../globals.js';
 import { test } from '../run.js';
 
-test('default arena: a worker inherits it, or is told and gets it by one line', async ({ team, note }) => {
+test('default arena: a worker inherits it, or gets it by one line', async ({ team, note }) => {
   const semaphore = Semaphore.open('for strangers', 0);
   const worker = team.stranger();
   const { thread, error } = await worker.call<{ thread?: ThreadHandle; error?: string }>('askDefault');
@@ -13,7 +13,7 @@ test('default arena: a worker inherits it, or is told and gets it by one line', 
     note('inherited');
   } else {
     // Workers of worker_threads inherit the arena in every runtime that has them.
-    equal([team.kind, threads === undefined || 'Deno' in globalThis], ['web', true], 'who does not inherit');
+    equal([team.kind, threads === undefined || 'Deno' in globalThis], ['web', true], 'not inherited by');
     isError(new Error(error), 'Error', 'this worker has no arena');
     await worker.join();
     note('handed over in one line');

@@ -36,7 +36,7 @@ test('dying: the permits of a robust semaphore come back', async ({ team }) => {
   equal(semaphore.available, 2, 'at the end');
 });
 
-test('dying: who locks a mutex next learns of its owner', async ({ team }) => {
+test('dying: the next owner of a mutex learns that the last one died', async ({ team }) => {
   const mutex = new Mutex();
   const [owner, waiter] = await team.members(2);
   for (const member of [owner, waiter]) watch(member as Member);
@@ -47,10 +47,10 @@ test('dying: who locks a mutex next learns of its owner', async ({ team }) => {
   waiter?.terminate();
   owner?.terminate();
   const held = await behind;
-  ok(held.ownerDied, 'told');
+  ok(held.ownerDied, 'reported');
   held.unlock();
   const again = await mutex.holdAsync();
-  ok(!again.ownerDied, 'told once');
+  ok(!again.ownerDied, 'reported once');
   again.unlock();
 });
 

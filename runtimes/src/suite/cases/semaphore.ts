@@ -93,7 +93,7 @@ test('semaphore: permits are conserved', async ({ team }) => {
   equal([semaphore.available, semaphore.waiting, semaphore.inspect().out], [PERMITS, 0, 0], 'at the end');
 });
 
-test('semaphore: the main thread blocks where it may, and is told where not', async ({ note }) => {
+test('semaphore: the main thread blocks, or gets an error where it may not', async ({ note }) => {
   const semaphore = new Semaphore(1);
   if (mayBlock) {
     semaphore.acquire();
@@ -124,7 +124,7 @@ test('semaphore: a guard gives back once', async ({ team }) => {
   equal(semaphore.available, 3, 'afterwards');
 });
 
-test('semaphore: dispose tells who waits, in workers and as promises', async ({ team }) => {
+test('semaphore: dispose ends the waits of workers and promises', async ({ team }) => {
   const semaphore = new Semaphore(0);
   const worker = await team.member();
   const blocked = worker.call('acquire', semaphore.handle, newBoard(), 1);
