@@ -105,8 +105,8 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Lin
 });
 
 /**
- * By each hash a waiter and a releasing thread come to the same bucket, and a release of many permits to all buckets;
- * paired tickets need more of them in a row for that. The listings above use the first HASH_* of core/memory/layout.ts.
+ * By each hash a waiter and a releasing thread come to the same bucket, and a release of many permits to all buckets.
+ * Paired tickets need more tickets in a row for that. The listings above use the first HASH_* of core/memory/layout.ts.
  */
 const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
   const line = (

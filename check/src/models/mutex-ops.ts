@@ -86,7 +86,7 @@ function lock(timed: boolean, isHeadNow = false): Op {
   };
 }
 
-/** `lock()`, which an exception ends in its sleep as the head. The next lock of the thread finds it cancelled. */
+/** `lock()`, which an exception ends in its sleep as the head. The next lock of its thread cancels it first. */
 function cutLock(): Op {
   const rest = asleep();
   return {
