@@ -1,13 +1,13 @@
 /**
- * A plugin of TypeDoc: what the docstring of a public symbol must say besides that it is there. A method or a function
- * says whether it blocks, and what it throws; a number says its range; a class says where its algorithm is from.
+ * A plugin of TypeDoc, which checks what the docstring of a public symbol says. A method or a function says whether it
+ * blocks, and what it throws; a number has its range; a class names the source of its algorithm.
  */
 import { Application, ReflectionKind } from 'typedoc';
 
 const CALLS = [ReflectionKind.CallSignature, ReflectionKind.ConstructorSignature];
-/** Those which hold no algorithm. */
+/** Classes without an algorithm. */
 const PLAIN = /Error$|^Held|^Arena$/;
-/** What the language itself calls. */
+/** Methods that the language itself calls. */
 const HOOK = /^\[(async)?[dD]ispose\]$/;
 
 export function load(app) {
@@ -16,7 +16,7 @@ export function load(app) {
       app.logger.warn(`${reflection.getFriendlyFullName()}: the docstring does not say ${what}`);
     for (const reflection of Object.values(project.reflections)) {
       const comment = text(reflection);
-      if (comment === '') continue; // TypeDoc says that itself
+      if (comment === '') continue; // TypeDoc warns of that itself
       if (CALLS.includes(reflection.kind)) checkCall(reflection, comment, warn);
       if (reflection.kindOf(ReflectionKind.Class) && !PLAIN.test(reflection.name)) {
         if (!/Source:|library's own/.test(comment))
@@ -32,7 +32,7 @@ export function load(app) {
 function checkCall(signature, comment, warn) {
   const { parent: owner } = signature.parent;
   if (HOOK.test(signature.name) || owner.name === '__type' || /Error$/.test(owner.name)) return;
-  // "As `acquire`, ...": what is not said here is said there.
+  // A docstring that begins with "As `acquire`, ..." need not repeat what that of `acquire` says.
   const [, name] = comment.match(/^As `(\w+)`/) ?? [];
   const model = name && modelOf(signature, name);
   if (name && !model) warn(signature, `what it is like: there is no ${name}`);
@@ -48,7 +48,7 @@ function checkCall(signature, comment, warn) {
   }
 }
 
-/** The signature that another one of the same class, or of the module, has. */
+/** Returns the signature of this name in the same class, or in the module. */
 function modelOf(signature, name) {
   for (let scope = signature.parent.parent; scope; scope = scope.parent) {
     const found = scope.children?.find((child) => child.name === name);
@@ -63,7 +63,7 @@ function isNumber(type) {
   );
 }
 
-/** All that the comment says, its tags by their names. */
+/** Returns the whole text of the comment, with the names of its tags. */
 function text({ comment }) {
   if (!comment) return '';
   const joined = (parts) => parts.map((part) => part.text).join('');

@@ -1,5 +1,5 @@
-// The database takes three connections, and eight workers want one, again and again. Each waits for its turn, in the
-// order in which they asked.
+// The database allows three connections, and eight workers need one again and again. They get their turns in the order
+// in which they ask.
 // Run: node examples/bounded-pool.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -30,7 +30,7 @@ if (isMainThread) {
   }
 }
 
-/** In place of a database: opens a connection, works for five milliseconds, closes it. */
+/** Stands for a database: opens a connection, works for five milliseconds, and closes it. */
 function query(seen) {
   const open = Atomics.add(seen, 0, 1) + 1;
   for (let most = Atomics.load(seen, 1); open > most; )

@@ -1,5 +1,5 @@
-// Serves browser/, a page whose main thread takes turns with two workers, to any browser. The two headers are what a page
-// needs to have shared memory at all.
+// Serves browser/, a page whose main thread takes turns with two workers, to any browser. A page has shared memory only
+// with the two headers.
 // Run: node examples/browser.mjs
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';

@@ -30,7 +30,7 @@ if (isMainThread) {
   await many(() => mutex.runExclusive(() => add(counter)));
   console.log(`taketurns, one thread: ${counter[0]}`);
 
-  // And what was not possible before: the tasks of other threads, too.
+  // With taketurns, tasks of other threads can share the lock, too.
   counter[0] = 0;
   const data = { workerData: { mutex: mutex.handle, counter } };
   const workers = [1, 2].map(() => new Worker(new URL(import.meta.url), data));

@@ -1,4 +1,4 @@
-// The main thread must not block: it waits with a promise, in one queue with blocked workers.
+// The main thread must not block. It waits with a promise, in one queue with blocked workers.
 // Run: node examples/main-thread.mjs
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';

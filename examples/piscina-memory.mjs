@@ -1,6 +1,6 @@
-// A pool of four threads could run four jobs at once, but the machine has 1000 MB for them. Each job takes as many
-// permits as it needs megabytes before it is handed to the pool: a big one gets all it needs at once, in its turn, and
-// no stream of small ones can keep it waiting.
+// A pool of four threads could run four jobs at once, but the machine has only 1000 MB for them. Before a job is handed
+// to the pool, it acquires a permit for each megabyte that it needs. A big job gets all its permits at once, in its
+// turn, and no stream of small jobs can keep it waiting.
 // Run: node examples/piscina-memory.mjs
 import { isMainThread } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -28,7 +28,7 @@ if (isMainThread) {
   await pool.destroy();
 }
 
-/** In place of a job: has its memory for ten milliseconds. Piscina runs this in its threads. */
+/** Stands for a job, which has its memory for ten milliseconds. Piscina runs this in its threads. */
 export default function job({ megabytes, used }) {
   const now = Atomics.add(used, 0, megabytes) + megabytes;
   for (let most = Atomics.load(used, 1); now > most; )

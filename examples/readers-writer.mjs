@@ -1,6 +1,6 @@
-// Four readers may look at a record together; the writer must be alone. A reader takes one permit, the writer all of
-// them. Since permits are given in the order in which they were asked for, readers that keep coming cannot shut the
-// writer out, nor the writer the readers.
+// Four readers may read a record together; the writer must be alone. A reader takes one permit, the writer all of them.
+// Permits are granted in the order of the requests. So readers that keep coming cannot shut the writer out, nor the
+// writer the readers.
 // Run: node examples/readers-writer.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -13,7 +13,7 @@ const record = Semaphore.open('record', READERS);
 
 if (isMainThread) {
   const shared = {
-    words: new Int32Array(new SharedArrayBuffer(8)), // the same number twice, but for the time of a write
+    words: new Int32Array(new SharedArrayBuffer(8)), // the same number twice, except during a write
     reads: new Int32Array(new SharedArrayBuffer(8)), // reads, torn reads
   };
   const roles = ['writer', ...Array(READERS).fill('reader')];

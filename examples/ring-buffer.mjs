@@ -1,6 +1,6 @@
-// A producer and a consumer share a ring of eight slots. One semaphore counts the free slots, another the filled ones, so
-// that the producer waits while the ring is full, and the consumer while it is empty. Several producers would need a
-// mutex among themselves around `put`, and so would several consumers around `take`.
+// A producer and a consumer share a ring of eight slots. One semaphore counts the free slots, another the filled ones.
+// So the producer waits while the ring is full, and the consumer while it is empty. Several producers would need a
+// mutex around `put`, and several consumers one around `take`.
 // Run: node examples/ring-buffer.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';

@@ -1,5 +1,5 @@
-// Three workers take turns at jobs until they are told to stop. Who is at work then finishes; who waits leaves the queue
-// at once, by its AbortSignal; and nothing stays behind: no waiter, no permit.
+// Three workers take turns at jobs until the main thread stops them. A worker that is at work then finishes its job. A
+// worker that waits leaves the queue at once, by its AbortSignal. No waiter and no permit stays behind.
 // Run: node examples/stop-cleanly.mjs
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,7 @@ if (isMainThread) {
     { length: 3 },
     () => new Worker(new URL(import.meta.url), { workerData: { begun, finished } }),
   );
-  // One at work, two in the queue.
+  // One worker is at work, and two are in the queue.
   while (begun[0] < 5 || turns.waiting < 2) await sleep(1);
   const exits = workers.map((worker) => once(worker, 'exit'));
   for (const worker of workers) worker.postMessage('stop');

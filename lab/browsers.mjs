@@ -19,7 +19,7 @@ const ELSEWHERE = {
   ],
 };
 
-/** Its `path` is undefined if the machine has none, unless `variable` names it. */
+/** Finds a browser. `path` is undefined if the machine has none; the environment `variable` may name it. */
 function find(name, title) {
   const variable = `LAB_${title.toUpperCase()}`;
   const folders = (process.env.PATH ?? '').split(delimiter);

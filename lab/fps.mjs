@@ -1,7 +1,7 @@
 /**
- * Frames a second of the built page's main thread, scene by scene, in the browsers of this machine: the median second
- * and the least of `--seconds`. `--browser chromium`, `--scene idle` (both may be repeated). In Chromium also what
- * share of a second its main thread works.
+ * Counts the frames a second of the built page's main thread, scene by scene, in this machine's browsers. Prints the
+ * median second and the least of `--seconds`; in Chromium also the share of a second in which the main thread works.
+ * `--browser chromium` and `--scene idle` choose; both may be repeated.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -11,7 +11,7 @@ import { serveLab } from './serve.mjs';
 const SETTLE_MS = 2500;
 const STOPPED = { timeout: 60_000, polling: 200 };
 
-/** What is on the screen, what is clicked, and what is chosen before. */
+/** Each scene: what is on the screen, what is clicked, and what is chosen before that. */
 const SCENES = {
   idle: { at: '#top' },
   'starvation, sleeping hold': { at: '#starvation-lab', press: '#starvation-lab .primary' },
@@ -45,7 +45,7 @@ if (!Number.isInteger(seconds) || seconds < 1)
 const chosen = (list, name) => list === undefined || list.some((part) => name.toLowerCase().includes(part));
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Frames in each second, by the page's own animation callbacks; and the longest time between two. */
+/** Counts the frames in each second by the page's own animation callbacks, and the longest time between two. */
 const count = (page) =>
   page.evaluate(
     (length) =>
@@ -69,7 +69,7 @@ const count = (page) =>
     seconds,
   );
 
-/** Undefined where a browser does not tell. */
+/** Returns undefined in a browser that does not report metrics. */
 async function metrics(page) {
   try {
     return await page.metrics();

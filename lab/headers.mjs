@@ -1,4 +1,4 @@
-/** The headers of the lab's page, with which it has shared memory. */
+/** The headers that the lab's page needs to have shared memory. */
 import { ISOLATED } from '@taketurns/static-server';
 
 export const HEADERS = { ...ISOLATED, 'Cross-Origin-Resource-Policy': 'same-origin' };

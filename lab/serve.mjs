@@ -1,6 +1,6 @@
 /**
- * Serves the built lab. `--port` (default 4173, or the next that is free), `--host` (default localhost), and
- * `--no-headers` as a static host does that sets none: then the page's own service worker must.
+ * Serves the built lab. The options are `--port` (default 4173, or the next free one), `--host` (default localhost),
+ * and `--no-headers`, to serve like a static host that sets none, so that the page's own service worker has to.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -7,12 +7,12 @@ const SYSTEM = '\0node-os';
 const EVENTS = '\0node-events';
 
 /**
- * Lets the code of check/ and bench/ run in a browser: a module with the files that the search reads stands in for
- * check/src/files.ts, and others for what rows, of which the lab runs not all, want of Node.
+ * Lets the code of check/ and bench/ run in a browser. A module with the files that the search reads replaces
+ * check/src/files.ts, and others replace modules of Node that rows import. The lab does not run all rows.
  */
 function forBrowsers(): Plugin {
   const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url));
-  // Of the text only the lines are needed that name functions, globals and constants.
+  // Only the lines of the text that name functions, globals and constants are needed.
   const lines = (path: string, which: RegExp) => (read(path).toString().match(which) ?? []).join('\n');
   const names = (name: string) =>
     lines(`build/${name}.wat`, /^ \((?:import \S+ \S+ \(global|global|func) \$[^\s)]+/gm);
@@ -41,7 +41,7 @@ function forBrowsers(): Plugin {
 }
 
 export default defineConfig({
-  // So that it can be served from any folder.
+  // Relative paths let the page be served from any folder.
   base: './',
   plugins: [forBrowsers()],
   worker: { format: 'es', plugins: () => [forBrowsers()] },

@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    // One browser at a time: each wants all processors.
+    // One browser runs at a time, since each wants all processors.
     maxWorkers: 1,
     fileParallelism: false,
   },

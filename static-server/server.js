@@ -46,7 +46,7 @@ function post(request, response, onPost) {
   });
 }
 
-/** Resolves with the port once the server listens: the first of so many ports that is free. */
+/** Listens on the first free one of so many ports, and resolves with its number. */
 function listen(server, first, host, tries) {
   return new Promise((resolve, reject) => {
     let port = first;

@@ -1,4 +1,4 @@
-// A browser's main thread must not block: it waits with promises, in one queue with the workers, which block.
+// A browser's main thread must not block. It waits with promises, in one queue with the workers, which block.
 import { Semaphore } from 'taketurns';
 
 const TURNS = 5;

@@ -1,6 +1,6 @@
 /**
- * A service worker for hosts that cannot set headers: it adds those that shared memory needs to whatever the page
- * and its workers load.
+ * A service worker for hosts that cannot set headers. It adds the headers that shared memory needs to everything that
+ * the page and its workers load.
  */
 const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -21,7 +21,7 @@ self.addEventListener('fetch', (event) => {
       const headers = new Headers(response.headers);
       for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
       const { status, statusText } = response;
-      // Responses without a body must be made without one.
+      // A response with one of these codes must have no body.
       const body = [101, 204, 205, 304].includes(status) ? null : response.body;
       return new Response(body, { status, statusText, headers });
     }),

@@ -1,4 +1,4 @@
-/** One experiment runs at a time: two would take each other's processors. Starting one stops the other. */
+/** One experiment runs at a time, since two would take each other's processors. Starting one stops the other. */
 import { button, h, put } from './ui/dom.js';
 
 export interface Experiment {
@@ -17,12 +17,12 @@ export function end(experiment: Experiment): void {
   if (current === experiment) current = undefined;
 }
 
-// A page that nobody sees draws no frames and has slow timers: figures taken then would say nothing.
+// A hidden page draws no frames and has slow timers, so figures taken then would mean nothing.
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) void current?.stop();
 });
 
-/** The button that starts and stops an experiment, and the line that says what went wrong. */
+/** The button that starts and stops an experiment, and the line for its error. */
 export class Switch implements Experiment {
   readonly status = h('p', { class: 'status', role: 'status' });
   readonly button = button(
@@ -36,12 +36,12 @@ export class Switch implements Experiment {
   #stopping: Promise<void> | undefined;
   #changes: Promise<void> = Promise.resolve();
 
-  /** `start` resolves to how it is stopped. */
+  /** `start` resolves to a function that stops the experiment. */
   constructor(start: () => Promise<() => Promise<void>>) {
     this.#begin = start;
   }
 
-  /** For a setting that has changed: if the experiment runs, it starts again. */
+  /** Starts the experiment again if it runs. For a setting that has changed. */
   readonly restart = (): void => {
     if (this.#stop === undefined && this.#starting === undefined) return;
     this.#changes = this.#changes.then(async () => {
@@ -50,7 +50,7 @@ export class Switch implements Experiment {
     });
   };
 
-  /** Resolves when it has stopped, whoever has asked for that first. */
+  /** Stops the experiment, if that has not begun. Resolves when it has stopped. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stops().finally(() => {
       this.#stopping = undefined;

@@ -4,7 +4,7 @@
  */
 const TRIED = 'taketurns-lab-isolation';
 
-/** Resolves to why there is no shared memory; to undefined if there is. Does not resolve if the page is loaded anew. */
+/** Resolves to the reason why there is no shared memory, or to undefined. Does not resolve if the page loads again. */
 export async function isolate(): Promise<string | undefined> {
   if (crossOriginIsolated) {
     remember(null);
@@ -12,7 +12,7 @@ export async function isolate(): Promise<string | undefined> {
   }
   if (!('serviceWorker' in navigator))
     return isSecureContext
-      ? 'This browser lends no service worker here (a private window?), and the host sends no headers for shared memory.'
+      ? 'This browser offers no service worker here (a private window?), and the host sends no headers for shared memory.'
       : 'Shared memory needs a secure page: https, or localhost.';
   try {
     if (sessionStorage.getItem(TRIED) !== null)
@@ -21,7 +21,7 @@ export async function isolate(): Promise<string | undefined> {
     await navigator.serviceWorker.ready;
     if (!navigator.serviceWorker.controller) await claimed();
   } catch (error) {
-    return `The host sends no headers for shared memory, and a service worker cannot be had: ${error}`;
+    return `The host sends no headers for shared memory, and no service worker could be registered: ${error}`;
   }
   remember('yes');
   location.reload();
@@ -33,7 +33,7 @@ function remember(value: string | null): void {
     if (value === null) sessionStorage.removeItem(TRIED);
     else sessionStorage.setItem(TRIED, value);
   } catch {
-    // A browser that keeps nothing for the page: it may try again.
+    // This browser stores nothing for the page, so the page may try again.
   }
 }
 

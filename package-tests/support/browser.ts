@@ -1,4 +1,4 @@
-/** A page in Chromium, if this machine has one. */
+/** Visits a page in Chromium, if this machine has it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,32 +8,32 @@ import { serve } from '@taketurns/static-server';
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const LONGEST = 60_000;
 
-/** Its command; undefined if there is none. `CHROMIUM` names another. */
+/** The command of Chromium; undefined if there is none. The variable `CHROMIUM` may name it. */
 export const chromium: string | undefined = [process.env.CHROMIUM, ...NAMES].find(
   (name) => name && spawnSync(name, ['--version']).status === 0,
 );
 
-/** Posts the page's output to /result whenever that changes: in pages that do not themselves. */
+/** A script that posts the page's output to /result whenever it changes, for pages that do not post it themselves. */
 const REPORTER = `<script type="module">
   const output = document.querySelector('output');
   const tell = () => fetch('/result', { method: 'POST', body: output.textContent });
   if (output) new MutationObserver(tell).observe(output, { childList: true, characterData: true, subtree: true });
 </script>`;
 
-/** A copy of the folder, whose pages post their output. */
+/** Makes a copy of the folder in which the pages post their output. */
 function withReporter(folder: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'taketurns-pages-'));
   cpSync(folder, copy, { recursive: true });
   for (const name of readdirSync(copy, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.html')) continue;
     const page = join(copy, name);
-    // The reporter precedes the page's own script, which may be done at once.
+    // The reporter precedes the page's own script, which may end at once.
     writeFileSync(page, readFileSync(page, 'utf8').replace('<script', `${REPORTER}<script`));
   }
   return copy;
 }
 
-/** What the page at the address says, by the function that waits for that. */
+/** Opens the page at the address in Chromium, and resolves to its result. */
 async function visit(address: string, result: Promise<string>): Promise<string> {
   const profile = mkdtempSync(join(tmpdir(), 'taketurns-chromium-'));
   const flags = [
@@ -56,14 +56,14 @@ async function visit(address: string, result: Promise<string>): Promise<string> 
     return await Promise.race([result, late]);
   } finally {
     clearTimeout(timer);
-    // The whole group, since it has processes of its own, which write to the profile.
+    // Kills the whole process group, since Chromium starts processes that write to the profile.
     process.kill(-(browser.pid as number));
     await ended;
     rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 
-/** What the page of the folder posts to /result, or shows as its output once that has changed. */
+/** Resolves to what the folder's page posts to /result, or to its output once that has changed. */
 export async function resultOf(folder: string): Promise<string> {
   let onPost: (result: string) => void = () => {};
   const result = new Promise<string>((resolve) => {

@@ -1,4 +1,4 @@
-/** The three bundlers, each told no more than what to bundle for which target, and where to put it. */
+/** The three bundlers. Each is given only the entry, the target and the folder for the output. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
@@ -38,17 +38,17 @@ async function byEsbuild(folder: string, target: Target, entries: string[], out:
   if (warnings.length > 0) throw new Error(JSON.stringify(warnings));
 }
 
-/** Bundles a main program and its worker; esbuild, which leaves `new URL` as it is, is told of both. */
+/** Bundles a main program and its worker. esbuild leaves `new URL` as it is, so both are entries. */
 export async function bundleByEsbuild(folder: string, target: Target, out: string): Promise<void> {
   await byEsbuild(folder, target, [`./${target}/main.js`, `./${target}/worker.js`], out);
 }
 
-/** The same; webpack finds the worker. */
+/** Bundles a main program; webpack finds the worker. */
 export async function bundleByWebpack(folder: string, target: Target, out: string): Promise<void> {
   await byWebpack(folder, target, `./${target}/main.js`, out);
 }
 
-/** The page of a folder; Vite finds the worker. */
+/** Bundles the page of a folder; Vite finds the worker. */
 export async function bundleByVite(root: string, out: string): Promise<void> {
   await viteBuild({
     root,
@@ -58,7 +58,7 @@ export async function bundleByVite(root: string, out: string): Promise<void> {
   });
 }
 
-/** The code of a program of a few lines, minified, by each of the bundlers. */
+/** Each of these returns the minified code of a program of a few lines. */
 export const bundlers: Record<string, (folder: string, entry: string, out: string) => Promise<string>> = {
   async esbuild(folder, entry, out) {
     await byEsbuild(folder, 'node', [entry], out);
@@ -79,12 +79,12 @@ export const bundlers: Record<string, (folder: string, entry: string, out: strin
   },
 };
 
-/** The scripts below a folder. */
+/** Returns the paths of the scripts below a folder. */
 export function scripts(out: string): string[] {
   return readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
 }
 
-/** What they hold. */
+/** Returns the code of all scripts below a folder. */
 export function code(out: string): string {
   return scripts(out)
     .map((name) => readFileSync(join(out, name), 'utf8'))

@@ -8,7 +8,7 @@ import { npm } from './run.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What `npm pack` says of the tarball. */
+/** The part of the report of `npm pack` that the tests read. */
 export interface Packed {
   readonly filename: string;
   readonly size: number;

@@ -1,7 +1,7 @@
-/** Running programs to their end. */
+/** Runs programs to their end. */
 import { spawnSync } from 'node:child_process';
 
-/** What the program prints. Throws, with all that it has said, when it fails. */
+/** Returns the output of the program. Throws an error with all of its output if it fails. */
 export function run(cwd: string, command: string, ...args: string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd,
@@ -13,12 +13,12 @@ export function run(cwd: string, command: string, ...args: string[]): string {
   return stdout;
 }
 
-/** The same with Node. */
+/** Does the same with Node. */
 export function node(cwd: string, ...args: string[]): string {
   return run(cwd, process.execPath, ...args);
 }
 
-/** The same with npm, which tells its own path to the scripts that it runs. */
+/** Does the same with npm, which gives its own path to the scripts that it runs. */
 export function npm(cwd: string, ...args: string[]): string {
   const cli = process.env.npm_execpath;
   return cli ? node(cwd, cli, ...args) : run(cwd, 'npm', ...args);

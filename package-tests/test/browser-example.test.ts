@@ -1,4 +1,4 @@
-/** examples/browser.mjs: it serves its page with the headers that the page needs, and the page does what it says. */
+/** examples/browser.mjs serves its page with the headers that the page needs, and the page works as it says. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ describe('the example for browsers', () => {
     }
   });
 
-  // Only where there is a Chromium.
+  // Runs only if the machine has Chromium.
   it.skipIf(chromium === undefined)('takes its turns in Chromium', async () => {
     const out = mkdtempSync(join(tmpdir(), 'taketurns-example-'));
     try {

@@ -1,4 +1,4 @@
-/** Programs with a worker, bundled as their bundler has it by itself, and run. */
+/** Bundles programs with a worker by each bundler without configuration, and runs them. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { node } from '../support/run.js';
 const folder = inject('folder');
 const { coreBytes } = await import(join(folder, 'node_modules/taketurns/dist/runtime/core-bytes.js'));
 
-/** The program and its worker are scripts of their own, and the core is with them. */
+/** Checks that the program and its worker are two scripts, and that the core is with them. */
 function expectWhole(out: string): void {
   expect(scripts(out).length).toBeGreaterThan(1);
   expect(code(out).includes(coreBytes)).toBe(true);
@@ -21,7 +21,7 @@ describe('for Node', () => {
     ['esbuild', 'module', bundleByEsbuild],
     ['webpack', 'commonjs', bundleByWebpack],
   ])('%s', async (_name, type, bundle) => {
-    // Away from the project, of which the bundle must need nothing.
+    // The output is outside of the project, since the bundle must need nothing of that.
     const out = mkdtempSync(join(tmpdir(), 'taketurns-bundle-'));
     try {
       await bundle(folder, 'node', out);
@@ -48,7 +48,7 @@ describe('for the web', () => {
     expectWhole(out);
   });
 
-  // Only where there is a Chromium.
+  // Runs only if the machine has Chromium.
   it.skipIf(chromium === undefined).each(builds)('%s runs in Chromium', async (name) => {
     expect(await resultOf(join(folder, `out/web-${name}`))).toBe('counted to 40000');
   });

@@ -1,4 +1,4 @@
-/** What is in the tarball, and what the linters of packages say of it. */
+/** Checks the contents of the tarball, and what the linters of packages report. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -34,8 +34,8 @@ describe('the tarball', () => {
   it('has the right types by are-the-types-wrong', async () => {
     const result = await checkPackage(createPackageFromTarballData(tarball));
     if (!result.types) throw new Error('it finds no types');
-    // The library is modules alone, as the tool's own profile "esm-only" has it: neither the resolution of old
-    // (node10), nor that `require` leads to a module, counts. That `require` works is tested in node.test.ts.
+    // The library has only modules. So, as in the tool's own profile "esm-only", neither the old resolution (node10)
+    // nor the fact that `require` leads to a module counts. node.test.ts tests that `require` works.
     const problems = result.problems.filter(
       (problem) =>
         !('resolutionKind' in problem) || !['node10', 'node16-cjs'].includes(problem.resolutionKind),

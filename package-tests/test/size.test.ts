@@ -1,4 +1,4 @@
-/** What a program carries that imports this or that. */
+/** Checks which parts of the library the bundle of a program carries, and its size. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -17,7 +17,7 @@ async function bundle(bundler: string, name: string, program: string): Promise<s
   return (bundlers[bundler] as (typeof bundlers)[string])(folder, entry, join(folder, 'out', bundler, name));
 }
 
-/** Whether it does: a failure should not print the whole code. */
+/** Returns whether the code contains the part, since a failed `toContain` would print the whole code. */
 function holds(code: string, part: string): boolean {
   return code.includes(part);
 }
@@ -56,8 +56,8 @@ describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
 });
 
 /**
- * Bytes that the whole of `taketurns` may take, minified and compressed by Brotli. The goal is 12 KB; it is missed by
- * core.wasm, about 7.0 KB, and the code and messages around it, about 10.4 KB: docs/internals/what-was-tried.md.
+ * The bytes that the whole of `taketurns` may take, minified and compressed by Brotli. The goal of 12 KB is missed:
+ * core.wasm takes about 7.0 KB, the code and messages around it about 10.4 KB (docs/internals/what-was-tried.md).
  */
 const MOST = 17_600;
 

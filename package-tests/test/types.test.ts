@@ -1,4 +1,4 @@
-/** The types of the installed package, in a strict project that says no more than it must. */
+/** Checks the types of the installed package in a strict project with no more options than it needs. */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
@@ -7,14 +7,14 @@ import { node } from '../support/run.js';
 const folder = inject('folder');
 const { resolve } = createRequire(import.meta.url);
 
-/** The oldest compiler that is tried, and that of this repository. */
+/** The oldest compiler that is tested, and the compiler of this repository. */
 const compilers = ['typescript-5', 'typescript'].map((name) => {
   const own = resolve(`${name}/package.json`);
   return { version: createRequire(own)(own).version as string, tsc: join(dirname(own), 'bin/tsc') };
 });
 
 function check(tsc: string, module: string, resolution: string, file: string): string {
-  // Without skipLibCheck: the declarations themselves must be right too.
+  // skipLibCheck is off, so the declarations themselves are checked too.
   const modules = ['--module', module, '--moduleResolution', resolution];
   return node(folder, tsc, '--noEmit', '--strict', '--target', 'es2022', ...modules, file);
 }

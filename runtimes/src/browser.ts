@@ -7,7 +7,7 @@ import { fetchPackage, Missing } from './fetch.js';
 
 export type BrowserName = 'chromium' | 'firefox';
 
-/** As much of puppeteer-core as is used here; it is fetched when it is first needed. */
+/** The part of puppeteer-core that is used here. The package is fetched when it is first needed. */
 interface Puppeteer {
   launch(options: {
     browser: 'chrome' | 'firefox';
@@ -78,6 +78,6 @@ export async function launch(name: BrowserName): Promise<Browser> {
 
 function chromiumArgs(): string[] {
   const args = [`--host-resolver-rules=MAP ${INSECURE} 127.0.0.1`];
-  // Its sandbox refuses to run as root, as in containers.
+  // Chromium's sandbox refuses to run as root, as in containers.
   return process.getuid?.() === 0 ? [...args, '--no-sandbox'] : args;
 }

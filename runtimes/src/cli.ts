@@ -1,4 +1,4 @@
-/** `npm run runtimes`: the suite in the runtimes that are named, and a line for each case. */
+/** `npm run runtimes` runs the suite in the named runtimes, and prints a line for each case. */
 import { parseArgs } from 'node:util';
 import { Missing } from './fetch.js';
 import { type Opened, RUNTIMES, type Runtime } from './runtimes.js';

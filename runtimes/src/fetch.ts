@@ -1,4 +1,4 @@
-/** What a runtime needs that is not on the machine: packages of npm, installed in a folder that git ignores. */
+/** Installs the npm packages that a runtime needs and the machine does not have, in a folder that git ignores. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 
 const CACHE = fileURLToPath(new URL('../build/cache', import.meta.url));
 
-/** What cannot be had here, and what to do about it. */
+/** A runtime is not available here. The message says what to do about it. */
 export class Missing extends Error {}
 
 /**
- * The folder of a package, fetched once.
- * @param wanted a name with a version or range, as npm takes it.
+ * Returns the folder of a package, which is fetched once.
+ * @param wanted a name with a version or a range, as npm accepts it.
  */
 export function fetchPackage(name: string, wanted: string): string {
   const folder = join(CACHE, `${name}@${wanted}`.replaceAll('/', '+'));

@@ -1,4 +1,4 @@
-/** Pages that lack what the library needs, and what they are told; and some that have just enough. */
+/** Checks the errors in pages that lack something that the library needs, and pages that have just enough. */
 import { ISOLATED, serve } from '@taketurns/static-server';
 import type { Browser } from './browser.js';
 import { INSECURE } from './browser.js';
@@ -11,9 +11,9 @@ interface PageCase {
   readonly headers: Record<string, string>;
   readonly host?: string;
   readonly without?: string;
-  /** What the outcome must hold. */
+  /** Parts of the outcome. */
   readonly outcome: readonly string[];
-  /** What the console must have been told, if anything of the library. */
+  /** Parts of the one line that the library writes to the console; without them it writes none. */
   readonly told?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The eight runtimes: where each is found, and how it runs the suite. */
+/** The eight runtimes: this finds each of them, and runs the suite in it. */
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -21,7 +21,7 @@ export interface Opened {
 
 export interface Runtime {
   readonly name: string;
-  /** Which kinds of workers it has. */
+  /** The kinds of workers that the runtime has. */
   readonly workers: readonly WorkerKind[];
   open(): Promise<Opened>;
 }
@@ -102,7 +102,7 @@ function node(major: number): Runtime {
   );
 }
 
-/** A program that is on the machine, or else in a package. */
+/** Returns the path of a program that is on the machine, or else in a package. */
 function installedOr(program: string, packageName: string, path: string): string {
   const { status } = spawnSync(program, ['--version']);
   if (status === 0) return program;
@@ -128,7 +128,7 @@ function browser(name: BrowserName): Runtime {
               if (text.startsWith('{"result":')) tell((JSON.parse(text) as { result: Result }).result);
               else console.error(`${name}: ${text}`);
             });
-            // Shared memory needs a secure context, which localhost is without TLS.
+            // Shared memory needs a secure context. localhost is one even without TLS.
             await page.goto(`http://localhost:${server.port}/page.html`);
             const { pair } = await page.evaluate(
               (of) => (globalThis as unknown as SuitePage).suite(of),

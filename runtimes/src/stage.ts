@@ -1,7 +1,7 @@
 /**
- * A project such as a user has: the suite, and the built package in its node_modules. Node, Deno and Bun run the suite
- * there. Browsers get a copy of it that names files instead of packages, since they do not resolve the names of
- * packages in workers.
+ * Makes a project like a user's, of the suite and the built package in node_modules. Node, Deno and Bun run the suite
+ * there. Browsers get a copy that names files instead of packages, since they do not resolve the names of packages in
+ * workers.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ function makePages(): void {
   }
 }
 
-/** `taketurns`, `#host` and the like, with the paths that the package's own `exports` and `imports` give them. */
+/** Maps `taketurns`, `#host` and the like to the paths that the package's own `exports` and `imports` give them. */
 function pathsBySpecifier(): Map<string, string> {
   const { exports, imports } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
     exports: Record<string, string | { default: string }>;

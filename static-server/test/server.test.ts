@@ -1,4 +1,4 @@
-/** The server answers each request, also those that are malformed, and keeps serving. */
+/** The server answers each request, even a malformed one, and keeps serving. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -83,7 +83,7 @@ describe('static server', () => {
     await expect(serve(folder, { port: server.port })).rejects.toThrow('EADDRINUSE');
   });
 
-  it('sends other headers, or none, where it is told to', async () => {
+  it('sends other headers, or none, if the options say so', async () => {
     const plain = await serve(folder, { headers: {} });
     const response = await fetch(`http://127.0.0.1:${plain.port}/`);
     expect(response.headers.get('Cross-Origin-Embedder-Policy')).toBeNull();

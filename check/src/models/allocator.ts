@@ -14,7 +14,7 @@ import { GOT } from '../scene/words.js';
 
 /** Where a thread keeps the address of its own object. */
 const MINE = GOT + 1;
-/** And of its attachment to it. */
+/** Where it keeps the number of its attachment to that object. */
 const ATTACHMENT = GOT;
 const LIMIT = 0x7fffffff;
 
@@ -35,7 +35,7 @@ const create = (mayFail = false): Op =>
     },
   );
 
-/** Disposes of its own object and lets go of it: the last reference frees the memory. */
+/** Disposes of the thread's own object and detaches from it: the last reference frees the memory. */
 const drop = (): Op[] => [
   call('dispose', (scene, t) => [mine(scene, t)]),
   call('detach', (scene, t) => {
@@ -50,7 +50,7 @@ function mine(scene: Scene, t: number): number {
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
 
-/** Attaches to the first object by its first handle; if that works, the object must be of that generation until it lets go. */
+/** Attaches to the first object by its first handle. If that works, its generation stays until the thread detaches. */
 const attach = (): Op[] => [
   call(
     'attach',
@@ -99,10 +99,10 @@ function registered(index: number, scene: Scene, t: number): void {
   scene.set(t, MINE, index);
 }
 
-/** What a runtime calls a thread that none is called at first. */
+/** The number by which a runtime knows a thread; no thread has it at first. */
 const HOST = 9;
 
-/** The second thread, which has just registered, has its name, wherever that is. */
+/** The second thread has just registered, and its record, wherever that is, has the host's number. */
 function hosted(scene: Scene): void {
   const { threads } = scene.regions;
   const record = threads + scene.global(1, 'threads/me') * constant('THREAD_SIZE');
@@ -110,14 +110,14 @@ function hosted(scene: Scene): void {
   if (host !== HOST) throw new Violation(`the host of a thread that is registered is ${host}`);
 }
 
-/** As in an arena that no thread has come to yet. */
+/** Makes the arena one that no thread has come to yet. */
 function empty(scene: Scene): void {
   for (let t = 0; t < scene.threads; t++) scene.callNow(t, 'unregister');
   scene.machine.hostStore32(constant('USED_THREADS'), 0);
   scene.machine.hostStore32(constant('USED_ELEMENTS'), 0);
 }
 
-/** No two registered threads have one spare; that they have no record in common is checked before. */
+/** No two registered threads have one spare. `registered` has checked that they have no record in common. */
 function apart(scene: Scene): void {
   const spares = new Set<number>();
   for (let t = 0; t < scene.threads; t++) {
@@ -224,7 +224,7 @@ export const allocator: readonly Model[] = [
     arena: { elements: 3, objects: 0 },
     deaths: 1,
     mortal: [0],
-    // The record of the dead thread may be another's by then.
+    // By then the record of the dead thread may belong to another.
     leaves: true,
     objects: (scene) => scene.kill(0),
     end: hosted,

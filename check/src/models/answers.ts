@@ -1,6 +1,4 @@
-/**
- * Models of one or two threads that look at answers: what is asked about an object, the arena and a waiter.
- */
+/** Models of one or two threads that check the answers of the core about an object, the arena and a waiter. */
 
 import { PARKED } from '../engine/machine/status.js';
 import { Violation } from '../engine/search/violation.js';
@@ -28,11 +26,11 @@ const KIND = constant('KIND_SEMAPHORE');
 const MORE = constant('MORE');
 const OVER_MAX = constant('ANSWER_OVER_MAX');
 const LIMIT = 0x7fffffff;
-/** The second attachment of a thread that is alone, and has one spare. */
+/** The number of the second attachment of a lone thread, which has one spare. */
 const SECOND = 3;
 const OBJECT_SIZE = constant('OBJECT_SIZE');
 const GENERATION = 7;
-/** What the words of an object are made, of these arguments. */
+/** The words of an object that createObject has made with the arguments below. */
 const MADE = {
   TICKET: -4,
   GRANT: -2,
@@ -50,12 +48,12 @@ const MADE = {
   O_DEPARTED: 0,
 };
 const STALE = constant('ANSWER_STALE');
-/** Counters that differ from what a load that reads nothing would give. */
+/** The counters begin here, so that they differ from what a load that reads nothing would give. */
 const FIRST = -4n;
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
 
-/** A call that is to be answered so. */
+/** A call whose answer must be `expected`. */
 export const asks = (
   name: string,
   args: (scene: Scene, t: number) => number[],
@@ -67,12 +65,10 @@ export const asks = (
       throw new Violation(`${name}(${args(scene, t)}) is answered ${answer}, not ${right}`);
   });
 
-/** A model in which nobody can die either, but what its threads leave behind is not looked at. */
+/** In such a model nobody dies, and the end does not check what the threads leave behind. */
 const UNCHECKED = { leaves: true } as const;
 
-/**
- * Whoever is told that a semaphore is closed takes its tickets back, so that the counters never come round.
- */
+/** A request that finds a semaphore closed takes its tickets back, so that the counters never wrap round. */
 function expectTickets(scene: Scene, expected: number): void {
   const ticket = word(scene, scene.semaphores[0] + TICKET);
   if (ticket !== expected) throw new Violation(`${ticket} tickets are taken, of which ${expected} rightly`);
@@ -82,10 +78,10 @@ export const ofFirst =
   (...more: number[]) =>
   (scene: Scene): number[] => [scene.semaphores[0], ...more];
 
-/** The thread's attachment. */
+/** The attachment of thread 0. */
 export const mine = (scene: Scene): number[] => [scene.attachment(0, 0)];
 
-/** Asks how many wait, with thread 1 asleep all along or not. */
+/** Asks for the number of waiters, and notes before whether thread 1 sleeps. */
 const waiting = (): Op => {
   const sleeps = (scene: Scene): number => (scene.machine.status(1) === PARKED ? 1 : 0);
   return call(
@@ -95,7 +91,7 @@ const waiting = (): Op => {
       return [scene.semaphores[0]];
     },
     (answer, scene, t) => {
-      // Nobody but this thread can wake it.
+      // Only this thread can wake thread 1, which still sleeps.
       if (scene.get(t, GOT + 1) === 1 && answer !== 1)
         throw new Violation(`thread 1 waits, and ${answer} are counted`);
       if (answer !== 0 && answer !== 1) throw new Violation(`${answer} are counted of 1`);
@@ -104,7 +100,7 @@ const waiting = (): Op => {
   );
 };
 
-/** One permit more than there may be: refused, unless another has just taken one. */
+/** Releases one permit more than there may be: it is refused, unless another thread has just taken one. */
 function postTooMany(): Op {
   return {
     text: 'post(1), too many',

@@ -1,4 +1,4 @@
-/** Models of requests that cancel: by a time-out, or by a signal. */
+/** Models of requests that are cancelled by a time-out or by a signal. */
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf, WRAP } from './program.js';
 
@@ -73,8 +73,8 @@ const cancelling: readonly Line[] = [
   { name: 'cancel: a heavy promise', long: true, program: 't3 x d | A R | V | V', permits: [0], buckets: 2 },
   { name: 'cancel: a promise behind its own', program: 't1 a1 x d | V | V', permits: [0] },
   { name: 'cancel: a thread behind its promise', program: 'a1 B R d | A R', permits: [1] },
-  // Who cancels passes on what is behind it, and on its way finds its own promise, which is due already: whoever made it
-  // due must ring all the same. The promise is entered, and nothing but its doorbell has the thread look at it.
+  // The thread that cancels wakes the waiters behind it, and on its way finds its own promise, which is due already.
+  // The thread that made it due must ring all the same: only the doorbell makes a thread look at an entered promise.
   { name: 'cancel: a thread that listens', program: 'a1 l B d | a1 V2 d', permits: [0] },
   {
     name: 'cancel: a thread that listens, 2 buckets',

@@ -1,12 +1,12 @@
 /**
- * Models of a capacitor around a lock that is not fair: what src/algorithms/capacitor-lock.ts does around the core.
+ * Models of a capacitor around an unfair lock. The ops do what src/algorithms/capacitor-lock.ts does around the core.
  *
- *     L  lock: arrive, then the inner lock        U  unlock what was got: the inner lock, then depart
+ *     L  lock: arrive, then the inner lock        U  unlock, if locked: the inner lock, then depart
  *     K  lock, with whenContended                 D  dispose of the capacitor
  *     Y  tryLock                                  X  depart with nobody inside: refused
  *
- * Checked at every step: one holder at a time; and of those who came later, no more than the bound get the lock
- * before a waiter does. Coming is taking a ticket. At the end nobody is inside.
+ * At every step the lock has at most one owner, and no more threads than the bound have overtaken a waiter, that is,
+ * have got the lock before it with a later ticket. At the end nobody is inside.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -27,11 +27,11 @@ import { GOT, LOCAL, PHASE, PROMISES } from '../scene/words.js';
 import { closed, digits, without, word } from './locks.js';
 import { partsOf } from './program.js';
 
-/** Who holds the inner lock: thread + 1. */
+/** The owner of the inner lock: thread + 1. */
 const HOLDER = PROMISES;
-/** Who has a ticket and not the lock, in the order of the tickets: a digit of 4 bits each, thread + 1. */
+/** The threads with a ticket and without the lock, in the order of the tickets: thread + 1, 4 bits each. */
 const QUEUE = PROMISES + 1;
-/** How many have overtaken each of them: a digit a thread. */
+/** How often each of them has been overtaken: 4 bits for each thread. */
 const PASSED = PROMISES + 2;
 
 const MORE = constant('MORE');
@@ -43,7 +43,7 @@ interface Line {
   readonly name: string;
   readonly program: string;
   readonly bypass: number;
-  /** Default: bypass - 1. */
+  /** How often a waiter may be overtaken; bypass - 1 by default. */
   readonly bound?: number;
   readonly threshold?: number;
   readonly lanes?: number;
@@ -81,7 +81,7 @@ function admitted(scene: Scene, t: number, bound: number): void {
   scene.set(0, PASSED, scene.get(0, PASSED) & ~(15 << (4 * t)));
 }
 
-/** How far an op has got. */
+/** The phases of an op. */
 const IDLE = 1;
 const TRY_INNER = 2;
 const ARRIVE = 3;
@@ -94,7 +94,7 @@ const DISOWN = 9;
 const UNLOCK = 10;
 const OPEN = 11;
 
-/** What a thread holds: 1 by way of the capacitor, 2 past it. */
+/** How a thread got the lock: through the capacitor, or past it. */
 const ARRIVED = 1;
 const PAST = 2;
 
@@ -157,7 +157,7 @@ function locking(letter: string, lanes: number, bound: number): Op {
   };
 }
 
-/** Departs; true when it is done. */
+/** Departs. Returns true when that is done. */
 function departing(scene: Scene, t: number, lanes: number): boolean {
   const at = capacitorOf(scene);
   const answer = scene.result(t);
@@ -269,7 +269,7 @@ export function capacitorModel(line: Line): Model {
 const three = 'L U L U | L U L U | L U L U';
 const WRAP = 2n ** 32n - 2n;
 
-/** T threads and platoons of B: with T < B one thread can pass another several times, with T >= B it comes to wait. */
+/** T threads, platoons of B: with T < B a thread can pass another several times, with T >= B threads have to wait. */
 export const capacitors: readonly Model[] = (
   [
     { name: '2x1, B = 1', program: 'L U | L U', bypass: 1 },

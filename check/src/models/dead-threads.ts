@@ -1,7 +1,7 @@
 /**
- * Small models of reaping (core/death/reaping.ts): the first thread does something alone and falls asleep, and is killed
- * there, so that each state in which a thread can leave the arena costs some hundred states; then somebody reaps it,
- * while others go on, or is killed in turn wherever that can be.
+ * Small models of reaping (core/death/reaping.ts). The first thread does something alone, falls asleep, and is killed
+ * there. So each condition in which a thread can leave the arena costs only some hundred states. Then another thread
+ * reaps it while others go on, or is itself killed at any point of the reaping.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -18,7 +18,7 @@ const WAITING = constant('WAITING');
 
 type Case = Pick<Line, 'name' | 'program'> & Partial<Line>;
 
-/** Killed in its sleep, and reaped. */
+/** The thread is killed in its sleep, and reaped. */
 const alone: readonly Case[] = [
   { name: 'a holder', program: 'A Z | S', permits: [1] },
   { name: 'a holder of two objects', program: "A A' Z | S", permits: [1, 1] },
@@ -43,7 +43,7 @@ const alone: readonly Case[] = [
   { name: 'a giver that waits', program: 't1 a1 x A d | V3 | S' },
 ];
 
-/** And others beside. */
+/** The same, while other threads run. */
 const beside: readonly Case[] = [
   { name: 'a holder, before a waiter', program: 'A Z | A R | S', permits: [1] },
   { name: 'a holder, before a promise', program: 'A Z | a1 d | S', permits: [1] },
@@ -67,7 +67,7 @@ const beside: readonly Case[] = [
   { name: 'a promise before a promise, then disposed of', program: 'a1 Z | a1 d | S | D', long: true },
 ];
 
-/** Killed, and who reaps it is killed too, wherever that may be; a third goes on. */
+/** The thread is killed, and the thread that reaps it is killed too, at any point. A third thread goes on. */
 const twice: readonly Case[] = [
   { name: 'a holder', program: 'A Z | S | S', permits: [1] },
   { name: 'a waiter', program: 'A | S | S' },
@@ -76,7 +76,7 @@ const twice: readonly Case[] = [
   { name: 'who has disposed', program: 'a1 e D Z | S | S' },
 ];
 
-/** A waiter's turn has come, and it has not been told: by somebody to whose object the dead thread had let go. */
+/** A waiter is due and not woken. The dead thread had detached from its object, so reaping leaves the waiter alone. */
 const stranger: Model = {
   name: 'killed: who has let go of the object',
   programs: [[], [], [supervise()]],
@@ -98,7 +98,7 @@ const stranger: Model = {
   },
 };
 
-/** What thread 0 has held comes to a promise of who reaps it, which rests already: it must be rung for. */
+/** The permit of thread 0 goes to an entered promise of the thread that reaps it: that thread's doorbell must ring. */
 const ownPromise: Model = {
   name: 'killed: a holder, before a promise that is entered of who reaps',
   programs: [
@@ -135,7 +135,7 @@ const ownPromise: Model = {
   },
 };
 
-/** Killed wherever that can be, and reaped. */
+/** The thread is killed at any point, and reaped. */
 const anywhere: readonly Case[] = [
   { name: 'acquire, release', program: 'A R | S', permits: [1] },
   { name: 'acquire again', program: 'A A R | S', permits: [2] },
@@ -152,7 +152,7 @@ const anywhere: readonly Case[] = [
   { name: 'the end', program: 'B E | S' },
 ];
 
-/** A promise of thread 0 that was entered, with one of thread 2 behind it, which enters while that is cancelled twice. */
+/** Behind an entered promise of thread 0 is one of thread 2, which enters while two threads reap thread 0 in turn. */
 const meanwhile: Model = {
   name: 'reaped twice: a promise, while another enters its cell',
   programs: [[], [supervise()], [call('enterRun', (scene, t) => [scene.get(t, GOT), 0])], [supervise()]],

@@ -1,9 +1,10 @@
 /**
  * Models of threads that die.
  *
- * Any thread may be killed but who reaps, unless it says otherwise. Where it is not robust, what the dead held is lost.
- * With one death at most, models that differ in who dies are together what one would be in which any may: where that
- * one is too large they stand for it, and of threads that do the same one dies for all.
+ * Any thread may be killed, except the one that reaps, unless a model says otherwise. The permits of a dead thread are
+ * lost where the semaphore is not robust. At most one thread dies, unless `deaths` says more. So several models that
+ * differ in the thread that dies stand for one in which any may die, where that is too large. Of threads with the same
+ * program, one dies for all.
  */
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf, WRAP } from './program.js';

@@ -1,9 +1,9 @@
 /**
- * Event counts and sequencers, which hold no permits: a program in a line as in program.ts, with
+ * Models of event counts and sequencers, which hold no permits. A program is a line as in program.ts, with
  *
  *     A3 await(3)      V2 advance(2)      T ticket()      M await(the ticket that T took)      D dispose
  *
- * Whoever returns from await must find the count at its value, or closed; at the end nobody sleeps.
+ * When await returns, the count has reached its value or is closed. At the end nobody sleeps.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -50,7 +50,7 @@ function op(word: string): Op {
         (answer, scene, t) => {
           const ticket = scene.get(t, GOT) - 1;
           expectReached(answer, scene, ticket);
-          // Between await and advance it is alone: nobody else has advanced.
+          // Between await and advance the thread is alone: no other thread has advanced.
           if (scene.grantMinus(0, ticket, 0) !== 0) throw new Violation(`two have ticket ${ticket}`);
           scene.set(t, GOT, 0);
         },

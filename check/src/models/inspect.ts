@@ -1,6 +1,6 @@
 /**
- * Models of what diagnostics read and count: each answer of core/inspect.ts, and of what else is only asked for. The
- * values are such as neither an empty word nor a full one would give.
+ * Models of what diagnostics read and count: each answer of core/inspect.ts, and of other calls that only read. Neither
+ * an empty word nor a full one would give the expected values.
  */
 import { PARKED } from '../engine/machine/status.js';
 import { Violation } from '../engine/search/violation.js';
@@ -30,17 +30,17 @@ const KIND = constant('KIND_SEMAPHORE');
 const MUTEX = constant('KIND_MUTEX');
 const CONTENDED = constant('CONTENDED');
 const FIRST = 16n;
-/** When a waiter goes to sleep, as it says. */
+/** The time at which a waiter goes to sleep, as its element says. */
 const NOW = 77;
 
-/** The element of the first promise of the thread that still waits, or of one after it. */
+/** The arguments of a call: the element of the thread's first promise that still waits, and more. */
 const first =
   (...more: number[]) =>
   (scene: Scene, t: number): number[] => [scene.get(t, PROMISES) - 1, ...more];
 
 const enter = (now: number): Op => call('enterRun', (scene, t) => [scene.get(t, PROMISES), now]);
 
-/** Keeps the element of the first promise, for when that waits no more. */
+/** Keeps the element of the first promise for later, when that promise no longer waits. */
 const note = (): Op => ({
   text: 'note',
   next(scene, t) {
@@ -52,7 +52,7 @@ const noted =
   (...more: number[]) =>
   (scene: Scene, t: number): number[] => [scene.get(t, GOT + 1), ...more];
 
-/** The element of that. */
+/** The element of thread 0's attachment. */
 const record = (scene: Scene): number[] => [scene.attachment(0, 0) - 1];
 
 const reads: readonly Model[] = [
@@ -63,7 +63,7 @@ const reads: readonly Model[] = [
         arrive(2),
         arrive(2),
         asks('elementState', first(), constant('AWAKE')),
-        // ASYNC is the sign.
+        // ASYNC is the sign bit.
         asks('elementOwner', first(), 1 - ASYNC),
         asks('elementObject', first(), ({ semaphores }) => semaphores[0] as number),
         asks('elementWaiting', first(), 2),
@@ -149,7 +149,7 @@ const reads: readonly Model[] = [
           'elementWaiting',
           (scene) => [(scene.spare(1) - scene.regions.elements) / ELEMENT_SIZE],
           (answer, scene, t) => {
-            // Nobody but this thread can wake it.
+            // Only this thread can wake thread 1.
             if (scene.get(t, GOT + 1) === 1 && answer !== 1)
               throw new Violation(`thread 1 waits, and ${answer} are counted`);
           },
@@ -325,7 +325,7 @@ const reads: readonly Model[] = [
         asks('isAsleep', () => [2], 0),
         asks('hostOf', () => [2], 2),
         asks('hostOf', () => [3], 0),
-        // Two spares, and an attachment.
+        // Two spares and an attachment.
         asks('usedElements', () => [], 3),
       ],
       [],
@@ -340,7 +340,7 @@ const reads: readonly Model[] = [
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2] as number;
 
-/** What is counted at the end: of the semaphore, requests cancelled; of the arena, collisions. */
+/** At the end, checks the cancelled requests that the semaphore has counted, and the collisions of the arena. */
 function counting(
   line: Pick<Line, 'name' | 'program'> & Partial<Line>,
   timeouts: (scene: Scene) => number,
@@ -361,10 +361,9 @@ function counting(
   };
 }
 
-/** Whether the first thread, which wants one permit, has come to its end without it. */
+/** 1 if the first thread, which wants one permit, has come to its end without it. */
 const gaveUp = (scene: Scene): number => Number(scene.finished(0) && scene.get(0, GOT) === 0);
 
-/** The head of a mutex cancels. */
 const head: Model = {
   name: 'counts: the head of a mutex cancels',
   programs: [

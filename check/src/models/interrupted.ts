@@ -1,6 +1,6 @@
 /**
- * Models of calls that were cut short: acquire or release has answered that a second call must follow, and an
- * exhausted stack ends that one where it begins. The next call of the thread brings everything into order.
+ * Models of calls that are cut short: acquire or release has answered that a second call must follow, and an
+ * exhausted stack ends the second call where it begins. The next call of the thread puts everything in order.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -25,10 +25,10 @@ import { GOT, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 import { lockAsync, loop, unlocking } from './mutex-promises.js';
 import { HAS } from './mutex-words.js';
 
-/** acquire without park: the ticket is lost. */
+/** Calls acquire without park, so the ticket is lost. */
 const cutAcquire = (semaphore = 0): Op => call('acquire', (scene) => [scene.semaphores[semaphore], 1]);
 
-/** acquire that may find no element free: then that ticket is lost, too. */
+/** Acquires. If no element is free, that ticket is lost, too. */
 const acquireIfRoom = (semaphore: number): Op => {
   const whole = acquire(1, semaphore);
   return {
@@ -38,7 +38,7 @@ const acquireIfRoom = (semaphore: number): Op => {
   };
 };
 
-/** release without finishRelease, of what the thread holds or of a permit that nobody held. */
+/** Calls release without finishRelease, for a permit that the thread holds, or else for one that nobody held. */
 const cutRelease = (): Op => ({
   text: 'release, cut short',
   next(scene, t) {
@@ -52,7 +52,7 @@ const cutRelease = (): Op => ({
   },
 });
 
-/** Entering the first run, which ends before it stands in a cell. */
+/** Begins to enter the first run, and stops before the run stands in a cell. */
 const cutRest = (): Op => ({
   text: 'enterRun, cut short',
   next(scene, t) {
@@ -119,7 +119,7 @@ export const interrupted: readonly Model[] = [
   },
   {
     name: 'release cut short, then another',
-    // If nobody is seen to wait at the second one, the first is followed up at the end of the thread.
+    // If the second release sees no waiter, the first is completed at the end of the thread.
     programs: [[cutRelease(), post(), call('unregister', () => [])], [acquire()], [acquire()]],
     arena: { buckets: 1 },
     objects: semaphores(0),
@@ -147,7 +147,7 @@ export const interrupted: readonly Model[] = [
         {
           text: 'rung for',
           next: (scene, t) => {
-            // Only if the second release had to follow up could it find out about the first.
+            // The second release finds out about the first only if it has waiters to wake itself.
             if (scene.machine.words[scene.doorbell(t) >> 2] === 0 && scene.held(1) > 0) {
               throw new Violation('a promise is due, and its thread is not rung for');
             }
@@ -168,8 +168,8 @@ export const interrupted: readonly Model[] = [
     objects: semaphores(0, 0),
   },
   {
-    // The promise is the head of a mutex and has the last element that is free, so that nothing replaces the one
-    // that the lost ticket keeps, until thread 1 has ended. What the promise hands on must not make that one a spare.
+    // The promise is the head of a mutex and has the last free element. So nothing replaces the element that the lost
+    // ticket keeps, until thread 1 has ended. When the promise hands on, that element must not become a spare.
     name: 'acquire cut short, and no element is free',
     programs: [
       [lockAsync(false), cutAcquire(1), loop(), acquireIfRoom(1)],

@@ -1,4 +1,4 @@
-/** Models of the papers' semaphores: the listings, those whose waiters stand on chains, and their hashes. */
+/** Models of the papers' semaphores: the listings, the semaphores whose waiters stand on chains, and the hashes. */
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf, three, WRAP } from './program.js';
 
@@ -45,7 +45,7 @@ const listings: readonly Line[] = (['ticket', 'twa', 'conservative'] as const).f
           ]),
       { name: name('dispose'), program: 'A R | A R | D', permits: [1], kind, threshold },
       { name: name('dispose of waiters'), program: 'A | A | D', permits: [0], kind, threshold },
-      // Whoever is not due sleeps, even after a poke; and only who is due is sure to be poked.
+      // A waiter that is not due sleeps, even after a poke. Only a waiter that is due is sure to be poked.
       { name: name('left waiting'), program: 'A | A | V', permits: [0], kind, threshold, mayWait: true },
       { name: name('4 buckets'), program: 'A | A | V V', permits: [0], kind, threshold, buckets: 4 },
       { name: name('3x1 yielding'), program: 'A R | A R | A R', permits: [1], kind, threshold, spin: -2 },
@@ -84,7 +84,7 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Lin
     line('elements used before', 'A R E | A R', { aged: true }),
     line('3x1', 'A R | A R | A R'),
     line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
-    // With the conditions of three waiters in play, or a sequence that each release moves, it is too large.
+    // The model is too large with the conditions of three waiters, or with a sequence that each release moves.
     ...(name === 'chain due' || kind === 'channel' ? [] : [line('3x2', three, { long: true })]),
     line('2x2', 'A R A R | A R A R'),
     line('2x2 2 buckets', 'A R A R | A R A R', { buckets: 2 }),
@@ -105,8 +105,8 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Lin
 });
 
 /**
- * Who waits and who posts must come to the same slot by each hash, and a release of many to all slots: paired tickets
- * need more of them in a row for that. HASH_* of core/memory/layout.ts; the listings above have the first.
+ * By each hash a waiter and a releasing thread come to the same bucket, and a release of many permits to all buckets.
+ * Paired tickets need more tickets in a row for that. The listings above use the first HASH_* of core/memory/layout.ts.
  */
 const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
   const line = (

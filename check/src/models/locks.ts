@@ -1,15 +1,15 @@
 /**
  * Models of the locks of the papers.
  *
- *     L  lock      U  unlock what was got     Y  tryLock     D  dispose
- *     H  lock what this thread holds: refused     X  unlock what it does not hold: refused
- *     F  tryLock of what is free: granted         C  lock what was disposed of: refused, and tryLock likewise (c)
+ *     L  lock      U  unlock, if locked     Y  tryLock     D  dispose
+ *     H  lock a lock that this thread holds: refused    X  unlock a lock that it does not hold: refused
+ *     F  tryLock of a free lock: granted                C  lock of a disposed lock: refused; c the same with tryLock
  *     N  lock, which may be refused for want of a queue node
  *
- * Checked at every step: one holder at a time, and the order in which the kind promises to admit. A thread has come
- * when its access to the lock's first word says so; it is admitted when it writes itself into owner, which only a
- * TtsLock has not. At the end: the lock is free, and says so, and every queue node is in one pool, and clean. The
- * ghosts stand in words of thread 0 that promises would have; there are none here.
+ * At every step the lock has at most one owner, and admits in the order that its kind promises. A thread has arrived
+ * when its access to the lock's first word says so. It is admitted when it writes itself into owner, a word that every
+ * lock but the TtsLock has. At the end the lock is free, and says so, and every queue node is clean and in one pool.
+ * The ghosts stand in words of thread 0 that promises would use; there are no promises here.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -38,15 +38,15 @@ import { partsOf } from './program.js';
 type Kind = 'tts' | 'ticket' | 'twa' | 'mcs' | 'clh' | 'lifo' | 'recip';
 type Order = 'none' | 'first come' | 'last come' | 'reciprocating';
 
-/** Who holds the lock: thread + 1. */
+/** The owner of the lock: thread + 1. */
 const HOLDER = PROMISES;
-/** Who waits, in the order of arrival: a digit of 4 bits each, thread + 1, the first lowest. */
+/** The waiters in the order of arrival: thread + 1, 4 bits each, the first lowest. */
 const QUEUE = PROMISES + 1;
-/** Who is to be admitted next, if that has been decided: thread + 1. */
+/** The thread that is admitted next, if that is decided: thread + 1. */
 const CHOSEN = PROMISES + 2;
-/** Of a ReciprocatingLock: the present segment, in the order of arrival. QUEUE has those who came after. */
+/** The present segment of a ReciprocatingLock, in the order of arrival. QUEUE has the threads that arrived later. */
 const SEGMENT = PROMISES + 3;
-/** How often thread b has overtaken thread a since that came: two bits for each pair. */
+/** How often thread b has overtaken thread a since a arrived: two bits for each pair. */
 const PASSED = PROMISES + 4;
 
 const KINDS: Record<Kind, { readonly number: number; readonly dispose: string; readonly order: Order }> = {
@@ -62,10 +62,10 @@ const Q_GATE = constant('Q_GATE');
 const Q_NEXT = constant('Q_NEXT');
 const Q_END = constant('Q_END');
 const Q_LINK = constant('Q_LINK');
-/** The bits of E_REQUEST's high half below the owner. */
+/** The number of bits below the owner in the high half of E_REQUEST. */
 const OWNER_SHIFT = constant('OWNER_SHIFT') - 32;
 const THREAD_MASK = constant('THREAD_MASK');
-/** In a ReciprocatingLock's arrivals. */
+/** The mark of an empty segment in the arrivals of a ReciprocatingLock. */
 const EMPTY = 2;
 
 const ticketed = (kind: Kind): boolean => kind === 'ticket' || kind === 'twa';
@@ -80,14 +80,14 @@ interface Line {
   readonly buckets?: 1 | 2;
   readonly first?: bigint;
   readonly long?: boolean;
-  /** Whether each thread has a queue node at hand at first. Default true. */
+  /** Whether each thread begins with a queue node at hand; true by default. */
   readonly warm?: boolean;
   readonly aged?: boolean;
-  /** Elements for queue nodes. Default: two a thread. */
+  /** The number of elements for queue nodes; two for each thread by default. */
   readonly elements?: number;
 }
 
-/** DISPOSED, with the reference of the thread that has made it (core/memory/objects.ts). */
+/** The life of a disposed object to which only the thread that made it refers (core/memory/objects.ts). */
 const DISPOSED = (3 << 24) + 1;
 
 export const digits = (list: number): number[] =>
@@ -109,7 +109,7 @@ function lockOf(scene: Scene): number {
   return ([...scene.watched][0] as number) - TICKET;
 }
 
-/** The thread + 1 whose node it is. Nodes of a ClhLock change hands, and are not asked. */
+/** The thread, plus 1, that owns the node. It is not called for nodes of a ClhLock, which change owners. */
 function threadOf(scene: Scene, node: number): number {
   return (word(scene, node + E_REQUEST + 4) >>> OWNER_SHIFT) & THREAD_MASK;
 }
@@ -121,13 +121,13 @@ function push(scene: Scene, list: number, who: number): void {
 
 const last = (list: number): number => digits(list).at(-1) ?? 0;
 
-/** A write to the lock's first word. */
+/** Looks at a write to the lock's first word. */
 function moved(scene: Scene, t: number, before: number, kind: Kind): void {
   const after = word(scene, lockOf(scene) + TICKET);
   const { order } = KINDS[kind];
   if (order === 'none' || after === before) return;
   if (order === 'first come') {
-    // 0 is the end of a queue, and of a count of tickets only where its low half comes round.
+    // 0 ends a queue. A count of tickets is 0 only where its low half wraps round.
     if (after !== 0 || kind === 'ticket' || kind === 'twa') push(scene, QUEUE, t + 1);
   } else if (order === 'last come') {
     if (after > 1 && word(scene, after + Q_NEXT) === before) push(scene, QUEUE, t + 1);
@@ -145,7 +145,7 @@ function moved(scene: Scene, t: number, before: number, kind: Kind): void {
   } else if (before !== 0 && after !== 0) push(scene, QUEUE, t + 1);
 }
 
-/** Thread t gets the lock. */
+/** Records that thread t gets the lock, and checks the order. */
 function admitted(scene: Scene, t: number, kind: Kind): void {
   const holder = scene.get(0, HOLDER);
   if (holder !== 0) throw new Violation(`threads ${holder - 1} and ${t} both hold the lock`);
@@ -175,7 +175,7 @@ function admitted(scene: Scene, t: number, kind: Kind): void {
   }
 }
 
-/** Counts thread t in with those whom it has overtaken in its segment: those who came before it. */
+/** Counts that thread t has overtaken the threads that arrived before it in its segment. */
 function overtakes(scene: Scene, t: number): void {
   let passed = scene.get(0, PASSED);
   for (const who of digits(scene.get(0, SEGMENT))) {
@@ -192,7 +192,7 @@ function freed(scene: Scene): void {
   scene.set(0, HOLDER, 0);
 }
 
-/** A call on the lock, whose answer is looked at. */
+/** Calls the lock, and checks the answer with `then`. */
 function step(
   text: string,
   name: string,
@@ -270,7 +270,7 @@ function op(letter: string, kind: Kind): Op {
   }
 }
 
-/** A queue lock's owner gives it back after it has closed it; the others do that in one call. */
+/** The owner of a queue lock closes the lock and then unlocks it; other locks do both in one call. */
 function disposing(kind: Kind): Op {
   return {
     text: 'dispose',
@@ -307,7 +307,7 @@ function checkFree(scene: Scene, kind: Kind): void {
   if (!free) throw new Violation('nobody holds the lock at the end, and it is not free');
 }
 
-/** Every node is in the pool of one thread, and clean. */
+/** Checks that every node is clean, and in the pool of one thread. */
 function checkNodes(scene: Scene): void {
   const pooled = new Set<number>();
   const put = (node: number): void => {
@@ -397,7 +397,7 @@ export const locks: readonly Model[] = (
     { name: 'misuse', program: 'X L H U X | L U X' },
     { name: 'dispose', program: 'L U | L U | D C c', spin: 1 },
     { name: 'dispose by the owner', program: 'L D C | L U | L U' },
-    // The queue locks tell who waits when their owner unlocks.
+    // The waiters of a queue lock learn of the dispose when its owner unlocks.
     { name: 'dispose of waiters', program: withNodes(kind.kind) ? 'L U | L U | L U | D' : 'L | L | L | D' },
     ...(withNodes(kind.kind)
       ? [

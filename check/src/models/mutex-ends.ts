@@ -1,11 +1,11 @@
-/** The end of a mutex's models: what its words say then, and who has learnt of what. */
+/** Checks at the end of a mutex's models: its words, and whether deaths and dispose have been reported. */
 import { Violation } from '../engine/search/violation.js';
 import { constant, O_LIFE, TICKET } from '../scene/layout.js';
 import type { Scene } from '../scene/scene.js';
 import { COUNT_BIT, HAS, M_WORD, mutex } from './mutex-words.js';
 
 const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
-/** Of an object's life (core/memory/objects.ts). */
+/** The state in the life of a disposed object (core/memory/objects.ts). */
 const DISPOSED = 3;
 const M_LIMIT = constant('M_LIMIT');
 const M_OWNER_DIED = constant('M_OWNER_DIED');
@@ -23,7 +23,7 @@ export function checkWord(scene: Scene): void {
     throw new Violation(`the word ends as 0x${(low >>> 0).toString(16)}`);
 }
 
-/** Whoever has waited leaves a turn behind to the next. */
+/** A waiter that has taken the lock leaves so many overtakings to the next turn. */
 export function checkLimit(scene: Scene, turn: number): void {
   const m = mutex(scene);
   const word = (address: number): number => scene.machine.words[address >> 2] as number;
@@ -32,7 +32,7 @@ export function checkLimit(scene: Scene, turn: number): void {
     throw new Violation(`${left} overtakings are left of the last turn, not ${turn}`);
 }
 
-/** Who took the mark of a death off the word has learnt of all. */
+/** The thread that takes the mark of a death off the word learns of all deaths. */
 export function checkLearnt(scene: Scene): void {
   const word = (offset: number): number => scene.machine.words[(mutex(scene) + offset) >> 2] as number;
   if ((word(M_WORD) & M_OWNER_DIED) === 0 && word(O_UNREPORTED_DEATHS) !== 0)

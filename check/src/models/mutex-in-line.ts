@@ -1,4 +1,4 @@
-/** Models of a mutex with threads in line: what cancelling, dying and disposing leave of those who wait. */
+/** Models of a mutex with threads in line: how many waiters cancelling, dying and disposing leave. */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
@@ -9,8 +9,8 @@ import { checkTold } from './mutex-ends.js';
 import { M_WORD, mutex } from './mutex-words.js';
 
 /**
- * Thread 0 has the lock, thread 1 is the head, thread 2 is the next in line, and behind it, if that is said, stand
- * promises of thread 3. What is done here leaves so many who wait.
+ * Thread 0 has the lock, thread 1 is the head, and thread 2 is next in line, before so many promises of thread 3. The
+ * op `done`, of thread `by`, leaves `left` waiters.
  */
 function inLine(
   name: string,
@@ -77,7 +77,7 @@ const closedInLine: Model = {
   },
 };
 
-/** What a promise that is the head does, until the mutex is closed. */
+/** Does the work of a head promise until the mutex is closed. */
 const reserveUntilClosed = (): Op => ({
   text: 'reserve until it is closed',
   next(scene, t) {

@@ -1,9 +1,8 @@
 /**
- * A model of the mutex in a line: a program as text (mutex-ops.ts), and how the mutex begins.
+ * A model of the mutex from a line: a program as text (mutex-ops.ts), and the initial state of the mutex.
  *
- * What is checked besides what a scene checks: the lock goes from nobody to the thread that takes it, and back by
- * its owner alone; and from when it has taken its ticket a waiter, thread or promise, is overtaken no more often
- * than the bound says.
+ * Beside the checks of every scene, the lock goes from nobody to the thread that takes it, and only its owner gives it
+ * back. After a waiter, thread or promise, has taken its ticket, it is overtaken no more often than the bound says.
  */
 
 import { constant } from '../scene/layout.js';
@@ -21,38 +20,38 @@ export interface MutexLine {
   readonly name: string;
   readonly program: string;
   readonly bypass: number;
-  /** How often a waiter may be overtaken, if that is to be another bound than the mutex is made with. */
+  /** How often a waiter may be overtaken; `bypass` by default. */
   readonly bound?: number;
   readonly spin?: number;
   readonly buckets?: 1 | 2;
-  /** What overtakings begin at. */
+  /** The initial count of overtakings. */
   readonly count?: number;
   readonly long?: boolean;
   readonly mortal?: readonly number[];
-  /** Whether whoever locks asks, but by the fast way, whether owners have died. */
+  /** Whether a thread that locks by another way than the fast one asks whether owners have died. */
   readonly learns?: boolean;
   readonly asleep?: readonly number[];
   readonly deaths?: number;
   readonly undead?: boolean;
   readonly extra?: number;
   readonly aged?: boolean;
-  /** The thread that begins with the lock. */
+  /** The thread that has the lock at first. */
   readonly locked?: number;
-  /** Whether that has unlocked before the others start. */
+  /** Whether that thread unlocks before the others start. */
   readonly free?: boolean;
-  /** What the count of overtakings may reach at first. */
+  /** The initial limit of the count of overtakings. */
   readonly limit?: number;
-  /** The count of overtakings at which the turn is over for a head that is awake, if it is not the limit. */
+  /** The count of overtakings at which the turn is over for a head that is awake; the limit by default. */
   readonly over?: number;
-  /** The pace that has been measured. */
+  /** The measured pace of the lock. */
   readonly pace?: number;
-  /** The thread that begins as the head. */
+  /** The thread that is the head at first. */
   readonly head?: number;
-  /** Whether that is dead. */
+  /** Whether the head is dead. */
   readonly dead?: boolean;
-  /** The thread that must be told that the mutex is closed, if it is, though the owner never unlocks. */
+  /** The thread that must learn that the mutex is closed, if it is, though the owner never unlocks. */
   readonly told?: number;
-  /** What is left of a turn at the end, if anybody has waited. */
+  /** How many overtakings of a turn are left at the end, if a thread has waited. */
   readonly turn?: number;
   readonly forgets?: boolean;
   readonly preemptions?: number;
@@ -62,7 +61,7 @@ export function mutexModel(line: MutexLine): Model {
   const parts = partsOf(line.program);
   const programs = parts.map((part) => part.split(/\s+/).filter(Boolean).map(mutexOp));
   const named = line.locked ?? line.head ?? line.told;
-  // Who cancels leaves an element behind, and takes another; a promise has one, and its thread a second spare.
+  // A request that cancels leaves an element behind, and takes another. A promise has one, its thread a second spare.
   const givers = (line.program.match(/[Bat]/g) ?? []).length;
   return {
     name: `mutex: ${line.name}`,
@@ -116,7 +115,7 @@ export function mutexModel(line: MutexLine): Model {
       if (line.limit !== undefined) scene.machine.hostStore32(m + M_LIMIT, line.limit);
       if (line.over !== undefined) {
         scene.machine.hostStore32(m + M_TURN, line.over);
-        // Else compete sets it, and the limit.
+        // Otherwise compete would set the turn and the limit.
         scene.clear(line.head ?? 0, 'mutex/limitUnset');
       }
       if (line.pace !== undefined) scene.machine.hostStore32(m + M_PACE, line.pace);

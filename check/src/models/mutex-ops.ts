@@ -1,12 +1,12 @@
 /**
- * The ops of a mutex: what src/mutex.ts does around the core. Programs are text, one thread between bars:
+ * The ops of a mutex, which do what src/mutex.ts does around the core. A program is text, with bars between threads:
  *
- *     L lock     B lock with a time-out     T tryLock     U unlock what was locked     D dispose     S reap whoever dies
+ *     L lock     B lock with a time-out     T tryLock     U unlock, if locked     D dispose     S reap threads that die
  *     a lockAsync     t the same with a signal     x abort the first of those     d the event loop, until no promise
- *     waits: what a promise has locked it unlocks, as a microtask
+ *     waits; a promise that has the lock unlocks it in a microtask
  *     c lock that is cut short in its sleep as the head
- *     C lock, of a thread that is the head already
- *     Z sleep until it is killed     w wait until thread 0 is dead
+ *     C lock, by a thread that is the head already
+ *     Z sleep until killed     w wait until thread 0 is dead
  */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
@@ -29,7 +29,7 @@ const cancels = 5;
 const forgoes = 6;
 const asked = 7;
 
-/** Whoever has not locked by the fast way asks whether owners have died; true if it need not. */
+/** After locking by another way than the fast one, asks whether owners have died. Returns true if it need not ask. */
 function asks(scene: Scene, t: number): boolean {
   has(scene, t);
   if (scene.model.learns !== true) return true;
@@ -38,7 +38,7 @@ function asks(scene: Scene, t: number): boolean {
   return false;
 }
 
-/** `lock()`; with a time-out every sleep may run out, and then it cancels. */
+/** `lock()`. With a time-out, every sleep may run out; then the request is cancelled. */
 function lock(timed: boolean, isHeadNow = false): Op {
   return {
     text: timed ? 'lock(timeout)' : 'lock',
@@ -86,7 +86,7 @@ function lock(timed: boolean, isHeadNow = false): Op {
   };
 }
 
-/** `lock()`, which an exception ends in its sleep as the head: when its thread locks again, it has cancelled. */
+/** `lock()`, which an exception ends in its sleep as the head. The next lock of its thread cancels it first. */
 function cutLock(): Op {
   const rest = asleep();
   return {
@@ -122,7 +122,7 @@ function tryLock(): Op {
   };
 }
 
-/** What the thread has seen last of the word is only a guess, so that it may begin with any: here with one. */
+/** Clears what the thread has seen last of the word. That is only a guess, which may have any value. */
 function forget(scene: Scene, t: number): void {
   if (scene.model.forgets) scene.clear(t, 'mutex/guess');
 }

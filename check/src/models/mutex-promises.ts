@@ -1,8 +1,8 @@
 /**
- * What src/mutex.ts, src/runtime/head-promise.ts and src/runtime/doorbell.ts do around the core for promises of a mutex: as
- * machines of a few phases, since the search must be able to stop between any two accesses.
+ * The work of src/mutex.ts, src/runtime/head-promise.ts and src/runtime/doorbell.ts around the core for promises of a
+ * mutex. The ops are machines of a few phases, since the search must be able to stop between any two accesses.
  *
- * A thread's promises are in a queue. The first of them may be the head waiter; those behind it stand in runs.
+ * The promises of a thread are in a queue. The first of them may be the head; those behind it stand in runs.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -34,10 +34,10 @@ import {
 const MORE = constant('MORE');
 const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
 
-// Stages: the call that is under way.
+// Stages: each says which call is under way.
 const TRYING = 1; // the head promise tries to take the lock
 const SETTLING = 2;
-const TRYING_NEWS = 3; // the same as TRYING, of a promise that has just become the head: SETTLING goes on then
+const TRYING_NEWS = 3; // the same for a promise that has just become the head: SETTLING goes on afterwards
 const DROPPING = 4;
 const UNLOCKING = 5;
 const WAKING = 6;
@@ -46,13 +46,13 @@ function head(scene: Scene, t: number): boolean {
   return scene.get(t, HEAD_PROMISE) === 1;
 }
 
-/** Number of the first run: those who are not the head. */
+/** The number of the first run, or 0. The head is in none. */
 function firstRun(scene: Scene, t: number): number {
   const n = scene.get(t, HEAD_PROMISE);
   return scene.get(t, QUEUE) > n ? scene.get(t, promiseAt(n) + RUN) : 0;
 }
 
-/** The run that the next promise may join. */
+/** The number of the run that the next promise may join, or 0. */
 function lastRun(scene: Scene, t: number): number {
   const last = promiseAt(scene.get(t, QUEUE) - 1);
   return firstRun(scene, t) !== 0 && scene.get(t, last + KIND) !== ALONE ? scene.get(t, last + RUN) : 0;
@@ -64,12 +64,12 @@ function call(scene: Scene, t: number, stage: number, name: string, ...args: num
   return true;
 }
 
-/** The head tries to take the lock. */
+/** Lets the head try to take the lock. */
 function tryHead(scene: Scene, t: number, stage: number): true {
   return call(scene, t, stage, 'reserveLock', mutex(scene), scene.attachment(t, 0));
 }
 
-/** Settles what is due. Whether a call is under way, which `goesOn` takes up. */
+/** Settles the promises that are due. Returns whether a call is under way, whose answer `goesOn` takes up. */
 function settle(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   if (run !== 0) return call(scene, t, SETTLING, 'settle', run, scene.attachment(t, 0));
@@ -79,14 +79,14 @@ function settle(scene: Scene, t: number): boolean {
 
 function drop(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
-  // A library object that has learnt that the mutex is closed tells the head, too.
+  // A library object that has learnt that the mutex is closed lets the head learn of it, too.
   if (run === 0) return head(scene, t) ? tryHead(scene, t, TRYING) : settle(scene, t);
   const n = scene.get(t, HEAD_PROMISE);
   while (firstRun(scene, t) === run) remove(scene, t, n);
   return call(scene, t, DROPPING, 'dropRun', run);
 }
 
-/** Takes up what the call under way has answered. Whether there is another now. */
+/** Takes up the answer of the call under way. Returns whether another call is under way now. */
 function goesOn(scene: Scene, t: number): boolean {
   const answer = scene.result(t);
   const stage = scene.get(t, STAGE);
@@ -134,14 +134,14 @@ function restSoon(scene: Scene, t: number): void {
   if (firstRun(scene, t) !== 0) scene.set(t, REST_DUE, 1);
 }
 
-/** `unlock()` by the owner. Whether a call is under way, which this takes up when called again. */
+/** `unlock()` by the owner. Returns whether a call is under way, whose answer the next call of this takes up. */
 export function unlocking(scene: Scene, t: number): boolean {
   if (scene.get(t, STAGE) !== 0) return goesOn(scene, t);
   scene.set(t, HAS, 0);
   return call(scene, t, UNLOCKING, 'unlock', mutex(scene));
 }
 
-// Phases of lockAsync.
+// The phases of lockAsync.
 const BEGIN = 0;
 const LOCKED = 1;
 const TRIED = 2;
@@ -204,7 +204,7 @@ export function lockAsync(alone: boolean): Op {
   };
 }
 
-/** The signal of the first promise that has one fires, if that promise waits. */
+/** Fires the signal of the first waiting promise that has one. */
 export function abort(): Op {
   return {
     text: 'abort',

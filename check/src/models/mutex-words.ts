@@ -1,33 +1,33 @@
-/** What the models of the mutex keep beside the machine, and see of it: who has the lock, who waits, how often overtaken. */
+/** The ghosts of the mutex's models: the owner, the waiters, and how often each of them has been overtaken. */
 
 import { Violation } from '../engine/search/violation.js';
 import { ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, MOST_PROMISES, PROMISES, QUEUE, TAKEN } from '../scene/words.js';
 
-/** Bits of the word from here on count overtakings, and this many in the upper half of it. */
+/** The count of overtakings begins at this bit of the word's upper half. */
 export const COUNT_BIT = 3;
 export const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
 const M_OWNER_DIED = constant('M_OWNER_DIED');
-/** What can change of the number of waiters in a model. */
+/** The bits of the number of waiters that can change in a model. */
 const FEW_WAITERS = 7 * constant('M_WAITER');
 export const CONTENDED = constant('CONTENDED');
 
-/** Whether a promise of the thread is the head waiter: the first of the queue below. */
+/** Whether a promise of the thread is the head: the first promise of its queue. */
 export const HEAD_PROMISE = GOT;
-/** Whether the thread has the lock, as it knows. */
+/** Whether the thread knows that it has the lock. */
 export const HAS = GOT + 1;
 
-// Words for the time of one operation.
+// Words within one operation.
 export const STAGE = LOCAL;
-/** A promise is about to take a ticket, one that may cancel (2) or not (1). */
+/** A promise is about to take a ticket: ALONE if it may cancel, 1 if not. */
 export const ARRIVING = LOCAL + 1;
-/** Whether the thread itself waits, with a ticket, and how often it has been overtaken since. */
+/** Whether the thread itself waits with a ticket, and how often it has been overtaken since it took it. */
 export const WAITS = LOCAL + 2;
 export const OVERTAKEN = LOCAL + 3;
 
-// Of a promise: its run, whether it waits (PATIENT, or ALONE if it may cancel), its ticket, how often overtaken.
+// The words of a promise: its run; 0 if it no longer waits, ALONE if it may cancel, else 1; its ticket; overtakings.
 export const PROMISE = 4;
 export const RUN = 0;
 export const KIND = 1;
@@ -43,7 +43,7 @@ export function ownerOf(scene: Scene): number {
   return scene.machine.words[(mutex(scene) + M_WORD) >> 2] & M_OWNER;
 }
 
-/** The thread has been told that it has the lock. */
+/** The thread learns that it has the lock. */
 export function has(scene: Scene, t: number): true {
   if (ownerOf(scene) !== t + 1) throw new Violation(`thread ${t} has been told that it has the lock`);
   for (let u = 0; u < scene.threads; u++) {
@@ -69,7 +69,7 @@ export function promiseAt(n: number): number {
   return PROMISES + PROMISE * n;
 }
 
-/** The promise that has just taken its ticket is in the queue. */
+/** Puts the promise that has just taken its ticket into the queue. */
 export function queued(scene: Scene, t: number, run: number): void {
   const n = scene.get(t, QUEUE);
   if (n === MOST_PROMISES) throw new Error(`a model's thread has at most ${MOST_PROMISES} promises`);
@@ -77,7 +77,7 @@ export function queued(scene: Scene, t: number, run: number): void {
   scene.set(t, QUEUE, n + 1);
 }
 
-/** Takes the n-th promise out. */
+/** Takes the n-th promise out of the queue. */
 export function remove(scene: Scene, t: number, n = 0): void {
   const left = scene.get(t, QUEUE) - 1;
   scene.set(t, QUEUE, left);
@@ -85,20 +85,20 @@ export function remove(scene: Scene, t: number, n = 0): void {
     scene.set(t, i, i < promiseAt(left) ? scene.get(t, i + PROMISE) : 0);
 }
 
-/** The promise that was about to come into the queue does not. */
+/** Forgets the promise that was about to join the queue. */
 export function forgetArrival(scene: Scene, t: number): void {
   for (let i = 0; i < PROMISE; i++) scene.set(t, promiseAt(scene.get(t, QUEUE)) + i, 0);
 }
 
-/** The n-th promise waits no more, though it is still in the queue. */
+/** The n-th promise no longer waits, though it is still in the queue. */
 function promiseWaitsNoMore(scene: Scene, t: number, n: number): void {
   for (let i = KIND; i < PROMISE; i++) scene.set(t, promiseAt(n) + i, 0);
 }
 
-/** Which promise the thread is about to cancel, and 1 more. */
+/** The number of the promise that the thread is about to cancel, plus 1. */
 export const GIVING_UP = LOCAL + 4;
 
-/** Looks at each change of the mutex. */
+/** Checks each write to the mutex. */
 export function wrote(scene: Scene, t: number, address: number, before: number, bypass: number): void {
   const m = mutex(scene);
   if (address === m + TICKET) {
@@ -137,14 +137,14 @@ function tookTicket(scene: Scene, t: number): void {
   scene.set(t, at + ITS_OVERTAKEN, 0);
 }
 
-/** One waiter less, and nobody has taken the lock. */
+/** The number of waiters has gone down by one, and nobody has taken the lock. */
 function gaveUp(scene: Scene, t: number): void {
   if (scene.get(t, GIVING_UP) > 0) promiseWaitsNoMore(scene, t, scene.get(t, GIVING_UP) - 1);
   else if (scene.get(t, HEAD_PROMISE) === 1) promiseWaitsNoMore(scene, t, 0);
   else waitsNoMore(scene, t);
 }
 
-/** Whoever came before and still waits has been overtaken. */
+/** Thread t has taken the lock, and so has overtaken every waiter with a lower ticket. */
 function took(scene: Scene, t: number, waited: boolean, bypass: number): void {
   let mine = 0x7fffffff;
   if (waited && scene.get(t, WAITS) === 1) {

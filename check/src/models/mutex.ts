@@ -3,7 +3,7 @@ import type { Model } from '../scene/model.js';
 import { inLineModels } from './mutex-in-line.js';
 import { type MutexLine, mutexModel } from './mutex-model.js';
 
-/** Where the count of overtakings, which has 29 bits, wraps soon. */
+/** Soon after this the count of overtakings, which has 29 bits, wraps round. */
 const WRAP = 2 ** 29 - 1;
 
 const FAR = 2 ** 29 - 5;
@@ -91,7 +91,7 @@ const lines: MutexLine[] = [
   },
 ];
 
-/** The pace of a lock whose sections are long: its head reserves it before it sleeps, and not only the second time. */
+/** The pace of a lock whose sections are long: its head reserves the lock before its first sleep, not its second. */
 const slow = { pace: 1 };
 
 const longSections: MutexLine[] = [
@@ -107,7 +107,7 @@ const longSections: MutexLine[] = [
   { name: 'undead', program: 'L U | L U | S', bypass: 1, mortal: [0, 1], undead: true, ...slow },
 ].map((line) => ({ ...line, name: `${line.name}, slow` }));
 
-/** The head is awake, and may end the turn of the owner before its limit. */
+/** In these models the head is awake, and may end the turn of the owner before its limit. */
 const turnsOver: MutexLine[] = [
   { name: 'at once', program: 'U L U L U | C U' },
   { name: 'at once, of three', program: 'U L U | C U | L U', spin: 1, long: true },
@@ -129,7 +129,7 @@ const turnsOver: MutexLine[] = [
   name: `the turn is over, ${line.name}`,
 }));
 
-/** Few states each. */
+/** Models of few states. */
 const small: MutexLine[] = [
   { name: 'alone', program: 'L U T U L U a d t x d', bypass: 1 },
   { name: 'alone, forgetful', program: 'L U T U L U', bypass: 1, forgets: true },

@@ -1,6 +1,6 @@
 /**
- * Models of names: whoever opens a name gets the one object of that name, whoever made it; what a loser has
- * made goes back; places for names are not lost.
+ * Models of names. Every thread that opens a name gets the one object of that name. If several threads make it at once,
+ * the objects of the losing threads go back. Places for names are not lost.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -18,7 +18,7 @@ const NAME_HEADS = constant('NAME_HEADS');
 const N_NEXT = constant('N_NEXT');
 const N_USED = constant('N_USED');
 const NAME_SIZE = constant('NAME_SIZE');
-/** Of an entry: it is nobody's draft any more (core/memory/names.ts). */
+/** The state of an entry that is no draft of a thread any more (core/memory/names.ts). */
 const PUBLISHED = -1;
 const OBJECT_SIZE = constant('OBJECT_SIZE');
 const O_LIFE = constant('O_LIFE');
@@ -26,7 +26,7 @@ const KIND = constant('KIND_SEMAPHORE');
 const MAX = 7;
 const LIVE = 2 << 24;
 
-/** Two names of one length, long enough that their bytes are compared in three ways, in one of the lists. */
+/** Two names of one length in one list, long enough that their bytes are compared in all three ways. */
 const NAMES = pair();
 
 function pair(): readonly [string, string] {
@@ -42,13 +42,13 @@ function pair(): readonly [string, string] {
   }
 }
 
-/** Where a thread keeps the address of what it has opened by this name. */
+/** Where a thread keeps the address of the object that it has opened by this name. */
 const slot = (name: number): number => GOT + name;
 
-/** And the number of the attachment to it. */
+/** Where it keeps the number of its attachment to that object. */
 const attachment = (name: number): number => LISTENING + name;
 
-/** The last attachment of all. */
+/** Where it keeps the number of its latest attachment. */
 const LATEST = READY;
 
 const word = (scene: Scene, address: number): number => scene.machine.words[address >> 2];
@@ -58,11 +58,11 @@ interface Opening {
   readonly max?: number;
   readonly kind?: number;
   readonly robust?: number;
-  /** What it answers, if not an address; undefined for either. */
+  /** The error that openName may answer; by default none. */
   readonly answer?: number | undefined;
 }
 
-/** Opens a name: the host writes its bytes into the draft before the core is called again. */
+/** Opens a name. The host writes the bytes of the name into the draft before it calls the core again. */
 function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, answer }: Opening = {}): Op {
   const bytes = Buffer.from(`${NAMES[name]}\0\0\0`);
   return {
@@ -118,7 +118,7 @@ function opened(scene: Scene, t: number, name: number, answer: number, expected:
   if (scene.get(t, attachment(name)) === 0) scene.set(t, attachment(name), answer);
 }
 
-/** Tries to take the object's one permit; the lowest bit of the slot tells whether it was there. */
+/** Tries to take the object's one permit. The lowest bit of the slot says whether the thread has it. */
 const take = (name = 0): Op =>
   call(
     'tryAcquire',
@@ -138,7 +138,7 @@ const drop = (name = 0): Op[] => [
   }),
 ];
 
-/** No entry is drafted by anybody any more, and who has a name finds it. */
+/** Checks that no draft is left, and that each published name is in a list. */
 function noDrafts(scene: Scene): void {
   const found = new Set<number>();
   for (let head = NAME_HEADS; head < scene.regions.objects; head += 4)
@@ -150,10 +150,7 @@ function noDrafts(scene: Scene): void {
   }
 }
 
-/**
- * Every object that is live is open by one name, as often as it says; nothing else is in use, and no place is
- * lost.
- */
+/** Checks that each live object is open by one name, as often as its life says, and that nothing else is in use. */
 function whole(scene: Scene): void {
   const opened = [...NAMES.keys()].filter((name) =>
     scene.threadNumbers.some((t) => scene.get(t, slot(name)) !== 0),

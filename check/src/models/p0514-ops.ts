@@ -1,6 +1,6 @@
 /**
- * What src/p0514/semaphore.ts does around the core, as machines of a few phases: blocked threads, and promises, whose
- * continuations the event loop of scene/ops/event-loop.ts runs. Models of it: p0514.ts.
+ * The work of src/p0514/semaphore.ts around the core, as machines of a few phases, for blocked threads and promises.
+ * The event loop of scene/ops/event-loop.ts runs the continuations. The models are in p0514.ts.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -17,14 +17,14 @@ import { GOT, LOCAL, PHASE } from '../scene/words.js';
 const O_COUNTER = constant('O_COUNTER');
 export const NOTIFY = { S: constant('NOTIFY_ALL'), O: constant('NOTIFY_ONE'), N: constant('NOTIFY_NONE') };
 
-/** What a thread counts, in one word: bits from which on. */
+/** The word in which a thread counts. Each constant is the bit at which a count begins. */
 const TALLY = GOT + 1;
 export const TAKEN = 0;
 export const SIGNALLED = 8;
 export const HANDED = 16;
-/** Its promises that look again, when a short while is over. */
+/** The promises of the thread that look again after a short while. */
 const NAPS = 24;
-// Words within an operation, or a continuation: while that runs the event loop needs none but PHASE.
+// Words within an operation or a continuation. While one runs, the event loop needs none but PHASE.
 const STAGE = LOCAL + 4;
 const WIDTH = LOCAL + 1;
 
@@ -52,9 +52,9 @@ const QUEUEING = 2;
 const LEAVING = 3;
 const LEAVING_CLOSED = 4;
 const LOOKING = 5;
-const CLOSING = 6; // the queue, of a counter that was found closed
-const TELLING = 7; // the promises of the thread, that the queue is closed: withdraw follows
-const TELLING_LAST = 8; // the same, and nothing follows
+const CLOSING = 6; // the counter is closed, so the queue is closed too
+const TELLING = 7; // the promises of the thread learn that the queue is closed; withdraw follows
+const TELLING_LAST = 8; // the same, but nothing follows
 const SIGNALLING = 9;
 const RELEASING = 10;
 
@@ -105,7 +105,7 @@ export function wait(initial: number, timed = false): Op {
   };
 }
 
-/** What the queue has answered is no permit: that it is closed is told to the promises of the thread first. */
+/** The queue has not answered with a permit. If it is closed, the promises of the thread learn that first. */
 function refused(scene: Scene, t: number): false {
   if (scene.result(t) !== ANSWER_CLOSED) return leave(scene, t, LEAVING);
   scene.set(t, STAGE, TELLING);
@@ -124,7 +124,7 @@ function isClosed(scene: Scene, t: number): true {
   return true;
 }
 
-/** Whoever finds the counter closed closes the queue too, and tells the promises of the thread. True when that is over. */
+/** The counter is closed: closes the queue too, and lets the thread's promises learn of it. Returns true at the end. */
 function closes(scene: Scene, t: number): boolean {
   switch (scene.get(t, STAGE)) {
     case CLOSING:
@@ -162,7 +162,7 @@ export const disposing = (): Op => ({
   next: (scene, t) => (scene.get(t, STAGE) === 0 ? disposes(scene, t) : closes(scene, t)),
 });
 
-/** Begins to dispose; `closes` goes on. */
+/** Begins to dispose; `closes` does the rest. */
 function disposes(scene: Scene, t: number): false {
   scene.set(t, STAGE, COUNTING);
   scene.call(t, 'closeCounter', queueOf(scene));
@@ -172,7 +172,7 @@ function disposes(scene: Scene, t: number): false {
 // --- Promises -------------------------------------------------------------------------------------------
 
 const FULFILLED = 1;
-/** The short while is over after which a promise looks again. */
+/** What a promise is settled with when the short while is over after which it looks again. */
 const LATER = 13;
 
 /** `waitAsync()`, or `tryWaitForAsync(ms)`. */
@@ -204,10 +204,10 @@ export function waitAsync(timed = false): Op {
   };
 }
 
-/** What whoever has taken something does then. */
+/** What a continuation does after it has taken something. */
 type Then = 'nothing' | 'signals' | 'disposes';
 
-/** What follows the promise of the queue. True when it is over. */
+/** Runs the continuation of a promise of the queue. Returns true at its end. */
 function goesOn(scene: Scene, t: number, told: number, initial: number, then: Then): boolean {
   const answer = scene.result(t);
   const to = (stage: number): void => scene.set(t, STAGE, stage);
@@ -264,7 +264,7 @@ function countUp(scene: Scene, t: number, permits: number, notify: number): void
   scene.call(t, 'countUp', scene.semaphores[0] as number, permits, notify);
 }
 
-/** countUp has answered. Whether a release must follow. */
+/** Takes up the answer of countUp. Returns whether a release must follow. */
 function hands(scene: Scene, t: number): boolean {
   const handed = scene.result(t);
   if (handed < 0) throw new Violation(`thread ${t}'s signal is answered ${handed}`);
@@ -293,7 +293,7 @@ export function signal(permits: number, notify: number, ifTaken = false): Op {
   };
 }
 
-/** One more than the value can be: refused, and nothing has changed. */
+/** Signals more than the value can hold; the call is refused and changes nothing. */
 export const signalTooMany = (count: number): Op =>
   call(
     'countUp',

@@ -3,13 +3,13 @@
  *
  *     W wait        F tryWaitFor: every sleep may run out        Y tryWait       D dispose
  *     S signal      O signal(one)    N signal(none)              R signal if the thread has taken something
- *     S2 signal(2)                                               X reap whoever dies
+ *     S2 signal(2)     M2 signal(2), which is too many           X reap threads that die
  *     w waitAsync   f tryWaitForAsync, whose time may be over in every sleep of the event loop    x it is over now
  *     d the event loop, until no promise waits
- *     u the same, and whoever has taken something signals         q the same, and it disposes
+ *     u the same, and each promise that takes something signals   q the same, and it disposes
  *
- * Checked beside what every scene checks of the queue: never more taken than was there and has been signalled; at
- * the end the value is what is left, and `waiting` those who sleep; whoever was handed something is through.
+ * Beside the checks of the queue in every scene, no more is taken than was there or has been signalled. At the end the
+ * value is what is left, `waiting` is the number of sleepers, and each thread that was handed something has taken it.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -76,7 +76,7 @@ function op(text: string, initial: number): Op[] {
   }
 }
 
-/** Of threads that died in their sleep nothing is left: who waits, and no more, is counted or has been handed something. */
+/** Threads that died in their sleep leave nothing: just the live waiters are counted, or have been handed something. */
 function checkDeaths(scene: Scene): void {
   if (!(scene.model.undead || scene.model.asleep) || !scene.dead(0)) return;
   const { words } = scene.machine;
@@ -87,7 +87,7 @@ function checkDeaths(scene: Scene): void {
     throw new Violation(`nobody waits, but ${waiting} are counted, ${handed} handed`);
 }
 
-/** What must be true at the end, with nobody dead. */
+/** Checks the counter at the end; all of it only if nobody died. */
 function check(scene: Scene, initial: number): void {
   if (scene.model.deaths) {
     checkDeaths(scene);
@@ -116,7 +116,7 @@ interface Line extends Pick<Model, 'long' | 'mayWait' | 'deaths' | 'mortal' | 'a
   readonly spin?: number;
   readonly buckets?: number;
   readonly elements?: number;
-  /** At least so many must have taken something. */
+  /** How much must have been taken at least. */
   readonly least?: number;
 }
 
@@ -180,7 +180,7 @@ const lines: readonly Line[] = [
   { name: 'dispose of one that waits', program: 'W | D' },
   { name: 'dispose by two', program: 'W | D | D' },
   { name: 'dispose, timed', program: 'F R | W R | D', initial: 1, max: 1 },
-  // The destructor's requirement: once unblocked, who waits need not have returned.
+  // The destructor requires that the waiters have been unblocked, not that they have returned.
   { name: 'signal, then dispose', program: 'W | S D' },
   { name: 'signal of 2, then dispose', program: 'W | W | S2 D' },
   { name: 'signal, then dispose, timed', program: 'F | W | S D' },
@@ -260,7 +260,7 @@ const promises: readonly Line[] = [
   { name: 'killed asleep, of one', program: 'w w d | S S | X', deaths: 1, mortal: [0], asleep: [0] },
 ].map(({ name, ...line }) => ({ ...line, name: `promises, ${name}` }));
 
-/** Thread 0 has counted itself, stands in line, and is dead; behind it stand promises of thread 1. */
+/** Thread 0 is counted, stands in line, and is dead. So many promises of thread 1 stand behind it. */
 const dead = (behind: number): Model => ({
   name: `p0514: a dead waiter, ${behind} behind it`,
   programs: [[], [supervise()]],
@@ -287,7 +287,7 @@ const dead = (behind: number): Model => ({
 
 const letsGo = (): Op => call('detach', (scene, t) => [scene.attachment(t, 0)]);
 
-/** When both threads have let go of the semaphore, which is closed, another object takes its place. */
+/** When both threads have detached from the closed semaphore, another object takes its place. */
 const usedAgain: Model = {
   name: 'p0514: promises, the memory is used again',
   programs: [

@@ -1,12 +1,12 @@
 /**
- * Waiting for words in foreign memory (core/algorithms/places.ts), as src/p0514/words.ts does around the core. The
- * words lie behind the arena; there are two, a and b, and one place for both, unless it says otherwise.
+ * Models of waiting for words in foreign memory (core/algorithms/places.ts). The ops do what src/p0514/words.ts does
+ * around the core. Two words, a and b, lie behind the arena. They share one place, unless a model says otherwise.
  *
  *     Wa wait while a is 0      Fa the same for a time      Sa a = 1 and signal
  *     La lock a, by exchanging 0 for 1, and wait while it is 1      Ua a = 0 and signal      D close the place
  *
- * Promises: wa, fa and la, whose continuation unlocks; va wait for a, and be woken once for no reason
- *     d the event loop, until no promise waits      E the end of the thread, with those that wait
+ * Promises: wa, fa and la, whose continuation unlocks; va waits while a is 0, and is woken once for no reason
+ *     d the event loop, until no promise waits      E the end of the thread and of its waiting promises
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -26,7 +26,7 @@ const HIGH = LOCAL + 2;
 const LEFT = LOCAL + 3;
 const CLOSED = LOCAL + 4;
 
-/** Where who waits for a word does so. */
+/** Returns the address of the place at which waiters for a word wait. */
 type Place = (scene: Scene) => number;
 
 const START = 0;
@@ -38,7 +38,7 @@ const SLEPT = 5;
 const DEPARTED = 6;
 const LAST = 7;
 
-/** The sleep of a thread, until its time is over, or for ever. */
+/** Lets a thread sleep until its time is over, or for ever. */
 const sleeps =
   (timed: boolean) =>
   (scene: Scene, t: number, place: number): boolean => {
@@ -48,7 +48,7 @@ const sleeps =
     return false;
   };
 
-/** Waits while the word is `old`. True when it is over, or `sleep` has put it off. */
+/** Waits while the word is `old`. Returns true when the wait is over, or `sleep` has put it off. */
 function waiting(
   scene: Scene,
   t: number,
@@ -70,7 +70,7 @@ function waiting(
     return to(stage);
   };
   const stay = (): boolean => {
-    // A time that is over is noticed here.
+    // Here the thread notices that its time is over.
     if (scene.get(t, LEFT) === 1) return depart(LAST);
     to(SLEPT);
     return sleep(scene, t, place(scene));
@@ -128,7 +128,7 @@ function locked(scene: Scene, t: number, word: number): void {
   scene.set(t, GOT + word, 1);
 }
 
-/** simple_lock of the proposal. */
+/** simple_lock of P0514R1. */
 const lock = (word: number, place: Place): Op => ({
   text: `lock ${word}`,
   next(scene, t) {
@@ -155,11 +155,11 @@ const lock = (word: number, place: Place): Op => ({
 
 // --- Promises -------------------------------------------------------------------------------------------
 
-/** How many promises of the thread wait; and each of them, in two words: what it waits for, and the sequence. */
+/** How many promises of the thread wait. Each of them has two words: what it waits for, and the sequence. */
 const WAITING = LISTENING;
 const SEQUENCE = 1;
 const PROMISE = 2;
-/** What the promise waits for that the thread is running now: a word, and these. */
+/** What the promise waits for that the thread runs now: the number of a word, and these flags. */
 const CURRENT = RUNG;
 const WORD = 1;
 const LOCKS = 2;
@@ -173,7 +173,7 @@ const TOLD = 11;
 
 const promiseAt = (n: number): number => PROMISES + PROMISE * n;
 
-/** waitAsync of JavaScript: the promise goes on in the event loop. */
+/** Stands for Atomics.waitAsync: the promise goes on in the event loop. */
 function putsOff(scene: Scene, t: number): boolean {
   const n = scene.get(t, WAITING);
   scene.set(t, promiseAt(n), scene.get(t, CURRENT));
@@ -182,7 +182,7 @@ function putsOff(scene: Scene, t: number): boolean {
   return true;
 }
 
-/** Takes the nth promise out, which the thread is to run. */
+/** Takes the nth promise out, and makes it the one that the thread runs. */
 function resume(scene: Scene, t: number, n: number): void {
   const left = scene.get(t, WAITING) - 1;
   scene.set(t, CURRENT, scene.get(t, promiseAt(n)));
@@ -191,7 +191,7 @@ function resume(scene: Scene, t: number, n: number): void {
     scene.set(t, i, i < promiseAt(left) ? scene.get(t, i + PROMISE) : 0);
 }
 
-/** Runs the current promise. True when it is settled and its continuation has run, or it waits. */
+/** Runs the current promise. Returns true when its continuation has run, or the promise waits. */
 function running(scene: Scene, t: number, place: Place): boolean {
   const current = scene.get(t, CURRENT);
   const word = current & WORD;
@@ -230,7 +230,7 @@ const FIRST = 0;
 const RUNNING = 1;
 const SLEEPING = 2;
 
-/** An async function that waits begins, and runs until it has to. */
+/** Begins an async function that waits, and runs it until it has to wait. */
 const begin = (flags: number, place: Place): Op => ({
   text: `atomicWaitAsync ${flags & WORD}`,
   next(scene, t) {
@@ -246,8 +246,8 @@ const begin = (flags: number, place: Place): Op => ({
 });
 
 /**
- * The event loop, until no promise waits. The waitAsync of each is one sleep of the thread, begun later: all wait at
- * one place, where the sequence only grows, and the first has seen the lowest.
+ * The event loop, until no promise waits. One sleep of the thread stands for the waitAsync of every promise, and begins
+ * later: all promises wait at one place, where the sequence only grows, and the first has seen the lowest.
  */
 const eventLoop = (place: Place): Op => ({
   text: 'event loop',
@@ -283,7 +283,7 @@ const eventLoop = (place: Place): Op => ({
   },
 });
 
-/** Those that wait leave their places. */
+/** The waiting promises leave their places. */
 const end = (place: Place): Op => ({
   text: 'the end',
   next(scene, t) {

@@ -1,15 +1,15 @@
 /**
- * Models in a line: programs as text, one thread between bars.
+ * Models from lines. A program is text, with bars between the threads:
  *
  *     B1 acquire(1) with a time-out      W1 the same, but it waits once more when woken for no reason
- *     A2 acquire(2)        R  release what was got     V2 release(2) of permits that nobody held
+ *     A2 acquire(2)        R  release, if acquired     V2 release(2) of permits that nobody held
  *     t1 acquireAsync(1, { signal })     x2 abort the second of those
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
  *     l  the event loop, until it sleeps: what follows is a task of the thread, and `d` goes on in that sleep
  *     e  what the event loop does before it sleeps: the first promise is entered in the array
  *     D  dispose           '  behind a letter: on the second semaphore
- *     S  reap whoever dies               s  reap thread 0 if it is dead by now
- *     E  the orderly end of the thread   Z  sleep until it is killed
+ *     S  reap threads that die           s  reap thread 0 if it is dead by now
+ *     E  the orderly end of the thread   Z  sleep until killed
  *     w  wait until thread 0 is dead
  */
 
@@ -41,37 +41,37 @@ export const three = 'A R A R | A R A R | A R A R';
 /** The ticket at which the low half of a counter wraps, in the middle of the model. */
 export const WRAP = 2n ** 32n - 2n;
 
-/** Waiters of an adaptive object that stay awake. */
+/** How many waiters of an adaptive object stay awake. */
 const NEAR = 2;
 
 export interface Line {
   readonly name: string;
   readonly program: string;
-  /** Permits of the semaphores. */
+  /** The permits of each semaphore. */
   readonly permits: readonly number[];
   readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
-  /** Waiters decide for themselves how long they poll: so many turns, and after so many polls in vain (core/queue/polling.ts). */
+  /** Waiters decide for themselves how long they poll, by these turns and polls in vain (core/queue/polling.ts). */
   readonly awake?: { readonly turns: number; readonly vain: number };
-  /** Where the counters begin. */
+  /** The initial value of the counters. */
   readonly first?: bigint;
-  /** How many cells of every bucket are free, the others being taken for good: 12 by default. */
+  /** How many cells of every bucket are free; 12 by default. The others are taken for good. */
   readonly cells?: number;
-  /** Whether those of the overflow lines are taken too. */
+  /** Whether cells of the overflow lines are taken, too. */
   readonly fullLines?: boolean;
-  /** Default: the library's Semaphore. */
+  /** The library's Semaphore by default. */
   readonly kind?: keyof typeof LISTINGS;
-  /** Of a chain, how it wakes: WAKE_* of core/memory/layout.ts. */
+  /** How a chain wakes: WAKE_* of core/memory/layout.ts. */
   readonly threshold?: number;
-  /** One of HASH_*, where its kind has one. */
+  /** The hash, one of HASH_*, if the kind has one. */
   readonly hash?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
   readonly aged?: boolean;
-  /** Threads of which one may be killed, or so many. */
+  /** The threads of which one may be killed, or `deaths`. */
   readonly mortal?: readonly number[];
   readonly deaths?: number;
-  /** Those of them that die only in their sleep. */
+  /** The threads that die only in their sleep. */
   readonly asleep?: readonly number[];
   readonly undead?: boolean;
   readonly robust?: boolean;
@@ -86,7 +86,7 @@ function over(kind: 'CHAIN' | 'CHANNEL' | 'LOCATION', name: string, way = ''): L
   return { kind, acquire: `${name}Acquire`, release: `${name}Release${way}`, dispose: `${name}Dispose` };
 }
 
-/** The semaphores of the listings: their functions, and the thread's part in setting one up. */
+/** The papers' semaphores, with the names of their functions. */
 const LISTINGS = {
   ticket: {
     kind: 'TICKET',
@@ -119,7 +119,7 @@ const LISTINGS = {
   'location conservative': over('LOCATION', 'location', 'Conservative'),
 } as const satisfies Record<string, Listing & { kind: string }>;
 
-/** Whether its waiters wait on elements that their threads have borrowed. */
+/** Whether the waiters of this kind wait on elements that their threads have borrowed. */
 const borrows = (kind: Line['kind']): boolean =>
   kind !== undefined && ['CHAIN', 'CHANNEL', 'LOCATION'].includes(LISTINGS[kind].kind);
 
@@ -178,19 +178,19 @@ function op(text: string, kind: Line['kind']): Op {
   }
 }
 
-/** Takes cells for good, so that few waiters fill a line: they name an element that is never in use. */
+/** Takes cells for good, so that few waiters fill a line. The cells name an element that is never in use. */
 function takeCells(scene: Scene, free: number, number: number, end: number): void {
   for (let line = scene.regions.buckets; line < end; line += LINE) {
     for (let c = free; c < CELLS; c++) scene.machine.hostStore32(line + B_CELLS + 4 * c, number);
   }
 }
 
-/** DISPOSED, with a reference of each thread that is attached and has not been reaped (core/memory/objects.ts). */
+/** The life of a disposed object without references (core/memory/objects.ts); each attached, unreaped thread adds 1. */
 const DISPOSED = 3 << 24;
 const LIVE = 2 << 24;
 
 function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
-  // Nobody reaps but in models with threads that die, and in those every thread is attached.
+  // Threads reap only in models with deaths, and in those every thread is attached.
   const attached = scene.model.arena?.attached ?? 1;
   let references = attached;
   for (let t = 0; t < attached; t++) if (scene.dead(t)) references--;
@@ -200,14 +200,14 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
   }
   for (const s of semaphores) {
     const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];
-    // Who was to dispose of it may have died before, but not in the middle.
+    // The disposing thread may have died before it began, but not in the middle.
     if (references < attached && life === LIVE + references && !scene.closed(s)) continue;
     if (life !== DISPOSED + references || !scene.closed(s))
       throw new Violation(`the life of a disposed object ends as 0x${life.toString(16)}`);
   }
 }
 
-/** With every thread at its end, no element is lent, and none is on a chain. */
+/** When every thread has ended, no element is borrowed, and none is on a chain. */
 function checkRetired(scene: Scene): void {
   const { chains, buckets, elements, end } = scene.regions;
   const word = (address: number): number => scene.machine.words[address >> 2];
@@ -219,7 +219,7 @@ function checkRetired(scene: Scene): void {
   }
 }
 
-/** What each thread does. */
+/** The program of each thread. */
 export function partsOf(program: string): string[] {
   return program.split('|').map((part) => part.trim());
 }
@@ -228,7 +228,7 @@ export function modelOf(line: Line): Model {
   const parts = partsOf(line.program);
   const programs = parts.map((part) => part.split(/\s+/).map((word) => op(word, line.kind)));
   const promises = (line.program.match(/[at]\d/g) ?? []).length;
-  // Who cancels leaves an element behind, and takes another.
+  // A thread that cancels leaves an element behind, and takes another.
   const givers = (line.program.match(/[BW]/g) ?? []).length;
   const elements = programs.length + promises + (line.extra ?? givers);
   const { before = 0, cells = CELLS, kind } = line;
@@ -237,13 +237,13 @@ export function modelOf(line: Line): Model {
     name: line.name,
     ...(kind === undefined ? {} : { program: 'algorithms' }),
     programs,
-    // dispose looks at elements in the order of their numbers.
+    // dispose looks at elements in the order of their numbers, so its threads are not symmetric.
     ...(kind === undefined && line.program.includes('D') ? {} : { alike: parts }),
     arena: {
       buckets: line.buckets ?? 1,
       elements: elements + (cells < CELLS ? 1 : 0),
       objects: line.permits.length + before,
-      // What a dead thread was attached to is looked after.
+      // reap looks after objects to which the dead thread was attached, so every thread is.
       attached: line.robust || line.program.includes('S') ? programs.length : 1,
     },
     mayWait: line.mayWait ?? false,

@@ -1,11 +1,11 @@
 /**
- * Models of elements that are used again, and of epochs: a releasing thread, or who disposes, has read that an element
- * waits, and is slow; meanwhile the wait ends and the element begins another. Nothing that was read of the
- * first may touch the second, which is never due.
+ * Models of elements that are used again, and of epochs. A releasing or disposing thread has read that an element
+ * waits, and is slow. Meanwhile the wait ends, and the element begins another one, which is never due. The slow thread
+ * must not touch the second wait.
  *
- * How each thread's element comes to be used again is different: kept as the second spare, given back to the
- * pool, by a thread that ends, of a run whose front was settled. The elements begin in epoch 0 or 1, so that
- * an epoch which is the same each time is that of the first wait.
+ * The models differ in how the element comes to be used again: its thread keeps it as the second spare, gives it back
+ * to the pool, or ends; or the front of its run is settled. The elements begin in epoch 0 or 1, so that an epoch that
+ * never changes would be that of the first wait.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -31,7 +31,7 @@ function beginIn(scene: Scene, epoch: number): void {
 
 const rejoin = (): Op[] => [call('unregister', () => []), call('register', () => [0])];
 
-/** Queues a promise on the second semaphore by default, and leaves it there. */
+/** Queues a promise, on the second semaphore by default, and leaves it there. */
 const leave = (width: number, semaphore = 1): Op =>
   call('arrive', (scene) => [scene.semaphores[semaphore], width, 0, 0]);
 
@@ -43,7 +43,7 @@ const joinAlone = (semaphore = 0, word = RUN): Op =>
     (run, scene, t) => scene.set(t, word, run),
   );
 
-/** A call for the run that is kept in this word, unless its promise was admitted at once. */
+/** A call for the run whose number is in this word, unless its promise was admitted at once. */
 function forRun(
   name: string,
   word: number,
@@ -64,9 +64,7 @@ const join = (): Op =>
     (run, scene, t) => scene.set(t, RUN, run),
   );
 
-/**
- * Asks the core to ring for the run, of which no more than one promise is ever due, if that has been settled.
- */
+/** Asks the core to ring for the run. At most one promise of it is ever due: none, if that has been settled. */
 const enter = (settled: boolean): Op =>
   call(
     'enterRun',
@@ -84,7 +82,7 @@ const settle = (): Op =>
     (count, scene, t) => scene.set(t, GOT, count),
   );
 
-/** Someone cancels on the second semaphore, where nothing is ever due: the tombstone stays. */
+/** A promise of the second semaphore cancels. Nothing is ever due there, so its tombstone stays. */
 const tombstone = [joinAlone(1), leave(1), cancel()];
 const queued = [joinAlone(), leave(1, 0), cancel()];
 
@@ -139,8 +137,8 @@ const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
 ];
 
 /**
- * A releasing thread of the first semaphore, or of both its tickets, has read the first tombstone and is slow; that goes,
- * and its element becomes a tombstone of the second semaphore.
+ * A thread that releases so many permits of the first semaphore has read the first tombstone, and is slow. The
+ * tombstone goes, and its element becomes a tombstone of the second semaphore.
  */
 const graves: readonly (readonly [name: string, own: readonly Op[], posted: number])[] = [
   ['by its giver, as a releasing thread', [...queued, post(), leave(1), ...tombstone], 1],
@@ -178,7 +176,7 @@ const gone = graves.flatMap(([name, own, posted]) =>
   ),
 );
 
-/** The element was in the cell that a stranger has now, and its owner is admitted before entering it in another. */
+/** A cell of the element belongs to another now, and the element's owner is admitted before it enters it elsewhere. */
 const cell = (name: string, end: Op): Model => ({
   name: `owners: the cell of a run that was ${name}`,
   programs: [[arrive(), eventLoop(), leave(1), acquire(1, 1)], [end, post(2, 1)], [acquire(1, 1)]],

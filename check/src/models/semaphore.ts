@@ -15,8 +15,8 @@ const semaphore: readonly Line[] = [
   { name: '3x2 mixed 2 buckets', long: true, program: mixed, permits: [2], buckets: 2 },
   { name: '3x2 wrap', long: true, program: three, permits: [1], buckets: 2, first: WRAP },
   { name: '3x1 polling', program: 'A R | A R | A R', permits: [1], spin: 2 },
-  // Waiters that poll for as long as pays, and are woken early (core/queue/polling.ts): at the first trial, at its last poll in
-  // vain, in vain, and at the last of that.
+  // Waiters poll for as long as it pays, and are woken early (core/queue/polling.ts). The counts of vain polls are the
+  // first and the last of a trial, and the first and the last of the rest of a period.
   ...[0, 127, 128, 511].flatMap((vain): Line[] => {
     const line = (name: string, program: string, rest: Partial<Line> = {}): Line => ({
       name: `awake, ${vain} in vain: ${name}`,
@@ -135,7 +135,7 @@ const semaphore: readonly Line[] = [
   { name: 'promises dispose', program: 'a2 a1 d | D', permits: [0], buckets: 2 },
 ];
 
-/** What a thread holds of a robust semaphore is recorded, and added to what it had. */
+/** The arena records the permits that a thread holds of a robust semaphore, and adds those that it acquires again. */
 const robust: readonly Line[] = [
   { name: 'robust: 2 below 0', program: 'A R A R | A R A R', permits: [1], first: -4n },
   { name: 'robust: try of 2 below 0', program: 'A R | Y R Y R', permits: [1], first: -4n },

@@ -1,4 +1,4 @@
-/** One run of a row: what bench/src/workers/host.ts does, but the page's main thread may not block. */
+/** One run of a row, as in bench/src/workers/host.ts; but the page's main thread may not block. */
 import { BENCHMARKS, type Benchmark } from '@taketurns/bench/dist/benchmarks.js';
 import { MT_BYTES, mtSeed, mtStepped } from '@taketurns/bench/dist/mt19937.js';
 import type { Trace } from '@taketurns/bench/dist/rows/platoon.js';
@@ -20,7 +20,7 @@ import { within } from '@taketurns/bench/dist/workers/within.js';
 import { type Crew, sleep } from '../crew/crew.js';
 
 const PATIENCE_MS = 20_000;
-/** A lock may let a thread starve: the interval begins without it then. */
+/** A lock may let a thread starve. After this time the interval begins without that thread. */
 const GATHERING_MS = 1500;
 const LOOK_MS = 4;
 
@@ -34,12 +34,12 @@ export interface RunOptions {
 }
 
 export interface RunResult extends RunCounts {
-  /** The interval's true length. */
+  /** The true length of the interval. */
   readonly seconds: number;
   readonly trace?: Trace;
 }
 
-/** Has the whole crew run the row once. */
+/** Lets the whole crew run the row once. */
 export async function runRow(crew: Crew, row: ScriptRow, options: RunOptions): Promise<RunResult> {
   const { benchmark, loop, seconds, warmUp } = options;
   const threads = crew.size;
@@ -73,7 +73,7 @@ export async function runRow(crew: Crew, row: ScriptRow, options: RunOptions): P
     if (performance.now() - start > GATHERING_MS) break;
     await sleep(LOOK_MS);
   }
-  // Its error is on its way.
+  // The error of a failed thread is on its way.
   if (Atomics.load(words, FAILED) !== 0) await done;
   await sleep(Math.max(0, start + warmUp - performance.now()));
 

@@ -1,6 +1,6 @@
 /**
- * A thread of a benchmark: told of a run, it joins what the row measures and runs the row's loop, as
- * bench/src/workers/thread.ts does. A worker is hired for one row, so its copy of the loop sees one class only.
+ * A thread of a benchmark. For each run it joins the object that the row measures, and runs the row's loop, as
+ * bench/src/workers/thread.ts does. A worker is hired for one row, so its copy of the loop sees only one class.
  */
 import { type Benchmark, scriptRow } from '@taketurns/bench/dist/benchmarks.js';
 import { MT_BYTES, mtSeed } from '@taketurns/bench/dist/mt19937.js';
@@ -19,7 +19,7 @@ export interface BenchOrder {
   readonly shared: unknown;
   readonly board: SharedArrayBuffer;
   readonly common: Uint32Array;
-  /** Whether bypass is to be told by the capacitor's tickets, which the row itself does not tell. */
+  /** Whether bypass is counted by the capacitor's tickets, which the row itself does not report. */
   readonly byTicket: boolean;
 }
 

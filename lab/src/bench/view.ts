@@ -1,4 +1,4 @@
-/** semabench and MutexBench in the browser's own workers; the figures are drawn as they come in. */
+/** semabench and MutexBench in the browser's own workers. The figures are drawn as they come in. */
 import { BENCHMARKS, type Benchmark } from '@taketurns/bench/dist/benchmarks.js';
 import { type Cell, cells, type Results } from '@taketurns/bench/dist/results.js';
 import type { ScriptRow } from '@taketurns/bench/dist/rows/row.js';
@@ -8,7 +8,7 @@ import { Chart, colour, decades, drawn, Plot } from '../ui/chart.js';
 import { button, byId, download, h, put, slider } from '../ui/dom.js';
 import { count, counted, duration, share } from '../ui/format.js';
 
-/** Those of the benchmarks that a page shows. */
+/** The benchmarks that the page shows. */
 type Shown = Exclude<Benchmark['name'], 'hashes'>;
 
 /** Rows that are ticked at first. */
@@ -23,7 +23,7 @@ const ABOUT = {
 } as const;
 const THREADS = [1, 2, 3, 4, 6, 8, 12, 16];
 const USUAL_THREADS = [1, 2, 4, 8];
-/** Milliseconds that a loop runs before its interval, and for each thread more. */
+/** The milliseconds that a loop runs before its interval, and those that each thread adds. */
 const WARM_MS = 40;
 const WARM_EACH_MS = 10;
 
@@ -215,7 +215,7 @@ class Bench {
             crew = await Crew.hire(of);
             const run = await runRow(crew, row, { ...options, loop: 'measure' });
             const { iterations } = run;
-            // A browser does not say how much of its processors a page takes.
+            // A browser does not report the processor time of a page.
             const cpuSeconds = Number.NaN;
             runs.push({ row: row.name, threads: of, round, seconds: run.seconds, cpuSeconds, iterations });
             if (round === 1) {
@@ -238,7 +238,7 @@ class Bench {
               });
             }
           } catch (error) {
-            // What it did not do now it would not do next time either.
+            // A row that fails now would fail the next time, too.
             broken.add(row.name);
             skipped.push({
               row: row.name,

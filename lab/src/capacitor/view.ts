@@ -13,11 +13,11 @@ import { count, duration, whole } from '../ui/format.js';
 const LIMITS = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024];
 const SWEEP = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const USUAL = 5;
-/** Rounds of one B whose median is its point. */
+/** The point of a B is the median of its latest rounds, at most so many. */
 const KEPT = 5;
 const SECONDS = { trace: 0.06, measure: 0.2, probe: 0.12 };
 const WARM_MS = 30;
-/** Of the sawtooth, at least and in platoons. */
+/** The sawtooth shows at least so many events, and at least so many platoons. */
 const [LEAST_EVENTS, PLATOONS] = [60, 5];
 
 interface Sample {
@@ -28,7 +28,7 @@ interface Sample {
 }
 
 interface Point extends Sample {
-  /** 0: no capacitor. */
+  /** 0 means that there is no capacitor. */
   readonly limit: number;
 }
 
@@ -46,7 +46,7 @@ const AXES: Record<Axis, { label: string; scale: Plot.ScaleOptions }> = {
   },
 };
 
-/** Powers of ten between the least and the most of the values. */
+/** Returns the powers of ten between the least and the most of the values. */
 function within(values: readonly number[]): number[] {
   return decades(Math.min(...values), Math.max(...values));
 }
@@ -175,7 +175,7 @@ export function capacitor(): void {
       ({ bypass: point.bypass + 1, wait: Math.max(point.wait, 1e-3), evenness: point.fairness })[axis.value];
     const y = 'throughput';
     const name = ({ limit: of }: Point): string => (of === 0 ? `bare ${TRACED}` : `B ${of}`);
-    // Where there is little room, one point of three has its name.
+    // Where there is little room, only every third point has a name.
     const named = all.filter((point, i) => !narrow || i % 3 === 0 || point.limit === limit.value);
     return {
       ariaLabel: `Throughput against ${label}, for each B measured`,
@@ -229,7 +229,7 @@ export function capacitor(): void {
     trade.draw();
   }
 
-  /** Each crew knows one class of locks, so that its loop is compiled for that alone. */
+  /** Returns a crew that knows only one class of locks, so that its loop is compiled for that alone. */
   async function crew(kind: string): Promise<Crew> {
     let known = crews.get(kind);
     if (known === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Workers for one experiment. They share the page's default arena, and are watched: whatever they are in the middle of
- * when they are dismissed, the arena is put in order behind them.
+ * Workers for one experiment. They share the page's default arena, which watches them. So they can be dismissed at any
+ * point: the arena puts in order what they leave behind.
  */
 import { Arena, type ThreadHandle } from 'taketurns';
 import type { Order, Reply, Welcome } from './messages.js';

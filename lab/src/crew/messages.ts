@@ -1,4 +1,4 @@
-/** What the page and its workers say to each other. */
+/** The messages between the page and its workers. */
 import type { ArenaHandle, ThreadHandle } from 'taketurns';
 import type { BenchOrder } from '../bench/thread.js';
 import type { QueueOrder } from '../queue/thread.js';

@@ -1,4 +1,4 @@
-/** A worker of the page: it attaches to the page's arena, and then does one job after the other. */
+/** A worker of the page. It attaches to the page's arena, and then does one job after the other. */
 import { Arena } from 'taketurns';
 import type { Job } from './job.js';
 import type { Order, Reply, Welcome } from './messages.js';

@@ -1,8 +1,8 @@
-/** The waiting array, drawn from memory: a row a bucket, with its cells and the overflow lines behind it. */
+/** Draws the waiting array from memory: a row for each bucket, with its cells and the overflow lines behind it. */
 import { h } from '../ui/dom.js';
 import { CELLS, type Memory } from './memory.js';
 
-/** Which thread an element is of, from 0 on; undefined if it is nobody's. */
+/** Returns the thread of an element, from 0 on, or undefined if it belongs to none. */
 export type OwnerOf = (element: number) => number | undefined;
 
 interface Row {
@@ -15,7 +15,7 @@ export class ArrayView {
   readonly #rows: Row[] = [];
   readonly #shown: number;
 
-  /** At most so many cells of a row are shown. */
+  /** `shown` is the number of cells of a row that are shown at most. */
   constructor(shown = CELLS) {
     this.#shown = shown;
   }

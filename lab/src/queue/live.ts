@@ -1,4 +1,4 @@
-/** The queue of real threads: what stands in their arena, looked at several times a second. */
+/** The queue of real threads. The page reads their arena several times a second. */
 
 import { within } from '@taketurns/bench/dist/workers/within.js';
 import { Arena, Semaphore } from 'taketurns';
@@ -12,7 +12,7 @@ import { ArrayView } from './array.js';
 import { Memory } from './memory.js';
 
 const PATIENCE_MS = 10_000;
-/** Between two looks at the memory, and over which the rates are taken. */
+/** The times between two looks at the memory, and over which the rates are taken. */
 const LOOK_MS = 100;
 const BIN_MS = 200;
 const MOST_THREADS = 8;
@@ -30,7 +30,7 @@ interface Run {
   readonly at: number;
 }
 
-/** The least of 1, 2 and 5 times a power of ten that is not less. */
+/** Rounds n up to 1, 2 or 5 times a power of ten. */
 function roundUp(n: number): number {
   const unit = 10 ** Math.floor(Math.log10(n));
   return ([1, 2, 5, 10].find((step) => step * unit >= n) as number) * unit;
@@ -86,7 +86,7 @@ export function live(): void {
     const words = new Int32Array(new SharedArrayBuffer(4));
     let run: Run;
     try {
-      // The page's thread is the first in this arena; as they attach one after the other, the workers follow.
+      // The page's thread is the first in this arena. The workers follow in the order in which they attach.
       const arena = new Arena({ slots: slots.value, threads: 32, waiters: 64, objects: 8, names: 1 });
       const semaphore = new Semaphore(permits.value, { arena });
       const { handle } = semaphore;
@@ -157,7 +157,7 @@ export function live(): void {
     put(figures.timeouts, whole(timeouts));
   }
 
-  /** Of each kind, how many there were. */
+  /** Returns how many grants, collisions and cancelled requests there were. */
   function counts({ semaphore, arena, memory, at }: Run): number[] {
     return [memory.grant(at), arena.stats().collisions, semaphore.inspect().timeouts];
   }

@@ -1,6 +1,6 @@
 /**
- * What stands in an arena's memory, for the eye: the same reading for the simulated machine's and for the real one's.
- * Offsets are those of core/memory/layout.ts.
+ * Reads an arena's memory for display, that of the simulated machine and the real one alike. The offsets are those of
+ * core/memory/layout.ts.
  */
 import { constant, type Regions } from '@taketurns/check/dist/scene/layout.js';
 
@@ -22,7 +22,7 @@ const OBJECT_SHIFT = BigInt(constant('OBJECT_SHIFT'));
 const OWNER_SHIFT = BigInt(constant('OWNER_SHIFT'));
 const THREAD_MASK = constant('THREAD_MASK');
 
-/** Cells of one line. */
+/** The number of cells of one line. */
 export const CELLS = (LINE - B_CELLS) / 4;
 
 const STATE_NAMES = [
@@ -45,25 +45,25 @@ export interface Element {
   readonly address: number;
   readonly state: StateName;
   readonly epoch: number;
-  /** The thread's number in the arena, from 1 on; 0 if it is nobody's. */
+  /** The thread's number in the arena, from 1 on; 0 if the element belongs to none. */
   readonly thread: number;
   readonly start: number;
   readonly width: number;
-  /** Address of the object that it is for. */
+  /** The address of the object that it is for. */
   readonly object: number;
-  /** Addresses of the cells it stands in. */
+  /** The addresses of the cells that name it. */
   readonly cells: readonly number[];
 }
 
 export interface Bucket {
   readonly address: number;
-  /** Numbers of elements, from 1 on; 0 for an empty cell. */
+  /** The numbers of elements, from 1 on; 0 for an empty cell. */
   readonly cells: readonly number[];
-  /** Address of its overflow line, 0 if it has none. */
+  /** The address of its overflow line; 0 if it has none. */
   readonly next: number;
 }
 
-/** Where the regions of an arena lie, as its header tells: what core/memory/arena.ts does with the sizes. */
+/** Computes the regions of an arena from the sizes in its header, as core/memory/arena.ts does. */
 export function regionsIn(words: Int32Array): Regions {
   const size = (name: string): number => words[constant(name) >> 2] as number;
   const [objectCount, nameCount, threadCount] = [size('H_OBJECTS'), size('H_NAMES'), size('H_THREADS')];
@@ -130,7 +130,7 @@ export class Memory {
     return (this.regions.lines - this.regions.buckets) / LINE;
   }
 
-  /** Every element that is not idle, of the first so many. */
+  /** Yields every element that is not idle, of the first `most`. */
   *elements(most = Infinity): Generator<Element> {
     const { elements, end, objects } = this.regions;
     const last = Math.min(end, elements + most * ELEMENT);
@@ -154,7 +154,7 @@ export class Memory {
     }
   }
 
-  /** `bucket 3, cell 0` */
+  /** Names a cell, such as `bucket 3, cell 0`. */
   placeOf(cell: number): string {
     const { buckets, lines, common } = this.regions;
     const line = Math.floor((cell - buckets) / LINE);

@@ -1,4 +1,4 @@
-/** The shipped core.wasm in the interpreter of check/, one step at a time: a step is one access to shared memory. */
+/** Runs the shipped core.wasm in the interpreter of check/, step by step. A step is one access to shared memory. */
 
 import { PARKED, PENDING } from '@taketurns/check/dist/engine/machine/status.js';
 import { CHOICES, KILL, STEP, TIME_OUT } from '@taketurns/check/dist/engine/search/choice.js';
@@ -28,7 +28,7 @@ export const SCENARIOS: readonly Scenario[] = [
     id: 'collisions',
     title: 'Four threads, one bucket',
     about:
-      'A waiting array of one bucket: whoever comes second finds another waiter there, and enters beside it.',
+      'A waiting array of one bucket: the second waiter finds the first one there, and enters beside it.',
     line: { name: 'collisions', program: 'A R | A R | A R | A R', permits: [1], buckets: 1 },
   },
   {
@@ -41,7 +41,7 @@ export const SCENARIOS: readonly Scenario[] = [
     id: 'cancel',
     title: 'Cancelling',
     about:
-      'Two threads wait with a time-out. Let one run out: its ticket stays behind as a tombstone, and whoever brings the grant there passes it on.',
+      'Two threads wait with a time-out. Let one run out: its element stays behind as a tombstone, and the thread that brings the grant there passes it on.',
     line: { name: 'cancel', program: 'A R | B R | B R | A R', permits: [1], buckets: 4 },
   },
   {
@@ -73,7 +73,7 @@ export interface Choice {
 
 export interface Step {
   readonly thread: number;
-  /** The functions under way. */
+  /** The names of the functions under way. */
   readonly where: string;
   readonly what: string;
   /** The name of the word that was accessed, as the search calls it. */
@@ -82,7 +82,7 @@ export interface Step {
 
 export type ThreadState = 'runs' | 'sleeps' | 'done' | 'dead' | 'looks out';
 
-/** Of what a thread gives back: the bit that says that it had it. */
+/** The bit in GIVING that says that the thread had the permits which it gives back. */
 const OWN = 9;
 
 const KINDS = { [STEP]: 'step', [TIME_OUT]: 'time out', [KILL]: 'kill' } as const;
@@ -92,14 +92,14 @@ export class Simulation {
   readonly threads: number;
   readonly permits: number;
   readonly memory: Memory;
-  /** What has been done so far. */
+  /** The steps so far. */
   readonly steps: Step[] = [];
-  /** Which thread has drawn each ticket. */
+  /** The thread that has drawn each ticket. */
   readonly owners: number[] = [];
   collisions = 0;
   timeouts = 0;
   deaths = 0;
-  /** What the search would report: a promise broken. */
+  /** The violation that the search would report. */
   violation: string | undefined;
   readonly #scene: Driver;
   readonly #choices: number[] = [];
@@ -114,7 +114,7 @@ export class Simulation {
     for (const choice of choices) this.apply(choice);
   }
 
-  /** What can be done next. */
+  /** Returns the steps, time-outs and deaths that are possible now. */
   open(thread?: number): Choice[] {
     const n =
       thread === undefined ? this.#scene.choices(this.#open) : this.#scene.choicesOf(thread, this.#open, 0);
@@ -132,7 +132,7 @@ export class Simulation {
     const scene = this.#scene;
     const { thread, where, what } = scene.describe(choice);
     const isStep = choice % CHOICES === STEP;
-    // Of what only diagnostics count, the search keeps no number.
+    // The search does not keep counts that only diagnostics read, so they are kept here.
     if (isStep && scene.silent(thread)) {
       if (scene.machine.pendingAddress(thread) === COLLISIONS) this.collisions++;
       else this.timeouts++;
@@ -172,7 +172,7 @@ export class Simulation {
     }
   }
 
-  /** The same scenario, but for the last step. */
+  /** Returns the same scenario without its last step. */
   back(): Simulation {
     return new Simulation(this.scenario, this.#choices.slice(0, -1));
   }
@@ -193,10 +193,10 @@ export class Simulation {
     return this.memory.grant(this.object);
   }
 
-  /** Permits that the thread has. */
+  /** Returns the number of permits that the thread has. */
   held(thread: number): number {
     if (this.#scene.dead(thread)) return 0;
-    // What the thread is about to give back with its next access it still has.
+    // The thread still has the permits that it gives back with its next access.
     const giving = this.#scene.get(thread, GIVING);
     return this.#scene.get(thread, GOT) + (giving >> OWN ? giving & 0xff : 0);
   }
@@ -209,19 +209,19 @@ export class Simulation {
     return this.open(thread).some(({ kind }) => kind === 'step') ? 'runs' : 'looks out';
   }
 
-  /** The texts of a thread's program, and at which it is. */
+  /** Returns the texts of a thread's program, and the index of the present one. */
   program(thread: number): { texts: string[]; at: number } {
     const ops = this.#scene.model.programs[thread] ?? [];
     return { texts: ops.map(({ text }) => text), at: this.#scene.get(thread, OP) };
   }
 
-  /** Whether it has been granted nothing yet of what it is about to ask for, or asks for. */
+  /** Returns whether the thread acquires now, or is about to. */
   wants(thread: number): boolean {
     const { texts, at } = this.program(thread);
     return /^(?:try)?acquire/i.test(texts[at] ?? '');
   }
 
-  /** What a thread's next step would do. */
+  /** Returns a thread's next step, if it can take one. */
   next(thread: number): Step | undefined {
     const step = this.open(thread).find(({ kind }) => kind === 'step');
     if (step === undefined) return undefined;
@@ -229,7 +229,7 @@ export class Simulation {
     return { thread, where, what, word: '' };
   }
 
-  /** Where a sleeping thread sleeps. */
+  /** Returns the address on which a sleeping thread sleeps. */
   bed(thread: number): number {
     return this.#scene.machine.pendingAddress(thread);
   }

@@ -1,16 +1,16 @@
-/** The queue on a simulated schedule: single steps, backwards too, and slow motion. */
+/** The queue on a simulated schedule: single steps, also backwards, and slow motion. */
 import { button, byId, h, put, select, slider } from '../ui/dom.js';
 import { counted } from '../ui/format.js';
 import { every } from '../ui/frames.js';
 import { ArrayView } from './array.js';
 import { type Choice, SCENARIOS, Simulation } from './simulation.js';
 
-/** Of the log, the latest lines. */
+/** The log shows so many lines, the latest. */
 const LINES = 200;
 const SPEEDS = [1, 2, 4, 8, 16, 30];
-/** How likely the schedule of slow motion stays with the thread that has just run. */
+/** The probability that the schedule of slow motion stays with the thread that has just run. */
 const STICKY = 0.6;
-/** How likely those go first who want permits. */
+/** The probability that threads that want permits go first. */
 const PATIENT = 0.8;
 
 interface Card {
@@ -57,7 +57,7 @@ export function stepper(): void {
   const said = h('p', { class: 'said', role: 'status' });
   let cards: Card[] = [];
 
-  /** A number from 0 to 1, the same for the same number of steps: so going back and on again is the same way. */
+  /** Returns a number from 0 to 1 by the number of steps, so going back and on again takes the same way. */
   function chance(): number {
     let x = (seed + simulation.steps.length * 0x9e3779b1) | 0;
     x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
@@ -65,11 +65,11 @@ export function stepper(): void {
     return ((x ^ (x >>> 16)) >>> 0) / 2 ** 32;
   }
 
-  /** What the schedule does next: a step of some thread; time runs out only when nobody can step. Nobody is killed. */
+  /** Chooses what happens next: a step of a thread, or a time-out if no thread can step. No thread is killed. */
   function choose(): Choice | undefined {
     const open = simulation.open().filter(({ kind }) => kind !== 'kill');
     const able = open.filter(({ kind }) => kind === 'step');
-    // Who releases comes last, most of the time: else nobody would ever have to wait.
+    // A thread that releases comes last, most of the time. Otherwise no thread would have to wait.
     const wanting = able.filter(({ choice }) => simulation.wants(simulation.threadOf(choice)));
     const dice = chance();
     const from = wanting.length > 0 && dice < PATIENT ? wanting : able.length > 0 ? able : open;
@@ -130,7 +130,7 @@ export function stepper(): void {
     put(play, 'Pause');
   }
 
-  /** Plays, at the present speed. */
+  /** Plays at the present speed. */
   function run(): void {
     playing?.();
     playing = every(1000 / speed.value, root, () => act(choose));
@@ -183,7 +183,7 @@ export function stepper(): void {
       },
       touched,
     );
-    // Attachments are no waiters: they say which thread uses the semaphore.
+    // Attachments are not waiters: they say which thread uses the semaphore.
     const waiters = all.filter(({ state }) => state !== 'attached');
     elements.replaceChildren(
       ...waiters.map(({ index, state, epoch, thread, start, width, cells }) =>
@@ -207,7 +207,7 @@ export function stepper(): void {
     const over = sim.isOver;
     next.disabled = over || sim.violation !== undefined;
     back.disabled = sim.steps.length === 0;
-    if (sim.violation !== undefined) put(said, `A promise is broken: ${sim.violation}`);
+    if (sim.violation !== undefined) put(said, `The search reports: ${sim.violation}`);
     else if (over)
       put(
         said,
@@ -283,7 +283,7 @@ export function stepper(): void {
       const text = { step: `Step T${t}`, 'time out': 'Time runs out', kill: 'Kill' }[choice.kind];
       return [choice.kind, text, choice] as const;
     });
-    // A button that stays is kept, so that it keeps the focus.
+    // The buttons are made anew only if they change, so that one keeps the focus.
     const key = buttons.map(([kind]) => kind).join();
     if (card.actions.dataset.key === key) return;
     card.actions.dataset.key = key;

@@ -1,15 +1,15 @@
-/** A thread of the live queue: it acquires, with a time-out if it is impatient, holds, releases and thinks. */
+/** A thread of the live queue. It acquires, with a time-out if that is set, holds, releases and thinks. */
 import { Semaphore, type SemaphoreHandle, TimeoutError } from 'taketurns';
 import type { Job } from '../crew/job.js';
 
 export interface QueueOrder {
   readonly semaphore: SemaphoreHandle;
-  /** Word 0: 0 as long as the threads are to go on. */
+  /** Word 0 is 0 as long as the threads go on. */
   readonly words: Int32Array;
   /** Milliseconds. */
   readonly hold: number;
   readonly think: number;
-  /** Milliseconds; 0: it never cancels. */
+  /** Milliseconds; with 0 it never cancels. */
   readonly timeout: number;
 }
 

@@ -1,29 +1,29 @@
 /**
  * The shared memory in which the threads of one side of the starvation experiment say what they do. Each thread writes
- * its own part; the page reads it ten times a second. Only OVERTAKEN is written by others: by whoever has the permit.
+ * its own part, and the page reads it ten times a second. OVERTAKEN alone is written by the thread that has the permit.
  */
 export const THINKING = 0;
 export const WAITING = 1;
 export const HOLDING = 2;
 
-/** Word 0 of the board: 0 as long as the threads are to go on. */
+/** Word 0 of the board is 0 as long as the threads go on. */
 export const STOP = 0;
-/** Stamps given to arrivals, where there are no tickets. */
+/** The number of stamps that arrivals have drawn, where there are no tickets. */
 export const ARRIVALS = 1;
-/** How many of the ring's entries were written. */
+/** The number of entries that the ring has had. */
 export const ENTRIES = 2;
 
-/** The latest admissions, for who overtook whom by ticket. */
+/** The number of the latest admissions that are kept, to count overtaking by ticket. */
 export const RING = 256;
 
 // Whole numbers of a thread.
 export const STATE = 0;
 export const ADMISSIONS = 1;
-/** In the wait under way. */
+/** How often the thread has been overtaken in the wait under way. */
 export const OVERTAKEN = 2;
 export const MOST_OVERTAKEN = 3;
 export const STAMP = 4;
-/** Microseconds of the longest wait that has ended since the page last looked. */
+/** The longest wait that has ended since the page last looked, in microseconds. */
 export const LATEST_WAIT = 5;
 const INTS = 16;
 
@@ -39,7 +39,7 @@ const LINE = 128;
 export class Board {
   readonly memory: SharedArrayBuffer;
   readonly words: Int32Array;
-  /** Ticket and thread of admissions. */
+  /** The ticket and the thread of each admission. */
   readonly ring: Int32Array;
   readonly threads: number;
   readonly #ints: Int32Array;
@@ -60,12 +60,12 @@ export class Board {
     this.#pairs = new Int32Array(memory, at + 2 * threads * LINE, threads * threads);
   }
 
-  /** Of a thread: STATE and the like. */
+  /** The whole numbers of a thread, such as STATE. */
   ints(thread: number): Int32Array {
     return this.#ints.subarray(thread * (LINE / 4), thread * (LINE / 4) + INTS);
   }
 
-  /** Of a thread: SINCE and the like. */
+  /** The times of a thread, such as SINCE. */
   times(thread: number): Float64Array {
     return this.#floats.subarray(thread * (LINE / 8), thread * (LINE / 8) + FLOATS);
   }

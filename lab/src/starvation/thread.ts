@@ -1,9 +1,9 @@
 /**
- * A thread of the starvation experiment: it acquires, holds, releases and thinks, and says so on the board.
+ * A thread of the starvation experiment. It acquires, holds, releases and thinks, and says so on the board.
  *
- * Who overtakes whom. Where there are tickets, by them: who is admitted with a ticket below one that was admitted
- * before has been overtaken by its owner. Where there are none, by a stamp that a thread draws just before it
- * acquires: whoever is admitted overtakes all that wait with a lower stamp.
+ * Overtaking is counted by tickets if there are any: a thread has been overtaken by each thread with a higher ticket
+ * that was admitted before it. If there are none, a thread draws a stamp just before it acquires, and an admitted
+ * thread has overtaken all threads that wait with a lower stamp.
  */
 import { JsBargingSemaphore } from '@taketurns/bench/dist/rows/js-barging.js';
 import { clock } from '@taketurns/bench/dist/workers/board.js';
@@ -36,10 +36,10 @@ export interface StarvationOrder {
   readonly board: SharedArrayBuffer;
   readonly thread: number;
   readonly threads: number;
-  /** Milliseconds for which it holds the permit, and for which it then does without. */
+  /** The milliseconds for which it holds the permit, and those between release and acquire. */
   readonly hold: number;
   readonly think: number;
-  /** Whether it computes while it holds the permit; else it sleeps, as one that waits for a disk. */
+  /** Whether it computes while it holds the permit. Otherwise it sleeps, like a thread that waits for a disk. */
   readonly computes: boolean;
 }
 
@@ -96,7 +96,7 @@ function run(
   }
 }
 
-/** By ticket: how many have been admitted before that had a later ticket. The thread has the permit. */
+/** Returns how many threads with a later ticket were admitted before this one, which has the permit. */
 function passedBy(board: Board, thread: number, ticket: number): number {
   const { ring, words } = board;
   const entries = words[ENTRIES] as number;
@@ -114,7 +114,7 @@ function passedBy(board: Board, thread: number, ticket: number): number {
   return overtaken;
 }
 
-/** By stamp: the thread, which has the permit, passes all that have waited longer. How often it was passed itself. */
+/** The thread has the permit, and so has overtaken all with lower stamps. Returns how often it was overtaken itself. */
 function passing(board: Board, thread: number): number {
   const own = board.ints(thread);
   const stamp = own[STAMP] as number;

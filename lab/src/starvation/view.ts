@@ -27,11 +27,11 @@ import {
 } from './board.js';
 
 const PATIENCE_MS = 10_000;
-/** Between two looks at the board, two drawings of the chart, and over which shares and rates are taken. */
+/** The times between two looks at the board and two drawings of the chart, and over which rates are taken. */
 const LOOK_MS = 100;
 const DRAW_MS = 200;
 const BIN_MS = 500;
-/** What the chart calls a wait shorter than it can show. */
+/** The chart shows a shorter wait as one of this length. */
 const FLOOR_MS = 0.01;
 
 interface Settings {
@@ -41,7 +41,7 @@ interface Settings {
   readonly computes: boolean;
 }
 
-/** What the page remembers of a thread between two bins. */
+/** The figures of a thread that the page keeps from one bin to the next. */
 interface Before {
   admissions: number;
   waited: number;
@@ -217,11 +217,11 @@ class Side {
         cell.classList.toggle('some', times !== '' && times !== '0');
       }
     }
-    // Who waits no more, and has had no turn since the last look, leaves no point.
+    // A thread that does not wait, and has had no turn since the last look, leaves no point.
     return isWaiting || ended > 0 ? Math.max(waiting, ended) : undefined;
   }
 
-  /** Shows the shares and rates since it was last called. */
+  /** Shows the shares and rates since the last call. */
   endBin(now: number): void {
     const board = this.#board;
     if (board === undefined) return;
@@ -232,7 +232,7 @@ class Side {
       const times = board.times(thread);
       const state = Atomics.load(ints, STATE);
       const since = Math.max(0, now - (times[SINCE] as number));
-      // With what is under way, as if it ended now.
+      // The wait under way counts as if it ended now.
       const waited = (times[WAITED] as number) + (state === WAITING ? since : 0);
       const held = (times[HELD] as number) + (state === HOLDING ? since : 0);
       const admissions = Atomics.load(ints, ADMISSIONS);
@@ -250,7 +250,7 @@ class Side {
 }
 
 export function starvation(): void {
-  const barging = new Side('barging', 'A barging semaphore', 'A count, taken by whoever comes first.');
+  const barging = new Side('barging', 'A barging semaphore', 'A count. The quickest thread takes it.');
   const ours = new Side('ours', 'taketurns Semaphore', 'A ticket each, served in order. Bypass bound: 0.');
   const sides = [barging, ours];
   const lab = byId('starvation-lab');

@@ -1,6 +1,6 @@
 /**
- * Charts by Observable Plot, as SVG. Their colours are the page's own variables, so they follow the theme; a chart
- * that is saved gets the values that the variables have at that moment.
+ * Charts by Observable Plot, as SVG. Their colours are variables of the page, so they follow the theme. A saved chart
+ * gets the values that the variables have at that moment.
  */
 import * as Plot from '@observablehq/plot';
 import { h } from './dom.js';
@@ -8,23 +8,23 @@ import { watchScreen } from './frames.js';
 
 export { Plot };
 
-/** The powers of ten within a domain: Plot draws ticks that are given, even outside of it. */
+/** Returns the powers of ten within a domain. Plot draws all ticks that it is given, even outside of the domain. */
 export function decades(from: number, to: number): number[] {
   return Array.from({ length: 16 }, (_, i) => 10 ** (i - 4)).filter((n) => n >= from && n <= to);
 }
 
-/** The page's colours of series, by number. */
+/** Returns the page's colour of the series with this number. */
 export function colour(i: number): string {
   return `var(--c${(i % 8) + 1})`;
 }
 
 const PATIENCE_MS = 500;
 const HEIGHT = 260;
-/** Height of the row of the legend in a file. */
+/** The height of the legend's row in a file. */
 const LEGEND = 28;
 const FONT = 'system-ui, sans-serif';
 
-/** Charts to be drawn, one a frame: each takes half of one. */
+/** The charts to draw, one in each frame, since each takes half a frame. */
 const due = new Set<() => void>();
 
 function drawOne(): void {
@@ -35,15 +35,15 @@ function drawOne(): void {
   draw();
 }
 
-/** Resolves when all that are to be drawn are on the screen: whoever then fills the processors holds up no frame. */
+/** Resolves when all these charts are on the screen, so that workers that then fill the processors delay no frame. */
 export async function drawn(): Promise<void> {
   const frame = (): Promise<void> =>
     new Promise((resolve) => {
-      // A page that is not seen has no frames.
+      // A hidden page has no frames.
       const patience = setTimeout(resolve, PATIENCE_MS);
       requestAnimationFrame(() => {
         clearTimeout(patience);
-        // After what the frame paints.
+        // This runs after the frame has been painted.
         setTimeout(resolve);
       });
     });
@@ -60,12 +60,12 @@ export class Chart {
   readonly #drawn: Drawn | undefined;
   #width = 0;
   #isSeen = false;
-  /** Whether what it shows is out of date. */
+  /** Whether the drawing is out of date. */
   #isStale = false;
 
   /**
-   * `options` is asked whenever the chart is drawn: when told to, and when its place gets another width. `drawn` may
-   * add to it.
+   * The chart calls `options` whenever it is drawn: on `draw`, and when its place gets another width. `drawn` may add
+   * to the drawing.
    */
   constructor(title: string, options: (narrow: boolean) => Plot.PlotOptions, note = '', drawn?: Drawn) {
     this.#options = options;
@@ -88,7 +88,7 @@ export class Chart {
     });
   }
 
-  /** Draws it in a frame soon, once however often it is told to; if it is off the screen, when it comes onto it. */
+  /** Draws the chart in a coming frame, once for several calls; a chart off the screen, when it comes onto it. */
   draw(): void {
     this.#isStale = true;
     if (!this.#isSeen) return;
@@ -118,7 +118,7 @@ export class Chart {
     return svg instanceof SVGSVGElement ? svg : undefined;
   }
 
-  /** The chart as a file of its own, its legend within. */
+  /** The chart as a file of its own, with the legend in it. */
   get svg(): string | undefined {
     this.#draw();
     const svg = this.#svg;
@@ -149,7 +149,7 @@ export class Chart {
     return `${new XMLSerializer().serializeToString(copy)}\n`;
   }
 
-  /** A colour as the theme has it now: a variable may hold one for either. */
+  /** Returns the value of a colour in the present theme; a variable may hold one for each theme. */
   #resolve(colour: string): string {
     const probe = h('i', { hidden: true, style: `color: ${colour}` });
     this.element.append(probe);
@@ -158,7 +158,7 @@ export class Chart {
     return color;
   }
 
-  /** What the legend says, as text in a row above the chart. */
+  /** Returns the legend as a row of text above the chart. */
   #legend(): SVGElement[] {
     const { color } = this.#options(false);
     if (!color?.legend) return [];

@@ -1,9 +1,9 @@
-/** A few functions in place of a framework. */
+/** A few functions that make elements, in place of a framework. */
 
 type Child = Node | string | number | undefined | false;
 type Properties = Record<string, unknown>;
 
-/** An element: `on...` are listeners, `class` and `data-...` and `aria-...` attributes, the rest properties. */
+/** Makes an element. `on...` are listeners; `class`, `data-...` and `aria-...` are attributes, the rest properties. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Properties = {},
@@ -25,12 +25,12 @@ function isNode(child: Child): child is Node | string {
   return child !== undefined && child !== false && child !== '';
 }
 
-/** Sets the text of an element, if it is another: writing it costs layout even if it is the same. */
+/** Sets the text of an element if it changes, since writing even the same text costs layout. */
 export function put(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** The element of the page with this id. */
+/** Returns the page's element with this id. */
 export function byId(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the page has no #${id}`);
@@ -40,11 +40,11 @@ export function byId(id: string): HTMLElement {
 export interface Choice<T> {
   readonly element: HTMLElement;
   readonly value: T;
-  /** Not to be changed while something runs. */
+  /** Whether the user cannot change the value, as while an experiment runs. */
   disabled: boolean;
 }
 
-/** A slider over a list of values, with its label and present value. */
+/** Makes a slider over a list of values, with its label and present value. */
 export function slider<T>(
   label: string,
   values: readonly T[],
@@ -86,7 +86,7 @@ export function slider<T>(
   };
 }
 
-/** A list to choose from. */
+/** Makes a list to choose from. */
 export function select<T extends string>(
   label: string,
   options: readonly (readonly [T, string])[],

@@ -1,20 +1,20 @@
-/** Numbers as people read them. */
+/** Formats numbers for people. */
 
 const COUNT = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, notation: 'compact' });
 const WHOLE = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
-/** 1,234 in full below 10,000, else 12.3K. */
+/** Formats numbers below 10,000 in full, as 1,234, and others as 12.3K. */
 export function count(n: number): string {
   if (!Number.isFinite(n)) return '–';
   return Math.abs(n) < 10_000 ? WHOLE.format(n) : COUNT.format(n);
 }
 
-/** In full. */
+/** Formats a number in full. */
 export function whole(n: number): string {
   return WHOLE.format(n);
 }
 
-/** Milliseconds, in the unit that suits them. */
+/** Formats milliseconds in a unit that suits them. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return '–';
   if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;

@@ -1,26 +1,26 @@
 /**
  * The page's one animation loop. A frame in which something changes costs several milliseconds of style, layout, paint
- * and raster, on several threads; one in which nothing does costs next to none. So what is shown live is looked at a
- * few times a second, all of it in the same frames, and only what is on the screen.
+ * and raster, on several threads; a frame without a change costs next to nothing. So live figures on the screen change
+ * a few times a second, all of them in the same frames, and figures off the screen do not.
  */
 
 interface Task {
   readonly period: number;
   readonly run: (now: number) => void;
-  /** Number of the period that is done with. */
+  /** The number of the last period that is done. */
   done: number;
   isSeen: boolean;
 }
 
 const SECOND = 1000;
-/** Of the screen's height: what is as near as that counts as seen, so that it is there when it is scrolled to. */
+/** Elements this near to the screen, in parts of its height, count as seen, so that they are ready for scrolling. */
 const MARGIN = '25%';
 
 const tasks = new Set<Task>();
-/** Of the frames of the last second, and of the one before them. */
+/** The times of the frames of the last second, and of the frame before them. */
 const times: number[] = [];
 
-/** Tells whenever an element comes onto the screen, or near it, and whenever it leaves. */
+/** Calls `told` when an element comes onto the screen, or near it, and when it leaves. Returns how to end that. */
 export function watchScreen(element: Element, told: (isSeen: boolean) => void): () => void {
   const observer = new IntersectionObserver((entries) => told(entries.at(-1)?.isIntersecting === true), {
     rootMargin: MARGIN,
@@ -30,9 +30,9 @@ export function watchScreen(element: Element, told: (isSeen: boolean) => void): 
 }
 
 /**
- * Has something done in the first frame of every so many milliseconds, as long as an element is on the screen; returns
- * how to end that. Periods begin at their multiples: tasks with the same one share their frames. The first that is made
- * use of is the first that begins a whole one from now.
+ * Calls `run` in the first frame of each period, in milliseconds, as long as an element is on the screen. Returns a
+ * function that ends that. Periods begin at multiples of their length, so tasks with the same period share their
+ * frames. The period under way is left out.
  */
 export function every(period: number, where: Element, run: (now: number) => void): () => void {
   const done = Math.floor(performance.now() / period) + 1;
@@ -47,7 +47,7 @@ export function every(period: number, where: Element, run: (now: number) => void
   };
 }
 
-/** Over the last second, or the last frame if that took longer. */
+/** The frames a second over the last second, or over the last frame if that took longer. */
 export function framesPerSecond(): number {
   const [first, last] = [times[0], times.at(-1)];
   if (first === undefined || last === undefined || first === last) return 0;

@@ -20,7 +20,7 @@ export function theme(): void {
     try {
       localStorage.setItem(KEY, current);
     } catch {
-      // It lasts as long as the page.
+      // The browser stores nothing, so the choice lasts as long as the page.
     }
     show();
   });

@@ -1,17 +1,17 @@
 /**
- * A chart of the last ten seconds, drawn several times a second. Plot draws its axes and legend, and that again only
- * if the values outgrow them or the place gets another width; in between nothing changes but the lines' paths.
+ * A chart of the last ten seconds, drawn several times a second. Plot draws the axes and the legend, and draws them
+ * again only if the values outgrow them or the place gets another width. Between that, only the lines' paths change.
  */
 import { Chart, type Plot } from './chart.js';
 
 const WINDOW_MS = 10_000;
-/** A line is broken where so long nobody looked. */
+/** A line is interrupted where the page did not look for so long. */
 const GAP_MS = 1500;
 
 interface Series {
   readonly name: string;
   readonly colour: string;
-  /** Whether what is below its line is filled. */
+  /** Whether the area below the line is filled. */
   readonly area?: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Point {
   readonly value: number;
 }
 
-/** Of the vertical axis. */
+/** The range of the vertical axis. */
 interface Range {
   readonly least: number;
   readonly most: number;
@@ -42,7 +42,7 @@ export class Timeline {
   #place: { x: (seconds: number) => number; y: (value: number) => number } | undefined;
   #now = 0;
 
-  /** `range` is the axis for values up to so much; the fewer different ones it returns, the less is drawn. */
+  /** `range` returns the axis for a greatest value. The fewer different axes it returns, the less is drawn. */
   constructor(
     title: string,
     label: string,
@@ -88,7 +88,7 @@ export class Timeline {
     for (const { points } of this.#lines) points.length = 0;
   }
 
-  /** A point of the series with this number. */
+  /** Adds a point to the series with this number. */
   add(series: number, time: number, value: number): void {
     this.#lines[series]?.points.push({ time, value });
   }

@@ -1,4 +1,4 @@
-// Every entry of the package, and what its classes do at the least.
+// Imports every entry of the package, and uses its classes a little.
 import { Mutex, Semaphore } from 'taketurns';
 import { CapacitorLock, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
 import { BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';

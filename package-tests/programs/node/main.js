@@ -1,4 +1,4 @@
-// Two workers raise a counter in plain steps, which only the mutex keeps apart; the main thread waits for both.
+// Two workers raise a counter in plain steps, which only the mutex keeps apart. The main thread waits for both.
 import { Mutex, Semaphore } from 'taketurns';
 // biome-ignore lint/style/useNodejsImportProtocol: webpack 5.112 garbles a Worker that comes from node:worker_threads.
 import { Worker } from 'worker_threads';

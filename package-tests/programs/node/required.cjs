@@ -1,4 +1,4 @@
-// The same from CommonJS, where Node lets `require` load modules; both ways lead to one library.
+// Uses the package in CommonJS, where Node lets `require` load modules. `import` leads to the same instance of it.
 const { Semaphore } = require('taketurns');
 const { TwaSemaphore } = require('taketurns/algorithms');
 const { BinarySemaphore } = require('taketurns/p0514');

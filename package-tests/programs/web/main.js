@@ -1,4 +1,4 @@
-// Two workers raise a counter in plain steps, which only the mutex keeps apart; the page waits for both with a promise.
+// Two workers raise a counter in plain steps, which only the mutex keeps apart. The page awaits both with a promise.
 import { Mutex, Semaphore } from 'taketurns';
 
 const WORKERS = 2;

@@ -1,4 +1,4 @@
-/** A list that threads write into: how many entries there are, then each. */
+/** A list that threads write into: the number of entries, then the entries. */
 export type Board = Int32Array;
 
 export function newBoard(room = 2000): Board {
@@ -13,7 +13,7 @@ export function length(board: Board): number {
   return Atomics.load(board, 0);
 }
 
-/** What has been written, in order. To be read when nobody writes. */
+/** Returns the entries in order. No thread may write meanwhile. */
 export function entries(board: Board): number[] {
   return [...board.subarray(1, 1 + length(board))];
 }

@@ -1,4 +1,4 @@
-/** What a case says of what it has seen. A case fails by throwing. */
+/** The checks that a case makes. A case fails by throwing. */
 
 export function ok(value: unknown, what: string): asserts value {
   if (!value) throw new Error(`not so: ${what}`);
@@ -7,7 +7,7 @@ export function ok(value: unknown, what: string): asserts value {
 const show = (value: unknown): string =>
   JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : part)) ?? String(value);
 
-/** Compares plain values, by what JSON makes of them. */
+/** Compares plain values by their JSON. */
 export function equal(actual: unknown, expected: unknown, what: string): void {
   if (show(actual) !== show(expected))
     throw new Error(`${what}: ${show(actual)} instead of ${show(expected)}`);
@@ -46,7 +46,7 @@ export const sleep = (ms: number): Promise<void> => new Promise((resolve) => set
 
 const PATIENCE = 20_000;
 
-/** Waits until something is so. Nothing here depends on how long that takes, unless it never comes. */
+/** Waits until a condition holds. The length of the wait does not matter, unless the condition never holds. */
 export async function until(what: string, isSo: () => boolean): Promise<void> {
   const end = Date.now() + PATIENCE;
   while (!isSo()) {
@@ -55,7 +55,7 @@ export async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
-/** Settles at once: whether the promise has been settled by now. */
+/** Resolves at once to whether the promise has been settled by now. */
 export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const not = {};
   return (await Promise.race([promise.then(ignore, ignore), sleep(0).then(() => not)])) !== not;

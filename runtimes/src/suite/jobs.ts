@@ -1,4 +1,4 @@
-/** What the workers do. Each job is called by its name, with what can be cloned. */
+/** The jobs of the workers. Each is called by its name, with arguments that can be cloned. */
 import {
   Arena,
   type ArenaHandle,
@@ -16,14 +16,14 @@ import { type PairRound, pairRounds } from './pair.js';
 
 type Job = (...args: never[]) => unknown;
 
-/** The same again and again with the lock: an increment that is torn, and so lost, unless threads exclude one another. */
+/** An increment in several steps, which is lost unless threads exclude one another. */
 function increment(words: Int32Array, turns: number): void {
   const before = words[0] as number;
   for (let i = 0; i < turns; i++) words[1] = i;
   words[0] = before + 1;
 }
 
-/** What this thread holds on to, that nothing of it be collected in a case. */
+/** Keeps objects of this thread from being collected during a case. */
 const kept: unknown[] = [];
 
 export const jobs: Record<string, Job> = {
@@ -32,7 +32,7 @@ export const jobs: Record<string, Job> = {
     return Arena.default.thread;
   },
 
-  /** Without a handle: what this worker's default arena is. */
+  /** Returns the thread of this worker's default arena, without a handle; or the error. */
   askDefault(): { thread?: ThreadHandle; error?: string } {
     try {
       return { thread: Arena.default.thread };
@@ -69,7 +69,7 @@ export const jobs: Record<string, Job> = {
     for (let i = 0; i < times; i++) semaphore.release(permits);
   },
 
-  /** In and out with changing requests. board: how many permits are out, and the most that were. */
+  /** Acquires and releases changing numbers of permits. The board has the permits that are out, and the most so far. */
   churn(
     gate: SemaphoreHandle,
     handle: SemaphoreHandle,
@@ -167,7 +167,7 @@ export const jobs: Record<string, Job> = {
     log(board, entry);
   },
 
-  /** A semaphore of the papers, or of P0514R1, which has other names for the same. */
+  /** Passes a semaphore of the papers, or one of P0514R1, whose methods have other names. */
   pass(handle: Handle, board: Board, entry: number): void {
     const semaphore = attach(handle) as { acquire?(): void; wait?(): void };
     if (semaphore.acquire) semaphore.acquire();
@@ -206,7 +206,7 @@ export const jobs: Record<string, Job> = {
     return pairRounds(rounds);
   },
 
-  /** Ends the worker as its runtime has it, in a while, so that the answer is sent before. */
+  /** Ends the worker in the way of its runtime, after a while, so that the answer is sent first. */
   endSoon(): string {
     if (threads?.parentPort) {
       setTimeout(() => process.exit(0), 20);

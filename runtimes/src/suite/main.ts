@@ -1,4 +1,4 @@
-/** The suite where there is a command line: prints each result as a line of JSON. */
+/** Runs the suite in a runtime with a command line, and prints each result as a line of JSON. */
 import type { Choice } from './run.js';
 
 const { process } = globalThis as unknown as { process: NodeJS.Process };
@@ -8,5 +8,5 @@ const { runCases, runPair } = await import('./all.js');
 if (choice.pair) console.log(JSON.stringify({ pair: await runPair(choice) }));
 else await runCases(choice, (result) => console.log(JSON.stringify({ result })));
 console.log(JSON.stringify({ end: true }));
-// What still runs, such as a worker that nobody could stop, must not keep the process.
+// The process must end even if something still runs, such as a worker that could not be stopped.
 process.exit(0);

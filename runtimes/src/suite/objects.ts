@@ -1,4 +1,4 @@
-/** Shared objects by their handles, of every kind. */
+/** Opens shared objects of every kind from their handles. */
 import * as taketurns from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import * as p0514 from 'taketurns/p0514';

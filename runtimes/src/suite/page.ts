@@ -1,4 +1,4 @@
-/** The suite in a page, called by the driver. */
+/** Runs the suite in a page, when the driver calls it. */
 import type { PairRound } from './pair.js';
 import type { Choice, Result } from './run.js';
 

@@ -1,6 +1,6 @@
 /**
- * What an uncontended pair costs: acquire and release of a Semaphore(1), and the same of the least semaphore that can
- * be written in plain JavaScript, a compareExchange and an add. In turn, round by round.
+ * Measures an uncontended pair: acquire and release of a Semaphore(1), and of the smallest semaphore in plain
+ * JavaScript, a compareExchange and an add. The two take turns, round by round.
  */
 import { Arena, Semaphore } from 'taketurns';
 
@@ -31,7 +31,7 @@ class Plain {
   }
 }
 
-// One function each, so that the engine compiles each for what it calls.
+// Each has a function of its own, so that the runtime compiles it for the one class that it calls.
 function timeTaketurns(semaphore: Semaphore): number {
   const begun = performance.now();
   for (let i = 0; i < PAIRS; i++) {
@@ -53,7 +53,7 @@ function timePlain(semaphore: Plain): number {
 export function pairRounds(rounds: number): PairRound[] {
   const semaphore = new Semaphore(1, { arena: new Arena() });
   const plain = new Plain();
-  // The first rounds warm up, and are not counted.
+  // The first rounds only warm up.
   const warmUp = 3;
   return Array.from({ length: warmUp + rounds }, () => ({
     taketurns: timeTaketurns(semaphore),

@@ -1,4 +1,4 @@
-/** The least that a page needs: a promise that a worker fulfils. What comes of it, under the headers that it is served with. */
+/** Tries the least that a page needs, a promise that a worker fulfils. The outcome depends on the page's headers. */
 export interface ProbePage {
   outcome: Promise<string>;
 }
@@ -13,7 +13,7 @@ async function share(): Promise<string> {
     const { Member } = await import('./team.js');
     const member = await new Member('web', without).join();
     const acquired = semaphore.acquireAsync();
-    // Behind the turn of the event loop in which this thread goes to its doorbell.
+    // Waits past the turn of the event loop in which this thread begins to sleep on its doorbell.
     await member.call('join', null).catch(() => {});
     await member.call('release', semaphore.handle, 1);
     await acquired;

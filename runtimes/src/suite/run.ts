@@ -1,4 +1,4 @@
-/** The registry of cases, and how they are run: one after the other, in the runtime that loads this. */
+/** The registry of cases. They run one after the other, in the runtime that loads this file. */
 import { sleep } from './check.js';
 import type { PairRound } from './pair.js';
 import { Team, type WorkerKind } from './team.js';
@@ -8,13 +8,13 @@ export interface Result {
   readonly ok: boolean;
   readonly ms: number;
   readonly error?: string;
-  /** What the case has found out about the runtime. */
+  /** A fact about the runtime that the case has found out. */
   readonly note?: string;
 }
 
 export interface Context {
   readonly team: Team;
-  /** Says what differs between runtimes, for the report. */
+  /** Adds a difference between runtimes to the report. */
   note(text: string): void;
 }
 
@@ -30,11 +30,11 @@ const DEADLINE = 60_000;
 
 export interface Choice {
   readonly workers: WorkerKind;
-  /** Only cases with this in their names. */
+  /** Only cases whose names contain this run. */
   readonly only: string;
-  /** What is taken out of the runtime before the library is loaded. */
+  /** A feature that is taken out of the runtime before the library is loaded. */
   readonly without: string;
-  /** Measure the uncontended pair, in so many rounds, instead; 0: run the cases. */
+  /** The number of rounds in which the uncontended pair is measured instead; 0 runs the cases. */
   readonly pair: number;
 }
 
@@ -72,7 +72,7 @@ export async function runCases(choice: Choice, tell: (result: Result) => void): 
   team.end();
 }
 
-/** In a worker, since a browser's main thread may not block. */
+/** Measures in a worker, since a browser's main thread may not block. */
 export async function runPair({ workers, pair, without }: Choice): Promise<PairRound[]> {
   const team = new Team(workers, without);
   const rounds = await team.stranger().call<PairRound[]>('pair', pair);

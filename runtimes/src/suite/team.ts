@@ -1,10 +1,10 @@
-/** Workers of either kind, started, called and ended in one way. */
+/** Starts, calls and ends workers of either kind in one way. */
 import { Arena, Semaphore, type ThreadHandle, type WatchedWorker } from 'taketurns';
 import { until } from './check.js';
 import { threads } from './globals.js';
 import type { Answer, Call } from './worker.js';
 
-/** `new Worker` as browsers, Deno and Bun have it; that of `worker_threads`, as Node, Deno and Bun do. */
+/** The `Worker` of browsers, Deno and Bun, or that of `worker_threads` in Node, Deno and Bun. */
 export type WorkerKind = 'web' | 'node';
 
 interface Either {
@@ -41,7 +41,7 @@ export class Member {
     this.worker = this.#either as unknown as WatchedWorker;
   }
 
-  /** Whether it has nothing to do, and may be given other work. */
+  /** Whether the worker has no call under way, and may be given other work. */
   get isIdle(): boolean {
     return !this.#over && this.#calls.size === 0;
   }
@@ -49,13 +49,13 @@ export class Member {
   call<T = unknown>(job: string, ...args: readonly unknown[]): Promise<T> {
     const id = ++this.#last;
     const answer = new Promise<unknown>((resolve, reject) => this.#calls.set(id, { resolve, reject }));
-    // A member that is ended by its case never answers, and a failure is told to who awaits this.
+    // The caller handles a failure when it awaits this. A member that its case ends never answers.
     answer.catch(() => {});
     this.#either.postMessage({ id, job, args });
     return answer as Promise<T>;
   }
 
-  /** Shares this thread's default arena: the one line that is needed where workers do not inherit. */
+  /** Shares this thread's default arena. This is the one line that is needed where workers do not inherit it. */
   async join(): Promise<this> {
     this.thread = await this.call<ThreadHandle>('join', Arena.default.handle);
     return this;
@@ -81,7 +81,7 @@ export class Member {
   }
 }
 
-/** The workers of one case; those that are idle at its end go on to the next. */
+/** The workers of one case. Those that are idle at its end go on to the next case. */
 export class Team {
   readonly kind: WorkerKind;
   readonly #without: string;
@@ -93,7 +93,7 @@ export class Team {
     this.#without = without;
   }
 
-  /** A worker that knows of no arena but what it inherits. */
+  /** A worker that has only the arena that it inherits, if any. */
   stranger(): Member {
     const member = new Member(this.kind, this.#without);
     this.#inUse.push(member);
@@ -112,11 +112,11 @@ export class Team {
     return (await this.members(1))[0] as Member;
   }
 
-  /** Has members do a job that begins behind a gate, which is opened when all stand there. */
+  /** Lets members do a job that begins behind a gate. The gate opens when all of them stand there. */
   async together(members: readonly Member[], job: string, ...args: readonly unknown[]): Promise<void> {
     const gate = new Semaphore(0);
     const done = Promise.all(members.map((member) => member.call(job, gate.handle, ...args)));
-    // One that fails before the gate must not be waited for.
+    // A member that fails before the gate never comes to stand there.
     await Promise.race([done, until('all stand at the gate', () => gate.waiting === members.length)]);
     gate.release(members.length);
     await done;

@@ -1,6 +1,6 @@
 /**
- * The worker, the same file in every runtime: it does one job after the other, and answers with what came of it.
- * That a job blocks the thread is part of the suite.
+ * The worker, which is the same file in every runtime. It does one job after the other, and answers with the outcome.
+ * Some jobs block the thread; that is part of the suite.
  */
 import { threads } from './globals.js';
 
@@ -24,8 +24,8 @@ interface Port {
 
 const port = (threads?.parentPort ?? globalThis) as unknown as Port;
 
-// What the page has not, its workers shall not have either. So the library is loaded after that, and first of all
-// the thread listens, since messages are lost for who listens late.
+// A feature that the page lacks is taken from its workers, too, before they load the library. The thread listens first
+// of all, since messages that come before are lost.
 if (new URL(import.meta.url).searchParams.get('without') === 'waitAsync')
   delete (Atomics as { waitAsync?: unknown }).waitAsync;
 const loaded = import('./jobs.js');

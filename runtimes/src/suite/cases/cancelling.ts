@@ -1,4 +1,4 @@
-/** Time-outs and abort signals: who cancels holds nothing, and those behind move up. */
+/** Time-outs and abort signals: a cancelled request holds nothing, and those behind it move up. */
 import { Semaphore } from 'taketurns';
 import { entries, newBoard } from '../board.js';
 import { equal, rejects, until } from '../check.js';

@@ -1,4 +1,4 @@
-/** Capacitors: platoons, and a lock made fair. */
+/** Capacitors: platoons, and a lock that a capacitor makes fair. */
 import { Capacitor, CapacitorLock, TtsLock } from 'taketurns/algorithms';
 import { entries, length, newBoard } from '../board.js';
 import { equal, sleep, until } from '../check.js';

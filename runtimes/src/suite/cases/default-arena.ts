@@ -1,10 +1,10 @@
-/** The default arena: workers inherit it where the runtime lets them, and else get it in one line. */
+/** The default arena: workers inherit it where the runtime allows that, and otherwise get it in one line. */
 import { Arena, Semaphore, type ThreadHandle } from 'taketurns';
 import { equal, isError } from '../check.js';
 import { threads } from '../globals.js';
 import { test } from '../run.js';
 
-test('default arena: a worker inherits it, or is told and gets it by one line', async ({ team, note }) => {
+test('default arena: a worker inherits it, or gets it by one line', async ({ team, note }) => {
   const semaphore = Semaphore.open('for strangers', 0);
   const worker = team.stranger();
   const { thread, error } = await worker.call<{ thread?: ThreadHandle; error?: string }>('askDefault');
@@ -12,8 +12,8 @@ test('default arena: a worker inherits it, or is told and gets it by one line', 
     equal(thread.arena, Arena.default.thread.arena, 'the arena that it has inherited');
     note('inherited');
   } else {
-    // worker_threads hand it on in every runtime that has them.
-    equal([team.kind, threads === undefined || 'Deno' in globalThis], ['web', true], 'who does not inherit');
+    // Workers of worker_threads inherit the arena in every runtime that has them.
+    equal([team.kind, threads === undefined || 'Deno' in globalThis], ['web', true], 'not inherited by');
     isError(new Error(error), 'Error', 'this worker has no arena');
     await worker.join();
     note('handed over in one line');

@@ -1,4 +1,4 @@
-/** Workers that end: what they waited for is cancelled, what they held of robust objects goes back. */
+/** Workers that end: their requests are cancelled, and what they held of robust objects goes back. */
 import { Arena, Mutex, Semaphore } from 'taketurns';
 import { newBoard } from '../board.js';
 import { equal, ok, sleep, until } from '../check.js';
@@ -36,7 +36,7 @@ test('dying: the permits of a robust semaphore come back', async ({ team }) => {
   equal(semaphore.available, 2, 'at the end');
 });
 
-test('dying: who locks a mutex next learns of its owner', async ({ team }) => {
+test('dying: the next owner of a mutex learns that the last one died', async ({ team }) => {
   const mutex = new Mutex();
   const [owner, waiter] = await team.members(2);
   for (const member of [owner, waiter]) watch(member as Member);
@@ -47,10 +47,10 @@ test('dying: who locks a mutex next learns of its owner', async ({ team }) => {
   waiter?.terminate();
   owner?.terminate();
   const held = await behind;
-  ok(held.ownerDied, 'told');
+  ok(held.ownerDied, 'reported');
   held.unlock();
   const again = await mutex.holdAsync();
-  ok(!again.ownerDied, 'told once');
+  ok(!again.ownerDied, 'reported once');
   again.unlock();
 });
 
@@ -64,7 +64,7 @@ test('dying: a worker that ends by itself', async ({ team, note }) => {
   if (how === 'process.exit') {
     note('cancels everything itself at process.exit');
   } else {
-    // A worker of the web ends unheard. Whoever knows of it tells the arena.
+    // No event reports the end of a web worker, so the thread that knows of it reaps the worker.
     await sleep(1000);
     ok(Arena.default.reap(thread), 'reaped');
     note('ends unheard at close(): the page must call arena.reap');

@@ -1,4 +1,4 @@
-/** Handles: in both directions, of every kind, of the wrong kind, of what is disposed of. */
+/** Handles: in both directions, of every kind, of the wrong kind, and of disposed objects. */
 import { Arena, Mutex, Semaphore, type SemaphoreHandle } from 'taketurns';
 import { ChainSemaphore, McsLock } from 'taketurns/algorithms';
 import { BinarySemaphore } from 'taketurns/p0514';
@@ -19,7 +19,7 @@ test('handles: of every kind', async ({ team }) => {
   for (const { handle } of made) await worker.call('from', handle);
 });
 
-test('handles: of the wrong kind, of nothing, and of what is disposed of', async ({ team }) => {
+test('handles: of the wrong kind, of nothing, and of disposed objects', async ({ team }) => {
   const worker = await team.member();
   const { handle } = new Mutex();
   throws(() => Semaphore.from(handle as never), 'TypeError', 'Mutex');

@@ -1,4 +1,4 @@
-/** The locks of the papers: exclusion, and what the main thread may do. */
+/** The locks of the papers: exclusion, and the calls that the main thread may make. */
 import {
   ClhLock,
   LifoLock,

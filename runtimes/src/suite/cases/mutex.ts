@@ -50,7 +50,7 @@ test('mutex: only its owner unlocks, and nobody locks twice', async ({ team }) =
   ok(mutex.tryLock(), 'free');
 });
 
-test('mutex: the main thread blocks where it may, and is told where not', async ({ team }) => {
+test('mutex: the main thread blocks, or gets an error where it may not', async ({ team }) => {
   const mutex = new Mutex();
   const worker = await team.member();
   mutex.lock();

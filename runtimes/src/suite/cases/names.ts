@@ -1,4 +1,4 @@
-/** Names: one object, whoever opens it. */
+/** Names: every thread that opens a name gets the same object. */
 import { Mutex, Semaphore } from 'taketurns';
 import { TicketLock } from 'taketurns/algorithms';
 import { equal, rejects, throws } from '../check.js';

@@ -1,4 +1,4 @@
-/** Semaphore: order, conservation, blocking in workers, what the main thread may do. */
+/** Semaphore: order, conservation of permits, blocking in workers, and the calls that the main thread may make. */
 import { Semaphore } from 'taketurns';
 import { entries, length, newBoard } from '../board.js';
 import { equal, ok, rejects, throws, until } from '../check.js';
@@ -93,7 +93,7 @@ test('semaphore: permits are conserved', async ({ team }) => {
   equal([semaphore.available, semaphore.waiting, semaphore.inspect().out], [PERMITS, 0, 0], 'at the end');
 });
 
-test('semaphore: the main thread blocks where it may, and is told where not', async ({ note }) => {
+test('semaphore: the main thread blocks, or gets an error where it may not', async ({ note }) => {
   const semaphore = new Semaphore(1);
   if (mayBlock) {
     semaphore.acquire();
@@ -117,14 +117,14 @@ test('semaphore: a guard gives back once', async ({ team }) => {
   const held = await semaphore.holdAsync(2);
   ok(held.held, 'held');
   equal(semaphore.available, 1, 'while it is held');
-  // What `await using` does at the end of its scope; older engines have neither that nor the symbol.
+  // `await using` calls this at the end of its scope. Older runtimes have neither that nor the symbol.
   const name: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
   await held[name]();
   await held[name]();
   equal(semaphore.available, 3, 'afterwards');
 });
 
-test('semaphore: dispose tells who waits, in workers and as promises', async ({ team }) => {
+test('semaphore: dispose ends the waits of workers and promises', async ({ team }) => {
   const semaphore = new Semaphore(0);
   const worker = await team.member();
   const blocked = worker.call('acquire', semaphore.handle, newBoard(), 1);
