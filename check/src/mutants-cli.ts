@@ -1,4 +1,4 @@
-/** `npm run mutants -w check` changes each access of the modules in turn, and looks for a model that kills it. */
+/** `npm run mutants -w check` changes each access of the modules in turn, and tries which models kill the mutant. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';

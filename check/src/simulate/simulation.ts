@@ -9,9 +9,8 @@
  * are dealt out at random. In a turn a thread performs one access to shared memory, whatever that costs, or one turn of
  * work; a parked thread does nothing. So a waiter polls once a turn.
  *
- * A wait counts as a read of its word, for the comparison. A notify counts as nothing, since it does not look at the
- * word. A sleep with a time-out ends after DOZE rounds. A compare-and-swap counts as a write even if it fails, since
- * processors ask for the line first.
+ * A wait counts as a read of its word, and a notify as nothing, since it does not look at the word. A sleep with a
+ * time-out ends after DOZE rounds. A compare-and-swap always counts as a write: processors ask for the line first.
  */
 
 import { Caches, MISS, UPGRADE } from '../engine/caches.js';
