@@ -1,7 +1,4 @@
-/**
- * The ops of promises, all on semaphore 0. They do what Promises and Doorbell (src/runtime/) do around the core, but for
- * the event loop.
- */
+/** The ops of promises, all on semaphore 0, as Promises and Doorbell (src/runtime/) work around the core. */
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_FULL, REFUSED } from '../layout.js';
 import type { Op } from '../model.js';
