@@ -1,9 +1,9 @@
 /**
- * What is wrong on purpose: the search must tell, or it could not be believed where it finds nothing.
+ * Keeps known faults: if the search did not find them, its silence elsewhere would prove nothing.
  *
- * Two ways for a waiter to cancel that others have taken. In a FIFO queue of tickets a waiter may neither walk away,
- * since its permits then come to nobody, nor post on its own behalf, since that admits those ahead on permits which do
- * not exist. And promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
+ * Two faults are ways to cancel. In a FIFO queue of tickets a waiter may not walk away, since its permits then come to
+ * nobody. It may not post on its own behalf either, since that admits the waiters ahead on permits which do not exist.
+ * The others are promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
  */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
@@ -23,7 +23,7 @@ import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 
 const core = loadProgram('core');
 
-/** acquire(1, timeout) of a thread that, when the time is over, does this instead of cancelling; then it is at its end. */
+/** acquire(1, timeout) of a thread that does this instead of cancelling when the time is over, and then ends. */
 function acquireOr(wrong: 'walks away' | 'posts'): Op {
   return {
     text: `acquire(1), ${wrong}`,
@@ -78,7 +78,7 @@ function modelOf(name: string): Model {
   return models.find((model) => model.name === name) as Model;
 }
 
-/** What is found in a model of the table, if some threads do something else. */
+/** Returns what is found in a model of the table if some threads run other programs. */
 function findIn(name: string, ...programs: readonly (readonly Op[] | undefined)[]): string | undefined {
   const { alike: _, ...right } = modelOf(name);
   const wrong = { ...right, programs: right.programs.map((program, t) => programs[t] ?? program) };
@@ -141,7 +141,7 @@ describe('who disposes of a semaphore', () => {
 });
 
 describe('a promise for a word', () => {
-  /** atomicWaitAsync, alone in its thread. */
+  /** Does what atomicWaitAsync does, alone in its thread. */
   const waits = (looksAgain: boolean): Op => ({
     text: 'atomicWaitAsync',
     next(scene, t) {

@@ -6,7 +6,7 @@ import { draws, PAGE, sharedMemory } from './engine/machine-support.js';
 
 describe.each([
   ['core', 10_000, 0.08],
-  // Handing over in a queue takes a waiter, which a sequence of calls run one by one cannot have.
+  // A hand-over in a queue needs a waiter, which calls made one after the other cannot have.
   ['algorithms', 3000, 0.36],
 ] as const)('%s on the machine and on the engine', (name, sequences, most) => {
   const loaded = load(name);

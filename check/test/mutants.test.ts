@@ -1,7 +1,4 @@
-/**
- * Faults put into the core on purpose are found, in under a second, with a trace; what only moves code is
- * none.
- */
+/** Faults put into the core are found in under a second, with a trace. Code that only moves is no fault. */
 import { describe, expect, it } from 'vitest';
 import { mutants, namer, sites } from '../src/engine/mutation/mutate.js';
 import { Patch } from '../src/engine/mutation/patch.js';
@@ -25,7 +22,7 @@ function modelOf(name: string): Model {
   return model;
 }
 
-/** The mutant of this name, as the report would call it if it knew the words of this model alone. */
+/** Returns the mutant of this name, as the report would call it if it knew the words of this model alone. */
 function mutant(name: string, model: Model): Program {
   const program = programOf(model);
   const nameOf = namer(sites(program), wordsIn([measure(program, model)]));

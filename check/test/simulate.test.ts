@@ -16,7 +16,7 @@ describe('caches', () => {
     const caches = new Caches(8 * LINE, 3);
     expect(states(caches)).toBe('III');
     const sequence = [
-      // who, what, outcome, states after
+      // processor, access, outcome, states after
       [0, 'read', MISS, 'EII'],
       [0, 'read', HIT, 'EII'],
       [0, 'write', HIT, 'MII'],
@@ -66,7 +66,7 @@ describe('the core in simulated caches', () => {
     inside = 100,
     warmUp = 2048,
   ): Counted => {
-    // Every bucket of the waiting array is touched in the usual warm-up.
+    // The usual warm-up touches every bucket of the waiting array.
     const amount = { warmUp, handOvers: 128, inside, outside: 1, seed: 1 };
     return simulate(programOf(contenderOf(name)), { contender: name, processors, schedule, ...amount });
   };

@@ -1,6 +1,4 @@
-/**
- * What the machine has beyond an engine: steps, queues, kills, undo and hashes.
- */
+/** What the machine has beyond the runtime: steps, queues, kills, undo and hashes. */
 import { describe, expect, it } from 'vitest';
 import {
   DEAD,
@@ -268,7 +266,7 @@ describe('what decides the future, and what does not', () => {
     const [same, before] = [hashes(0, 1, [6, 1], [3, 2], [2, 3]), hashes(0, 0, [6, 1], [3, 2], [2, 3])];
     expect(new Set(same).size).toBe(1);
     expect(new Set(before).size).toBe(3);
-    // In a caller too: nothing of it is read after the call.
+    // The same holds in a caller, of which nothing is read after the call.
     expect(new Set(hashes(2, 1, [6, 1], [3, 2])).size).toBe(1);
   });
 
@@ -303,10 +301,10 @@ describe('undo', () => {
   const core = loadProgram('core');
   const index = (name: string) => core.exports.get(name) as number;
 
-  /** A word for each thread: whether its request is enqueued, so that park must follow. In the machine, to be undone. */
+  /** A word for each thread says whether its request is enqueued and must park. Undo restores it, too. */
   const ENQUEUED = 16352;
 
-  /** Three threads that acquire and release, as the library has them do. */
+  /** Three threads that acquire and release, as in the library. */
   class Team {
     readonly machine = new Machine(core, {
       bytes: PAGE,
@@ -336,7 +334,7 @@ describe('undo', () => {
       return this.machine.resultLo(t);
     }
 
-    /** Something at random, with thread t. */
+    /** Does something at random, with a random thread. */
     act() {
       const { machine } = this;
       const t = this.#draw(3);
@@ -381,7 +379,7 @@ describe('undo', () => {
       for (const [mark, then] of marks.reverse()) {
         machine.undo(mark);
         expect(picture(machine)).toEqual(then);
-        // And once more, from a mark that has been used.
+        // A mark can be used again.
         for (let i = 0; i < 20; i++) team.act();
         machine.undo(mark);
         expect(picture(machine)).toEqual(then);
@@ -405,7 +403,7 @@ describe('undo', () => {
         machine.undo(mark);
         straight.act();
         winding.act();
-        // A hash that is kept must not outlive what it is of.
+        // The hash is computed here, and must not outlive the state that it describes.
         for (let t = 0; t < machine.threads; t++) machine.threadHash(t);
       }
       expect(picture(winding.machine)).toEqual(picture(straight.machine));
