@@ -57,18 +57,18 @@ function find(mayWait: boolean, ...programs: readonly (readonly Op[])[]): string
   return search(() => new Driver(core, model)).violation?.message;
 }
 
-describe('a waiter whose time is over', () => {
-  it('and walks away: its permit comes to nobody', () => {
+describe('a waiter whose request has timed out', () => {
+  it('walks away: its permit comes to nobody', () => {
     expect(find(false, [acquireOr('walks away')], [acquire()], [post(2)])).toMatch(
       /^permits are not conserved/,
     );
   });
 
-  it('and posts on its own behalf: whoever is ahead is admitted on a permit that does not exist', () => {
+  it('posts on its own behalf: the waiter ahead is admitted on a permit that does not exist', () => {
     expect(find(true, [acquire()], [acquireOr('posts')])).toMatch(/admitted with 1: 1 permits out, 0 made/);
   });
 
-  it('and cancels: nothing is found', () => {
+  it('cancels: nothing is found', () => {
     expect(find(false, [acquireFor()], [acquire()], [post(2)])).toBe(undefined);
     expect(find(true, [acquire()], [acquireFor()])).toBeUndefined();
   });
@@ -85,7 +85,7 @@ function findIn(name: string, ...programs: readonly (readonly Op[] | undefined)[
   return search(() => new Driver(programOf(wrong), wrong)).violation?.message;
 }
 
-describe('a promise of a semaphore whose time is over', () => {
+describe('a promise of a semaphore that has timed out', () => {
   const name = 'p0514: promises, timed';
   const [arrives, loop] = modelOf(name).programs[0] as [Op, Op];
   const right = jobs(0, 'nothing');
@@ -94,14 +94,14 @@ describe('a promise of a semaphore whose time is over', () => {
     goOn: (scene, t, told) => told === GIVEN_UP || right.goOn(scene, t, told),
   });
 
-  it('and does not take itself out of those who wait: it is handed what it does not take', () => {
+  it('stays counted as waiting: it is handed a permit that it does not take', () => {
     expect(findIn(name, [arrives, leaves])).toMatch(/1 were handed something, and 0 are through/);
     expect(findIn('p0514: promises, timed, and nothing comes', [arrives, leaves])).toMatch(
       /are said to wait/,
     );
   });
 
-  it('and does: nothing is found', () => {
+  it('is not counted any more: nothing is found', () => {
     expect(findIn(name, [arrives, loop])).toBeUndefined();
   });
 });
@@ -118,7 +118,7 @@ describe('a promise of a semaphore that is closed', () => {
     },
   });
 
-  it('and lets go of it before it asks whether it was handed something: another may be there by then', () => {
+  it('detaches before it asks for a permit handed to it: another object may be there by then', () => {
     const name = 'p0514: promises, the memory is used again';
     expect(findIn(name)).toBeUndefined();
     const [first, second] = modelOf(name).programs[0] as [Op, Op];
@@ -126,13 +126,13 @@ describe('a promise of a semaphore that is closed', () => {
   });
 });
 
-describe('who disposes of a semaphore', () => {
+describe('a thread that disposes of a semaphore', () => {
   const close = ['closeCounter', 'dispose'].map((name) =>
     call(name, ({ semaphores: [at] }) => [at as number]),
   );
 
   it.each(['p0514: promises, dispose', 'p0514: dispose of one that waits'])(
-    'and closes the queue before the counter: in %s one is told that it is closed, which it is not',
+    'closes the queue before the counter: in %s a thread learns that it is closed, which it is not',
     (name) => {
       expect(findIn(name, undefined, close)).toBeUndefined();
       expect(findIn(name, undefined, close.toReversed())).toMatch(/is told that the semaphore is closed/);
@@ -177,11 +177,11 @@ describe('a promise for a word', () => {
     },
   });
 
-  it('that does not look again when it has come to the place: it sleeps through the signal', () => {
+  it('does not look again after it has arrived: it sleeps through the signal', () => {
     expect(findIn('places: a promise', [waits(false)])).toMatch(/deadlock: thread 0 sleeps for ever/);
   });
 
-  it('that does: nothing is found', () => {
+  it('looks again after it has arrived: nothing is found', () => {
     expect(findIn('places: a promise', [waits(true)])).toBeUndefined();
   });
 });

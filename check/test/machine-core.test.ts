@@ -33,7 +33,7 @@ describe.each([
     expect(traps).toBeLessThan(sequences / 2);
   });
 
-  it('have been in every function, and performed all accesses but those that take a race', () => {
+  it('enter every function, and perform all accesses but those that need a race', () => {
     const missing: string[] = [];
     const entered = new Set<string>();
     const withAccesses = new Set<string>();

@@ -26,12 +26,12 @@ describe('a waiter', () => {
     },
   );
 
-  it.each(['L U | L U L U', 'B U | L U L U'])('of %s is overtaken no more often', (program) => {
+  it.each(['L U | L U L U', 'B U | L U L U'])('of %s is never overtaken more often', (program) => {
     expect(find(program, 1)).toMatchObject({ exhaustive: true });
   });
 });
 
-describe('an owner that unlocks, and wakes nobody', () => {
+describe('an owner that unlocks without a wake-up', () => {
   const unlockOnly = call('unlock', (scene, t) => {
     scene.set(t, HAS, 0);
     return [mutex(scene)];
@@ -108,7 +108,7 @@ describe('a turn', () => {
     expect(turnOf(waiters, 524_288, pace)).toEqual({ turn, limit });
   });
 
-  it('is one overtaking at least, but of a mutex that is first come, first served', () => {
+  it('is at least one overtaking, except for a mutex that is first come, first served', () => {
     expect(turnOf(3, 1)).toEqual({ turn: 1, limit: 1 });
     expect(turnOf(3, 0)).toEqual({ turn: 0, limit: 0 });
   });
@@ -150,7 +150,7 @@ describe('the pace', () => {
     ['follows no further than from a quarter', 500, 0, 1600, 1450],
     ['follows no further than from four times as much', 500, 100_000, 1600, 2201],
     ['goes up after a turn too short for the clock', 0, 64, 1600, 1801],
-    ['stays, if that was no whole turn', 0, 63, 1600, 1600],
+    ['stays if that was not a whole turn', 0, 63, 1600, 1600],
     ['is measured from 20 microseconds on', 20, 64, 1600, 1600],
     ['follows what is measured, 131,072 at most', 500, 500_000, 131_000, 131_010],
     ['is 1 at least', 500, 0, 1, 1],
@@ -217,7 +217,7 @@ describe('an owner', () => {
   it.each([
     ['the head must be woken', constant('M_SLEEPING'), MORE],
     ['that is all', 0, ADMITTED],
-  ])('that unlocks is told that %s', (_, flags, answer) => {
+  ])('that unlocks learns that %s', (_, flags, answer) => {
     expect(answers(1000, flags).unlock).toBe(answer);
   });
 
@@ -327,7 +327,7 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls, answer: ADMITTED, tickets: 1 });
   });
 
-  it('as head waits longer for that when it would wake another', () => {
+  it('as head waits longer for an idle lock when it would wake another thread', () => {
     const found = polled('head', (poll, { unlock, set }) => {
       if (poll === 9) set(2 * constant('M_WAITER'));
       if (poll === 10) unlock();
@@ -335,7 +335,7 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls: 10 + 8, answer: ADMITTED });
   });
 
-  it('as barging thread leaves it to an owner who comes back soon', () => {
+  it('as barging thread leaves the lock to an owner that comes back soon', () => {
     const found = polled('barging thread', (poll, { lock, unlock }) => {
       if (poll % 4 === 2) unlock();
       if (poll % 4 === 3) lock();
@@ -440,7 +440,7 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls: 5, answer: QUEUED, tickets: 2 });
   });
 
-  it('as barging thread queues up when nobody may overtake any more', () => {
+  it('as barging thread queues up when no thread may overtake any more', () => {
     const found = polled(
       'barging thread',
       (poll, { lock, unlock }) => {

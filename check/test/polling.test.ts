@@ -74,11 +74,11 @@ describe('a waiter', () => {
     return result as Polled;
   }
 
-  it.each([0, 1, 2])('with %i tickets before its own polls, and counts that this was in vain', (before) => {
+  it.each([0, 1, 2])('with %i tickets before its own polls, and counts a vain poll', (before) => {
     expect(polled(before)).toEqual({ polls: TURNS, vain: 1 });
   });
 
-  it('that is further from the head sleeps at its first look', () => {
+  it('further from the head sleeps at its first look', () => {
     expect(polled(3)).toEqual({ polls: 1, vain: 0 });
   });
 
@@ -86,7 +86,7 @@ describe('a waiter', () => {
     expect(polled(4)).toEqual({ polls: 0, vain: 0 });
   });
 
-  it('is admitted by a poll, and says that polling pays', () => {
+  it('is admitted by a poll, and notes that polling pays', () => {
     expect(polled(0, 3, 7)).toEqual({ polls: 7, vain: 0 });
   });
 
@@ -98,7 +98,7 @@ describe('a waiter', () => {
     [639, TURNS],
     [640, TURNS / 16],
     [65_535, TURNS / 16],
-  ])('after %i polls in vain polls %i times', (vain, polls) => {
+  ])('after %i vain polls polls %i times', (vain, polls) => {
     expect(polled(0, vain)).toEqual({ polls, vain: (vain + 1) % 65_536 });
   });
 });
@@ -128,12 +128,12 @@ describe('a release', () => {
     return result as ReturnType<typeof released>;
   }
 
-  it('wakes the next in line as well, which looks at its element for a quarter of the time and sleeps on', () => {
+  it('also wakes the next waiter, which looks at its element for a quarter of the time and sleeps on', () => {
     // There is one further look, after the wake-up.
     expect(released(0)).toEqual({ first: false, second: false, looks: TURNS / 4 + 1 });
   });
 
-  it('wakes nobody early while polls are in vain', () => {
+  it('wakes no waiter early while polls are in vain', () => {
     expect(released(128)).toMatchObject({ first: false, second: true });
   });
 });

@@ -113,18 +113,21 @@ describe('a release', () => {
     expect(price([65_535])).toBeLessThanOrEqual(price([1]) + SLACK);
   });
 
-  it('for several waiters costs as much whatever they ask for', () => {
+  it('for several waiters costs the same for any widths', () => {
     // A heavy request stands in two cells, so the bucket of a light one may have a cell more.
     expect(price([1000, 1, 5000, 2])).toBeLessThanOrEqual(price([1, 1, 1, 1]) + 2 * SLACK);
   });
 
-  it.each([1, 2, 64])('wakes all, also when more are heavy than it passes over (%i buckets)', (buckets) => {
-    for (const widths of [2, 3, 100])
-      price(
-        Array.from({ length: 60 }, (_, i) => widths + (i % 3)),
-        buckets,
-      );
-  });
+  it.each([1, 2, 64])(
+    'wakes all waiters, even if more are heavy than it passes over (%i buckets)',
+    (buckets) => {
+      for (const widths of [2, 3, 100])
+        price(
+          Array.from({ length: 60 }, (_, i) => widths + (i % 3)),
+          buckets,
+        );
+    },
+  );
 });
 
 describe('dispose', () => {
@@ -150,11 +153,11 @@ describe('dispose', () => {
     return price;
   }
 
-  it('of what nobody waits on costs as much, however many elements others have used', () => {
+  it('of an object without waiters costs the same, however many elements others have used', () => {
     expect(price(500, false)).toBe(price(0, false));
   });
 
-  it('looks into the parts of the pool alone that waiters were in', () => {
+  it('looks only into the parts of the pool in which waiters were', () => {
     // Each part has 256 elements, and the pool begins in the middle of one.
     expect(price(500, true)).toBeLessThanOrEqual(price(0, true) + 256 + SLACK);
   });

@@ -149,7 +149,7 @@ describe('reduced or not', () => {
   });
 });
 
-describe('threads that do the same', () => {
+describe('threads that run the same program', () => {
   const both = (name: string, options: object) =>
     ([1, -1, 0] as const).map((symmetry) =>
       search(() => new Driver(programOf(model(name)), model(name)), { ...options, symmetry }),
@@ -168,7 +168,7 @@ describe('threads that do the same', () => {
     'Capacitor: 2 lanes: yielding',
     'mutex: 2x1 polling',
     'places: simple_lock, 3x1',
-  ])('%s: come to as many states in either order, and to no more than in any', (name) => {
+  ])('%s: come to as many states in either order, and to no more than in any order', (name) => {
     const [up, down, any] = both(name, { reduce: false });
     expect(up.exhaustive && any.exhaustive).toBe(true);
     expect([down.states, down.steps]).toEqual([up.states, up.steps]);
@@ -180,7 +180,7 @@ describe('threads that do the same', () => {
     expect(up.states).toBeLessThan(0.7 * any.states);
   });
 
-  it('begin in any order where somebody looks for a free element', () => {
+  it('begin in any order where a thread looks for a free element', () => {
     const [up, , any] = both('McsLock: no nodes at hand, 2', {});
     expect(up.states).toBe(any.states);
   });
@@ -192,7 +192,7 @@ describe('threads that do the same', () => {
 });
 
 describe('what the search must not overlook', () => {
-  it('a check of one thread on the words of another, after a local step', () => {
+  it('a check in one thread of the words of another, after a local step', () => {
     let seen = 0;
     const looks = call(
       'generation',

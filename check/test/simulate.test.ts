@@ -110,14 +110,14 @@ describe('the core in simulated caches', () => {
     expect(spread([8, 32].map((n) => run(name, n, 'round robin', 5, 256)))).toBeLessThan(FLAT);
   });
 
-  it('comes to the same again, and to another count with another seed', () => {
+  it('repeats its counts, and differs with another seed', () => {
     const one = run('Semaphore', 4, 'random', 1);
     expect(run('Semaphore', 4, 'random', 1)).toEqual(one);
     const other = simulate(programOf(contenderOf('Semaphore')), { ...one.configuration, seed: 2 });
     expect(other.misses).not.toBe(one.misses);
   });
 
-  it('finds every miss on a word that has a name', () => {
+  it('names the word of every miss', () => {
     const { words, misses, upgrades } = run('Semaphore', 8);
     const all = [...words.values()];
     expect(all.reduce((sum, word) => sum + word.misses, 0)).toBeCloseTo(misses);

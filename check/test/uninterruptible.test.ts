@@ -43,6 +43,6 @@ describe.each(sections)('$name', (run) => {
   });
 });
 
-it('a run of a function that is not there is an error', () => {
+it('a section of a function that does not exist is an error', () => {
   expect(() => breaks(program, { ...sections[0], fn: 'nobody' } as never)).toThrow(/no function nobody/);
 });

@@ -401,7 +401,7 @@ function randomFunctions(draw: Draw): TestFunction[] {
 }
 
 describe('random programs', () => {
-  it('come to the same on both, with steps taken back on the way', () => {
+  it('have the same outcome on both, with steps undone on the way', () => {
     let traps = 0;
     let steps = 0;
     for (let seed = 1; seed <= 1000; seed++) {
