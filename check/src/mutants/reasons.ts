@@ -81,7 +81,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'A thread is the head of a mutex at most once at a time, and held is 0 before.',
   ],
   [
-    /^(cancelling\/cancelFor: store state #2|attachments\/restoreOwnerDeaths: rmw died), swapped with load kind/,
+    /^(cancelling\/cancelFor: store state #2|kinds\/restoreOwnerDeaths: rmw died), swapped with load kind/,
     'The kind of an object never changes, and a reference of the caller or of the dead thread keeps the object alive.',
   ],
   [
@@ -98,7 +98,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- A thread that is declared dead ---
   [
-    /^(pending-call\/recover: cmpxchg life|arena\/unregister: cmpxchg life #[12]), loosened/,
+    /^(pending-call\/recover: cmpxchg life|registry\/unregister: cmpxchg life #[12]), loosened/,
     'The record is that of the running thread itself, ALIVE or ASLEEP, and gets the right value. No other thread changes it, since a running thread is not declared dead.',
   ],
   [
@@ -142,7 +142,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^(cancelling\/(cancelRun|leaveTombstone)|reaping\/cleanUp): cmpxchg state, loosened/,
     'Between the load and the exchange the state can only become GRANTED or CLOSED, on which only the owner acts. The request is cancelled all the same. grant was moved before that, so the thread finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
-  [/^attachments\/ownersDied: load died, ones/, 'The load only avoids an exchange of 0 for 0.'],
+  [/^robust\/ownersDied: load died, ones/, 'The load only avoids an exchange of 0 for 0.'],
   // --- Turns: how long threads poll, and when a turn ends ---
   [
     /^mutex-pace\/(setLimit: (load pace|store turn)|turnLasted: (load|store))/,
@@ -281,7 +281,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It only decides how long a waiter polls before it sleeps.',
   ],
   // --- Only slower ---
-  [/^names\/find: load bytes #[34],/, 'Eight bytes that seem to differ are then compared byte by byte.'],
+  [/^names\/findName: load bytes #[34],/, 'Eight bytes that seem to differ are then compared byte by byte.'],
   [/^names\/openName: load bytes,/, 'All names of one length have the same hash, and stand in one list.'],
   [
     /^(tickets\/acquire(Robust)?|semaphore\/acquireOne|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
