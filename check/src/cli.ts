@@ -1,4 +1,4 @@
-/** `npm run check`: searches every model over the built core, on all processors, and prints the table. */
+/** `npm run check` searches every model over the built core, on up to two processors, and prints the table. */
 import { availableParallelism } from 'node:os';
 import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
@@ -14,10 +14,10 @@ import type { Model } from './scene/model.js';
 import { sections } from './uninterruptible.js';
 import type { Job } from './worker.js';
 
-/** What a waiter does that has pushed itself on a chain and need not wait: core/algorithms/chains.ts. */
+/** The ways in which a waiter leaves a chain that it need not have joined (core/algorithms/chains.ts). */
 const WAYS = ['undone', 'detached', 'open', 'flushed'];
 
-/** The states of more searches at once would not fit the memory of most machines. */
+/** The states of more than two searches at once would not fit the memory of most machines. */
 const workers = {
   filename: new URL('./worker.js', import.meta.url),
   count: Math.min(2, availableParallelism()),
@@ -93,7 +93,7 @@ function one(model: Model): number {
   return 1;
 }
 
-/** How often the searches have seen each of them. */
+/** Counts how often the searches have seen each way off a chain. */
 function recoveries(results: readonly SearchResult[]): number[] {
   return WAYS.map((_, i) => results.reduce((sum, result) => sum + (result.tallies?.[i + 1] ?? 0), 0));
 }
@@ -137,7 +137,7 @@ function outcome({ preemptions }: Model, exhaustive: boolean, complete: boolean)
 async function all(): Promise<number> {
   const queue = models.filter((model) => !options.short || model.long !== true);
   const start = performance.now();
-  // The longest first, so that no processor idles at the end.
+  // The longest models come first, so that no processor idles at the end.
   const jobs = [...queue]
     .sort((a, b) => Number(b.long ?? false) - Number(a.long ?? false))
     .map(({ name }): Job => ({ name, milliseconds: options.seconds * 1000 }));

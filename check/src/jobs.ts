@@ -1,15 +1,15 @@
-/** Jobs on several processors: a pool of worker threads performs them, and the answers keep the order of the jobs. */
+/** Runs jobs on several processors, in a pool of worker threads. The answers keep the order of the jobs. */
 import { Tinypool } from 'tinypool';
 
 interface Workers {
   /** The module whose default export performs one job. */
   readonly filename: URL;
   readonly count: number;
-  /** The heap that each worker may use; the default of the engine if not given. */
+  /** The heap that each worker may use; by default that of the runtime. */
   readonly megabytes?: number;
 }
 
-/** Performs the jobs, which begin in their order; rejects as soon as one throws. `done` is called after each. */
+/** Starts the jobs in their order, and rejects as soon as one throws. It calls `done` after each job. */
 export async function performAll<Job, Answer>(
   { filename, count, megabytes }: Workers,
   jobs: readonly Job[],

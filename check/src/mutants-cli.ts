@@ -1,4 +1,4 @@
-/** `npm run mutants -w check`: changes each access of the modules in turn, and looks whether the models tell. */
+/** `npm run mutants -w check` changes each access of the modules in turn, and tries which models kill the mutant. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
@@ -31,7 +31,7 @@ const workers = {
   megabytes: 4096,
 };
 
-/** Of what the set-up comes to, the models of so few states are tried too. */
+/** A mutant of an access that the set-up makes is also tried with all models of at most so many states. */
 const SMALL = 500;
 
 const options = new Command('mutants')
@@ -87,7 +87,7 @@ const jobs = named.map(({ mutant, index, name }): Job => {
   const candidates = measuresOn(mutant.program).filter(
     ({ words, states }) => words.has(offset) || (states <= SMALL && ofSetUp),
   );
-  // What killed it in the last report is tried first, however large it is.
+  // The model that killed it in the last report is tried first, however large it is.
   const before = killed.get(name);
   const first = chosen.some((model) => model.name === before && (model.program ?? 'core') === mutant.program)
     ? [{ model: before as string, states: sizes.get(before as string) ?? Number.POSITIVE_INFINITY }]

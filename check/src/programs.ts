@@ -1,4 +1,4 @@
-/** The modules as built: their bytes translated, with the names of their functions. */
+/** Loads the built modules, and translates them with the names of their functions. */
 
 import type { Program } from './engine/wasm/code.js';
 import { decode, type WasmModule } from './engine/wasm/decode.js';
@@ -9,10 +9,10 @@ import { moduleFiles } from './files.js';
 export const PROGRAMS = ['core', 'algorithms'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
 
-/** Of the algorithms, what is called beside the core: they call nothing, and have no global. */
+/** The functions of the algorithms that are called beside the core. They call nothing, and use no global. */
 const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDown', 'withdraw'];
 
-/** The name of a function or global without the folders of its file. */
+/** Returns the name of a function or global without the folders of its file. */
 export function shortName(name: string): string {
   return name.replace(/^core\/(?:(?:memory|queue|primitives|death)\/)?/, '');
 }
@@ -35,7 +35,7 @@ export function loadProgram(name: ProgramName): Program {
   return program;
 }
 
-/** The program that a model runs on. */
+/** Returns the program that a model runs on. */
 export function programOf(model: { readonly program?: ProgramName }): Program {
   return loadProgram(model.program ?? 'core');
 }

@@ -1,4 +1,4 @@
-/** `npm run simulate`: counts coherence misses of the built modules in simulated caches, on all processors. */
+/** `npm run simulate` counts coherence misses of the built modules in simulated caches, on all processors. */
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
@@ -66,7 +66,7 @@ const configurations: Configuration[] = simulated.flatMap(({ name: contender }) 
     })),
   ),
 );
-// The longest first, so that no processor idles at the end.
+// The longest configurations come first, so that no processor idles at the end.
 const jobs = [...configurations.keys()].sort((a, b) => effort(configurations[b]) - effort(configurations[a]));
 const counted: Counted[] = [];
 const performed = await performAll<Configuration, Counted>(
@@ -80,7 +80,7 @@ console.log(table(counted, 'upgrades'));
 if (words) for (const one of counted) console.log(wordTable(one));
 if (svg !== undefined) await writeFile(svg, await figure(counted));
 
-/** Roughly, how long it takes: waiters poll until they park. */
+/** Estimates how long a simulation takes: waiters poll until they park. */
 function effort({ contender, processors: count }: Configuration): number {
   return Math.max(...contenderOf(contender).objects.map(({ spin }) => spin)) * count;
 }

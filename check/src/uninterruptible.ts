@@ -1,18 +1,19 @@
 /**
- * Uninterruptible sections: an engine stops a thread only where it enters a function or goes round a loop, so between
- * taking a ticket and recording it there must be neither (R1 in core/queue/tickets.ts and core/queue/runs.ts), and likewise in
- * R2 to R4 (core/queue/cancelling.ts), R6 and R7 (core/memory/attachments.ts), R9 (core/queue/tickets.ts). A call that an exception cuts
- * short ends there too.
+ * Lists the uninterruptible sections that the core relies on.
  *
- * They are checked over the code that the search runs (engine/wasm/uninterruptible.ts), on every way from the instruction that
- * takes the ticket to the store that records it, or to the return of who need not be recorded.
+ * The runtime stops a thread only where the thread enters a function or goes round a loop, and an exception cuts a call
+ * short only there. So neither may lie between taking a ticket and recording it (R1 in core/queue/tickets.ts and
+ * core/queue/runs.ts), nor in R2 to R4 (core/queue/cancelling.ts), R6 and R7 (core/memory/attachments.ts), and R9
+ * (core/queue/tickets.ts).
+ *
+ * engine/wasm/uninterruptible.ts checks them in the code that the search runs, on every path from the first access of a
+ * section to the last, or to a return.
  */
 
 import { CMPXCHG, NOTIFY, RMW, STORE } from './engine/wasm/code.js';
 import type { Section } from './engine/wasm/uninterruptible.js';
 import { constant } from './scene/layout.js';
 
-/** The runs that the core relies on. */
 export const sections: readonly Section[] = [
   ...['tickets/acquire', 'semaphore/acquireOne'].map((fn) => ({
     name: `R1, ${fn}`,
@@ -26,7 +27,7 @@ export const sections: readonly Section[] = [
     from: { kind: RMW, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
-  // acquire has become part of queue. E_STATE lies where TICKET does, so that these runs end before it.
+  // acquire is inlined into queue. E_STATE has the offset of TICKET, so these sections end at an earlier store.
   {
     name: 'R1, queue',
     fn: 'mutex/queue',
@@ -57,7 +58,7 @@ export const sections: readonly Section[] = [
     from: { kind: RMW, word: constant('GRANT') },
     to: [constant('E_STATE')],
   },
-  // Whoever has granted or closed a request tells, though its call may be cut short where it enters a function.
+  // A thread that grants or closes a request also notifies the waiter, even if an exception cuts its call short.
   {
     name: 'R9, endWait',
     fn: 'waking/endWait',
@@ -66,7 +67,7 @@ export const sections: readonly Section[] = [
     by: [NOTIFY],
   },
   { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
-  // What is taken has an owner, and a cell that is taken is known (the caller of enter stores it at once).
+  // An element that is taken has an owner. A cell that is taken is known: the caller of enter stores it at once.
   {
     name: 'R5, take',
     fn: 'elements/reserve',
@@ -74,7 +75,7 @@ export const sections: readonly Section[] = [
     to: [constant('E_REQUEST')],
   },
   { name: 'R5, enter', fn: 'waiting-array/enter', from: { kind: CMPXCHG, word: 0 }, to: [] },
-  // The first store and the first exchange of life that these come to is that of the reference.
+  // In these functions, the first store and the first exchange of life are those that count the reference.
   {
     name: 'R6, create',
     fn: 'attachments/createObject',
@@ -103,7 +104,7 @@ export const sections: readonly Section[] = [
     from: { kind, word: constant(from) },
     to: [constant(to)],
   })),
-  // What a dead thread held of a semaphore goes back to grant, and of a mutex to its word.
+  // What a dead thread held goes back to grant of a semaphore, and to the word of a mutex.
   {
     name: 'R7 and R8, owners, reaping/cleanUp',
     fn: 'reaping/cleanUp',

@@ -1,6 +1,6 @@
 /**
- * Random sequences of calls of a module, by three threads, one call at a time, each made on the machine and on the real
- * engine: the same answers, the same traps. The calls are sane mostly, but not always.
+ * Draws random sequences of calls of a module by three threads, one call at a time. Each call is made on the machine
+ * and in the runtime, with the same answers and traps. Most of the calls are sane, but not all.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
@@ -40,7 +40,7 @@ export function load(name: ProgramName) {
 
 type Loaded = ReturnType<typeof load>;
 
-/** Sane mostly, but not always. */
+/** Most counts are sane, but not all. */
 const counts = [1, 1, 1, 1, 2, 2, 3, 5, 0, -1, 0x7fffffff, -0x80000000];
 const permits = [0, 0, 1, 1, 2, 3, 0x7fffffff, -1];
 const firsts = [0n, 0n, 2n ** 32n - 2n, 2n ** 32n - 1n, 2n ** 53n - 1n, 2n ** 61n - 2n, -2n, 2n ** 63n - 2n];
@@ -48,12 +48,12 @@ const strays = [0, 4, 60, 512, 2052, PAGE - 4, PAGE, -8];
 
 interface Thread {
   readonly real: Record<string, (...args: Value[]) => Value | undefined>;
-  /** What acquire and release have answered last, by semaphore; enqueue and finishRelease take it. */
+  /** The last answers of acquire and release, by semaphore; enqueue and finishRelease take them. */
   acquired: number;
   released: number;
 }
 
-/** A run of promises of a thread on a semaphore, and how many are left. */
+/** A run of promises of a thread on a semaphore, and how many promises are left. */
 interface Run {
   readonly t: number;
   readonly s: number;
@@ -61,7 +61,7 @@ interface Run {
   left: number;
 }
 
-/** That a thread is attached to a semaphore. */
+/** Says that a thread is attached to a semaphore. */
 interface Attachment {
   readonly t: number;
   readonly s: number;
@@ -70,7 +70,7 @@ interface Attachment {
 
 const LOCKS = ['tts', 'ticket', 'twa', 'mcs', 'clh', 'lifo', 'recip', 'capacitor', 'capacitor'];
 
-/** One sequence: draws calls, and makes each on both sides. */
+/** A sequence: it draws calls, and makes each on both sides. */
 export class Sequence {
   readonly #loaded: Loaded;
   readonly #machine: Machine;
@@ -80,7 +80,7 @@ export class Sequence {
   readonly #objects: number[] = [];
   readonly #robust = new Set<number>();
   #attachments: Attachment[] = [];
-  /** The runs of promises that are not settled. */
+  /** The runs with promises that are not settled. */
   #runs: Run[] = [];
   readonly #drafts: number[] = [];
   readonly #log: string[] = [];
@@ -106,12 +106,12 @@ export class Sequence {
     }));
   }
 
-  /** A third of the sequences is about a mutex. */
+  /** A third of the sequences use a mutex. */
   #isOfMutexes = false;
 
   /** Returns how many calls were made, and how many trapped. */
   run(): { calls: number; traps: number } {
-    // Objects, names, threads, buckets, elements.
+    // The sizes are those of objects, names, threads, buckets and elements.
     const pick = (...sizes: number[]) => sizes[this.#draw(sizes.length)] as number;
     const sizes = [pick(2, 3), pick(1, 2), pick(2, 3), pick(1, 2), pick(3, 8, 8, 24)];
     const algorithms = this.#loaded.name === 'algorithms';
@@ -148,7 +148,7 @@ export class Sequence {
     );
     this.#log.push(`${t} ${name}(${args}) = ${found}`);
     if (found === 'stuck') {
-      // The engine would block: the call is taken back.
+      // The runtime would block, so the call is undone.
       machine.undo(mark);
       return found;
     }
@@ -166,20 +166,20 @@ export class Sequence {
     return this.#from(this.#objects);
   }
 
-  /** The runs of a thread on a semaphore, in order; mostly, since strangers get in at times. */
+  /** Returns the runs of a thread on a semaphore in order; sometimes with runs of others. */
   #runsOf(t: number, s: number): Run[] {
     if (this.#draw(200) === 0) return [{ t, s, number: 1 + this.#draw(4), left: 1 }];
     return this.#runs.filter((run) => run.t === t && run.s === s);
   }
 
-  /** Where the thread counts its permits: nowhere if the semaphore is not robust, and seldom elsewhere than it should. */
+  /** Returns where the thread counts its permits, if the semaphore is robust; seldom a wrong place. */
   #counted(t: number, s: number): number {
     if (this.#draw(200) === 0) return 1 + this.#draw(8);
     if (!this.#robust.has(s)) return 0;
     return this.#attachments.find((each) => each.t === t && each.s === s)?.number ?? 0;
   }
 
-  /** What an attempt to attach was answered: the semaphore, too, of one that succeeded. */
+  /** Notes the answer of an attempt to attach, with the semaphore if it succeeded. */
   #attached(t: number, number: Outcome | 'stuck', robust?: boolean) {
     if (typeof number !== 'number' || number <= 0) return number;
     const s = this.#call(t, 'attachedTo', [number]);
@@ -191,14 +191,14 @@ export class Sequence {
     return number;
   }
 
-  /** The thread, reaped or at its end, has nothing any more, and mostly begins anew. */
+  /** Forgets what the thread had, which was reaped or has ended. Mostly it begins anew. */
   #forget(t: number): Outcome | 'stuck' {
     this.#runs = this.#runs.filter((run) => run.t !== t);
     this.#attachments = this.#attachments.filter((each) => each.t !== t);
     return this.#draw(8) ? this.#call(t, 'register', [t + 1]) : 0;
   }
 
-  /** Reaps a thread, mostly another. */
+  /** Reaps a thread, mostly another one. */
   #reap(t: number) {
     const u = this.#draw(20) ? (t + 1 + this.#draw(THREADS - 1)) % THREADS : t;
     const me = this.#loaded.program.globals.findIndex(({ name }) => name === 'threads/me');
@@ -209,7 +209,7 @@ export class Sequence {
     return outcome === REAPED ? this.#forget(u) : outcome;
   }
 
-  /** So many of a run have been settled. */
+  /** Notes that so many promises of a run have been settled. */
   #settled(run: Run | undefined, count: number): void {
     if (!run) return;
     run.left -= Math.max(count, 0);
@@ -252,14 +252,14 @@ export class Sequence {
       this.#draw(3),
       this.#draw(3),
     ];
-    // Of the algorithms' semaphores, which are never robust, it is the hash.
+    // The algorithms' semaphores have the hash there, since they are never robust.
     const inCore = this.#loaded.program.exports.has('register');
     const robust = this.#draw(inCore ? 2 : 5);
     const made = this.#call(t, 'createObject', [...args, robust, this.#from(firsts)]);
     return this.#attached(t, made, inCore && robust === 1);
   }
 
-  /** A name is written by the host, before openName. */
+  /** Writes a name, as the library does before openName. */
   #name(t: number) {
     const draft = this.#call(t, 'draftName', []);
     if (typeof draft !== 'number' || draft <= 0) return draft;
@@ -288,7 +288,7 @@ export class Sequence {
 
   readonly #mutexes: number[] = [];
 
-  /** On a mutex: mostly what must follow follows. */
+  /** Makes a call on a mutex; mostly a call that must follow does so. */
   #mutex(t: number): Outcome | 'stuck' {
     if (this.#mutexes.length === 0) {
       const number = this.#attached(
@@ -406,7 +406,7 @@ export class Sequence {
             ? this.#call(t, 'acquireOne', [s])
             : this.#call(t, 'acquire', [s, n]);
         thread.acquired = number(outcome);
-        // Mostly enqueue follows, and then park, as they should, if only to find that it would block.
+        // Mostly enqueue follows, and then park, as they should, even if it turns out that park would block.
         if (this.#draw(4) === 0 || outcome === 'trap') return outcome;
         const enqueued = this.#call(t, 'enqueue', [s, n, thread.acquired, counted]);
         if (enqueued !== QUEUED || this.#draw(8) === 0) return enqueued;
@@ -448,7 +448,7 @@ export class Sequence {
       case 17:
         return this.#settle(t, s);
       case 18: {
-        // Off by one at times.
+        // The generation is off by one at times.
         const generation = this.#call(t, 'generation', [s]);
         if (generation === 'trap') return generation;
         const stale = number(generation) + Math.max(this.#draw(5) - 3, 0);
@@ -501,7 +501,7 @@ export class Sequence {
     }
   }
 
-  /** Any function of the module, on an object of any kind. */
+  /** Calls any function of the module, on an object of any kind. */
   #anyOf(t: number): Outcome | 'stuck' {
     const { program, decoded } = this.#loaded;
     const name = this.#from(
@@ -515,10 +515,10 @@ export class Sequence {
     return this.#call(t, name, args);
   }
 
-  /** Which kind of lock the first object is taken for. */
+  /** The kind of lock that the first object is used as. */
   #first = -1;
 
-  /** Locks: of one kind on each object, so that its first word means one thing. */
+  /** Calls locks. Each object is used as one kind, so that its first word has one meaning. */
   #lock(t: number, s: number): Outcome | 'stuck' {
     if (this.#first < 0) this.#first = this.#draw(LOCKS.length);
     const kind = LOCKS[((s >>> 7) + this.#first) % LOCKS.length] as string;
@@ -545,7 +545,7 @@ export class Sequence {
     }
   }
 
-  /** The counter of a semaphore of P0514. */
+  /** Calls the counter of a semaphore of P0514. */
   #counter(t: number, s: number): Outcome | 'stuck' {
     const count = this.#from(['countDown', 'tryCountDown', 'countUp', 'counted', 'withdraw', 'closeCounter']);
     return this.#call(t, count, count === 'countUp' ? [s, this.#from(counts), this.#draw(3)] : [s]);

@@ -1,4 +1,4 @@
-/** The bound of the capacitor is reached: with one less the search finds a waiter that is overtaken more often. */
+/** The bound of the capacitor is exact: the search finds a waiter that exceeds the bound less 1. */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
 import { capacitorModel } from '../src/models/capacitors.js';

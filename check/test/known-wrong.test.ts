@@ -1,9 +1,9 @@
 /**
- * What is wrong on purpose: the search must tell, or it could not be believed where it finds nothing.
+ * Keeps known faults: if the search did not find them, its silence elsewhere would prove nothing.
  *
- * Two ways for a waiter to cancel that others have taken. In a FIFO queue of tickets a waiter may neither walk away,
- * since its permits then come to nobody, nor post on its own behalf, since that admits those ahead on permits which do
- * not exist. And promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
+ * Two faults are ways to cancel. In a FIFO queue of tickets a waiter may not walk away, since its permits then come to
+ * nobody. It may not post on its own behalf either, since that admits the waiters ahead on permits which do not exist.
+ * The others are promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
  */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
@@ -23,7 +23,7 @@ import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 
 const core = loadProgram('core');
 
-/** acquire(1, timeout) of a thread that, when the time is over, does this instead of cancelling; then it is at its end. */
+/** acquire(1, timeout) of a thread that does this instead of cancelling when the time is over, and then ends. */
 function acquireOr(wrong: 'walks away' | 'posts'): Op {
   return {
     text: `acquire(1), ${wrong}`,
@@ -57,18 +57,18 @@ function find(mayWait: boolean, ...programs: readonly (readonly Op[])[]): string
   return search(() => new Driver(core, model)).violation?.message;
 }
 
-describe('a waiter whose time is over', () => {
-  it('and walks away: its permit comes to nobody', () => {
+describe('a waiter whose request has timed out', () => {
+  it('walks away: its permit comes to nobody', () => {
     expect(find(false, [acquireOr('walks away')], [acquire()], [post(2)])).toMatch(
       /^permits are not conserved/,
     );
   });
 
-  it('and posts on its own behalf: whoever is ahead is admitted on a permit that does not exist', () => {
+  it('posts on its own behalf: the waiter ahead is admitted on a permit that does not exist', () => {
     expect(find(true, [acquire()], [acquireOr('posts')])).toMatch(/admitted with 1: 1 permits out, 0 made/);
   });
 
-  it('and cancels: nothing is found', () => {
+  it('cancels: nothing is found', () => {
     expect(find(false, [acquireFor()], [acquire()], [post(2)])).toBe(undefined);
     expect(find(true, [acquire()], [acquireFor()])).toBeUndefined();
   });
@@ -78,14 +78,14 @@ function modelOf(name: string): Model {
   return models.find((model) => model.name === name) as Model;
 }
 
-/** What is found in a model of the table, if some threads do something else. */
+/** Returns what is found in a model of the table if some threads run other programs. */
 function findIn(name: string, ...programs: readonly (readonly Op[] | undefined)[]): string | undefined {
   const { alike: _, ...right } = modelOf(name);
   const wrong = { ...right, programs: right.programs.map((program, t) => programs[t] ?? program) };
   return search(() => new Driver(programOf(wrong), wrong)).violation?.message;
 }
 
-describe('a promise of a semaphore whose time is over', () => {
+describe('a promise of a semaphore that has timed out', () => {
   const name = 'p0514: promises, timed';
   const [arrives, loop] = modelOf(name).programs[0] as [Op, Op];
   const right = jobs(0, 'nothing');
@@ -94,14 +94,14 @@ describe('a promise of a semaphore whose time is over', () => {
     goOn: (scene, t, told) => told === GIVEN_UP || right.goOn(scene, t, told),
   });
 
-  it('and does not take itself out of those who wait: it is handed what it does not take', () => {
+  it('stays counted as waiting: it is handed a permit that it does not take', () => {
     expect(findIn(name, [arrives, leaves])).toMatch(/1 were handed something, and 0 are through/);
     expect(findIn('p0514: promises, timed, and nothing comes', [arrives, leaves])).toMatch(
       /are said to wait/,
     );
   });
 
-  it('and does: nothing is found', () => {
+  it('is not counted any more: nothing is found', () => {
     expect(findIn(name, [arrives, loop])).toBeUndefined();
   });
 });
@@ -118,7 +118,7 @@ describe('a promise of a semaphore that is closed', () => {
     },
   });
 
-  it('and lets go of it before it asks whether it was handed something: another may be there by then', () => {
+  it('detaches before it asks for a permit handed to it: another object may be there by then', () => {
     const name = 'p0514: promises, the memory is used again';
     expect(findIn(name)).toBeUndefined();
     const [first, second] = modelOf(name).programs[0] as [Op, Op];
@@ -126,13 +126,13 @@ describe('a promise of a semaphore that is closed', () => {
   });
 });
 
-describe('who disposes of a semaphore', () => {
+describe('a thread that disposes of a semaphore', () => {
   const close = ['closeCounter', 'dispose'].map((name) =>
     call(name, ({ semaphores: [at] }) => [at as number]),
   );
 
   it.each(['p0514: promises, dispose', 'p0514: dispose of one that waits'])(
-    'and closes the queue before the counter: in %s one is told that it is closed, which it is not',
+    'closes the queue before the counter: in %s a thread learns that it is closed, which it is not',
     (name) => {
       expect(findIn(name, undefined, close)).toBeUndefined();
       expect(findIn(name, undefined, close.toReversed())).toMatch(/is told that the semaphore is closed/);
@@ -141,7 +141,7 @@ describe('who disposes of a semaphore', () => {
 });
 
 describe('a promise for a word', () => {
-  /** atomicWaitAsync, alone in its thread. */
+  /** Does what atomicWaitAsync does, alone in its thread. */
   const waits = (looksAgain: boolean): Op => ({
     text: 'atomicWaitAsync',
     next(scene, t) {
@@ -177,11 +177,11 @@ describe('a promise for a word', () => {
     },
   });
 
-  it('that does not look again when it has come to the place: it sleeps through the signal', () => {
+  it('does not look again after it has arrived: it sleeps through the signal', () => {
     expect(findIn('places: a promise', [waits(false)])).toMatch(/deadlock: thread 0 sleeps for ever/);
   });
 
-  it('that does: nothing is found', () => {
+  it('looks again after it has arrived: nothing is found', () => {
     expect(findIn('places: a promise', [waits(true)])).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { draws, PAGE, sharedMemory } from './engine/machine-support.js';
 
 describe.each([
   ['core', 10_000, 0.08],
-  // Handing over in a queue takes a waiter, which a sequence of calls run one by one cannot have.
+  // A hand-over in a queue needs a waiter, which calls made one after the other cannot have.
   ['algorithms', 3000, 0.36],
 ] as const)('%s on the machine and on the engine', (name, sequences, most) => {
   const loaded = load(name);
@@ -33,7 +33,7 @@ describe.each([
     expect(traps).toBeLessThan(sequences / 2);
   });
 
-  it('have been in every function, and performed all accesses but those that take a race', () => {
+  it('enter every function, and perform all accesses but those that need a race', () => {
     const missing: string[] = [];
     const entered = new Set<string>();
     const withAccesses = new Set<string>();

@@ -1,7 +1,4 @@
-/**
- * Faults put into the core on purpose are found, in under a second, with a trace; what only moves code is
- * none.
- */
+/** Faults put into the core are found in under a second, with a trace. Code that only moves is no fault. */
 import { describe, expect, it } from 'vitest';
 import { mutants, namer, sites } from '../src/engine/mutation/mutate.js';
 import { Patch } from '../src/engine/mutation/patch.js';
@@ -25,7 +22,7 @@ function modelOf(name: string): Model {
   return model;
 }
 
-/** The mutant of this name, as the report would call it if it knew the words of this model alone. */
+/** Returns the mutant of this name, as the report would call it if it knew the words of this model alone. */
 function mutant(name: string, model: Model): Program {
   const program = programOf(model);
   const nameOf = namer(sites(program), wordsIn([measure(program, model)]));
@@ -69,7 +66,7 @@ describe('seeded faults', () => {
 });
 
 describe('a mutant', () => {
-  it('is tried with one model after the other, until one tells or they are too large together', () => {
+  it('is tried with one model after the other, until one kills it or they are too large together', () => {
     const last = modelOf('2x2');
     const program = mutant('parking/enterUntilDue: load grant, zero', last);
     const candidates = [
@@ -80,7 +77,7 @@ describe('a mutant', () => {
     expect(tryMutant(program, candidates, 300)).toEqual({ outcome: 'survived' });
   });
 
-  it('has its teller in the report', () => {
+  it('has the model that killed it in the report', () => {
     const finding = { name: 'a/b: load c|d, zero', fn: 'a/b', change: 'zero', reason: undefined };
     const verdict = { outcome: 'killed', model: '2x2', message: 'x | y' } as const;
     const other = {
@@ -95,7 +92,7 @@ describe('a mutant', () => {
 });
 
 describe('mutants', () => {
-  it('have a name each, by access and change', () => {
+  it('each have a name, by access and change', () => {
     const names = new Set(all.map(({ site, change }) => `${site.fn} ${site.index} ${change}`));
     expect(names.size).toBe(all.length);
     const places = (program: (typeof PROGRAMS)[number]) =>

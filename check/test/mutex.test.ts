@@ -1,4 +1,4 @@
-/** The bound of the mutex is kept, and reached; and a hand-over that is forgotten is found. */
+/** The bound of the mutex is kept and reached, and a forgotten hand-over is found. */
 import { describe, expect, it } from 'vitest';
 import { LOAD } from '../src/engine/machine/machine.js';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
@@ -26,12 +26,12 @@ describe('a waiter', () => {
     },
   );
 
-  it.each(['L U | L U L U', 'B U | L U L U'])('of %s is overtaken no more often', (program) => {
+  it.each(['L U | L U L U', 'B U | L U L U'])('of %s is never overtaken more often', (program) => {
     expect(find(program, 1)).toMatchObject({ exhaustive: true });
   });
 });
 
-describe('an owner that unlocks, and wakes nobody', () => {
+describe('an owner that unlocks without a wake-up', () => {
   const unlockOnly = call('unlock', (scene, t) => {
     scene.set(t, HAS, 0);
     return [mutex(scene)];
@@ -58,13 +58,13 @@ describe('a turn', () => {
   const machine32 = (scene: Scene, at: number, value: number): void => scene.machine.hostStore32(at, value);
 
   interface Turn {
-    /** Overtakings until the head ends the turn, if it is awake. */
+    /** The overtakings until the head ends the turn, if it is awake. */
     turn: number;
-    /** And until nobody else may take the lock. */
+    /** The overtakings until no other thread may take the lock. */
     limit: number;
   }
 
-  /** As the head of so many has taken the lock, which had been taken so often in half a millisecond. */
+  /** Returns the turn after the head of so many waiters has taken the lock. `pace` is per half millisecond. */
   function turnOf(waiters: number, bypass: number, pace = 0): Turn {
     const model = mutexModel({ name: 'turns', program: 'L U | L U', bypass, spin: 40 });
     let turn: Turn | undefined;
@@ -74,14 +74,14 @@ describe('a turn', () => {
       const word = (address: number): number => scene.machine.words[address >> 2] as number;
       scene.callNow(0, 'lock', m);
       expect(scene.callNow(1, 'queue', m, scene.attachment(1, 0))).toBe(HEAD);
-      // Waiters reach into the upper half of the word.
+      // The count of waiters is in the upper half of the word.
       const more = BigInt(waiters - 1) * BigInt(WAITER) + BigInt(word(m + M_WORD) >>> 0);
       scene.machine.hostStore32(m + M_WORD, Number(BigInt.asIntN(32, more)));
       scene.machine.hostStore32(m + M_WORD + 4, word(m + M_WORD + 4) + Number(more >> 32n));
       machine32(scene, m + M_PACE, pace);
       machine32(scene, m + M_LIMIT, bypass);
       scene.callNow(0, 'unlock', m);
-      // Else compete sets the limit before it has the lock.
+      // Otherwise compete sets the limit before it has the lock.
       scene.clear(1, 'mutex/limitUnset');
       expect(scene.callNow(1, 'compete', m, ...FOR_EVER, scene.attachment(1, 0))).toBe(ADMITTED);
       turn = { turn: word(m + M_TURN), limit: word(m + M_LIMIT) };
@@ -94,13 +94,13 @@ describe('a turn', () => {
     [1, 0, 10_000, 40_000],
     [1, 500, 500, 2000],
     [60, 500, 500, 2000],
-    // All their turns last 30 milliseconds together.
+    // All their turns together last 30 milliseconds.
     [61, 500, 491, 1964],
     [300, 500, 100, 400],
     [600, 500, 50, 200],
     [20_000, 500, 1, 4],
     [65_536, 500, 1, 1],
-    // And are within the bound together.
+    // Together they stay within the bound.
     [64, 10_000, 8065, 8065],
     [64, 2048, 1920, 7680],
     [65_536, 0, 7, 7],
@@ -108,14 +108,14 @@ describe('a turn', () => {
     expect(turnOf(waiters, 524_288, pace)).toEqual({ turn, limit });
   });
 
-  it('is one overtaking at least, but of a mutex that is first come, first served', () => {
+  it('is at least one overtaking, except for a mutex that is first come, first served', () => {
     expect(turnOf(3, 1)).toEqual({ turn: 1, limit: 1 });
     expect(turnOf(3, 0)).toEqual({ turn: 0, limit: 0 });
   });
 });
 
 describe('the pace', () => {
-  /** What it is after a turn, which lasted for so many microseconds, and so many overtakings of it and the next. */
+  /** Returns the pace after a turn of so many microseconds, with so many overtakings in it and the next. */
   function paceAfter(microseconds: number, count: number, pace: number): number {
     const model = mutexModel({ name: 'pace', program: 'L U | L U', bypass: 100_000, spin: 40 });
     let found = -1;
@@ -142,15 +142,15 @@ describe('the pace', () => {
   }
 
   it.each([
-    // An eighth of the way from what is known.
+    // It goes an eighth of the way from the known pace.
     ['follows what is measured', 1000, 1600, 1600, 1500],
     ['follows what is measured', 500, 1600, 800, 901],
     ['follows what is measured', 500, 800, 1600, 1500],
-    // Of whoever was stopped for long, or was alone for a while.
+    // An owner was stopped for long, or was alone for a while.
     ['follows no further than from a quarter', 500, 0, 1600, 1450],
     ['follows no further than from four times as much', 500, 100_000, 1600, 2201],
     ['goes up after a turn too short for the clock', 0, 64, 1600, 1801],
-    ['stays, if that was no whole turn', 0, 63, 1600, 1600],
+    ['stays if that was not a whole turn', 0, 63, 1600, 1600],
     ['is measured from 20 microseconds on', 20, 64, 1600, 1600],
     ['follows what is measured, 131,072 at most', 500, 500_000, 131_000, 131_010],
     ['is 1 at least', 500, 0, 1, 1],
@@ -162,7 +162,7 @@ describe('the pace', () => {
 });
 
 describe('an owner', () => {
-  /** What its unlock is answered, and a lock after that, when another is the head. */
+  /** Returns the answers of the owner's unlock, and of a lock after it, while another thread is the head. */
   function answers(limit: number, flags = 0): { unlock: number; lock: number } {
     const model = mutexModel({ name: 'again', program: 'L U | L U', bypass: 4096 });
     const found = { unlock: -1, lock: -1 };
@@ -217,7 +217,7 @@ describe('an owner', () => {
   it.each([
     ['the head must be woken', constant('M_SLEEPING'), MORE],
     ['that is all', 0, ADMITTED],
-  ])('that unlocks is told that %s', (_, flags, answer) => {
+  ])('that unlocks learns that %s', (_, flags, answer) => {
     expect(answers(1000, flags).unlock).toBe(answer);
   });
 
@@ -237,26 +237,26 @@ describe('a thread that polls', () => {
   interface Owner {
     lock(): void;
     unlock(): void;
-    /** Flags of the word. */
+    /** Sets flags of the word. */
     set(flags: number): void;
     has(flag: number): boolean;
   }
-  /** What the owner does between two polls: it has the lock at first. */
+  /** What the owner does between two polls. It has the lock at first. */
   type Between = (poll: number, owner: Owner) => void;
 
   interface Polled {
     polls: number;
-    /** -1: it sleeps. */
+    /** The answer; -1 if the thread sleeps. */
     answer: number;
     tickets: number;
-    /** How often it was overtaken. */
+    /** How often the thread was overtaken. */
     overtakings: number;
     /** The flags of the word. */
     flags: number;
     pace: number;
   }
 
-  /** Thread 0 has the lock. Thread 1, the head, polls, or thread 2, who comes by, and may be the first to wait. */
+  /** Lets a thread poll while thread 0 has the lock: thread 1, the head, or thread 2, which may be the first waiter. */
   function polled(
     who: 'head' | 'barging thread' | 'first',
     between: Between,
@@ -294,7 +294,7 @@ describe('a thread that polls', () => {
         }
         while (machine.status(t) === PENDING) {
           const at = machine.pendingAddress(t) - m;
-          // The store of who sleeps: polling is over, and so it is when a ticket is taken.
+          // A store of the sleeper ends the polls, and so does a ticket.
           if (at === M_HEAD || at === TICKET) polls = -Math.abs(polls);
           else if (at === M_WORD && machine.pendingKind(t) === LOAD && polls >= 0) between(++polls, owner);
           machine.step(t);
@@ -316,7 +316,7 @@ describe('a thread that polls', () => {
     return result as Polled;
   }
 
-  // A poll finds the word as the one before; and tryLock, by which a barging thread takes the lock, looks once more.
+  // Every poll finds the word unchanged. tryLock, with which a barging thread takes the lock, makes one more look.
   it.each([
     ['barging thread', 10 + 1 + 1],
     ['head', 10 + 1],
@@ -327,7 +327,7 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls, answer: ADMITTED, tickets: 1 });
   });
 
-  it('as head waits longer for that when it would wake another', () => {
+  it('as head waits longer for an idle lock when it would wake another thread', () => {
     const found = polled('head', (poll, { unlock, set }) => {
       if (poll === 9) set(2 * constant('M_WAITER'));
       if (poll === 10) unlock();
@@ -335,7 +335,7 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls: 10 + 8, answer: ADMITTED });
   });
 
-  it('as barging thread leaves it to an owner who comes back soon', () => {
+  it('as barging thread leaves the lock to an owner that comes back soon', () => {
     const found = polled('barging thread', (poll, { lock, unlock }) => {
       if (poll % 4 === 2) unlock();
       if (poll % 4 === 3) lock();
@@ -379,7 +379,7 @@ describe('a thread that polls', () => {
         lock();
       }
     });
-    // No more than 20,000 tenths of a microsecond, of which half the polls rest for 32.
+    // These are at most 20,000 tenths of a microsecond; half the polls pause for 32 of them.
     expect(often).toMatchObject({ answer: -1, flags: M_SLEEPING });
     expect(often.polls).toBeLessThan(1250);
   });
@@ -415,7 +415,7 @@ describe('a thread that polls', () => {
         lock();
       }
     });
-    // The first counts 8 overtakings as made before, the fourth 24 since.
+    // The first poll counts 8 overtakings as earlier ones, the fourth counts 24 since.
     expect(found).toMatchObject({ polls: 4, answer: QUEUED });
   });
 
@@ -440,7 +440,7 @@ describe('a thread that polls', () => {
     expect(found).toMatchObject({ polls: 5, answer: QUEUED, tickets: 2 });
   });
 
-  it('as barging thread queues up when nobody may overtake any more', () => {
+  it('as barging thread queues up when no thread may overtake any more', () => {
     const found = polled(
       'barging thread',
       (poll, { lock, unlock }) => {

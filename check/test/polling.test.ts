@@ -1,4 +1,4 @@
-/** How long the waiters of a semaphore stay awake, and who is woken before its turn (core/queue/polling.ts). */
+/** How long waiters of a semaphore stay awake, and which one is woken before its turn (core/queue/polling.ts). */
 import { describe, expect, it } from 'vitest';
 import { LOAD } from '../src/engine/machine/machine.js';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
@@ -13,7 +13,7 @@ const TURNS = 32;
 const MORE = constant('MORE');
 const E_STATE = constant('E_STATE');
 
-/** A semaphore whose one permit thread 0 has, and on which so many polls have been in vain. */
+/** Makes a semaphore whose one permit thread 0 has, and on which so many polls have been in vain. */
 function set(vain: number, act: (scene: Scene, s: number) => void): void {
   const model = modelOf({
     name: 'polls',
@@ -31,7 +31,7 @@ function set(vain: number, act: (scene: Scene, s: number) => void): void {
   new Driver(core, { ...model, objects });
 }
 
-/** Goes on with the thread until it sleeps or its call is over. How often it has loaded the word. */
+/** Goes on with the thread until it sleeps or its call is over. Returns how often it has loaded the word. */
 function loads(scene: Scene, t: number, address: number): number {
   const { machine } = scene;
   let count = 0;
@@ -48,7 +48,7 @@ describe('a waiter', () => {
     vain: number;
   }
 
-  /** Thread 1 waits with so many tickets before its own. Before poll number `grants`, counted from 1, it is admitted. */
+  /** Lets thread 1 wait with so many tickets before its own. Poll number `grants`, counted from 1, admits it. */
   function polled(before: number, vain = 0, grants = 0): Polled {
     let result: Polled | undefined;
     set(vain, (scene, s) => {
@@ -60,13 +60,13 @@ describe('a waiter', () => {
       let seen = 0;
       while (machine.status(1) === PENDING) {
         if (machine.pendingAddress(1) === s + GRANT && machine.pendingKind(1) === LOAD) {
-          // The first look is for how many wait.
+          // The first look counts the waiters.
           if (seen === grants && grants > 0) machine.hostStore32(s + GRANT, word(TICKET));
           seen++;
         }
         machine.step(1);
       }
-      // And the last, of who is not admitted by a poll, comes after it has entered its element.
+      // The last look of a waiter that no poll admits comes after it has entered its element.
       const admitted = machine.resultLo(1) === ADMITTED;
       expect(admitted).toBe(grants > 0);
       result = { polls: seen - (admitted ? 1 : 2), vain: word(O_VAIN_POLLS) };
@@ -74,11 +74,11 @@ describe('a waiter', () => {
     return result as Polled;
   }
 
-  it.each([0, 1, 2])('with %i tickets before its own polls, and counts that this was in vain', (before) => {
+  it.each([0, 1, 2])('with %i tickets before its own polls, and counts a vain poll', (before) => {
     expect(polled(before)).toEqual({ polls: TURNS, vain: 1 });
   });
 
-  it('that is further from the head sleeps at its first look', () => {
+  it('further from the head sleeps at its first look', () => {
     expect(polled(3)).toEqual({ polls: 1, vain: 0 });
   });
 
@@ -86,7 +86,7 @@ describe('a waiter', () => {
     expect(polled(4)).toEqual({ polls: 0, vain: 0 });
   });
 
-  it('is admitted by a poll, and says that polling pays', () => {
+  it('is admitted by a poll, and notes that polling pays', () => {
     expect(polled(0, 3, 7)).toEqual({ polls: 7, vain: 0 });
   });
 
@@ -98,13 +98,13 @@ describe('a waiter', () => {
     [639, TURNS],
     [640, TURNS / 16],
     [65_535, TURNS / 16],
-  ])('after %i polls in vain polls %i times', (vain, polls) => {
+  ])('after %i vain polls polls %i times', (vain, polls) => {
     expect(polled(0, vain)).toEqual({ polls, vain: (vain + 1) % 65_536 });
   });
 });
 
 describe('a release', () => {
-  /** Threads 1 and 2 sleep in line; thread 0 releases. Who sleeps still, and how thread 2 goes on. */
+  /** Thread 0 releases while 1 and 2 sleep in line. Returns which of these still sleeps, and the looks of 2. */
   function released(vain: number): { first: boolean; second: boolean; looks: number } {
     let result: ReturnType<typeof released> | undefined;
     set(vain, (scene, s) => {
@@ -116,7 +116,7 @@ describe('a release', () => {
         loads(scene, t, 0);
         expect(machine.status(t)).toBe(PARKED);
       }
-      // The waiters' own polls are not what is looked at.
+      // Only the release is tested here, so the vain polls of the waiters are overwritten.
       machine.hostStore32(s + O_VAIN_POLLS, vain);
       expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
       scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
@@ -128,12 +128,12 @@ describe('a release', () => {
     return result as ReturnType<typeof released>;
   }
 
-  it('wakes the next in line as well, which looks at its element for a quarter of the time and sleeps on', () => {
-    // One look besides, after the wake-up.
+  it('also wakes the next waiter, which looks at its element for a quarter of the time and sleeps on', () => {
+    // There is one further look, after the wake-up.
     expect(released(0)).toEqual({ first: false, second: false, looks: TURNS / 4 + 1 });
   });
 
-  it('wakes nobody early while polls are in vain', () => {
+  it('wakes no waiter early while polls are in vain', () => {
     expect(released(128)).toMatchObject({ first: false, second: true });
   });
 });

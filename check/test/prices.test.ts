@@ -1,4 +1,4 @@
-/** What a call costs, counted in accesses to shared memory: it does not grow with what has nothing to do with it. */
+/** The price of a call, in accesses to shared memory, does not grow with unrelated objects, names and elements. */
 import { describe, expect, it } from 'vitest';
 import type { Machine } from '../src/engine/machine/machine.js';
 import { loadProgram } from '../src/programs.js';
@@ -9,10 +9,10 @@ import { finish, newMachine } from '../src/scene/set-up.js';
 const core = loadProgram('core');
 const KIND = constant('KIND_SEMAPHORE');
 const LIMIT = 0x7fffffff;
-/** No price may differ by more than what a look at a few more cells or elements costs. */
+/** Prices may differ by the cost of a look at a few more cells or elements. */
 const SLACK = 20;
 
-/** An arena, and how many accesses a call of a thread takes there. */
+/** An arena in which a thread's call has a price: its number of accesses. */
 class Shop {
   readonly machine: Machine;
 
@@ -20,7 +20,7 @@ class Shop {
     this.machine = newMachine(core, threads, sizes, false).machine;
   }
 
-  /** What the call answers, and what it costs. */
+  /** Returns the answer of a call, and its price. */
   call(t: number, name: string, ...args: number[]): { answer: number; price: number } {
     let price = 0;
     this.machine.call(t, core.exports.get(name) as number, ...args);
@@ -52,7 +52,7 @@ describe('an object', () => {
     const made = Array.from({ length: 100 }, () => shop.create());
     for (const { answer } of made) expect(answer).toBeGreaterThan(0);
     const prices = made.map(({ price }) => price);
-    // Up to 16 are tried, of elements and of objects, until there are as many.
+    // Up to 16 elements and objects are tried, as soon as there are as many.
     expect(Math.max(...prices.slice(20))).toBe(Math.min(...prices.slice(20)));
     expect(prices[99]).toBeLessThanOrEqual((prices[0] as number) + 2 * 16 + SLACK);
   });
@@ -80,7 +80,7 @@ describe('a name', () => {
     const made = Array.from({ length: 60 }, (_, i) => shop.open(0, name(i)));
     for (const { answer } of made) expect(answer).toBeGreaterThan(0);
     const prices = made.map(({ price }) => price);
-    // Besides those that are tried (of elements, objects and names), one or two names stand in the same list.
+    // Besides the elements, objects and names that are tried, one or two names stand in the same list.
     const most = (prices[0] as number) + 3 * 16 + 2 * SLACK;
     expect(Math.max(...prices)).toBeLessThanOrEqual(most);
     for (const i of [0, 30, 59]) {
@@ -94,7 +94,7 @@ describe('a name', () => {
 });
 
 describe('a release', () => {
-  /** Promises of thread 1, each entered by itself, and what a release for them all costs thread 0. */
+  /** Enters promises of thread 1, each by itself, and returns the price of thread 0's release for all of them. */
   function price(widths: readonly number[], buckets = 64) {
     const shop = new Shop({ objects: 1, buckets, elements: widths.length + 8, attached: 2 }, 2);
     const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
@@ -113,22 +113,25 @@ describe('a release', () => {
     expect(price([65_535])).toBeLessThanOrEqual(price([1]) + SLACK);
   });
 
-  it('for several waiters costs as much whatever they ask for', () => {
-    // A heavy one stands in two cells, and so a light one's bucket may hold a cell more.
+  it('for several waiters costs the same for any widths', () => {
+    // A heavy request stands in two cells, so the bucket of a light one may have a cell more.
     expect(price([1000, 1, 5000, 2])).toBeLessThanOrEqual(price([1, 1, 1, 1]) + 2 * SLACK);
   });
 
-  it.each([1, 2, 64])('wakes all, also when more are heavy than it passes over (%i buckets)', (buckets) => {
-    for (const widths of [2, 3, 100])
-      price(
-        Array.from({ length: 60 }, (_, i) => widths + (i % 3)),
-        buckets,
-      );
-  });
+  it.each([1, 2, 64])(
+    'wakes all waiters, even if more are heavy than it passes over (%i buckets)',
+    (buckets) => {
+      for (const widths of [2, 3, 100])
+        price(
+          Array.from({ length: 60 }, (_, i) => widths + (i % 3)),
+          buckets,
+        );
+    },
+  );
 });
 
 describe('dispose', () => {
-  /** Uses so many elements once, by runs of a semaphore that is no more. */
+  /** Uses so many elements once, for runs of a semaphore that is freed afterwards. */
   function burst(shop: Shop, count: number): void {
     const number = shop.create(1).answer;
     const s = shop.call(1, 'attachedTo', number).answer;
@@ -140,7 +143,7 @@ describe('dispose', () => {
 
   function price(used: number, waits: boolean): number {
     const shop = new Shop({ objects: 2, buckets: 8, elements: 600, attached: 2 }, 2);
-    // Before the elements that others use, so that its part of the pool is one that they use too.
+    // It is made before others use elements, so that its part of the pool is one that they use too.
     const s = shop.call(0, 'attachedTo', shop.create().answer).answer;
     const run = waits ? shop.call(1, 'arrive', s, 1, 0, 0).answer : 0;
     if (waits) shop.call(1, 'enterRun', run, 0);
@@ -150,12 +153,12 @@ describe('dispose', () => {
     return price;
   }
 
-  it('of what nobody waits on costs as much, however many elements others have used', () => {
+  it('of an object without waiters costs the same, however many elements others have used', () => {
     expect(price(500, false)).toBe(price(0, false));
   });
 
-  it('looks into the parts of the pool alone that waiters were in', () => {
-    // Each part is of 256 elements, and the pool begins in the middle of one.
+  it('looks only into the parts of the pool in which waiters were', () => {
+    // Each part has 256 elements, and the pool begins in the middle of one.
     expect(price(500, true)).toBeLessThanOrEqual(price(0, true) + 256 + SLACK);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The search finds faults that are put into the core, reduced or not, and comes to the same end either way; its
- * traces replay.
+ * The search finds faults put into the core, with and without reduction, and comes to the same ends. Its traces can be
+ * replayed.
  */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
@@ -34,7 +34,7 @@ function model(name: string): Model {
   return found;
 }
 
-/** The core with one access changed: the last of this kind, and offset if it matters, in a function. */
+/** Returns the core with one access of a function changed: the last of this kind, and offset if given. */
 function faulty(
   fn: string,
   kind: number,
@@ -55,7 +55,7 @@ function faulty(
   return { ...core, image };
 }
 
-/** A word of an object that is always 0. */
+/** The offset of a word of an object that is always 0. */
 const NOTHING = constant('O_TIMEOUTS') + 8;
 const readsNothing = (image: Int32Array, pc: number): void => {
   image[pc + IMM] = NOTHING;
@@ -132,7 +132,7 @@ describe('reduced or not', () => {
     expect(reduced.states).toBeLessThanOrEqual(whole.states);
   });
 
-  // Nothing that is left out leads anywhere else: each state in which nobody can go on is found.
+  // What reduction leaves out leads nowhere else: the search finds each state in which no thread can go on.
   it.each([
     '2x2',
     '2x2 polling',
@@ -152,7 +152,7 @@ describe('reduced or not', () => {
     'places: simple_lock, 3x1',
     'twa 1: 3x1 wrap, polling',
     'McsLock: 2x2',
-    // In these, ends are lost if what has proved wrong is not looked at again.
+    // In these models ends are lost if the search does not come back to reliances that have proved wrong.
     'references',
     'first registrations of two',
     'ClhLock: dispose',
@@ -168,13 +168,13 @@ describe('reduced or not', () => {
   });
 });
 
-describe('threads that do the same', () => {
+describe('threads that run the same program', () => {
   const both = (name: string, options: object) =>
     ([1, -1, 0] as const).map((symmetry) =>
       search(() => new Driver(programOf(model(name)), model(name)), { ...options, symmetry }),
     );
 
-  // Were anything but records and elements to tell the threads apart, one order would come to other states.
+  // If anything but records and elements distinguished the threads, one order would come to other states.
   it.each([
     '2x2',
     '2x2 polling',
@@ -187,7 +187,7 @@ describe('threads that do the same', () => {
     'Capacitor: 2 lanes: yielding',
     'mutex: 2x1 polling',
     'places: simple_lock, 3x1',
-  ])('%s: come to as many states in either order, and to no more than in any', (name) => {
+  ])('%s: come to as many states in either order, and to no more than in any order', (name) => {
     const [up, down, any] = both(name, { reduce: false });
     expect(up.exhaustive && any.exhaustive).toBe(true);
     expect([down.states, down.steps]).toEqual([up.states, up.steps]);
@@ -199,7 +199,7 @@ describe('threads that do the same', () => {
     expect(up.states).toBeLessThan(0.7 * any.states);
   });
 
-  it('begin in any order where somebody looks for a free element', () => {
+  it('begin in any order where a thread looks for a free element', () => {
     const [up, , any] = both('McsLock: no nodes at hand, 2', {});
     expect(up.states).toBe(any.states);
   });
@@ -211,7 +211,7 @@ describe('threads that do the same', () => {
 });
 
 describe('what the search must not overlook', () => {
-  it('a check of one thread on the words of another, after a local step', () => {
+  it('a check in one thread of the words of another, after a local step', () => {
     let seen = 0;
     const looks = call(
       'generation',

@@ -16,7 +16,7 @@ describe('caches', () => {
     const caches = new Caches(8 * LINE, 3);
     expect(states(caches)).toBe('III');
     const sequence = [
-      // who, what, outcome, states after
+      // processor, access, outcome, states after
       [0, 'read', MISS, 'EII'],
       [0, 'read', HIT, 'EII'],
       [0, 'write', HIT, 'MII'],
@@ -66,7 +66,7 @@ describe('the core in simulated caches', () => {
     inside = 100,
     warmUp = 2048,
   ): Counted => {
-    // Every bucket of the waiting array is touched in the usual warm-up.
+    // The usual warm-up touches every bucket of the waiting array.
     const amount = { warmUp, handOvers: 128, inside, outside: 1, seed: 1 };
     return simulate(programOf(contenderOf(name)), { contender: name, processors, schedule, ...amount });
   };
@@ -110,14 +110,14 @@ describe('the core in simulated caches', () => {
     expect(spread([8, 32].map((n) => run(name, n, 'round robin', 5, 256)))).toBeLessThan(FLAT);
   });
 
-  it('comes to the same again, and to another count with another seed', () => {
+  it('repeats its counts, and differs with another seed', () => {
     const one = run('Semaphore', 4, 'random', 1);
     expect(run('Semaphore', 4, 'random', 1)).toEqual(one);
     const other = simulate(programOf(contenderOf('Semaphore')), { ...one.configuration, seed: 2 });
     expect(other.misses).not.toBe(one.misses);
   });
 
-  it('finds every miss on a word that has a name', () => {
+  it('names the word of every miss', () => {
     const { words, misses, upgrades } = run('Semaphore', 8);
     const all = [...words.values()];
     expect(all.reduce((sum, word) => sum + word.misses, 0)).toBeCloseTo(misses);

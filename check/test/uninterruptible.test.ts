@@ -1,4 +1,4 @@
-/** The uninterruptible sections of the core, and that a call or a loop in one would be found. */
+/** The core keeps its uninterruptible sections, and the check would find a call or a loop in one. */
 import { describe, expect, it } from 'vitest';
 import {
   IMM,
@@ -15,7 +15,7 @@ import { sections } from '../src/uninterruptible.js';
 
 const program = loadProgram('core');
 
-/** The core with the `after`th instruction behind the one that takes the ticket replaced. */
+/** Replaces the `after`th instruction behind the one that takes the ticket. */
 function broken({ fn, from }: Section, op: number, after: number, target = 0): Program {
   const { entry } = program.functions.find(({ name }) => name === fn) as { entry: number };
   const image = program.image.slice();
@@ -37,12 +37,12 @@ describe.each(sections)('$name', (run) => {
     ['a loop', OP_ENTER_LOOP, 0],
     ['a way back', OP_BRANCH, -1],
   ])('would not be straight with %s', (_what, op, target) => {
-    // Which of the next instructions lie on the way depends on how the compiler has laid it out.
+    // The layout by the compiler decides which of the next instructions lie on the path.
     const found = Array.from({ length: 80 }, (_, i) => breaks(broken(run, op, 2 + i, target), run));
     expect(found.some((breaksThere) => breaksThere.length > 0)).toBe(true);
   });
 });
 
-it('a run of a function that is not there is an error', () => {
+it('a section of a function that does not exist is an error', () => {
   expect(() => breaks(program, { ...sections[0], fn: 'nobody' } as never)).toThrow(/no function nobody/);
 });

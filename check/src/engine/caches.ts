@@ -1,5 +1,5 @@
 /**
- * Caches that keep each other coherent by MESI: one a processor, never full, lines of 64 bytes.
+ * Simulates caches that MESI keeps coherent. Each processor has one, which is never full. Lines have 64 bytes.
  *
  *                          own cache             the others'
  *     read    M, E, S      hit                   -
@@ -8,11 +8,11 @@
  *             S            upgrade -> M          -> I
  *             I            miss -> M             -> I
  *
- * A line is in M or E in one cache at most, and then in no other. So two facts a line are enough: who has it,
- * and which of them, if any, has it alone.
+ * At most one cache has a line in M or E, and then no other has it. So two facts about a line are enough: which caches
+ * have it, and which of them, if any, has it alone.
  */
 
-/** Bytes of a line. */
+/** The bytes of a line. */
 const LINE = 64;
 
 export const HIT = 0;
@@ -26,9 +26,9 @@ export class Caches {
   readonly #processors: number;
   /** Whether a processor has a line. */
   readonly #has: Uint8Array;
-  /** How many have it. */
+  /** How many processors have it. */
   readonly #holders: Int32Array;
-  /** Who has it in M or E. */
+  /** The processor that has it in M or E. */
   readonly #owner: Int32Array;
   readonly #modified: Uint8Array;
 

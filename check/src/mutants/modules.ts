@@ -1,8 +1,8 @@
-/** The mutants of the modules that ship. */
+/** Lists the mutants of the modules that ship. */
 import { type Mutant, mutants } from '../engine/mutation/mutate.js';
 import { loadProgram, type ProgramName } from '../programs.js';
 
-/** The mutants of a module, but for what it has compiled in of the core: that is mutated there. */
+/** Returns the mutants of a module, except those of functions of the core that are compiled into the other. */
 export function mutantsOf(program: ProgramName): (Mutant & { program: ProgramName })[] {
   return mutants(loadProgram(program))
     .filter(({ site }) => program === 'core' || site.fn.startsWith(`${program}/`))

@@ -1,153 +1,156 @@
 /**
- * Why a mutant that no model tells breaks nothing that is promised, by the mutant's name: the first pattern
- * that fits. A reason that fits no survivor is reported, as is a survivor without a reason.
+ * Says why a mutant that survives all models breaks no promise. The first pattern that matches the mutant's name counts.
+ * The report names reasons that match no survivor, and survivors without a reason.
  */
 export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  // --- Words that nobody else reads yet, or any more ---
+  // --- Words that no other thread reads yet, or any more ---
   [
     /^attachments\/createObject: store (ticket|grant|counter\/owner|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|deaths|timeouts|departed), swapped/,
-    'The object is BUILDING: nobody reads it before the store of LIVE, which comes after all of these.',
+    'The object is BUILDING: no thread reads it before the store of LIVE, which comes after all of these.',
   ],
   [
     /^(tickets\/acquire|parking\/enqueue|tickets\/acquireRobust|mutex\/queue|runs\/arrive): store (start|request|end, counter( #2)?), swapped/,
-    'The element is RESERVED: nobody reads start, request and end before the store of state, which comes after all of these.',
+    'The element is RESERVED: no thread reads start, request and end before the store of state, which comes after all of these.',
   ],
   [
     /^attachments\/(createObject|attach): store (request( #\d)?, swapped with store held|held, swapped with load state( #\d)?)/,
-    'The element is RESERVED: nobody reads request and held before the store of ATTACHED, which comes after both.',
+    'The element is RESERVED: no thread reads request and held before the store of ATTACHED, which comes after both.',
   ],
   [
     /store request( #\d)?, swapped with load state( #\d)?$/,
-    'The element is given back. Of its state only the epoch is read, which nobody but its owner moves.',
+    'The element is given back. The load needs only the epoch of its state, which its owner alone changes.',
   ],
   [
     /^arena\/create: store .*, swapped/,
-    'create works on memory that no other thread knows yet, so the order of its stores is seen by nobody.',
+    'create works on memory that no other thread knows yet, so no thread sees the order of its stores.',
   ],
   [
     /^tombstones\/claim: rmw grant, swapped with load cells/,
-    'The element is CLAIMED: its cells are read and written by the claimant alone, and they are no part of what a look at grant decides.',
+    'The element is CLAIMED: only the claiming thread reads and writes its cells, and the value of grant has nothing to do with them.',
   ],
   [
     /^tombstones\/merge: (store cells #1, swapped with load end|store end, counter, swapped with store cells #2|store cells #2, swapped with store request)/,
-    'One of the two is MERGING, the other CLAIMED: their cells, end, request and state are read and written by the one who merges, alone.',
+    'One of the two is MERGING, the other CLAIMED: only the merging thread reads and writes their cells, end, request and state.',
   ],
   [
     /^tombstones\/merge: store state #2, swapped with store state #3/,
-    'The element that is given back stands in no cell any more, and who finds it in a pass over the pool leaves it alone, CLAIMED or IDLE; so nobody sees which of the two is stored first.',
+    'The element that is given back stands in no cell any more. A thread that finds it in a pass over the pool leaves it alone, whether it is CLAIMED or IDLE. So no thread sees which of the two stores comes first.',
   ],
   [
     /^cancelling\/leaveTombstone: store end, counter, swapped with load state/,
-    'Of the element of a waiter that cancels, others read end only when it is TOMBSTONE, which comes after both; of a promise, to count, and the store leaves its end as it was.',
+    'If the waiter is a thread, others read end only once the element is TOMBSTONE, which comes after both. If it is a promise, others read end to count, but the store does not change it.',
   ],
   [
     /^cancelling\/cancelRun: store end, counter, dropped/,
-    'A promise has its end in the element already, from arrive: the store is for threads, with which it shares this function.',
+    'arrive has already stored the end of a promise. The store is for threads, which share this function.',
   ],
   [
     /^cancelling\/cancel(Run)?: store state( #1)?, swapped with rmw timeouts/,
-    'The count of those who have cancelled is read by diagnostics alone, and says nothing about an element.',
+    'Only diagnostics read the count of cancelled requests, and it says nothing about an element.',
   ],
   [
     /^parking\/parkFor: rmw futile wakes, dropped/,
-    'The count of futile wake-ups is read by diagnostics alone; test/unit/inspect.test.ts looks at it.',
+    'Only diagnostics read the count of futile wake-ups; test/unit/inspect.test.ts checks it.',
   ],
   [
     /^runs\/enterRun: (load start, swapped with store since|store since, swapped with store state)/,
-    'since is read by diagnostics alone, one word at a time; the models "inspect: ..." check its value.',
+    'Only diagnostics read since, one word at a time; the models "inspect: ..." check its value.',
   ],
   [
     /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/owner #4)|store held( #\d)?, swapped)/,
-    'In an uninterruptible section, so no death can come between. held is read by who reaps alone, deaths by diagnostics; died is read by whoever is admitted, which needs the add to grant, and that comes after it.',
+    'No death can come between, in an uninterruptible section. Only the reaping thread reads held, and only diagnostics read deaths. A thread that is admitted reads died, but only after the add to grant, which comes later.',
   ],
   [
     /^names\/openName: (cmpxchg life #[23], loosened|load ticket, (zero|ones)|store grant, dropped)/,
-    'The object that lost the race for the name: only this thread knows it, so nothing can have come between, nobody waits on it, and it is given back at once.',
+    'The object has lost the race for the name. Only this thread knows it: no other access can come between, no thread waits on it, and it is given back at once.',
   ],
   [
     /^reaping\/reap: load life #5, swapped with store host/,
-    'The record is DEAD: nobody but who reaps changes it.',
+    'The record is DEAD: only the reaping thread changes it.',
   ],
   [
     /^reaping\/reap: cmpxchg (life #2|reaper #2), loosened/,
-    'The record is DEAD, or REAPER says that this thread reaps: nobody else changes that, unless this thread is dead itself, and then it does nothing.',
+    'The record is DEAD, or REAPER names this thread. No other thread changes that, unless this thread is dead itself, and then it does nothing.',
   ],
   [
     /^mutex-head\/(take|returnHeadPermit): store held, swapped with rmw grant/,
-    'In an uninterruptible section, so no death can come between; held is read by its own thread, and by who reaps it.',
+    'No death can come between, in an uninterruptible section. Only its own thread and the thread that reaps it read held.',
   ],
-  [/^mutex\/queue: load held, zero/, 'A thread is the head once at most, and held is 0 before.'],
   [
-    /^(cancelling\/cancelFor: store state #2|attachments\/restoreOwnerDeaths: rmw died), swapped with load kind/,
-    'The kind of an object never changes, and a reference of the caller, or of the dead thread, keeps it.',
+    /^mutex\/queue: load held, zero/,
+    'A thread is the head of a mutex at most once at a time, and held is 0 before.',
+  ],
+  [
+    /^(cancelling\/cancelFor: store state #2|kinds\/restoreOwnerDeaths: rmw died), swapped with load kind/,
+    'The kind of an object never changes, and a reference of the caller or of the dead thread keeps the object alive.',
   ],
   [
     /^reaping\/cleanUp: (rmw doorbell|notify doorbell\/state), dropped/,
-    'A thread cannot be stopped between the exchange that grants or closes and the notify, as both are compiled: no call and no loop lies between. So the waiter has been woken; the call is there in case that changes.',
+    'As compiled, no call and no loop lies between the exchange that grants or closes and the notify, so no thread can be stopped there. The waiter has been woken; this call is there in case the compiled code changes.',
   ],
   [
     /^reaping\/cleanUp: load kind #5, (zero|ones)/,
-    'The sweep has woken the waiters, since grant is closed with life: no call and no loop lies between. dispose finds nobody then.',
+    'The sweep has woken the waiters, since grant is closed together with life: no call and no loop lies between. So dispose finds no waiter.',
   ],
   [
     /^reaping\/cleanUp: (load objects used, zero|load life #2, (zero|ones)|store, dropped)/,
-    'Objects that a dead thread has not come to finish. As compiled no call and no loop lies between BUILDING and LIVE, so no thread can be stopped there; it is there in case that changes.',
+    'This code is for objects that a dead thread has left unfinished. As compiled, no call and no loop lies between BUILDING and LIVE, so no thread can be stopped there; the code is there in case that changes.',
   ],
   // --- A thread that is declared dead ---
   [
-    /^(pending-call\/recover: cmpxchg life|arena\/unregister: cmpxchg life #[12]), loosened/,
-    'The record is the own one of a thread that runs, ALIVE or ASLEEP, and comes to say what it should. Nobody else changes it then: who runs is not declared dead.',
+    /^(pending-call\/recover: cmpxchg life|registry\/unregister: cmpxchg life #[12]), loosened/,
+    'The record is that of the running thread itself, ALIVE or ASLEEP, and gets the right value. No other thread changes it, since a running thread is not declared dead.',
   ],
   [
     /^(parking\/parkFor: (cmpxchg life #1, loosened|wait, (dropped|loosened))|mutex-head\/compete: (cmpxchg life #1, loosened|wait, (dropped|loosened)))/,
-    'fallAsleep fails only for a thread that was declared dead while it was awake, against the contract of reap; the models with undead threads are of those that sleep.',
+    'fallAsleep fails only for a thread that was declared dead while awake, against the contract of reap. In the models with undead threads, threads are declared dead only in their sleep.',
   ],
   [
     /^(parking\/parkFor: wait never|mutex-head\/compete: wait never), loosened/,
     'NEVER is always 0, so the comparison always holds.',
   ],
-  // --- A comparison further on decides ---
+  // --- A later comparison decides ---
   [
     /^elements\/reserve: load state #2, zero/,
-    'An element just counted in is IDLE in epoch 0, as the 0 says; if another has taken it by now, the cmpxchg fails.',
+    'A newly counted element is IDLE in epoch 0, which is the value 0. If another thread has taken it since, the cmpxchg fails.',
   ],
   [
     /^attachments\/createObject: load life #2, zero/,
-    'An object just counted in is FREE in generation 0, as the 0 says; if another has taken it by now, the cmpxchg fails.',
+    'A newly counted object is FREE in generation 0, which is the value 0. If another thread has taken it since, the cmpxchg fails.',
   ],
   [
     /^(elements\/reserve: (load state #2, ones|cmpxchg state #2, fails)|attachments\/createObject: (load life #2, ones|cmpxchg life #2, fails))/,
-    'The new element or object counts as taken by another, and is found by a later pass over those in use.',
+    'The new element or object counts as taken by another thread, and a later pass over those in use finds it.',
   ],
   [
     /^(waiting-array\/enter: load cell #2|names\/draftName: load used), zero/,
-    'The load only saves a cmpxchg in vain: that fails where another is, and the search goes on.',
+    'The load only avoids a cmpxchg that would fail. It fails if another number is there, and the search goes on.',
   ],
   [
     /^waiting-array\/enter: load next, zero/,
-    'A line is reserved in vain, and the cmpxchg on next gives the one that is there. A line less is free then; when none is left, the common lines take over.',
+    'A line is reserved in vain, and the cmpxchg on next answers the line that is there. Then one free line fewer is left; if none is left, the common lines are used.',
   ],
   [
     /^registry\/register: load threads used #1, (zero|ones)/,
-    'The cmpxchg that raises the count fails on a wrong one, and the true one is loaded then.',
+    'The cmpxchg that raises the count fails if the loaded count is wrong, and then the right one is loaded.',
   ],
   [
     /^names\/openName: load head of names #2, zero/,
-    'The look for an entry of whoever took the last place. That one may not be there yet, so the answer NAMES_FULL is possible at this point in the core as it is.',
+    'This looks for the entry of the thread that took the last place. The entry may not be there yet, so the unchanged core can also answer NAMES_FULL here.',
   ],
   [
     /^(cancelling\/(cancelRun|leaveTombstone)|reaping\/cleanUp): cmpxchg state, loosened/,
-    'Between the load and the exchange only GRANTED or CLOSED can come, and nobody but the owner acts on these. It cancels all the same; grant was moved before either, so it finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
+    'Between the load and the exchange the state can only become GRANTED or CLOSED, on which only the owner acts. The request is cancelled all the same. grant was moved before that, so the thread finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
-  [/^attachments\/ownersDied: load died, ones/, 'The load only saves an exchange: of 0 for 0.'],
+  [/^robust\/ownersDied: load died, ones/, 'The load only avoids an exchange of 0 for 0.'],
   // --- Turns: how long threads poll, and when a turn ends ---
   [
     /^mutex-pace\/(setLimit: (load pace|store turn)|turnLasted: (load|store))/,
-    'It decides how long a turn lasts, within the limit, which the bound gives. check/test/mutex.test.ts ("a turn", "the pace") has the numbers.',
+    'It decides how long a turn lasts, within the limit that the bypass bound sets. check/test/mutex.test.ts ("a turn", "the pace") has the numbers.',
   ],
   [
     /^mutex-head\/(compete: load turn #\d|compete: rmw counter\/owner #1), (zero|ones|dropped)/,
-    'It decides whether the head, which is awake, ends the turn by taking or reserving the lock. Else the limit ends it, or a lock that lies idle. check/test/mutex.test.ts ("reserves the lock when the turn is over").',
+    'It decides whether the head, which is awake, ends the turn by taking or reserving the lock. Otherwise the limit or an idle lock ends it. check/test/mutex.test.ts ("reserves the lock when the turn is over").',
   ],
   [
     /^mutex-head\/compete: (load pace|store( pace)?), (zero|ones|dropped)/,
@@ -159,11 +162,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^mutex-head\/(compete: load counter\/owner #[123]), (zero|ones)/,
-    'It decides whether the head takes the free lock at once, which it always may, or looks once more before it sleeps.',
+    'It decides whether the head takes the free lock at once, which it always may, or looks at it once more before it sleeps.',
   ],
   [
     /^(mutex-head\/compete|mutex\/(queue|pollLimit)): load spin, (zero|ones)/,
-    'It does not poll before it sleeps, or queues up. How it polls, check/test/mutex.test.ts looks at.',
+    'The thread does not poll before it sleeps or queues up. check/test/mutex.test.ts checks how it polls.',
   ],
   [
     /^(mutex-head\/compete|mutex\/queue): load( #\d)?, (zero|ones)/,
@@ -171,78 +174,78 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^mutex\/lock: load (parked\/limit #1|counter\/owner), (zero|ones)/,
-    'It decides by which way the lock is taken: with a wrong limit the word is loaded, and looked at with the limit again; with a wrong word the thread goes on to queue, which looks for itself. That a right one is heeded: check/test/mutex.test.ts ("an owner").',
+    'It decides how the lock is taken. With a wrong limit the thread loads the word and compares it with the limit again. With a wrong word it goes on to queue, which loads the word again. check/test/mutex.test.ts ("an owner") checks the right values.',
   ],
   [
     /^mutex\/lock: cmpxchg counter\/owner #[23], fails/,
-    'The thread goes the slow way, to the next exchange or to queue, which looks for itself. That the quick way is taken: check/test/mutex.test.ts ("locks and unlocks by one access to the word each").',
+    'The thread takes the slow path, to the next exchange or to queue, which loads the word again. check/test/mutex.test.ts ("locks and unlocks by one access to the word each") checks the fast path.',
   ],
   [
     /^mutex\/queue: load where, zero/,
-    'The load only saves an or of a bit that is set already (core/queue/marks.ts).',
+    'The load only avoids setting a bit that is already set (core/queue/marks.ts).',
   ],
   [
     /^mutex-head\/compete: store wake, swapped with store head/,
-    'Both come before the access that says that the head sleeps. Nobody looks at either before having seen that.',
+    'Both come before the access that says that the head sleeps, and other threads read both only after that.',
   ],
   [
     /^(mutex\/(wakeHead|mutexDispose): cmpxchg counter\/owner|reaping\/cleanUp: cmpxchg counter\/owner #[23]), dropped/,
-    'SLEEPING stays set: the next who unlocks wakes it once more, in vain.',
+    'SLEEPING stays set: the next unlock wakes the head once more, in vain.',
   ],
   [
     /^(mutex\/mutexDispose: cmpxchg counter\/owner|reaping\/cleanUp: cmpxchg counter\/owner #3), loosened/,
-    'The word is closed by then: nobody takes the lock, the head reads CLOSED, which stays, and a queued waiter learns of it from its element.',
+    'The word is closed by then: no thread takes the lock, the head reads CLOSED, which stays, and a queued waiter learns of it from its element.',
   ],
   // --- A closed semaphore ---
   [
     /^algorithms\/places\/closePlace: (load ticket, (zero|ones)|store grant, dropped)/,
-    'closeObject, compiled in from the core. An AtomicSemaphore has no tickets and no grant: who waits looks at its life.',
+    'closeObject is compiled in from the core. An AtomicSemaphore has no tickets and no grant: a waiter looks at its life.',
   ],
   [
     /^algorithms\/places\/closePlace: cmpxchg life, loosened/,
-    'closeObject again. Two who dispose at once write the same; against who attaches and lets go, which only the core does, its own models tell it (semaphore/dispose).',
+    'closeObject again. Two threads that dispose at once write the same. Only the core attaches and detaches, and its models kill this mutant there (semaphore/dispose).',
   ],
   [
     /^algorithms\/places\/arriveAt: rmw parked\/parked\/limit, swapped/,
-    'The sequence is read before the waiter is counted. A signal in between may not move it, but its word was changed before, and the look, which comes after both, sees that.',
+    'The sequence is read before the waiter is counted. A signal in between may not move the sequence. But the word has changed before the signal, and the waiter sees that when it looks at the word, after both.',
   ],
   [
     /^algorithms\/places\/arriveAt: load counter\/owner\/sequence, (zero|ones)/,
-    'With another sequence than the true one the sleep ends at once: the waiter polls instead.',
+    'With a wrong sequence the sleep ends at once: the waiter polls instead.',
   ],
   [/^algorithms\/places\/sleepAt: wait .*, dropped/, 'The waiter polls instead of sleeping.'],
   [
     /^algorithms\/places\/(signalAt|closePlace): load parked\/(parked\/)?limit, ones/,
-    'A notify where nobody sleeps.',
+    'A notify without a sleeper has no effect.',
   ],
   [
     /^closing\/dispose: rmw grant, dropped/,
-    'The width of a tombstone is added to a grant that is closed: it says so with or without it.',
+    'The width of a tombstone is added to a grant that is closed, and that stays closed with or without it.',
   ],
   [
     /^algorithms\/[\w-]+\/\w+Dispose: load ticket( #1)?, (zero|ones)/,
-    'closeObject, compiled in from the core. The first word is from 0 to little more than 2^61 of these kinds: grant comes to lie far below 0 and below it either way.',
+    'closeObject is compiled in from the core. In these kinds the first word is between 0 and little more than 2^61, so grant comes to lie far below 0, and below the first word, in any case.',
   ],
   [
     /^algorithms\/[\w-]+\/\w+Dispose: cmpxchg life, loosened/,
-    'closeObject again. Two who dispose at once write the same; against who attaches and lets go, which only the core does, its own models tell it (semaphore/dispose).',
+    'closeObject again. Two threads that dispose at once write the same. Only the core attaches and detaches, and its models kill this mutant there (semaphore/dispose).',
   ],
   // --- The algorithms: nodes, gates, chains ---
   [
     /^algorithms\/[\w-]+\/\w+: notify (gate|start|bytes)( #\d)?, one/,
-    'On a gate, and on the next of a queue node, only the owner of the element sleeps.',
+    'Only the owner of the element sleeps on a gate, and on the next of a queue node.',
   ],
   [
     /^algorithms\/nodes\/takeNode: store (start|bytes|end, counter), swapped/,
-    'The node is new: nobody else knows it.',
+    'The node is new: no other thread knows it.',
   ],
   [
     /^algorithms\/(clh-lock|mcs-lock|reciprocating-lock|lifo-lock)\/\w+: store counter\/owner( #2)?, swapped with load/,
-    'The owner word is compared with the own number by each thread: it tells only its owner something.',
+    'Each thread only compares the owner word with its own number, so the value matters to the owner alone.',
   ],
   [
     /^algorithms\/reciprocating-lock\/(recipUnlock: store bytes, swapped|recipLock: store bytes, swapped with store end)/,
-    'next and end of a node are read and written by its own thread alone.',
+    'Only its own thread reads and writes next and end of a node.',
   ],
   [
     /^algorithms\/(parking\/park|nodes\/passGate|mcs-lock\/mcsUnlock): (cmpxchg (gate|start|bytes), (dropped|fails)|wait (gate|start|bytes), dropped)/,
@@ -251,76 +254,79 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [/^algorithms\/capacitor\/capacitorAwait: wait grant, dropped/, 'The waiter polls instead of sleeping.'],
   [
     /^algorithms\/[\w-]+\/\w+: wait never, (dropped|loosened)/,
-    'One turn of polling (relax.ts): it yields, or naps, for a moment. NEVER is always 0.',
+    'The wait is one pause between polls (relax.ts): the thread yields or naps for a moment. NEVER is always 0.',
   ],
   [
     /^algorithms\/[\w-]+\/\w+: rmw (futile wakes|collisions), dropped/,
-    'A count that diagnostics alone read; test/unit/inspect.test.ts looks at it.',
+    'Only diagnostics read the count; test/unit/inspect.test.ts checks it.',
   ],
   [
     /^algorithms\/[\w-]+\/\w+: load (due |channel |location )?head, ones/,
-    'An exchange, or a look at those due, where nobody waits.',
+    'The thread makes an exchange, or a look at the waiters that are due, where there is no waiter.',
   ],
   [
     /^algorithms\/(chains\/recover|channels\/waitOnce|locations\/locationLeave): load gate, zero/,
-    'It takes the others off and wakes them, though its own gate is open: they look again, and its park returns at once.',
+    'The waiter takes the others off the chain and wakes them, though its own gate is open. They look again, and its park returns at once.',
   ],
   [
     /^algorithms\/(chain-semaphore\/chainAcquire|channel-semaphore\/channelAcquire|capacitor\/capacitorArriveInLanes): (rmw ticket, swapped|load grant( #1)?, zero)/,
-    'The short-cut for who is due at once is missed; who waits looks at grant again before it sleeps.',
+    'A request that is due at once misses its short-cut. The waiter looks at grant again before it sleeps.',
   ],
   [
     /^algorithms\/channel-semaphore\/channelAcquire: load grant #1, ones/,
-    'The same: closed is found out by the look that follows.',
+    'A request misses its short-cut too. The next look finds that the semaphore is closed.',
   ],
-  [/^algorithms\/[\w-]+\/\w+: load spin, (zero|ones)/, 'It says how long a waiter polls before it sleeps.'],
+  [
+    /^algorithms\/[\w-]+\/\w+: load spin, (zero|ones)/,
+    'It only decides how long a waiter polls before it sleeps.',
+  ],
   // --- Only slower ---
-  [/^names\/find: load bytes #[34],/, 'Eight bytes that seem to differ are compared byte by byte then.'],
-  [/^names\/openName: load bytes,/, 'All names of one length hash alike, and stand in one list.'],
+  [/^names\/findName: load bytes #[34],/, 'Eight bytes that seem to differ are then compared byte by byte.'],
+  [/^names\/openName: load bytes,/, 'All names of one length have the same hash, and stand in one list.'],
   [
     /^(tickets\/acquire(Robust)?|semaphore\/acquireOne|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
-    'grant is read too early, so a turn that has come in between is not seen here. enterUntilDue and enterRun read it again, after entering the element; a promise that was queued is settled by the same.',
+    'grant is read too early, so the thread does not see that it has become due in between. enterUntilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
   ],
   [
     /^algorithms\/(twa-semaphore\/twaAcquire|ticket-semaphore\/ticketAcquire): rmw ticket, swapped/,
-    'grant is read too early; the loop that follows reads it again before it sleeps, or sleeps only while it is that.',
+    'grant is read too early. The loop that follows reads it again before the thread sleeps, or the thread sleeps only while grant has that value.',
   ],
   [
     /^algorithms\/(twa-semaphore\/twaAcquire: load grant #1, (zero|ones)|ticket-semaphore\/ticketAcquire: load grant #1, zero)/,
-    'The short-cut for who is due at once is not taken; the loop that follows reads grant again, or compares with it when it sleeps. Counters of these semaphores are not below 0.',
+    'A request that is due at once misses its short-cut. The loop that follows reads grant again, or compares with it in the wait. Counters of these semaphores are not below 0.',
   ],
-  [/^parking\/enqueue: load spin,/, 'It does not poll before it sleeps.'],
+  [/^parking\/enqueue: load spin,/, 'The waiter does not poll before it sleeps.'],
   [
     /^algorithms\/twa-semaphore\/twaAwait: load threshold, ones/,
-    'It takes itself for near (the threshold counts as 2^32 - 1): it polls grant, and looks at it once more before it sleeps.',
+    'The waiter counts as near, since the threshold seems to be 2^32 - 1. It polls grant, and looks at it once more before it sleeps.',
   ],
   [
     /^algorithms\/twa-semaphore\/twaAwait: load sequence #1,/,
-    'If the value is not the true one, the first sleep ends at once, and sequence is read again. If it is, nobody has poked the bucket since.',
+    'If the value is wrong, the first sleep ends at once, and sequence is read again. If it is right, no thread has poked the bucket since.',
   ],
   [
     /^algorithms\/twa-semaphore\/twaAwait: load sequence #2,/,
-    'It stops polling the sequence sooner or later; the number of polls is bounded.',
+    'The waiter stops polling the sequence sooner or later, since the number of polls is bounded.',
   ],
   [
     /^algorithms\/twa-semaphore\/twaAwait: load sequence #3,/,
-    'The sequence after polling: if the value is not the true one, the sleep that follows ends at once, and sequence is read again.',
+    'This is the sequence after polling. If the value is wrong, the sleep that follows ends at once, and sequence is read again.',
   ],
   [
     /^algorithms\/twa-semaphore\/twaAwait: rmw parked #2, swapped/,
-    'The count of who is parked may include it until it has read the sequence: a notify more at most.',
+    'The count of parked waiters may include this one until it has read the sequence. That makes one notify more at most.',
   ],
   [
     /^algorithms\/twa-semaphore\/post: load threshold, zero/,
-    'The bucket of the ticket that is due is poked whatever the threshold; only who is to warm up is another, or nobody.',
+    'The bucket of the ticket that is due is poked whatever the threshold is. Only the waiter that warms up is another, or there is none.',
   ],
   [
     /^algorithms\/twa-semaphore\/post: rmw sequence #1, swapped/,
-    'A waiter that counts itself as parked after that load reads grant after it too, and grant was moved before. Only a waiter that is not due can miss the poke, and its own comes when it is.',
+    'A waiter that counts itself as parked after that load also reads grant after it, and grant was moved before. Only a waiter that is not due can miss the poke, and another poke comes when it is due.',
   ],
   // --- One sleeper at most ---
   [
-    /^(pending-call\/recover|waking\/endWait|closing\/dispose|reaping\/(bury|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
-    'On an element only its owner sleeps, on a doorbell and on wake only its thread.',
+    /^(pending-call\/recover|waking\/endWait|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
+    'Only its owner sleeps on an element, and only its thread on a doorbell and on wake.',
   ],
 ];

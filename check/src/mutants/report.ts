@@ -1,13 +1,13 @@
-/** The report on mutants, as docs/internals/mutants.md has it. */
+/** Writes the report on mutants, docs/internals/mutants.md. */
 import type { Verdict } from './trial.js';
 
-/** A mutant with what was found about it. */
+/** A mutant with the verdict on it. */
 export interface Finding {
   readonly name: string;
   readonly fn: string;
   readonly change: string;
   readonly verdict: Verdict;
-  /** Why it may survive. */
+  /** Why the mutant may survive. */
   readonly reason: string | undefined;
 }
 
@@ -39,7 +39,7 @@ function counts(title: string, by: Map<string, Count>): string {
   return table([title, 'killed', 'explode', 'survive'], rows);
 }
 
-/** In one line: how many, and how many of them are killed, of all and of those without a reason to survive. */
+/** Returns one line: how many mutants there are, and how many are killed, of all and of the harmful ones. */
 export function summary(findings: readonly Finding[]): string {
   const count = (outcome: Verdict['outcome']): number =>
     findings.filter(({ verdict }) => verdict.outcome === outcome).length;
@@ -54,7 +54,7 @@ export function summary(findings: readonly Finding[]): string {
   );
 }
 
-/** By the mutant's name, the model that killed it, as a report says, or several one after the other. */
+/** Reads from a report, or from several one after the other, which model killed each mutant. */
 export function tellers(text: string): Map<string, string> {
   const rows = text
     .split('\n## Told\n')

@@ -1,6 +1,6 @@
 /**
- * What the models tell of a program: each model as it is first, which gives its size and the accesses that it
- * comes to; then mutants, against the models that come to what was changed, the smallest first.
+ * Measures models and tries mutants. Measuring a model gives its size and the accesses that it makes. A mutant is then
+ * tried with the models that make the changed access.
  */
 
 import { PENDING } from '../engine/machine/machine.js';
@@ -13,17 +13,17 @@ import { nameOf, type Regions } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
 import { newMachine } from '../scene/set-up.js';
 
-/** A model on its program as that is. */
+/** What a search of a model finds on the unchanged program. */
 export interface Measure {
   readonly model: string;
   readonly program: ProgramName;
-  /** Infinity if there are more than were to be counted. */
+  /** Infinity if there are more states than the limit. */
   readonly states: number;
-  /** Of each access that it performs, by its place in the file: the kinds of words that it goes to. */
+  /** For each access that the model makes, by its offset in the file: the names of the words that it goes to. */
   readonly words: ReadonlyMap<number, ReadonlySet<string>>;
 }
 
-/** 'killed' by a model, or by its set-up; 'explodes' when it has many times more states; or nobody can tell. */
+/** A model, or its set-up, kills a mutant; a mutant explodes if it has many times more states; else it survives. */
 export type Outcome = 'killed' | 'explodes' | 'survived';
 
 export interface Verdict {
@@ -32,7 +32,7 @@ export interface Verdict {
   readonly message?: string;
 }
 
-/** So many times a model's own states are more than any that is as good as the core would have. */
+/** A mutant explodes if it has so many times the states of the unchanged program, which no harmless mutant has. */
 const MOST_TIMES = 20;
 const LEAST_STATES = 1000;
 
@@ -53,7 +53,7 @@ function add(words: Map<number, Set<string>>, offset: number, word: string): voi
   words.set(offset, (words.get(offset) ?? new Set()).add(word));
 }
 
-/** The name of a word, without which object or line it is of. */
+/** Returns the name of a word without its object or line. */
 function fieldAt(address: number, regions: Regions): string {
   const [, field = ''] = /^(?:\w+\.)?(.*?)\d*$/.exec(nameOf(address, regions)) ?? [];
   return field.startsWith('+') ? 'bytes' : field;
@@ -79,7 +79,7 @@ export function measure(program: Program, model: Model, most = Infinity): Measur
   };
 }
 
-/** The accesses of the set-up of every model, as those of a model. */
+/** Measures the accesses that the set-up of every model makes. */
 export function measureSetUp(program: ProgramName): Measure {
   const seen: { offset: number; address: number }[] = [];
   const { regions } = newMachine(loadProgram(program), 1, {}, false, (machine, t) =>
@@ -90,13 +90,13 @@ export function measureSetUp(program: ProgramName): Measure {
   return { model: 'set-up', program, states: 0, words };
 }
 
-/** What accesses go to, by what was seen in models: 'state', or 'grant/ticket'. */
+/** Names the words that an access goes to, as the models have seen: 'state', or 'grant/ticket'. */
 export function wordsIn(measures: readonly Measure[]): (site: { readonly offset: number }) => string {
   return ({ offset }) =>
     [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
 }
 
-/** Tries the candidates one after the other, until one tells or they have taken so many states together. */
+/** Tries candidates until one kills the mutant, or until those tried have `budget` states together. */
 export function tryMutant(
   program: Program,
   candidates: readonly (readonly [model: Model, states: number])[],
@@ -115,7 +115,7 @@ export function tryMutant(
       if (!exhaustive)
         exploded ??= { outcome: 'explodes', model: model.name, message: `more than ${states} states` };
     } catch (error) {
-      // Plain errors are what the set-up runs into, or the machine cannot go on with.
+      // The set-up of a mutant, or the machine, may throw a plain Error. Other errors are mistakes of the checker.
       if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) throw error;
       return { outcome: 'killed', model: model.name, message: error.message };
     }

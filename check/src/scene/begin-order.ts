@@ -1,15 +1,15 @@
 /**
- * The order in which threads begin that do the same: that of their numbers, so that one order stands for all.
+ * Lets threads that run the same program begin in the order of their numbers, so that one order stands for all.
  *
- * A thread begins with its first write to a word that is nobody's own, neither in a thread's record nor in an
- * element. Threads of the same program are told apart by nothing but their records and elements, which the code
- * copies, compares for equality and follows, no more: but for the pool, in which it looks for a free element in the
- * order of their numbers (see `distinguishes`), and for dispose and reap, which look at elements in that order, so
- * that a model with one of these says nothing of who is alike. So renaming two of them, with all that is theirs, turns an
- * execution into another; and each execution can be renamed so that they begin in order, those last which never do.
- * So what is wrong in any state is found in one that is as good. The other way round, a state may be said to have no
- * way to its end only because the way needs somebody to begin out of order: that shows as a violation which
- * `--no-reduce` does not find, and the model is then to say nothing of who is alike.
+ * A thread begins with its first write to a word that is neither in a thread's record nor in an element. Only their
+ * records and elements distinguish threads of the same program, and the code does no more with these than copy, compare
+ * for equality and follow them. Only the look for a free element goes by the order of the pool (see `distinguishes`),
+ * and so do dispose and reap, so that a model with these gives no `alike`.
+ *
+ * So renaming two threads, with all that is theirs, turns an execution into another. Each execution can be renamed so
+ * that its threads begin in order, those last that never begin. So no fault is missed. But a state may seem to have no
+ * way to the end because a thread would have to begin out of order. That is a violation which `--no-reduce` does not
+ * find, and the model must give no `alike`.
  */
 import type { Scene } from './scene.js';
 import * as words from './words.js';
@@ -18,25 +18,25 @@ const { BEGUN } = words;
 
 export class BeginOrder {
   readonly #scene: Scene;
-  /** Of each thread, what it does; empty if all differ. */
+  /** What each thread does; empty if all differ. */
   readonly #alike: readonly string[];
-  /** Globals that say where threads look for a free element, object and name. */
+  /** The globals that say where threads look for a free element, object and name. */
   readonly #looks: readonly number[];
-  /** Their values when the order was set. */
+  /** The values of these globals when the order was set. */
   readonly #hints: number[] = [];
   /** The thread that must have begun before t may, or -1. */
   readonly #before: number[] = [];
   /** Whether threads begin in order. */
   #kept = false;
 
-  /** `alike` says of each thread what it does, if some do the same. */
+  /** `alike` says what each thread does. */
   constructor(scene: Scene, alike: readonly string[] | undefined, looks: readonly number[]) {
     this.#scene = scene;
     this.#alike = alike !== undefined && new Set(alike).size < alike.length ? alike : [];
     this.#looks = looks;
   }
 
-  /** In the order of their numbers: 1, in any: 0, in the reverse order: -1. */
+  /** Sets the order in which threads begin: that of their numbers (1), any (0), or the reverse order (-1). */
   set(order: 1 | 0 | -1): void {
     const { threads, machine } = this.#scene;
     this.#kept = this.#alike.length > 0 && order !== 0;
@@ -50,7 +50,7 @@ export class BeginOrder {
     }
   }
 
-  /** Whether the order is kept, and a thread has given an element, object or name back or looked for one. */
+  /** Says whether the order is kept, and a thread has looked for an element, object or name, or has given one back. */
   distinguishes(): boolean {
     if (!this.#kept) return false;
     const { threads, machine } = this.#scene;
@@ -61,7 +61,7 @@ export class BeginOrder {
     return false;
   }
 
-  /** Whether t need not wait with its next access until another has begun. */
+  /** Says whether t may make its next access before any other thread begins. */
   mayMove(t: number): boolean {
     const u = this.#before[t];
     const scene = this.#scene;
@@ -69,12 +69,12 @@ export class BeginOrder {
     return scene.finished(u) || !this.#begins(t);
   }
 
-  /** Notes, before t performs its next access, whether it begins with that. */
+  /** Notes whether t begins with its next access, which it is about to perform. */
   note(t: number): void {
     if (this.#kept && this.#scene.get(t, BEGUN) === 0 && this.#begins(t)) this.#scene.set(t, BEGUN, 1);
   }
 
-  /** Whether the next access of t is a write to a word that is nobody's own. */
+  /** Says whether the next access of t is a write to a word that is in no record and no element. */
   #begins(t: number): boolean {
     if (!this.#scene.pendingIsWrite(t)) return false;
     const address = this.#scene.accessed(t);

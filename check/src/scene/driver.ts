@@ -1,11 +1,11 @@
 /**
- * The driver: takes the steps of a model's programs over a scene, at the granularity of single accesses to shared memory.
- * It is the state space that the search explores.
+ * The driver takes the steps of a model's programs over a scene, one access to shared memory at a time. It is the state
+ * space that the search explores.
  *
- * In each state some choices are open: a thread performs its next access, a parked thread's wait runs out, a thread is
- * killed. After each step the driver goes on with the programs, which are what the library's TypeScript does around the
- * core (ops/), and checks the invariants (invariants/). Everything that a choice changes can be undone, and everything
- * that decides the future goes into the hash.
+ * In each state some choices are open: a thread performs its next access, a parked thread times out, a thread is
+ * killed. After each step the driver goes on with the programs, which do the work of the library's TypeScript around
+ * the core (ops/), and checks the invariants (invariants/). Every effect of a choice can be undone, and the hash covers
+ * all that decides the future.
  */
 import * as engine from '../engine/machine/machine.js';
 import * as kinds from '../engine/search/choice.js';
@@ -25,8 +25,7 @@ import { recordOf } from './set-up.js';
 import { accessText, hostText, nameAt, whereIs } from './trace-text.js';
 import * as words from './words.js';
 
-// Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
-// at each use (the machine does the same).
+// V8 folds the values of these local constants into the code, but looks up imported names at each use.
 const { GIVING, HOST, HOST_ADDRESS, HOST_VALUE, MARKED, OP, PHASE, PROMISES, QUEUE, RESULT, TAKEN } = words;
 const { CHOICES, KILL, STEP, TIME_OUT } = kinds;
 const { DEAD, NOTIFY, PARKED, PENDING, WAIT } = engine;
@@ -34,11 +33,11 @@ const NO_CALL = engine.IDLE;
 const { ALIVE, ELEMENT_SIZE, FREE, IDLE, LIFE_STATE, PUBLISHED_NAMES, RESERVED, THREAD_SIZE } = layout;
 const EPOCH = layout.constant('EPOCH');
 const USED_ELEMENTS = layout.constant('USED_ELEMENTS');
-/** Above the phases of any operation; phases taken for one would only say that more may be done. */
+/** A bound on the phases of an operation. More phases would share places, which only makes the search assume more. */
 const PHASES = 64;
-/** An epoch that no value which is always the same would give. */
+/** An epoch that differs from any constant value that a mutant reads. */
 const AGE = 3;
-/** What of an element is as it was when it is nobody's, or a spare; all else is whatever it has been last. */
+/** These words keep their values in an element that nobody owns, or that is a spare. The others have any value. */
 const KEPT = new Set([layout.E_STATE, layout.E_REQUEST, layout.E_CELLS]);
 
 export class Driver extends Scene implements StateSpace {
@@ -48,7 +47,7 @@ export class Driver extends Scene implements StateSpace {
   /** Whether the last choice may have moved other threads than its own. */
   others = false;
   readonly #programs: readonly (readonly Op[])[];
-  /** Above the operations of any thread, as far as its program goes. */
+  /** A bound on the operations of a program. */
   readonly #operations: number;
   readonly #order: BeginOrder;
   readonly #hash: StateHash;
@@ -105,7 +104,7 @@ export class Driver extends Scene implements StateSpace {
     this.ghosts.undo(marks[at + 1]);
   }
 
-  /** By operation, phase and instruction of the pending access. */
+  /** Numbers a place by operation, phase and instruction of the pending access. */
   placeOf(t: number): number {
     const at = this.machine.instruction(t) * this.#operations + this.get(t, OP);
     return at * PHASES + this.get(t, PHASE);
@@ -123,7 +122,7 @@ export class Driver extends Scene implements StateSpace {
     return this.machine.status(t) === DEAD || this.#waitsInVain(t);
   }
 
-  /** Whether t waits for a death, and nobody has died or can die any more. */
+  /** Says whether t waits for a death that can no longer come. */
   #waitsInVain(t: number): boolean {
     if (!this.kills || !this.#op(t)?.supervises || this.ghosts.deaths > 0) return false;
     for (let u = 0; u < this.threads; u++) {
@@ -132,12 +131,12 @@ export class Driver extends Scene implements StateSpace {
     return this.model.mortal?.includes(t) === false;
   }
 
-  /** The operation that is under way; none at the end of the program. */
+  /** Returns the operation under way; undefined at the end of the program. */
   #op(t: number): Op | undefined {
     return this.#programs[t][this.get(t, OP)];
   }
 
-  /** Whether somebody reaps the dead. */
+  /** Whether a thread reaps the dead. */
   get #supervised(): boolean {
     return this.#programs.some((program) => program.some(({ supervises }) => supervises));
   }
@@ -181,7 +180,7 @@ export class Driver extends Scene implements StateSpace {
     return this.machine.killable(t);
   }
 
-  /** Performs a choice. Throws a Violation if it breaks what is promised. */
+  /** Performs a choice. Throws a Violation if it breaks a promise. */
   apply(choice: number): void {
     const t = Math.floor(choice / CHOICES);
     const kind = choice - t * CHOICES;
@@ -234,7 +233,7 @@ export class Driver extends Scene implements StateSpace {
     this.machine.kill(t);
   }
 
-  /** Whether the thread is about to change anything but what tells it that it is alive. */
+  /** Says whether the pending access changes anything but the thread's record, by which it learns that it is alive. */
   #acts(t: number): boolean {
     const { machine } = this;
     return (
@@ -244,7 +243,7 @@ export class Driver extends Scene implements StateSpace {
     );
   }
 
-  /** Names alone are accessed with no atomic instruction: they are written before a compare-and-swap publishes them. */
+  /** Allows plain accesses to names alone, which are written before a compare-and-swap publishes them. */
   #checkPlain(t: number): void {
     const { address, fn } = this.machine.describe(t);
     if (address >= this.regions.names && address < this.regions.threads) return;
@@ -286,7 +285,7 @@ export class Driver extends Scene implements StateSpace {
     if (this.permits.wrote(t, kind, address, lo, hi)) this.model.wrote?.(this, t, address, lo);
   }
 
-  /** Goes on with the program of a thread that has nothing under way. */
+  /** Goes on with the program of a thread that has no call and no access under way. */
   #advance(t: number): void {
     const program = this.#programs[t];
     const m = this.machine;
@@ -305,7 +304,7 @@ export class Driver extends Scene implements StateSpace {
     }
   }
 
-  /** Clears what no later call reads, unless it comes after one that was cut short, so that states which differ only there are one. */
+  /** Clears what no later call reads, so that states which differ only there are one. A call cut short keeps all. */
   #forget(t: number): void {
     const { pendingCall, dead, last } = this.globals;
     if (pendingCall >= 0 && this.machine.get(t, pendingCall) !== 0) return;
@@ -349,7 +348,7 @@ export class Driver extends Scene implements StateSpace {
     }
   }
 
-  /** Every dead thread's record is free again, and who died with permits has been counted. */
+  /** Checks that every dead thread's record is free again, and that each owner that died has been counted. */
   #checkReaped(): void {
     for (let t = 0; t < this.threads; t++) {
       if (this.dead(t) && (lifeOf(this, t) & LIFE_STATE) !== FREE)
@@ -359,7 +358,7 @@ export class Driver extends Scene implements StateSpace {
     checkRecords(this, this.#supervised);
   }
 
-  /** The elements that living threads own between their calls. */
+  /** Returns the elements that living threads own between their calls. */
   #spares(): Set<number> {
     const spares = new Set<number>();
     for (let t = 0; t < this.threads; t++) {

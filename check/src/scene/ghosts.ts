@@ -1,28 +1,28 @@
 /**
- * Ghosts: what the checks keep beside the memory, where the code under test cannot see it. Who holds what, who owns
- * which element, how far each thread is in its program (words.ts), and the hashes of the threads.
+ * Ghosts are what the checks keep beside the memory, where the code under test cannot see it: the permits that threads
+ * hold, the owners of elements, the place of each thread in its program (words.ts), the threads' hashes.
  *
- * All of it lies in one ledger, so that it is undone with the step that changed it. All but the hashes of the threads is
- * hashed, since it decides what the checks say later.
+ * One ledger has all of it, so that it is undone with the step that changed it. All but the hashes of the threads is
+ * hashed, since it decides later verdicts of the checks.
  */
 import { Ledger } from '../engine/machine/ledger.js';
 import * as words from './words.js';
 
-// A constant of this module's own: the engine folds its value into the code, but looks up what is imported.
+// V8 folds the value of this local constant into the code, but looks up imported names at each use.
 const { WORDS } = words;
 
 export const MOST_SEMAPHORES = 2;
 export const MOST_ELEMENTS = 24;
 
 export class Ghosts extends Ledger {
-  /** Whether anything was set since this was set to false. */
+  /** Whether a word was set after this was set to false. */
   touched = false;
-  /** Where the words of the semaphores begin, behind those of the threads. */
+  /** The index of the first word of the semaphores, which follow the threads. */
   readonly #semaphores: number;
-  /** Where the owners of the elements begin. */
+  /** The index of the first owner of an element. */
   readonly #owners: number;
   readonly #deaths: number;
-  /** Where the hashes of the threads begin, two words each. */
+  /** The index of the first hash of a thread; each has two words. */
   readonly #hashes: number;
 
   constructor(threads: number) {
@@ -37,7 +37,7 @@ export class Ghosts extends Ledger {
     this.#hashes = hashes;
   }
 
-  /** A word of a thread's (words.ts). */
+  /** Returns a word of a thread (words.ts). */
   word(t: number, word: number): number {
     return this.get(t * WORDS + word);
   }
@@ -47,7 +47,7 @@ export class Ghosts extends Ledger {
     this.set(t * WORDS + word, value);
   }
 
-  /** The permits of a semaphore that threads hold. */
+  /** Returns the permits of a semaphore that threads hold. */
   held(semaphore: number): number {
     return this.get(this.#semaphores + semaphore);
   }
@@ -57,7 +57,7 @@ export class Ghosts extends Ledger {
     this.set(this.#semaphores + semaphore, value);
   }
 
-  /** The permits that were made of a semaphore. */
+  /** Returns the permits of a semaphore that were made. */
   made(semaphore: number): number {
     return this.get(this.#semaphores + MOST_SEMAPHORES + semaphore);
   }
@@ -67,7 +67,7 @@ export class Ghosts extends Ledger {
     this.set(this.#semaphores + MOST_SEMAPHORES + semaphore, value);
   }
 
-  /** The low word of grant when that was closed; what is disposed of in models does not wrap. */
+  /** Returns the low word of grant at the time when it was closed. In models that dispose, grant does not wrap. */
   grantAtClose(semaphore: number): number {
     return this.get(this.#semaphores + 2 * MOST_SEMAPHORES + semaphore);
   }
@@ -77,7 +77,7 @@ export class Ghosts extends Ledger {
     this.set(this.#semaphores + 2 * MOST_SEMAPHORES + semaphore, value);
   }
 
-  /** How many have died with permits of a robust semaphore. */
+  /** Returns how many threads have died with permits of a robust semaphore. */
   ownersDied(semaphore: number): number {
     return this.get(this.#semaphores + 3 * MOST_SEMAPHORES + semaphore);
   }
@@ -86,7 +86,7 @@ export class Ghosts extends Ledger {
     this.set(this.#semaphores + 3 * MOST_SEMAPHORES + semaphore, this.ownersDied(semaphore) + 1);
   }
 
-  /** The number + 1 of the thread that owns an element, or 0. */
+  /** Returns the number + 1 of the thread that owns an element, or 0. */
   elementOwner(e: number): number {
     return this.get(this.#owners + e);
   }

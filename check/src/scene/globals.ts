@@ -1,4 +1,4 @@
-/** The globals of each module that a scene must know: which of them the checks read, and which are dead between calls. */
+/** Lists the globals of each module that the checks read, and those that are dead between calls. */
 import type { Program } from '../engine/wasm/code.js';
 import type { ProgramName } from '../programs.js';
 import { globalIndex } from './set-up.js';
@@ -7,15 +7,15 @@ interface Names {
   readonly ticketTaken: string;
   /** The elements that a thread owns between its calls. */
   readonly spares: readonly string[];
-  /** Where a thread looks first for what is free. */
+  /** Where a thread first looks for a free element, object or name. */
   readonly looks: readonly string[];
-  /** Besides ticketTaken: read only by what a call leaves to the call after it, and so dead between two operations. */
+  /** Besides ticketTaken: the calls of one operation pass them on, so they are dead between two operations. */
   readonly dead: readonly string[];
-  /** Nobody reads them when the thread has come to the end of its program. */
+  /** They are dead when the thread has come to the end of its program. */
   readonly last: readonly string[];
-  /** Unless this says that the call before was cut short. */
+  /** Not 0 if the call before was cut short. Then no global is dead. */
   readonly pendingCall?: string;
-  /** Says by which way a waiter got off a chain that it need not have pushed itself on: 1 to 4, else 0. */
+  /** By which way a waiter got off a chain that it need not have joined: 1 to 4, else 0. */
   readonly recovery?: string;
 }
 
@@ -51,7 +51,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
   },
 };
 
-/** The same globals by their numbers in a program; -1 for one that its module does not have. */
+/** The same globals by their numbers in a program; -1 for a global that the module does not have. */
 export interface Globals {
   readonly ticketTaken: number;
   readonly spares: readonly number[];

@@ -1,4 +1,4 @@
-/** The hash of a state: of the memory, of the ghosts, and of each thread. A step computes only what it changes. */
+/** Computes the hash of a state from the memory, the ghosts and each thread. A step recomputes only what it changes. */
 import type { Machine } from '../engine/machine/machine.js';
 import type { Ghosts } from './ghosts.js';
 
@@ -15,13 +15,13 @@ export class StateHash {
     this.#threads = threads;
   }
 
-  /** After a change of thread t alone. */
+  /** Updates the hash after a change of thread t alone. */
   update(t: number): void {
     this.#hash(t);
     this.#combine();
   }
 
-  /** After changes of any threads. */
+  /** Computes the hash after changes of any threads. */
   compute(): void {
     for (let t = 0; t < this.#threads; t++) this.#hash(t);
     this.#combine();

@@ -1,6 +1,6 @@
 /**
- * The core's own constants, read from core/memory/layout.ts, so that they are written once. The bases of the arena's
- * regions are globals of the core; what an address means follows from both.
+ * Reads the core's constants from core/memory/layout.ts, so that they are written once. The bases of the arena's
+ * regions are globals of the core. Both together give an address its meaning.
  */
 import { layoutText } from '../files.js';
 
@@ -11,7 +11,7 @@ for (const [, name, value] of layoutText().matchAll(
   constants.set(name as string, Number(value));
 }
 
-/** A constant of core/memory/layout.ts. */
+/** Returns a constant of core/memory/layout.ts. */
 export function constant(name: string): number {
   const value = constants.get(name);
   if (value === undefined) throw new Error(`core/memory/layout.ts has no constant ${name}`);
@@ -61,12 +61,12 @@ export const LIFE_STATE = constant('LIFE_STATE');
 export const FREE = constant('FREE');
 export const ALIVE = constant('ALIVE');
 export const STILL_AWAKE = constant('STILL_AWAKE');
-/** Of a thread's life; of the machine's states there is another of that name. */
+/** The state of a thread's life. The machine has a status of the same name. */
 export const DEAD_LIFE = constant('DEAD');
 export const TIMED_OUT = constant('TIMED_OUT');
 export const ANSWER_FULL = constant('ANSWER_FULL');
 export const STATE_MASK = constant('STATE_MASK');
-/** The one count that falls too; those before it never do. */
+/** This count may fall; the counts before it in memory only rise. */
 export const PUBLISHED_NAMES = constant('PUBLISHED_NAMES');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
@@ -76,7 +76,7 @@ export const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
 export const ANSWER_HELD = constant('ANSWER_HELD');
 export const ANSWER_CLOSED = constant('ANSWER_CLOSED');
 
-/** First bytes of the regions of an arena. */
+/** The first byte of each region of an arena. */
 export interface Regions {
   readonly objects: number;
   readonly names: number;
@@ -182,7 +182,7 @@ const ELEMENT = words({
   E_PASSED: 'passed',
 });
 
-/** What the word at this address is, for a reader of traces. */
+/** Names the word at this address in a trace. */
 export function nameOf(address: number, at: Regions): string {
   const inLine = (kind: string, base: number, size: number, fields: Map<number, string>): string => {
     const offset = (address - base) % size;
@@ -203,7 +203,7 @@ export function nameOf(address: number, at: Regions): string {
   return HEADER.get(address) ?? `header+${address}`;
 }
 
-/** A value as the word at this address means it. */
+/** Renders a value by the meaning of the word at this address. */
 export function meaningOf(value: bigint, address: number, at: Regions): string {
   if (address >= at.elements && (address - at.elements) % ELEMENT_SIZE === E_STATE) {
     return `${STATES[Number(value & BigInt(STATE_MASK))]}#${value / BigInt(constant('EPOCH'))}`;

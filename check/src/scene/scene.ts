@@ -1,11 +1,11 @@
 /**
- * A scene: threads over one arena, as the programs of a model and the checks see them.
+ * A scene is threads over one arena, as the programs of a model and the checks see them.
  *
  *     machine   core.wasm or another   one interpreter a thread, over one memory
- *     ghosts    who holds what         bookkeeping of the checks; the code under test cannot see it
+ *     ghosts    permits and owners     bookkeeping of the checks; the code under test cannot see it
  *
- * The ops of a program (ops/) begin calls of the core and accesses of the library's own here, and tell the scene who
- * has been admitted and who gives back. The driver (driver.ts) takes the steps.
+ * The ops of a program (ops/) begin calls of the core and accesses of the library's own here, and report admissions and
+ * releases to the scene. The driver (driver.ts) takes the steps.
  */
 import * as engine from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
@@ -31,56 +31,55 @@ import { type ArenaSizes, finish, globalIndex, newMachine, objectIn, recordOf } 
 import { valueAt } from './trace-text.js';
 import * as words from './words.js';
 
-// Names of this module's own: the engine folds the values of such into the code, but looks up what is imported
-// at each use (the machine does the same).
+// V8 folds the values of these local constants into the code, but looks up imported names at each use.
 const { HOST, HOST_ADDRESS, HOST_VALUE, MARKED, RESULT, TAKEN } = words;
 const { DEAD, PENDING, RMW, WAIT } = engine;
 
-// Of a thread that was terminated in its sleep.
+// Values of MARKED, of a thread that was terminated in its sleep.
 export const TERMINATED = 1;
 const REAPED_ASLEEP = 2;
 
-// Which access of the library's own is pending.
+// Values of HOST: which access of the library's own is pending.
 const HOST_LOAD = 1;
 const HOST_WAIT = 2;
 const HOST_STORE = 3;
 const HOST_CMPXCHG = 4;
 const HOST_EXCHANGE = 5;
 
-/** The settings of a model: how its arena, its threads and their deaths are. */
+/** The settings of a model: its arena, its threads and their deaths. */
 export interface Settings {
   readonly name: string;
-  /** The module that it runs on: core by default. */
+  /** The module that the model runs on; the core by default. */
   readonly program?: ProgramName;
   readonly arena?: ArenaSizes;
   /**
-   * What each thread does, in words: those of the same words differ in nothing else, so in which order they begin is
-   * all one, and they begin in the order of their numbers (see `symmetry`). Not where threads die: who reaps looks at
-   * records and elements in the order of their numbers, and so does who disposes. Default: each differs.
+   * A text for each thread; by default all differ. Threads with the same text run the same program, so they begin in
+   * the order of their numbers (begin-order.ts). Not for models with deaths or dispose, since reap and dispose look at
+   * records and elements in the order of their numbers.
    */
   readonly alike?: readonly string[];
-  /** Whether some may rightly be left waiting at the end. */
+  /** Whether threads may be left waiting at the end. */
   readonly mayWait?: boolean;
-  /** Deaths at most, and of which threads (default: of all). */
+  /** The highest number of deaths, and the threads that may die; by default all may. */
   readonly deaths?: number;
   readonly mortal?: readonly number[];
-  /** Whether every element of the arena has been used a few times before, as after some time. */
+  /** Whether every element of the arena has been used a few times before. */
   readonly aged?: boolean;
-  /** Those of them that die only in their sleep, so that where they die is given. */
+  /** The threads that die only in their sleep, so that the place of their death is given. */
   readonly asleep?: readonly number[];
-  /** Whether threads die only in their sleep, stay there, and may still be woken: and run on, if before they are reaped. */
+  /** Whether threads die only in their sleep, and stay there. A thread woken before it is reaped runs on. */
   readonly undead?: boolean;
-  /** Whether permits or elements are left behind on purpose, so that the end says nothing about them. */
+  /** Whether permits or elements are left behind on purpose, so that the end is not checked for them. */
   readonly leaves?: boolean;
-  /** Whether the counts that only diagnostics read are kept, and belong to the states. */
+  /** Whether the counts that only diagnostics read are kept, and are part of the states. */
   readonly counts?: boolean;
-  /** For the ops of a mutex: each unlock makes its thread forget what it has guessed. */
+  /** For the ops of a mutex: whether an unlock makes its thread forget its guess of the word. */
   readonly forgets?: boolean;
-  /** Also: whoever locks learns of deaths, so that these are not all left to be learnt of. */
+  /** For the ops of a mutex: whether a lock reports deaths, so that fewer are left to be reported. */
   readonly learns?: boolean;
-  /** Too large to be searched to its end: only with so many switches away from a thread that could go on. */
+  /** A bound, for a model too large to be searched to its end, on switches away from a thread that could go on. */
   readonly preemptions?: number;
-  /** Whether it takes more than a few seconds. */
+  /** Whether the search takes more than a few seconds. */
   readonly long?: boolean;
 }
 
@@ -92,7 +91,7 @@ export interface SemaphoreOptions {
   readonly kind?: number;
   readonly first?: bigint;
   readonly robust?: boolean;
-  /** One of HASH_*: of the algorithms' semaphores, in place of robust. */
+  /** One of HASH_*, which the algorithms' semaphores have in place of `robust`. */
   readonly hash?: number;
 }
 
@@ -101,22 +100,22 @@ export abstract class Scene {
   readonly model: Settings;
   readonly program: Program;
   readonly threads: number;
-  /** The same as a list: 0, 1, ... */
+  /** The numbers of the threads: 0, 1, ... */
   readonly threadNumbers: readonly number[];
   readonly regions: Regions;
   readonly ghosts: Ghosts;
   readonly permits: Permits;
-  /** What stands in cells that a model has taken for good. */
+  /** The value in cells that a model has taken for good. */
   filler = 0;
   /** Addresses of the model's semaphores. */
   readonly semaphores: number[] = [];
-  /** Words whose writes the model is told of. */
+  /** The words whose writes the model looks at. */
   readonly watched = new Set<number>();
   protected readonly globals: Globals;
   protected readonly elements: ElementGuard;
   /** Whether threads die. */
   protected readonly kills: boolean;
-  /** Of each semaphore: the attachments of the threads. */
+  /** For each semaphore, the attachments of the threads. */
   readonly #attachments: number[][] = [];
   readonly #robust: boolean[] = [];
 
@@ -143,10 +142,10 @@ export abstract class Scene {
   /** Kills a thread. */
   abstract kill(t: number): void;
 
-  /** Whether the thread has come to the end of its program. */
+  /** Says whether the thread has come to the end of its program. */
   abstract finished(t: number): boolean;
 
-  /** Calls back for each request that still waits: of threads in acquire, and of promises. */
+  /** Calls back for each request that still waits, of a thread in acquire or of a promise. */
   abstract waiters(
     found: (t: number, semaphore: number, width: number, lo: number, hi: number) => void,
   ): void;
@@ -183,7 +182,7 @@ export abstract class Scene {
     return address;
   }
 
-  /** Makes an object of another kind, of which the model keeps its own ghosts. */
+  /** Makes an object of another kind, for which the model keeps its own ghosts. */
   object(kind: number, spin: number, threshold: number, permits = 1, first = 0n): number {
     const lo = Number(BigInt.asIntN(32, first));
     const hi = Number(BigInt.asIntN(32, first >> 32n));
@@ -196,24 +195,24 @@ export abstract class Scene {
     return this.#robust[semaphore];
   }
 
-  /** Where permits of a robust semaphore are counted that the thread holds; 0 for another. */
+  /** Returns the attachment that counts the thread's permits of a robust semaphore; 0 if it is not robust. */
   robust(t: number, semaphore: number): number {
     return this.#robust[semaphore] ? this.attachment(t, semaphore) : 0;
   }
 
-  /** The thread's attachment to a semaphore. */
+  /** Returns the thread's attachment to a semaphore. */
   attachment(t: number, semaphore: number): number {
     return this.#attachments[semaphore]?.[t] ?? 0;
   }
 
-  /** The object of an attachment, as its element says. */
+  /** Returns the object of an attachment. */
   objectOf(attachment: number): number {
     return objectIn(this, this.regions.elements + (attachment - 1) * ELEMENT_SIZE);
   }
 
   // --- Calls -------------------------------------------------------------------------------------------------
 
-  /** Runs a call of one thread to its end, alone: for setting up. */
+  /** Runs a call of one thread to its end while the others stand still, for setting up. */
   callNow(t: number, name: string, ...args: number[]): number {
     this.machine.call(t, this.#function(name), ...args);
     finish(this.machine, t, () => this.elements.step(t));
@@ -236,7 +235,7 @@ export abstract class Scene {
 
   // --- Words -------------------------------------------------------------------------------------------------
 
-  /** A word of the thread's own, beside the machine (words.ts). */
+  /** Returns a word of the thread's own, beside the machine (words.ts). */
   get(t: number, word: number): number {
     return this.ghosts.word(t, word);
   }
@@ -245,7 +244,7 @@ export abstract class Scene {
     this.ghosts.setWord(t, word, value);
   }
 
-  /** A global of a thread's instance. */
+  /** Returns a global of a thread's instance. */
   global(t: number, name: string): number {
     return this.machine.get(t, globalIndex(this.program, name));
   }
@@ -255,7 +254,7 @@ export abstract class Scene {
     this.machine.set(t, globalIndex(this.program, name), 0, 0);
   }
 
-  /** Address of the thread's spare element. */
+  /** Returns the address of the thread's spare element. */
   spare(t: number): number {
     return this.machine.get(t, this.globals.spares[0]);
   }
@@ -264,12 +263,12 @@ export abstract class Scene {
     return recordOf(this, t) + T_DOORBELL;
   }
 
-  /** What is noted as due, of the numbers below 32: a model has no more elements. */
+  /** Returns the address of the word of what is due for elements below 32: a model has no more. */
   due(t: number): number {
     return recordOf(this, t) + T_DUE;
   }
 
-  /** The value of a word, as its meaning. */
+  /** Renders the value of a word by its meaning. */
   value(address: number, bytes: number): string {
     return valueAt(this, address, bytes);
   }
@@ -287,14 +286,14 @@ export abstract class Scene {
     this.set(t, HOST_VALUE, value);
   }
 
-  /** What was there is the result. */
+  /** Begins an exchange. Its result is the value before. */
   hostExchange(t: number, address: number, value: number): void {
     this.set(t, HOST, HOST_EXCHANGE);
     this.set(t, HOST_ADDRESS, address);
     this.set(t, HOST_VALUE, value);
   }
 
-  /** The same. */
+  /** Begins a compare-and-swap. Its result is the value before. */
   hostCmpxchg(t: number, address: number, expected: number, value: number): void {
     this.set(t, HOST, HOST_CMPXCHG);
     this.set(t, HOST_ADDRESS, address);
@@ -302,7 +301,7 @@ export abstract class Scene {
     this.set(t, RESULT, value);
   }
 
-  /** Which may run out, if `timed`. */
+  /** Begins a wait, which may time out if `timed`. */
   hostWait(t: number, address: number, expected: number, timed = false): void {
     this.set(t, HOST, HOST_WAIT);
     this.set(t, HOST_ADDRESS, address);
@@ -310,7 +309,7 @@ export abstract class Scene {
     this.set(t, RESULT, Number(timed));
   }
 
-  /** Performs the access of the library's own that is pending. */
+  /** Performs the pending access of the library's own. */
   protected performHost(t: number): void {
     const kind = this.get(t, HOST);
     const address = this.get(t, HOST_ADDRESS);
@@ -338,7 +337,7 @@ export abstract class Scene {
     return this.machine.pendingKind(t) < WAIT ? this.machine.pendingAddress(t) >>> 3 : -1;
   }
 
-  /** The address of the next access, of the core or of the library's own. */
+  /** Returns the address of the next access, of the core or of the library's own. */
   accessed(t: number): number {
     return this.machine.status(t) === PENDING ? this.machine.pendingAddress(t) : this.get(t, HOST_ADDRESS);
   }
@@ -353,7 +352,7 @@ export abstract class Scene {
       : this.get(t, HOST) >= HOST_STORE;
   }
 
-  /** Whether the next access of t counts something that only diagnostics read: nobody else can tell when. */
+  /** Says whether the next access of t writes a count that only diagnostics read. */
   silent(t: number): boolean {
     const { machine } = this;
     return (
@@ -374,14 +373,14 @@ export abstract class Scene {
     );
   }
 
-  /** The words of counters, and those that the model is told of. */
+  /** Returns the addresses of counters, and of the words whose writes the model looks at. */
   visibleWords(): number[] {
     return [...this.semaphores.flatMap((address) => [address + TICKET, address + GRANT]), ...this.watched];
   }
 
   // --- Permits -----------------------------------------------------------------------------------------------
 
-  /** The low and high word of the ticket that the thread took last, by what it did to the counter. */
+  /** Return the low and high word of the ticket that the thread took last, as its write to the counter showed. */
   ticketLo(t: number): number {
     return this.get(t, TAKEN);
   }
@@ -390,7 +389,7 @@ export abstract class Scene {
     return this.get(t, TAKEN + 1);
   }
 
-  /** The thread is admitted by the call that has returned, so the core must know its ticket. */
+  /** Records that the call that has returned admitted the thread, whose ticket its instance knows. */
   admittedNow(t: number, semaphore: number, width: number): void {
     const [lo, hi] = [this.ticketLo(t), this.ticketHi(t)];
     const { ticketTaken } = this.globals;
@@ -400,22 +399,22 @@ export abstract class Scene {
     this.admitted(t, semaphore, width, lo, hi);
   }
 
-  /** Thread t has been admitted with `width` permits from this ticket on. */
+  /** Records that thread t has been admitted with `width` permits from this ticket on. */
   admitted(t: number, semaphore: number, width: number, ticketLo: number, ticketHi: number): void {
     this.permits.admitted(t, semaphore, width, ticketLo, ticketHi);
   }
 
-  /** With its next access thread t gives back `width` permits, below 256; what nobody holds is made anew. */
+  /** Notes that t gives back `width` permits, below 256, with its next access: its `own` ones, or new ones. */
   releasing(t: number, semaphore: number, width: number, own: boolean): void {
     this.permits.releasing(t, semaphore, width, own);
   }
 
-  /** grant - ticket number, exact up to 2^52. */
+  /** Returns grant - ticket number, exact up to 2^52. */
   grantMinus(semaphore: number, lo: number, hi: number): number {
     return this.permits.grantMinus(semaphore, lo, hi);
   }
 
-  /** Whether the semaphore has been disposed of. */
+  /** Says whether the semaphore has been disposed of. */
   closed(semaphore: number): boolean {
     return this.permits.closed(semaphore);
   }
@@ -434,23 +433,23 @@ export abstract class Scene {
     return this.machine.status(t) === DEAD || this.get(t, MARKED) === REAPED_ASLEEP;
   }
 
-  /** Whether as many have died as may. */
+  /** Whether as many threads have died as may. */
   get allDead(): boolean {
     return this.ghosts.deaths >= (this.model.deaths ?? 0);
   }
 
-  /** Whether the thread was terminated in its sleep, and nobody has learnt what has become of it. */
+  /** Says whether the thread was terminated in its sleep, and the scene does not know yet what became of it. */
   terminated(t: number): boolean {
     return this.get(t, MARKED) === TERMINATED;
   }
 
-  /** The thread was terminated in its sleep, and then reaped; or it was awake by then, and goes on. */
+  /** Notes that a terminated thread was reaped in its sleep, or was awake by then and goes on. */
   setReaped(t: number, reaped: boolean): void {
     this.set(t, MARKED, reaped ? REAPED_ASLEEP : 0);
   }
 }
 
-/** Whether a semaphore's object lies at the address: for checks of models. */
+/** Says whether an object begins at the address. */
 export function isObject(address: number, at: Regions): boolean {
   return address >= at.objects && address < at.names && (address - at.objects) % OBJECT_SIZE === 0;
 }

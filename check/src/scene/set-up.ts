@@ -1,21 +1,21 @@
-/** Arenas: a machine with an arena in its memory and every thread registered, and where things lie in it. */
+/** Makes a machine with an arena in its memory and every thread registered. */
 import { Machine, PENDING } from '../engine/machine/machine.js';
 import type { Program } from '../engine/wasm/code.js';
 import * as layout from './layout.js';
 
-// Names of this module's own: the engine folds the values of such into the code, but looks up what is imported.
+// V8 folds the values of these local constants into the code, but looks up imported names at each use.
 const { E_REQUEST, OBJECT_SIZE, THREAD_SIZE } = layout;
 const PAGE = 65536;
-/** Accesses that a call takes at most, when its thread is alone. */
+/** The most accesses of a call whose thread is alone. */
 const MOST_STEPS = 10_000;
 
 export interface ArenaSizes {
   readonly objects?: number;
   readonly names?: number;
   readonly buckets?: number;
-  /** Besides those of attachments. */
+  /** The elements besides those of attachments. */
   readonly elements?: number;
-  /** Threads that are attached to each object: the first alone by default. */
+  /** The number of threads attached to each object; by default only the first is. */
   readonly attached?: number;
 }
 
@@ -24,24 +24,24 @@ export interface Arena {
   readonly regions: layout.Regions;
 }
 
-/** The address of a thread's record. */
+/** Returns the address of a thread's record. */
 export function recordOf({ regions }: Arena, t: number): number {
   return regions.threads + (t + 1) * THREAD_SIZE;
 }
 
-/** The object that an element is about. */
+/** Returns the object in an element's request. */
 export function objectIn({ machine, regions }: Arena, element: number): number {
   const request = (element + E_REQUEST) >> 2;
   const { words } = machine;
   return regions.objects + ((words[request] >>> 31) | ((words[request + 1] & 0x7ffff) << 1)) * OBJECT_SIZE;
 }
 
-/** The number of a global of the program, -1 if the compiler has left none of that name. */
+/** Returns the number of a global of the program, or -1 if the compiler has removed it. */
 export function globalIndex(program: Program, name: string): number {
   return program.globals.findIndex((global) => global.name === name);
 }
 
-/** Runs the call of a thread to its end, alone. */
+/** Runs the call of a thread to its end while the others stand still. */
 export function finish(machine: Machine, t: number, step = (): void => machine.step(t)): void {
   for (let steps = 0; machine.status(t) === PENDING; steps++) {
     if (steps === MOST_STEPS) throw new Error(`${machine.describe(t).fn} comes to no end`);
@@ -49,7 +49,7 @@ export function finish(machine: Machine, t: number, step = (): void => machine.s
   }
 }
 
-/** `note` is called before each access. */
+/** Makes a machine. `note` is called before each access. */
 export function newMachine(
   program: Program,
   threads: number,
@@ -59,7 +59,7 @@ export function newMachine(
 ): Arena {
   const { objects = 2, names = 1, buckets = 2, elements = 8 } = sizes;
   const machine = new Machine(program, { bytes: PAGE, threads, kills });
-  // Beside the model's own, each object takes one for each thread that is attached to it.
+  // Beside the model's own, each object takes an element for each attached thread.
   const pool = elements + objects * (sizes.attached ?? 1);
   const call = (t: number, name: string, ...args: number[]): number => {
     const index = program.exports.get(name);
@@ -80,7 +80,7 @@ export function newMachine(
   return { machine, regions: regionsOf(machine, program, end) };
 }
 
-/** Lets a thread into the arena: by its number alone, where the program has no registry of its own. */
+/** Enters a thread in the arena; only by its number, if the program has no registry. */
 export function enrol(program: Program, t: number, call: (name: string, ...args: number[]) => number): void {
   if (program.exports.has('register')) {
     if (call('open') !== 1) throw new Error('the arena does not open');
@@ -88,14 +88,14 @@ export function enrol(program: Program, t: number, call: (name: string, ...args:
   } else if (call('adopt', t + 1) !== 1) throw new Error('the arena does not open');
 }
 
-/** Where the regions lie, as the program itself has them, of an arena of so many bytes. */
+/** Returns where the regions lie, as the program's globals say, in an arena of so many bytes. */
 export function regionsOf(machine: Machine, program: Program, end: number): layout.Regions {
   const base = (name: string): number => machine.get(0, globalIndex(program, `arena/${name}`));
   return {
     objects: base('objects'),
     names: base('names'),
     threads: base('threads'),
-    // As many as there are buckets, before them.
+    // There are as many chains as buckets, and they lie before these.
     chains: 2 * base('buckets') - base('lines'),
     buckets: base('buckets'),
     lines: base('lines'),

@@ -1,20 +1,20 @@
-/** What is simulated: semaphores with one permit, and locks, each by the exports that the library calls for it. */
+/** Lists what is simulated: semaphores with one permit, and locks, with the exports that the library calls for each. */
 import type { ProgramName } from '../programs.js';
 import { ADMITTED, constant, QUEUED } from '../scene/layout.js';
 
-/** A call of an export, on one of the contender's objects. */
+/** A call of an export on one of the contender's objects. */
 export interface Call {
   readonly name: string;
-  /** Which of the objects, the first by default; park has none. */
+  /** The index of the object, 0 by default; park takes no object. */
   readonly on?: number | 'nothing';
-  /** What comes after the object's address, for a thread with this attachment to the first object. */
+  /** Returns the arguments after the object's address, for a thread with this attachment to the first object. */
   readonly args?: (attachment: number) => readonly number[];
-  /** What must follow this answer. */
+  /** Returns the calls that must follow this answer. */
   readonly next?: (answer: number) => readonly Call[];
 }
 
 export interface Made {
-  /** Constant of core/memory/layout.ts. */
+  /** The name of a constant in core/memory/layout.ts. */
   readonly kind: string;
   readonly spin: number;
   readonly threshold?: number;
@@ -25,23 +25,23 @@ export interface Made {
 
 export interface Contender {
   readonly name: string;
-  /** Default: core. */
+  /** The module; the core by default. */
   readonly program?: ProgramName;
   readonly objects: readonly Made[];
   readonly enter: readonly Call[];
   readonly leave: readonly Call[];
-  /** The simulated semaphores and locks have tables and figures of their own. */
+  /** Semaphores and locks have separate tables and figures. */
   readonly of: 'semaphores' | 'locks';
 }
 
-/** More polls than any wait takes: nobody parks, as in the papers' listings. */
+/** More polls than any wait takes, so that nobody parks, as in the papers' listings. */
 const WITHOUT_END = 1_000_000;
-// The defaults of src/.
+// These are the defaults of src/.
 const LISTING_SPIN = 100;
 const SEMAPHORE_SPIN = 200;
 const TWA_THRESHOLD = 1;
 const MUTEX_BYPASS = 2 ** 21;
-/** Of a capacitor, as in the paper. */
+/** The size of a platoon of a capacitor, as in the paper. */
 const PLATOON = 10;
 
 const HEAD = constant('HEAD');
@@ -57,7 +57,7 @@ const listing = (name: string, kind: 'ticket' | 'twa', spin: number): Contender 
   enter: [
     { name: `${kind}Acquire`, next: (answer) => (answer === QUEUED ? [{ name: `${kind}Await` }] : []) },
   ],
-  // It acquires one permit at a time, and releases as many as it is told.
+  // Such a semaphore is acquired one permit at a time, and released by any number.
   leave: [
     {
       name: `${kind}Release`,
@@ -133,7 +133,7 @@ const CAPACITOR: Made = {
   most: PLATOON,
 };
 
-/** A lock that spins, as in the paper, bare and in a capacitor. */
+/** Returns a lock that spins, as in the paper, twice: bare and in a capacitor. */
 function bothWays(name: string, kind: string, prefix: string): Contender[] {
   const made = { kind: `KIND_${kind}_LOCK`, spin: WITHOUT_END, threshold: TWA_THRESHOLD };
   const [lock, unlock] = [`${prefix}Lock`, `${prefix}Unlock`];
@@ -157,7 +157,7 @@ function bothWays(name: string, kind: string, prefix: string): Contender[] {
   ];
 }
 
-/** The contender of this name. */
+/** Returns the contender of this name. */
 export function contenderOf(name: string): Contender {
   const contender = contenders.find((candidate) => candidate.name === name);
   if (contender === undefined) throw new Error(`nothing that is simulated is called ${name}`);

@@ -1,11 +1,11 @@
-/** What has been counted, for a terminal: by processors, and by word. */
+/** Prints the counted costs as tables: by processors, and by word. */
 import Table from 'cli-table3';
 import type { Counted } from './simulation.js';
 
-/** Fewer processors than this are a regime of their own: there may be nobody, or only the next in line, to wait. */
+/** With fewer processors there may be no waiter, or only the head, so their costs do not compare. */
 export const CROWD = 4;
 
-/** How much more the dearest costs than the cheapest, from CROWD processors on: 0.2 is 20 % more. */
+/** Returns how much more the dearest costs than the cheapest, from CROWD processors on: 0.2 is 20 % more. */
 export function spread(counted: readonly Counted[]): number {
   const misses = counted
     .filter(({ configuration }) => configuration.processors >= CROWD)
@@ -13,7 +13,7 @@ export function spread(counted: readonly Counted[]): number {
   return Math.max(...misses) / Math.min(...misses) - 1;
 }
 
-/** One semaphore or lock under one schedule, by rising number of processors. */
+/** The costs of one semaphore or lock under one schedule, by rising number of processors. */
 export interface Row {
   readonly name: string;
   readonly schedule: string;
@@ -49,7 +49,7 @@ export function table(counted: readonly Counted[], costs: 'misses' | 'upgrades')
   return text.toString();
 }
 
-/** Which words the misses and upgrades of one configuration are on. */
+/** Prints on which words the misses and upgrades of one configuration are. */
 export function wordTable({ configuration, words }: Counted): string {
   const { contender, processors, schedule } = configuration;
   const text = new Table({

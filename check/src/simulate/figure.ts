@@ -1,7 +1,7 @@
 /**
- * The curve: processors against misses per hand-over, both logarithmic, one line a semaphore, drawn by Vega-Lite
- * without a DOM. Round robin is solid with circles, the random schedule dashed with triangles, so that it can also
- * be read in grey.
+ * Draws misses per hand-over against processors, with both axes logarithmic and a line for each contender. Vega-Lite
+ * draws it without a DOM. Round robin is solid with circles and the random schedule dashed with triangles, so that the
+ * figure can also be read in grey.
  */
 import * as vega from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
@@ -15,7 +15,7 @@ const COLOURS: Record<string, string> = {
   TicketSemaphore: '#c99700',
   'TicketSemaphore, spinning': '#7048a8',
 };
-/** For the others, which come in pairs: dark and light, bare and wrapped. */
+/** The colours of the other contenders, which come in pairs: the bare lock is dark, the wrapped one light. */
 const PAIRS = ['#c1121f', '#0b5394', '#2b8a3e', '#7048a8', '#c99700', '#0c8599', '#495057', '#d6336c'];
 const FONT = 'Helvetica, Arial, "DejaVu Sans", sans-serif';
 
@@ -37,7 +37,7 @@ export async function figure(counted: readonly Counted[]): Promise<string> {
 
 function specification(counted: readonly Counted[]): TopLevelSpec {
   const values = rows(counted).flatMap(({ name, schedule, counted: row }) =>
-    // One processor alone misses nothing, which a logarithmic axis cannot show.
+    // A logarithmic axis cannot show that one processor alone misses nothing.
     row
       .filter(({ misses }) => misses > 0)
       .map(({ misses, configuration: { processors } }) => ({ name, schedule, processors, misses })),

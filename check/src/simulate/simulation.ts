@@ -1,16 +1,16 @@
 /**
- * Processors with caches of their own, one thread each, that pass one permit, or one lock, around for ever.
+ * Simulates processors with caches of their own, whose threads, one on each, pass one permit or lock around for ever.
  *
  *     enter ──► turns of work inside ──► leave ──► turns of work outside ──┐
  *       ▲                                                                  │
  *       └──────────────────────────────────────────────────────────────────┘
  *
- * Time goes in rounds. In a round each processor has one turn (round robin), or as many turns as there are
- * processors are dealt out at random. In a turn the thread performs one access to shared memory, whatever it
- * costs, or one turn of work; a parked one does nothing. So a waiter that polls does so once a turn.
+ * Time goes in rounds. In a round each processor has one turn (round robin), or as many turns as there are processors
+ * are dealt out at random. In a turn a thread performs one access to shared memory, whatever that costs, or one turn of
+ * work; a parked thread does nothing. So a waiter polls once a turn.
  *
- * A wait counts as a read of its word: the comparison. A notify counts as nothing, since it does not look at
- * the word. A sleep with a time-out ends after DOZE rounds. A compare-and-swap counts as a write even if it fails, as processors ask for the line first.
+ * A wait counts as a read of its word, and a notify as nothing, since it does not look at the word. A sleep with a
+ * time-out ends after DOZE rounds. A compare-and-swap always counts as a write: processors ask for the line first.
  */
 
 import { Caches, MISS, UPGRADE } from '../engine/caches.js';
@@ -24,20 +24,20 @@ import { type Call, type Contender, contenderOf } from './contenders.js';
 export type Schedule = 'round robin' | 'random';
 
 export interface Configuration {
-  /** Its name. */
+  /** The name of the contender. */
   readonly contender: string;
   readonly processors: number;
   readonly schedule: Schedule;
   readonly seed: number;
-  /** Hand-overs before counting: enough of them touch every bucket, so that no first touch is counted. */
+  /** Hand-overs before the count begins: enough to touch every bucket, so that no first touch is counted. */
   readonly warmUp: number;
   readonly handOvers: number;
-  /** Turns of work that each thread does while it holds the permit, and between two acquisitions. */
+  /** The turns of work that each thread does while it holds the permit, and between two acquisitions. */
   readonly inside: number;
   readonly outside: number;
 }
 
-/** Per hand-over. */
+/** The costs of one hand-over. */
 export interface Costs {
   misses: number;
   upgrades: number;
@@ -45,20 +45,20 @@ export interface Costs {
 
 export interface Counted extends Costs {
   readonly configuration: Configuration;
-  /** By what the word is: 'object.grant', 'bucket.cell0' and so on; dearest first. */
+  /** The costs by the name of the word ('object.grant', 'bucket.cell0' and so on), dearest first. */
   readonly words: ReadonlyMap<string, Costs>;
 }
 
 const BYTES = 8 * 65536;
-// The library's defaults, but for elements: a thread has one, its attachment another, and its queue nodes.
+// These are the library's defaults, but there are fewer elements: each thread has one, an attachment, and queue nodes.
 const NAMES = 1;
 const BUCKETS = 2048;
 const ELEMENTS = 640;
 const UNLIMITED = 0x7fffffff;
-/** Of the head waiter of a Mutex: a tenth of a millisecond, as if a turn took 50 ns. */
+/** The rounds for which the head of a Mutex sleeps: a tenth of a millisecond, as if a turn took 50 ns. */
 const DOZE = 2000;
 
-// How far a thread is.
+// The phases of a thread.
 const OUTSIDE = 0;
 const ENTERING = 1;
 const INSIDE = 2;
@@ -79,18 +79,18 @@ class Simulation {
   readonly #machine: Machine;
   readonly #caches: Caches;
   readonly #objects: number[] = [];
-  /** The threads' attachments to what is robust. */
+  /** The threads' attachments to a robust object. */
   readonly #attachments: number[] = [];
   readonly #random: () => number;
   readonly #phases: Uint8Array;
-  /** Turns of work that a thread has yet to do. */
+  /** The turns of work that each thread has yet to do. */
   readonly #work: Int32Array;
-  /** Rounds for which a thread has slept. */
+  /** The rounds for which each thread has slept. */
   readonly #slept: Int32Array;
-  /** What each thread has yet to call, the one under way first. */
+  /** The calls that each thread has yet to make, with the call under way first. */
   readonly #calls: Call[][];
   #handOvers = 0;
-  /** By the word of the memory. */
+  /** The counts by word of the memory. */
   #misses = new Int32Array(BYTES / 4);
   #upgrades = new Int32Array(BYTES / 4);
 
@@ -124,7 +124,7 @@ class Simulation {
     }
   }
 
-  /** Until so many hand-overs have been made. */
+  /** Runs until the threads have made so many hand-overs. */
   run(handOvers: number): void {
     const end = this.#handOvers + handOvers;
     const { processors, schedule } = this.#configuration;
@@ -140,7 +140,7 @@ class Simulation {
     }
   }
 
-  /** Begins to count. */
+  /** Sets the counts to 0. */
   count(): void {
     this.#handOvers = 0;
     this.#misses.fill(0);
@@ -154,7 +154,7 @@ class Simulation {
     for (const [i, misses] of this.#misses.entries()) {
       const upgrades = this.#upgrades[i];
       if (misses + upgrades === 0) continue;
-      // What counts is which kind of word it is, not of which bucket or element.
+      // The kind of word matters, not the bucket or element that it is in.
       const name = nameOf(4 * i, regions).replace(/\d+\./, '.');
       const word = words.get(name) ?? { misses: 0, upgrades: 0 };
       words.set(name, word);
@@ -187,7 +187,7 @@ class Simulation {
     machine.forget();
   }
 
-  /** Begins the thread's next call; or it works, and false. What the library's TypeScript does around the modules. */
+  /** Begins the thread's next call, as the library's TypeScript would; returns false if the thread works instead. */
   #advance(t: number): boolean {
     const { inside, outside } = this.#configuration;
     if (this.#work[t] > 0) {
@@ -212,7 +212,7 @@ class Simulation {
     const [call] = calls;
     if (call !== undefined) {
       this.#call(t, call);
-      // A call may come to its end without an access.
+      // A call may return without an access.
       return this.#machine.status(t) !== NO_CALL || this.#advance(t);
     }
     if (this.#phases[t] === ENTERING) {
@@ -232,7 +232,7 @@ class Simulation {
     this.#machine.call(t, this.#function(name), ...object, ...rest);
   }
 
-  /** Whether the thread is parked, and stays so for this round. */
+  /** Says whether the thread is parked and stays so for this round. */
   #sleeps(t: number): boolean {
     if (this.#machine.status(t) !== PARKED) {
       this.#slept[t] = 0;
@@ -249,7 +249,7 @@ class Simulation {
     return index;
   }
 
-  /** A call to its end, before time begins. */
+  /** Runs a call to its end, before time begins. */
   #callNow(t: number, name: string, ...args: number[]): number {
     this.#machine.call(t, this.#function(name), ...args);
     while (this.#machine.status(t) === PENDING) this.#machine.step(t);

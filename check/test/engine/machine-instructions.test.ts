@@ -1,6 +1,6 @@
 /**
- * Each instruction, and random programs of them, on the machine and on the real engine: same results, same
- * traps, same memory, same globals.
+ * Each instruction, and random programs of them, run on the machine and in the runtime, with the same results, traps,
+ * memory and globals.
  */
 import { describe, expect, it } from 'vitest';
 import { Machine } from '../../src/engine/machine/machine.js';
@@ -125,7 +125,7 @@ class Author {
   readonly #callees: readonly TestFunction[];
   readonly #result: Type | undefined;
   #depth = 0;
-  /** Result types of the open blocks, innermost last; 'loop' takes none. */
+  /** The result types of the open blocks, innermost last; a 'loop' takes none. */
   readonly #labels: (Type | undefined | 'loop')[] = [];
 
   constructor(
@@ -152,7 +152,7 @@ class Author {
     return Array.from({ length: count }, () => this.#statement()).flat();
   }
 
-  /** Of this type; the counter is not for the taking. */
+  /** Returns a variable of this type, but never the counter. */
   #variable(type: Type): number | undefined {
     const fitting = this.#variables.slice(0, -1).flatMap((other, i) => (other === type ? [i] : []));
     return fitting.length ? this.#pick(fitting) : undefined;
@@ -197,7 +197,9 @@ class Author {
     return type === undefined ? 0x40 : type === 'i32' ? 0x7f : 0x7e;
   }
 
-  /** Labels that a branch with a value of this type, or none, may go to. No loop: those have a counter. */
+  /**
+   * Returns the labels that a branch with a value of this type, or none, may go to; no loops, as they have a counter.
+   */
   #labelsFor(type: Type | undefined): number[] {
     const count = this.#labels.length;
     const fitting = this.#labels.flatMap((label, i) => (label === type ? [count - 1 - i] : []));
@@ -242,7 +244,7 @@ class Author {
         return this.#nested(type, () => [
           0x02,
           this.#blockType(type),
-          // Left before its end with a value, perhaps, and something below it on the stack.
+          // The block may be left before its end, with a value, and with values below it on the stack.
           ...this.#value('i32'),
           ...this.#value(type),
           ...this.#value('i32'),
@@ -269,7 +271,7 @@ class Author {
         const [op, { shape }] = this.#pick(
           [...NUMERIC].filter(([, { shape }]) => letters[shape[0] as 'i'] === type),
         );
-        // Division mostly traps on such operands: it has its turn, but not at every one.
+        // Division mostly traps on such operands, so it is drawn less often.
         if (/div|rem/.test(NUMERIC.get(op)?.name ?? '') && this.#draw(4)) return this.#leaf(type);
         return [
           ...[...shape.slice(1)].flatMap((letter) => this.#value(letters[letter as 'i'])),
@@ -391,7 +393,7 @@ function randomFunctions(draw: Draw): TestFunction[] {
     const result = draw(4) ? type() : undefined;
     const locals = [...Array.from({ length: draw(4) }, type), 'i32' as Type];
     const author = new Author(draw, [...params, ...locals], [...functions], result);
-    // The counter is the last local: three rounds in each call.
+    // The counter is the last local. It allows three rounds in each call.
     const counter = params.length + locals.length - 1;
     functions.push({ params, result, locals, body: [0x41, 3, 0x21, counter, ...author.body()] });
   }
@@ -399,7 +401,7 @@ function randomFunctions(draw: Draw): TestFunction[] {
 }
 
 describe('random programs', () => {
-  it('come to the same on both, with steps taken back on the way', () => {
+  it('have the same outcome on both, with steps undone on the way', () => {
     let traps = 0;
     let steps = 0;
     for (let seed = 1; seed <= 1000; seed++) {
@@ -411,7 +413,7 @@ describe('random programs', () => {
         const { params, result } = functions[index] as TestFunction;
         const args = params.map((type) => valuesOf(type)[draw(valuesOf(type).length)] as Value);
         const start = machine.snapshot();
-        // What undo does not restore is dead: going on with it must make no difference.
+        // Undo leaves dead words as they are, so a detour must make no difference.
         const detour = () => {
           steps++;
           const mark = machine.mark();
@@ -433,7 +435,7 @@ describe('random programs', () => {
           expect(type === 'i32' ? machine.get(0, g) : wide, `global ${g}, seed ${seed}`).toBe(value);
         }
         if (found === 'trap') {
-          // The thread cannot go on; the next program does.
+          // The thread cannot go on, so the next program begins from the start.
           machine.restore(start);
           traps++;
           break;

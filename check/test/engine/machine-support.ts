@@ -1,11 +1,11 @@
 /**
- * Both sides of the comparison: small WebAssembly modules put together byte by byte, a call on the real
- * engine, and the same call on the machine.
+ * Both sides of the comparison: small WebAssembly modules put together byte by byte, a call in the runtime, and the
+ * same call on the machine.
  */
 import { IDLE, type Machine, PENDING, Trap } from '../../src/engine/machine/machine.js';
 
 export type Type = 'i32' | 'i64';
-/** A number that a test draws: from 0 up to, not with, `below`. */
+/** Draws a number from 0 to below - 1. */
 export type Draw = (below: number) => number;
 
 export const PAGE = 65536;
@@ -16,7 +16,7 @@ export interface TestFunction {
   readonly params: readonly Type[];
   readonly result: Type | undefined;
   readonly locals: readonly Type[];
-  /** With the closing end. */
+  /** The instructions, with the closing end. */
   readonly body: readonly number[];
 }
 
@@ -50,7 +50,7 @@ const vector = (items: readonly (readonly number[])[]) => [...unsigned(items.len
 const section = (id: number, content: readonly number[]) => [id, ...unsigned(content.length), ...content];
 const text = (name: string) => [...unsigned(name.length), ...Buffer.from(name)];
 
-/** A module over a shared memory of one page. Functions and globals (mutable, 0) are exported as f0, g0 and so on. */
+/** Assembles a module over a shared memory of one page, which exports functions f0, ... and mutable globals g0, ... */
 export function assemble(functions: readonly TestFunction[], globals: readonly Type[] = []): Uint8Array {
   const types = functions.map(({ params, result }) => [
     FUNCTION_TYPE,
@@ -79,7 +79,7 @@ export function assemble(functions: readonly TestFunction[], globals: readonly T
 }
 
 export type Value = number | bigint;
-/** What a call comes to: its result, or nothing, or a trap. */
+/** The outcome of a call: its result, nothing, or a trap. */
 export type Outcome = Value | undefined | 'trap';
 
 export function sharedMemory(): WebAssembly.Memory {
@@ -113,7 +113,7 @@ export function resultOf(machine: Machine, t: number, type: Type | undefined): V
   return type === 'i32' ? lo : (BigInt(machine.resultHi(t)) << 32n) | BigInt(lo >>> 0);
 }
 
-/** A call on the machine, to its end. `between` comes before each step. 'stuck' if it parks, or takes too long. */
+/** Calls a function on the machine, with `between` before each step. 'stuck': it parks, or takes too long. */
 export function callMachine(
   machine: Machine,
   t: number,
@@ -139,7 +139,7 @@ export function callMachine(
   return machine.status(t) === IDLE ? resultOf(machine, t, type) : 'stuck';
 }
 
-/** Whether two memories hold the same. Buffers, because comparing word by word would take most of the time. */
+/** Compares two memories as Buffers: comparing them word by word would take most of the time. */
 export function sameWords(a: Int32Array, b: Int32Array): boolean {
   const [left, right] = [a, b].map(({ buffer, byteOffset, byteLength }) =>
     Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength),
@@ -147,7 +147,7 @@ export function sameWords(a: Int32Array, b: Int32Array): boolean {
   return left.equals(right);
 }
 
-/** Everything about the machine that a test can compare. */
+/** Returns everything about the machine that a test can compare. */
 export function picture(machine: Machine) {
   const threads = Array.from({ length: machine.threads }, (_, t) => {
     machine.threadHash(t);

@@ -1,6 +1,4 @@
-/**
- * What the machine has beyond an engine: steps, queues, kills, undo and hashes.
- */
+/** What the machine has beyond the runtime: steps, queues, kills, undo and hashes. */
 import { describe, expect, it } from 'vitest';
 import {
   DEAD,
@@ -65,7 +63,7 @@ function hashOf(machine: Machine, t: number) {
 }
 
 describe('wait and notify', () => {
-  it('park if the word is as expected, and wake first come, first served', () => {
+  it('park if the word is as expected, and wake in first-in, first-out order', () => {
     const machine = machineOf(queue);
     for (const t of [2, 0, 1]) park(machine, t);
     expect(statuses(machine)).toEqual([PARKED, PARKED, PARKED, IDLE]);
@@ -80,7 +78,7 @@ describe('wait and notify', () => {
     expect(statuses(machine)).toEqual([IDLE, IDLE, IDLE, IDLE]);
   });
 
-  it('do not park if the word is another', () => {
+  it('do not park if the word differs', () => {
     const machine = machineOf(queue);
     machine.hostStore32(8, 7);
     park(machine, 0);
@@ -88,7 +86,7 @@ describe('wait and notify', () => {
     expect(machine.resultLo(0)).toBe(1);
   });
 
-  it('time out where there is a time to', () => {
+  it('time out if they have a time-out', () => {
     const machine = machineOf(queue);
     park(machine, 0);
     park(machine, 1, 8, [1000, 0]);
@@ -118,7 +116,7 @@ describe('wait and notify', () => {
     expect([machine.status(2), machine.resultLo(2)]).toEqual([IDLE, 2]);
   });
 
-  it('hash the order in a queue, and not how it came to be', () => {
+  it('hash the order in a queue, but not its history', () => {
     const one = machineOf(queue);
     for (const t of [0, 1, 2]) park(one, t);
     const hashes = [0, 1, 2].map((t) => hashOf(one, t));
@@ -196,7 +194,7 @@ describe('a kill', () => {
 });
 
 describe('a pending access', () => {
-  it('is told before it is made', () => {
+  it('is described before it is made', () => {
     const machine = machineOf([
       of([GET, 0, ...int(5), 0xfe, 0x25, 2, 16, 0x1a], ['i32']),
       of([GET, 0, 0x2d, 0, 3, 0x1a], ['i32']),
@@ -235,13 +233,13 @@ describe('a pending access', () => {
     expect(machine.status(0)).toBe(IDLE);
   });
 
-  it('must come some time', () => {
+  it('must come in bounded time', () => {
     const machine = machineOf([of([0x03, 0x40, 0x0c, 0, END])]);
     expect(() => machine.call(0, 0)).toThrow('without an access');
   });
 });
 
-describe('what decides the future, and what does not', () => {
+describe('the hash', () => {
   // f(a, b): x = load 8 + a; store 12 = x * b. While the store is pending, a is dead and b is too.
   const program = [
     of(
@@ -264,15 +262,15 @@ describe('what decides the future, and what does not', () => {
     });
   }
 
-  it('a dead register', () => {
+  it('ignores dead registers', () => {
     const [same, before] = [hashes(0, 1, [6, 1], [3, 2], [2, 3]), hashes(0, 0, [6, 1], [3, 2], [2, 3])];
     expect(new Set(same).size).toBe(1);
     expect(new Set(before).size).toBe(3);
-    // In a caller too: nothing of it is read after the call.
+    // The same holds in a caller, of which nothing is read after the call.
     expect(new Set(hashes(2, 1, [6, 1], [3, 2])).size).toBe(1);
   });
 
-  it('a live one, a global, a result', () => {
+  it('covers live registers, globals and results', () => {
     expect(new Set(hashes(0, 1, [6, 1], [3, 3])).size).toBe(2);
     expect(new Set(hashes(1, 0, [6], [3])).size).toBe(2);
     expect(new Set(hashes(1, 1, [6], [3])).size).toBe(2);
@@ -280,7 +278,7 @@ describe('what decides the future, and what does not', () => {
     expect(new Set(hashes(3, 1, [6, 1], [7, 1])).size).toBe(1);
   });
 
-  it('memory: the words, not the way there', () => {
+  it('covers the words of the memory, but not their history', () => {
     const machine = machineOf(program, {}, ['i32']);
     const hash = () => `${machine.memoryHashLo} ${machine.memoryHashHi}`;
     const seen = [hash()];
@@ -303,10 +301,10 @@ describe('undo', () => {
   const core = loadProgram('core');
   const index = (name: string) => core.exports.get(name) as number;
 
-  /** A word for each thread: whether its request is enqueued, so that park must follow. In the machine, to be undone. */
+  /** A word for each thread says whether its request is enqueued and must park. Undo restores it, too. */
   const ENQUEUED = 16352;
 
-  /** Three threads that acquire and release, as the library has them do. */
+  /** Three threads that acquire and release, as in the library. */
   class Team {
     readonly machine = new Machine(core, {
       bytes: PAGE,
@@ -336,7 +334,7 @@ describe('undo', () => {
       return this.machine.resultLo(t);
     }
 
-    /** Something at random, with thread t. */
+    /** Does something at random, with a random thread. */
     act() {
       const { machine } = this;
       const t = this.#draw(3);
@@ -367,7 +365,7 @@ describe('undo', () => {
     }
   }
 
-  it('brings everything back, any number of times, marks within marks', () => {
+  it('restores everything, any number of times, with nested marks', () => {
     let parked = 0;
     for (let seed = 1; seed <= 100; seed++) {
       const team = new Team(Math.imul(seed, 0x9e3779b1));
@@ -381,7 +379,7 @@ describe('undo', () => {
       for (const [mark, then] of marks.reverse()) {
         machine.undo(mark);
         expect(picture(machine)).toEqual(then);
-        // And once more, from a mark that has been used.
+        // A mark can be used again.
         for (let i = 0; i < 20; i++) team.act();
         machine.undo(mark);
         expect(picture(machine)).toEqual(then);
@@ -405,14 +403,14 @@ describe('undo', () => {
         machine.undo(mark);
         straight.act();
         winding.act();
-        // A hash that is kept must not outlive what it is of.
+        // The hash is computed here, and must not outlive the state that it describes.
         for (let t = 0; t < machine.threads; t++) machine.threadHash(t);
       }
       expect(picture(winding.machine)).toEqual(picture(straight.machine));
     }
   });
 
-  it('goes with snapshots, which bring back more', () => {
+  it('works with snapshots, which restore more', () => {
     const team = new Team(7);
     const { machine } = team;
     for (let i = 0; i < 100; i++) team.act();
@@ -466,8 +464,8 @@ describe('liveness', () => {
   });
 });
 
-describe('what the machine does not know', () => {
-  it('is an error that says what, where and in which function', () => {
+describe('an instruction that the machine does not know', () => {
+  it('is an error that names it, its place and its function', () => {
     const floats = assemble([of([0x43, 0, 0, 0, 0, 0x1a])]);
     expect(() => decode(floats)).toThrow(/opcode 0x43 in f0 at \d+ is not supported/);
     const copy = assemble([of([...int(0), ...int(0), ...int(0), 0xfc, 0x0a, 0, 0])]);

@@ -1,9 +1,9 @@
 /**
- * Hashes of 2 x 32 bits. The two halves are computed apart, with constants of their own, so that what
- * collides in the one does not in the other.
+ * Computes hashes of 2 x 32 bits. The halves use different constants, so that states which collide in one half differ
+ * in the other.
  *
- * A word of memory contributes mix(index, value), and nothing while it is 0; the contributions are joined by
- * xor, so one that changes is taken out and put in again. Everything else is hashed in sequence.
+ * A word of memory contributes mix(index, value), and nothing while it is 0. The contributions are joined by xor, so
+ * that a changed word is taken out and put in again. All else is hashed in sequence.
  */
 
 function finish(x: number, first: number, second: number): number {
@@ -13,7 +13,7 @@ function finish(x: number, first: number, second: number): number {
   return h ^ (h >>> 16);
 }
 
-// Finishers of MurmurHash3 and of "lowbias32"; the multipliers are odd, so each is one to one.
+// The finishers of MurmurHash3 and of "lowbias32". Their multipliers are odd, so each is one to one.
 export function finishLo(x: number): number {
   return finish(x, 0x85ebca6b, 0xc2b2ae35);
 }
@@ -30,7 +30,7 @@ export function mixHi(index: number, value: number): number {
   return value === 0 ? 0 : finishHi(Math.imul(value, 0x2c1b3c6d) ^ Math.imul(index + 1, 0x297a2d39));
 }
 
-/** One more word in a sequence. */
+/** Adds a word to a sequence. */
 export function nextLo(h: number, value: number): number {
   const x = Math.imul(h ^ value, 0xcc9e2d51);
   return x ^ (x >>> 15);

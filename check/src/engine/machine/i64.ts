@@ -1,9 +1,9 @@
 /**
- * The 64-bit operations that take more than a line, on pairs of int32 words in an array: low word at an
- * index, high word behind it. Operands are values, so that the result may overwrite them.
+ * The 64-bit operations that take more than a line. A number is a pair of int32 words in an array, the low word first.
+ * Operands are passed as values, so that the result may overwrite them.
  */
 
-/** High word of the product of two unsigned 32-bit numbers. */
+/** Returns the high word of the product of two unsigned 32-bit numbers. */
 function mulHigh(a: number, b: number): number {
   const a0 = a & 0xffff;
   const a1 = a >>> 16;
@@ -58,8 +58,8 @@ export function popcount(x: number): number {
 const wide = (lo: number, hi: number) => (BigInt(hi) << 32n) | BigInt(lo >>> 0);
 
 /**
- * Division: of numbers that fit in a word as usual, of others by way of bigint, since hardly any are divided.
- * The divisor is not 0, and a signed quotient that is too large wraps.
+ * Divides numbers that fit in a word as usual, and others by way of bigint, since such divisions are rare. The divisor
+ * is not 0. A signed quotient that is too large wraps.
  */
 export function divide(
   s: Int32Array,

@@ -1,6 +1,6 @@
 /**
- * The interpreter: runs a thread's register code (code.ts) from one access to memory to the next, or to the end of the
- * call. Between two accesses nobody can see what a thread does, so it runs through at once.
+ * The interpreter runs a thread's register code (code.ts) from one access to memory to the next, or to the end of the
+ * call. No thread can see what another does between two accesses, so that runs through at once.
  */
 import * as format from '../wasm/code.js';
 
@@ -9,7 +9,7 @@ import { MachineState } from './state.js';
 import * as layout from './state-layout.js';
 import * as statuses from './status.js';
 
-// Names of this module's own, as in state.ts.
+// These constants are local for speed, as in state.ts.
 const { A, B, C, DST, IMM, LIVE, META, STRIDE } = format;
 const { AREA_SHIFT, BRANCHES, BYTES, NEGATED, PLAIN, WORD } = format;
 const { CALLER, RETURN_PC } = format;
@@ -18,14 +18,14 @@ const { DETAIL, FRAME, HEADER, PC, STATUS, VALUE } = layout;
 const { ctz32, divide, mul, popcount, rotl, shl, shrS, shrU } = i64;
 const { IDLE, PENDING } = statuses;
 
-/** Most instructions between two accesses. */
+/** The most instructions between two accesses. */
 const PATIENCE = 100_000;
 const PAGE = 65536;
 
 export class Interpreter extends MachineState {
   /**
-   * Runs to the next access, or to the end of the call. The opcodes are written out as numbers, since the
-   * engine makes a jump table only of a switch over literals.
+   * Runs to the next access, or to the end of the call. The opcodes are literal numbers, since V8 makes a jump table
+   * only of a switch over literals.
    */
   protected run(head: number, from: number, entered: number): void {
     const s = this.state;
@@ -43,11 +43,11 @@ export class Interpreter extends MachineState {
       const b = (s[rb >>> AREA_SHIFT] + (rb & WORD)) | 0;
       const d = (frame + s[(pc + DST) | 0]) | 0;
       let yes: boolean;
-      // A comparison leaves the switch; all else goes on with the next instruction.
+      // A comparison leaves the switch; any other instruction goes on with the next.
       switch (s[pc]) {
         case 0x00: // unreachable
           throw this.trap('unreachable', pc);
-        case 0x01: // a loop begins: the engine looks for interrupts there too
+        case 0x01: // a loop begins: V8 looks for interrupts there too
           killable = 1;
           pc = (pc + STRIDE) | 0;
           continue;
@@ -141,13 +141,13 @@ export class Interpreter extends MachineState {
           this.setGlobal(head, s[(pc + IMM) | 0] + 1, s[(a + 1) | 0]);
           pc = (pc + STRIDE) | 0;
           continue;
-        case 0x28: // an access of whatever kind
+        case 0x28: // an access of any kind
         case 0x29:
         case 0x2a:
         case 0x2b:
         case 0x2c:
         case 0x2d:
-          // First, since it may throw: then the thread is where it was.
+          // This comes first, since it may throw: then the thread is where it was.
           s[(head + VALUE) | 0] = this.#effective(pc, s[a]);
           s[(head + STATUS) | 0] = PENDING;
           s[(head + PC) | 0] = pc;
@@ -491,7 +491,7 @@ export class Interpreter extends MachineState {
     return new Error(`${this.functionAt(pc)} runs on without an access to memory`);
   }
 
-  /** Where an access goes, if it may. */
+  /** Returns the address of an access. Throws if that is not allowed. */
   #effective(pc: number, base: number): number {
     const meta = this.state[pc + META];
     const address = (base >>> 0) + (this.state[pc + IMM] >>> 0);

@@ -1,14 +1,14 @@
 /**
- * Words that are kept beside the machine: what is changed can be taken back, and the first of them are hashed.
+ * Keeps words beside the machine. Changes of them can be undone, and the first of them are hashed.
  *
- * The hash is the xor of what each word contributes, as that of the machine's memory is, so a change costs the same
- * however many words there are; and so does an undo, which brings the hash back with the word.
+ * The hash is the xor of what each word contributes, like that of the machine's memory. So a change costs the same
+ * however many words there are, and so does an undo, which restores the hash with the word.
  */
 import * as hash from './hash.js';
 
 const { mixHi, mixLo } = hash;
 
-/** Of a record: index, old value, old hash (two words). */
+/** The words of a record: index, old value, old hash (two words). */
 const RECORD = 4;
 
 export class Ledger {
@@ -19,7 +19,7 @@ export class Ledger {
   #journal = new Int32Array(1 << 12);
   #top = 0;
 
-  /** `size` words, of which the first `hashed` are. */
+  /** `hashed` is how many of the `size` words are hashed; they are the first ones. */
   constructor(size: number, hashed: number) {
     this.#words = new Int32Array(size);
     this.#hashed = hashed;
@@ -55,7 +55,7 @@ export class Ledger {
     return this.#top;
   }
 
-  /** Back to how it was at the mark, which stays good. */
+  /** Goes back to the mark, which stays valid. */
   undo(mark: number): void {
     const j = this.#journal;
     let top = this.#top | 0;

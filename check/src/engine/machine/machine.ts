@@ -30,21 +30,21 @@ const { BETWEEN_CALLS, FRAME_BASE, GLOBALS_BASE } = layout;
 const { DETAIL, FRAME, HEADER, ORDER, PC, STATUS, VALUE } = layout;
 const { IDLE, PENDING, PARKED, DEAD } = statuses;
 
-// What wait answers.
+// The answers of wait.
 const WOKEN = 0;
 const NOT_EQUAL = 1;
 const TIMED_OUT = 2;
 
 export interface Access {
   kind: AccessKind;
-  /** What a read-modify-write does; empty otherwise. */
+  /** The operation of a read-modify-write; empty otherwise. */
   op: string;
-  /** Effective address, in bytes. */
+  /** The effective address in bytes. */
   address: number;
   bytes: 1 | 2 | 4 | 8;
   plain: boolean;
   fn: string;
-  /** Of the instruction, in the file. */
+  /** The offset of the instruction in the file. */
   offset: number;
 }
 
@@ -66,7 +66,7 @@ export class Machine extends Interpreter {
 
   // --- Threads ----------------------------------------------------------------------------------------
 
-  /** Which instruction the pending access or the wait is; -1 if no call is under way. */
+  /** Returns the instruction of the pending access or the wait; -1 if no call is under way. */
   instruction(t: number): number {
     return this.state[this.head(t) + PC];
   }
@@ -75,7 +75,7 @@ export class Machine extends Interpreter {
     return this.state[this.head(t) + STATUS];
   }
 
-  /** Calls a function, by its index; an i64 among the arguments is two words. Runs to its first access or its return. */
+  /** Calls a function by its index, and runs to its first access or its return. An i64 argument is two words. */
   call(t: number, fn: number, ...args: number[]): void {
     const s = this.state;
     const head = this.expect(t, IDLE);
@@ -92,7 +92,7 @@ export class Machine extends Interpreter {
     this.run(head, entry, 1);
   }
 
-  /** Performs the pending access, and runs on to the next one or the return. */
+  /** Performs the pending access, and runs to the next one or the return. */
   step(t: number): void {
     const head = this.expect(t, PENDING);
     this.save(head);
@@ -101,7 +101,7 @@ export class Machine extends Interpreter {
     if (this.#perform(head, pc)) this.run(head, pc + STRIDE, 0);
   }
 
-  /** Low word of what the last call has returned, or hostWait answered: 0 woken, 1 not equal, 2 timed out. */
+  /** Returns the low word of the last call's result, or hostWait's answer: 0 woken, 1 not equal, 2 timed out. */
   resultLo(t: number): number {
     return this.state[this.head(t) + VALUE];
   }
@@ -110,7 +110,7 @@ export class Machine extends Interpreter {
     return this.state[this.head(t) + DETAIL];
   }
 
-  /** LOAD, STORE, RMW, CMPXCHG, WAIT or NOTIFY. */
+  /** Returns LOAD, STORE, RMW, CMPXCHG, WAIT or NOTIFY. */
   pendingKind(t: number): number {
     return this.state[this.pcOf(t)] - OP_ACCESS;
   }
@@ -123,7 +123,7 @@ export class Machine extends Interpreter {
     return this.state[this.pcOf(t) + META] & BYTES;
   }
 
-  /** Whether it may change the word, or who sleeps on it: all but a load. */
+  /** Says whether the access may change the word, or which threads sleep on it: any but a load may. */
   pendingIsWrite(t: number): boolean {
     return this.state[this.pcOf(t)] !== OP_ACCESS;
   }
@@ -132,7 +132,7 @@ export class Machine extends Interpreter {
     return (this.state[this.pcOf(t) + META] & PLAIN) !== 0;
   }
 
-  /** The pending access, or the wait of a parked thread. */
+  /** Describes the pending access, or the wait of a parked thread. */
   describe(t: number): Access {
     const pc = this.pcOf(t);
     const meta = this.state[pc + META];
@@ -148,7 +148,7 @@ export class Machine extends Interpreter {
     };
   }
 
-  /** Names of the functions under way, innermost last. */
+  /** Returns the names of the functions under way, innermost last. */
   frames(t: number): string[] {
     const s = this.state;
     const head = this.head(t);
@@ -161,7 +161,7 @@ export class Machine extends Interpreter {
 
   // --- Choices of the explorer ------------------------------------------------------------------------
 
-  /** A parked thread's wait comes to its time. */
+  /** Ends a parked thread's wait by its time-out. */
   timeOut(t: number): void {
     const head = this.expect(t, PARKED);
     if (!this.canTimeOut(t)) throw new Error(`thread ${t} waits for ever`);
@@ -169,20 +169,20 @@ export class Machine extends Interpreter {
     this.#resume(head, TIMED_OUT);
   }
 
-  /** Whether the thread is parked with a time-out. */
+  /** Says whether the thread is parked with a time-out. */
   canTimeOut(t: number): boolean {
     const head = this.head(t);
     return this.state[head + STATUS] === PARKED && this.state[head + DETAIL] !== 0;
   }
 
-  /** Whether an engine may stop the thread where it is: it sleeps, or has passed an entry of a function or loop since its last access. */
+  /** Says whether the runtime may stop the thread: it sleeps, or entered a function or loop since its last access. */
   killable(t: number): boolean {
     const head = this.head(t);
     const status = this.state[head + STATUS];
     return status === PARKED || (status === PENDING && this.state[head + DETAIL] !== 0);
   }
 
-  /** Ends the thread, before its pending access. */
+  /** Kills the thread, before its pending access. */
   kill(t: number): void {
     const s = this.state;
     const head = this.head(t);
@@ -194,7 +194,7 @@ export class Machine extends Interpreter {
     this.changed(head);
   }
 
-  /** Low word of one of the thread's globals. */
+  /** Returns the low word of one of the thread's globals. */
   get(t: number, global: number): number {
     return this.state[this.globals(this.head(t)) + 2 * global];
   }
@@ -220,19 +220,19 @@ export class Machine extends Interpreter {
     this.put(address >>> 2, value | 0);
   }
 
-  /** Adds, and returns what was there. */
+  /** Adds, and returns the value before. */
   hostAdd32(address: number, value: number): number {
     const old = this.words[address >>> 2];
     this.hostStore32(address, old + value);
     return old;
   }
 
-  /** Wakes up to `count` threads; returns how many. */
+  /** Wakes up to `count` threads, and returns how many. */
   hostNotify(address: number, count: number): number {
     return this.#notify(address | 0, count);
   }
 
-  /** An IDLE thread sleeps on a word if it is as expected. IDLE again when notified, or `finite` and timed out. */
+  /** Lets an IDLE thread sleep on a word that is as expected, until it is woken or, if `finite`, times out. */
   hostWait(t: number, address: number, expected: number, finite = 0): void {
     const s = this.state;
     const head = this.expect(t, IDLE);
@@ -285,7 +285,7 @@ export class Machine extends Interpreter {
     }
   }
 
-  /** Performs an access. Whether the thread goes on. */
+  /** Performs an access. Returns whether the thread goes on. */
   #perform(head: number, pc: number): boolean {
     const s = this.state;
     const frame = s[(head + FRAME) | 0];
@@ -311,7 +311,7 @@ export class Machine extends Interpreter {
         break;
       case 0x2b: // cmpxchg
         this.#read(address, meta);
-        // Of what is expected, only as many bytes count.
+        // Only as many bytes of the expected value count.
         if (((this.#lo ^ s[b]) & (bytes < 4 ? (1 << (8 * bytes)) - 1 : -1)) === 0)
           if (bytes < 8 || this.#hi === s[(b + 1) | 0])
             this.#write(address, bytes, s[c], wide ? s[(c + 1) | 0] : 0);
@@ -336,7 +336,7 @@ export class Machine extends Interpreter {
     return true;
   }
 
-  /** A read-modify-write's second half: what has been read is in lo and hi, and stays there. */
+  /** Does the second half of a read-modify-write. The value read is in lo and hi, and stays there. */
   #modify(address: number, meta: number, bl: number, bh: number): void {
     const al = this.#lo;
     const ah = this.#hi;
@@ -367,7 +367,7 @@ export class Machine extends Interpreter {
     this.#write(address, meta & BYTES, lo, hi);
   }
 
-  // The queue of an address: whoever has an order there.
+  // The queue of an address consists of the threads that have an order there.
 
   #park(head: number, address: number, finite: number): void {
     const s = this.state;
@@ -401,7 +401,7 @@ export class Machine extends Interpreter {
     return woken;
   }
 
-  /** A sleeper leaves its queue; it has been saved. */
+  /** Takes a sleeper out of its queue. The caller has saved it. */
   #resume(head: number, answer: number): void {
     const s = this.state;
     s[head + ORDER] = 0;

@@ -1,32 +1,32 @@
 /**
- * The layout of a machine's state: an array of words, in which the program's image comes first and then each thread.
- * A thread is a header, frames and globals.
+ * The layout of a machine's state: an array of words with the program's image, and then a header, frames and globals
+ * for each thread.
  */
 
-// Where operands are, by their area: the first words of the state, in the image's first instruction.
+// The first words of the state, in the image's first instruction, say where the operands of each area are.
 export const FRAME_BASE = 0;
 export const GLOBALS_BASE = 1;
 export const CONSTANTS_BASE = 2;
 
-// The header of a thread, by index from its first word on.
+// The header of a thread, by index from its first word.
 export const STATUS = 0;
-/** Of the pending access, or of the wait; BETWEEN_CALLS. */
+/** The instruction of the pending access or of the wait; or BETWEEN_CALLS. */
 export const PC = 1;
-/** The innermost frame: index in the state. */
+/** The index of the innermost frame in the state. */
 export const FRAME = 2;
-/** IDLE: low word of the result. PENDING, PARKED: address of the access, or slept on. */
+/** IDLE: the low word of the result. PENDING, PARKED: the address of the access or of the wait. */
 export const VALUE = 3;
-/** IDLE: high word of the result. PENDING: whether it can be killed. PARKED: whether it can time out. */
+/** IDLE: the high word of the result. PENDING: whether it can be killed. PARKED: whether it can time out. */
 export const DETAIL = 4;
-/** Place in the queue of its address, from 1 on, not without gaps; 0 if in none. */
+/** The place in the queue of its address, from 1 on, perhaps with gaps; 0 in no queue. */
 export const ORDER = 5;
-/** Of the globals, kept as they change. */
+/** The hash of the globals, kept as they change. */
 export const GLOBALS_LO = 6;
 export const GLOBALS_HI = 7;
-/** Of all; both 0 if it has to be computed. */
+/** The hash of the thread; both words are 0 if it has to be computed. */
 export const HASH_LO = 8;
 export const HASH_HI = 9;
 export const HEADER = 10;
 
-/** In place of an instruction: no call is under way. */
+/** Stands for an instruction when no call is under way. */
 export const BETWEEN_CALLS = -1;

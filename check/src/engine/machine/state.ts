@@ -1,15 +1,14 @@
 /**
- * The state of a machine: the memory, the threads, what can be undone, and the hashes.
+ * The state of a machine: the memory, the threads, the journal for undo, and the hashes.
  *
- * Two int32 arrays hold everything: the memory (`words`), and in `state` the program's image and then each
- * thread: header, frames, globals.
+ * Two int32 arrays hold everything: `words` is the memory, and `state` has the program's image and then each thread,
+ * with header, frames and globals.
  *
- * Undo: whatever changes is put in a journal first. A word of memory or a global, as its old value; a
- * thread, as its header and the live words of its innermost frame; a caller's frame, when it is returned to.
- * Dead words are not restored: nobody reads them. That also keeps the hash honest, which covers the live ones
- * only.
+ * Before a change, the old state goes to the journal: the old value of a word of memory or of a global, the header of a
+ * thread with the live words of its innermost frame, and a caller's frame when it is returned to. Dead words are not
+ * restored, since no instruction reads them. This also keeps the hash right, which covers live words only.
  *
- * The hash of a thread is kept in its header until the thread moves, and comes back with undo.
+ * The header of a thread keeps the thread's hash until the thread moves. Undo brings it back.
  */
 import * as format from '../wasm/code.js';
 import * as hash from './hash.js';
@@ -17,9 +16,9 @@ import * as hash from './hash.js';
 import * as layout from './state-layout.js';
 import * as statuses from './status.js';
 
-// Names of this module's own: the engine folds the value of such a one into the code, but looks up what is
-// imported or exported each time. It is a third of the time of a step. In the same way `| 0` behind the sum of
-// an index spares it the question whether that still is an int32.
+// V8 folds the values of these local constants into the code, but looks up imported and exported names at each use,
+// which takes a third of the time of a step. For the same reason `| 0` follows the sum of an index: V8 need not check
+// that it is an int32.
 const { CALLER, LIVE, RETURN_PC, STRIDE } = format;
 const { finishHi, finishLo, mixHi, mixLo, nextHi, nextLo } = hash;
 const { DETAIL, FRAME, GLOBALS_HI, GLOBALS_LO, HASH_HI, HASH_LO, HEADER, ORDER, PC, STATUS, VALUE } = layout;
@@ -27,18 +26,18 @@ const { BETWEEN_CALLS, CONSTANTS_BASE } = layout;
 const { DEAD, PARKED, PENDING } = statuses;
 
 export interface MachineOptions {
-  /** Size of the shared memory: what memory.size tells, and where accesses trap. */
+  /** The size of the shared memory, as memory.size answers and accesses trap. */
   bytes: number;
   threads: number;
-  /** How much of it is really there; an access behind that is an error. All of it by default. */
+  /** How much of it exists; an access beyond that is an error. By default all of it does. */
   used?: number;
-  /** Whether threads are killed: then where they can be belongs to the state, and is hashed. */
+  /** Whether threads are killed. Then the places where they can be are part of the state, and hashed. */
   kills?: boolean;
-  /** Whether who is killed while parked stays in the queue, and swallows a notify. */
+  /** Whether a thread that is killed while parked stays in the queue, and swallows a notify. */
   deadSleepers?: boolean;
 }
 
-/** What ends an execution on the real engine too. */
+/** The program traps, as it would in the runtime. */
 export class Trap extends Error {
   override name = 'Trap';
 }
@@ -50,7 +49,7 @@ export interface Snapshot {
   readonly hashHi: number;
 }
 
-// Records of the journal; the tag comes last, since they are read backwards.
+// The records of the journal. The tag comes last, since they are read backwards.
 const WORD_RECORD = 0;
 const GLOBAL_RECORD = 1;
 const FRAME_RECORD = 2;
@@ -58,7 +57,7 @@ const THREAD_RECORD = 3;
 
 const FIRST_JOURNAL = 1 << 16;
 
-/** Written out: a loop would take twice as long, and this is done twice a step. */
+/** Written out: a loop would take twice as long, and every step does this twice. */
 function copyHeader(from: Int32Array, at: number, to: Int32Array, start: number): void {
   to[start] = from[at];
   to[(start + 1) | 0] = from[(at + 1) | 0];
@@ -78,20 +77,20 @@ export class MachineState {
   readonly words: Int32Array;
   memoryHashLo = 0;
   memoryHashHi = 0;
-  /** What `threadHash` has found. */
+  /** The result of `threadHash`. */
   hashLo = 0;
   hashHi = 0;
 
   protected readonly bytes: number;
   protected readonly state: Int32Array;
   readonly #kills: boolean;
-  /** Words of a thread: in all, and before its globals. */
+  /** The words of a thread: all, and those before its globals. */
   readonly #stride: number;
   readonly #own: number;
   readonly #first: number;
   #journal = new Int32Array(FIRST_JOURNAL);
   #top = 0;
-  /** Words that the record of a frame takes at most. */
+  /** The most words that the record of a frame takes. */
   readonly #record: number;
 
   constructor(program: format.Program, options: MachineOptions) {
@@ -102,7 +101,7 @@ export class MachineState {
     this.bytes = bytes;
     this.#kills = kills;
     this.#first = program.image.length;
-    // Whoever is entered at the limit has a frame yet.
+    // A thread that enters a function at the limit still has a frame.
     this.#own = HEADER + program.stack + program.widest;
     this.#stride = this.#own + 2 * program.globals.length;
     this.#record = program.widest + 5;
@@ -126,7 +125,7 @@ export class MachineState {
     return this.#top;
   }
 
-  /** Back to the state at the mark, which stays good. */
+  /** Goes back to the state at the mark, which stays valid. */
   undo(mark: number): void {
     const j = this.#journal;
     let top = this.#top | 0;
@@ -150,7 +149,7 @@ export class MachineState {
     this.#top = top;
   }
 
-  /** Makes everything up to now impossible to undo, so that the journal starts anew. Marks are void. */
+  /** Empties the journal: nothing up to now can be undone, and marks are void. */
   forget(): void {
     this.#top = 0;
   }
@@ -164,7 +163,7 @@ export class MachineState {
     };
   }
 
-  /** Back to a snapshot. It cannot be undone: marks are void. */
+  /** Goes back to a snapshot. This cannot be undone: marks are void. */
   restore(snapshot: Snapshot): void {
     this.words.set(snapshot.words);
     this.state.set(snapshot.state, this.#first);
@@ -183,7 +182,7 @@ export class MachineState {
     let lo = s[head + HASH_LO];
     let hi = s[head + HASH_HI];
     if (s[head + ORDER] !== 0) {
-      // How many are before it is not its own doing, so not in the hash that is kept.
+      // Other threads change how many are before it, so that is not in the hash that the header keeps.
       const place = this.#place(head) + 1;
       lo = nextLo(lo, place);
       hi = nextHi(hi, place);
@@ -229,7 +228,7 @@ export class MachineState {
     s[(head + HASH_HI) | 0] = hi;
   }
 
-  /** How many are before it in its queue. */
+  /** Returns how many threads are before it in its queue. */
   #place(head: number): number {
     const s = this.state;
     let before = 0;
@@ -266,13 +265,13 @@ export class MachineState {
     return this.program.functions[this.program.owners[pc / STRIDE]].name;
   }
 
-  /** Where the list is of the words that are live in the innermost frame. */
+  /** Returns where the list of the live words in the innermost frame is. */
   protected liveList(head: number, pc: number): number {
     const list = this.state[pc + LIVE];
     return this.state[head + STATUS] === PARKED ? list + this.state[list] + 1 : list;
   }
 
-  /** Its hash is not valid any more. */
+  /** Marks the thread's hash as invalid. */
   protected changed(head: number): void {
     const s = this.state;
     s[(head + HASH_LO) | 0] = 0;
@@ -283,7 +282,7 @@ export class MachineState {
     return new Trap(`${what} in ${this.functionAt(pc)} at ${this.program.origins[pc / STRIDE]}`);
   }
 
-  /** Room in the journal. */
+  /** Makes room in the journal. */
   #reserve(words: number): void {
     if (this.#top + words <= this.#journal.length) return;
     const longer = new Int32Array(2 * this.#journal.length + words);
@@ -291,7 +290,7 @@ export class MachineState {
     this.#journal = longer;
   }
 
-  /** Puts a thread in the journal. Of its frames, the innermost: another is put there when it is returned to. */
+  /** Puts a thread in the journal, with its innermost frame alone. Another frame follows when it is returned to. */
   protected save(head: number): void {
     const s = this.state;
     const pc = s[(head + PC) | 0];
@@ -322,7 +321,7 @@ export class MachineState {
     this.#top = (top + 3) | 0;
   }
 
-  /** The reverse, for the frame whose record ends there. Returns where it begins. */
+  /** Restores the frame whose record ends there. Returns where the record begins. */
   #bringFrameBack(end: number): number {
     const s = this.state;
     const j = this.#journal;

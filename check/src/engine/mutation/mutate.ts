@@ -1,16 +1,16 @@
 /**
- * Mutants: a module with one access to memory changed.
+ * Makes mutants: programs with one access to memory changed.
  *
- * | kind    | dropped                                         | others                                  |
- * |---------|-------------------------------------------------|-----------------------------------------|
- * | load    |                                                 | zero, ones: what it reads, always       |
- * | store   | nothing is written                              |                                         |
- * | rmw     | the old value is read, nothing is written       |                                         |
- * | cmpxchg | the same: success is reported where it could be | loosened: written, success reported,     |
- * |         |                                                 | whatever is there; fails: always        |
- * | wait    | answers at once, as if woken                    | loosened: sleeps, whatever is there     |
- * | notify  | nobody is woken                                 | one: one is woken                       |
- * | any     |                                                 | swapped with the next (swap.ts)         |
+ * | kind    | dropped                                         | others                                       |
+ * |---------|-------------------------------------------------|----------------------------------------------|
+ * | load    |                                                 | zero, ones: it always reads that             |
+ * | store   | nothing is written                              |                                              |
+ * | rmw     | the old value is read, nothing is written       |                                              |
+ * | cmpxchg | the same; success is reported if it is possible | loosened: it always writes and succeeds;     |
+ * |         |                                                 | fails: it always fails                       |
+ * | wait    | it answers at once, as if woken                 | loosened: it sleeps whatever the word is     |
+ * | notify  | no thread is woken                              | one: one thread is woken                     |
+ * | any     |                                                 | swapped with the next access (swap.ts)       |
  */
 import {
   B,
@@ -40,17 +40,17 @@ import { branchTargets, swap } from './swap.js';
 export interface Site {
   readonly pc: number;
   readonly fn: string;
-  /** Which access of its function it is, from 1 on. */
+  /** The number of the access in its function, from 1 on. */
   readonly index: number;
   readonly kind: string;
-  /** Where in the file. */
+  /** The offset in the file. */
   readonly offset: number;
 }
 
 export interface Mutant {
   readonly site: Site;
   readonly change: string;
-  /** The site that it is swapped with. */
+  /** The site with which it is swapped. */
   readonly other?: Site;
   readonly make: () => Program;
 }
@@ -58,7 +58,7 @@ export interface Mutant {
 const I32_ADD = 0x6a;
 const I64_ADD = 0x7c;
 
-/** Every access, in the order of the file. */
+/** Returns every access, in the order of the file. */
 export function sites({ image, functions, origins }: Program): Site[] {
   return functions.flatMap(({ name, entry, end }) => {
     const found: Site[] = [];
@@ -71,7 +71,7 @@ export function sites({ image, functions, origins }: Program): Site[] {
   });
 }
 
-/** Every mutant of the program, always in the same order. */
+/** Returns every mutant of the program, always in the same order. */
 export function mutants(program: Program): Mutant[] {
   const all = sites(program);
   const targets = branchTargets(program);
@@ -91,8 +91,8 @@ export function mutants(program: Program): Mutant[] {
 }
 
 /**
- * Names of mutants: function, kind of access and the words it goes to, change. Where several accesses of a
- * function are alike in these, a number says which; so a name outlives most changes of the code around it.
+ * Names mutants by function, kind of access with the words that it goes to, and change. A number distinguishes accesses
+ * of a function that agree in these. So a name outlives most changes of the code around it.
  */
 export function namer(all: readonly Site[], wordOf: (site: Site) => string): (mutant: Mutant) => string {
   const alike = new Map<string, number[]>();
@@ -112,7 +112,7 @@ export function namer(all: readonly Site[], wordOf: (site: Site) => string): (mu
 
 type Change = readonly [name: string, alter: (patch: Patch, pc: number, program: Program) => Patch];
 
-/** By kind of access. */
+/** The changes by kind of access. */
 const CHANGES: Readonly<Record<number, readonly Change[]>> = {
   [LOAD]: [
     ['zero', (patch, pc, program) => answer(patch, pc, program, 0)],
@@ -135,18 +135,18 @@ const CHANGES: Readonly<Record<number, readonly Change[]>> = {
   ],
 };
 
-/** Nothing is accessed, and this is the result. */
+/** Replaces the access by its result. */
 function answer(patch: Patch, pc: number, program: Program, lo: number, hi = 0): Patch {
   return patch.set(pc, moves(program, pc, patch.constant(lo, hi)));
 }
 
-/** What a load gives where every bit in memory is set. Loads with a sign are not expected. */
+/** Returns what a load reads if every bit in memory is set. Loads with a sign are not expected. */
 function ones(meta: number): [lo: number, hi: number] {
   const bytes = meta & BYTES;
   return [bytes < 4 ? 2 ** (8 * bytes) - 1 : -1, bytes === 8 ? -1 : 0];
 }
 
-/** cmpxchg as an exchange that answers what was expected. */
+/** Makes a cmpxchg an exchange that answers the expected value. */
 function exchange(patch: Patch, pc: number, program: Program): Patch {
   const { [pc + B]: expected, [pc + C]: replacement } = program.image;
   return patch.instead(pc, pc + STRIDE, [
@@ -155,15 +155,15 @@ function exchange(patch: Patch, pc: number, program: Program): Patch {
   ]);
 }
 
-/** cmpxchg that answers what was expected + 1. */
+/** Makes a cmpxchg answer the expected value + 1. */
 function fail(patch: Patch, pc: number, { image }: Program): Patch {
   const op = (image[pc + META] & WIDE) !== 0 ? I64_ADD : I32_ADD;
   return patch.set(pc, { op, a: image[pc + B], b: patch.constant(1, 0) });
 }
 
-/** wait that expects what it has just read: in between the word may change, but need not. */
+/** Makes a wait expect what it has just read. The word may change in between, but need not. */
 function sleep(patch: Patch, pc: number, { image, functions, owners }: Program): Patch {
-  // No call is under way while an access is pending, so what follows the frame is free.
+  // No call is under way while an access is pending, so the words after the frame are free.
   const read = functions[owners[pc / STRIDE]].frame;
   const before = listAt(image, image[pc + LIVE]);
   const across = listAt(image, image[pc + LIVE] + before.length + 1);
@@ -173,9 +173,9 @@ function sleep(patch: Patch, pc: number, { image, functions, owners }: Program):
   ]);
 }
 
-/** A move to where the access leaves its result. */
+/** A move to the place of the access's result. */
 function moves({ image }: Program, pc: number, a: number): Omit<Fields, 'from'> {
-  // A wait's width is that of what it compares.
+  // The width of a wait is that of the compared word.
   const wide = (image[pc + META] & WIDE) !== 0 && image[pc] !== OP_ACCESS + WAIT;
   return { op: wide ? OP_MOVE_WIDE : OP_MOVE, a };
 }

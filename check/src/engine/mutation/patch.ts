@@ -1,9 +1,9 @@
 /**
  * A copy of a program that is being changed.
  *
- * An instruction is changed where it stands. Where more are needed than there were, the copy is put at the
- * end of the image, and a br_table leads back from it: a branch backwards would be a loop, where threads can
- * be killed. Lists and constants are put there too; the offsets of both are words of the image.
+ * An instruction is changed in place. Where more instructions are needed, the copy stands at the end of the image, and
+ * a br_table leads back from it: a branch backwards would be a loop, where threads can be killed. Lists and constants
+ * stand there too, and the instructions have their offsets in the image.
  */
 import {
   A,
@@ -20,7 +20,7 @@ import {
   STRIDE,
 } from '../wasm/code.js';
 
-/** Fields of an instruction that differ from those of the one at `from`. */
+/** The fields of an instruction that differ from those of the one at `from`. */
 export interface Fields {
   readonly from: number;
   readonly op?: number;
@@ -30,7 +30,7 @@ export interface Fields {
   readonly c?: number;
   readonly imm?: number;
   readonly meta?: number;
-  /** Words of the frame that the function may still read; for a wait, those before it and those after. */
+  /** The words of the frame that the function may still read; for a wait, the lists before and after it. */
   readonly live?: readonly (readonly number[])[];
 }
 
@@ -56,7 +56,7 @@ export class Patch {
     };
   }
 
-  /** An operand that stands for a value of one or two words. */
+  /** Returns an operand that stands for a value of one or two words. */
   constant(...words: number[]): number {
     return CONSTANTS_AREA | (this.#image.push(...words) - words.length - this.#program.constantsAt);
   }
@@ -66,7 +66,7 @@ export class Patch {
     return this;
   }
 
-  /** Runs these in the stead of the instructions from pc up to `next`. */
+  /** Runs these instead of the instructions from pc up to `next`. */
   instead(pc: number, next: number, instructions: readonly Fields[]): this {
     const image = this.#image;
     const target = image.push(next) - 1;
@@ -93,7 +93,7 @@ export class Patch {
   }
 }
 
-/** The words of a live list. */
+/** Returns the words of a live list. */
 export function listAt(image: Int32Array, at: number): number[] {
   return [...image.subarray(at + 1, at + 1 + image[at])];
 }

@@ -1,12 +1,12 @@
 /**
- * Which two accesses can change places, and how the instructions stand then.
+ * Finds out whether two accesses can change places, and arranges the instructions.
  *
  *     before   first  between...  second
  *     late     first's operands kept  between...  second  first
  *     early    second  first  between...  second's answer put where it belongs
  *
- * Late, if nothing of the rest reads what first answers; early, if second reads nothing that the rest makes.
- * Both lie in one basic block, with no access between; one of them writes. A wait is not moved.
+ * The swap is late if no other instruction reads the answer of first, and early if second reads no result of the
+ * others. Both lie in one basic block, with no access between, and at least one writes. A wait is not moved.
  */
 import {
   A,
@@ -43,7 +43,7 @@ import {
 import { isComparison, NUMERIC } from '../wasm/opcodes.js';
 import { type Fields, listAt } from './patch.js';
 
-/** Words of the result, then of the operands, by instruction: those that may stand between. */
+/** The words of the result and of each operand, for the instructions that may stand between. */
 const SHAPES: ReadonlyMap<number, readonly number[]> = new Map([
   [OP_MOVE, [1, 1]],
   [OP_MOVE_WIDE, [2, 2]],
@@ -58,13 +58,13 @@ const SHAPES: ReadonlyMap<number, readonly number[]> = new Map([
   ]),
 ]);
 
-/** What an instruction reads and writes of its thread: words of the frame and, marked as such, globals. */
+/** What an instruction reads and writes of its thread: words of the frame, and globals, which are marked. */
 interface Use {
   readonly reads: readonly number[];
   readonly writes: readonly number[];
 }
 
-/** Undefined for what ends a basic block. */
+/** Returns undefined for an instruction that ends a basic block. */
 function useOf(image: Int32Array, pc: number): Use | undefined {
   const op = image[pc];
   const [result, ...operands] = isAccess(image, pc) ? shapeOfAccess(image, pc) : (SHAPES.get(op) ?? []);
@@ -99,7 +99,7 @@ function shapeOfAccess(image: Int32Array, pc: number): number[] {
   }
 }
 
-/** Everywhere that control can get to otherwise than from the instruction before. */
+/** Returns every place that control can reach other than from the instruction before. */
 export function branchTargets({ image, functions }: Program): Set<number> {
   const targets = new Set<number>();
   for (const { entry, end } of functions) {
@@ -114,7 +114,7 @@ export function branchTargets({ image, functions }: Program): Set<number> {
   return targets;
 }
 
-/** The instructions from `first` to `second`, these two exchanged; undefined if that cannot be. */
+/** Returns the instructions from `first` to `second` with these two exchanged, or undefined if that cannot be. */
 export function swap(
   { image, functions, owners }: Program,
   first: number,
@@ -135,7 +135,7 @@ export function swap(
     Use,
   ];
   const live = (pc: number): number[] => listAt(image, image[pc + LIVE]);
-  // No call is under way while an access is pending, so what follows the frame is free.
+  // No call is under way while an access is pending, so the words after the frame are free.
   const spare = functions[owners[first / STRIDE]].frame;
   if (!meets(one.writes, [...rest.reads, ...two.reads])) {
     const operands = [A, B, C].slice(0, shapeOfAccess(image, first).length - 1);
@@ -146,7 +146,7 @@ export function swap(
       dst: spare + 2 * i,
     }));
     const kept = keep.flatMap(({ dst }) => [dst, dst + 1]);
-    // If the rest writes there too, its answer is read by nobody.
+    // If the others write there too, no instruction reads the answer of first.
     const dead = meets(one.writes, [...rest.writes, ...two.writes]);
     const before = [...live(second).filter((word) => !one.writes.includes(word)), ...kept];
     const [a, b, c] = keep.map(({ dst }) => dst);

@@ -1,10 +1,8 @@
-/**
- * Choices: what may happen next in a state. A choice is one number, thread * CHOICES + kind.
- */
+/** A choice is what may happen next in a state. It is one number, thread * CHOICES + kind. */
 
 /** The thread performs its pending access. */
 export const STEP = 0;
-/** The wait of a parked thread comes to its time. */
+/** The wait of a parked thread times out. */
 export const TIME_OUT = 1;
 /** The thread is killed. */
 export const KILL = 2;

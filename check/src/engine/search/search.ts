@@ -1,27 +1,27 @@
 /**
- * The search of every interleaving: depth first, each state once, undoing on the way back.
+ * The search takes every interleaving: depth first, each state once, with undo on the way back.
  *
- * Deadlock and everything that the space checks are found where they happen. That from every state the end
- * can be reached is found by strongly connected components (Tarjan): when one is complete and no edge leaves
- * it towards an end, whoever is in it goes round for ever. So spin loops and lost wake-ups both show.
+ * It finds a deadlock, or a broken promise that the space checks, where it happens. It also finds states from which no
+ * end can be reached, by strongly connected components (Tarjan): if a component is complete and no edge leaves it
+ * towards an end, its threads go round for ever. So it finds spin loops and lost wake-ups.
  *
- * Reduction. A thread's next access is local if nobody else will, from where it is in its program, access the same
- * word, or, where the access only reads, write it. Such a step commutes with all that the others can do, so it alone is
- * tried: a persistent set of one thread. What the others will do is not known beforehand, so it is assumed to be what
- * they have been seen to do from there on (sharing.ts). When all has been searched, states are come back to in which
- * that was relied on and has proved wrong since (tree.ts), and all threads are tried there; until nothing is left that
- * has. (If it seems meanwhile that no end can be reached, and something has proved wrong, all is begun anew, knowing
- * more.) Then the assumption has proved itself: the first conflict in any execution left out would, moved to the front of
- * the local steps before it, be in one that was searched.
+ * Reduction. A thread's next access is local if no other thread will access the same word from its place in its program
+ * or, if the access only reads, write it. Such a step commutes with all that the others can do, so it alone is tried: a
+ * persistent set of one thread. The search does not know what the others will do. It assumes that they will do what
+ * they have been seen to do from there on (sharing.ts). When all has been searched, it comes back to the states that
+ * relied on an assumption which has proved wrong since (tree.ts), and tries all threads there, until no such state is
+ * left. (If it seems meanwhile that no end can be reached, and an assumption has proved wrong, it begins anew, knowing
+ * more.) Then the assumption has proved itself: the first conflict in an execution left out, moved to the front of the
+ * local steps before it, would be in an execution that was searched.
  *
  *     explore ──► what was relied on? ── all holds ──► the end
  *        ▲                │ some has proved wrong
  *        └── mend ◄───────┘
  *
- * A local step that closes a cycle is expanded in full, so that no thread is put off for ever; and so is one
- * after which the driver or the ghosts have changed, since the checks would take notice of it. A cycle through older states
- * and ones found while mending has a state in which all are tried: the one that was mended.
- * Besides, threads that do the same begin in one order only: StateSpace.symmetry.
+ * A local step that closes a cycle is expanded in full, so that no thread is put off for ever. So is a local step after
+ * which the driver or the ghosts have changed, since the checks may notice it. A cycle through older states and states
+ * found while mending contains the mended state, in which all threads are tried. Besides, threads that run the same
+ * program begin in one order only (StateSpace.symmetry).
  */
 
 import * as kinds from './choice.js';
@@ -36,16 +36,16 @@ const { CHOICES, KILL, STEP } = kinds;
 export interface SearchOptions {
   /** Default true. With a bound on preemptions all threads are tried in any case. */
   readonly reduce?: boolean;
-  /** In which order threads that are alike begin (StateSpace.symmetry); default 1. */
+  /** The order in which threads of the same program begin (StateSpace.symmetry); default 1. */
   readonly symmetry?: 1 | 0 | -1;
-  /** Switches away from a thread that could go on, at most; none by default. The result is then bounded. */
+  /** The most switches away from a thread that could go on; no bound by default. With a bound the result is bounded. */
   readonly preemptions?: number;
-  /** Gives up after so many states or milliseconds; the result is then bounded. */
+  /** The search gives up after so many states or milliseconds; then the result is bounded. */
   readonly states?: number;
   readonly milliseconds?: number;
 }
 
-/** How a model of the table is searched. */
+/** Returns the bounds with which a model of the table is searched. */
 export function boundsOf(
   { preemptions }: Pick<SearchOptions, 'preemptions'>,
   milliseconds: number,
@@ -53,7 +53,7 @@ export function boundsOf(
   return preemptions === undefined ? { milliseconds } : { milliseconds, preemptions };
 }
 
-/** What is wrong, and how to get there. */
+/** What is wrong, and the schedule that leads there. */
 export interface Finding {
   readonly message: string;
   readonly schedule: readonly number[];
@@ -62,17 +62,17 @@ export interface Finding {
 export interface SearchResult {
   readonly states: number;
   readonly steps: number;
-  /** Steps besides: to come back to states, and of attempts begun anew. */
+  /** Further steps: those that come back to states, and those of attempts that were begun anew. */
   readonly again: number;
   readonly seconds: number;
-  /** Whether it came to its end: every state was visited, but those that the reductions may leave out. */
+  /** Whether the search came to its end: it visited every state, except those that the reductions may leave out. */
   readonly exhaustive: boolean;
   /** The same, within the bound on preemptions if there is one. */
   readonly complete: boolean;
   readonly violation?: Finding;
-  /** The counters of the state space at the end. Steps that are taken again count again. */
+  /** The counters of the state space at the end. A step that is taken again counts again. */
   readonly tallies?: readonly number[];
-  /** States in which no choice is open but deaths. */
+  /** The number of states in which no choice but deaths is open. */
   readonly ends?: number;
 }
 
@@ -99,8 +99,8 @@ export function search(make: () => StateSpace, options: SearchOptions = {}): Sea
 }
 
 /**
- * One attempt. The number of its steps if it has to be begun anew: threads have turned out to differ, or it seems that no
- * end can be reached, but something that was relied on has proved wrong.
+ * Makes one attempt. Returns the number of its steps if the search must begin anew: threads of the same program have
+ * turned out to differ, or it seems that no end can be reached, but an assumption has proved wrong.
  */
 function pass(
   space: StateSpace,
@@ -115,16 +115,16 @@ function pass(
   const tree = new Tree();
   space.tallies.fill(0);
 
-  // The stack, a frame a state on the path.
+  // The stack has a frame for each state on the path.
   let d = -1;
   const ids: number[] = [];
   const next: number[] = [];
   const low: number[] = [];
-  const good: number[] = []; // an end can be reached
-  const marks: number[] = []; // two a frame
+  const good: number[] = []; // whether an end can be reached
+  const marks: number[] = []; // two marks for each frame
   const only: number[] = []; // the one thread that is tried, or -1
-  const wide: number[] = []; // whether the others must be tried after all
-  // At most a step or a time-out, and a death, of each thread.
+  const wide: number[] = []; // whether the other threads must be tried after all
+  // Each thread has at most a step or a time-out, and a death.
   const most = 2 * space.threads;
   let choices = new Int32Array(64 * most); // of each frame
   const counts: number[] = [];
@@ -134,7 +134,7 @@ function pass(
 
   // Tarjan's stack of states, in the order of their numbers.
   const open: number[] = [];
-  /** Whether a state is still on it. */
+  /** Says whether a state is still on that stack. */
   const isOpen = (id: number): boolean => {
     let from = 0;
     let to = open.length;
@@ -176,7 +176,7 @@ function pass(
     counts[depth] = end - from;
   };
 
-  /** Tries everybody in a frame where one thread alone was tried, once its state is back. */
+  /** Tries all threads in a frame where one thread alone was tried, once its state is back. */
   const widen = (depth: number): void => {
     if (wide[depth] === 0) return;
     wide[depth] = 0;
@@ -206,7 +206,7 @@ function pass(
     open.push(id);
   };
 
-  /** A thread whose next access is local, or -1. */
+  /** Returns a thread whose next access is local, or -1. */
   const localThread = (depth: number, id: number): number => {
     for (let t = 0; t < space.threads; t++) {
       if (!space.mayMove(t)) continue;
@@ -223,7 +223,7 @@ function pass(
     enter(depth, id, reduce ? localThread(depth, id) : -1);
   };
 
-  /** Searches all that can be reached from the frame `base`. A result, if it has to end early. */
+  /** Searches all that can be reached from the frame `base`. Returns a result if it has to end early. */
   const explore = (base: number): SearchResult | number | undefined => {
     while (true) {
       const count = counts[d];
@@ -251,7 +251,7 @@ function pass(
         if ((++steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
         if (reduce) sharing.arrive(space, d + 1, space.others ? -1 : t);
         if (space.distinguishes()) return steps + again;
-        // What the checks take notice of is visible, however local the access.
+        // A step that the checks notice is visible, even if its access is local.
         if (only[d] >= 0 && space.touched) wide[d] = 1;
         const before = table.size;
         const id = key(d + 1);
@@ -262,7 +262,7 @@ function pass(
         }
         if (isOpen(id)) {
           if (id < low[d]) low[d] = id;
-          // Back on the path: here the others must have their turn too.
+          // The step closes a cycle: here the other threads must have their turn too.
           if (only[d] >= 0) wide[d] = 1;
         } else if (choice % CHOICES !== KILL) good[d] = 1; // A death is no way to the end.
         space.undo(marks, 2 * d);
@@ -283,7 +283,7 @@ function pass(
       const id = ids[d];
       if (low[d] === id) {
         if (good[d] === 0 && !bounded) {
-          // Somebody who has not been tried may help; now that more is known, he will be.
+          // A thread that has not been tried may help. It will be tried, now that more is known.
           if (sharing.takeBroken() !== undefined) return steps + again;
           return finish(
             false,
@@ -302,7 +302,7 @@ function pass(
     }
   };
 
-  /** Comes to a state once more, by the way it was reached first. */
+  /** Comes back to a state, on the path by which it was first reached. */
   const comeBack = (id: number): void => {
     const way: number[] = [];
     let at = id;
@@ -324,7 +324,7 @@ function pass(
     }
   };
 
-  /** Tries everybody in the states where one thread alone was tried, for a reason that has proved wrong since. */
+  /** Tries all threads in the states where one thread alone was tried on an assumption that has proved wrong since. */
   const mend = (broken: Uint8Array): SearchResult | number | undefined => {
     const size = table.size;
     d = 0;
@@ -355,7 +355,7 @@ function pass(
   return early ?? finish(true);
 }
 
-/** Whether nothing can happen any more but deaths. */
+/** Says whether only deaths can still happen. */
 function isEnd(choices: Int32Array, from: number, count: number): boolean {
   for (let i = from; i < from + count; i++) if (choices[i] % CHOICES !== KILL) return false;
   return true;

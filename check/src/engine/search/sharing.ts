@@ -1,15 +1,15 @@
 /**
- * Which words the threads may still access, each from where it is in its program.
+ * Learns which words the threads may still access, each from its place in its program.
  *
- *      place ──► place ──► place        a place: where a thread is in its program (StateSpace.placeOf)
- *        │         ▲         │          a way: from one to the next, as seen
+ *      place ──► place ──► place        a place: a position of a thread in its program (StateSpace.placeOf)
+ *        │         ▲         │          an arrow: a way from a place to the next, as seen
  *        └► place ─┘         ▼
  *         reads a        writes b       so from the first place on, a is read and b written
  *
- * A thread goes from access to access, so what it may still do is what is done at any place that can be reached from
- * its own. Both, ways and what is done at a place, are learnt: from every step that a search takes. What is learnt may
- * prove wrong what has been relied on before; so each reliance is kept, once, and can be looked at again: that nobody
- * who was at these places would do this to that word.
+ * A thread goes from access to access. So what it may still do is what is done at the places that can be reached from
+ * its own. Both the ways and the accesses are learnt from every step that the search takes. A new one may prove an
+ * earlier reliance wrong: that no thread at one of these places would do this to that word. So each reliance is kept,
+ * once, and can be looked at again.
  */
 import * as kinds from './choice.js';
 import type { StateSpace } from './state-space.js';
@@ -18,38 +18,38 @@ const { CHOICES, STEP } = kinds;
 
 const ACCESSED = 1;
 const WRITTEN = 2;
-/** Above both together. */
+/** Exceeds both together. */
 const MOST = 4;
-/** Instead of a column. */
+/** Stands for a column. */
 const RETIRED = -1;
-/** Instead of a place: the thread itself, or one that will do nothing any more. */
+/** Stands for a place: that of the thread itself, or of a thread that will do nothing any more. */
 const NOWHERE = -1;
 
 export class Sharing {
   readonly #threads: number;
-  /** Of each thread: its places, by the number that the state space gives them. */
+  /** For each thread, its places by the number that the state space gives them. */
   readonly #known: Map<number, number>[] = [];
-  /** Of each place: where one comes to from it, and from where to it. */
+  /** For each place, the places that follow it, and those that it follows. */
   readonly #next: number[][] = [];
   readonly #before: number[][] = [];
-  /** Of each place a row, of each word that has been accessed a column: what may be done from there on. */
+  /** What may be done from a place on: a row for each place, a column for each word that has been accessed. */
   #later = new Uint8Array(1 << 14);
   #row = 64;
-  /** Of each word of 8 bytes: its column + 1, or 0. */
+  /** For each word of 8 bytes, its column + 1, or 0. */
   readonly #columns: Uint16Array;
   #width = 0;
-  /** Words that are never local. */
+  /** The words to which no access is local. */
   readonly #visible: Uint8Array;
   /**
-   * What has been relied on, a row each: the word's column and what must not be done to it, and the place of each
-   * thread that must not, or NOWHERE. Once it has proved wrong and that has been told, RETIRED in front, for nobody can
-   * rely on it again.
+   * The reliances, one a row: the word's column and what must not be done to it, and for each thread its place, or
+   * NOWHERE. The row of a reliance that has proved wrong, and was reported, begins with RETIRED: no state can rely on
+   * it again.
    */
   #rows = new Int32Array(1 << 12);
   #reliances = 0;
-  /** Where they are, by their hash: number + 1, or 0. */
+  /** Where the rows are, by their hash: number + 1, or 0. */
   #slots = new Int32Array(1 << 10);
-  /** Where the threads are, at each depth of the search. */
+  /** The places of the threads at each depth of the search. */
   #places = new Int32Array(1 << 10);
 
   constructor(space: StateSpace) {
@@ -58,19 +58,19 @@ export class Sharing {
     const size = space.sharedWords + 1;
     this.#columns = new Uint16Array(size);
     this.#visible = new Uint8Array(size);
-    // The checks read these words too, so an access to one of them is never invisible.
+    // The checks read these words, so an access to one of them is never invisible.
     for (const address of space.visibleWords()) this.#visible[address >>> 3] = 1;
   }
 
-  /** Nothing is relied on any more: a search begins. */
+  /** Forgets all reliances, since a search begins. */
   begin(): void {
     this.#reliances = 0;
     this.#slots.fill(0);
   }
 
   /**
-   * Notes where the threads are now, `depth` steps from the start, and which way they came there from one step before,
-   * when all of them may have moved, or `mover` alone.
+   * Notes the places of the threads, `depth` steps from the start, and the ways there from one step before, of all
+   * threads or of `mover` alone.
    */
   arrive(space: StateSpace, depth: number, mover = -1): void {
     const threads = this.#threads;
@@ -85,7 +85,7 @@ export class Sharing {
     }
   }
 
-  /** There is a way from one place to the other. */
+  /** Notes that there is a way from one place to the other. */
   #connect(from: number, to: number): void {
     if (this.#next[from].includes(to)) return;
     this.#next[from].push(to);
@@ -102,15 +102,15 @@ export class Sharing {
     const t = Math.floor(choice / CHOICES);
     if (space.silent(t)) return;
     const plain = space.pendingWord(t);
-    // Who waits or notifies reads too.
+    // A wait and a notify read too.
     const word = plain < 0 ? space.accessedWord(t) : plain;
     const what = plain >= 0 && space.pendingIsWrite(t) ? ACCESSED | WRITTEN : ACCESSED;
     this.#learn(this.#places[depth * this.#threads + t], this.#columnOf(word), what);
   }
 
   /**
-   * Whether the next access of t is local: nobody else will ever do, from where it is now, what does not commute with
-   * it. If so the number of what is relied on; otherwise -1.
+   * Returns the number of a reliance if the next access of t is local: no other thread will do, from its place on,
+   * anything that does not commute with it. Otherwise returns -1.
    */
   rely(space: StateSpace, depth: number, t: number): number {
     const word = space.pendingWord(t);
@@ -133,7 +133,7 @@ export class Sharing {
     return this.#number(row);
   }
 
-  /** Of each reliance by its number: 1 if it has proved wrong, which is told once. Undefined if none has. */
+  /** Returns a 1 for each reliance that has proved wrong since the last call, or undefined if none has. */
   takeBroken(): Uint8Array | undefined {
     const broken = new Uint8Array(this.#reliances);
     let any = false;
@@ -158,7 +158,7 @@ export class Sharing {
     return true;
   }
 
-  /** The number of the reliance that has just been written behind the last one; one of its own if it is new. */
+  /** Returns the number of the reliance just written behind the last one: its own if it is new. */
   #number(row: number): number {
     const rows = this.#rows;
     const length = this.#threads + 1;
@@ -183,7 +183,7 @@ export class Sharing {
     return hash ^ (hash >>> 16);
   }
 
-  /** Twice the slots, since half are taken. */
+  /** Doubles the slots, when half are taken. */
   #spread(): void {
     this.#slots = new Int32Array(this.#slots.length * 2);
     const mask = this.#slots.length - 1;
@@ -195,7 +195,7 @@ export class Sharing {
     }
   }
 
-  /** What may be done from a place on, and so from all before it. */
+  /** Notes what may be done from a place on, and so from all places before it. */
   #learn(place: number, column: number, what: number): void {
     if ((this.#later[place * this.#row + column] & what) === what) return;
     const todo = [place, column];
@@ -238,7 +238,7 @@ export class Sharing {
   }
 }
 
-/** A copy of twice the length. */
+/** Returns a copy of twice the length. */
 export function grown<T extends Uint8Array | Int32Array>(array: T): T {
   const more = new (array.constructor as new (length: number) => T)(array.length * 2);
   more.set(array);

@@ -1,8 +1,8 @@
 /**
  * The state space that the search explores: threads, the choices that are open to them, and one state at a time.
  *
- * The search knows nothing of the program under test. It lists choices, performs them, takes them back, and compares
- * states by their hashes; the state space does the work, and throws a finding (violation.ts) where a check fails.
+ * The search knows nothing of the program under test. It lists choices, performs them, undoes them, and compares states
+ * by their hashes. The state space does the work, and throws a finding (violation.ts) where a check fails.
  */
 export interface StateSpace {
   readonly threads: number;
@@ -12,60 +12,60 @@ export interface StateSpace {
   /** The hash of the present state. */
   readonly hashLo: number;
   readonly hashHi: number;
-  /** Computes the hash anew, which `undo` leaves as it was. */
+  /** Computes the hash anew, since `undo` leaves it unchanged. */
   rehash(): void;
-  /** Writes a moment to come back to into `out`: two numbers, from `at` on. */
+  /** Writes a mark of the present state into `out`: two numbers, from `at` on. */
   mark(out: number[], at: number): void;
-  /** Goes back to a moment, which stays good. */
+  /** Goes back to a mark, which stays valid. */
   undo(marks: readonly number[], at: number): void;
 
   // --- Choices -----------------------------------------------------------------------------------------------
 
-  /** Writes the open choices from `out[from]` on, and returns the end. At most three of a thread are open. */
+  /** Writes the open choices from `out[from]` on, and returns the end. Each thread has at most three. */
   choices(out: Int32Array, from?: number): number;
-  /** The same, of thread t alone. */
+  /** Does the same for thread t alone. */
   choicesOf(t: number, out: Int32Array, from: number): number;
   /** Performs an open choice. Throws a finding if it breaks a promise. */
   apply(choice: number): void;
   /** Whether the last choice may have moved other threads than its own. */
   readonly others: boolean;
-  /** Whether the checks take notice of the last choice, so that its order among others matters. */
+  /** Whether the checks notice the last choice, so that its order among others matters. */
   readonly touched: boolean;
   /** Throws a finding unless this state, in which no choice but deaths is open, is a proper end. */
   checkEnd(): void;
-  /** What a choice would do now, in words. */
+  /** Describes in words what a choice would do now. */
   describe(choice: number): { readonly thread: number; readonly where: string; readonly what: string };
-  /** Counters that the state space keeps for reports. The search resets them, and copies them to its result. */
+  /** Counters for reports. The search resets them, and copies them to its result. */
   readonly tallies: number[];
 
   // --- Symmetry: threads that run the same program ----------------------------------------------------------
 
-  /** Threads that do the same begin in the order of their numbers: 1, in any order: 0, in the reverse order: -1. */
+  /** Sets the order in which threads of the same program begin: by number (1), any (0), or the reverse (-1). */
   symmetry(order: 1 | 0 | -1): void;
-  /** Whether something has happened that tells such threads apart, so that the order may not be kept. */
+  /** Says whether such threads have turned out to differ, so that the order may not be kept. */
   distinguishes(): boolean;
-  /** Whether t need not wait with its next access until another thread has begun. */
+  /** Says whether t may make its next access before another thread begins. */
   mayMove(t: number): boolean;
 
   // --- What threads share (sharing.ts) ----------------------------------------------------------------------
 
   /** The size of the shared memory, in words of 8 bytes. */
   readonly sharedWords: number;
-  /** Addresses of the words that the checks read, so that no access to them is invisible. */
+  /** Returns the addresses of the words that the checks read, so that no access to them is invisible. */
   visibleWords(): Iterable<number>;
-  /** Where t is in its program, as a number: the same place has the same number, whatever the memory holds. */
+  /** Numbers the place of t in its program. A place has the same number whatever the memory holds. */
   placeOf(t: number): number;
   /**
-   * The word of 8 bytes to which the pending access of t goes, if it is a plain load, store or exchange of one word,
-   * else -1: a wait and a notify concern other threads too.
+   * Returns the word of 8 bytes to which the pending access of t goes, or -1 if that is not a plain load, store or
+   * exchange of one word: a wait and a notify concern other threads too.
    */
   pendingWord(t: number): number;
-  /** The same of any pending access, waits and notifies among them. */
+  /** Does the same for any pending access, also a wait or a notify. */
   accessedWord(t: number): number;
   /** Whether the pending access of t may change its word. */
   pendingIsWrite(t: number): boolean;
-  /** Whether the pending access of t changes nothing that any thread or check can tell. */
+  /** Whether the pending access of t changes nothing that a thread or a check can see. */
   silent(t: number): boolean;
-  /** Whether t makes no access any more. */
+  /** Whether t will make no more accesses. */
   isOver(t: number): boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * Schedules for people: a trace in columns by thread, and a compact form that replays it.
+ * Shows schedules to people: as a trace in columns by thread, and in a compact form that can be replayed.
  *
  *     compact   thread, what, how often: `0x4 1x2 0t 2k` is four steps of thread 0, two of thread 1, a time-out, a death
  */
@@ -35,7 +35,7 @@ export function parse(text: string): number[] {
     });
 }
 
-/** Plays a schedule; returns the violation it ends in, if any. */
+/** Plays a schedule, and returns the violation that it ends in, if any. */
 export function replay(
   space: StateSpace,
   schedule: readonly number[],
@@ -67,7 +67,7 @@ export function replay(
   return undefined;
 }
 
-/** The trace as text: one line a step, a column a thread, a new heading whenever the function changes. */
+/** Renders a trace: a line for each step, a column for each thread, a new heading when the function changes. */
 export function render(space: StateSpace, schedule: readonly number[]): string {
   const width = 46;
   const lines: string[] = [];
@@ -88,7 +88,7 @@ export function render(space: StateSpace, schedule: readonly number[]): string {
   return lines.join('\n');
 }
 
-/** Looks for a shorter way to some violation: with as few switches between threads as show one. */
+/** Looks for a shorter schedule to a violation, with as few switches between threads as possible. */
 export function shorten(make: () => StateSpace, found: SearchResult): SearchResult {
   let best = found;
   for (let preemptions = 0; preemptions <= 3; preemptions++) {

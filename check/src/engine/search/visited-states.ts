@@ -1,11 +1,11 @@
 /**
- * The set of visited states, by a 64-bit hash: open addressing, numbered in the order of discovery.
+ * The set of visited states, by a 64-bit hash. It uses open addressing, and numbers states in order of discovery.
  *
- * Two different states with one hash would be taken for one. With n states the chance that any two collide is
- * about n^2 / 2^65: one in 30,000 for 30 million.
+ * Two different states with the same hash count as one. With n states the chance that any two collide is about n^2 /
+ * 2^65: one in 30,000 for 30 million.
  */
 export class StateTable {
-  /** Three words a slot: hash low, hash high, number + 1 (0: free). */
+  /** A slot has three words: hash low, hash high, number + 1 (0: free). */
   #slots: Int32Array;
   #mask: number;
   size = 0;
@@ -15,7 +15,7 @@ export class StateTable {
     this.#mask = (1 << bits) - 1;
   }
 
-  /** The number of the state, by the low 32 bits of both. It is new if that equals the size before. */
+  /** Returns the number of the state with this hash. The state is new if that equals the size before. */
   add(low: number, high: number): number {
     const lo = low | 0;
     const hi = high | 0;

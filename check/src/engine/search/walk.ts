@@ -1,6 +1,6 @@
 /**
- * Random walks, for models too large to search: each begins at the start and takes open choices by a seeded
- * generator until none is open. It finds violations; it proves nothing.
+ * Random walks are for models too large to search. Each walk begins at the start and takes open choices by a seeded
+ * generator until none is open. Walks find violations, and prove nothing.
  */
 
 import type { Finding } from './search.js';
@@ -18,10 +18,10 @@ export function generator(seed: number): () => number {
   };
 }
 
-/** Steps after which a walk is broken off: it may go round for ever. */
+/** A walk ends after so many steps, since it may go round for ever. */
 const MOST_STEPS = 2000;
 
-/** Walks from the space's first state, and leaves it there. The violation found, with its schedule, if any. */
+/** Walks from the space's first state, and leaves it there. Returns the violation found, if any, with its schedule. */
 export function walk(space: StateSpace, walks: number, seed: number): { steps: number; violation?: Finding } {
   const root: number[] = [];
   space.mark(root, 0);
@@ -34,7 +34,7 @@ export function walk(space: StateSpace, walks: number, seed: number): { steps: n
     try {
       for (let count = space.choices(choices); count > 0; count = space.choices(choices)) {
         if (schedule.length === MOST_STEPS) break;
-        // Every other walk lets a thread run on mostly, which comes to other places than a fair draw.
+        // Every other walk mostly lets a thread run on, which reaches other places than a fair draw.
         const last = i % 2 === 1 && random() % 8 > 0 ? choices.indexOf(schedule.at(-1) ?? -1) : -1;
         const choice = choices[last >= 0 && last < count ? last : random() % count];
         schedule.push(choice);

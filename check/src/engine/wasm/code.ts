@@ -1,8 +1,8 @@
 /**
- * Register code: what the translator makes and the machine runs.
+ * Register code, which the translator makes and the machine runs.
  *
- * An instruction is STRIDE int32 words at a multiple of STRIDE. Numeric ones keep their WebAssembly opcode;
- * the others have the numbers below, which WebAssembly uses for what has gone by then.
+ * An instruction is STRIDE int32 words at a multiple of STRIDE. Numeric instructions keep their WebAssembly opcode. The
+ * others have the numbers below, which belong to WebAssembly instructions that the translator removes.
  *
  *     word        0   1        2  3  4   5                  6             7
  *     field       op  dst      a  b  c   imm                meta          live
@@ -16,15 +16,15 @@
  *     access          result   address, then the operands
  *                                        offset             see below     list
  *
- * A value is one word (i32) or two, low then high (i64). A destination is a word of the frame; an operand is
- * a word of the frame, of the thread's globals, or of the constants, told by its two highest bits.
+ * A value is one word (i32) or two, low then high (i64). A destination is a word of the frame. An operand is a word of
+ * the frame, of the thread's globals, or of the constants, as its two highest bits say.
  *
- * A frame: RETURN (pc of the call, or -1), CALLER (its frame), parameters, locals, operand stack. A callee's
+ * A frame has RETURN (pc of the call, or -1), CALLER (its frame), parameters, locals, and operand stack. A callee's
  * frame follows, and the caller writes the arguments there.
  *
- * A live list is a count and that many words of the frame: what the function may still read. For an access
- * its own operands are among them; for a call and, in a second list after the first, for a parked wait, it
- * is what is read later, the result not counted.
+ * A live list is a count and that many words of the frame, which the function may still read. The list of an access has
+ * its own operands too. A call, and a parked wait in a second list after the first, list what is read later, without
+ * the result.
  */
 import type { MemoryAccess, ValueType } from './opcodes.js';
 
@@ -49,13 +49,13 @@ export const OP_MOVE = 0x20;
 export const OP_MOVE_WIDE = 0x21;
 export const OP_SET_GLOBAL = 0x24;
 export const OP_SET_GLOBAL_WIDE = 0x25;
-/** Accesses: this number + the kind. */
+/** An access has this number + its kind. */
 export const OP_ACCESS = 0x28;
 export const OP_MEMORY_SIZE = 0x3f;
-/** A comparison with zero that is no instruction of WebAssembly: what br_if and if do by themselves. */
+/** A comparison with zero that is no instruction of WebAssembly: br_if and if make it. */
 export const OP_NOT_ZERO = 0x44;
 
-/** Kinds of access, and how `pendingKind` tells them. */
+/** The kinds of access, which `pendingKind` returns. */
 export const LOAD = 0;
 export const STORE = 1;
 export const RMW = 2;
@@ -65,36 +65,36 @@ export const NOTIFY = 5;
 export const KINDS = ['load', 'store', 'rmw', 'cmpxchg', 'wait', 'notify'] as const;
 export const RMW_OPS = ['add', 'sub', 'and', 'or', 'xor', 'xchg'] as const;
 
-// Mode of a comparison.
+// The mode of a comparison.
 export const NEGATED = 1;
-/** It branches if the answer is yes, instead of storing it. */
+/** The comparison branches if it holds, instead of storing its result. */
 export const BRANCHES = 2;
 
-// Meta of an access: bytes in the low four bits.
+// The meta word of an access has the bytes in its low four bits.
 export const BYTES = 0xf;
 export const WIDE = 0x10;
 export const SIGNED = 0x20;
 export const PLAIN = 0x40;
 export const RMW_SHIFT = 8;
 
-// Operands: their area's base + (operand & WORD). The bases are the first words of the image, by area.
+// An operand is at its area's base + (operand & WORD). The first words of the image are the bases by area.
 export const AREA_SHIFT = 30;
 export const WORD = 0x3fffffff;
 export const GLOBALS_AREA = 1 << AREA_SHIFT;
 export const CONSTANTS_AREA = 2 << AREA_SHIFT;
 
-// A frame's first words.
+// The first words of a frame.
 export const RETURN_PC = 0;
 export const CALLER = 1;
 export const FRAME_HEADER = 2;
 
 export interface RegisterFunction {
   readonly name: string;
-  /** pc of the first instruction, and of what follows the last. */
+  /** The pc of the first instruction, and the pc after the last. */
   readonly entry: number;
   readonly end: number;
   readonly params: readonly ValueType[];
-  /** Words of the parameters, with the frame's header; with the locals; and of the frame in all. */
+  /** The words of the frame's header and parameters; of these and the locals; and of the whole frame. */
   readonly paramsEnd: number;
   readonly localsEnd: number;
   readonly frame: number;
@@ -102,14 +102,13 @@ export interface RegisterFunction {
 
 export interface Program {
   /**
-   * One array for all that the machine reads, since an engine looks at an array's bounds and place anew at each
-   * access: a place for the machine's own use of STRIDE words, the code, the constants, the targets of
-   * br_table, the live lists.
+   * One array has all that the machine reads, since V8 looks up an array's bounds and place at each access. It has
+   * STRIDE words for the machine's own use, the code, the constants, the targets of br_table, and the live lists.
    */
   readonly image: Int32Array;
   readonly codeEnd: number;
   readonly constantsAt: number;
-  /** For each instruction, where in the file it comes from. */
+  /** For each instruction, its offset in the file. */
   readonly origins: Int32Array;
   /** For each instruction, the index of its function. */
   readonly owners: Int32Array;
@@ -117,7 +116,7 @@ export interface Program {
   readonly globals: readonly { readonly name: string; readonly lo: number; readonly hi: number }[];
   readonly exports: ReadonlyMap<string, number>;
   readonly start: number | undefined;
-  /** Words that the deepest stack of frames takes, and the widest frame. */
+  /** The words of the deepest stack of frames, and of the widest frame. */
   readonly stack: number;
   readonly widest: number;
 }

@@ -1,8 +1,8 @@
 /**
- * Decoder of the binary format: bytes to types, globals, functions and their instructions. It takes what a
- * core of integers and threads needs: one imported shared memory, no tables, no data, no floats. An imported
- * global counts as one of the module's own, which begins with 0. Whatever else comes up is an error that says
- * what and where, so that nothing is searched with a part left out.
+ * Decodes the binary format: bytes to types, globals, functions and their instructions. It takes what a core of
+ * integers and threads needs: one imported shared memory, no tables, no data, no floats. An imported global counts as
+ * one of the module's own that begins with 0. Anything else is an error that names it and its place, so that nothing is
+ * searched with a part left out.
  */
 import {
   ACCESSES,
@@ -46,7 +46,7 @@ export interface FunctionType {
  */
 export interface Instruction {
   readonly op: number;
-  /** Where in the file. */
+  /** The offset in the file. */
   readonly offset: number;
   readonly a: number;
   readonly b: number;
@@ -57,9 +57,9 @@ export interface Instruction {
 export interface WasmFunction {
   readonly name: string;
   readonly type: FunctionType;
-  /** Without the parameters. */
+  /** The types of the locals, without the parameters. */
   readonly locals: readonly ValueType[];
-  /** With the `end` that closes the function. */
+  /** The instructions, with the `end` that closes the function. */
   readonly body: readonly Instruction[];
 }
 
@@ -73,9 +73,9 @@ export interface WasmGlobal {
 export interface WasmModule {
   readonly functions: readonly WasmFunction[];
   readonly globals: readonly WasmGlobal[];
-  /** Names of exported functions, to their indices. */
+  /** The indices of exported functions, by name. */
   readonly exports: ReadonlyMap<string, number>;
-  /** Index of the start function, if there is one. */
+  /** The index of the start function, if there is one. */
   readonly start: number | undefined;
 }
 
@@ -119,7 +119,7 @@ class Reader {
     }
   }
 
-  /** A signed number of up to 64 bits, as the low word and the high one. */
+  /** Reads a signed number of up to 64 bits, as the low word and the high one. */
   signed(): [lo: number, hi: number] {
     let value = 0n;
     for (let shift = 0n; ; shift += 7n) {
@@ -154,12 +154,12 @@ class Reader {
   }
 }
 
-/** Names in index order, as the text format of a compiler lists them. */
+/** Returns names in the order of their indices, as the compiler's text format lists them. */
 function namesIn(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, name]) => name);
 }
 
-/** Names from the custom section "name", if the module has one. */
+/** Returns the names in the custom section "name", if the module has one. */
 function functionNames(reader: Reader, end: number): Map<number, string> {
   const names = new Map<number, string>();
   while (reader.at < end) {
@@ -172,8 +172,8 @@ function functionNames(reader: Reader, end: number): Map<number, string> {
 }
 
 /**
- * Reads a module. Optimised binaries have no names; `text`, the same module in the text format as the
- * compiler printed it, gives them, and `rename` makes of each what traces are to say.
+ * Reads a module. Optimised binaries have no names; `text`, the same module in the text format of the compiler, gives
+ * them, and `rename` makes the names for traces.
  */
 export function decode(bytes: Uint8Array, text = '', rename = (name: string): string => name): WasmModule {
   if (new TextDecoder('latin1').decode(bytes.subarray(0, 8)) !== '\0asm\x01\0\0\0')

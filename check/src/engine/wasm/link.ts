@@ -1,15 +1,15 @@
 /**
- * Two modules in one program: what a thread runs that has an instance of each. Only functions that call nothing and
- * have to do with no global are taken over, which are the same in whatever module they stand.
+ * Joins two modules in one program, for a thread that has an instance of each. Only functions that call nothing and use
+ * no global are taken over: these are the same in any module.
  */
 import type { WasmModule } from './decode.js';
 import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';
 
-/** The module, and some functions that another exports. */
+/** Returns the module with some functions that another exports. */
 export function withLeaves(module: WasmModule, other: WasmModule, names: readonly string[]): WasmModule {
   const functions = [...module.functions];
   const exports = new Map(module.exports);
-  // Where an instruction stands is told as if the other file followed the first.
+  // Offsets of instructions are counted as if the other file followed the first.
   const end = Math.max(...functions.flatMap(({ body }) => body.map(({ offset }) => offset))) + 1;
   for (const name of names) {
     const index = other.exports.get(name);

@@ -1,19 +1,19 @@
 /**
- * Which words of its frame a function may still read, at each instruction: the usual backward data flow, over
- * sets of words kept as bits of a bigint.
+ * Finds the words of its frame that a function may still read at each instruction, by the usual backward data flow.
+ * Sets of words are kept as bits of a bigint.
  */
 export interface Flow {
-  /** What it reads: pairs of first word of the frame and how many. */
+  /** What the instruction reads, as pairs of the first word of the frame and a count. */
   readonly reads: readonly (readonly [word: number, count: number])[];
   readonly writes: readonly [word: number, count: number];
-  /** Indices of the instructions that may follow. */
+  /** The indices of the instructions that may follow. */
   readonly next: readonly number[];
 }
 
 export interface Live {
-  /** Before the instruction, so with what it reads itself. */
+  /** The words live before the instruction, with those that it reads. */
   readonly before: readonly number[];
-  /** After it, without what it writes. */
+  /** The words live after it, without those that it writes. */
   readonly across: readonly number[];
 }
 

@@ -1,8 +1,8 @@
 /**
- * The instructions of WebAssembly that the machine knows: integers, control, memory and threads. Opcodes are
- * those of the binary format; one with the prefix 0xfe is 0xfe00 | what follows.
+ * The instructions of WebAssembly that the machine knows: integers, control, memory and threads. Opcodes are those of
+ * the binary format; an opcode with the prefix 0xfe is 0xfe00 | the byte after it.
  *
- * A numeric instruction's `shape` is its signature, result first: `l` is an i64, `i` an i32.
+ * The `shape` of a numeric instruction is its signature, result first: `l` is an i64, `i` an i32.
  */
 
 export type ValueType = 'i32' | 'i64';
@@ -93,18 +93,18 @@ export const NUMERIC: ReadonlyMap<number, Numeric> = new Map(
   })(),
 );
 
-/** Whether an instruction answers yes or no. */
+/** Says whether an instruction is a comparison. */
 export function isComparison(op: number): boolean {
   return op >= I32_EQZ && op <= 0x5a;
 }
 
 export type AccessKind = 'load' | 'store' | 'rmw' | 'cmpxchg' | 'wait' | 'notify';
 
-/** An access to memory: what it does, to how many bytes, and how wide its operands and its result are. */
+/** An access to memory: its kind, its bytes, and the width of its operands and its result. */
 export interface MemoryAccess {
   readonly name: string;
   readonly kind: AccessKind;
-  /** What a read-modify-write does: add, sub, and, or, xor, xchg. */
+  /** The operation of a read-modify-write: add, sub, and, or, xor, xchg. */
   readonly op: string;
   readonly bytes: 1 | 2 | 4 | 8;
   /** Whether the value is an i64. */
@@ -114,7 +114,7 @@ export interface MemoryAccess {
 }
 
 type Bytes = MemoryAccess['bytes'];
-/** Width of the value, bytes accessed, suffix: the order in which the binary format lists atomic accesses. */
+/** The widths of the value and the bytes accessed, in the order in which the binary format lists atomic accesses. */
 const ATOMIC_WIDTHS: readonly [wide: boolean, bytes: Bytes][] = [
   [false, 4],
   [true, 8],
@@ -184,12 +184,12 @@ export const ACCESSES: ReadonlyMap<number, MemoryAccess> = new Map(
   })(),
 );
 
-/** The instruction's name in the text format, or its number. */
+/** Returns the instruction's name in the text format, or its number. */
 export function nameOf(op: number): string {
   return CONTROL[op] ?? NUMERIC.get(op)?.name ?? ACCESSES.get(op)?.name ?? `opcode 0x${op.toString(16)}`;
 }
 
-/** Whether the machine knows the instruction. */
+/** Says whether the machine knows the instruction. */
 export function isKnown(op: number): boolean {
   return op in CONTROL || NUMERIC.has(op) || ACCESSES.has(op);
 }

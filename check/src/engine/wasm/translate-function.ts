@@ -1,14 +1,14 @@
 /**
- * A function's stack code to register code (code.ts).
+ * Translates a function's stack code to register code (code.ts).
  *
- * The operand stack is simulated: an entry names where its value is, a place of its own in the frame (its
- * slot, given by its height), a local, a global or a constant. So local.get, global.get and constants cost no
- * instruction, and are folded into whoever reads them. Whatever may be overwritten while it stands on the
- * stack is moved to its slot first: a local before its local.set, a global before its global.set or a call,
- * and every local and global at the start of a block, since it may be left by several ways.
+ * The translator simulates the operand stack. An entry names the place of its value: its slot, which is a word of the
+ * frame given by the height of the stack, or a local, a global or a constant. So local.get, global.get and constants
+ * cost no instruction, and become operands of the instructions that read them. A value that may be overwritten while it
+ * is on the stack moves to its slot first: a local before its local.set, a global before its global.set or a call, and
+ * every local and global at the start of a block, which control may leave in several ways.
  *
- * A result goes straight to the local that is set from it, and a comparison is joined with the branch that
- * follows, when nothing lies between the two (`last`).
+ * A result goes straight to the local that is set from it, and a comparison is joined with the branch that follows, if
+ * no instruction lies between the two (`last`).
  */
 import {
   BRANCHES,
@@ -69,7 +69,7 @@ import {
   type ValueType,
 } from './opcodes.js';
 
-/** A value on the simulated stack: where it is, and how many words. */
+/** A value on the simulated stack: its place, and its number of words. */
 interface Entry {
   readonly operand: number;
   readonly words: number;
@@ -77,7 +77,7 @@ interface Entry {
 
 export interface Code {
   op: number;
-  /** Where the result goes, and its words; 0 words if there is none. */
+  /** The place of the result, and its words; 0 words if there is none. */
   dst: number;
   words: number;
   /** a, b and c. */
@@ -90,28 +90,28 @@ export interface Code {
 }
 
 interface Label {
-  /** Index of the instruction it stands before, once known. */
+  /** The index of the instruction that it stands before, once known. */
   at: number;
   used: boolean;
 }
 
 interface Block {
   readonly op: number;
-  /** Where a branch to the block goes: its end, or a loop's start. */
+  /** The target of a branch to the block: its end, or a loop's start. */
   readonly label: Label;
-  /** Where an `if` goes that is not taken. */
+  /** The target of an `if` that is not taken. */
   readonly otherwise: Label | undefined;
   readonly height: number;
   readonly words: number;
 }
 
-/** Arguments go to the frame that follows; where that is, is known once the function has been gone through. */
+/** Arguments go to the frame that follows. Its place is known once the function has been translated. */
 export const ARGUMENTS = 1 << 20;
 const NOTHING: Entry = { operand: 0, words: 0 };
 
 export const wordsOf = (type: ValueType | undefined) => (type === undefined ? 0 : type === 'i64' ? 2 : 1);
 
-/** Constants of all functions, each once. */
+/** The constants of all functions, each once. */
 export class Constants {
   readonly words: number[] = [];
   readonly #places = new Map<string, number>();
@@ -137,10 +137,10 @@ export class FunctionTranslator {
   readonly #stack: Entry[] = [];
   readonly #blocks: Block[] = [];
   #highest = 0;
-  /** No instruction before this index may be changed: a branch leads to behind it. */
+  /** No instruction before this index may be changed, since a branch leads behind it. */
   #barrier = 0;
   #reachable = true;
-  /** Depth of blocks opened in code that cannot be reached. */
+  /** The depth of blocks opened in code that cannot be reached. */
   #skipped = 0;
   #origin = 0;
 
@@ -203,14 +203,14 @@ export class FunctionTranslator {
     this.#emit(from.words === 2 ? OP_MOVE_WIDE : OP_MOVE, [from], { dst, words: from.words });
   }
 
-  /** The last instruction if it made this very entry, in its slot, and may still be changed. */
+  /** Returns the last instruction if it made this very entry, in its slot, and may still be changed. */
   #maker({ operand, words }: Entry): Code | undefined {
     const last = this.code.at(-1);
     if (!last || this.code.length <= this.#barrier || operand < this.localsEnd) return undefined;
     return last.words === words && last.dst === operand ? last : undefined;
   }
 
-  /** Moves entries to their slots, of all those on the stack that `which` says. */
+  /** Moves the entries for which `which` holds to their slots. */
   #settle(which: (operand: number) => boolean): void {
     for (const [height, entry] of this.#stack.entries()) {
       if (!which(entry.operand)) continue;
@@ -224,7 +224,7 @@ export class FunctionTranslator {
   }
 
   #block(op: number, words: number, otherwise?: Label): Block {
-    // Constants have the highest bit, so are below 0: they need no slot.
+    // Constants have the highest bit, so they are below 0. They need no slot.
     this.#settle((operand) => operand >= 0);
     return { op, label: { at: -1, used: false }, otherwise, height: this.#stack.length, words };
   }
@@ -239,14 +239,14 @@ export class FunctionTranslator {
     this.#emit(OP_BRANCH, [], { label });
   }
 
-  /** The block that a branch leaves, or starts again; undefined where that means to return. */
+  /** Returns the block that a branch leaves, or starts again; undefined if the branch returns. */
   #target(depth: number): Block {
     const block = this.#blocks.at(-1 - depth);
     if (!block) throw new Error(`no label ${depth} at ${this.#origin}`);
     return block;
   }
 
-  /** Where a branch to the block finds its value. */
+  /** Moves the value to where a branch to the block expects it. */
   #carry(block: Block): void {
     const top = this.#stack.at(-1);
     if (block.op !== LOOP && block.words && top) this.#move(this.#slot(block.height), top);
@@ -261,7 +261,7 @@ export class FunctionTranslator {
     }
   }
 
-  /** Branches if the condition is not zero (or, negated, if it is). */
+  /** Branches if the condition is not zero, or with `negated` if it is. */
   #branchIf(condition: Entry, label: Label, negated = 0): void {
     label.used = true;
     const maker = this.#maker(condition);
@@ -272,7 +272,7 @@ export class FunctionTranslator {
     }
   }
 
-  /** A branch that has something to do when it is taken goes round that. */
+  /** Skips `act`, the work of a branch that is taken, if the condition is zero. */
   #branchAround(condition: Entry, act: () => void): void {
     const over = { at: -1, used: false };
     this.#branchIf(condition, over, NEGATED);
@@ -315,7 +315,7 @@ export class FunctionTranslator {
     if (block.words) this.#push(this.#slot(block.height), block.words);
   }
 
-  /** The second half of an `if`: the first has ended, or cannot get here. */
+  /** Begins the second half of an `if`, whose first half has ended or cannot get here. */
   #else(): void {
     const block = this.#blocks.pop() as Block;
     if (this.#reachable) {
@@ -445,7 +445,7 @@ export class FunctionTranslator {
     const operands = this.#pops(shape.length - 1);
     const [only] = operands;
     if (op === I32_WRAP_I64) {
-      // The low word is the result: nothing to do, but not to be taken for a whole entry any more.
+      // The low word is the result. Nothing is to be done, but it does not count as a whole entry any more.
       this.#push(only.operand, 1);
       return;
     }
@@ -479,7 +479,7 @@ export class FunctionTranslator {
   }
 
   #branchTable(index: Entry, depths: readonly number[]): void {
-    // Each way gets a few instructions of its own, since it may have a value to carry, or return.
+    // Each path has a few instructions of its own, since it may carry a value, or return.
     const ways = depths.map(() => ({ at: -1, used: true }));
     this.#emit(OP_BRANCH_TABLE, [index], { labels: ways, meta: ways.length });
     for (const [i, depth] of depths.entries()) {
@@ -489,7 +489,7 @@ export class FunctionTranslator {
   }
 }
 
-/** Whether it is a comparison in register code. */
+/** Says whether an instruction of register code is a comparison. */
 function isTest(op: number): boolean {
   return isComparison(op) || op === OP_NOT_ZERO;
 }

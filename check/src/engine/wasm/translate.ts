@@ -1,6 +1,6 @@
 /**
- * A module to a program (code.ts): its functions translated (translate-function.ts), laid out in one image with their
- * constants, branch tables and lists of live words.
+ * Translates a module to a program (code.ts). It translates the functions (translate-function.ts), and lays them out in
+ * one image with their constants, branch tables and lists of live words.
  */
 import {
   FRAME_HEADER,
@@ -22,7 +22,7 @@ import { type Flow, liveness } from './liveness.js';
 import type { ValueType } from './opcodes.js';
 import { ARGUMENTS, Constants, FunctionTranslator, wordsOf } from './translate-function.js';
 
-/** Whether control goes on with the instruction that follows. */
+/** Says whether control goes on with the instruction that follows. */
 function fallsThrough(op: number): boolean {
   return op !== OP_BRANCH && op !== OP_BRANCH_TABLE && op !== OP_RETURN && op !== OP_UNREACHABLE;
 }
@@ -31,13 +31,13 @@ function hasLiveList(op: number): boolean {
   return op === OP_CALL || (op >= OP_ACCESS && op < OP_ACCESS + KINDS.length);
 }
 
-/** Words of values of these types. */
+/** Returns the words of values of these types. */
 const sum = (types: readonly ValueType[]) => types.reduce((words, type) => words + wordsOf(type), 0);
 
-/** How often a function may be on the stack: itself, and once more where functions call each other in a circle. */
+/** A function may be on the stack so often: itself, and once more if functions call each other in a circle. */
 const TURNS = 2;
 
-/** Words of the deepest stack. */
+/** Returns the words of the deepest stack. */
 function deepest(functions: readonly { frame: number; callees: readonly number[] }[]): number {
   const depth = (index: number, path: readonly number[]): number => {
     if (path.filter((other) => other === index).length === TURNS) return 0;

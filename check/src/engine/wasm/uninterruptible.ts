@@ -1,7 +1,7 @@
 /**
- * Uninterruptible sections of a program: between two accesses of a function there is no call and no way back, so that an engine
- * cannot stop a thread there. Every way is followed from the access that begins the run to the one that ends it, or to a
- * return.
+ * Checks uninterruptible sections of a program: between two accesses of a function there is no call and no backward
+ * branch, so that the runtime cannot stop a thread there. The check follows every path from the access that begins a
+ * section to the one that ends it, or to a return.
  */
 import {
   A,
@@ -27,11 +27,11 @@ import {
 export interface Section {
   readonly name: string;
   readonly fn: string;
-  /** The access that begins it: its kind, and the offset of the word. Of an exchange, only its success counts. */
+  /** The first access: its kind, and the offset of its word. Of an exchange, only the success counts. */
   readonly from: { readonly kind: number; readonly word: number };
-  /** What is written last, by the offset of its word; a return ends it too. */
+  /** The offsets of the words that the last write may go to. A return ends the section too. */
   readonly to: readonly number[];
-  /** The kinds of access that end it: a write by default. */
+  /** The kinds of access that end the section: writes by default. */
   readonly by?: readonly number[];
 }
 
@@ -40,7 +40,7 @@ const EQZ = 0x45;
 const I64_EQ = 0x51;
 const I64_NE = 0x52;
 
-/** What breaks the run: where in the file, and what; nothing if it is straight. Throws if it is not there. */
+/** Returns what breaks the section, with its offset in the file. Throws if the program does not have the section. */
 export function breaks(program: Program, run: Section): string[] {
   const { image: code, origins } = program;
   const fn = program.functions.find(({ name }) => name === run.fn);
@@ -80,7 +80,7 @@ export function breaks(program: Program, run: Section): string[] {
   return found;
 }
 
-/** Where an instruction leads; where it tells whether an exchange succeeded, only where it did. */
+/** Returns where an instruction leads; if it tests whether an exchange succeeded, only where it did. */
 function ways(code: Int32Array, pc: number, exchange: number): number[] {
   const op = code[pc];
   if (exchange >= 0 && (op === I64_EQ || op === I64_NE) && (code[pc + META] & BRANCHES) !== 0) {

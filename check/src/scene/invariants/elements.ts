@@ -1,7 +1,7 @@
 /**
- * The invariants of wait elements and of the cells that name them: an element is stored to only by the thread that owns
- * it, a cell is cleared only by the owner of the element in it, and an element that goes back to the pool, or to its
- * owner, has the next epoch. At the end nothing is left behind.
+ * The invariants of wait elements and of the cells that name them. Only the thread that owns an element stores to it,
+ * only the owner of the element in a cell clears the cell, and an element that goes back to the pool, or to its owner,
+ * has the next epoch. At the end nothing is left behind.
  */
 import * as engine from '../../engine/machine/machine.js';
 import { Violation } from '../../engine/search/violation.js';
@@ -17,7 +17,7 @@ const { ELEMENT_SIZE, IDLE, BORROWED, LIFE_STATE, LINE, MERGING, RESERVED, STATE
 const { C_CHANNEL_HEAD, C_DUE_HEAD, C_HEAD } = layout;
 const AWAKE = layout.constant('AWAKE');
 
-/** Looks at each write to the waiting array and the pool, and keeps who owns which element. */
+/** Checks each write to the waiting array and the pool, and records the owners of the elements. */
 export class ElementGuard {
   readonly #arena: Arena;
   readonly #ghosts: Ghosts;
@@ -27,7 +27,7 @@ export class ElementGuard {
     this.#ghosts = ghosts;
   }
 
-  /** Performs the pending access of t, and looks whether t may do that. */
+  /** Performs the pending access of t, and checks that t may make it. */
   step(t: number): void {
     const { machine, regions } = this.#arena;
     const { buckets, elements, end } = regions;
@@ -62,20 +62,20 @@ export class ElementGuard {
     if (after === before) return;
     const is = after & STATE_MASK;
     this.#checkEpoch(elements + e * ELEMENT_SIZE, before, after, store);
-    // A tombstone is nobody's, until somebody claims it or merges something into it.
+    // A tombstone has no owner until a thread claims it or merges another into it.
     if (is === IDLE || is === TOMBSTONE) this.#ghosts.setElementOwner(e, 0);
     else if (!store && (is === RESERVED || is === CLAIMED || is === MERGING))
       this.#ghosts.setElementOwner(e, t + 1);
   }
 
-  /** Whether thread t may change what is another's: of a thread that has been declared dead. */
+  /** Says whether t may change what is another's: it is its own, or of a thread that was declared dead. */
   #inherits(owner: number, t: number): boolean {
     return owner === t + 1 || (owner > 0 && (lifeOf(this.#arena, owner - 1) & LIFE_STATE) === DEAD_LIFE);
   }
 
   /**
-   * An element goes back to the pool, or to its owner, with the next epoch, as does a run that is taken out of the
-   * array: who read the state before must not succeed in an exchange. All others leave it, or go to the next.
+   * Checks the epoch. It moves by 1 when an element goes back to the pool or to its owner, or a run is taken out of the
+   * array, so that an exchange with the earlier state fails. Other changes may leave it.
    */
   #checkEpoch(element: number, before: number, after: number, store: boolean): void {
     const { words } = this.#arena.machine;
@@ -93,8 +93,8 @@ export class ElementGuard {
 }
 
 /**
- * At the end, with nobody waiting: every element is idle or a spare, or a tombstone; cells name tombstones alone, and
- * these their cells: who had an element that names another's would clear that. Nobody counts as parked.
+ * Checks the end without waiters: elements are idle, spares or tombstones, cells name only tombstones, and only these
+ * name cells, since the next owner of an element would clear those. Nobody counts as parked.
  */
 export function checkElements(arena: Arena, spares: ReadonlySet<number>, filler: number): void {
   checkPool(arena, spares);

@@ -1,6 +1,6 @@
 /**
- * The invariants of lives: whoever owns a thread's record, or an object, next has another life; at the end every dead
- * thread's record is free again, and every reference to an object has its record.
+ * The invariants of lives: the next owner of a thread's record, or of an object, has another life. At the end every
+ * dead thread's record is free again, and every reference to an object has its record.
  */
 import { Violation } from '../../engine/search/violation.js';
 import * as layout from '../layout.js';
@@ -11,16 +11,16 @@ const { ATTACHED, E_HELD, ELEMENT_SIZE, FREE, LIFE_STATE, O_LIFE, OBJECT_SIZE, R
 const { STATE_MASK, THREAD_SIZE } = layout;
 const T_HOST = layout.constant('T_HOST');
 
-/** Of an object's life (core/memory/objects.ts). */
+/** The states of an object's life (core/memory/objects.ts). */
 const BUILDING = 1;
 const REFERENCES = 0xffffff;
 
-/** The life of a thread's record. */
+/** Returns the life in a thread's record. */
 export function lifeOf(arena: Arena, t: number): number {
   return arena.machine.words[recordOf(arena, t) >> 2];
 }
 
-/** A thread's record has been written to: its next owner has another life. */
+/** Checks a write to a thread's record: its next owner has another life. */
 export function checkRecord(arena: Arena, record: number, before: number, after: number): void {
   const moved = (after >>> 2) - (before >>> 2);
   if (moved !== Number((after & LIFE_STATE) === FREE))
@@ -29,7 +29,7 @@ export function checkRecord(arena: Arena, record: number, before: number, after:
     );
 }
 
-/** An object has been written to, which was lo and hi there before: it has the next generation once it is free. */
+/** Checks a write to an object, whose word was lo and hi before: a freed object has the next generation. */
 export function checkGeneration(arena: Arena, address: number, lo: number, hi: number): void {
   const { machine, regions } = arena;
   if ((address - regions.objects) % OBJECT_SIZE !== O_LIFE || address >= regions.names) return;
@@ -38,7 +38,7 @@ export function checkGeneration(arena: Arena, address: number, lo: number, hi: n
     throw new Violation(`the generation of ${nameAt(arena, address)} was ${hi}`);
 }
 
-/** At the end: no record that is free has a host, and nobody is said to reap, if anybody would see to that. */
+/** Checks, at the end, that no free record has a host and, if a thread reaps the dead, that nobody still reaps. */
 export function checkRecords(arena: Arena, supervised: boolean): void {
   const { words } = arena.machine;
   const { threads, chains } = arena.regions;
@@ -51,8 +51,8 @@ export function checkRecords(arena: Arena, supervised: boolean): void {
 }
 
 /**
- * At the end: every reference to an object has its record, and no object is half made. Calls back for each object with
- * the permits that its records say are held.
+ * Checks, at the end, that every reference to an object has its record, and that no object is half made. Calls back for
+ * each object with the permits that its records say are held.
  */
 export function checkReferences(arena: Arena, each: (object: number, held: number) => void): void {
   const { words } = arena.machine;

@@ -1,6 +1,6 @@
 /**
- * The invariants of owners: what is held of a robust semaphore, or of a mutex, is what the records say, and each owner
- * that dies is counted once.
+ * The invariants of owners: the records say what threads hold of a robust semaphore or of a mutex, and each owner that
+ * dies is counted once.
  */
 import { Violation } from '../../engine/search/violation.js';
 import { constant, E_HELD, ELEMENT_SIZE, O_DEATHS } from '../layout.js';
@@ -22,8 +22,8 @@ function isMutex(scene: Scene, object: number): boolean {
 }
 
 /**
- * Thread t dies. What it holds of robust semaphores is nobody's from now on, and will go back; what it holds of others
- * is lost, with the permits of the first one that the core has granted and the scene has not been told of.
+ * Updates the ghosts when thread t dies. What it holds of robust semaphores belongs to nobody from now on, and will go
+ * back. What it holds of others is lost, with the `untold` permits of the first that the scene does not know of yet.
  */
 export function ownerDies(scene: Scene, t: number, untold: number): void {
   const { ghosts } = scene;
@@ -43,7 +43,7 @@ export function ownerDies(scene: Scene, t: number, untold: number): void {
   }
 }
 
-/** At the end: every owner that died has been counted, and whoever acquires next would learn of it. */
+/** Checks, at the end, that every owner's death has been counted, and that the next to acquire would learn of it. */
 export function checkDeaths(scene: Scene): void {
   for (const [s, address] of scene.semaphores.entries()) {
     const deaths = wordOf(scene, address + O_DEATHS);
@@ -56,7 +56,7 @@ export function checkDeaths(scene: Scene): void {
   }
 }
 
-/** At the end: so much is held of an object, as its records say. */
+/** Checks, at the end, that the permits held of an object are those in its records. */
 export function checkHeld(scene: Scene, object: number, held: number): void {
   const s = scene.semaphores.indexOf(object);
   if (isMutex(scene, object)) {

@@ -1,6 +1,6 @@
 /**
- * The invariants of permits: never more of them are out than were made, whoever is admitted is due, and at the end
- * `grant - ticket` is what was made less what is held, waited for, or kept by tombstones.
+ * The invariants of permits: no more permits are out than were made, an admitted request is due, and at the end `grant
+ * - ticket` is what was made less what is held, waited for, or kept by tombstones.
  */
 import * as engine from '../../engine/machine/machine.js';
 import { Violation } from '../../engine/search/violation.js';
@@ -12,7 +12,7 @@ import * as words from '../words.js';
 const { CMPXCHG, RMW, STORE } = engine;
 const { GIVING, TAKEN } = words;
 
-/** A grant this far behind has been closed. */
+/** grant lies at least so far behind ticket if it has been closed. */
 const CLOSED = 2 ** 60;
 
 export class Permits {
@@ -27,28 +27,28 @@ export class Permits {
     this.#semaphores = semaphores;
   }
 
-  /** grant - ticket number, exact up to 2^52. */
+  /** Returns grant - ticket number, exact up to 2^52. */
   grantMinus(semaphore: number, lo: number, hi: number): number {
     return this.#difference(this.#semaphores[semaphore] + GRANT, lo, hi);
   }
 
-  /** grant - ticket. */
+  /** Returns grant - ticket. */
   #free(semaphore: number): number {
     const { words } = this.#arena.machine;
     const ticket = (this.#semaphores[semaphore] + TICKET) >> 2;
     return this.grantMinus(semaphore, words[ticket], words[ticket + 1]);
   }
 
-  /** Whether the semaphore has been disposed of. */
+  /** Says whether the semaphore has been disposed of. */
   closed(semaphore: number): boolean {
     return this.#free(semaphore) < -CLOSED;
   }
 
-  /** Thread t has been admitted with `width` permits from this ticket on. */
+  /** Records that thread t has been admitted with `width` permits from this ticket on. Throws if it may not be. */
   admitted(t: number, semaphore: number, width: number, ticketLo: number, ticketHi: number): void {
     const ghosts = this.#ghosts;
     let behind = this.grantMinus(semaphore, ticketLo, ticketHi) - width;
-    // Whose turn came before a dispose may learn of it after.
+    // A request that was due before a dispose may be admitted after it.
     if (this.closed(semaphore)) behind = ghosts.grantAtClose(semaphore) - (ticketLo + width);
     if (behind < 0) {
       throw new Violation(
@@ -64,13 +64,13 @@ export class Permits {
     ghosts.setHeld(semaphore, held);
   }
 
-  /** With its next access thread t gives back `width` permits, below 256; what nobody holds is made anew. */
+  /** Notes that t gives back `width` permits, below 256, with its next access: its `own` ones, or new ones. */
   releasing(t: number, semaphore: number, width: number, own: boolean): void {
     if (width > 0xff) throw new Error(`a model releases at most 255 permits at once, got ${width}`);
     this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0));
   }
 
-  /** The thread gives back what it has said that it would. */
+  /** Performs what `releasing` has noted. */
   give(t: number): void {
     const ghosts = this.#ghosts;
     const giving = ghosts.word(t, GIVING);
@@ -82,15 +82,15 @@ export class Permits {
     else ghosts.setMade(semaphore, ghosts.made(semaphore) + width);
   }
 
-  /** The permits of its own that the thread has said it would give back to the semaphore, and has not yet. */
+  /** Returns the permits of its own that the thread is about to give back to the semaphore. */
   givingBack(t: number, semaphore: number): number {
     const giving = this.#ghosts.word(t, GIVING);
     return giving >> 9 && ((giving >> 8) & 1) === semaphore ? giving & 0xff : 0;
   }
 
   /**
-   * Thread t has written to an object, which was lo and hi there before: learns which ticket it takes, or what grant was
-   * when it is closed. Whether the model's own checks are to know of the write.
+   * Notes a write to an object, whose word was lo and hi before: the ticket that thread t takes, or the value of grant
+   * when it is closed. Returns whether the model's own checks are to look at the write.
    */
   wrote(t: number, kind: number, address: number, lo: number, hi: number): boolean {
     const semaphore = this.#semaphores.findIndex((s) => address === s + TICKET || address === s + GRANT);
@@ -106,7 +106,7 @@ export class Permits {
     return true;
   }
 
-  /** At the end, with so many permits waited for, and so many that tombstones keep. */
+  /** Checks, at the end, that permits are conserved, with so many waited for and so many kept by tombstones. */
   checkConserved(semaphore: number, waiting: number, tombstones: number): void {
     if (this.closed(semaphore)) {
       if (tombstones > 0) throw new Violation('a closed semaphore has a tombstone, which nobody can pass');
@@ -118,7 +118,7 @@ export class Permits {
       throw new Violation(`permits are not conserved: grant - ticket is ${free}, and should be ${expected}`);
   }
 
-  /** How far a counter of 64 bits is above a number. */
+  /** Returns how far a counter of 64 bits is above a number. */
   #difference(address: number, lo: number, hi: number): number {
     const { words } = this.#arena.machine;
     const aLo = words[address >> 2];

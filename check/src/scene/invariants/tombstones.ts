@@ -1,11 +1,11 @@
-/** The invariants of tombstones: at the end none has been passed, is half merged, or stands beside another. */
+/** The invariants of tombstones: at the end none has been passed, none is half merged, and no two are neighbours. */
 import { Violation } from '../../engine/search/violation.js';
 import { CLAIMED, E_END, E_START, ELEMENT_SIZE, MERGING, STATE_MASK, TOMBSTONE } from '../layout.js';
 import { type Arena, objectIn } from '../set-up.js';
 import { nameAt, valueAt } from '../trace-text.js';
 import type { Permits } from './permits.js';
 
-/** The widths of a semaphore's tombstones. Throws a Violation if one of them is not as it should be. */
+/** Returns the sum of the widths of a semaphore's tombstones. Throws a Violation if one of them is wrong. */
 export function tombstones(arena: Arena, permits: Permits, semaphore: number, address: number): number {
   const { elements, end } = arena.regions;
   const { words } = arena.machine;

@@ -1,4 +1,4 @@
-/** Acquiring: the ops that block or try, as src/semaphore.ts and src/engine do around the core. */
+/** The ops that acquire, blocking or not, as src/semaphore.ts and src/runtime do around the core. */
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
 import type { Op, Waiting } from '../model.js';
@@ -10,7 +10,7 @@ export function admitted(scene: Scene, t: number, semaphore: number, width: numb
   scene.set(t, GOT + semaphore, scene.get(t, GOT + semaphore) + width);
 }
 
-/** Takes a ticket, as every acquire begins. */
+/** Takes a ticket, with which every acquire begins. */
 function begin(scene: Scene, t: number, semaphore: number, n: number): void {
   const robust = scene.robust(t, semaphore);
   if (robust === 0 && n === 1) scene.call(t, 'acquireOne', scene.semaphores[semaphore]);
@@ -18,7 +18,7 @@ function begin(scene: Scene, t: number, semaphore: number, n: number): void {
   else scene.call(t, 'acquireRobust', scene.semaphores[semaphore], n, robust);
 }
 
-/** `acquire(n)`: blocks. A disposed semaphore ends it without permits. */
+/** `acquire(n)` blocks. It ends without permits if the semaphore is disposed of. */
 export function acquire(n = 1, semaphore = 0): Waiting {
   return {
     text: `acquire(${n})`,
@@ -51,8 +51,8 @@ export function acquire(n = 1, semaphore = 0): Waiting {
 }
 
 /**
- * `acquire(n, { timeout })`: every sleep may run out, and then the request is cancelled; `patient` waits once
- * more first, as a thread does that was woken for no reason.
+ * `acquire(n, { timeout })`: every sleep may time out, and then the request is cancelled. With `patient` the thread
+ * waits once more first, as after a wake-up for no reason.
  */
 export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
   return {
@@ -107,14 +107,14 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
   };
 }
 
-/** The only other answer is that the semaphore is closed, and it must be. */
+/** Throws unless the answer is that the semaphore is closed, and it is. */
 export function expectClosed(scene: Scene, t: number, answer: number, semaphore: number): true {
   if (answer !== ANSWER_CLOSED) throw new Violation(`thread ${t} is answered ${answer}`);
   if (!scene.closed(semaphore)) throw new Violation(`thread ${t} is told that the semaphore is closed`);
   return true;
 }
 
-/** `tryAcquire(n)`: the release after it gives back what it got. */
+/** `tryAcquire(n)`. The next release gives back the permits that it got. */
 export function tryAcquire(n = 1, semaphore = 0): Op {
   return {
     text: `tryAcquire(${n})`,

@@ -1,9 +1,9 @@
-/** Single calls and waits: the ops that do one thing. */
+/** The ops that make a single call or wait. */
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
 import { PHASE } from '../words.js';
 
-/** `dispose()`; by the function of its kind. */
+/** `dispose()`, by the function of the object's kind. */
 export function dispose(semaphore = 0, name = 'dispose'): Op {
   return {
     text: 'dispose',
@@ -29,7 +29,7 @@ export function listen(of: number): Op {
   };
 }
 
-/** A call of one of the core's functions, whose answer the model looks at. */
+/** Calls one of the core's functions, and passes the answer to `then`. */
 export function call(
   name: string,
   args: (scene: Scene, t: number) => number[],

@@ -1,4 +1,4 @@
-/** Deaths: the ops that die, wait for deaths, and reap. */
+/** The ops that die, wait for deaths, and reap. */
 import { ALIVE, constant, LIFE_STATE, STILL_AWAKE, THREAD_SIZE } from '../layout.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
@@ -7,7 +7,7 @@ import { LOCAL, PHASE } from '../words.js';
 const NEVER = constant('NEVER');
 const REAPING = LOCAL + 1; // thread + 1
 
-/** Reaps whoever dies, when it does. */
+/** Reaps each thread that dies. */
 export function supervise(): Op {
   return {
     text: 'reap',
@@ -34,7 +34,7 @@ export function supervise(): Op {
 
 export const recordOf = (scene: Scene, t: number): number => scene.regions.threads + (t + 1) * THREAD_SIZE;
 
-/** An exception has ended the call that it was in, in its sleep: the record still says so. */
+/** Leaves the record ASLEEP, as when an exception ends a call in its sleep. */
 export const asleep = (): Op => ({
   text: 'asleep',
   next(scene, t) {
@@ -62,7 +62,7 @@ export function awaitDeath(): Op {
   };
 }
 
-/** Goes on when thread 0 is dead. */
+/** Waits until thread 0 is dead. */
 export function untilDead(): Op {
   return {
     text: 'untilDead',
@@ -71,7 +71,7 @@ export function untilDead(): Op {
   };
 }
 
-/** Reaps thread 0 if it is dead by now. */
+/** Reaps thread 0 if it is dead. */
 export function reapNow(): Op {
   return {
     text: 'reap now',

@@ -1,6 +1,6 @@
 /**
- * The event loop of a thread: what src/runtime/promises.ts does, in its order, written as a machine of a few phases, since
- * the search must be able to stop between any two accesses.
+ * The event loop of a thread does what src/runtime/promises.ts does, in its order. It is a machine of a few phases,
+ * since the search must be able to stop between any two accesses.
  */
 import { Violation } from '../../engine/search/violation.js';
 import type { Op } from '../model.js';
@@ -9,43 +9,43 @@ import { LISTENING, LOCAL, PHASE, PROMISES, QUEUE, READY, REST_DUE, RESULT, RUNG
 import { firstRun, gaveUp, patient, restSoon, settle, settling } from './promises.js';
 import { releasing } from './release.js';
 
-const TOLD = LOCAL + 1; // what the continuation under way has been told
+const TOLD = LOCAL + 1; // what the continuation under way learns
 const RANG = LOCAL + 4; // the doorbell before the loop settles what is due
-/** Of REST_DUE: what may not be entered is looked at. */
+/** A value of REST_DUE: the loop is looking at what may not be entered. */
 const UNDER_WAY = 2;
 
-// Phases of the event loop.
+// The phases of the event loop.
 const NEXT = 0;
-const RUNNING = 1; // a continuation
-const LOADING = 2; // the doorbell
-const RESTING = 3; // settling what is due
-const ENTERING = 4; // the first run
-const LISTEN = 5; // comparing the doorbell, as waitAsync does
+const RUNNING = 1; // it runs a continuation
+const LOADING = 2; // it loads the doorbell
+const RESTING = 3; // it settles what is due
+const ENTERING = 4; // it enters the first run
+const LISTEN = 5; // it compares the doorbell, as waitAsync does
 const SLEEPING = 6;
-const GIVING_UP = 7; // the time of the first promise that may cancel is over
-const GAVE_UP = 8; // settling what is due then
-const LOOKING = 9; // after what stands in no run
-const TAKING = 10; // what is noted as due
+const GIVING_UP = 7; // the first promise that may cancel has timed out
+const GAVE_UP = 8; // it settles what is due after that
+const LOOKING = 9; // it looks after promises in no run
+const TAKING = 10; // it takes what is noted as due
 
-/** What a wait answers when its time has run out. */
+/** The answer of a wait that has timed out. */
 export const RAN_OUT = 2;
 
 /** What the event loop does besides waiting. */
 export interface Jobs {
-  /** Whether it ends where it would sleep, listening: a task of the thread comes next. */
+  /** Whether the loop ends where it would sleep, listening, since a task of the thread comes next. */
   readonly pauses?: boolean;
-  /** Goes on with a continuation that has been told this. Whether that is at its end. */
+  /** Goes on with a continuation, which learns `told`. Returns whether it is at its end. */
   goOn(scene: Scene, t: number, told: number): boolean;
-  /** Whether promises that may cancel do so when a sleep of the loop runs out. */
+  /** Whether a promise that may cancel does so when a sleep of the loop times out. */
   readonly timed?: boolean;
-  /** Whether a timer of a continuation is set, which goes before; and what it does: make a continuation ready. */
+  /** `isSet` says whether a continuation has set a timer, which fires first; `fire` makes a continuation ready. */
   isSet?(scene: Scene, t: number): boolean;
   fire?(scene: Scene, t: number): void;
-  // How promises are settled; by default those of a semaphore, as here.
+  // These settle promises; by default those of a semaphore.
   firstRun?(scene: Scene, t: number): number;
   settle?(scene: Scene, t: number): boolean;
   settling?(scene: Scene, t: number): boolean;
-  /** Begins to look after what stands in no run. Whether a call is under way, which `settling` takes up. */
+  /** Begins to look after promises in no run. Returns whether a call is under way, whose answer `settling` takes. */
   look?(scene: Scene, t: number): boolean;
 }
 
@@ -55,9 +55,9 @@ type AllJobs = Jobs & typeof OF_SEMAPHORES;
 const givesBack: Jobs = { goOn: (scene, t, width) => releasing(scene, t, width, 0, true) };
 
 /**
- * The event loop, until no promise waits: continuations first, which by default give the permits back; then what
- * restSoon has put off; then sleep on the doorbell, as it was when the thread listened. A pending waitAsync is that
- * same sleep, begun earlier: rings only ever add, so a comparison made later finds out about any of them.
+ * Runs the event loop until no promise waits: first continuations, which by default give the permits back, then the
+ * work that restSoon has put off, then a sleep on the value of the doorbell at which the thread began to listen. This
+ * stands for a waitAsync begun earlier: rings only add, so a later comparison still sees each of them.
  */
 export function eventLoop(own = givesBack): Op {
   const jobs = { ...OF_SEMAPHORES, ...own };
@@ -78,7 +78,7 @@ export function eventLoop(own = givesBack): Op {
           to(RESTING);
           return !jobs.settle(scene, t) && enter(scene, t, jobs);
         case TAKING: {
-          // What is entered is looked at only if whoever rang has noted it.
+          // What is entered is looked at only if a releasing thread has noted it.
           const due = scene.get(t, RESULT);
           const run = jobs.firstRun(scene, t);
           if (run === 0 || ((due >>> run) & 1) === 0) {
@@ -125,8 +125,8 @@ export function eventLoop(own = givesBack): Op {
 }
 
 /**
- * The event loop, until it sleeps or no promise waits. Another one that follows goes on in that sleep, and looks at nothing
- * before the doorbell has rung, as a thread does that has blocked in a task of its own meanwhile.
+ * Runs the event loop until it sleeps or no promise waits. A later event loop goes on in that sleep, and looks at
+ * nothing before the doorbell has rung, as after a task in which the thread has blocked.
  */
 export const listening = (): Op => eventLoop({ ...givesBack, pauses: true });
 
@@ -158,7 +158,7 @@ function beginListening(scene: Scene, t: number, jobs: AllJobs): boolean {
   return false;
 }
 
-/** A timer of the thread fires. */
+/** Fires a timer of the thread. */
 function fire(scene: Scene, t: number, jobs: AllJobs): boolean {
   if (jobs.isSet?.(scene, t)) {
     jobs.fire?.(scene, t);
@@ -169,7 +169,7 @@ function fire(scene: Scene, t: number, jobs: AllJobs): boolean {
   return false;
 }
 
-/** What the event loop does next. */
+/** Begins what the event loop does next. */
 function turn(scene: Scene, t: number, jobs: AllJobs): boolean {
   scene.set(t, PHASE, NEXT);
   scene.set(t, RESULT, 0);

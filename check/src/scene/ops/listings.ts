@@ -1,21 +1,21 @@
-/** The semaphores of the listings, in the module of the algorithms: they block, and know no time-outs. */
+/** The ops of the listings' semaphores, in the module of the algorithms. They block, and have no time-outs. */
 import { ADMITTED, MORE, QUEUED } from '../layout.js';
 import type { Op, Waiting } from '../model.js';
 import { GOT, PHASE } from '../words.js';
 import { admitted, expectClosed } from './acquire.js';
 
-/** The functions of a semaphore of the listings. */
+/** The names of the functions of a listing's semaphore. */
 export interface Listing {
   readonly acquire: string;
-  /** What must follow acquire when that answers QUEUED. */
+  /** The function that must follow an acquire that answers QUEUED. */
   readonly await?: string;
   readonly release: string;
-  /** What must follow release when that answers MORE. */
+  /** The function that must follow a release that answers MORE. */
   readonly post?: string;
   readonly dispose: string;
 }
 
-/** `acquire` of a listing's semaphore: blocks, one permit at a time. */
+/** Acquires one permit of a listing's semaphore, and blocks until it has it. */
 export function acquireOf({ acquire: name, await: following }: Listing, semaphore = 0): Waiting {
   return {
     text: name,
@@ -38,7 +38,7 @@ export function acquireOf({ acquire: name, await: following }: Listing, semaphor
   };
 }
 
-/** Its release: of what was got, one permit, or of so many that nobody held. */
+/** Releases one permit that the thread has got or, if `posted` is not 0, makes so many. */
 export function releaseOf({ release: name, post: following }: Listing, semaphore = 0, posted = 0): Op {
   return {
     text: posted === 0 ? name : `${name}(${posted})`,

@@ -1,6 +1,4 @@
-/**
- * Promises, all on semaphore 0: what Promises and Doorbell (src/engine/) do around the core, but for the event loop.
- */
+/** The ops of promises, all on semaphore 0, as Promises and Doorbell (src/runtime/) work around the core. */
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_FULL, REFUSED } from '../layout.js';
 import type { Op } from '../model.js';
@@ -8,15 +6,15 @@ import type { Scene } from '../scene.js';
 import { LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY, REST_DUE } from '../words.js';
 import { expectClosed } from './acquire.js';
 
-// How far an op has got within a phase.
-const SETTLING = LOCAL + 2; // 0 not, 1 in settle, 2 cancelling runs of a closed semaphore
-const ANSWER = LOCAL + 3; // of arrive
+// These words say how far an op has got within a phase.
+const SETTLING = LOCAL + 2; // 0: not; 1: in settle; 2: cancelling runs of a closed semaphore
+const ANSWER = LOCAL + 3; // the answer of arrive
 
 export function firstRun(scene: Scene, t: number): number {
   return scene.get(t, QUEUE) > 0 ? scene.get(t, PROMISES) : 0;
 }
 
-/** The run that the next promise may join: the last, unless that stands alone. */
+/** Returns the run that the next promise may join: the last, unless it stands alone. */
 function lastRun(scene: Scene, t: number): number {
   const last = PROMISES + 4 * (scene.get(t, QUEUE) - 1);
   return scene.get(t, QUEUE) > 0 && (scene.get(t, last + 1) & ALONE) === 0 ? scene.get(t, last) : 0;
@@ -31,7 +29,7 @@ function shift(scene: Scene, t: number, from = PROMISES): void {
   }
 }
 
-/** Takes out a promise that is rejected, and whoever has caught that goes on. */
+/** Rejects a promise, and takes it out of the queue. If its rejection is caught, a continuation is ready. */
 function reject(scene: Scene, t: number, why: number, at = PROMISES): void {
   if ((scene.get(t, at + 1) & CAUGHT) !== 0) ready(scene, t, why);
   shift(scene, t, at);
@@ -51,7 +49,7 @@ export function fulfil(scene: Scene, t: number, count: number): void {
   }
 }
 
-/** Queues a continuation, as a microtask: what it is told, in four bits each, the next one lowest. */
+/** Queues a continuation as a microtask. READY has what each learns in four bits, with the next one lowest. */
 export function ready(scene: Scene, t: number, told: number): void {
   if (told > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${told}`);
   const list = scene.get(t, READY);
@@ -65,7 +63,7 @@ export function restSoon(scene: Scene, t: number): void {
   if (scene.get(t, QUEUE) > 0) scene.set(t, REST_DUE, 1);
 }
 
-/** Begins to settle what is due. Whether a call is under way, which `settling` takes up. */
+/** Begins to settle what is due. Returns whether a call is under way, whose answer `settling` takes. */
 export function settle(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : 1);
@@ -73,7 +71,7 @@ export function settle(scene: Scene, t: number): boolean {
   return run !== 0;
 }
 
-/** Whether another call is under way. */
+/** Goes on settling. Returns whether another call is under way. */
 export function settling(scene: Scene, t: number): boolean {
   if (scene.get(t, SETTLING) === 2) return cancelRuns(scene, t);
   const count = scene.result(t);
@@ -98,16 +96,16 @@ function cancelRuns(scene: Scene, t: number): boolean {
   return true;
 }
 
-// In a promise's width.
+// Flags in a promise's width.
 const ALONE = 256; // it may cancel, and has a run of its own
 const CAUGHT = 512; // its rejection is caught
 
-// What a continuation is told besides the width of a promise that is fulfilled: why it is rejected.
-/** It has cancelled, or there was no room for it. */
+// A continuation learns the width of a promise that is fulfilled, or one of these if it is rejected.
+/** The promise has cancelled, or there was no room for it. */
 export const GIVEN_UP = 14;
 const TOLD_CLOSED = 15;
 
-/** `acquireAsync(n)`, whose continuation `eventLoop` runs; that of a rejection, if it is `caught`. */
+/** `acquireAsync(n)`. `eventLoop` runs its continuation, after a rejection only if that is `caught`. */
 export function arrive(n = 1, alone = false, caught = false): Op {
   return {
     text: `acquireAsync(${n}${alone ? ', signal' : ''})`,
@@ -136,7 +134,7 @@ export function arrive(n = 1, alone = false, caught = false): Op {
       if (caught) ready(scene, t, answer === ANSWER_FULL ? GIVEN_UP : TOLD_CLOSED);
       return (caught && answer === ANSWER_FULL) || expectClosed(scene, t, answer, 0);
     },
-    // What its promises wait for is settled first.
+    // The thread's other promises are settled before the scene learns of this one.
     granted: (scene, t) => (scene.get(t, PHASE) > 1 && scene.get(t, ANSWER) === ADMITTED ? n : 0),
   };
 }
@@ -154,7 +152,7 @@ function queued(scene: Scene, t: number, run: number, width: number): true {
   return true;
 }
 
-/** Where the nth promise stands that may cancel, or where the next one will, if there are not so many. */
+/** Returns where the nth promise that may cancel stands or, if there are fewer, the end of the queue. */
 export function patient(scene: Scene, t: number, n = 1): number {
   const end = PROMISES + 4 * scene.get(t, QUEUE);
   let at = PROMISES - 4;
@@ -165,14 +163,14 @@ export function patient(scene: Scene, t: number, n = 1): number {
   return at;
 }
 
-/** cancelRun has answered. Whether another call is under way, which `settling` takes up. */
+/** Takes the answer of cancelRun. Returns whether another call is under way, whose answer `settling` takes. */
 export function gaveUp(scene: Scene, t: number, at: number): boolean {
   if (scene.result(t) === REFUSED) reject(scene, t, GIVEN_UP, at);
   else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
   return settle(scene, t);
 }
 
-/** The signal of the first promise that has one fires, or of the nth, if that promise waits. */
+/** Fires the signal of the nth promise that has one, if that promise waits. */
 export function abort(n = 1): Op {
   return {
     text: n === 1 ? 'abort' : `abort ${n}`,
@@ -194,7 +192,7 @@ export function abort(n = 1): Op {
   };
 }
 
-/** What a thread does before it can sleep, of which nothing is due: its first run is entered. */
+/** Enters the first run, as a thread does before it can sleep if nothing is due. */
 export function rest(): Op {
   return {
     text: 'rest',

@@ -1,4 +1,4 @@
-/** Releasing: the thread gives permits back, or makes them, and settles its own promises that this makes due. */
+/** The ops that release: a thread gives permits back, or makes them, and settles its promises that are due then. */
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED } from '../layout.js';
 import type { Op } from '../model.js';
@@ -6,11 +6,11 @@ import type { Scene } from '../scene.js';
 import { GOT, LOCAL, REST_DUE } from '../words.js';
 import { firstRun, fulfil, restSoon, settle, settling } from './promises.js';
 
-// How far a release has got.
-const STAGE = LOCAL; // 0 not begun, 1 in release, 2 in finishRelease, 3 settling promises
+// These words say how far a release has got.
+const STAGE = LOCAL; // 0: not begun; 1: in release; 2: in finishRelease; 3: settling promises
 const WIDTH = LOCAL + 1;
 
-/** One release; true when it is done. */
+/** Goes on with a release; returns true when it is done. */
 export function releasing(scene: Scene, t: number, width: number, semaphore: number, own: boolean): boolean {
   const at = scene.semaphores[semaphore];
   const robust = own ? scene.robust(t, semaphore) : 0;
@@ -49,7 +49,7 @@ export function releasing(scene: Scene, t: number, width: number, semaphore: num
   return true;
 }
 
-/** Gives back what the thread has got of this semaphore; nothing if it got nothing. */
+/** Gives back the permits that the thread has got of this semaphore, if any. */
 export function release(semaphore = 0): Op {
   return {
     text: 'release',
@@ -65,7 +65,7 @@ export function release(semaphore = 0): Op {
   };
 }
 
-/** `release(n)` by a thread that holds nothing: makes permits. */
+/** `release(n)` by a thread that holds nothing: it makes permits. */
 export function post(n = 1, semaphore = 0): Op {
   return { text: `post(${n})`, next: (scene, t) => releasing(scene, t, n, semaphore, false) };
 }
