@@ -1,9 +1,9 @@
-/** What a thread tells the core of the time for which its waiters stay awake. */
+/** The thread measures for how long its waiters stay awake, and reports it to the core. */
 import { describe, expect, it } from 'vitest';
 import { Awake } from '../../src/runtime/awake.js';
 import type { Core } from '../../src/runtime/core.js';
 
-/** A core on whose clock a turn takes so many nanoseconds, and what it is told. */
+/** Makes a core on whose clock a turn takes so many nanoseconds, and which records the reports. */
 function core(nanoseconds: () => number) {
   let now = 0;
   const told: [number, number][] = [];
@@ -46,7 +46,7 @@ describe('the time that a waiter stays awake', () => {
     expect(told[0]?.[0]).toBe(Math.ceil(turns));
   });
 
-  it('is nothing with one processor', () => {
+  it('is zero with one processor', () => {
     const { awake, told } = core(() => 10);
     awake(1);
     expect(told).toEqual([[0, 2]]);
