@@ -8,7 +8,7 @@
 // and each copy gets only one Turn: the runtime compiles them into the loop.
 //
 // The phase is read by a plain load: every iteration calls a lock or semaphore, and no runtime moves a shared load
-// across that, nor, in the rows without a lock, across the steps of generators in shared memory.
+// across that. Without a lock it steps shared generators; a thread whose runtime moved the load there would not end.
 
 import type { Benchmark, Work } from '../benchmarks.js';
 import { mtStep } from '../mt19937.js';
