@@ -38,7 +38,7 @@ describe('rows without a lock', () => {
   it.each([
     ['semaphores', 'Semaphore'],
     ['locks', 'Mutex'],
-  ])('are measured among %s, but not looked at, timed or drawn', { timeout: 120_000 }, (benchmark, other) => {
+  ])('are measured among %s, but not probed, timed or drawn', { timeout: 120_000 }, (benchmark, other) => {
     const { status, stdout, stderr, results, svg } = taketurns(
       benchmark,
       [other, ...NAMES],

@@ -12,7 +12,7 @@ const DEADLINE = seconds * 1000 + 120_000;
 
 // Odd and even seeds differ in the size of the waiting array.
 it.each([2 * seed, 2 * seed + 1])(
-  'all permits come back, and nobody is stuck or overtaken (seed %i)',
+  'all permits come back, and no thread is stuck or overtaken (seed %i)',
   { timeout: DEADLINE + 1000 },
   async (seed) => {
     const { code, out, err } = await runProgram('chaos', [seconds, seed], DEADLINE);

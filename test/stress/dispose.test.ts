@@ -14,7 +14,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
   const arena = new Arena({ objects: 8, threads: 40, waiters: 512, slots });
 
   it.each(['here', 'in a worker'])(
-    'disposed of %s, it tells parked threads and promises, here and in workers',
+    'disposed of %s, it rejects parked threads and promises, here and in workers',
     async (where) => {
       const semaphore = new Semaphore(0, { arena });
       const other = new Semaphore(0, { arena });
@@ -73,7 +73,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
 });
 
 it.each(['acquire', 'acquireAsync'])(
-  'dispose and %s at the very same moment: who comes is told',
+  'dispose and %s at the very same moment: the request is rejected',
   async (how) => {
     const arena = new Arena({ objects: 8, threads: 8, waiters: 16 });
     const rounds = 20_000;

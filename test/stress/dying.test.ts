@@ -24,7 +24,7 @@ describe.each([
   it.each([
     [1, 1],
     [5, 5],
-  ])('and are killed on the way leave all of %i permits, up to %i at once', async (permits, most) => {
+  ])('and are killed leave all of %i permits, up to %i at once', async (permits, most) => {
     const arena = new Arena({ slots: 2 });
     const memory = new Memory(arena);
     const semaphore = new Semaphore(permits, { arena, robust: true, spin: 20 });

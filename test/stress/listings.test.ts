@@ -167,7 +167,7 @@ describe.each(hashes)('%s', (_, make) => {
 });
 
 describe.each([...kinds, ...hashes])('%s, releasing many at once', (_, make) => {
-  it.each([1, 2, 64])('wakes all whose turn has come (%i slots)', async (slots) => {
+  it.each([1, 2, 64])('wakes all waiters whose turn has come (%i slots)', async (slots) => {
     const arena = new Arena({ ...sizes, slots });
     const memory = new Memory(arena);
     const semaphore = make(0, { arena, spin: 0 });

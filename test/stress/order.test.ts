@@ -65,7 +65,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   const arena = new Arena({ ...sizes, slots });
 
   it.each([0n, 2n ** 32n - 8n, 2n ** 53n - 8n, 2n ** 61n])(
-    'admits parked threads as they came, from ticket %i on',
+    'admits parked threads in the order of arrival, from ticket %i on',
     async (firstTicket) => {
       const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket });
       const queue = new Queue(semaphore);

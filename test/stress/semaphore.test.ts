@@ -29,7 +29,7 @@ describe.each([
   });
 
   it.each([2, 3, 5])(
-    'admits %i threads in order that come and go, so that the queue is now empty and now not',
+    'admits %i threads in order that come and go, so that the queue is empty at times',
     async (threads) => {
       for (const think of [200, 1000, 3000]) {
         const semaphore = new Semaphore(1, { arena, spin });
@@ -58,7 +58,7 @@ describe.each([
   });
 
   it.each([2, 3, CROWD])(
-    'admits the promises of %i threads in order while others of theirs wait elsewhere',
+    'admits the promises of %i threads in order while their other promises wait elsewhere',
     async (threads) => {
       // The thread listens already when a promise begins to wait, and does not look again by itself.
       const besides = new Semaphore(0, { arena, spin });
@@ -102,7 +102,7 @@ describe.each([
   });
 
   it.each(['whole', 'pieces'] as const)(
-    'never admits more than there are permits, given back as %s',
+    'never has more holders than permits, given back as %s',
     async (giving) => {
       const semaphore = new Semaphore(5, { arena, spin });
       const score = await contest(crowd, {

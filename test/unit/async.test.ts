@@ -145,7 +145,7 @@ describe('the doorbell', () => {
   );
 
   it.each([1, 2, 1024])(
-    'leaves no promise waiting that is due, though another thread has not finished its release (slots %i)',
+    'leaves no due promise waiting, though another thread has not finished its release (slots %i)',
     async (slots) => {
       const arena = new Arena({ slots });
       const memory = new Memory(arena);

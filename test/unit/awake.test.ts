@@ -40,7 +40,7 @@ describe('the time that a waiter stays awake', () => {
     ['stands still', 0, 50_000 / 12],
     ['is quicker than any processor', 1, 50_000 / 4],
     ['is too coarse', 1e6, 50_000 / 100],
-  ])('is bounded where the clock %s', (_, nanoseconds, turns) => {
+  ])('is bounded if the clock %s', (_, nanoseconds, turns) => {
     const { awake, told } = core(() => nanoseconds);
     awake(4);
     expect(told[0]?.[0]).toBe(Math.ceil(turns));
@@ -57,7 +57,7 @@ describe('the time that a waiter stays awake', () => {
     [3, 3],
     [8, 8],
     [64, 8],
-  ])('is for the head and with %i processors for %i after it', (processors, near) => {
+  ])('applies, with %i processors, to the head and %i waiters after it', (processors, near) => {
     const { awake, told } = core(() => 10);
     awake(processors);
     expect(told[0]?.[1]).toBe(near);

@@ -61,7 +61,7 @@ describe.each([
   });
 
   it.each([0, 1, 2])(
-    'at the head that wants 3, and has been granted %i, frees the light ones behind it',
+    'at the head that wants 3 and was granted %i frees the light ones behind it',
     async (granted) => {
       const arena = new Arena();
       const semaphore = new Semaphore(0, { arena });

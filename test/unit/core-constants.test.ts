@@ -20,7 +20,7 @@ describe('the numbers of src/runtime/core.ts', () => {
   });
 
   it.each(numbers.filter(([name]) => !['LIMIT', 'NAME_ROOM', 'ANSWER_ENDED'].includes(name)))(
-    '%s is what the core says',
+    '%s is the number of the core',
     (name, value) => {
       expect(value).toBe(at(renamed[name] ?? name));
     },

@@ -42,7 +42,7 @@ describe.each(NAMES.map((name, kind) => [name, kind] as const))('the hash %s', (
   });
 
   it.each([1, 2, 4, PAGE, SLOTS])(
-    'meets each of %i slots, and as often, wherever a row of tickets begins',
+    'meets each of %i slots equally often, wherever a row of tickets begins',
     (of) => {
       const each = name === 'paired' ? 2 : 1;
       for (const semaphore of semaphores) {

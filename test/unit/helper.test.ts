@@ -114,7 +114,7 @@ describe('a helper that is refused', () => {
         }
       },
     ],
-  ])('%s: a timer looks, and the console is told once', async (_, Worker) => {
+  ])('%s: a timer polls, and the console gets one warning', async (_, Worker) => {
     await load(Worker);
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
     const array = words();

@@ -91,7 +91,7 @@ describe('the thread that learns that an owner died', () => {
     ['hold', (semaphore: Semaphore) => semaphore.hold(2)],
     ['holdAsync', (semaphore: Semaphore) => semaphore.holdAsync(2)],
   ] as [string, (semaphore: Semaphore) => unknown][])(
-    'what onOwnerDied throws, %s throws, and the permits go back',
+    'an error of onOwnerDied comes out of %s, and the permits go back',
     async (_, take) => {
       const arena = new Arena();
       const semaphore = new Semaphore(3, { arena, robust: true });

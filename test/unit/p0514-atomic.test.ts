@@ -99,7 +99,7 @@ describe('9: notify', () => {
     }
   });
 
-  it('none unblocks nobody, and does not touch the table; a later signal does', async () => {
+  it('none unblocks no waiter, and does not touch the table; a later signal does', async () => {
     const words = new Uint8Array(new SharedArrayBuffer(1));
     const semaphore = new AtomicSemaphore();
     const memory = new Memory(Arena.default);

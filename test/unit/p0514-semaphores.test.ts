@@ -200,7 +200,7 @@ describe('7.3: signal one', () => {
 });
 
 describe('7: signal none', () => {
-  it('unblocks nobody; a later signal unblocks two', async () => {
+  it('unblocks no waiter; a later signal unblocks two', async () => {
     const semaphore = new CountingSemaphore();
     const { handle } = semaphore;
     const waits = crowd
@@ -329,7 +329,7 @@ describe('19: timed waits', () => {
 
 describe('threads that end', () => {
   it.each(['wait', 'waitAsync'])(
-    'in %s are counted no more: a signal is for those who are there',
+    'in %s are counted no more: a signal is for the remaining waiters',
     async (way) => {
       const semaphore = new CountingSemaphore();
       const { handle } = semaphore;
@@ -354,7 +354,7 @@ describe.each([
   it.each([
     ['wait', ['wait']],
     ['every way', ['wait', 'tryWait', 'tryWaitFor', 'tryWaitUntil', 'waitAsync', 'tryWaitForAsync']],
-  ])('%s: never more inside than there may be, and the value is whole again', async (_way, ways) => {
+  ])('%s: never more inside than allowed, and the value is restored', async (_way, ways) => {
     const semaphore = make();
     const rounds = 400;
     const shared = new Int32Array(new SharedArrayBuffer(4));

@@ -32,7 +32,7 @@ describe('shared memory', () => {
       { crossOriginIsolated: false, isSecureContext: false },
       'https, or from localhost',
     ],
-  ])('is missing on %s: the headers are named', (_, globals, part) => {
+  ])('is missing on %s: the error names the headers', (_, globals, part) => {
     for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
     vi.stubGlobal('SharedArrayBuffer', undefined);
     for (const run of [() => new Arena(), () => Arena.from({} as never)]) {
@@ -44,7 +44,7 @@ describe('shared memory', () => {
     }
   });
 
-  it('is missing elsewhere: no headers are named', () => {
+  it('is missing elsewhere: the error names no headers', () => {
     vi.stubGlobal('SharedArrayBuffer', undefined);
     expect(message(requireSharedMemory)).toMatch(/runtime has no SharedArrayBuffer$/);
   });

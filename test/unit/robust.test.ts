@@ -145,7 +145,7 @@ describe('a robust semaphore', () => {
     ['nobody waits', 0],
     ['others wait', 2],
   ])(
-    'is released by nobody but the thread that holds it, and nothing has changed when %s',
+    'can be released only by the thread that holds it, and nothing has changed when %s',
     async (_, waiters) => {
       const arena = new Arena();
       const memory = new Memory(arena);

@@ -41,7 +41,7 @@ describe('counting', () => {
   });
 
   it.each([2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 61n])(
-    'counts on when its counters pass %i',
+    'counts correctly when its counters pass %i',
     (boundary) => {
       const semaphore = new Semaphore(2, { firstTicket: boundary - 3n });
       for (let i = 0n; i < 6n; i++) {
