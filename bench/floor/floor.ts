@@ -1,9 +1,8 @@
-// The floors of the uncontended pair: two locked read-modify-writes, no more.
+// The floors of the uncontended pair: two locked read-modify-writes, and nothing else.
 //
-// A ticket semaphore cannot take and give back a permit with less than one atomic add for the ticket and one
-// for the grant, so no implementation in wasm can beat `run`. Both words lie in one cache line of an
-// otherwise unused page of shared memory, and the loop runs inside wasm, so that calls are not counted.
-// `take` and `give` are the same two in a call each.
+// A ticket semaphore takes and gives back a permit with at least one atomic add for the ticket and one for the grant,
+// so no implementation in wasm can beat `run`. Both words lie in one cache line of an otherwise unused page of shared
+// memory. The loop runs inside wasm, so that calls are not counted. `take` and `give` do one of the adds in each call.
 
 const TICKET: usize = 0;
 const GRANT: usize = 8;

@@ -1,5 +1,4 @@
-// The words of the command line, taken apart and checked. Anything wrong is a BadArguments with one line that
-// says what.
+// Splits and checks the command line. A mistake throws a BadArguments with one line that describes it.
 #pragma once
 
 #include <optional>
@@ -18,9 +17,9 @@ struct Arguments {
   unsigned threads = 0;
   double seconds = 0;
   bool probe = false;
-  // Steps of the shared generator in the section, and of the thread's own after it; else those of the papers.
+  // Steps of the shared generator in the section, and of the thread's own after it; by default those of the papers.
   std::optional<unsigned> inside, outside;
-  // The section of a hand-over: microseconds, spent computing or asleep.
+  // The section of a hand-over: microseconds of computing or of sleep.
   std::optional<unsigned> computing, sleeping;
   unsigned trials = 0;
   Knobs knobs;

@@ -1,11 +1,11 @@
-// A lock for two that is nothing but a futex wait and a wake: the least that a hand-over to a sleeping thread takes.
+// A lock for two threads that is only a futex wait and a wake: the least that a hand-over to a sleeping thread takes.
 //
-//   0  nobody holds it
+//   0  no thread holds it
 //   1  the thread that came first holds it
 //
-// Who finds it held sleeps until the word changes, and then has it, though the word says that nobody holds it: with a
-// third thread that would not be a lock. Every unlock wakes. No wake-up is lost: the kernel compares the word, in one
-// step with going to sleep, with what the unlock changes before it wakes.
+// A thread that finds it held sleeps until the word changes. Then it has the lock, though the word says that it is
+// free, so a third thread would break it. Every unlock wakes. No wake-up is lost: the kernel compares the word in one
+// step with going to sleep, and the unlock changes the word before it wakes.
 #pragma once
 
 #include "futex.hpp"

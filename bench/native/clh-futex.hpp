@@ -1,12 +1,12 @@
 // The CLH lock of Craig, and of Landin and Hagersten: each waiter parks at the place of its predecessor.
 //
-//   tail ──► node of whoever came last; granted while the lock is free
+//   tail ──► node of the latest arrival; granted while the lock is free
 //
-// An arrival exchanges its node into tail and waits at the node that was there; once that is granted it owns the lock,
-// and the node, which nobody looks at any more, is its own for the next time. An unlock grants at the owner's node.
-// First come, first served.
+// An arrival exchanges its node into tail and waits at the node that was there. Once that is granted, the arrival owns
+// the lock. It keeps the node for the next time, since no other thread looks at it any more. An unlock grants at the
+// owner's node. The order is first come, first served.
 //
-// Nodes wander from thread to thread, so no thread may destroy one when it ends: those in use then are left to the end
+// Nodes move from thread to thread, so no thread may destroy one when it ends: the nodes in use then stay until the end
 // of the process.
 #pragma once
 
@@ -47,7 +47,7 @@ class alignas(sectorSize) ClhFutex {
   static inline thread_local Node* spare_ = nullptr;
 
   std::atomic<Node*> tail_;
-  Node* owner_ = nullptr;  // the owner's alone
+  Node* owner_ = nullptr;  // used by the owner alone
   alignas(sectorSize) const int spin_;
 };
 

@@ -1,4 +1,4 @@
-// The commands. Each is a unit of its own, since all rows are compiled into each: the units compile side by side.
+// The commands. All rows are compiled into each, so each is a unit of its own, and the units compile in parallel.
 #pragma once
 
 #include <ostream>

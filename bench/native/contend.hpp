@@ -1,4 +1,4 @@
-// semabench and mutexbench: finds the row, runs it, prints what it did.
+// The commands semabench and mutexbench: finds the row, runs it, and prints its counts.
 #pragma once
 
 #include <ostream>
@@ -44,7 +44,7 @@ inline void print(std::ostream& out, const Arguments& arguments, const Contentio
   out << '}';
 }
 
-// Runs the row with the steps of the papers, which are constants, or with those that the arguments say.
+// Runs the row with the steps of the papers, which are constants, or with those of the arguments.
 template <class Steps>
 void contend(std::ostream& out, const Arguments& arguments, Steps own) {
   const auto run = [&]<class R>(R) {

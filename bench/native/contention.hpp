@@ -1,12 +1,11 @@
-// Threads that contend for one permit: acquire, steps of a shared mt19937 (one, unless told), release, and so on until told to stop.
-// In the semabench of Dice and Kogan's paper each also takes one step of a private mt19937 after its release; in
-// their MutexBench it does nothing there.
+// Threads contend for one permit: each acquires it, takes steps of a shared mt19937 (one by default), releases it, and
+// repeats this until the end. In the semabench of Dice and Kogan's paper each also takes one step of a private mt19937
+// after its release; in their MutexBench it does nothing there.
 //
-// The interval opens once every thread has been admitted, so none of them runs alone into the count, or after two
-// seconds, since there are locks that let a thread starve for as long as others come. Iterations that end inside it
-// count, in ten parts of the same length. A thread leaves the loop only after its release, so those that still wait at
-// the end are admitted in turn and leave too. Main polls for both events: it must not depend
-// on the waiting that is under test.
+// The interval opens once every thread has been admitted, so that none runs alone into the count, or after two seconds,
+// since some locks let a thread starve for as long as others come. Iterations that end inside the interval count, in
+// ten parts of the same length. A thread leaves the loop only after its release, so the remaining waiters are admitted
+// in turn and leave too. Main polls for both events, since it must not depend on the waiting under test.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +27,7 @@
 struct ContentionResult {
   double seconds = 0;
   double cpuSeconds = 0;
-  std::vector<std::uint64_t> iterations;   // of each thread
+  std::vector<std::uint64_t> iterations;   // one for each thread
   std::vector<double> partSeconds;         // of each part of the interval,
   std::vector<std::uint64_t> partIterations;  // and of all threads in it
   std::optional<double> longestWaitMs;
@@ -36,7 +35,7 @@ struct ContentionResult {
   std::optional<std::uint64_t> outOfOrder;
 };
 
-// Steps of the shared generator in the section, and of the thread's own after it: those of the papers, and any other.
+// Steps of the shared generator in the section, and of the thread's own after it: those of the papers, and any others.
 struct Semabench {
   static constexpr unsigned inside = 1, outside = 1;
 };
@@ -58,7 +57,7 @@ class Contention {
     try {
       for (unsigned i = 0; i < results_.size(); i++) threads.emplace_back([this, i] { work(i); });
     } catch (...) {
-      // The system refused a thread: let go of those that run.
+      // The system refused a thread, so the running ones stop.
       stop(threads);
       throw;
     }
@@ -108,15 +107,15 @@ class Contention {
   using Clock = std::chrono::steady_clock;
   static constexpr std::uint32_t seed = 0;
   static constexpr std::chrono::seconds gathering{2};
-  // Phases: the parts of the interval come one after the other from measuring on.
+  // The parts of the interval are the consecutive phases from measuring on.
   static constexpr int parts = 10;
   static constexpr int gathered = 0, measuring = 1, stopped = measuring + parts;
 
   struct alignas(sectorSize) Result {
-    // For each phase, the iterations that ended before it began. Those that the thread slept through began for it with
-    // the one that it came to next.
+    // The iterations that ended before each phase began. A phase through which the thread slept began for it with the
+    // next one that it noticed.
     std::array<std::uint64_t, stopped + 1> marks{};
-    std::uint64_t turns = 0;  // all of them, inside the interval or not
+    std::uint64_t turns = 0;  // all iterations, inside the interval or not
     Clock::duration longestWait{0};
   };
 
@@ -130,7 +129,7 @@ class Contention {
       iterate(thread, common, own, result);
       const int after = phase_.load(std::memory_order_acquire);
       if (after != before) [[unlikely]] {
-        // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.
+        // This iteration ended after the change of phase that it notices, so it belongs to the phase that begins.
         while (before != after) result.marks[++before] = result.turns - 1;
       }
     }
@@ -158,7 +157,7 @@ class Contention {
     step(own, steps_.outside);
   }
 
-  // The part of a wait that lies in the interval: a thread that starves through all of it must show.
+  // Returns the part of a wait that lies in the interval: a thread that starves through all of it must show.
   Clock::duration waitedInInterval(Clock::time_point arrival) const {
     const Clock::time_point now = Clock::now();
     const int phase = phase_.load(std::memory_order_acquire);
@@ -190,7 +189,7 @@ class Contention {
   Semaphore semaphore_;
   alignas(sectorSize) Mt19937 shared_{seed};
   alignas(sectorSize) [[no_unique_address]] Probe probe_;
-  // Written some ten times in a run, read in every iteration.
+  // The word is written some ten times in a run, and read in every iteration.
   alignas(sectorSize) std::atomic<int> phase_{gathered};
   Clock::time_point begin_, end_;
   std::vector<Result> results_;

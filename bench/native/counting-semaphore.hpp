@@ -1,4 +1,4 @@
-// std::counting_semaphore as the standard library at hand implements it. Barging, no order.
+// std::counting_semaphore of the standard library. It lets threads barge, and has no order.
 #pragma once
 
 #include <semaphore>
@@ -16,10 +16,10 @@ class alignas(sectorSize) CountingSemaphore {
   void acquire() { semaphore_.acquire(); }
   void release() { semaphore_.release(); }
 
-  // libstdc++ 12 can leave a thread asleep beside a free permit: it reads the count 1, loses the race for it,
-  // and then sleeps while the count is 1, which it is again once the winner has released. The next release
-  // from 0 wakes everybody, so this shows only where no release follows: when a run ends. Taking a free permit
-  // and giving it back is such a release; it admits nobody too many, and try_acquire does not sleep.
+  // libstdc++ 12 can leave a thread asleep beside a free permit: the thread reads the count 1, loses the race for it,
+  // and then sleeps while the count is 1, as it is again after the winner's release. The next release from 0 wakes all
+  // sleepers, so the fault shows only if no release follows: when a run ends. To take a free permit and give it back is
+  // such a release; it admits no thread too many, and try_acquire does not sleep.
   void wakeForgotten() {
     if (semaphore_.try_acquire()) semaphore_.release();
   }

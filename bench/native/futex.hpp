@@ -1,8 +1,8 @@
-// Sleeping on a 32-bit word, as Linux offers it. Other systems have no futex: TAKETURNS_FUTEX says so, and
-// the rows that need one are left out there.
+// Sleeping on a 32-bit word, as Linux offers it. Other systems have no futex: TAKETURNS_FUTEX says so, and the rows
+// that need one are left out there.
 //
-// The kernel compares the word and goes to sleep in one step, so a waker that changes the word before it
-// wakes can not slip between the two. A wait may also end for no reason: the caller looks again.
+// The kernel compares the word and goes to sleep in one step, so a thread that changes the word before it wakes can not
+// slip between the two. A wait may also end for no reason, so the caller looks again.
 #pragma once
 
 #ifdef __linux__
@@ -17,7 +17,7 @@
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-// Sleeps while the word still holds `seen`.
+// Sleeps while the word holds `seen`.
 inline void futexWait(const void* word, std::uint32_t seen) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
 }

@@ -1,11 +1,11 @@
-// From unlock to lock: one thread holds the lock for a while, computing or asleep, the other comes meanwhile, waits, and
-// has it after that.
+// The time from unlock to lock: one thread holds the lock for a while; the other comes meanwhile, waits, and gets it.
 //
 //   holder    acquire ── begin ────────────────── unlock, release
 //   waiter                 └── comes ── waits ─────────────────── has it ── release ── done
 //
-// The waiter polls for the beginning of the section, so that it is awake then, however short the section is. The holder
-// sleeps a little before that: it wakes on a processor of its own where the system has put both on one. It comes at a random moment from 10 to 90 % of a section of computing; when its holder sleeps, at once.
+// The waiter polls for the beginning of the section, so that it is awake even for a short section. The holder sleeps a
+// little before that, so that it wakes on another processor if the system has put both on one. The waiter comes at a
+// random moment from 10 to 90 % of a computing section, and at once in a sleeping one.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 struct Trials {
   std::vector<double> latencies;  // microseconds from just before the release until the waiter has it
   std::vector<double> cpu;        // microseconds of processor time that the waiter used for each wait
-  unsigned late = 0;              // trials in which the waiter came after the section: they do not count
+  unsigned late = 0;              // trials in which the waiter came after the section; they do not count
 };
 
 struct Section {
@@ -96,7 +96,7 @@ class HandOver {
   Semaphore semaphore_;
   const Section section_;
   Trials trials_;
-  // The holder's, and read by the waiter once it has been told so.
+  // The holder writes these. The waiter reads begin_ after trial_ has changed, and unlock_ after it has had the lock.
   alignas(sectorSize) Clock::time_point begin_;
   Clock::time_point unlock_;
   alignas(sectorSize) std::atomic<unsigned> trial_{0};

@@ -1,9 +1,9 @@
-// A lock that admits whoever came last: waiters are a stack, and each parks at a place of its own.
+// A lock that admits the latest arrival: waiters are a stack, and each parks at a place of its own.
 //
-//   top ──► null: free; `held`: held, nobody waits; a node: held, and that one came last
+//   top ──► null: free; `held`: held without a waiter; a node: held, and that waiter came last
 //
 // An arrival swaps null for `held`, or pushes its node. The owner pops the top node and grants there, or swaps `held`
-// for null. Only the owner pops, so a node that it has seen on top is not taken away and pushed again before its own
+// for null. Only the owner pops, so no thread can take away the node on top and push it again before the owner's
 // compare-and-swap.
 #pragma once
 
@@ -52,7 +52,7 @@ class alignas(sectorSize) LifoFutex {
     mine.place.await(spin_);
   }
 
-  // Somebody waits, and only the owner takes nodes away: seen is a node.
+  // There is a waiter, and only the owner takes nodes away, so seen is a node.
   void pop(Node* seen) {
     while (!top_.compare_exchange_weak(seen, seen->below)) {
     }

@@ -1,4 +1,4 @@
-// The native rows of the benchmarks: one command, one line of JSON, as README.md tells.
+// The native rows of the benchmarks: a command prints one line of JSON; see README.md.
 #include <exception>
 #include <iomanip>
 #include <iostream>

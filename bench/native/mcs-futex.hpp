@@ -3,11 +3,11 @@
 //   tail ──► last node of the queue, or null while the lock is free
 //   node     next: the node behind it, once that has linked itself
 //
-// An arrival exchanges itself into tail and links itself to the node that was there. The owner grants to the next
-// node; with none, it swaps tail back to null, or, if somebody has just arrived, waits for the link, which is two
-// instructions away: it polls, and yields its processor when that does not help. First come, first served.
+// An arrival exchanges itself into tail and links itself to the node that was there. The owner grants to the next node.
+// If there is none, it swaps tail back to null. If another thread has just arrived, it waits for the link, which is two
+// instructions away: it polls, and yields its processor if that does not help. The order is first come, first served.
 //
-// A node belongs to its thread: this program has a thread in one such lock at a time.
+// A node belongs to its thread: in this program a thread is in one such lock at a time.
 #pragma once
 
 #include "futex.hpp"

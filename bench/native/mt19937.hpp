@@ -1,15 +1,15 @@
-// The generator that threads step as their work.
+// The generator whose steps are the work of the threads.
 #pragma once
 
 #include <random>
 
 #include "semaphore.hpp"
 
-// That of the papers. Its words are 64 bits long in the C++ library of Linux. With words of 32 bits the compiler twists
-// several at once, a step takes a third of the time, and the work is no longer what the rows in JavaScript do.
+// This is the generator of the papers. Its words have 64 bits in the C++ library of Linux. With 32 bits the compiler
+// twists several words at once, a step takes a third of the time, and the work is not that of the rows in JavaScript.
 using Mt19937 = std::mt19937;
 
-// The compiler must make every output, as the engine must in the rows in JavaScript.
+// The compiler must produce every output, as the runtime must in the rows in JavaScript.
 inline void step(Mt19937& generator, unsigned count) {
   Mt19937::result_type outputs = 0;
   for (unsigned i = 0; i < count; i++) outputs ^= generator();

@@ -1,4 +1,4 @@
-// The floor of contention: the loop of a benchmark in which nobody waits for anybody.
+// The floor of contention: the loop of a benchmark in which no thread waits.
 #pragma once
 
 #include "semaphore.hpp"

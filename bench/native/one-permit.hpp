@@ -1,4 +1,4 @@
-// A lock as the benchmarks see it: a semaphore with one permit.
+// A lock for the benchmarks: a semaphore with one permit.
 #pragma once
 
 #include "semaphore.hpp"

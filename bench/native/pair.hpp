@@ -1,5 +1,5 @@
-// The uncontended pair: one thread, acquire and release in a tight loop, in a process that has another. Alone, glibc's
-// pthread_mutex_lock does without a locked instruction, which no program that needs a lock can have.
+// The uncontended pair: one thread acquires and releases in a tight loop, in a process with a second thread. With one
+// thread glibc's pthread_mutex_lock omits the locked instruction, but such a process needs no lock at all.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 template <class Semaphore>
 double nanosecondsPerPair(double seconds, const Knobs& knobs) {
   using Clock = std::chrono::steady_clock;
-  constexpr int batch = 10000;  // the clock is read once a batch
+  constexpr int batch = 10000;  // the clock is read once in a batch
   Semaphore semaphore(1, knobs);
   std::promise<void> measured;
   std::future<void> end = measured.get_future();
@@ -31,7 +31,7 @@ double nanosecondsPerPair(double seconds, const Knobs& knobs) {
     } while (elapsed < interval);
     return elapsed * 1e9 / static_cast<double>(pairs);
   };
-  run(seconds / 10);  // warms caches and clock rate
+  run(seconds / 10);  // warms caches, and raises the clock rate
   const double result = run(seconds);
   measured.set_value();
   other.join();

@@ -1,11 +1,11 @@
-// Where one thread waits until it is let go: it polls a bounded number of times, then parks on a word of its own.
+// The place where one thread waits: it polls a bounded number of times, then parks on a word of its own.
 //
-//   waiting ──► granted            by whoever lets it go
+//   waiting ──► granted            by the granting thread
 //   waiting ──► parked ──► granted
 //
-// Nobody sleeps for ever: parked is set by compare-and-swap from waiting, and the exchange to granted shows whether
-// somebody parks here. Once granted the place may be used anew, so the wake-up needs no more than its address; a
-// thread that parks there by then finds itself still waiting and parks again.
+// No thread sleeps for ever: parked is set by compare-and-swap from waiting, and the exchange to granted shows whether
+// a thread parks here. A granted place may be used anew, so the wake-up uses only its address; a thread that already
+// parks there again is woken, sees that it is not granted, and sleeps on.
 #pragma once
 
 #include "futex.hpp"

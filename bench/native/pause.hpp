@@ -1,4 +1,4 @@
-// The breather of a spin loop: tells the processor that nothing is to be gained by running ahead.
+// The pause of a polling loop: it signals to the processor that running ahead gains nothing.
 #pragma once
 
 inline void pauseBriefly() {

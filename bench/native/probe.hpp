@@ -1,12 +1,10 @@
-// What --probe records beside the iterations: the longest wait, the bypass of every admission and, where acquire() gives
-// the ticket, the admissions out of ticket order. A loop without a probe is compiled apart and pays nothing.
+// The records of --probe: the longest wait, the bypass of every admission and, if acquire() returns the ticket, the
+// admissions out of ticket order. A loop without a probe is compiled separately and pays nothing.
 //
-// With one permit, whoever has just been admitted is alone until it releases: admitted() is called there and
-// needs no lock of its own.
+// With one permit, an admitted thread is alone until it releases; admitted() is called then, and needs no lock.
 //
-// The bypass of a waiter is the number of admissions that came later than it and went first. With tickets it
-// is exact. Without, threads draw an arrival stamp just before acquire(); a thread that loses its processor
-// between the two is counted as waiting.
+// The bypass of a waiter is the number of admissions that came later than it and went first. With tickets it is exact.
+// Otherwise threads draw a stamp just before acquire(), and a thread preempted between the two counts as waiting.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +66,7 @@ class TicketOrder {
  private:
   std::uint64_t expected_ = 0;
   std::uint64_t lowest_ = 0;       // the lowest ticket that has not been admitted
-  std::set<std::uint64_t> early_;  // tickets above it that have: empty as long as all is in order
+  std::set<std::uint64_t> early_;  // admitted tickets above it: empty as long as all is in order
 };
 
 class ArrivalStamps {

@@ -1,4 +1,4 @@
-// pthread_mutex_t of the C library, in its default form. Barging, no order.
+// pthread_mutex_t of the C library, in its default form. It lets threads barge, and has no order.
 #pragma once
 
 #include <pthread.h>

@@ -1,14 +1,14 @@
-// The Reciprocating Lock of Dice and Kogan: those who arrive pile up, the pile is detached as a whole, and it is served
-// from the top; meanwhile the next pile grows. Each waiter parks at a place of its own.
+// The Reciprocating Lock of Dice and Kogan: arrivals form a pile, which is detached as a whole and served from the top;
+// meanwhile the next pile grows. Each waiter parks at a place of its own.
 //
-//   arrivals ──► null: free; `held`: held, nobody has arrived since the last pile was detached; or the latest arrival
+//   arrivals ──► null: free; `held`: held, without an arrival since the last pile was detached; or the latest arrival
 //
-// An arrival exchanges its node into arrivals. Whoever it displaces is its successor; `held` and null are nobody. The
-// owner grants to its successor and hands on the mark of where the pile ends: the node of whoever found the lock free,
-// which is at the bottom but is served already, or `held`. A waiter whose successor is the mark is the last of its pile.
-// It swaps the mark in arrivals for null, or, since others have arrived, detaches them and grants to the latest.
+// An arrival exchanges its node into arrivals. The node that it displaces is its successor; `held` and null are none.
+// The owner grants to its successor and passes on the mark of the pile's end: the node of the thread that found the
+// lock free, which is at the bottom but is served already, or `held`. A waiter whose successor is the mark is the last
+// of its pile. It swaps the mark in arrivals for null, or detaches later arrivals and grants to the latest.
 //
-// Whoever comes later overtakes a waiter at most once: only within the pile that both are in.
+// A later arrival overtakes a waiter at most once: only within the pile that both are in.
 #pragma once
 
 #include "futex.hpp"
@@ -63,7 +63,7 @@ class alignas(sectorSize) ReciprocatingFutex {
   static inline thread_local Node node_;
 
   std::atomic<Node*> arrivals_{nullptr};
-  // The owner's alone: who is served next, and where its pile ends.
+  // Only the owner uses these: the next thread to serve, and the end of its pile.
   Node* successor_ = nullptr;
   Node* mark_ = nullptr;
   alignas(sectorSize) const int spin_;

@@ -1,4 +1,4 @@
-// The rows of the benchmarks by name, and what all commands do with a name.
+// The rows of the benchmarks by name, and the parts of a command that depend on the name.
 #pragma once
 
 #include <iomanip>
@@ -38,7 +38,7 @@ struct Row {
   using Semaphore = T;
 };
 
-// Calls `action` with the row of that name; false if there is none.
+// Calls `action` with the row of that name; returns false if there is none.
 template <class Action, class... Semaphores>
 bool withRow(Rows<Semaphores...>, const std::string& name, Action action) {
   return ((name == Semaphores::name && (action(Row<Semaphores>{}), true)) || ...);

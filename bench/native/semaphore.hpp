@@ -1,7 +1,7 @@
-// What the benchmarks ask of a semaphore, and the little that all of them share.
+// The interface of a semaphore in the benchmarks, and the little that all of them share.
 //
-// A semaphore is made from its permits and the knobs; it has acquire(), release() and a name. Where acquire()
-// returns a number, that is the ticket it took: admission order can then be checked exactly.
+// A semaphore is made from its permits and the knobs; it has acquire(), release() and a name. If acquire() returns a
+// number, that is the ticket it took, and the order of admission can be checked exactly.
 #pragma once
 
 #include <concepts>
@@ -22,11 +22,11 @@ concept TicketSemaphore = requires(S semaphore) {
   { semaphore.acquire() } -> std::same_as<std::uint64_t>;
 };
 
-// Lets everybody in at once: in the section each thread steps a generator of its own, not the shared one.
+// Lets all threads in at once: in the section each steps a generator of its own, not the shared one.
 template <class S>
 concept Apart = requires { S::apart; };
 
-// The compiler must produce the value, though nobody reads it.
+// Makes the compiler produce the value, though no code reads it.
 template <class T>
 inline void keep(T value) {
   asm volatile("" : : "r"(value) : "memory");

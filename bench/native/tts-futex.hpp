@@ -1,13 +1,13 @@
-// The polite test-and-test-and-set lock, the inner lock of Dice, Capacitors, with bounded spinning and then parking
-// on the word, as TtsLock of the library does it.
+// The polite test-and-test-and-set lock, the inner lock of Dice, Capacitors, with bounded polling and then parking on
+// the word, as in TtsLock of the library.
 //
 //   0                 free
 //   held              held
-//   held | parked     held, and somebody may be parked on the word
+//   held | parked     held, and some threads may be parked on the word
 //
-// Nobody sleeps for ever: the kernel compares the word, with the parked bit in it, in one step with going to sleep;
-// an unlock takes the bit away before it wakes everybody, and who parks again sets it anew. Whoever comes when the
-// lock is free gets it: nothing bounds how often a waiter is overtaken.
+// No thread sleeps for ever: the kernel compares the word, parked bit included, in one step with going to sleep; an
+// unlock clears the bit before it wakes all sleepers, and a thread that parks again sets it anew. A thread that comes
+// when the lock is free gets it: nothing bounds how often a waiter is overtaken.
 #pragma once
 
 #include "futex.hpp"

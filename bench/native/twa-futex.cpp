@@ -10,9 +10,9 @@ namespace {
 constexpr std::uint32_t bucketCount = 2048;
 constexpr std::uint32_t parkedBit = 1;
 
-// The size of the listing's bucket. With 17 as multiplier, tickets in a row lie 136 bytes apart, so no two of
-// 120 in a row share a line, and the whole array fits the first-level cache. Buckets of 64 and 128 bytes were
-// no faster.
+// This is the size of the listing's bucket. With 17 as multiplier, consecutive tickets lie 136 bytes apart, so no two
+// of 120 consecutive ones share a line, and the whole array fits the first-level cache. Buckets of 64 and 128 bytes
+// were no faster.
 struct alignas(8) Bucket {
   std::atomic<std::uint32_t> word{0};
 };
@@ -35,7 +35,7 @@ std::atomic<std::uint32_t>& TwaFutex::bucketOf(std::uint64_t ticket) const {
 
 void TwaFutex::wait(std::uint64_t ticket) {
   std::atomic<std::uint32_t>& word = bucketOf(ticket);
-  // Zero while far: whoever is far parks at once and leaves its processor to those that are near.
+  // It is zero while far: a far waiter parks at once and leaves its processor to near ones.
   int polls = 0;
   bool far = true;
   bool hasParked = false;

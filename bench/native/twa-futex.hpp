@@ -1,33 +1,31 @@
 // TWA-Semaphore, Listing 2 of Dice and Kogan, Semaphores Augmented with a Waiting Array.
 //
-// Ticket t is admitted once grant exceeds t. A waiter at most LongTermThreshold away from that is near and
-// polls grant; one further back is far and waits on the bucket of its ticket. A release moves grant, which
-// admits ticket g (the old grant), and pokes the bucket of ticket g + threshold, whose waiter so comes near
-// and is running by the time that its turn comes.
+// Ticket t is admitted once grant exceeds t. A waiter at most LongTermThreshold away from that is near and polls grant;
+// one further back is far and waits on the bucket of its ticket. A release moves grant, which admits ticket g (the old
+// grant), and pokes the bucket of ticket g + threshold. The waiter of that ticket so comes near, and runs by the time
+// that its turn comes.
 //
-// Spinning is bounded here, so that more threads than processors can make progress, and ends in parking on
-// the bucket. Only the near spin, as the paper proposes for futexes: threshold 0 means no spinning at all. One
-// that arrives near spins for the full budget, since the holder is most likely running; one that was woken to
-// come near spins for an eighth of it, since the waiter before it may be queued behind it on its processor.
-// README.md has the measurements behind the defaults.
+// Spinning is bounded here, so that more threads than processors can make progress, and ends in parking on the bucket.
+// Only near waiters spin, as the paper proposes for futexes: threshold 0 means no spinning at all. A waiter that
+// arrives near spins for the full budget, since the holder is most likely running; one woken to come near, for an
+// eighth of it, since the waiter before it may be queued behind it on its processor. README.md has the measurements.
 //
-// The word of a bucket holds a sequence and, in the lowest bit, whether somebody is parked:
+// The word of a bucket holds a sequence and, in the lowest bit, the mark of a parked waiter:
 //
 //   waiter                                  poster
 //   W1  read the word                       P1  grant + 1
-//   W2  read grant: too small               P2  ticket > g, or nobody waits: done
+//   W2  read grant: too small               P2  ticket > g, or no waiter: done
 //   W3  set the parked bit; the word has    P3  bucket of g: poke if the parked bit is set   (threshold > 0)
 //       changed since W1: start again       P4  bucket of g + threshold: poke
 //   W4  read grant: too small               poke: sequence + 1 and parked bit cleared, in one step;
 //   W5  sleep while the word is as in W3          wake all if the bit was set
 //
-// Nobody sleeps for ever. A poke later than W1 changes the word, so W3 or W5 fails, or the sleeper is woken;
-// a poke earlier than W1 came after its P1, which W2 then sees. The one poke that depends on what the poster
-// reads is P3, for near waiters that have stopped spinning: W3 before W4 and P1 before P3 are sequentially
-// consistent, so either the poster sees the bit or the waiter sees the grant. Where W1 finds the bit set
-// already, W1 itself stands for W3 and W2 for W4: only a poke takes the bit away, and that changes the word.
-// Since a poke clears the bit, a waiter that has been woken but does not run yet costs no second system call.
-// One that leaves at W4 leaves the bit behind: one wake-up for nobody, later.
+// No thread sleeps for ever. A poke later than W1 changes the word, so W3 or W5 fails, or the sleeper is woken; a poke
+// earlier than W1 came after its P1, which W2 then sees. The one poke that depends on a read of the poster is P3, for
+// near waiters that have stopped spinning: W3 before W4 and P1 before P3 are sequentially consistent, so either the
+// poster sees the bit or the waiter sees the grant. If W1 finds the bit set already, W1 itself stands for W3 and W2 for
+// W4: only a poke clears the bit, and that changes the word. Since a poke clears the bit, a woken waiter that does not
+// run yet costs no second system call. A waiter that leaves at W4 leaves the bit, which causes one futile wake-up.
 #pragma once
 
 #include "futex.hpp"
@@ -58,8 +56,8 @@ class TwaFutex {
   void release() {
     const std::uint64_t before = grant_.fetch_add(1);
     const std::uint64_t ticket = ticket_.load();
-    // The short-cut: ticket `before`, which has just been admitted, is not even taken. The old grant is
-    // compared whatever the threshold, since a near waiter may be parked and need the wake-up.
+    // The short-cut: the release ends here if no thread has taken ticket `before`, which is admitted now. The test does
+    // not depend on the threshold, since a near waiter may be parked and need the wake-up.
     if (ticket > before) [[unlikely]] advance(before, ticket);
   }
 
@@ -68,10 +66,10 @@ class TwaFutex {
   void advance(std::uint64_t due, std::uint64_t ticket);
   std::atomic<std::uint32_t>& bucketOf(std::uint64_t ticket) const;
 
-  // One line: a release reads both words.
+  // Both are on one line, since a release reads both words.
   alignas(sectorSize) std::atomic<std::uint64_t> ticket_{0};
   std::atomic<std::uint64_t> grant_;
-  // Apart from them, and read only by those that wait.
+  // They are apart from those words, and only waiters read them.
   alignas(sectorSize) const int spin_;
   const std::uint64_t threshold_;
 };

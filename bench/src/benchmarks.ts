@@ -1,4 +1,4 @@
-// The benchmarks: what is measured in each, and what it is called. All else is one program.
+// The benchmarks: their names, rows and work. They share one program for everything else.
 
 import { HASHES } from './rows/hashes.js';
 import { ASYNC_LOCKS, LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
@@ -6,33 +6,33 @@ import { NO_LOCK } from './rows/no-lock.js';
 import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
 import { ASYNC_SEMAPHORES, SEMAPHORES } from './rows/semaphores.js';
 
-/** Steps of a generator in the section, and of the thread's own after it. */
+/** Steps of a generator in the section, and of the thread's own generator after it. */
 export interface Work {
   inside: number;
   outside: number;
 }
 
 export interface Benchmark {
-  /** On the command line. */
+  /** The name on the command line. */
   name: 'semaphores' | 'hashes' | 'locks';
-  /** The loop that its threads run, as workers/loop.ts and the native binary call it. */
+  /** The loop of its threads, by its name in workers/loop.ts and in the native binary. */
   workload: 'semabench' | 'hashbench' | 'mutexbench';
   summary: string;
-  /** Its own work, where one may choose another. */
+  /** Its own work, if other work can be chosen. */
   work?: Work;
   /** The two calls that an iteration makes. */
   calls: string;
-  /** The same where the first gives a promise. */
+  /** The two calls of an iteration, if the first returns a promise. */
   asyncCalls: string;
   rows: readonly Row[];
-  /** Rows of what the machine does with the same work and nothing under test. */
+  /** Rows of the machine's own speed: the same work, and nothing under test. */
   floors?: readonly Row[];
-  /** A row that is not for choosing, by its name. */
+  /** Finds a row by its name that cannot be chosen. */
   unlisted?: (name: string) => ScriptRow | undefined;
   asyncRows: readonly AsyncRow[];
-  /** Thread counts, where they are not the usual ones. */
+  /** Thread counts, if they are not the usual ones. */
   threads?: readonly number[];
-  /** It counts what its threads do to one another, and looks at nothing else: no order, no bypass, no single thread. */
+  /** It only counts how its threads disturb one another: no order, no bypass, no single thread. */
   crowdsOnly?: true;
 }
 
@@ -74,7 +74,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
   },
 };
 
-/** All rows that are for choosing. */
+/** Returns all rows that can be chosen. */
 export function rowsOf({ rows, floors = [] }: Benchmark): readonly Row[] {
   return [...rows, ...floors];
 }

@@ -1,4 +1,4 @@
-// The command line: `taketurns bench semaphores`, `hashes` and `locks`; and `hand-over`, which hand-over/command.ts has.
+// The command line: `taketurns bench semaphores`, `hashes` and `locks`; hand-over/command.ts has `hand-over`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -32,7 +32,7 @@ import { MOST_THREADS } from './workers/board.js';
 const FULL = { threads: [1, 2, 3, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
 const QUICK = { threads: [1, 2, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
 
-/** What is swept unless told otherwise: the limits, and the thread counts at which. */
+/** The bypass limits and thread counts of the sweep, by default. */
 const LIMITS = [1, 10, 100, 1000];
 const SWEEP_THREADS = [4, 16, 64];
 
@@ -125,7 +125,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
 }
 addHandOver(bench);
 
-/** The rows of the sweep: what is wrapped, with the other limits. */
+/** Returns the rows of the sweep: the wrapped locks, with the other limits. */
 function sweep(rows: readonly Row[], limits: readonly number[], threads: readonly number[]): Row[] {
   const usual = threads.filter((count) => SWEEP_THREADS.includes(count));
   const only = usual.length > 0 ? usual : threads.slice(-1);
@@ -134,7 +134,7 @@ function sweep(rows: readonly Row[], limits: readonly number[], threads: readonl
   return wrapped.flatMap((of) => others.map((limit) => withLimit(of, limit, only)));
 }
 
-/** The work that was asked for, unless it is the benchmark's own. */
+/** Returns the given work, unless it is the benchmark's own. */
 function otherWork({ work: own }: Benchmark, { inside, outside }: Given): Work | undefined {
   if (own === undefined) return undefined;
   const work = { inside: inside ?? own.inside, outside: outside ?? own.outside };
@@ -228,7 +228,7 @@ async function run(options: Options): Promise<void> {
   writeFileSync(json, `${JSON.stringify(results)}\n`);
   console.log(`\neverything measured: ${relative('.', json)}`);
   if (results.runs.length > 0) {
-    // The plotting libraries take a while to load, and nothing before needs them.
+    // The plotting libraries take a while to load, and no earlier step needs them.
     const { figures } = await import('./report/figures.js');
     for (const [suffix, drawn] of await figures(results)) {
       const file = svg.replace(/(\.svg)?$/, `${suffix}$1`);

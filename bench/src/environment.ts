@@ -1,4 +1,4 @@
-// Where the figures come from: what a reader must know to compare them with others.
+// Describes the machine of a run, so that a reader can compare the figures with others.
 
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 

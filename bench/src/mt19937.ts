@@ -1,15 +1,15 @@
-// The Mersenne Twister mt19937, the work that semabench does inside and outside the critical section.
+// The Mersenne Twister mt19937: semabench does its steps inside and outside the critical section.
 //
-// The generator is the one of C++ `std::mt19937` (624 words, twisted all at once when they are used up), so that
-// script and native rows do the same work. Its whole state, position included, is one Uint32Array: over a
-// SharedArrayBuffer it can be stepped by any thread that holds the permit, with plain loads and stores, because
-// the semaphore under test is what orders them.
+// The generator is that of C++ `std::mt19937` (624 words, twisted all at once when they are used up), so that script
+// and native rows do the same work. Its whole state, position included, is one Uint32Array. Over a SharedArrayBuffer
+// any thread that holds the permit can step it with plain loads and stores, because the semaphore under test orders
+// them.
 
 const SIZE = 624;
 const SHIFT = 397;
 const POSITION = SIZE;
 
-/** Bytes that a generator's state takes. */
+/** The size of a generator's state in bytes. */
 export const MT_BYTES = (SIZE + 1) * Uint32Array.BYTES_PER_ELEMENT;
 
 /** Seeds `state` as `std::mt19937(seed)` does. */
@@ -40,14 +40,14 @@ export function mtStep(state: Uint32Array): number {
 }
 
 /**
- * Whether `state`, seeded, may have been stepped so many times. Threads that were in there together lose steps, and a
- * lost step shows unless their number is a multiple of 624.
+ * Whether the seeded `state` may have been stepped so many times. Threads that step it at once lose steps, and a lost
+ * step shows unless the number of lost steps is a multiple of 624.
  */
 export function mtStepped(state: Uint32Array, steps: number): boolean {
   return state[POSITION] === (steps === 0 ? SIZE : ((steps - 1) % SIZE) + 1);
 }
 
-// Two loops, so that no index has to be wrapped, and nothing but 32-bit operations: half the time of one loop that wraps.
+// There are two loops, so that no index has to wrap, and only 32-bit operations: this halves the time.
 function twist(state: Uint32Array): void {
   const far = SIZE - SHIFT;
   for (let i = 0; i < far; i++) {

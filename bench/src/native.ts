@@ -1,4 +1,4 @@
-// The native rows: builds their binary with whatever C++ compiler there is, and runs it.
+// The native rows: builds their binary with any C++ compiler that it finds, and runs it.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
@@ -27,10 +27,10 @@ export interface NativeRun {
   outOfOrder?: number;
 }
 
-/** The binary, or why there is none. */
+/** The binary, or the reason why there is none. */
 export type NativeBinary = { binary: string; compiler: string } | { missing: string };
 
-/** Builds the binary, its units side by side, unless it is newer than all of its sources. */
+/** Builds the binary, its units in parallel, unless it is newer than all of its sources. */
 export async function buildNative(): Promise<NativeBinary> {
   const sources = existsSync(SOURCES)
     ? readdirSync(SOURCES)

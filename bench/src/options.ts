@@ -1,5 +1,5 @@
-// What the command line may say. Each reader returns a value or throws an InvalidArgumentError, to which commander
-// adds the option's name and what was given.
+// Reads the options of the command line. Each reader returns a value or throws an InvalidArgumentError, to which
+// commander adds the name of the option and the given text.
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -20,14 +20,14 @@ export interface Options {
   benchmark: Benchmark;
   threads: number[];
   seconds: number;
-  /** Milliseconds that the loop runs before the interval, for each thread that is new to the row. */
+  /** Milliseconds of the loop before the interval, for each thread that is new to the row. */
   warmUp: number;
   runs: number;
   rows: Row[];
-  /** Other than the benchmark's own. */
+  /** The work, if it is not the benchmark's own. */
   work?: Work;
   native: boolean;
-  /** Whether threads contend, and whether the tables on one thread are measured. */
+  /** Whether to measure contention, and whether to measure the tables on one thread. */
   contention: boolean;
   pairs: boolean;
   quick: boolean;
@@ -53,7 +53,7 @@ export const readInside = (text: string): number => readNumber(text, 1, MOST_STE
 
 export const readOutside = (text: string): number => readNumber(text, 0, MOST_STEPS, true);
 
-/** Whole numbers from 1, separated by commas; returned ascending, each once. */
+/** Reads whole numbers from 1, separated by commas; returns each once, in ascending order. */
 function readNumbers(text: string, most: number): number[] {
   try {
     const numbers = text.split(',').map((part) => readNumber(part, 1, most, true));
@@ -73,7 +73,7 @@ export const readMicroseconds = (text: string): number[] => readNumbers(text, MO
 
 export const readMilliseconds = (text: string): number[] => readNumbers(text, MOST_MICROSECONDS / 1000);
 
-/** Row names, separated by commas; returned in the order of declaration, each once. */
+/** Reads row names, separated by commas; returns each once, in the order of declaration. */
 export function readRows(all: readonly Row[], text: string): Row[] {
   const names = text.split(',').map((part) => part.trim());
   const unknown = names.find((name) => !all.some((row) => row.name === name));
@@ -84,7 +84,7 @@ export function readRows(all: readonly Row[], text: string): Row[] {
   return all.filter((row) => names.includes(row.name));
 }
 
-/** A file that can be written; found out before the benchmark runs, not after. */
+/** Reads the path of a file, and checks before the benchmark runs that the file can be written. */
 export function readFile(text: string): string {
   const path = resolve(text);
   const folder = dirname(path);

@@ -1,14 +1,14 @@
-// Where the benchmarks write, and what they tell meanwhile.
+// Prints the progress of the benchmarks and their rows, and names the folder of their results.
 
 import { fileURLToPath } from 'node:url';
 import type { Row } from './rows/row.js';
 
-/** The folder of what was measured, unless told otherwise. */
+/** The default folder of the results. */
 export const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 
 let noted = 0;
 
-/** Overwrites the line on a terminal; in a log file, a line every few seconds is enough. */
+/** Overwrites the line on a terminal. In a log file it writes a line every few seconds. */
 export function note(text: string): void {
   if (process.stderr.isTTY) {
     process.stderr.write(`\r\u001b[2K${text}`);

@@ -1,5 +1,5 @@
-// Runs the benchmark. Within a round each row has its turn before any has its next, so that drift of the machine
-// (its clock, its other users) hits all alike.
+// Runs the benchmark. In each round every row runs once, so that drift of the machine (its clock, its other users)
+// affects all rows alike.
 
 import { fileURLToPath } from 'node:url';
 import { type NativeBinary, type NativeRun, nativeContention, nativePair } from './native.js';
@@ -12,13 +12,13 @@ import { Host } from './workers/client.js';
 
 const TIMER = fileURLToPath(new URL('./pairs/timer.js', import.meta.url));
 
-/** The binary's name for its own loop of two locked instructions. */
+/** The name in the binary of its loop of two locked instructions. */
 const NATIVE_FLOOR_ALGORITHM = 'two-locked-instructions';
 
-/** Told what runs next. */
+/** Reports the next run. */
 export type Progress = (table: string, what: string, run: number, runs: number) => void;
 
-/** The threads' contention: every row at every thread count. */
+/** Measures contention: every row at every thread count. */
 export async function contention(
   options: Options,
   native: NativeBinary,
@@ -36,7 +36,7 @@ export async function contention(
   let kept: Host | undefined;
   let count = 0;
 
-  // One host for all runs where time is short, else one for each run.
+  // In the short form one host does all runs; otherwise each run has its own.
   const host = (): Host => {
     kept ??= new Host();
     return kept;
@@ -105,7 +105,7 @@ export async function contention(
             }
             if (!options.quick) closeHost();
           } catch (error) {
-            // What it did not do now it would not do next time either, and waiting for it costs minutes.
+            // A row that failed once would fail again, and waiting for it costs minutes.
             broken.add(row.name);
             results.skipped.push({
               row: row.name,
@@ -122,7 +122,7 @@ export async function contention(
   }
 }
 
-/** One run at the most threads whose capacitor logs who is inside; it is drawn, not counted. */
+/** Does one run with the most threads and a capacitor that logs the threads inside; it is drawn, not counted. */
 export async function trace(options: Options, results: Results, progress: Progress): Promise<void> {
   const { benchmark, warmUp } = options;
   const threads = options.threads.at(-1) as number;
@@ -182,7 +182,7 @@ export async function asyncs(options: Options, results: Results, progress: Progr
   }
 }
 
-/** release(64) and 64 times release(), of the rows that have both. */
+/** Times release(64), and 64 times release(), of the rows that have both. */
 export async function releases(options: Options, results: Results, progress: Progress): Promise<void> {
   const { benchmark } = options;
   const seconds = Math.min(options.seconds / 2, 0.5);

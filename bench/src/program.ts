@@ -1,4 +1,4 @@
-// Runs a program to its end and reads the one line of JSON that it prints.
+// Runs a program to its end and reads the line of JSON that it prints.
 
 import { execFile } from 'node:child_process';
 

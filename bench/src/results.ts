@@ -1,16 +1,16 @@
-// What a benchmark run finds out: the shape of the JSON file, and the summaries that tables and figure are drawn
-// from. Raw figures are kept; everything else is computed from them.
+// The results of a benchmark run: the shape of the JSON file, and the summaries for tables and figures. The file keeps
+// raw figures; everything else is computed from them.
 
 import type { Benchmark, Work } from './benchmarks.js';
 import type { Trace } from './rows/platoon.js';
 import type { Row, Wakes } from './rows/row.js';
 import { fairness, jain, median, type Spread, spread, total } from './statistics.js';
 
-/** The parts that an interval is looked at in, one after the other. */
+/** The consecutive parts of an interval. */
 export interface Parts {
   /** Their true lengths. */
   seconds: number[];
-  /** Of all threads together. */
+  /** The iterations of all threads together. */
   iterations: number[];
 }
 
@@ -21,11 +21,11 @@ export interface Run {
   /** The interval's true length. */
   seconds: number;
   cpuSeconds: number;
-  /** Per thread. */
+  /** One number for each thread. */
   iterations: number[];
-  /** Of the parts of the interval; results of older versions and of other programs have none. */
+  /** The parts of the interval; results of older versions and of other programs lack them. */
   parts?: Parts;
-  /** Inside the interval, of rows that count. */
+  /** The counts inside the interval, for rows that count. */
   wakes?: Wakes;
 }
 
@@ -34,11 +34,11 @@ export interface Probe {
   threads: number;
   longestWaitMs: number;
   largestBypass: number;
-  /** Admissions by their bypass: 0, 1 to 9, 10 to 99, and so on; the last has no end. */
+  /** Admissions by their bypass: 0, 1 to 9, 10 to 99, and so on; the last band has no end. */
   bypasses: number[];
-  /** Admissions whose ticket was not the next one; absent where the row has no tickets. */
+  /** Admissions whose ticket was not the next one; absent if the row has no tickets. */
   outOfOrder?: number;
-  /** How many admissions were looked at; absent where the row does not say. */
+  /** The number of admissions that were observed; absent if the row does not report it. */
   admissions?: number;
 }
 
@@ -54,12 +54,12 @@ export interface AsyncTiming extends Timing {
 
 export interface Skipped {
   row: string;
-  /** Where it happened, such as `64 threads`. */
+  /** The place of the failure, such as `64 threads`. */
   at: string;
   why: string;
 }
 
-/** The release of 64 permits: in one step, or by the papers' loop of posts. */
+/** The time to release 64 permits: in one step, or by the papers' loop of posts. */
 export interface ReleaseTiming extends Timing {
   shape: 'one step' | 'loop';
 }
@@ -70,40 +70,40 @@ export interface Results {
   benchmark: Benchmark['name'];
   environment: Record<string, string | number>;
   options: Record<string, unknown>;
-  /** Other than the benchmark's own. */
+  /** The work, if it is not the benchmark's own. */
   work?: Work;
   rows: ResultRow[];
   runs: Run[];
   probes: Probe[];
   pairs: Timing[];
   asyncs: AsyncTiming[];
-  /** Of releases of many permits; results of older versions have none. */
+  /** Releases of many permits; results of older versions lack them. */
   releases?: ReleaseTiming[];
   trace?: Trace & { lock: string; bypass: number; threads: number };
   skipped: Skipped[];
 }
 
-/** The runs of one row at one thread count, summed up. */
+/** The summary of the runs of one row at one thread count. */
 export interface Cell {
   row: string;
   family: string;
   threads: number;
   /** Iterations of all threads together, per second. */
   throughput: Spread;
-  /** Likewise of the slowest part of any interval; NaN where there are no parts. */
+  /** The same for the slowest part of any interval; NaN without parts. */
   slowestPart: number;
   fairness: Spread;
   jain: Spread;
   cpuSeconds: Spread;
-  /** Iterations of all threads together, per second of a processor: what other work on the machine disturbs least. */
+  /** Iterations of all threads together, per second of a processor: other work on the machine disturbs this least. */
   perCpuSecond: Spread;
-  /** For each iteration; NaN of rows that do not count. */
+  /** Collisions for each iteration; NaN for rows that do not count them. */
   collisions: Spread;
   futile: Spread;
   probe: Probe | undefined;
 }
 
-/** `1 thread`, `2 threads`. */
+/** Formats a thread count: `1 thread`, `2 threads`. */
 export function counted(threads: number): string {
   return threads === 1 ? '1 thread' : `${threads} threads`;
 }
@@ -112,7 +112,7 @@ export function threadCounts(results: Results): number[] {
   return [...new Set(results.runs.map((run) => run.threads))].sort((a, b) => a - b);
 }
 
-/** One cell for each row and thread count that has runs. */
+/** Returns one cell for each row and thread count that has runs. */
 export function cells(results: Results): Cell[] {
   return threadCounts(results).flatMap((threads) =>
     results.rows.flatMap(({ name, family }) => {
@@ -143,7 +143,7 @@ function slowest(runs: readonly Run[]): number {
   return rates.length > 0 ? Math.min(...rates) : Number.NaN;
 }
 
-/** Median nanoseconds of a row, NaN where it was not timed. */
+/** Returns the median nanoseconds of a row, or NaN if it was not timed. */
 export function medianOf(timings: readonly Timing[], row: string): number {
   return median(timings.filter((timing) => timing.row === row).map((timing) => timing.nanoseconds));
 }

@@ -17,27 +17,27 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The value below which this share of the values lies. It is one of the values: the quantiles of simple-statistics
- * lie between two of them.
+ * Returns the value below which this share of the values lies. It is one of the values, while the quantiles of
+ * simple-statistics lie between two of them.
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
 }
 
-/** The median with the extremes beside it. */
+/** Returns the median and the extremes. */
 export function spread(values: readonly number[]): Spread {
   if (values.length === 0) return { median: Number.NaN, min: Number.NaN, max: Number.NaN };
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
-/** Fewest iterations by a thread over most: 1 when all threads did the same, 0 when one starved. */
+/** Returns the fewest iterations of a thread over the most: 1 when all threads did the same, 0 when one starved. */
 export function fairness(iterations: readonly number[]): number {
   const most = Math.max(...iterations);
   return most > 0 ? Math.min(...iterations) / most : 0;
 }
 
-/** Jain's index, (sum x)^2 / (n * sum x^2): from 1/n, one thread had everything, to 1, all had the same. */
+/** Returns Jain's index, (sum x)^2 / (n * sum x^2): from 1/n, one thread had everything, to 1, all had the same. */
 export function jain(iterations: readonly number[]): number {
   const squares = sum(iterations.map((x) => x * x));
   return squares > 0 ? total(iterations) ** 2 / (iterations.length * squares) : 0;

@@ -1,4 +1,4 @@
-// The built command, end to end.
+// Runs the built command, end to end.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ describe('taketurns bench semaphores', () => {
       expect(total(parts?.iterations ?? [])).toBe(total(iterations));
       expect(seconds).toBeGreaterThanOrEqual(0.05);
     }
-    // Of both runs together: on a busy machine so short a one may count nothing.
+    // Both runs count together: on a busy machine so short a run may count nothing.
     for (const row of rows) {
       const counts = results.runs.filter((run) => run.row === row).flatMap((run) => run.iterations);
       expect(Math.max(...counts)).toBeGreaterThan(0);
@@ -51,7 +51,7 @@ describe('taketurns bench semaphores', () => {
     expect(readFileSync(svg, 'utf8')).toContain('multithreading');
   });
 
-  it('measures the tables on one thread alone', { timeout: 60_000 }, () => {
+  it('measures the tables on one thread', { timeout: 60_000 }, () => {
     const json = join(folder, 'pairs.json');
     const options = [
       '--pairs-only',
@@ -96,7 +96,7 @@ describe('taketurns bench semaphores', () => {
     expect(done.stdout).toContain('semabench, 3 steps inside and 400 outside, 2 threads');
     const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
     expect(results.work).toEqual({ inside: 3, outside: 400 });
-    // Lost steps would have been an error: each counts those of its generator.
+    // Lost steps would have been an error: each benchmark counts the steps of its generator.
     expect(results.skipped.filter(({ row }) => row === 'Semaphore')).toEqual([]);
     // No machine takes a step of the generator in less than a nanosecond.
     for (const { iterations, seconds } of results.runs)

@@ -24,7 +24,7 @@ function taketurns(...args: string[]) {
 const COMPUTING: Section = { by: 'computing', microseconds: 20 };
 const SLEEPING: Section = { by: 'sleeping', microseconds: 10_000 };
 
-/** Each row takes 10 µs times its number, from 1, and half of that of a processor; in two runs. */
+/** Each row takes 10 µs times its number, from 1, and half of that as processor time; there are two runs. */
 function madeUp(): HandOverResults {
   return {
     benchmark: 'hand-over',
@@ -44,7 +44,7 @@ function madeUp(): HandOverResults {
   };
 }
 
-describe('the rows of the benchmark of hand-overs', () => {
+describe('the rows of the hand-over benchmark', () => {
   it.each(HAND_OVERS.filter(({ kind }) => kind === 'script').map(({ name }) => name))(
     '%s locks',
     async (name) => {
@@ -59,13 +59,13 @@ describe('the rows of the benchmark of hand-overs', () => {
     },
   );
 
-  it('are script rows where a thread is to run them', () => {
+  it('are script rows if a thread runs them', () => {
     expect(() => handOverRow('sem_t')).toThrow('no script row of hand-over is called sem_t');
   });
 });
 
 describe('processor time of a thread', () => {
-  it('grows with work, where the system tells it', () => {
+  it('grows with work, if the system reports it', () => {
     const clock = threadCpuClock();
     if (clock === undefined) return;
     const before = clock();
@@ -140,7 +140,7 @@ describe('report of hand-overs', () => {
     expect(lineOf('sem_t')[7]).toBe((place('sem_t') / place(NATIVE_BARE)).toFixed(2));
   });
 
-  it('says what is reached', () => {
+  it('says which targets are reached', () => {
     const found = new Map(handOverTargets(madeUp()).map(({ what, found }) => [what, found]));
     expect(found.get(`from unlock to lock after 20 µs / ${BARE}`)?.get('Mutex')).toBeCloseTo(1 / place(BARE));
     expect(found.get('processor time of a wait of 10 ms, µs')?.get('Semaphore')).toBeCloseTo(10);

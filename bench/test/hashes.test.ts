@@ -14,7 +14,7 @@ const PROGRAM = fileURLToPath(new URL('../bin/taketurns.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'taketurns-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Each row does 1000 iterations in 2 seconds; the row of number i has i collisions and 10 i futile wake-ups in 100. */
+/** Each row does 1000 iterations in 2 seconds; row i has i collisions and 10 i futile wake-ups in 100 of them. */
 function madeUp(): Results {
   return {
     benchmark: 'hashes',
@@ -62,7 +62,7 @@ describe('the rows', () => {
     expect(new Set(HASHES.map(({ name }) => name)).size).toBe(HASHES.length);
   });
 
-  it('are those of semabench that count, besides', () => {
+  it('also are those of semabench that count', () => {
     const names = HASHES.filter(({ hash }) => !hash).map(({ name }) => name);
     expect(names).toContain('TicketSemaphore');
     expect(names).toContain('ChannelSemaphore lazy');
@@ -71,7 +71,7 @@ describe('the rows', () => {
 });
 
 describe('the report', () => {
-  it('counts for each acquisition', () => {
+  it('prints counts for each acquisition', () => {
     const cell = cells(madeUp()).find(({ row }) => row === HASHES[2]?.name);
     expect(cell?.collisions.median).toBeCloseTo(0.03);
     expect(cell?.futile.median).toBeCloseTo(0.3);
@@ -95,7 +95,7 @@ describe('the report', () => {
     expect(text).not.toMatch(/NaN|undefined|Infinity|fairness/);
   });
 
-  it('says nothing of futile wake-ups where none were counted', () => {
+  it('leaves futile wake-ups out if none were counted', () => {
     const results = madeUp();
     for (const run of results.runs) delete run.wakes;
     const text = tables(results);
@@ -134,7 +134,7 @@ describe('taketurns bench hashes', () => {
       expect(wakes?.collisions).toBeGreaterThanOrEqual(0);
       expect(wakes?.futile).toBeGreaterThanOrEqual(0);
     }
-    // All on one word: whoever is not next is woken in vain.
+    // All wait on one word, so every waiter that is not next is woken in vain.
     expect(of('TicketSemaphore').reduce((sum, { wakes }) => sum + (wakes?.futile ?? 0), 0)).toBeGreaterThan(
       0,
     );

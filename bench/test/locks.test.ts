@@ -21,7 +21,7 @@ function taketurns(...args: string[]) {
   return spawnSync(process.execPath, [PROGRAM, 'bench', 'locks', ...args], { encoding: 'utf8' });
 }
 
-/** Each row does `1000 * (its number, from 1)` iterations a second, by threads that do 1, 2, 3 ... parts of them. */
+/** Row i does 1000 i iterations a second, and its threads do 1, 2, 3 ... shares of them. */
 function madeUp(): Results {
   const rows = [...LOCKS, withLimit('TtsLock', 100, [16])];
   const at = [1, 16, 64];
@@ -78,7 +78,7 @@ describe('the rows of MutexBench', () => {
     dispose?.();
   });
 
-  it('are found with another limit too, and nothing else is', () => {
+  it('are found with another limit too; other names are not', () => {
     expect(scriptRow('locks', 'TtsLock+capacitor:1000').lock).toEqual({
       of: 'TtsLock',
       form: 'wrapped',
@@ -141,7 +141,7 @@ describe('taketurns bench locks', () => {
     for (const { row } of results.pairs) expect(row).not.toContain(':1');
   });
 
-  // On a fresh machine it compiles the native rows first, which takes a minute.
+  // On a fresh machine it first compiles the native rows, which takes a minute.
   it('measures with other work, and says so', { timeout: 240_000 }, () => {
     const json = join(folder, 'work.json');
     const svg = join(folder, 'work.svg');
@@ -153,7 +153,7 @@ describe('taketurns bench locks', () => {
     expect(done.stdout).not.toContain('to reach');
     const results = JSON.parse(readFileSync(json, 'utf8')) as Results;
     expect(results.work).toEqual({ inside: 3, outside: 20_000 });
-    // Lost steps would have been an error: each counts those of its generator.
+    // Lost steps would have been an error: each benchmark counts the steps of its generator.
     expect(results.skipped.filter(({ row }) => row === 'Mutex')).toEqual([]);
     // No machine takes a step of the generator in less than a nanosecond.
     for (const { iterations, seconds } of results.runs)
@@ -209,7 +209,7 @@ describe('report of MutexBench', () => {
     expect(text).not.toMatch(/NaN|undefined|Infinity/);
   });
 
-  it('computes the ratios that Mutex is to reach', () => {
+  it('computes the target ratios of Mutex', () => {
     const results = madeUp();
     const place = (name: string) => results.rows.findIndex((row) => row.name === name) + 1;
     const value = (what: string) =>
@@ -244,7 +244,7 @@ describe('report of MutexBench', () => {
     for (const svg of drawn.values()) expect(svg).not.toContain('NaN');
   });
 
-  it('draws no sweep and no platoon where there is none', async () => {
+  it('draws no sweep and no platoon without results of them', async () => {
     const { trace: _, ...results } = madeUp();
     const rows = results.rows.filter(({ only }) => !only);
     const runs = results.runs.filter(({ row }) => !row.includes(':'));

@@ -1,4 +1,4 @@
-// The generator against the outputs of C++ `std::mt19937`: those of the default seed are in the C++ standard.
+// Compares the generator with C++ `std::mt19937`; the C++ standard has the output for the default seed.
 import { describe, expect, it } from 'vitest';
 import { MT_BYTES, mtSeed, mtStep, mtStepped } from '../src/mt19937.js';
 
@@ -26,7 +26,7 @@ describe('mt19937', () => {
     expect(mtStep(seeded(42))).toBe(1608637542);
   });
 
-  it('tells when a step was lost', () => {
+  it('detects a lost step', () => {
     const state = seeded();
     for (let steps = 0; steps < 2000; steps++) {
       expect(mtStepped(state, steps)).toBe(true);

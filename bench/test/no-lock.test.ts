@@ -1,4 +1,4 @@
-// The floors of contention: rows without a lock, on whose threads nobody waits.
+// The floors of contention: rows without a lock, in which no thread waits.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ function taketurns(benchmark: string, rows: readonly string[], ...args: string[]
 }
 
 describe('rows without a lock', () => {
-  it('are rows of both benchmarks, and stand after what is measured', () => {
+  it('are rows of both benchmarks, and stand after the others', () => {
     for (const benchmark of ['semaphores', 'locks'] as const) {
       expect(scriptRow(benchmark, SCRIPT).apart).toBe(true);
       expect(rowsOf(BENCHMARKS[benchmark]).slice(-NAMES.length)).toEqual(NO_LOCK);
@@ -38,7 +38,7 @@ describe('rows without a lock', () => {
   it.each([
     ['semaphores', 'Semaphore'],
     ['locks', 'Mutex'],
-  ])('are measured among %s, but not looked at, timed or drawn', { timeout: 120_000 }, (benchmark, other) => {
+  ])('are measured among %s, but not probed, timed or drawn', { timeout: 120_000 }, (benchmark, other) => {
     const { status, stdout, stderr, results, svg } = taketurns(
       benchmark,
       [other, ...NAMES],
@@ -46,7 +46,7 @@ describe('rows without a lock', () => {
     );
     expect(status, stderr).toBe(0);
     expect(stdout).toContain(SCRIPT);
-    // Each thread steps generators of its own, so that no step is lost though all are inside at once.
+    // Each thread steps generators of its own, so no step is lost though all are inside at once.
     const skipped = results?.skipped.map(({ row }) => row) ?? [];
     expect(skipped.filter((row) => row !== 'native rows')).toEqual([]);
     for (const name of skipped.length > 0 ? [SCRIPT] : NAMES) {
@@ -63,7 +63,7 @@ describe('rows without a lock', () => {
     expect(drawn).not.toContain('no lock');
   });
 
-  it('are measured alone too, without a figure', { timeout: 60_000 }, () => {
+  it('are also measured alone, without a figure', { timeout: 60_000 }, () => {
     rmSync(join(folder, 'locks.svg'), { force: true });
     const { status, stdout, stderr, svg } = taketurns('locks', [SCRIPT], '--threads', '2', '--no-pairs');
     expect(status, stderr).toBe(0);

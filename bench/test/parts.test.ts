@@ -1,10 +1,10 @@
-// The parts of an interval: what a thread writes of them, and what is made of that.
+// The parts of an interval: the marks of a thread, and the figures that come from them.
 import { describe, expect, it } from 'vitest';
 import { cells, type Results } from '../src/results.js';
 import { MEASURE, PARTS, STOP } from '../src/workers/board.js';
 import { settle } from '../src/workers/loop.js';
 
-/** Marks of a thread that has noticed these phases, with the iterations that it had done before each. */
+/** Returns the settled marks of a thread that noticed these phases, with its iterations before each. */
 function settled(noticed: Record<number, number>): number[] {
   const marks = new Float64Array(STOP + 1).fill(-1);
   for (const [phase, iterations] of Object.entries(noticed)) marks[Number(phase)] = iterations;
@@ -13,14 +13,14 @@ function settled(noticed: Record<number, number>): number[] {
 }
 
 describe('the parts of an interval', () => {
-  it('are counted as they were noticed', () => {
+  it('are counted when the thread notices them', () => {
     const noticed = Object.fromEntries(
       Array.from({ length: PARTS + 1 }, (_, part) => [MEASURE + part, 10 * part]),
     );
     expect(settled(noticed)).toEqual(Object.values(noticed));
   });
 
-  it('are empty of a thread that waited through them', () => {
+  it('are empty for a thread that waited through them', () => {
     const late = MEASURE + 4;
     expect(settled({ [late]: 7, [STOP]: 9 })).toEqual([7, 7, 7, 7, 7, ...Array(PARTS - 4).fill(9)]);
     expect(settled({ [STOP]: 7 })).toEqual(Array(PARTS + 1).fill(7));

@@ -1,11 +1,11 @@
-// The log of the platoon, and what is counted from it.
+// The log of the platoon, and the counts that come from it.
 import { describe, expect, it } from 'vitest';
 import { letIn, PlatoonLog, TracedLock } from '../src/rows/platoon.js';
 import { BANDS, bypassBand } from '../src/workers/board.js';
 
 describe('platoon log', () => {
-  it('counts who is let in: a platoon at a time, and only who has come', () => {
-    // Limit 3: the fourth waits until the third has gone.
+  it('counts the threads let in: a platoon at a time, and only threads that have arrived', () => {
+    // The limit is 3: the fourth thread waits until the third has gone.
     const counts = [
       [1, 0],
       [3, 0],
@@ -31,7 +31,7 @@ describe('platoon log', () => {
     expect(inside).toEqual([19_986, 19_987, 19_988, 19_989, 19_990]);
   });
 
-  it('does not let time go back', () => {
+  it('returns times that never decrease', () => {
     const log = new PlatoonLog();
     for (const now of [10, 12, 11, 13]) log.arrival(now);
     expect(log.before(100, 10, 2).milliseconds).toEqual([0, 2, 2, 3]);

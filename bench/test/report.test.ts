@@ -9,7 +9,7 @@ import { FLOOR } from '../src/rows/row.js';
 
 const { rows: ROWS } = BENCHMARKS.semaphores;
 
-/** Each row does `1000 * (its number, from 1)` iterations a second and takes as many tens of nanoseconds. */
+/** Row i does 1000 i iterations a second, and takes 10 i nanoseconds. */
 function madeUp(): Results {
   const rows = ROWS.map(({ name, family }) => ({ name, family }));
   const runs = rows.flatMap(({ name }, index) =>
@@ -79,7 +79,7 @@ describe('report', () => {
     expect(cell?.probe?.largestBypass).toBe(7);
   });
 
-  it('computes the ratios to reach', () => {
+  it('computes the target ratios', () => {
     const found = new Map(targets(madeUp()).map((target) => [target.what, target]));
     const value = (what: string) => found.get(what)?.found.get('Semaphore');
     expect(value('uncontended pair / sem_t')).toBeCloseTo(1 / numberOf('sem_t'));
@@ -111,7 +111,7 @@ describe('report', () => {
     expect(found.get('throughput at 16 threads / twa-futex')?.wanted).toBe(0.6);
   });
 
-  it('asks of the pair of each class what is asked of it', () => {
+  it('has a target for the pair of each class', () => {
     const pairs = targets(madeUp()).filter(
       ({ what }) => what.startsWith('uncontended pair') && what.endsWith('sem_t'),
     );
@@ -137,7 +137,7 @@ describe('report', () => {
     expect(line?.split('│').map((part) => part.trim())).toContain('2.50');
   });
 
-  it('says nothing of ratios that were not measured', () => {
+  it('leaves out ratios that were not measured', () => {
     const results = { ...madeUp(), pairs: [], asyncs: [] };
     expect(tables(results)).not.toContain('uncontended pair');
   });
@@ -163,7 +163,7 @@ describe('report', () => {
     expect(svg).not.toContain('NaN');
   });
 
-  it('draws a single run too', async () => {
+  it('also draws a single run', async () => {
     const results = madeUp();
     results.runs = results.runs.slice(0, 1);
     expect((await figures(results)).get('')).toContain('Semaphore');

@@ -1,10 +1,10 @@
-// The ring of bare hand-overs: its members in one thread, in which nobody may have to wait.
+// The ring of bare hand-overs: all members are in one thread, so none of them may have to wait.
 import { describe, expect, it } from 'vitest';
 import { Ring } from '../src/rows/ring.js';
 import { measuredAt } from '../src/rows/row.js';
 import { MOST_THREADS } from '../src/workers/board.js';
 
-/** A member that waited for a turn that has not come would block the test. */
+/** Makes a ring. A member that waited for a turn that has not come would block the test. */
 function ring(members: number): [Ring, ...Ring[]] {
   const words = Ring.share();
   return Array.from({ length: members }, () => new Ring(words)) as [Ring, ...Ring[]];
@@ -29,7 +29,7 @@ describe('the ring of bare hand-overs', () => {
     }
   });
 
-  it('goes past members that have left', () => {
+  it('skips members that have left', () => {
     const [first, second, third] = ring(3) as [Ring, Ring, Ring];
     first.acquire();
     second.leave();
@@ -39,7 +39,7 @@ describe('the ring of bare hand-overs', () => {
     first.acquire();
   });
 
-  it('loses no baton that lies with a member that leaves, and stops when all have left', () => {
+  it('does not lose the baton of a leaving member, and stops when all have left', () => {
     const [first, second] = ring(2) as [Ring, Ring];
     first.leave();
     second.acquire();
@@ -55,7 +55,7 @@ describe('the ring of bare hand-overs', () => {
     expect(() => new Ring(words)).toThrow(RangeError);
   });
 
-  it('is measured wherever there are several threads', () => {
+  it('is measured with any number of threads above one', () => {
     expect([1, 2, 64].map((threads) => measuredAt('several', threads, 64))).toEqual([false, true, true]);
     expect([1, 2, 64].map((threads) => measuredAt('most', threads, 64))).toEqual([false, false, true]);
     expect([1, 2, 64].map((threads) => measuredAt([2], threads, 64))).toEqual([false, true, false]);

@@ -26,7 +26,7 @@ describe('statistics', () => {
     expect(jain([0, 0, 0, 10])).toBeCloseTo(0.25);
   });
 
-  it('does not divide by zero when nobody was admitted', () => {
+  it('does not divide by zero when no thread was admitted', () => {
     expect(fairness([0, 0])).toBe(0);
     expect(jain([0, 0])).toBe(0);
   });

@@ -1,5 +1,5 @@
-// A worker exits in the very turn in which it adds an exit handler, so that this runs after the library's own: what
-// the thread had is given back by then, and nothing that the handler does may give it back again.
+// A worker exits in the very turn in which it adds an exit handler, so the handler runs after the library's own. By
+// then the permits of the thread are back, and nothing in the handler may give them back again.
 import { isMainThread, Worker } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';
 

@@ -1,4 +1,4 @@
-/** Promises that may cancel: one keeps the process alive until it has, and settled ones leave no timer behind. */
+/** A pending promise with a time-out keeps the process alive until it cancels, and settled ones leave no timer. */
 import { Semaphore } from 'taketurns';
 
 const LONG = 600_000;

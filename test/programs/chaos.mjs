@@ -1,7 +1,7 @@
 /**
- * Chaos: sixteen workers acquire and release in every way there is, and one of them is killed every 50 ms. In the end
- * every permit must be there again, and nobody be stuck. Prints what has happened, as JSON; ends with 1 if anything is
- * wrong. test/stress/chaos.test.ts runs it for a while; by hand, on Node, Deno or Bun:
+ * Sixteen workers acquire and release in every way, and one of them is killed every 50 ms. At the end every permit must
+ * be free again, and no thread may be stuck. The program prints a report as JSON, and exits with 1 if anything is
+ * wrong. test/stress/chaos.test.ts runs it for a while; by hand it runs on Node, Deno or Bun:
  *
  *     node test/programs/chaos.mjs [seconds [seed]]
  */
@@ -29,13 +29,13 @@ import {
 const seconds = Number(process.argv[2] ?? 5);
 const seed = Number(process.argv[3] ?? Date.now() % 100_000);
 const KILL_EVERY = 50;
-/** For what never happens. */
+/** Milliseconds to wait for events that must come. */
 const DEADLINE = 30_000;
 
 const draw = random(seed);
 const upTo = (n) => Math.floor(draw() * n);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-// Objects of a worker that was killed before it disposed of them stay for ever.
+// Objects of a worker that was killed before it disposed of them are never freed.
 const arena = new Arena({ objects: 8192, names: 8, threads: 64, waiters: 1024, slots: seed % 2 ? 2 : 64 });
 const semaphores = kinds.map(
   ({ permits, robust }) => new Semaphore(permits, { arena, robust, spin: seed % 3 ? 0 : 200 }),
@@ -45,7 +45,7 @@ const wrong = [];
 let [started, ended, killed, reapedByOthers, unsure] = [0, 0, 0, 0, 0];
 let stopping = false;
 
-// Who works in each slot; `thread` once it has said which one it is. Some are not watched, and reaped by handle.
+// The worker of each slot; it reports its `thread`. Some workers are not watched, and are reaped by handle.
 const crowd = Array.from({ length: SLOTS }, (_, slot) => start(slot));
 
 function start(slot) {
@@ -64,7 +64,7 @@ function start(slot) {
   });
   worker.on('exit', () => {
     member.worker = undefined;
-    // Before it is reaped, and others have what it held.
+    // This runs before the worker is reaped, while no other thread has its permits.
     if (isEndExact) unsure += clear(board, slot, semaphores[PLAIN]);
     if (!isWatched && member.thread) reapByAnother(member.thread);
   });
@@ -76,7 +76,7 @@ function start(slot) {
   return member;
 }
 
-/** Another worker reaps it, unless that one dies before it comes to it. */
+/** Another worker reaps the thread, or this one does if that worker dies first. */
 function reapByAnother(thread) {
   crowd[upTo(SLOTS)].worker?.postMessage({ reap: thread });
   setTimeout(() => arena.reap(thread), 100);
@@ -89,7 +89,7 @@ function kill() {
   worker.terminate();
 }
 
-/** Waits for a semaphore as long as it takes, again and again; how often it got it. */
+/** Waits for a semaphore without a limit, again and again; returns how often it was admitted. */
 async function queue(semaphore, i) {
   const { least, most } = kinds[i];
   let admissions = 0;
@@ -106,7 +106,7 @@ async function queue(semaphore, i) {
   return admissions;
 }
 
-/** Whether it comes true before long. */
+/** Returns whether the condition becomes true before the deadline. */
 async function comes(condition) {
   const end = performance.now() + DEADLINE;
   while (!condition() && performance.now() < end) await sleep(5);
@@ -122,7 +122,7 @@ await sleep(seconds * 1000);
 clearInterval(killing);
 stopping = true;
 stop(board);
-// Of the one that is not robust some may be lost: enough for everybody who still waits.
+// Permits of the one that is not robust may be lost: these are enough for all who still wait.
 const plain = semaphores[PLAIN];
 plain.release(kinds[PLAIN].permits);
 
@@ -149,7 +149,7 @@ const ownerDeaths = semaphores.reduce((sum, semaphore) => sum + semaphore.inspec
 const counts = countsOf(board);
 if (counts.told > ownerDeaths) wrong.push(`${counts.told} deaths were told, and ${ownerDeaths} have been`);
 for (const semaphore of semaphores) semaphore.dispose();
-// This thread's own.
+// These two are this thread's own.
 const { used } = arena.stats().elements;
 if (used > 2) wrong.push(`${used} elements are in use`);
 

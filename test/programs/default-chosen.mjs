@@ -1,4 +1,4 @@
-/** A default arena of own sizes. */
+/** The default arena is one of chosen sizes. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';

@@ -1,4 +1,4 @@
-/** A worker that is started before there is an arena. */
+/** A worker starts before there is a default arena. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';
@@ -6,7 +6,7 @@ import { Arena, Semaphore } from 'taketurns';
 const worker = new Worker(new URL('./workers/ask-default.mjs', import.meta.url));
 const [{ name, message }] = await once(worker, 'message');
 
-// Made meanwhile: still not the worker's.
+// The main thread makes the arena meanwhile, and the worker still lacks it.
 const semaphore = new Semaphore(1);
 const other = new Semaphore(1, { arena: new Arena() });
 worker.postMessage(other.handle);

@@ -1,4 +1,4 @@
-/** What there is of requests that may cancel, as they come and go: listeners of the signal, and timers of the process. */
+/** Prints how many listeners and timers requests have that may cancel, as the requests come and go. */
 import { getEventListeners } from 'node:events';
 import { Semaphore } from 'taketurns';
 

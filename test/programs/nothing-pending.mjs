@@ -1,4 +1,4 @@
-/** Promises have waited, and none does any more: nothing keeps the process alive. */
+/** Promises have waited, and none waits any more: nothing keeps the process alive. */
 import { Semaphore } from 'taketurns';
 
 const semaphore = new Semaphore(1);

@@ -1,4 +1,4 @@
-/** A promise that waits for a thread which does not itself keep the process alive. */
+/** A promise waits for a thread that does not itself keep the process alive. */
 import { Worker } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 

@@ -1,4 +1,4 @@
-// A worker gives a permit of a robust semaphore back in an exit handler, takes another, and ends with that.
+// In an exit handler a worker releases a permit of a robust semaphore and takes another, which it holds at its end.
 import { isMainThread, Worker } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 

@@ -1,4 +1,4 @@
-// A promise of one arena is settled while one of another still waits.
+// A promise of one arena is settled while a promise of another arena still waits.
 import { Worker } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';
 

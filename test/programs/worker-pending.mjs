@@ -1,4 +1,4 @@
-/** A worker whose promise is released by the main thread, which looks whether it is still there. */
+/** The main thread releases to a worker's promise, and checks that the worker is still there. */
 import { Worker } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 
@@ -9,5 +9,5 @@ const worker = new Worker(new URL('./workers/await-one.mjs', import.meta.url), {
 worker.on('message', (message) => console.log(message));
 worker.on('exit', (code) => console.log(`exit ${code}`));
 while (semaphore.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-// Time enough for the worker to end, if nothing kept it alive.
+// By then the worker would have ended, if nothing kept it alive.
 setTimeout(() => semaphore.release(), 200);

@@ -1,4 +1,4 @@
-/** Memory that is used again and again, by threads at once, and threads that die. */
+/** Threads use memory again and again at once, and some of them die. */
 import { Arena, Semaphore } from 'taketurns';
 import { expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 const crowd = team(4);
 
 it('threads that make and dispose of semaphores at once never get the same memory', async () => {
-  // Room enough that a thread never looks in vain while another one moves things about.
+  // There is so much room that no thread looks in vain while another one moves objects about.
   const arena = new Arena({ objects: 4 * crowd.length });
   const made = await together<number>(crowd, 'churn-objects', { arena: arena.handle, rounds: 10_000 });
   expect(made).toEqual(crowd.map(() => 10_000));
@@ -17,7 +17,7 @@ it('threads that make and dispose of semaphores at once never get the same memor
   for (const semaphore of all) semaphore.dispose();
 });
 
-it('wait elements are used again, with an epoch of their own for each wait', async () => {
+it('elements are used again, with a new epoch for each wait', async () => {
   const arena = new Arena({ threads: 8, waiters: 8 });
   const memory = new Memory(arena);
   const semaphore = new Semaphore(0, { arena });
@@ -39,7 +39,7 @@ it('wait elements are used again, with an epoch of their own for each wait', asy
   }
 });
 
-it('wait elements of promises as well, one each time they ask for another number', async () => {
+it('so are the elements of promises, one for each change of the number of permits', async () => {
   const arena = new Arena({ threads: 8, waiters: 16 });
   const memory = new Memory(arena);
   const semaphore = new Semaphore(0, { arena });
@@ -65,7 +65,7 @@ it('a disposed semaphore is not used again while another thread still has it', a
   expect(() => new Semaphore(1, { arena })).toThrow(/no room for another object/);
   await expect(other.run('attempts', { handle, rounds: 1 })).rejects.toMatchObject({ name: 'DisposedError' });
   expect(() => new Semaphore(1, { arena })).toThrow(/no room for another object/);
-  // It notices, and lets go.
+  // The worker notices the disposal, and lets go.
   await expect(user.run('attempts', { handle, rounds: 1 })).rejects.toMatchObject({ name: 'DisposedError' });
   const next = new Semaphore(1, { arena });
   expect(next.handle.address).toBe(handle.address);

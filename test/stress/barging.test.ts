@@ -1,4 +1,4 @@
-/** Nobody is passed over: one who has come and one who comes back at once, attempts and waiters. */
+/** No waiter is overtaken, neither by a thread that comes back at once nor by attempts. */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { team } from '../support/team.js';
@@ -7,9 +7,9 @@ const crowd = team(4);
 const [hog, victim] = [0, 1];
 
 describe.each([0, 200])('polling %i times before parking', (spin) => {
-  it('a thread that releases and comes back at once does not pass the one that waits', async () => {
+  it('a thread that releases and comes back at once does not overtake the waiter', async () => {
     const semaphore = new Semaphore(1, { arena: new Arena(), spin });
-    // Word 0: admissions of the hog. Word 1: of the victim. Word 2: the hog has had enough.
+    // Word 0 counts admissions of the hog, word 1 those of the victim. Word 2 says that the hog is done.
     const shared = new Int32Array(new SharedArrayBuffer(12));
     const args = { handle: semaphore.handle, shared, rounds: 2000 };
     const [hogPassed, victimPassed] = await Promise.all([
@@ -17,17 +17,17 @@ describe.each([0, 200])('polling %i times before parking', (spin) => {
       crowd[victim]?.run<number>('victim', args),
     ]);
     expect(hogPassed, 'times that the hog got in before the victim in line').toBe(0);
-    // It may have got in once between the victim's look at the count and its place in the queue.
+    // The hog may have got in once between the victim's look at the count and its place in the queue.
     expect(victimPassed, 'most admissions of the hog during one wait').toBeLessThanOrEqual(1);
     expect(semaphore.available).toBe(1);
   });
 });
 
-it('an attempt never passes a waiter, however heavy', async () => {
+it('an attempt never overtakes a waiter, however heavy', async () => {
   const semaphore = new Semaphore(3, { arena: new Arena() });
   semaphore.acquire();
   const heavy = semaphore.acquireAsync(3);
-  // Two permits are free, but not for those who come later.
+  // Two permits are free, but later requests may not have them.
   expect(semaphore.available).toBe(0);
   const refused = await Promise.all(
     crowd.map((member) => member.run<number>('attempts', { handle: semaphore.handle, rounds: 20_000 })),

@@ -1,4 +1,4 @@
-/** The calls by key, and event counts, by crowds of real threads. */
+/** The calls by key, and event counts, in crowds of real threads. */
 import { Arena } from 'taketurns';
 import { EventCount, Sequencer } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
@@ -11,10 +11,10 @@ const crowd = team(CROWD);
 
 describe.each(['address', 'key', 'lazy', 'location'])('waiting by %s', (way) => {
   describe.each([1, 4])('with %i slots', (slots) => {
-    it.each([0, 100])('passes turns round, polling %i times', async (spin) => {
+    it.each([0, 100])('passes turns around, polling %i times', async (spin) => {
       const arena = new Arena({ slots });
       const turns = new Int32Array(new SharedArrayBuffer(4 * CROWD));
-      // Two go round at a time, so that there is a race at each place.
+      // Two turns go round at a time, so that there is a race at each place.
       turns[0] = 1;
       turns[3] = 1;
       const rounds = 400;
@@ -51,7 +51,7 @@ describe.each([1, 2, 5])('a ring of %i slots, of event counts and sequencers', (
   });
 });
 
-it('a disposed event count tells whoever awaits it', async () => {
+it('a disposed event count rejects those that await it', async () => {
   const count = new EventCount({ spin: 0 });
   const waits = crowd.map((member, i) =>
     watch(member.run('await-value', { handle: count.handle, value: BigInt(i + 1) }), i),

@@ -1,6 +1,6 @@
 /**
- * Crowds of real threads in which many cancel, while others are admitted: conservation, order among those who
- * are admitted, nobody left behind, and no tombstone that is not accounted for.
+ * In crowds of real threads many cancel while others are admitted. Permits are conserved, the order of admission holds,
+ * no waiter is left behind, and every tombstone is accounted for.
  */
 import { Arena, Semaphore } from 'taketurns';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -55,7 +55,7 @@ async function crush(c: Crush, meanwhile?: () => Promise<void>): Promise<Score> 
   };
 }
 
-/** Everybody has gone: every permit is there again, and no element or cell is taken. */
+/** All threads are done: every permit is free again, and no element or cell is taken. */
 function expectAllBack(semaphore: Semaphore, permits: number, memory: Memory): void {
   expect(semaphore.waiting).toBe(0);
   expect(semaphore.available, 'permits at the end').toBe(permits);
@@ -95,7 +95,7 @@ describe.each([
     });
   });
 
-  it('dispose in the midst of it leaves nothing behind', async () => {
+  it('a dispose meanwhile leaves nothing behind', async () => {
     const arena = new Arena({ ...small, slots });
     const memory = new Memory(arena);
     for (let round = 1; round <= 15; round++) {
@@ -116,7 +116,7 @@ describe.each([
   });
 });
 
-describe.each([1, 2])('permits that nobody has (slots %i)', (slots) => {
+describe.each([1, 2])('permits that no thread has (slots %i)', (slots) => {
   const arena = new Arena({ ...small, slots });
   const memory = new Memory(arena);
   const semaphores: Semaphore[] = [];
@@ -125,7 +125,7 @@ describe.each([1, 2])('permits that nobody has (slots %i)', (slots) => {
     for (const semaphore of semaphores.splice(0)) semaphore.dispose();
   });
 
-  it('and a crowd that only cancels: one tombstone at most, and it costs no permit', async () => {
+  it('and a crowd that only cancels leave one tombstone at most, and cost no permit', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket: 2n ** 32n - 500n });
     semaphores.push(semaphore);
     await Promise.all(
@@ -138,7 +138,7 @@ describe.each([1, 2])('permits that nobody has (slots %i)', (slots) => {
     expectAllBack(semaphore, 3, memory);
   });
 
-  it('and one that waits for ever among those who cancel is admitted in the end', async () => {
+  it('and a crowd that cancels: one waiter without a time-out is admitted in the end', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     semaphores.push(semaphore);
     const [patient, ...impatient] = crowd;

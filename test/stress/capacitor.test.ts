@@ -1,4 +1,4 @@
-/** Capacitors around locks, by crowds of real threads. */
+/** Capacitors around locks, in crowds of real threads. */
 import { Arena } from 'taketurns';
 import { CapacitorLock, type CapacitorLockOptions, LifoLock, TtsLock } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
@@ -28,12 +28,12 @@ async function contest(lock: CapacitorLock, threads: number, rounds: number, mor
   expect([...shared], 'rounds').toEqual([threads * rounds, threads * rounds]);
 }
 
-/** How many with a higher ticket were admitted before one, at most. */
+/** Returns how many threads with a higher ticket were admitted before one thread, at most. */
 function mostPassed(tickets: BigInt64Array): number {
   let most = 0;
   for (const [i, ticket] of tickets.entries()) {
     let passed = 0;
-    // One that is further ahead than this in the order of admission has long departed.
+    // A thread that is further ahead than this in the order of admission departed long ago.
     for (let k = Math.max(0, i - 4096); k < i; k++) if ((tickets[k] as bigint) > ticket) passed++;
     if (passed > most) most = passed;
   }
@@ -70,7 +70,7 @@ describe.each(forms)('a capacitor of %o', (options) => {
     expect([...tickets].sort((a, b) => Number(a - b))).toEqual(Array.from(tickets, (_, i) => BigInt(i)));
   });
 
-  it('tells whoever waits of a dispose', async () => {
+  it('rejects all waiters on dispose', async () => {
     const arena = new Arena(sizes);
     const memory = new Memory(arena);
     const lock = new CapacitorLock(new TtsLock({ arena }), { ...options, arena, bypass: 1 });
@@ -102,7 +102,7 @@ describe.each(LOCKS)('around a $kind', ({ Class: Inner }) => {
 });
 
 describe('around a LifoLock', () => {
-  it.each([1, 3, 10])('bypass %i: nobody is overtaken more often', async (bypass) => {
+  it.each([1, 3, 10])('bypass %i: no thread is overtaken more often', async (bypass) => {
     const arena = new Arena(sizes);
     const lock = new CapacitorLock(new LifoLock({ arena }), { arena, bypass });
     const tickets = new BigInt64Array(new SharedArrayBuffer(8 * CROWD * 250));
@@ -112,7 +112,7 @@ describe('around a LifoLock', () => {
 });
 
 describe("around a lock of the user's own", () => {
-  it.each([1, 3])('bypass %i: it is held by one at a time, and bounded', async (bypass) => {
+  it.each([1, 3])('bypass %i: one thread at a time holds it, and bounded', async (bypass) => {
     const arena = new Arena(sizes);
     const own = new Int32Array(new SharedArrayBuffer(4));
     const never = (): never => {

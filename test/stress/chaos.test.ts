@@ -1,7 +1,7 @@
 /**
- * Sixteen workers in every kind of request, of which one is killed every 50 ms; see test/programs/chaos.mjs, which
- * runs for longer by hand. CHAOS_SECONDS and CHAOS_SEED say how long and which; a seed names what is drawn, not how
- * the threads run.
+ * Sixteen workers make every kind of request, and one of them is killed every 50 ms. test/programs/chaos.mjs is the
+ * program, and runs for longer by hand. CHAOS_SECONDS and CHAOS_SEED set the length and the seed. The seed fixes the
+ * random numbers, not the schedule of the threads.
  */
 import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
@@ -10,9 +10,9 @@ const seconds = Number(process.env.CHAOS_SECONDS ?? 12) / 2;
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 10_000);
 const DEADLINE = seconds * 1000 + 120_000;
 
-// Odd and even, as they differ in the size of the waiting array.
+// Odd and even seeds differ in the size of the waiting array.
 it.each([2 * seed, 2 * seed + 1])(
-  'all permits come back, and nobody is stuck or overtaken (seed %i)',
+  'all permits come back, and no thread is stuck or overtaken (seed %i)',
   { timeout: DEADLINE + 1000 },
   async (seed) => {
     const { code, out, err } = await runProgram('chaos', [seconds, seed], DEADLINE);
@@ -20,7 +20,7 @@ it.each([2 * seed, 2 * seed + 1])(
     const { wrong, ...told } = JSON.parse(out);
     expect(wrong, out).toEqual([]);
     expect(code).toBe(0);
-    // It was chaos.
+    // Every kind of event has happened.
     for (const [what, count] of Object.entries(told).filter(([, count]) => typeof count === 'number')) {
       if (['killed', 'admitted', 'refused', 'timedOut', 'aborted', 'disposed', 'ownerDeaths'].includes(what))
         expect(count, what).toBeGreaterThan(0);

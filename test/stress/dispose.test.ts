@@ -1,4 +1,4 @@
-/** Dispose while others wait, come and go: everybody is told, and nobody is left behind. */
+/** Dispose while others wait, come and go: every waiter is rejected, and no thread is left behind. */
 import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { Memory } from '../support/memory.js';
@@ -14,7 +14,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
   const arena = new Arena({ objects: 8, threads: 40, waiters: 512, slots });
 
   it.each(['here', 'in a worker'])(
-    'disposed of %s, it tells parked threads and promises, here and in workers',
+    'disposed of %s, it rejects parked threads and promises, here and in workers',
     async (where) => {
       const semaphore = new Semaphore(0, { arena });
       const other = new Semaphore(0, { arena });
@@ -42,7 +42,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
       await expect(semaphore.acquireAsync()).rejects.toBeInstanceOf(DisposedError);
       semaphore.release();
 
-      // Those who wait for another semaphore have noticed nothing.
+      // The waiters of another semaphore have noticed nothing.
       expect(other.waiting).toBe(2);
       other.release(2);
       await stranger;
@@ -57,7 +57,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
     expect(memory.standing).toEqual([]);
   });
 
-  it('tells threads that are just coming and going', async () => {
+  it('reaches threads that are just coming and going', async () => {
     for (let round = 0; round < 40; round++) {
       const semaphore = new Semaphore(1 + (round % 3), { arena, spin: (round % 2) * 200 });
       const { handle } = semaphore;
@@ -67,13 +67,13 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
       semaphore.dispose();
       expect(await laps).toEqual(crowd.map(() => 'DisposedError'));
     }
-    // Everybody has let go each time, or the eight objects would not have sufficed.
+    // Every thread has let go each time, or the eight objects would not have sufficed.
     expect(new Memory(arena).cells).toBe(0);
   });
 });
 
 it.each(['acquire', 'acquireAsync'])(
-  'dispose and %s at the very same moment: who comes is told',
+  'dispose and %s at the very same moment: the request is rejected',
   async (how) => {
     const arena = new Arena({ objects: 8, threads: 8, waiters: 16 });
     const rounds = 20_000;
@@ -86,7 +86,7 @@ it.each(['acquire', 'acquireAsync'])(
   },
 );
 
-it('disposed of by all at once, it is disposed of once', async () => {
+it('a dispose by all threads at once happens once', async () => {
   const arena = new Arena({ objects: 1 });
   for (let round = 0; round < 50; round++) {
     const semaphore = new Semaphore(1, { arena });

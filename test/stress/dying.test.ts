@@ -1,4 +1,4 @@
-/** Workers that are killed by the dozen, wherever they are: the others go on, nothing is lost, and memory stays flat. */
+/** Workers are killed by the dozen at any point: the others go on, nothing is lost, and memory stays flat. */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
@@ -24,7 +24,7 @@ describe.each([
   it.each([
     [1, 1],
     [5, 5],
-  ])('and are killed on the way leave all of %i permits, up to %i at once', async (permits, most) => {
+  ])('and are killed leave all of %i permits, up to %i at once', async (permits, most) => {
     const arena = new Arena({ slots: 2 });
     const memory = new Memory(arena);
     const semaphore = new Semaphore(permits, { arena, robust: true, spin: 20 });
@@ -56,7 +56,7 @@ describe.each([
   });
 });
 
-it('hundreds of workers that are killed leave memory as it was', { timeout: 180_000 }, async () => {
+it('hundreds of killed workers leave memory as it was', { timeout: 180_000 }, async () => {
   const arena = new Arena({ objects: 64, threads: 16, waiters: 64, slots: 2 });
   const memory = new Memory(arena);
   const robust = new Semaphore(2, { arena, robust: true, spin: 0 });
@@ -76,7 +76,7 @@ it('hundreds of workers that are killed leave memory as it was', { timeout: 180_
     both.run('enter', { handle: plain.handle, permits: [1] });
     late.run('enter', { handle: robust.handle, permits: [1] });
     await until(() => plain.waiting === 5 && robust.waiting === 3, 'they wait');
-    // Not enough for the first of them.
+    // Two permits are too few for the head, which asks for three.
     plain.release(2);
     passing.dispose();
     await Promise.all(doomed.map((member) => member.kill()));
@@ -86,7 +86,7 @@ it('hundreds of workers that are killed leave memory as it was', { timeout: 180_
     first ||= elements.used;
     expect([elements.used, objects.used, cancelled]).toEqual([first, 2, 0]);
   }
-  // Ever in use: as many as five workers need, and not one more for each of 50.
+  // The threads in use never exceeded what five workers need, though 50 were started.
   expect(memory.word(at('USED_THREADS'))).toBe(6);
   expect(memory.word(at('USED_OBJECTS'))).toBe(3);
   expect(memory.word(at('USED_ELEMENTS'))).toBeLessThan(50);
@@ -110,7 +110,7 @@ it('what is disposed of is used again, though workers were attached to it that w
 });
 
 it('threads that are killed while they make, dispose, acquire and release need no more room than there is', async () => {
-  // Each leaves an object at most that nobody disposes of.
+  // Each worker leaves one object at most that no thread disposes of.
   const arena = new Arena({ objects: 40, names: 32, threads: 4, waiters: 32, slots: 2 });
   const progress = new Int32Array(new SharedArrayBuffer(4 * 32));
   const seen = (index: number) => Atomics.load(progress, 1 + index);

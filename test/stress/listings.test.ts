@@ -1,4 +1,4 @@
-/** The semaphores of the papers' listings, by crowds of real threads. */
+/** The semaphores of the papers' listings, in crowds of real threads. */
 import { Arena } from 'taketurns';
 import {
   ChainSemaphore,
@@ -75,7 +75,7 @@ describe.each(kinds)('%s', (_, make) => {
       });
     });
 
-    it.each([1, 2])('does with a waiting array of %i, and other semaphores in it', async (slots) => {
+    it.each([1, 2])('does so with a waiting array of %i that other semaphores share', async (slots) => {
       const arena = new Arena({ ...sizes, slots });
       await Promise.all(
         [0, 1].map((i) =>
@@ -99,7 +99,7 @@ describe.each(kinds)('%s', (_, make) => {
       await contest(crowd.slice(0, 4), { semaphore, permits: 1, ways, rounds: 200 });
     });
 
-    it('dispose wakes whoever waits, near and far', async () => {
+    it('dispose wakes all waiters, near and far', async () => {
       const arena = new Arena(sizes);
       const semaphore = make(0, { arena, spin });
       const { handle } = semaphore;
@@ -109,7 +109,7 @@ describe.each(kinds)('%s', (_, make) => {
       semaphore.dispose();
       await until(() => waits.every((wait) => wait.state !== 'pending'), 'all have been told');
       for (const wait of waits) expect(wait.error).toMatchObject({ name: 'DisposedError' });
-      // Every thread has let go: the memory is free for the next one, and nobody is left in the array.
+      // Every thread has let go: the memory is free for the next object, and no waiter is left in the array.
       await until(
         () => memory.long(handle.address + at('O_LIFE')) >> 32n === BigInt(handle.generation + 1),
         'all let go',
@@ -145,7 +145,7 @@ describe.each(kinds.filter(([name]) => !name.startsWith('T')))('%s, post as in t
 describe.each(kinds)('%s, by each policy', (_, make) => {
   it.each(['spin', 'yield', 'park'] as const)('%s', async (policy) => {
     const semaphore = make(1, { arena: new Arena(sizes), policy });
-    // Who spins keeps others from running where there are few processors.
+    // A polling thread keeps others from running where there are few processors.
     await contest(crowd.slice(0, 2), { semaphore, permits: 1, ways, rounds: policy === 'spin' ? 100 : 400 });
   });
 });
@@ -167,7 +167,7 @@ describe.each(hashes)('%s', (_, make) => {
 });
 
 describe.each([...kinds, ...hashes])('%s, releasing many at once', (_, make) => {
-  it.each([1, 2, 64])('wakes all whose turn has come (%i slots)', async (slots) => {
+  it.each([1, 2, 64])('wakes all waiters whose turn has come (%i slots)', async (slots) => {
     const arena = new Arena({ ...sizes, slots });
     const memory = new Memory(arena);
     const semaphore = make(0, { arena, spin: 0 });
@@ -185,8 +185,8 @@ describe.each([...kinds, ...hashes])('%s, releasing many at once', (_, make) => 
   });
 });
 
-describe.each(kinds)('%s, its queue observed', (_, make) => {
-  it.each([0, 100])('admits parked threads as they came (polling %i times)', async (spin) => {
+describe.each(kinds)('%s, with its queue observed', (_, make) => {
+  it.each([0, 100])('admits parked threads in order (polling %i times)', async (spin) => {
     const arena = new Arena(sizes);
     const memory = new Memory(arena);
     const semaphore = make(0, { arena, spin });

@@ -1,4 +1,4 @@
-/** The locks of the papers, by crowds of real threads. */
+/** The locks of the papers, in crowds of real threads. */
 import { Arena, type DisposedError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { LOCKS } from '../support/locks.js';
@@ -38,7 +38,7 @@ async function lineUp(
   for (const [entry, member] of crowd.entries()) {
     const word = memory.long(handle.address + at('TICKET'));
     waits.push(watch(member.run('pass-lock', args(entry)), entry));
-    // The first who parks on a TtsLock says so for all.
+    // The first thread that parks on a TtsLock sets the bit for all.
     if (entry > 0 && handle.kind === 'TtsLock') continue;
     await until(() => memory.long(handle.address + at('TICKET')) !== word, `${entry} has come`);
   }
@@ -47,20 +47,20 @@ async function lineUp(
 
 describe.each(LOCKS)('$kind, by each policy', ({ Class }) => {
   it.each(['spin', 'yield', 'park'] as const)('%s', async (policy) => {
-    // Who spins keeps others from running where there are few processors.
+    // A polling thread keeps others from running where there are few processors.
     await contest(new Class({ arena: new Arena(sizes), policy }), 2, policy === 'spin' ? 100 : 400);
   });
 });
 
 describe.each(LOCKS)('$kind', ({ Class, order }) => {
   describe.each([0, 100])('polling %i times', (spin) => {
-    it.each([2, 3, CROWD])('is held by one of %i threads', async (threads) => {
+    it.each([2, 3, CROWD])('is held by one of %i threads at a time', async (threads) => {
       const lock = new Class({ arena: new Arena(sizes), spin });
       await contest(lock, threads, Math.ceil(6000 / threads));
       await contest(lock, threads, Math.ceil(6000 / threads), { trying: true, think: 500 });
     });
 
-    it.each(['its owner', 'another'])('tells whoever waits of a dispose by %s', async (who) => {
+    it.each(['its owner', 'another'])('rejects all waiters on a dispose by %s', async (who) => {
       const arena = new Arena(sizes);
       const lock = new Class({ arena, spin });
       const memory = new Memory(arena);
@@ -84,7 +84,7 @@ describe.each(LOCKS)('$kind', ({ Class, order }) => {
   });
 
   if (order === undefined) return;
-  it.each([0, 100])(`admits who has come ${order} first (polling %i times)`, async (spin) => {
+  it.each([0, 100])(`admits the thread that came ${order} first (polling %i times)`, async (spin) => {
     const arena = new Arena(sizes);
     const memory = new Memory(arena);
     const lock = new Class({ arena, spin });

@@ -1,4 +1,4 @@
-/** Mutex, in real threads. A conservation law closes each test: what each thread counted adds up. */
+/** Mutex in real threads. A conservation law closes each test: the counts of the threads add up. */
 import { Arena, Mutex } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
@@ -38,7 +38,7 @@ describe.each([
   });
 });
 
-it('those who have had a turn tell the mutex how often it was taken meanwhile', async () => {
+it('threads that have had a turn report to the mutex how often it was taken meanwhile', async () => {
   const mutex = new Mutex({ arena: new Arena(), bypass: 0 });
   const args = { handle: mutex.handle, shared: words(), rounds: 20, naps: true };
   await Promise.all(crowd.map((member) => member.run<number>('mutex-contend', args)));
@@ -47,14 +47,14 @@ it('those who have had a turn tell the mutex how often it was taken meanwhile', 
 });
 
 describe.each([0, 1, 5, 1000])('bypass %i', (bypass) => {
-  it.each([1, 3])('nobody of %i is overtaken more often', async (waiters) => {
+  it.each([1, 3])('none of %i waiters is overtaken more often', async (waiters) => {
     const mutex = new Mutex({ arena: new Arena(), bypass });
     mutex.lock();
     const served = crowd
       .slice(0, waiters)
       .map((member) => member.run<boolean>('mutex-lock-once', { handle: mutex.handle }));
     await expect.poll(() => mutex.waiting).toBe(waiters);
-    // All stand in line by now, and this thread comes back again and again: nobody else overtakes them.
+    // By now all stand in line, and only this thread comes back again and again and overtakes them.
     let overtakings = -1;
     let left = waiters;
     do {
@@ -70,7 +70,7 @@ describe.each([0, 1, 5, 1000])('bypass %i', (bypass) => {
 });
 
 describe('a thread that is killed', () => {
-  it('as the owner: whoever locks next learns of it', async () => {
+  it('as the owner: the next owner learns of it', async () => {
     const arena = new Arena();
     const [mutex, gate] = [new Mutex({ arena }), new Mutex({ arena })];
     gate.lock();

@@ -1,4 +1,4 @@
-/** Names opened by many threads at once. */
+/** Many threads open names at once. */
 import { Arena, Semaphore } from 'taketurns';
 import { expect, it } from 'vitest';
 import { team, together } from '../support/team.js';
@@ -24,7 +24,7 @@ it('threads that open a name at once get one semaphore', async () => {
   }
 });
 
-it('names that are opened and disposed of by many threads at once', async () => {
+it('names that many threads open and dispose of at once', async () => {
   const arena = new Arena({ objects: 4 * CROWD, names: 2 + CROWD });
   const names = ['this', 'that'];
   const results = await together<{ used: number; closed: number }>(crowd, 'churn-names', {
@@ -37,7 +37,7 @@ it('names that are opened and disposed of by many threads at once', async () => 
   const closed = results.reduce((sum, result) => sum + result.closed, 0);
   expect(used + closed).toBe(CROWD * 2000);
   expect(used).toBeGreaterThan(0);
-  // Nothing has leaked: as many objects as there is room for can be made.
+  // Nothing has leaked: the arena still has room for all of its objects.
   for (const name of names) Semaphore.open(name, CROWD, { arena }).dispose();
   const all = Array.from({ length: 4 * CROWD }, () => new Semaphore(1, { arena }));
   for (const semaphore of all) semaphore.dispose();

@@ -1,6 +1,6 @@
 /**
- * The order of admission, observed: waiters line up one after another, each seen in the queue before the
- * next one comes, and are then admitted a few at a time.
+ * The observed order of admission. Waiters line up one after another: each is seen in the queue before the next one
+ * comes. Then they are admitted a few at a time.
  */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const crowd = team(16);
 const releaser = team(1);
 const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
 
-/** A queue of waiters, and the log they write when they get in. */
+/** A queue of waiters, and the log that they write when they are admitted. */
 class Queue {
   readonly semaphore: Semaphore;
   readonly #log = new Int32Array(new SharedArrayBuffer(4 * 256));
@@ -23,7 +23,7 @@ class Queue {
     this.semaphore = semaphore;
   }
 
-  /** The numbers of those admitted so far, in the order in which they came in. */
+  /** The numbers of the waiters admitted so far, in the order of admission. */
   get admitted(): number[] {
     return [...this.#log.subarray(1, 1 + Atomics.load(this.#log, 0))];
   }
@@ -32,7 +32,7 @@ class Queue {
     Atomics.store(this.#log, 1 + Atomics.add(this.#log, 0, 1), entry);
   }
 
-  /** Has a worker, or this thread if none is given, line up for n permits. Returns its number. */
+  /** Has a worker, or this thread if none is given, line up for n permits. Returns the number of the waiter. */
   async enter(how: 'acquire' | 'acquireAsync', n: number, member?: Member): Promise<number> {
     const entry = this.#come++;
     const before = this.semaphore.waiting;
@@ -42,7 +42,7 @@ class Queue {
       const entering = member.run('enter', args);
       await Promise.race([
         until(() => this.semaphore.waiting === before + 1, `waiter ${entry} stands in line`),
-        // It must not get in: if it does, or fails, that is to be seen here.
+        // The waiter must not be admitted yet. If it is, or fails, the error shows here.
         entering.then(() => Promise.reject(new Error(`waiter ${entry} did not wait`))),
       ]);
     } else {
@@ -52,7 +52,7 @@ class Queue {
     return entry;
   }
 
-  /** Waits until so many have come in. */
+  /** Waits until so many are admitted. */
   async see(count: number): Promise<void> {
     await until(() => this.admitted.length >= count, `${count} are in`);
     expect(this.admitted).toHaveLength(count);
@@ -65,7 +65,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   const arena = new Arena({ ...sizes, slots });
 
   it.each([0n, 2n ** 32n - 8n, 2n ** 53n - 8n, 2n ** 61n])(
-    'admits parked threads as they came, from ticket %i on',
+    'admits parked threads in the order of arrival, from ticket %i on',
     async (firstTicket) => {
       const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket });
       const queue = new Queue(semaphore);
@@ -81,13 +81,13 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
     },
   );
 
-  it('admits threads and promises, here and in workers, as they came', async () => {
+  it('admits threads and promises, here and in workers, in the order in which they came', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket: 2n ** 32n - 20n });
     const queue = new Queue(semaphore);
     for (const [i, member] of crowd.entries()) {
       await queue.enter('acquireAsync', 1);
       await queue.enter(i % 2 ? 'acquire' : 'acquireAsync', 1, member);
-      // A second promise of a worker that has one waiting already.
+      // The worker gets a second promise beside one that waits already.
       if (i % 4 === 0) await queue.enter('acquireAsync', 1, member);
     }
     const count = semaphore.waiting;
@@ -101,7 +101,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
     semaphore.dispose();
   });
 
-  it('admits as they came whoever releases', async () => {
+  it('keeps the order whichever thread releases', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const queue = new Queue(semaphore);
     for (const [i, member] of crowd.entries()) {
@@ -133,7 +133,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
     expect(queue.admitted.toSorted()).toEqual([0, 1, 2]);
     expect(semaphore.waiting).toBe(5);
 
-    // The heavy one at the head holds up the light ones behind it, until it gets all five at once.
+    // The heavy request at the head holds up the light ones behind it, until it gets all five at once.
     for (const given of [1, 2, 3, 4]) {
       semaphore.release();
       expect(semaphore.waiting, `after ${given} of the 5 permits`).toBe(5);
@@ -154,7 +154,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
     semaphore.dispose();
   });
 
-  it('wakes everybody at once when so many permits come at once', async () => {
+  it('wakes all waiters when enough permits come at once', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const queue = new Queue(semaphore);
     for (const [i, member] of crowd.entries())
@@ -170,7 +170,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   });
 });
 
-it('an overflowing bucket loses nobody', async () => {
+it('an overflowing bucket loses no waiter', async () => {
   const arena = new Arena({ ...sizes, slots: 1 });
   const memory = new Memory(arena);
   const semaphore = new Semaphore(0, { arena, spin: 0 });
@@ -188,9 +188,9 @@ it('an overflowing bucket loses nobody', async () => {
   semaphore.dispose();
 });
 
-it('neither does a bucket whose overflow lines have run out', async () => {
-  // Heavy waiters, all entered in the same two buckets, and in other two in the next round: so many that the private
-  // lines run out. Of one semaphore's promises here only the first is entered, so there are many semaphores.
+it('a bucket whose overflow lines have run out loses no waiter', async () => {
+  // So many heavy waiters enter two buckets, and two others in the next round, that the private lines run out. There
+  // are many semaphores, because only the first of a semaphore's promises in this thread is entered.
   const arena = new Arena({ objects: 200, names: 1, threads: 8, waiters: 200, slots: 16 });
   const PROMISES = 190;
   const memory = new Memory(arena);
@@ -206,7 +206,7 @@ it('neither does a bucket whose overflow lines have run out', async () => {
     const log: number[] = [];
     for (const i of upTo(PROMISES)) watch((semaphores[i] as Semaphore).acquireAsync(4), i, log);
     await until(() => memory.cells === 2 * PROMISES, 'the promises are entered');
-    // Threads come last, so theirs are in the last lines.
+    // Threads come last, so their cells are in the last lines.
     const queues = upTo(4).map((i) => new Queue(semaphores[PROMISES + i] as Semaphore));
     for (const [i, queue] of queues.entries()) await queue.enter('acquire', 4, crowd[i] as Member);
     await until(() => memory.cells === 2 * (PROMISES + 4), 'all are entered');
@@ -215,7 +215,7 @@ it('neither does a bucket whose overflow lines have run out', async () => {
       queue.semaphore.release(4);
       await queue.see(1);
     }
-    // Half of them from another thread, which has to find them there.
+    // Another thread releases half of them, and has to find them there.
     for (const i of upTo(PROMISES)) {
       const { handle } = semaphores[i] as Semaphore;
       if (i % 2) (semaphores[i] as Semaphore).release(4);

@@ -1,4 +1,4 @@
-/** Crowds of real threads on one Semaphore: order, conservation, and nobody left behind. */
+/** Crowds of real threads on one Semaphore: order, conservation, and no waiter left behind. */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { contest } from '../support/contest.js';
@@ -9,7 +9,7 @@ const CROWD = 16;
 const slots = [1, 2, 1024];
 const crowd = team(CROWD);
 
-// Disposed objects are used again only once the workers have noticed, which they do when they use or collect them.
+// A disposed object is used again only after the workers have noticed, when they use or collect it.
 const small = { objects: 256, names: 4, threads: 40, waiters: 512 };
 
 describe.each([
@@ -29,7 +29,7 @@ describe.each([
   });
 
   it.each([2, 3, 5])(
-    'admits %i threads in order that come and go, so that the queue is now empty and now not',
+    'admits %i threads in order that come and go, so that the queue is empty at times',
     async (threads) => {
       for (const think of [200, 1000, 3000]) {
         const semaphore = new Semaphore(1, { arena, spin });
@@ -58,9 +58,9 @@ describe.each([
   });
 
   it.each([2, 3, CROWD])(
-    'admits the promises of %i threads in order while others of theirs wait elsewhere',
+    'admits the promises of %i threads in order while their other promises wait elsewhere',
     async (threads) => {
-      // The thread listens already when a promise comes to wait: it does not look again by itself.
+      // The thread listens already when a promise begins to wait, and does not look again by itself.
       const besides = new Semaphore(0, { arena, spin });
       for (const think of [0, 300, 2000]) {
         const semaphore = new Semaphore(1, { arena, spin });
@@ -79,7 +79,7 @@ describe.each([
     },
   );
 
-  it('admits heavy requests in their turn: any two of them exclude each other', async () => {
+  it('admits heavy requests in turn: any two of them exclude each other', async () => {
     const semaphore = new Semaphore(7, { arena, spin });
     await contest(crowd, {
       semaphore,
@@ -102,7 +102,7 @@ describe.each([
   });
 
   it.each(['whole', 'pieces'] as const)(
-    'never admits more than there are permits, given back as %s',
+    'never has more holders than permits, given back as %s',
     async (giving) => {
       const semaphore = new Semaphore(5, { arena, spin });
       const score = await contest(crowd, {
@@ -161,7 +161,7 @@ describe.each([
   });
 });
 
-it('keeps several semaphores apart whose waiters share one bucket', async () => {
+it('keeps semaphores apart whose waiters share one bucket', async () => {
   const arena = new Arena({ ...small, slots: 1 });
   const semaphores = Array.from({ length: 4 }, (_, i) => new Semaphore(1 + (i % 2), { arena, spin: 0 }));
   await Promise.all(

@@ -1,4 +1,4 @@
-/** Requests that cancel for a test, and what they leave behind. */
+/** Requests that cancel for a test, and the tombstones that they leave. */
 import type { Semaphore } from 'taketurns';
 import { at, type Memory } from './memory.js';
 import { type Settling, watch } from './settled.js';

@@ -1,4 +1,4 @@
-/** A crowd that acquires and releases, with every admission counted: test/workers/jobs/contend.mjs. */
+/** A crowd that acquires and releases, and counts every admission: test/workers/jobs/contend.mjs. */
 import { Arena, type Semaphore } from 'taketurns';
 import type {
   ChainSemaphore,
@@ -20,19 +20,19 @@ export interface Contest {
     | ChainSemaphore
     | ChannelSemaphore
     | LocationSemaphore;
-  /** Permits that were made. */
+  /** How many permits the semaphore was made with. */
   readonly permits: number;
-  /** Lightest and heaviest request. One permit each, if missing. */
+  /** Lightest and heaviest request; one permit by default. */
   readonly from?: number;
   readonly to?: number;
-  /** How to ask for them; each time one of these is drawn. */
+  /** The calls to use; each request draws one of these. */
   readonly ways: readonly ('acquire' | 'tryAcquire' | 'acquireAsync')[];
-  /** Give back in one piece, permit by permit, or the conservative way of the listing. */
+  /** Releases all permits at once, or one by one, or in the conservative way of the listing. */
   readonly giving?: 'whole' | 'pieces' | 'conservative';
   readonly rounds: number;
-  /** Another semaphore, with no permits: each thread has a promise waiting for it all the while. */
+  /** Another semaphore, with no permits: each thread has a promise waiting for it all the time. */
   readonly besides?: Semaphore;
-  /** How long to think between release and the next request, in turns of a loop: 0 keeps the queue full. */
+  /** Turns of a loop between a release and the next request: 0 keeps the queue full. */
   readonly think?: number;
 }
 
@@ -44,18 +44,18 @@ export interface Score {
   readonly mostHeld: number;
 }
 
-/** Runs it and checks what must hold whatever the threads do. Returns the sums over all members. */
+/** Runs the crowd and checks what must always hold. Returns the sums over all members. */
 export async function contest(members: readonly Member[], c: Contest): Promise<Score> {
   const { semaphore, permits, from = 1, to = 1 } = c;
   const { handle } = semaphore;
   const memory = new Memory(Arena.from(handle.arena));
   const ticket = () => memory.long(handle.address + at('TICKET'));
   const owed = () => ticket() - memory.long(handle.address + at('GRANT'));
-  // Where threads only try, nobody would wait. Else all permits are taken until the whole crowd stands in line.
+  // Threads that only try would never wait. Otherwise this thread takes all permits until the whole crowd is in line.
   const line = c.ways.some((way) => way !== 'tryAcquire');
   if (line) for (let i = 0; i < permits; i++) semaphore.acquire();
   const first = ticket();
-  // Word 0: permits held now. Word 1: the ticket after those of the latest admission.
+  // Word 0 has the permits held now, word 1 the first ticket after the latest admission.
   const shared = new BigInt64Array(new SharedArrayBuffer(16));
   shared[1] = first;
   const running = together<Score>(members, 'contend', {
@@ -69,7 +69,7 @@ export async function contest(members: readonly Member[], c: Contest): Promise<S
     rounds: c.rounds,
     think: c.think ?? 0,
     besides: c.besides?.handle,
-    // Two requests never fit in at once: so every admission, and not only every ticket, has its place in the order.
+    // Two requests never fit in at once, so admissions, and not only tickets, have an order.
     exclusive: from * 2 > permits,
   });
   if (line) {

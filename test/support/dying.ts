@@ -1,4 +1,4 @@
-/** Threads that die for a test: how they are brought to wait, to hold and to end, and what must be left of them. */
+/** Threads that die for a test: helpers that make them wait, hold and end, and check that nothing of them is left. */
 import { type Arena, Semaphore, type SemaphoreOptions, type ThreadHandle } from 'taketurns';
 import { expect } from 'vitest';
 import { at, Memory } from './memory.js';
@@ -26,14 +26,14 @@ export async function end(member: Member, way: Way): Promise<void> {
   }
 }
 
-/** A semaphore whose permits this thread has. */
+/** Makes a semaphore and takes all its permits. */
 export function taken(permits: number, options: SemaphoreOptions): Semaphore {
   const semaphore = new Semaphore(permits, { spin: 0, ...options });
   semaphore.acquire(permits);
   return semaphore;
 }
 
-/** Has a worker block in acquire. Fulfilled when it stands in line; `entered` when it is in. */
+/** Has a worker block in acquire. Returns when it stands in line; `entered` is fulfilled when it is admitted. */
 export async function park(semaphore: Semaphore, member: Member, ...args: unknown[]) {
   const before = semaphore.waiting;
   const entered = member.run('enter', { handle: semaphore.handle, permits: args });
@@ -41,7 +41,7 @@ export async function park(semaphore: Semaphore, member: Member, ...args: unknow
   return { entered };
 }
 
-/** Has a worker begin a blocking request, and do nothing more; see jobs/stop-after.mjs. */
+/** Has a worker do only the first steps of a blocking request; see jobs/stop-after.mjs. */
 export async function stop(
   semaphore: Semaphore,
   member: Member,
@@ -63,14 +63,14 @@ export const hold = (semaphore: Semaphore, member: Member, permits = 1) =>
 export const threadOf = (semaphore: Semaphore, member: Member) =>
   member.run<ThreadHandle>('thread', { handle: semaphore.handle });
 
-/** So many workers die with a permit each. */
+/** So many workers die while each holds a permit. */
 export async function dieHolding(arena: Arena, semaphore: Semaphore, deaths = 1): Promise<void> {
   const dying = upTo(deaths).map(() => recruit(arena));
   await Promise.all(dying.map((one) => hold(semaphore, one)));
   await Promise.all(dying.map((one) => one.kill()));
 }
 
-/** No more threads are there than are alive, and no element is in the name of another. */
+/** Checks that only live threads are registered, and that no element has a dead owner. */
 export function expectBuried(arena: Arena, alive = 1): void {
   const threads = arena.stats().threads.map(({ thread }) => thread);
   expect(threads).toHaveLength(alive);

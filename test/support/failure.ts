@@ -1,4 +1,4 @@
-/** What a call throws, or what its promise rejects with. */
+/** Returns what a call throws, or what its promise rejects with. */
 export async function failure(call: () => unknown): Promise<Error> {
   try {
     await call();

@@ -1,4 +1,4 @@
-/** The locks of the papers, and what their tests must know of each. */
+/** The locks of the papers, and the facts about each that the tests need. */
 import {
   ClhLock,
   LifoLock,
@@ -9,7 +9,7 @@ import {
   TwaLock,
 } from 'taketurns/algorithms';
 
-/** In which order those are admitted who come while the lock is held; undefined: any. */
+/** The order in which the lock admits threads that come while it is held; undefined: any order. */
 type Order = 'first come' | 'last come' | undefined;
 
 export interface LockKind {

@@ -1,4 +1,4 @@
-/** A look into an arena's memory, by the numbers of core/memory/layout.ts: for what the public face does not tell. */
+/** A view of an arena's memory by the numbers of core/memory/layout.ts, for state that the public interface hides. */
 import { readFileSync } from 'node:fs';
 import type { Arena } from 'taketurns';
 
@@ -17,13 +17,13 @@ export function at(name: string): number {
   return value;
 }
 
-/** Lists of names in an arena for so many, as core/memory/arena.ts has it. */
+/** Returns how many lists of names an arena for so many names has, as core/memory/arena.ts computes it. */
 export function nameHeads(names: number): number {
   const step = at('NAME_HEADS_STEP');
   return Math.ceil(Math.max(names, at('NAME_HEADS_LEAST')) / step) * step;
 }
 
-/** The address of the first object of an arena for so many names, 1024 by default. */
+/** Returns the address of the first object of an arena for so many names, 1024 by default. */
 export function firstObject(names = 1024): number {
   return at('NAME_HEADS') + 4 * nameHeads(names);
 }
@@ -42,7 +42,7 @@ export class Memory {
     const { buffer } = arena.handle.memory;
     this.#words = new Int32Array(buffer);
     this.#longs = new BigInt64Array(buffer);
-    // As core/memory/arena.ts places the regions.
+    // core/memory/arena.ts places the regions in this order.
     const elements = this.word(at('H_ELEMENTS'));
     this.lineCapacity = Math.floor(elements / 8);
     const names = firstObject(this.word(at('H_NAMES'))) + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
@@ -64,48 +64,48 @@ export class Memory {
     return Atomics.load(this.#longs, address >> 3);
   }
 
-  /** What a release does first. One whose thread is then set aside for a while has done no more. */
+  /** Does the first step of a release, and no more: a thread that is preempted there has done the same. */
   beginRelease(semaphore: { readonly handle: { readonly address: number } }, permits: number): void {
     Atomics.add(this.#longs, (semaphore.handle.address + at('GRANT')) >> 3, BigInt(permits));
   }
 
-  /** Writes a word of 8 bytes: what a thread was in the middle of when it died. */
+  /** Writes a word of 8 bytes, for a thread that died in the middle of something. */
   write(address: number, value: bigint): void {
     Atomics.store(this.#longs, address >> 3, BigInt.asIntN(64, value));
   }
 
-  /** The address of a thread's record. */
+  /** Returns the address of a thread's record. */
   record(thread: number): number {
     return this.#threads + thread * at('THREAD_SIZE');
   }
 
-  /** The addresses of the elements in a state. */
+  /** Returns the addresses of the elements in a state. */
   elementsIn(state: number): number[] {
     return this.elements.flatMap((element, i) =>
       element.state === state ? [this.#elements + i * at('ELEMENT_SIZE')] : [],
     );
   }
 
-  /** The number of the bucket that the semaphore's next ticket belongs to, as core/queue/waiting-array.ts has it. */
+  /** Returns the number of the bucket of the semaphore's next ticket, as core/queue/waiting-array.ts computes it. */
   nextBucket({ handle: { address } }: { readonly handle: { readonly address: number } }): number {
     const mixed = Math.imul(address / at('OBJECT_SIZE'), 0x9e3779b1) >>> 16;
     const ticket = Number(BigInt.asUintN(16, this.long(address + at('TICKET'))));
     return (mixed + ticket * 17) & (this.word(at('H_BUCKETS')) - 1);
   }
 
-  /** One word of each chain, by its name in the layout. */
+  /** Returns one word of each chain, by its name in the layout. */
   chainWords(name: string): number[] {
     return Array.from({ length: this.word(at('H_BUCKETS')) }, (_, i) =>
       this.word(this.#chains + i * at('LINE') + at(name)),
     );
   }
 
-  /** Private overflow lines given to buckets so far. */
+  /** The private overflow lines that have been given to buckets so far. */
   get usedLines(): number {
     return this.word(at('USED_LINES'));
   }
 
-  /** Elements entered in the common overflow lines now. */
+  /** The elements that are entered in the common overflow lines now. */
   get cellsInCommon(): number {
     let count = 0;
     for (let line = this.#common; line < this.#elements; line += at('LINE')) {
@@ -116,7 +116,7 @@ export class Memory {
     return count;
   }
 
-  /** Cells of the whole array, overflow included, that hold an element now. */
+  /** The cells of the whole array, overflow included, that hold an element now. */
   get cells(): number {
     const buckets = this.#lines - this.word(at('H_BUCKETS')) * at('LINE');
     let count = 0;
@@ -132,7 +132,7 @@ export class Memory {
     return this.word(this.record(thread) + at('T_DOORBELL'));
   }
 
-  /** Epoch and bare state of every wait element that was ever in use, and whose it is: 0 if nobody's. */
+  /** Epoch, bare state and owner of every element that was ever in use; the owner is 0 if there is none. */
   get elements(): { epoch: bigint; state: number; owner: number }[] {
     return Array.from({ length: this.word(at('USED_ELEMENTS')) }, (_, i) => {
       const element = this.#elements + i * at('ELEMENT_SIZE');
@@ -142,7 +142,7 @@ export class Memory {
     });
   }
 
-  /** The states of those elements that stand for a waiter, a run of promises or a tombstone. */
+  /** The states of the elements that stand for a waiter, a run of promises or a tombstone. */
   get standing(): number[] {
     const others = ['IDLE', 'RESERVED', 'ATTACHED'].map(at);
     return this.elements.map(({ state }) => state).filter((state) => !others.includes(state));

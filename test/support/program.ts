@@ -1,4 +1,4 @@
-/** Programs of their own process: the modules of test/programs/. */
+/** Runs the modules of test/programs/, each in a process of its own. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -38,7 +38,7 @@ export function runProgram(
   });
 }
 
-/** A program that prints one JSON value. */
+/** Runs a program that prints one JSON value, and returns the value. */
 export async function report<T>(name: string): Promise<T> {
   const { code, out, err } = await runProgram(name);
   if (code !== 0) throw new Error(`${name} ended with ${code}: ${err}`);

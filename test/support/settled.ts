@@ -1,4 +1,4 @@
-/** How promises stand, for tests of order. */
+/** The state of promises, for tests of order. */
 
 export interface Settling<T> {
   readonly label: T;
@@ -6,7 +6,7 @@ export interface Settling<T> {
   error: unknown;
 }
 
-/** Watches a promise; its label goes to the log when it is fulfilled. */
+/** Watches a promise, and logs its label when it is fulfilled. */
 export function watch<T>(promise: Promise<unknown>, label: T, log: T[] = []): Settling<T> {
   const settling: Settling<T> = { label, state: 'pending', error: undefined };
   promise.then(

@@ -4,7 +4,7 @@ import { afterAll, beforeEach } from 'vitest';
 
 const MEMBER = new URL('../workers/member.mjs', import.meta.url);
 
-/** What a job threw, as it came over: the class is lost on the way, the name is not. */
+/** The error of a job, as it arrives: it loses its class on the way, and keeps its name. */
 export interface Failure {
   readonly name: string;
   readonly message: string;
@@ -53,25 +53,25 @@ export class Member {
     });
   }
 
-  /** Has the worker do test/workers/jobs/<job>.mjs; what that returns or throws comes back. */
+  /** Has the worker do test/workers/jobs/<job>.mjs; returns the job's result or its error. */
   run<T = void>(job: string, args: object): Promise<T> {
     const id = this.#next++;
     const answer = new Promise<T>((resolve, reject) => {
       this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject });
     });
-    // Whoever looks at the answer sees the failure; a test that ends earlier does not want it.
+    // A caller that awaits the answer sees the failure; a test that ends earlier does not want it.
     answer.catch(() => {});
     this.worker.postMessage({ id, job, args });
     return answer;
   }
 
-  /** Lets the worker end by itself, in an orderly way. */
+  /** Lets the worker end by itself. */
   leave(): Promise<number> {
     this.worker.postMessage('leave');
     return this.exited;
   }
 
-  /** Whether it is at a job. */
+  /** Whether the worker is doing a job. */
   get busy(): boolean {
     return this.#pending.size > 0;
   }
@@ -88,8 +88,8 @@ export class Member {
 }
 
 /**
- * So many workers, ended with the test file. Before each test those are replaced that a failed test has
- * left blocked, so that one failure does not make all the others fail.
+ * Makes so many workers, which end with the test file. Before each test it replaces workers that a failed test has left
+ * blocked, so that one failure does not make all the others fail.
  */
 export function team(count: number): Member[] {
   const members: Member[] = [];

@@ -1,9 +1,9 @@
-/** Waiting for what other threads bring about, without a word about how long it takes. */
+/** Waits for the effects of other threads, with no assumption about how long these take. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const DEADLINE = 20_000;
 
-/** Polls until the condition holds. The deadline is for a thing that never happens, not for a slow one. */
+/** Polls until the condition holds. The deadline is for an event that never comes, not for a slow one. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const end = performance.now() + DEADLINE;
   while (!condition()) {
@@ -12,12 +12,12 @@ export async function until(condition: () => boolean, what: string): Promise<voi
   }
 }
 
-/** Lets every promise reaction that is due run, and one turn of the event loop. */
+/** Lets all due promise reactions run, and one turn of the event loop. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Lets promise reactions run, but the event loop does not turn: nothing from another thread can come in. */
+/** Lets promise reactions run without a turn of the event loop, so that nothing arrives from another thread. */
 export async function reactions(): Promise<void> {
   for (let i = 0; i < 10; i++) await undefined;
 }

@@ -1,4 +1,4 @@
-/** Room in an arena: exhaustion is told, and what is disposed of is used again. */
+/** An exhausted arena says so, and the memory of disposed objects is used again. */
 import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
 import {
   ChainSemaphore,
@@ -45,7 +45,7 @@ describe('objects', () => {
     expect(bystander.available).toBe(7);
   });
 
-  it('are used again for any kind, with nothing left of the last one', () => {
+  it('are used again for any kind, and nothing of the last one is left', () => {
     const arena = new Arena({ objects: 1 });
     for (let i = 0; i < 300; i++) {
       const bounded = new Semaphore(1, { arena, max: 3, spin: 5, firstTicket: 2n ** 60n });
@@ -65,7 +65,7 @@ describe('objects', () => {
     }
   });
 
-  it('are given back by objects that have noticed a dispose as well', () => {
+  it('are also given back by library objects that have noticed a dispose', () => {
     const arena = new Arena({ objects: 1 });
     const one = new Semaphore(1, { arena });
     const same = Semaphore.from(one.handle);
@@ -78,7 +78,7 @@ describe('objects', () => {
     expect(new Semaphore(1, { arena }).available).toBe(1);
   });
 
-  it('are not given back by who fails to attach', () => {
+  it('are not given back by a thread that fails to attach', () => {
     const arena = new Arena({ objects: 1 });
     const one = new Semaphore(1, { arena });
     const { handle } = one;
@@ -93,7 +93,7 @@ describe('objects', () => {
 });
 
 describe('an old handle', () => {
-  it('is of no use once the memory is used again', () => {
+  it('is refused once the memory is used again', () => {
     const arena = new Arena({ objects: 1 });
     const handles = [];
     for (let i = 0; i < 5; i++) {
@@ -123,7 +123,7 @@ describe('arenas', () => {
     expect(semaphore.available).toBe(0);
   });
 
-  it('are many, if wanted', () => {
+  it('may be many in one process', () => {
     const arenas = Array.from(
       { length: 20 },
       () => new Arena({ objects: 1, names: 1, threads: 1, waiters: 8 }),

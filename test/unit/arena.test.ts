@@ -1,4 +1,4 @@
-/** Arenas: one default for all threads, and others by handle. */
+/** Arenas: all threads share one default arena, and open others by handle. */
 import { Arena, Semaphore } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { report } from '../support/program.js';
 import { Member } from '../support/team.js';
 
 describe('the default arena', () => {
-  it('is one, and is where semaphores are made', () => {
+  it('is the only one, and new semaphores lie in it', () => {
     expect(Arena.default).toBe(Arena.default);
     expect(new Semaphore(1).handle.arena.memory).toBe(Arena.default.handle.memory);
     expect(Arena.default.handle.isDefault).toBe(true);
@@ -16,14 +16,14 @@ describe('the default arena', () => {
     expect(await report('default-inherited')).toEqual({ worker: 1, nested: 1, available: 8, threads: 1 });
   });
 
-  it('is not made twice: a worker started before it was made is told what to do', async () => {
+  it('is not made twice: a worker that was started before it gets an error that says what to do', async () => {
     const { name, message, afterHandle, then } = await report<Record<string, string>>('default-missing');
     expect(name).toBe('Error');
     expect(message).toContain('this worker has no arena');
     expect(message).toContain('before the worker is started');
     expect(message).toContain('Semaphore.from(handle)');
     expect(message).toContain('{ arena }');
-    // The handle of a semaphore in the default arena has made that its default; one of another arena has not.
+    // The handle of a semaphore makes its arena the worker's default only if that is the default arena.
     expect(afterHandle).toBe('no arena');
     expect(then).toBe('the same arena');
   });
@@ -40,13 +40,13 @@ describe('the default arena', () => {
     expect(Arena.default).not.toBe(arena);
   });
 
-  it('may be one of own sizes, if made so in time', async () => {
+  it('may be made with chosen sizes, before its first use', async () => {
     expect(await report('default-chosen')).toEqual({ same: true, worker: 'full after 3' });
   });
 });
 
 describe('an arena', () => {
-  it('is one object a thread, by whatever handle', () => {
+  it('is one object in each thread, whichever handle it came by', () => {
     const arena = new Arena();
     expect(Arena.from(arena.handle)).toBe(arena);
     expect(Arena.from(structuredClone(arena.handle))).toBe(arena);
@@ -72,7 +72,7 @@ describe('an arena', () => {
     const guests = [new Member(), new Member()];
     for (const [i, guest] of guests.entries()) {
       await guest.run('attempts', { handle: semaphore.handle, rounds: 1 });
-      // Twice is as good as once.
+      // Attaching twice counts once.
       await guest.run('attempts', { handle: semaphore.handle, rounds: 1 });
       expect(arena.threads).toBe(2 + i);
     }

@@ -1,4 +1,4 @@
-/** Bad input: an error that names the argument, its range and what was given; and nothing has changed. */
+/** A bad argument causes an error that names the argument, its range and the value given, and changes nothing. */
 import { Arena, Semaphore } from 'taketurns';
 import {
   ChainSemaphore,
@@ -12,7 +12,7 @@ import { failure } from '../support/failure.js';
 
 const MOST = 2 ** 31 - 1;
 
-/** Each bad number, how it is shown, and the class of the error. */
+/** Each entry has a bad number, its text in the message, and the class of the error. */
 const bad: [unknown, string, typeof RangeError | typeof TypeError][] = [
   [0, '0', RangeError],
   [-1, '-1', RangeError],
@@ -164,7 +164,7 @@ describe('making a semaphore', () => {
   });
 
   it.each(bad)('refuses a max of %s', (value, shown, Kind) => {
-    // As for every option, null is as good as missing.
+    // For every option, null means the same as a missing value.
     if (value === null) return;
     expect(() => new Semaphore(0, { max: value as never })).toThrow(Kind);
     expect(() => new Semaphore(0, { max: value as never })).toThrow(
@@ -195,7 +195,7 @@ describe('making a semaphore', () => {
     );
   });
 
-  it('refuses a first ticket that is none', () => {
+  it('refuses a first ticket that is no valid ticket', () => {
     for (const make of [
       Semaphore,
       TicketSemaphore,
@@ -254,7 +254,7 @@ describe('making an arena', () => {
   });
 });
 
-it('robust is refused where nothing is recorded of who holds', () => {
+it('robust is refused by classes that do not record holders', () => {
   for (const Class of [TicketSemaphore, TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore])
     expect(() => new Class(1, { robust: true } as object)).toThrow(
       `${Class.name}: robust is an option of Semaphore alone`,

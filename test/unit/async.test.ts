@@ -1,4 +1,4 @@
-/** Promises: their order, the one doorbell of a thread, and the life of the process. */
+/** Promises: their order, the one doorbell of a thread, and how they keep the process alive. */
 import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Memory } from '../support/memory.js';
@@ -21,7 +21,7 @@ describe('order', () => {
     const log: number[] = [];
     const promises = upTo(10_000).map((i) => semaphore.acquireAsync().then(() => log.push(i)));
     expect(semaphore.waiting).toBe(10_000);
-    // Some one by one from here, some in heaps, and the rest from another thread.
+    // This thread releases some one by one and some together; another thread releases the rest.
     for (let i = 0; i < 3000; i++) semaphore.release();
     for (let i = 0; i < 30; i++) semaphore.release(100);
     await reactions();
@@ -38,7 +38,7 @@ describe('order', () => {
     expect(semaphore.available).toBe(0);
   });
 
-  it('holds for 10,000 promises that pass one permit on', async () => {
+  it('is kept by 10,000 promises that pass one permit on', async () => {
     const semaphore = new Semaphore(1);
     const log: number[] = [];
     let inside = 0;
@@ -56,7 +56,7 @@ describe('order', () => {
     expect(semaphore.available).toBe(1);
   });
 
-  it('holds for promises that are due, but not settled yet, when one more comes', async () => {
+  it('is kept by promises that are due, but not settled yet, when one more comes', async () => {
     const semaphore = new Semaphore(0);
     const { handle } = semaphore;
     const log: string[] = [];
@@ -72,7 +72,7 @@ describe('order', () => {
 });
 
 describe('the doorbell', () => {
-  /** Counts the waits that are pending in the engine, and the most that were at once. */
+  /** Counts the waits that are pending in the runtime, and how many were pending at once at most. */
   function spy() {
     const real = Atomics.waitAsync;
     const count = { calls: 0, pending: 0, most: 0 };
@@ -97,7 +97,7 @@ describe('the doorbell', () => {
     await turn();
     expect(count).toEqual({ calls: 1, pending: 1, most: 1 });
     for (const semaphore of semaphores) {
-      // From here, which rings no bell.
+      // A release by this thread rings no bell.
       semaphore.release(50);
       await reactions();
       expect(count).toEqual({ calls: 1, pending: 1, most: 1 });
@@ -108,7 +108,7 @@ describe('the doorbell', () => {
       ),
     );
     await Promise.all(promises);
-    // And the next ones need no second wait beside one that is still pending.
+    // The next promises need no second wait beside the one that is still pending.
     for (const semaphore of semaphores) {
       for (let i = 0; i < 20; i++) {
         const promise = semaphore.acquireAsync();
@@ -145,7 +145,7 @@ describe('the doorbell', () => {
   );
 
   it.each([1, 2, 1024])(
-    'leaves no promise waiting that is due, though another thread has not finished its release (slots %i)',
+    'leaves no due promise waiting, though another thread has not finished its release (slots %i)',
     async (slots) => {
       const arena = new Arena({ slots });
       const memory = new Memory(arena);
@@ -153,7 +153,7 @@ describe('the doorbell', () => {
         const semaphore = new Semaphore(0, { arena });
         const log: number[] = [];
         for (const i of upTo(4)) watch(semaphore.acquireAsync(), i, log);
-        // The other one has yet to look for whom to tell. It will find nobody: this thread has settled all that are due.
+        // The other thread has yet to look for waiters. It will find none: this thread has settled all that are due.
         memory.beginRelease(semaphore, 4 - mine);
         semaphore.release(mine);
         await reactions();
@@ -163,12 +163,12 @@ describe('the doorbell', () => {
     },
   );
 
-  it('is rung by others, once for what they make due at once', async () => {
+  it('is rung by other threads, once for all promises that they make due at once', async () => {
     const arena = new Arena();
     const memory = new Memory(arena);
     const semaphore = new Semaphore(0, { arena });
     const settlings = [1, 2, 3].map((i) => watch(semaphore.acquireAsync(), i));
-    // Until the thread can sleep, it looks for itself.
+    // Until the thread can sleep, it looks for grants itself.
     await turn();
     await member().run('release', { handle: semaphore.handle, permits: [2] });
     await until(
@@ -196,7 +196,7 @@ describe('a promise', () => {
     await Promise.all(promises);
   });
 
-  it('lets go of a semaphore that others dispose of, when it is told', async () => {
+  it('lets go of a semaphore that another thread disposes of, when it is rejected', async () => {
     const arena = new Arena({ objects: 1 });
     const semaphore = new Semaphore(0, { arena });
     const settling = watch(semaphore.acquireAsync(), 0);
@@ -204,17 +204,17 @@ describe('a promise', () => {
     await until(() => settling.state === 'rejected', 'it is told');
     expect(settling.error).toBeInstanceOf(DisposedError);
     expect(semaphore.disposed).toBe(true);
-    // No thread has it any more.
+    // No thread refers to the object any more.
     expect(() => new Semaphore(1, { arena })).not.toThrow();
   });
 });
 
-describe('a semaphore that is collected', () => {
+describe('a semaphore that is garbage-collected', () => {
   it('gives its memory back once it is disposed of', async () => {
     const arena = new Arena({ objects: 1 });
     const { handle } = new Semaphore(0, { arena });
     await member().run('dispose', { handle });
-    // The object here has gone without dispose, and has not noticed.
+    // The library object in this thread was collected without dispose, and has not noticed the disposal.
     let next: Semaphore | undefined;
     for (let i = 0; i < 200 && !next; i++) {
       await collect();
@@ -236,7 +236,7 @@ describe('no room for another waiter', () => {
       const log: number[] = [];
       let count = 0;
       while (true) {
-        // Each asks for another number than the one before, and so needs an element of its own.
+        // Each asks for another number of permits than the one before, and so needs an element of its own.
         const settling = watch(semaphore.acquireAsync(1 + (count % 2)), count, log);
         await reactions();
         if (settling.state === 'rejected') {
@@ -246,11 +246,11 @@ describe('no room for another waiter', () => {
         }
         count++;
       }
-      // Of the four elements more, one is the thread's spare and one its attachment to the semaphore.
+      // The arena has four elements more: one is the thread's spare, one is its attachment to the semaphore.
       expect(count).toBe(waiters + 2);
       expect(semaphore.waiting).toBe(count);
       await expect(semaphore.acquireAsync(3)).rejects.toBeInstanceOf(ArenaFullError);
-      // A thread may still block: it has an element of its own. And attempts need none.
+      // A thread may still block, since it has an element of its own. Attempts need none.
       expect(semaphore.tryAcquire()).toBe(false);
       for (let i = 0; i < count; i++) semaphore.release(1 + (i % 2));
       await reactions();

@@ -1,9 +1,9 @@
-/** What a thread tells the core of the time for which its waiters stay awake. */
+/** The thread measures for how long its waiters stay awake, and reports it to the core. */
 import { describe, expect, it } from 'vitest';
 import { Awake } from '../../src/runtime/awake.js';
 import type { Core } from '../../src/runtime/core.js';
 
-/** A core on whose clock a turn takes so many nanoseconds, and what it is told. */
+/** Makes a core on whose clock a turn takes so many nanoseconds, and which records the reports. */
 function core(nanoseconds: () => number) {
   let now = 0;
   const told: [number, number][] = [];
@@ -40,13 +40,13 @@ describe('the time that a waiter stays awake', () => {
     ['stands still', 0, 50_000 / 12],
     ['is quicker than any processor', 1, 50_000 / 4],
     ['is too coarse', 1e6, 50_000 / 100],
-  ])('is bounded where the clock %s', (_, nanoseconds, turns) => {
+  ])('is bounded if the clock %s', (_, nanoseconds, turns) => {
     const { awake, told } = core(() => nanoseconds);
     awake(4);
     expect(told[0]?.[0]).toBe(Math.ceil(turns));
   });
 
-  it('is nothing with one processor', () => {
+  it('is zero with one processor', () => {
     const { awake, told } = core(() => 10);
     awake(1);
     expect(told).toEqual([[0, 2]]);
@@ -57,7 +57,7 @@ describe('the time that a waiter stays awake', () => {
     [3, 3],
     [8, 8],
     [64, 8],
-  ])('is for the head and with %i processors for %i after it', (processors, near) => {
+  ])('applies, with %i processors, to the head and %i waiters after it', (processors, near) => {
     const { awake, told } = core(() => 10);
     awake(processors);
     expect(told[0]?.[1]).toBe(near);

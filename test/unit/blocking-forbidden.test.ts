@@ -1,4 +1,4 @@
-/** Threads that may not block, such as a browser's main thread: an error that says what to use, and no trap. */
+/** A thread that may not block, such as a browser's main thread, gets an error that names the way out, and no trap. */
 import { describe, expect, it } from 'vitest';
 import { LOCKS } from '../support/locks.js';
 import { report } from '../support/program.js';

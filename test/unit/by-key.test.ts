@@ -32,7 +32,7 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
     call(key as never, { arena: new Arena({ slots: 2 }) });
   });
 
-  it('refuses what is no arena', () => {
+  it('refuses a value that is no arena', () => {
     expect(() => call(1 as never, { arena: {} as never })).toThrow(TypeError);
   });
 });
@@ -50,7 +50,7 @@ describe('addressWaitUntil', () => {
     expect(asked).toBe(1);
   });
 
-  it('gets off the chain when the condition comes true meanwhile, or throws', () => {
+  it('leaves the chain when the condition comes true meanwhile, or throws', () => {
     const arena = new Arena();
     const head = () => new Memory(arena).chainWords('C_HEAD').filter((word) => word !== 0).length;
     let asked = 0;
@@ -112,8 +112,8 @@ describe('locationWait', () => {
     expect(heads()).toEqual([0]);
   });
 
-  it('takes an abandoned element off one location before it is put on another', () => {
-    // So many slots that no key has that of the one before: there the second call would sleep.
+  it('removes an abandoned element from one location before it enters another', () => {
+    // There are so many slots that no key shares one with the key before: there the second call would sleep.
     const arena = new Arena({ slots: 1024 });
     const heads = () => new Memory(arena).chainWords('C_LOCATION_HEAD').filter((word) => word !== 0);
     for (let key = 0; key < 64; key++) {

@@ -1,4 +1,4 @@
-/** What many requests that cancel leave behind, in tens of thousands, in one signal and in random order. */
+/** Tens of thousands of requests that cancel, on one signal or in random order, leave nothing behind. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 describe('what is left of a request', () => {
-  // In a process of its own: here the test runner has timers too, which come and go.
+  // It runs in a process of its own, since the test runner has timers that come and go.
   it('is no listener and no timer', async () => {
     const { code, out, err } = await runProgram('leaves-nothing');
     expect(out.trim().split('\n')).toEqual([
@@ -79,7 +79,7 @@ describe('tens of thousands that cancel on one exhausted semaphore', () => {
       for (const controller of controllers.reverse()) controller.abort();
       const outcomes = await Promise.allSettled(promises);
       if (outcomes.some(({ status }) => status === 'fulfilled')) throw new Error('nobody has released');
-      // The engine lets go of the signals between two turns of the event loop.
+      // The runtime lets go of the signals between two turns of the event loop.
       await turn();
       if (round === ROUNDS / 10) {
         used = memory.word(at('USED_ELEMENTS'));
@@ -90,7 +90,7 @@ describe('tens of thousands that cancel on one exhausted semaphore', () => {
     expect(memory.standing.length).toBeLessThanOrEqual(1);
     expect(semaphore.waiting).toBe(0);
     expect(semaphore.available).toBe(0);
-    // 36,000 of anything would take more.
+    // Objects left by 36,000 requests would take more.
     expect(heapUsed() - heap).toBeLessThan(1e6);
     semaphore.release(7);
     expect(semaphore.available).toBe(7);
@@ -112,7 +112,7 @@ describe('tens of thousands that cancel on one exhausted semaphore', () => {
         for (let i = 0; i < 100; i++) await failure(() => semaphore.acquireAsync(2, { timeout: 1 }));
       })(),
     ]);
-    // Only a few are ever in use at once, and the pool is not drawn out for ever.
+    // Only a few are in use at any moment, and the pool does not grow for ever.
     expect(memory.word(at('USED_ELEMENTS')) - used).toBeLessThanOrEqual(32);
     expect(memory.standing.length).toBeLessThanOrEqual(1);
     semaphore.release(7);
@@ -128,8 +128,8 @@ function heapUsed(): number {
 }
 
 /**
- * Random sequences in one thread against a count of permits and a list: after each step the semaphore must tell
- * what the model tells, and promises must have been settled as it says.
+ * Runs random sequences in one thread on a semaphore, and on a model that is a count of permits and a list. After each
+ * step both must report the same, and promises must have been settled as the model says.
  */
 describe('random requests, aborts and releases', () => {
   const step = fc.oneof(
@@ -157,7 +157,7 @@ describe('random requests, aborts and releases', () => {
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('turn' as const), n: fc.constant(0) }) },
   );
 
-  it.each([1, 2, 1024])('do what a plain list does (slots %i)', async (slots) => {
+  it.each([1, 2, 1024])('behave as the model does (slots %i)', async (slots) => {
     const arena = new Arena({ slots });
     const memory = new Memory(arena);
     const property = fc.asyncProperty(
@@ -226,7 +226,7 @@ describe('random requests, aborts and releases', () => {
           expect(semaphore.available).toBe(queue.length ? 0 : free);
           expect(tombstones(memory)).toBeLessThanOrEqual(queue.length + 1);
           await reactions();
-          // In one step promises are told in some order: that of runs and of single ones is tested above.
+          // Within one step the order is free: other tests check the order of runs and of single promises.
           expect(log.splice(0).toSorted()).toEqual(expected.splice(0).toSorted());
         }
         semaphore.dispose();

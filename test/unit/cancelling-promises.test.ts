@@ -1,4 +1,4 @@
-/** Promises that cancel, by a time-out or a signal, while others wait behind them or are settled before them. */
+/** Promises cancel by a time-out or a signal, while others wait behind them or are settled before them. */
 import { getEventListeners } from 'node:events';
 import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const member = () => crowd[0] as Member;
 const other = () => crowd[1] as Member;
 const LONG = 600_000;
 
-/** Has another thread release, while this one is not in its event loop. */
+/** Lets another thread release while this thread is not in its event loop. */
 function releaseUnseen(semaphore: Semaphore, permits: number): void {
   const done = new Int32Array(new SharedArrayBuffer(4));
   member().run('release-and-tell', { handle: semaphore.handle, permits: [permits], done });
@@ -46,7 +46,7 @@ describe.each([
     expect(new Memory(arena).standing).toEqual([]);
   });
 
-  it('last in line goes without a trace', async () => {
+  it('last in line leaves no trace', async () => {
     const arena = new Arena();
     const memory = new Memory(arena);
     const semaphore = new Semaphore(0, { arena });
@@ -61,7 +61,7 @@ describe.each([
   });
 
   it.each([0, 1, 2])(
-    'at the head that wants 3, and has been granted %i, frees the light ones behind it',
+    'at the head that wants 3 and was granted %i frees the light ones behind it',
     async (granted) => {
       const arena = new Arena();
       const semaphore = new Semaphore(0, { arena });
@@ -129,7 +129,7 @@ describe.each([
     releaseUnseen(semaphore, 2);
     first.abort();
     await until(() => first.state !== 'pending', 'it is settled');
-    // Whoever is next has them, if not the first; and whoever did not get them is not told so.
+    // If the first promise did not get the permits, the next one has them, and no promise settles without them.
     expect(semaphore.available + 2 * log.length).toBe(2);
     expect(semaphore.waiting).toBe(behind + 1 - log.length - (first.state === 'rejected' ? 1 : 0));
     if (behind) semaphore.release(2 * behind);
@@ -171,7 +171,7 @@ describe.each([
     }
     expect(tombstones(memory)).toBe(1);
     expect(semaphore.waiting).toBe(2);
-    // One release passes all of them.
+    // One release passes all tombstones.
     semaphore.release(2);
     await reactions();
     expect([front.state, back.state]).toEqual(['fulfilled', 'fulfilled']);
@@ -198,7 +198,7 @@ describe.each([
     controller.abort();
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
     await reactions();
-    // The second had one of its two permits, which the third has got before its own turn to cancel.
+    // The second had one of its two permits. The third got it before its own turn to cancel.
     expect(log).toEqual([0, 2]);
     expect(semaphore.available).toBe(0);
     expect(semaphore.waiting).toBe(1);
@@ -210,8 +210,8 @@ describe.each([
     expect(new Memory(arena).standing).toEqual([]);
   });
 
-  // Shows: the listener goes on to a request that was granted by what another one, on the same signal, cancelled.
-  it('last in line, granted because one of its own signal cancelled, keeps its permit', async () => {
+  // The listener also reaches a request that was just granted by the cancelling of another one on the same signal.
+  it('last in line, granted because another request of its signal cancelled, keeps its permit', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(0, { arena });
     const controller = new AbortController();
@@ -230,7 +230,7 @@ describe.each([
     expect(semaphore.available).toBe(1);
   });
 
-  it('and dispose: one of the two tells it, and nothing is left', async () => {
+  it('is rejected once by an abort and a dispose together, and nothing is left', async () => {
     const arena = new Arena();
     const memory = new Memory(arena);
     for (const first of ['abort', 'dispose here', 'dispose elsewhere'] as const) {
@@ -262,8 +262,8 @@ describe.each([
 });
 
 describe('promises that cancel and those that do not', () => {
-  // Not some reactions later than the plain one behind it.
-  it('are told in the order of their turns', async () => {
+  // They settle in turn, not some reactions later than the plain promise behind them.
+  it('are settled in the order of their turns', async () => {
     const semaphore = new Semaphore(0);
     const log: number[] = [];
     for (const i of upTo(8)) watch(semaphore.acquireAsync(1, i % 2 ? undefined : { timeout: LONG }), i, log);
@@ -272,8 +272,8 @@ describe('promises that cancel and those that do not', () => {
     expect(log).toEqual(upTo(8));
   });
 
-  // One that is admitted at once settles those first that are due and not settled yet.
-  it('are told in order when one more comes with a time-out', async () => {
+  // A request that is admitted at once first settles the promises that are due and not settled yet.
+  it('are settled in order when one more comes with a time-out', async () => {
     for (const timeout of [0, LONG]) {
       const semaphore = new Semaphore(0);
       const log: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Time-outs and abort signals: a request that cancels leaves the queue at once, and no permit is lost or made. Threads that
- * cancel at the same instant are in test/stress/cancelling.test.ts, and every interleaving in check/.
+ * A request that times out or is aborted leaves the queue at once, and no permit is lost or made.
+ * test/stress/cancelling.test.ts has threads that cancel at the same instant, and check/ has every interleaving.
  */
 import { getEventListeners } from 'node:events';
 import { Arena, DisposedError, HeldPermits, Semaphore, TimeoutError, type WaitOptions } from 'taketurns';
@@ -24,7 +24,7 @@ afterEach(() => {
 
 const ways = ['acquire', 'acquireAsync', 'hold', 'holdAsync'] as const;
 
-/** Has a worker stand in line; what it returns makes it cancel, and returns what the core answered. */
+/** Puts a worker in line. The function that it returns makes the worker cancel, and returns the core's answers. */
 async function beginParking(semaphore: Semaphore, permits: number, who = member()) {
   const told = new Int32Array(new SharedArrayBuffer(12));
   const answers = who.run<number[]>('cancel-when-told', { handle: semaphore.handle, permits, told });
@@ -66,7 +66,7 @@ describe.each(ways)('%s: bad options', (way) => {
   ];
 
   it.each(bad)('%o', async (patience, Kind, message) => {
-    // Refused whether there are permits or not.
+    // They are refused whether there are permits or not.
     for (const permits of [0, 1]) {
       const semaphore = new Semaphore(permits);
       const error = await failure(() => semaphore[way](1, patience as WaitOptions));
@@ -79,7 +79,7 @@ describe.each(ways)('%s: bad options', (way) => {
     }
   });
 
-  it('asks for a good number of permits first', async () => {
+  it('checks the number of permits first', async () => {
     const semaphore = new Semaphore(1);
     const error = await failure(() => semaphore[way](0, { timeout: -1 }));
     expect((error as Error).message).toContain('permits must be');
@@ -90,7 +90,7 @@ describe.each(ways)('%s: bad options', (way) => {
     { timeout: undefined, signal: undefined },
     { timeout: Number.POSITIVE_INFINITY },
     { timeout: LONGEST },
-  ])('does not mind %o', async (patience) => {
+  ])('accepts %o', async (patience) => {
     const semaphore = new Semaphore(1);
     const { signal } = new AbortController();
     await semaphore[way](1, patience as WaitOptions);
@@ -103,7 +103,7 @@ describe.each(ways)('%s: bad options', (way) => {
 });
 
 describe.each(ways)('%s', (way) => {
-  it('with a time-out of 0 takes what is there', async () => {
+  it('with a time-out of 0 takes free permits', async () => {
     const semaphore = new Semaphore(3);
     await semaphore[way](2, { timeout: 0 });
     expect(semaphore.available).toBe(1);
@@ -174,7 +174,7 @@ describe.each(ways)('%s', (way) => {
     expect(semaphore.available).toBe(0);
   });
 
-  it('of a semaphore that is disposed of is told so, whatever the time-out', async () => {
+  it('of a disposed semaphore gets a DisposedError, whatever the time-out', async () => {
     for (const timeout of [0, 1, LONG, Number.POSITIVE_INFINITY]) {
       const semaphore = new Semaphore(0);
       semaphore.dispose();
@@ -184,7 +184,7 @@ describe.each(ways)('%s', (way) => {
 
   it('gets its permits in time, from another thread', async () => {
     const semaphore = new Semaphore(0, { spin: 0 });
-    // Not a promise of this thread's own: it may block meanwhile.
+    // The permits do not come from a promise of this thread, which may be blocked meanwhile.
     member().run('release', { handle: semaphore.handle, permits: [2] });
     const held = await semaphore[way](2, { timeout: LONG, signal: new AbortController().signal });
     expect(semaphore.available).toBe(0);
@@ -219,7 +219,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   const arena = new Arena({ slots });
   const memory = new Memory(arena);
 
-  it.each([0, 1, 2])('frees those behind it, when %i of its 3 permits were there', async (granted) => {
+  it.each([0, 1, 2])('frees those behind it, when %i of its 3 permits were granted', async (granted) => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const log: number[] = [];
     const cancel = await beginParking(semaphore, 3);
@@ -234,7 +234,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     semaphore.release(4 - granted);
     await until(() => log.length === 3, 'all promises are in');
     expect(log).toEqual(upTo(3));
-    // Granted and last in line: it may take the permit or leave it.
+    // It is granted and last in line: it may take the permit or leave it.
     const [, answer] = await last();
     expect(semaphore.available).toBe(answer === at('ADMITTED') ? 0 : 1);
     expect(memory.standing).toEqual([]);
@@ -252,7 +252,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     expect(memory.cells).toBe(0);
   });
 
-  it('has its permits if they came first, and those behind it wait', async () => {
+  it('keeps its permits if they came first, and those behind it wait', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const cancel = await beginParking(semaphore, 3);
     const behind = watch(semaphore.acquireAsync(), 0);
@@ -266,7 +266,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     expect(semaphore.available).toBe(0);
   });
 
-  it('is told of a dispose that came first', async () => {
+  it('gets a DisposedError if a dispose came first', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const cancel = await beginParking(semaphore, 3);
     const behind = watch(semaphore.acquireAsync(), 0);
@@ -313,7 +313,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     expect(memory.cells).toBe(0);
   });
 
-  it('is told by a TimeoutError in its own thread', async () => {
+  it('gets a TimeoutError in its own thread', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const { handle } = semaphore;
     const error = await failure(() => member().run('enter', { handle, permits: [1, { timeout: 1 }] }));
@@ -322,8 +322,8 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   });
 });
 
-describe('an arena without another element', () => {
-  it('has a thread wait on whose time is over: it could not leave one behind', async () => {
+describe('an arena without a free element', () => {
+  it('lets a thread wait on after its time-out, since it has no element for a tombstone', async () => {
     const arena = new Arena({ objects: 1, threads: 2, waiters: 8 });
     const memory = new Memory(arena);
     const semaphore = new Semaphore(0, { arena, spin: 0 });
@@ -348,8 +348,8 @@ describe('an arena without another element', () => {
   });
 });
 
-describe('a thread that is held up between its clock and its sleep', () => {
-  it('does not sleep for less than no time, which is for ever', () => {
+describe('a thread that is delayed between reading the clock and sleeping', () => {
+  it('does not sleep for a negative time, which would be for ever', () => {
     const semaphore = new Semaphore(0);
     const clock = vi.spyOn(performance, 'now');
     try {

@@ -1,4 +1,4 @@
-/** Capacitor and CapacitorLock in one thread and with one other; crowds are in stress/capacitor.test.ts. */
+/** Capacitor and CapacitorLock in one thread and with one other; stress/capacitor.test.ts has crowds of threads. */
 import { Arena, ArenaFullError, DisposedError } from 'taketurns';
 import {
   Capacitor,
@@ -15,7 +15,7 @@ import { type Member, team } from '../support/team.js';
 const crowd = team(1);
 const member = () => crowd[0] as Member;
 
-/** A lock of the user's own, in one thread. */
+/** A lock that a user wrote, for one thread. */
 class OwnLock implements Lock {
   locked = false;
   fails = false;
@@ -42,7 +42,7 @@ const forms: CapacitorOptions[] = [
 ];
 
 describe.each(forms)('a Capacitor of %o', (options) => {
-  it.each([1, 2, 5])('lets %i in, and the next when all these have left', (bypass) => {
+  it.each([1, 2, 5])('lets %i in, and the next ones when all these have left', (bypass) => {
     const arena = new Arena();
     const capacitor = new Capacitor(bypass, { ...options, arena });
     expect(capacitor.bypass).toBe(bypass);
@@ -70,7 +70,7 @@ describe.each(forms)('a Capacitor of %o', (options) => {
     expect(() => capacitor.depart()).toThrow(nobody);
   });
 
-  it('is one by its handle, and closed for all by dispose', () => {
+  it('is shared by its handle, and closed for all by dispose', () => {
     const arena = new Arena({ objects: 8 });
     const capacitor = new Capacitor(2, { ...options, arena });
     const same = Capacitor.from(structuredClone(capacitor.handle));
@@ -90,7 +90,7 @@ describe.each(forms)('a Capacitor of %o', (options) => {
       expect(() => one.handle).toThrow(DisposedError);
       expect(one.depart()).toBeUndefined();
     }
-    // All its objects are free for others.
+    // The memory of all its objects is free for others.
     for (let i = 0; i < 8; i++) new Capacitor(1, { arena });
   });
 });
@@ -143,7 +143,7 @@ describe.each([
     }
   });
 
-  it('refuses to be locked twice by one thread, and unlocked by who does not hold it', async () => {
+  it('refuses to be locked twice by one thread, and unlocked by a thread that does not hold it', async () => {
     const lock = new CapacitorLock(new TtsLock(), options);
     const same = CapacitorLock.from(structuredClone(lock.handle));
     expect(same.bypass).toBe('bypass' in options ? options.bypass : 10);
@@ -166,7 +166,7 @@ describe.each([
     expect(lock.tryLock()).toBe(false);
   });
 
-  it('is closed by dispose, which gives it back', () => {
+  it('is closed by dispose, which frees its memory', () => {
     const inner = new TtsLock();
     const lock = new CapacitorLock(inner, options);
     const same = CapacitorLock.from(lock.handle);
@@ -179,7 +179,7 @@ describe.each([
       expect(() => one.handle).toThrow(DisposedError);
       expect(one.unlock()).toBeUndefined();
     }
-    // The inner lock is its maker's.
+    // The inner lock belongs to its maker.
     expect(inner.tryLock()).toBe(true);
   });
 });
@@ -194,7 +194,7 @@ describe('CapacitorLock', () => {
       expect(() => lock.lock()).toThrow('holds the lock already');
       lock.unlock();
       expect(own.locked).toBe(false);
-      // What the inner lock throws comes through, and leaves nobody inside.
+      // An error of the inner lock comes through, and leaves nobody inside the capacitor.
       own.fails = true;
       expect(() => lock.lock()).toThrow('no lock today');
       expect(() => lock.unlock()).toThrow('does not hold');
@@ -234,7 +234,7 @@ describe('CapacitorLock', () => {
       return lastTicket(arena) + 1n;
     };
     expect(passed(0)).toBe(2000n);
-    // Of 2000 draws: further from the mean than twenty standard deviations.
+    // The bounds are further from the mean of 2000 draws than twenty standard deviations.
     expect(Number(passed(0.5))).toBeGreaterThan(500);
     expect(Number(passed(0.5))).toBeLessThan(1500);
     expect(Number(passed(0.99))).toBeLessThan(300);

@@ -1,4 +1,4 @@
-/** What the build promises: numbers that agree, sizes that are kept, nothing that is needed at run time. */
+/** What the build promises: numbers agree, bundles and layouts keep their sizes, and nothing is needed at run time. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
@@ -14,13 +14,13 @@ describe('the numbers of src/runtime/core.ts', () => {
   ].map(([, name, value]) => [name as string, Number(value)] as const);
   const renamed: Record<string, string> = { NAME_BYTES: 'N_BYTES' };
 
-  it('are there to be compared', () => {
+  it('are found', () => {
     expect(numbers.length).toBeGreaterThanOrEqual(16);
     expect(Object.keys(layout).length).toBeGreaterThan(60);
   });
 
   it.each(numbers.filter(([name]) => !['LIMIT', 'NAME_ROOM', 'ANSWER_ENDED'].includes(name)))(
-    '%s is what the core says',
+    '%s is the number of the core',
     (name, value) => {
       expect(value).toBe(at(renamed[name] ?? name));
     },
@@ -167,8 +167,8 @@ describe('the uninterruptible sections of the compiled core', () => {
     return text.slice(start, text.indexOf('\n )\n', start));
   };
 
-  // An engine stops a thread only at calls and at the turn of a loop: none may lie between taking a ticket and
-  // recording it, and these functions are quick because they call nothing.
+  // A runtime stops a thread only at calls and at loop back-edges. None may lie between taking a ticket and recording
+  // it, and these functions are quick because they call nothing.
   it.each([
     'queue/tickets/acquire',
     'primitives/semaphore/acquireOne',
@@ -179,8 +179,8 @@ describe('the uninterruptible sections of the compiled core', () => {
     expect(body(name)).not.toMatch(/\((call|call_indirect|loop)\b/);
   });
 
-  it('queue/runs/arrive does neither once it has its ticket', () => {
-    // Of a mutex the first add counts the waiter; the second takes the ticket.
+  it('queue/runs/arrive neither calls nor loops once it has its ticket', () => {
+    // For a mutex the first add counts the waiter; the second takes the ticket.
     const [, ...parts] = body('queue/runs/arrive').split('i64.atomic.rmw.add');
     const straight = parts.join();
     expect(straight).toContain('i64.atomic.store');

@@ -1,6 +1,6 @@
 /**
- * The core, step by step: what other threads may do between two of its steps is done by hand in shared
- * memory, so that what else needs one moment in a million happens each time.
+ * The core, step by step. These tests do by hand, in shared memory, what other threads may do between two steps of the
+ * core, so that rare interleavings happen each time.
  */
 import { Arena, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ describe.each([1, 2, 1024])('a thread that has queued and not yet entered its bu
     member().run<number[]>('queue-then-park', { handle: semaphore.handle, permits, between });
 
   it.each([1, 2, 5])(
-    'sees a grant of all its %i permits, though whoever gave them could not see it',
+    'sees a grant of all its %i permits, though the releasing thread could not see it',
     async (permits) => {
       const semaphore = new Semaphore(0, { arena, spin: 0 });
       expect(await run(semaphore, permits, { grant: permits })).toEqual([at('QUEUED'), at('ADMITTED')]);
@@ -37,7 +37,7 @@ describe.each([1, 2, 1024])('a thread that has queued and not yet entered its bu
     semaphore.dispose();
   });
 
-  it('sees that the semaphore has been closed, though whoever closed it could not see it', async () => {
+  it('sees that the semaphore has been closed, though the closing thread could not see it', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     expect(await run(semaphore, 2, { close: true })).toEqual([at('QUEUED'), at('ANSWER_CLOSED')]);
     expect(new Memory(arena).cells).toBe(0);
@@ -45,7 +45,7 @@ describe.each([1, 2, 1024])('a thread that has queued and not yet entered its bu
 });
 
 describe.each([1, 2, 1024])('a release that was set aside half-way (slots %i)', (slots) => {
-  it('wakes nobody, when it goes on, whose turn has not come meanwhile', async () => {
+  it('wakes, when it goes on, no waiter whose turn has not come', async () => {
     const arena = new Arena({ slots });
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const { handle } = semaphore;
@@ -53,9 +53,9 @@ describe.each([1, 2, 1024])('a release that was set aside half-way (slots %i)', 
     const enter = (name: string) => semaphore.acquireAsync().then(() => log.push(name));
     enter('a');
     enter('b');
-    // The first half gives a its permit, and tells nobody.
+    // The first half grants a its permit, and wakes nobody.
     expect(await member().run('half-release', { handle, permits: 1 })).toBe(at('MORE'));
-    // This thread finds both due when it releases itself; their places in the array are free for c.
+    // This thread finds both due when it releases itself. Their cells in the array are then free for c.
     semaphore.release();
     await until(() => log.length === 2, 'a and b are in');
     enter('c');
@@ -70,10 +70,10 @@ describe.each([1, 2, 1024])('a release that was set aside half-way (slots %i)', 
 });
 
 describe.each([1, 2, 1024])('a thread that cancels while it blocks (slots %i)', (slots) => {
-  it('leaves a promise of its own, which is due, to whoever made it due and has yet to ring', async () => {
+  it('leaves a due promise of its own to the releasing thread that has yet to ring', async () => {
     const arena = new Arena({ slots });
     const rings = () => new Memory(arena).doorbell(arena.thread.thread);
-    /** Whether the other one was in time. */
+    /** Returns whether the other thread was in time. */
     const trial = async (timeout: number) => {
       const semaphore = new Semaphore(0, { arena, spin: 0 });
       const { handle } = semaphore;
@@ -82,7 +82,7 @@ describe.each([1, 2, 1024])('a thread that cancels while it blocks (slots %i)', 
       const before = rings();
       const told = new Int32Array(new SharedArrayBuffer(8));
       const half = member().run('stand-behind', { handle, others: 2, permits: 2, told });
-      // The promise is due then, this request has one permit of its two, and leaves both to the one behind it.
+      // By then the promise is due. This request has one permit of its two, and leaves both to the one behind it.
       expect(() => semaphore.acquire(2, { timeout })).toThrow(TimeoutError);
       const inTime = Atomics.load(told, 0) === 1;
       Atomics.store(told, 1, 1);

@@ -1,4 +1,4 @@
-/** Which of its waiting promises a thread looks at when its doorbell rings. */
+/** Which of its waiting promises a thread checks when its doorbell rings. */
 import { describe, expect, it } from 'vitest';
 import type { Core } from '../../src/runtime/core.js';
 import { Doorbell } from '../../src/runtime/doorbell.js';
@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 
 const RECORD = 64;
 
-/** A thread whose core grants what it is told to, and that says at which runs it has looked. */
+/** A thread with a fake core, which grants the runs in `due` and records the runs at which the thread has looked. */
 class Thread {
   readonly due = new Set<number>();
   looked: number[] = [];
@@ -30,13 +30,13 @@ class Thread {
     this.#doorbell = new Doorbell(this.#core, memory);
   }
 
-  /** A promise in a run of this number, of a semaphore of its own. */
+  /** Makes a promise in a run of this number, of a semaphore of its own. */
   wait(run: number): { promises: Promises; promise: Promise<void> } {
     const promises = new Promises(this.#core, this.#doorbell, 0);
     return { promises, promise: promises.wait({} as never, run) };
   }
 
-  /** What core/queue/tickets.ts does for a run that is due. */
+  /** Does what core/queue/tickets.ts does for a run that is due. */
   ring(run: number): void {
     this.due.add(run);
     const word = (RECORD + at('T_DUE')) / 4 + ((run >> 5) & 7);
@@ -45,7 +45,7 @@ class Thread {
     Atomics.notify(this.#words, (RECORD + at('T_DOORBELL')) / 4);
   }
 
-  /** Until it has entered all that waits, and listens. */
+  /** Waits until the thread has entered all waiting runs, and listens. */
   async rests(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 1));
     this.looked = [];
@@ -53,7 +53,7 @@ class Thread {
 }
 
 describe('a ring', () => {
-  it('has the thread look at the run that is noted, and at no other but by chance', async () => {
+  it('has the thread look at the run that is noted, and at others only if they share its bit', async () => {
     const thread = new Thread();
     const waiting = new Map(Array.from({ length: 600 }, (_, i) => [i + 1, thread.wait(i + 1)]));
     await thread.rests();
@@ -80,7 +80,7 @@ describe('a ring', () => {
     await Promise.all(waiting);
   });
 
-  it('has it look at the run that has come to be the first of its semaphore', async () => {
+  it('has it look at the run that has become the first of its semaphore', async () => {
     const thread = new Thread();
     const { promises, promise } = thread.wait(1);
     const next = promises.wait({} as never, 2);
@@ -95,7 +95,7 @@ describe('a ring', () => {
 });
 
 describe('a promise that has just begun to wait', () => {
-  it('is looked at though nobody has noted it, and those that are entered are not', async () => {
+  it('is looked at though no thread has noted it, and those that are entered are not', async () => {
     const thread = new Thread();
     const waiting = Array.from({ length: 100 }, (_, i) => thread.wait(i + 1).promise);
     await thread.rests();

@@ -1,6 +1,6 @@
 /**
- * Threads that die in the middle of a call. The tests do half a call or a few words of shared memory by hand; the search in
- * check/ has every moment of it.
+ * Threads die in the middle of a call. The tests do half a call, or write a few words of shared memory, by hand; the
+ * search in check/ covers every moment.
  */
 import { Arena, DisposedError, Semaphore, type ThreadHandle } from 'taketurns';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
   const arena = new Arena({ slots });
   const memory = new Memory(arena);
 
-  it('of a release: whose turn has come is told, and nobody else', async () => {
+  it('of a release: the waiters whose turn has come are admitted, and no others', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const { handle } = semaphore;
     const dying = recruit(arena);
@@ -70,7 +70,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     semaphore.dispose();
   });
 
-  it('before it has woken whom it has granted: that one is woken', async () => {
+  it('before it has woken a waiter that it has granted: the waiter is woken', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const { address } = semaphore.handle;
     const dying = recruit(arena);
@@ -98,7 +98,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     const { entered } = await park(semaphore, member());
     const here = watch(semaphore.acquireAsync(), 0);
     await turn();
-    // Live, with three references; disposed of, with as many.
+    // The object is live and has three references. The write marks it as disposed of, with as many references.
     expect(memory.long(life) & 0xffffffffn).toBe(0x2000003n);
     memory.write(life, memory.long(life) + 0x1000000n);
     const closed = memory.long(semaphore.handle.address + TICKET) + BigInt(at('CLOSED_DISTANCE'));
@@ -111,14 +111,14 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     expect(memory.cells).toBe(0);
   });
 
-  it('of taking the last place that it could: its spare elements come back', async () => {
+  it('after it has filled the queue: its spare elements come back', async () => {
     const small = new Arena({ objects: 1, threads: 2, waiters: 8, slots });
     const semaphore = taken(1, { arena: small });
-    // What another one can have at most is what the last one could.
+    // Each worker can take as many places as the one before.
     for (const round of upTo(3)) {
       const dying = recruit(small);
       await promise(semaphore, dying, ...upTo(20).map((i) => 1 + (i % 2)));
-      // One tombstone may be left, for the next release to pass.
+      // One tombstone may be left for the next release to pass.
       expect(semaphore.waiting).toBe(round === 0 ? 10 : 9);
       await expect(semaphore.acquireAsync()).rejects.toThrow(/no room for another waiter/);
       await dying.kill();
@@ -126,7 +126,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     }
   });
 
-  it('of naming something: the entry is there again', async () => {
+  it('of naming something: the entry is free again', async () => {
     const arena = new Arena({ objects: 1, names: 2, threads: 3, slots });
     const semaphore = new Semaphore(1, { arena });
     for (const _ of upTo(3)) {
@@ -138,7 +138,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     }
   });
 
-  it('of making an object: its memory is there again', async () => {
+  it('of making an object: its memory is free again', async () => {
     const arena = new Arena({ objects: 2, slots });
     const memory = new Memory(arena);
     const semaphore = new Semaphore(1, { arena });
@@ -147,7 +147,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     next.dispose();
     const dying = recruit(arena);
     const { thread } = await threadOf(semaphore, dying);
-    // Generation 1, free; being built by the worker, as core/memory/objects.ts has it.
+    // The object is free, in generation 1. The write says that the worker builds it; see core/memory/objects.ts.
     expect(memory.long(life)).toBe(1n << 32n);
     memory.write(life, (1n << 32n) | 0x1000000n | BigInt(thread));
     expect(() => new Semaphore(1, { arena })).toThrow(/no room for another object/);
@@ -155,11 +155,11 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     expect(new Semaphore(7, { arena }).available).toBe(7);
   });
 
-  it('of reaping: the next one goes on in its place', async () => {
+  it('of reaping: the next thread finishes it', async () => {
     const arena = new Arena({ slots });
     const memory = new Memory(arena);
     const semaphore = new Semaphore(2, { arena, robust: true });
-    // Both unwatched: one is declared dead, and the other dies before it has buried it.
+    // Both are unwatched: the first is declared dead, and the reaper dies before it has buried the first.
     const [first, reaper, third] = [new Member(), new Member(), recruit(arena)];
     await hold(semaphore, first);
     const [dead, dying] = [await threadOf(semaphore, first), await threadOf(semaphore, reaper)];
@@ -173,7 +173,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
       );
     declare(dead);
     memory.write(at('REAPER'), (BigInt(dying.thread) << 32n) | BigInt(dying.life));
-    // Who is said to reap is alive as far as anybody knows: it is left to do it.
+    // The registered reaper is alive as far as any thread knows, so it keeps the job.
     await third.kill();
     expect(semaphore.available).toBe(0);
     expect(arena.reap(dying)).toBe(true);

@@ -1,5 +1,5 @@
 /**
- * Threads that die while they hold, wait or are attached: what they had goes back, once. The search in check/ kills a thread
+ * Threads die while they hold, wait or are attached: what they had goes back, once. The search in check/ kills a thread
  * at every moment, and test/stress/dying.test.ts and chaos.test.ts kill threads at random.
  */
 import { Arena, Semaphore, type ThreadHandle } from 'taketurns';
@@ -50,7 +50,7 @@ describe.each(ways)('a worker that ends by %s', (way) => {
     expectBuried(arena);
   });
 
-  it('keeps what it held of another semaphore: somebody else may release it', async () => {
+  it('keeps what it held of another semaphore: another thread may release it', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(3, { arena });
     const dying = recruit(arena);
@@ -78,7 +78,7 @@ describe.each(ways)('a worker that ends by %s', (way) => {
     for (const i of upTo(4)) expect(new Semaphore(i, { arena }).available).toBe(i);
   });
 
-  it('makes room for another thread, and its handle stands for nobody', async () => {
+  it('makes room for another thread, and its handle names no thread any more', async () => {
     const arena = new Arena({ threads: 2 });
     const semaphore = new Semaphore(9, { arena });
     const handles: ThreadHandle[] = [];
@@ -96,7 +96,7 @@ describe.each(ways)('a worker that ends by %s', (way) => {
   });
 });
 
-// With promises in the queue a worker does not end by itself.
+// A worker does not end by itself while promises of it are in the queue.
 describe.each(['terminate', 'process.exit', 'an uncaught error'] as const)(
   'a worker with promises in the queue that ends by %s',
   (way) => {
@@ -177,7 +177,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
     ['acquire', 0],
     ['acquire', 2],
   ] as const)(
-    'at its head (%s), wanting 3, of which %i are there, frees the light ones behind it',
+    'at its head (%s), wanting 3 with %i granted, frees the light ones behind it',
     async (step, granted) => {
       const semaphore = taken(4, { arena });
       const log: number[] = [];
@@ -208,28 +208,25 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
     ['and another waits', 'enqueue', 1],
     ['and nobody waits', 'acquire', 0],
     ['and nobody waits', 'enqueue', 0],
-  ] as const)(
-    'when it has been granted and has not seen it, %s: the permits go on (%s)',
-    async (_, step, behind) => {
-      const semaphore = taken(2, { arena });
-      const dying = recruit(arena);
-      await stop(semaphore, dying, step, 2);
-      const log: number[] = [];
-      for (const i of upTo(behind)) watch(semaphore.acquireAsync(2), i, log);
-      await turn();
-      semaphore.release(2);
-      expect(semaphore.available).toBe(0);
-      await dying.kill();
-      await until(() => log.length === behind, 'whoever waits is in');
-      expect(semaphore.available).toBe(2 - 2 * behind);
-      expect(memory.standing).toEqual([]);
-      expect(memory.cells).toBe(0);
-      expectBuried(arena);
-      semaphore.dispose();
-    },
-  );
+  ] as const)('when it has not seen its grant, %s: the permits go on (%s)', async (_, step, behind) => {
+    const semaphore = taken(2, { arena });
+    const dying = recruit(arena);
+    await stop(semaphore, dying, step, 2);
+    const log: number[] = [];
+    for (const i of upTo(behind)) watch(semaphore.acquireAsync(2), i, log);
+    await turn();
+    semaphore.release(2);
+    expect(semaphore.available).toBe(0);
+    await dying.kill();
+    await until(() => log.length === behind, 'whoever waits is in');
+    expect(semaphore.available).toBe(2 - 2 * behind);
+    expect(memory.standing).toEqual([]);
+    expect(memory.cells).toBe(0);
+    expectBuried(arena);
+    semaphore.dispose();
+  });
 
-  it('at the very moment of being granted: a permit is there again, or in its grave', async () => {
+  it('at the very moment of a grant: the permit comes back, or ends with the worker', async () => {
     for (const robust of [true, false]) {
       for (const i of upTo(6)) {
         const semaphore = taken(1, { arena, robust });
@@ -238,7 +235,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
         semaphore.release();
         if (i % 2) await turn();
         await dying.kill();
-        // Of what is not robust it may have seen the grant.
+        // Of a semaphore that is not robust the worker may have seen the grant.
         if (robust) expect(semaphore.available).toBe(1);
         else expect(semaphore.inspect()).toMatchObject({ waiting: 0, cancelled: 0 });
         semaphore.dispose();
@@ -270,7 +267,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
     },
   );
 
-  it('with a time-out is like one without', async () => {
+  it('with a time-out behaves like one without', async () => {
     const semaphore = taken(1, { arena });
     const dying = recruit(arena);
     await park(semaphore, dying, 3, { timeout: 600_000 });
@@ -286,7 +283,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
   });
 
   it.each([false, true])(
-    'with promises that were granted and not told: their permits go on (robust: %s)',
+    'with promises that were granted and not settled: their permits go on (robust: %s)',
     async (robust) => {
       const semaphore = taken(4, { arena, robust });
       const dying = recruit(arena);
@@ -298,7 +295,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
       expect(semaphore.available).toBe(0);
       await dying.kill();
       expect(semaphore.available).toBe(3);
-      // It never had them, so it did not die with them.
+      // The worker never had the permits, so it did not die as their owner.
       const guard = semaphore.hold(3);
       expect(guard.ownerDied).toBe(false);
       guard.release();

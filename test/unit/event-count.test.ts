@@ -1,4 +1,4 @@
-/** EventCount and Sequencer in one thread; with others they are in stress/by-key.test.ts. */
+/** EventCount and Sequencer in one thread; stress/by-key.test.ts has several. */
 import { Arena, DisposedError } from 'taketurns';
 import { EventCount, Sequencer, TicketSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';

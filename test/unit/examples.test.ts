@@ -1,4 +1,4 @@
-/** The programs that people start from: the README's first example, and everything in examples/. */
+/** The programs that people start from: the examples of the README, and the programs in examples/. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,7 @@ describe('examples', () => {
     'stop-cleanly.mjs':
       /^exit codes 0 0 0\nevery job that was begun is finished\n0 waiting, 1 permit free\n$/,
   };
-  // It serves until it is ended: package-tests/test/browser-example.test.ts.
+  // The browser example serves until it is ended; package-tests/test/browser-example.test.ts runs it.
   const servers = ['browser.mjs'];
 
   it('are all known here', () => {
@@ -44,7 +44,7 @@ describe('the README', () => {
   const readme = readFileSync(`${root}README.md`, 'utf8');
   const first = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
   const use = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
-  // Inside the package, where its own name leads to it.
+  // The folder is inside the package, where the package's own name resolves to it.
   const folder = `${root}build/readme`;
 
   beforeAll(() => mkdirSync(folder, { recursive: true }));

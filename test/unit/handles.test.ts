@@ -1,4 +1,4 @@
-/** Handles: how threads come to share a semaphore, and what is no handle. */
+/** Handles: how threads come to share a semaphore, and which values are refused as handles. */
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { Arena, DisposedError, Semaphore } from 'taketurns';
 import {
@@ -42,7 +42,7 @@ describe('a handle', () => {
     expect(structuredClone(handle)).toMatchObject({ address: handle.address, generation: handle.generation });
   });
 
-  it('names its arena by one object, which a message with several handles so holds once', () => {
+  it('names its arena by one object, so that a message with several handles holds it once', () => {
     const arena = new Arena();
     expect(new Semaphore(1, { arena }).handle.arena).toBe(new TwaSemaphore(1, { arena }).handle.arena);
     expect(arena.handle.isDefault).toBe(false);
@@ -72,7 +72,7 @@ describe('a handle', () => {
     }
   });
 
-  it('costs no instance of the core, where the thread is attached, however it has come', () => {
+  it('makes no new instance of the core in an attached thread, however it came', () => {
     const semaphore = new Semaphore(1, { arena: new Arena() });
     const { Instance } = WebAssembly;
     let made = 0;
@@ -141,7 +141,7 @@ describe('from refuses', () => {
         expect(() => Kind.from(handle as never)).toThrow(
           new TypeError(`${Kind.name}.from: handle must be of a ${Kind.name}, but it is of a ${Other.name}`),
         );
-        // Nor does a lie help: the object itself says what it is.
+        // A false claim does not help: the object itself has its kind.
         expect(() => Kind.from({ ...handle, kind: Kind.name } as never)).toThrow(
           new TypeError(`${Kind.name}.from: handle: the object there is of another kind, not a ${Kind.name}`),
         );
@@ -197,7 +197,7 @@ describe('from refuses', () => {
     expect(semaphore.available).toBe(1);
   });
 
-  it('numbers that are the right ones but for a multiple of 2^32', () => {
+  it('numbers that differ from the right ones by a multiple of 2^32', () => {
     const { handle } = new Semaphore(1);
     for (const off of [2 ** 32, -(2 ** 32)]) {
       expect(() => Semaphore.from({ ...handle, address: handle.address + off })).toThrow(/disposed|damaged/);
@@ -207,7 +207,7 @@ describe('from refuses', () => {
     }
   });
 
-  it('an arena that is none', () => {
+  it('a value that is no arena', () => {
     const { handle } = new Semaphore(1);
     for (const arena of [
       undefined,

@@ -1,4 +1,4 @@
-/** What core/algorithms/hashes.ts promises of each hash, by the compiled function itself. */
+/** Each hash keeps what core/algorithms/hashes.ts promises of it, in the compiled function itself. */
 import { readFileSync } from 'node:fs';
 import { Arena } from 'taketurns';
 import { ChainSemaphore, ChannelSemaphore, LocationSemaphore, TwaSemaphore } from 'taketurns/algorithms';
@@ -23,7 +23,7 @@ const STARTS = [0n, 1n, 77n, 2n ** 32n - 5n, 2n ** 61n + 3n, -4n];
 
 const slots = (kind: number, semaphore: number, first: bigint, count: number, of = SLOTS): number[] =>
   Array.from({ length: count }, (_, i) => hash(kind, semaphore, first + BigInt(i), of - 1));
-/** How far apart two slots are, the array taken for a ring. */
+/** Returns how far apart two slots are, on the array taken as a ring. */
 const apart = (a: number, b: number): number => Math.min((a - b + SLOTS) % SLOTS, (b - a + SLOTS) % SLOTS);
 const neighbours = (row: readonly number[]): [number, number][] =>
   row.slice(1).map((slot, i) => [row[i] as number, slot]);
@@ -42,12 +42,12 @@ describe.each(NAMES.map((name, kind) => [name, kind] as const))('the hash %s', (
   });
 
   it.each([1, 2, 4, PAGE, SLOTS])(
-    'meets each of %i slots, and as often, wherever a row of tickets begins',
+    'meets each of %i slots equally often, wherever a row of tickets begins',
     (of) => {
       const each = name === 'paired' ? 2 : 1;
       for (const semaphore of semaphores) {
         for (const start of STARTS) {
-          // A pair is not torn, or its slot is met at both ends of the row.
+          // A pair is kept whole, or its slot would appear at both ends of the row.
           const first = name === 'paired' ? start & ~1n : start;
           const met = new Map<number, number>();
           for (const slot of slots(kind, semaphore, first, each * of, of))
@@ -85,7 +85,7 @@ it('paired gives two in a row one slot', () => {
   }
 });
 
-it('orbit stays in a page for a page of tickets, where the multiplier goes through many', () => {
+it('orbit stays in a page for a page of tickets, where the multiplier visits many', () => {
   for (const semaphore of semaphores) {
     for (const start of STARTS) {
       expect(pages(slots(2, semaphore, start, PAGE))).toBeLessThanOrEqual(2);
@@ -101,9 +101,9 @@ it('gray has no stride, where the multiplier has one', () => {
   }
 });
 
-it('mixed parts two semaphores that go in step, where the multiplier keeps them together', () => {
+it('mixed separates two semaphores whose tickets advance together, where the multiplier does not', () => {
   const [a, b] = [objects[0] as number, objects[1] as number];
-  /** Of a round of tickets that two semaphores take in step, so many apart, how many collide at most. */
+  /** Two semaphores take a round of tickets together, so many apart. Returns how many of these collide at most. */
   const worst = (kind: number): number => {
     const mine = slots(kind, a, 0n, SLOTS);
     const theirs = slots(kind, b, 0n, SLOTS);
@@ -116,7 +116,7 @@ it('mixed parts two semaphores that go in step, where the multiplier keeps them 
 });
 
 describe.each([TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore])('%o', (Kind) => {
-  it('says which hashes there are', () => {
+  it('names the hashes in the error for a wrong one', () => {
     const arena = new Arena({ slots: 4 });
     expect(() => new Kind(1, { arena, hash: 'grey' as never })).toThrow(
       new RangeError(

@@ -1,4 +1,4 @@
-/** Guards: permits that go back once. */
+/** Guards give their permits back exactly once. */
 import { HeldPermits, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 
@@ -24,7 +24,7 @@ describe('hold', () => {
     expect(semaphore.available).toBe(1);
   });
 
-  it('holds one permit where no number is given', () => {
+  it('holds one permit if no number is given', () => {
     const semaphore = new Semaphore(2);
     const held = semaphore.hold();
     expect(held.permits).toBe(1);
@@ -33,7 +33,7 @@ describe('hold', () => {
     expect(semaphore.available).toBe(2);
   });
 
-  it('holds nothing when there was a bad number', () => {
+  it('holds nothing after a bad number', () => {
     const semaphore = new Semaphore(2);
     expect(() => semaphore.hold(0)).toThrow(RangeError);
     expect(semaphore.available).toBe(2);
@@ -85,7 +85,7 @@ describe('holdAsync', () => {
 });
 
 describe('a guard', () => {
-  it('gives back once, by whatever way and however often it is told to', async () => {
+  it('gives back once, by whatever method and however often it is called', async () => {
     const semaphore = new Semaphore(5);
     const held = semaphore.hold(2);
     held.release();

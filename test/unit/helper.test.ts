@@ -1,6 +1,6 @@
 /**
- * What takes the place of Atomics.waitAsync in old browsers: helper workers. Node has no such workers; here a thread of
- * Node runs their code.
+ * Old browsers lack Atomics.waitAsync; helper workers take its place. Node has no such workers, so a thread of Node
+ * runs their code here.
  */
 import { resolveObjectURL } from 'node:buffer';
 import { Worker as Thread } from 'node:worker_threads';
@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 const threads: Thread[] = [];
 
-/** As much of a web worker as the helper needs. */
+/** The part of a web worker that the helper needs. */
 class FakeWorker {
   onmessage: ((event: { data: unknown }) => void) | undefined;
   onerror: ((event: { preventDefault(): void }) => void) | undefined;
@@ -38,7 +38,7 @@ class FakeWorker {
   }
 }
 
-/** A worker that a policy refuses: the error comes later. */
+/** A worker that a policy refuses: its error comes later. */
 class RefusedWorker extends FakeWorker {
   constructor() {
     super('blob:nothing');
@@ -71,17 +71,17 @@ afterEach(async () => {
 describe('a helper', () => {
   beforeEach(() => load(FakeWorker));
 
-  it('is not asked when the word has changed already', () => {
+  it('is not used when the word has changed already', () => {
     expect(waitAsync(words(), 0, 1).async).toBe(false);
     expect(threads).toHaveLength(0);
   });
 
-  it('tells of a notify, and is used again', async () => {
+  it('reports a notify, and is used again', async () => {
     const array = words();
     for (let i = 0; i < 3; i++) {
       const { async, value } = waitAsync(array, 1, 0);
       expect(async).toBe(true);
-      // The word stays as it is, so that no timer could see anything.
+      // The word keeps its value, so only the notify can end the wait.
       await until(() => Atomics.notify(array, 1) === 1, 'it waits');
       await value;
     }
@@ -114,7 +114,7 @@ describe('a helper that is refused', () => {
         }
       },
     ],
-  ])('%s: a timer looks, and the console is told once', async (_, Worker) => {
+  ])('%s: a timer polls, and the console gets one warning', async (_, Worker) => {
     await load(Worker);
     const told = vi.spyOn(console, 'error').mockImplementation(() => {});
     const array = words();

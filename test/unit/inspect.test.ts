@@ -1,4 +1,4 @@
-/** What an arena, a semaphore and a mutex tell of themselves: `stats` and `inspect`. */
+/** What an arena, a semaphore and a mutex report about themselves in `stats` and `inspect`. */
 import { threadId } from 'node:worker_threads';
 import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import {
@@ -19,7 +19,7 @@ const block = (thread: Member, { handle }: Semaphore, permits: number) =>
   thread.run('enter', { handle, permits: [permits] });
 
 describe('inspect', () => {
-  it('is a plain object, which says what a fresh semaphore is', () => {
+  it('is a plain object, which describes a fresh semaphore', () => {
     const semaphore = new Semaphore(3, { max: 5, arena: new Arena() });
     expect(semaphore.inspect()).toStrictEqual({
       permits: 3,
@@ -36,7 +36,7 @@ describe('inspect', () => {
     });
   });
 
-  it('counts what is out, whoever took it, and goes below 0 with what was made', () => {
+  it('counts the permits that are out, and goes below 0 when permits were made', () => {
     const semaphore = new Semaphore(3, { arena: new Arena() });
     semaphore.acquire(2);
     expect(semaphore.inspect()).toMatchObject({ out: 2, available: 1 });
@@ -44,7 +44,7 @@ describe('inspect', () => {
     expect(semaphore.inspect()).toMatchObject({ out: -1, available: 4 });
   });
 
-  it('counts blocked threads and promises, and tells the longest wait', async () => {
+  it('counts blocked threads and promises, and reports the longest wait', async () => {
     const semaphore = new Semaphore(1, { arena: new Arena() });
     semaphore.acquire();
     const blocked = block(member(), semaphore, 2);
@@ -72,7 +72,7 @@ describe('inspect', () => {
     expect(semaphore.inspect()).toMatchObject({ cancelled: 0, waiting: 0, out: 0 });
   });
 
-  it('names those who hold permits of a robust semaphore', () => {
+  it('names the threads that hold permits of a robust semaphore', () => {
     const arena = new Arena();
     const semaphore = new Semaphore(3, { robust: true, arena });
     semaphore.acquire(2);
@@ -82,7 +82,7 @@ describe('inspect', () => {
     expect(semaphore.inspect().holders).toEqual([]);
   });
 
-  it('looks at its own waiters alone', async () => {
+  it('counts only waiters of its own semaphore', async () => {
     const arena = new Arena();
     const [one, two] = [new Semaphore(0, { arena }), new Semaphore(0, { arena })];
     const promise = one.acquireAsync();
@@ -91,7 +91,7 @@ describe('inspect', () => {
     await promise;
   });
 
-  it('throws when it is disposed of', () => {
+  it('throws after dispose', () => {
     const semaphore = new Semaphore(1, { arena: new Arena() });
     semaphore.dispose();
     expect(() => semaphore.inspect()).toThrow(DisposedError);
@@ -110,7 +110,7 @@ describe('inspect of a mutex', () => {
     ownerDeaths: 0,
   };
 
-  it('is a plain object, which says who is the owner', () => {
+  it('is a plain object, which names the owner', () => {
     const arena = new Arena();
     const mutex = new Mutex({ arena, bypass: 100 });
     expect(mutex.inspect()).toStrictEqual(fresh);
@@ -123,7 +123,7 @@ describe('inspect of a mutex', () => {
     expect(arena.stats().holders).toBe(0);
   });
 
-  it('counts who waits, the head as those in line, threads and promises, and tells the longest wait', async () => {
+  it('counts the waiters, with the head, threads and promises, and reports the longest wait', async () => {
     const arena = new Arena();
     const mutex = new Mutex({ arena });
     mutex.lock();
@@ -145,7 +145,7 @@ describe('inspect of a mutex', () => {
     expect(arena.stats()).toMatchObject({ waiting: 0, longestWait: 0, holders: 0 });
   });
 
-  it('tells how long a promise has waited that is the head', async () => {
+  it('reports how long the head has waited, if it is a promise', async () => {
     const arena = new Arena();
     const mutex = new Mutex({ arena });
     mutex.lock();
@@ -172,7 +172,7 @@ describe('inspect of a mutex', () => {
     expect(mutex.inspect()).toMatchObject({ timeouts: 3, waiting: 0 });
   });
 
-  it('throws when it is disposed of', () => {
+  it('throws after dispose', () => {
     const mutex = new Mutex({ arena: new Arena() });
     mutex.dispose();
     expect(() => mutex.inspect()).toThrow(DisposedError);
@@ -180,7 +180,7 @@ describe('inspect of a mutex', () => {
 });
 
 describe('stats', () => {
-  it('names the threads, who is blocked, and for how long', async () => {
+  it('names the threads, and says which are blocked and for how long', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(0, { arena });
     const { thread } = arena.thread;
@@ -210,7 +210,7 @@ describe('stats', () => {
     expect(before.objects).toEqual({ used: 0, capacity: 7 });
     expect(before.elements.capacity).toBe(11 + 2 * 3 + 2 * 7);
     const semaphore = new Semaphore(0, { arena });
-    // The attachment takes one.
+    // The attachment takes one element.
     expect(arena.stats()).toMatchObject({
       objects: { used: 1 },
       elements: { used: before.elements.used + 1 },
@@ -219,12 +219,12 @@ describe('stats', () => {
     expect(arena.stats()).toMatchObject({ objects: { used: 0 }, elements: { used: before.elements.used } });
   });
 
-  it('counts who came to a bucket where another stood', async () => {
+  it('counts waiters that came to a bucket where another stood', async () => {
     const arena = new Arena({ slots: 1 });
     const semaphore = new Semaphore(0, { arena });
     const blocked = (): number => arena.stats().threads.filter((thread) => thread.blocked).length;
     const first = block(member(), semaphore, 1);
-    // Two that come at the same moment may each find the bucket empty.
+    // Two threads that come at the same moment may each find the bucket empty.
     await until(() => blocked() === 1);
     const waits = [first, block(other(), semaphore, 1)];
     await until(() => blocked() === 2);
@@ -234,14 +234,14 @@ describe('stats', () => {
     expect(arena.stats().futileWakes).toBe(0);
   });
 
-  it('counts who was woken and is not due, of a Semaphore and where all sleep on one word', async () => {
+  it('counts waiters that were woken and are not due, for a Semaphore and where all sleep on one word', async () => {
     for (const make of [Semaphore, TicketSemaphore]) {
       const arena = new Arena();
       const semaphore = new make(0, { arena, spin: 0 });
       const memory = new Memory(arena);
       const words = new Int32Array(arena.handle.memory.buffer);
       const wait = member().run('enter', { handle: semaphore.handle });
-      // As a notify that comes late: it may be there before the thread sleeps, so it comes again.
+      // The notify stands for a late one. It may come before the thread sleeps, so it is repeated.
       await until(() => {
         const sleepsOn =
           make === Semaphore ? memory.elementsIn(at('WAITING')) : [semaphore.handle.address + at('GRANT')];

@@ -1,12 +1,12 @@
 /**
- * A thread that survives an interruption in the middle of a call: the engine ends the call by an exception
- * that no code of the library sees. What the thread had queued stays queued, as a killed thread's would; what
- * it does next must be right all the same.
+ * A thread survives an interruption in the middle of a call: the runtime ends the call by an exception that no code of
+ * the library sees. The thread's request stays queued, as that of a killed thread would, and the thread's later calls
+ * must still be right.
  */
 import { runInThisContext } from 'node:vm';
 import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-// The core of this very thread, for half a call.
+// The attachment gives this thread's own core, for half a call.
 import { attachmentOf } from '../../dist/arena.js';
 import { team } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -18,7 +18,7 @@ function interruptedAcquire(semaphore: Semaphore): void {
 }
 
 describe('after an interrupted acquire', () => {
-  it('the next one is not admitted on the strength of it', () => {
+  it('the next acquire does not take the grant of the interrupted one', () => {
     const semaphore = new Semaphore(0, { arena: new Arena() });
     interruptedAcquire(semaphore);
     interruptedAcquire(semaphore);
@@ -26,7 +26,7 @@ describe('after an interrupted acquire', () => {
     expect(semaphore.tryAcquire()).toBe(false);
   });
 
-  it('the thread waits in line behind what it left there, and is served', async () => {
+  it('the thread waits in line behind its interrupted request, and is served', async () => {
     const semaphore = new Semaphore(0, { arena: new Arena() });
     interruptedAcquire(semaphore);
     let served = false;
@@ -53,7 +53,7 @@ describe('after an interrupted acquire', () => {
     interruptedAcquire(new Semaphore(0, { arena }));
   });
 
-  it('a release by the thread still wakes whose turn has come', async () => {
+  it('a release by the thread still wakes the waiters whose turn has come', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(0, { arena });
     const log: string[] = [];
@@ -67,14 +67,14 @@ describe('after an interrupted acquire', () => {
 });
 
 describe('after an interrupted release', () => {
-  it('the next one that has somebody to wake finishes it, promises of the thread included', async () => {
+  it('the next release that wakes a waiter finishes it, promises of the thread included', async () => {
     const arena = new Arena();
     const first = new Semaphore(0, { arena });
     const second = new Semaphore(0, { arena });
     const log: string[] = [];
     first.acquireAsync().then(() => log.push('first'));
     second.acquireAsync().then(() => log.push('second'));
-    // The half that an exhausted stack would leave undone is never called.
+    // An exhausted stack would leave the second half undone: it is never called.
     expect(attachmentOf(arena as never).core.release(first.handle.address, 1)).not.toBe(0);
     second.release();
     await until(() => log.length === 2, 'both are in');
@@ -85,14 +85,14 @@ describe('after an interrupted release', () => {
 describe('after an interrupted wait for a mutex', () => {
   const worker = team(1);
 
-  it('the next one comes to its end', async () => {
+  it('the next wait ends', async () => {
     const [held, other] = [new Mutex(), new Mutex()];
     other.lock();
     worker[0]?.run('mutex-die', { handle: held.handle, other: other.handle });
     await until(() => held.locked, 'the worker has the lock');
     Object.assign(globalThis, { interrupted: held });
     expect(() => runInThisContext('interrupted.lock()', { timeout: 50 })).toThrow(/execution timed out/);
-    // If the thread were still thought to be asleep, it would never wake up again.
+    // If the core still took the thread for asleep, it would never wake up again.
     expect(() => runInThisContext('interrupted.lock({ timeout: 20 })', { timeout: 10_000 })).toThrow(
       TimeoutError,
     );
@@ -104,21 +104,21 @@ describe('after an interrupted wait for a mutex', () => {
 describe('after an interrupted call, a promise that is the head of a mutex', () => {
   const crowd = team(1);
 
-  /** A mutex that a worker holds, and a promise of this thread that is its head waiter. */
+  /** Makes a mutex that a worker holds, and a promise of this thread that is its head. */
   async function head(patience?: { timeout: number }) {
     const mutex = new Mutex();
     await crowd[0]?.run('mutex-hold', { handle: mutex.handle });
     return { mutex, promise: patience ? mutex.lockAsync(patience) : mutex.lockAsync() };
   }
 
-  /** A semaphore that has no permit for who comes next, though an acquire of the thread was cut short. */
+  /** Checks that a semaphore admits no request for the sake of an acquire that was cut short. */
   function expectNoPermit(): void {
     const semaphore = new Semaphore(0);
     expect(() => semaphore.acquire(1, { timeout: 5 })).toThrow(TimeoutError);
     expect(semaphore.available).toBe(0);
   }
 
-  it('gets the lock: the next acquire is not admitted on the strength of the one cut short', async () => {
+  it('gets the lock: the next acquire does not take the grant of the interrupted one', async () => {
     const { mutex, promise } = await head();
     interruptedAcquire(new Semaphore(0));
     await crowd[0]?.run('mutex-unlock', { handle: mutex.handle });
@@ -135,7 +135,7 @@ describe('after an interrupted call, a promise that is the head of a mutex', () 
     await crowd[0]?.run('mutex-unlock', { handle: mutex.handle });
   });
 
-  it('gets the lock: what was cut short waits for another mutex no more', async () => {
+  it('gets the lock: the interrupted call waits for the other mutex no more', async () => {
     const { mutex, promise } = await head();
     const other = new Mutex({ bypass: 0 });
     await crowd[0]?.run('mutex-hold', { handle: other.handle });

@@ -1,4 +1,4 @@
-/** The semaphores of Listings 3 to 5 in one thread; with others they are in stress/listings.test.ts. */
+/** The semaphores of Listings 3 to 5 in one thread; stress/listings.test.ts has several. */
 import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
 import {
   ChainSemaphore,
@@ -66,10 +66,10 @@ describe.each(kinds)('%s', (_, Kind, options) => {
     expect(() => same.acquire()).toThrow(DisposedError);
   });
 
-  it('needs an element for its thread, and says so when it is made', async () => {
+  it('needs an element for its thread, and throws when it is made without one', async () => {
     const arena = new Arena({ waiters: 8, threads: 1, objects: 2 });
     const hog = new Semaphore(0, { arena });
-    // Two that ask alike would share an element.
+    // Two neighbours that ask for the same number would share an element.
     const asked = Array.from({ length: 20 }, (_, i) => hog.acquireAsync(1 + (i % 2)).catch(() => {}));
     const refusals: string[] = [];
     const make = () => {

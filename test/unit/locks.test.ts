@@ -1,4 +1,4 @@
-/** The locks of the papers in one thread and with one other; crowds are in stress/locks.test.ts. */
+/** The locks of the papers in one thread and with one other; stress/locks.test.ts has crowds of threads. */
 import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
 import { TicketSemaphore, TwaLock } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
     }
   });
 
-  it('refuses to be locked twice by one thread, and unlocked by who does not hold it', () => {
+  it('refuses to be locked twice by one thread, and unlocked by a thread that does not hold it', () => {
     const lock = new Class();
     const same = Class.from(lock.handle);
     const twice = `${kind}.lock: this thread holds the lock already, and would wait for itself for ever`;
@@ -40,7 +40,7 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
     expect(lock.tryLock()).toBe(true);
   });
 
-  it("is another thread's while that holds it", async () => {
+  it('cannot be taken while another thread holds it', async () => {
     const lock = new Class();
     lock.lock();
     await expect(member().run('misuse-lock', { handle: lock.handle })).rejects.toThrow(
@@ -79,7 +79,7 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
     expect(Class.open('another', { arena }).tryLock()).toBe(true);
   });
 
-  it('is no other kind', () => {
+  it('cannot be opened as another kind', () => {
     const { handle } = new TicketSemaphore(1);
     expect(() => Class.from(handle as never)).toThrow(
       new TypeError(`${kind}.from: handle must be of a ${kind}, but it is of a TicketSemaphore`),
@@ -114,14 +114,14 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
       expect(() => one.handle).toThrow(DisposedError);
       expect(one.unlock()).toBeUndefined();
     }
-    // Nothing is left of it for the next one.
+    // Nothing of it is left for the next lock in this memory.
     const next = new Class({ arena });
     next.lock();
     next.unlock();
     expect(next.tryLock()).toBe(true);
   });
 
-  it('cancelled by dispose when this thread holds it', () => {
+  it('can be disposed of by the thread that holds it', () => {
     const arena = new Arena({ objects: 1 });
     const lock = new Class({ arena });
     const same = Class.from(lock.handle);
@@ -141,7 +141,7 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
 describe.each(LOCKS.filter(({ kind }) => ['McsLock', 'ClhLock', 'ReciprocatingLock'].includes(kind)))(
   'the queue nodes of a $kind',
   ({ kind, Class }) => {
-    it("run out with an error, come back, and are the arena's again when the thread ends", async () => {
+    it('run out with an error, come back, and return to the arena when the thread ends', async () => {
       const arena = new Arena({ objects: 8, threads: 4, waiters: 8 });
       const memory = new Memory(arena);
       const locks = Array.from({ length: 7 }, () => new Class({ arena }));

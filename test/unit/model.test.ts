@@ -1,6 +1,6 @@
 /**
- * Random sequences of operations against a model that is plain to see: a count of permits and a queue. After
- * each step the semaphore must tell what the model tells, and promises must have been settled in its order.
+ * Runs random sequences of operations on a semaphore and on a plain model, a count of permits and a queue. After each
+ * step both must report the same, and promises must have been settled in the model's order.
  */
 import fc from 'fast-check';
 import { Arena, DisposedError, Semaphore } from 'taketurns';
@@ -22,7 +22,7 @@ class Model {
     this.ticket = ticket;
   }
 
-  /** Whether it may have them at once. */
+  /** Returns whether the request gets its permits at once. */
   take(n: number): boolean {
     if (this.queue.length > 0 || n > this.available) return false;
     this.available -= n;
@@ -30,7 +30,7 @@ class Model {
     return true;
   }
 
-  /** The labels of those whose turn has come. Permits that a waiter at the head cannot use yet are kept for it. */
+  /** Returns the labels of the waiters whose turn has come. Permits that the head cannot use yet are kept for it. */
   give(n: number): number[] {
     this.available += n;
     const due: number[] = [];
@@ -95,7 +95,7 @@ describe.each([1, 2, 64])('a waiting array of %i', (slots) => {
   const arena = new Arena({ objects: SEMAPHORES, threads: 2, waiters: 512, slots });
   const memory = new Memory(arena);
 
-  it('does as the model does', async () => {
+  it('behaves as the model does', async () => {
     await fc.assert(
       fc.asyncProperty(
         steps,
@@ -139,7 +139,7 @@ describe.each([1, 2, 64])('a waiting array of %i', (slots) => {
               }
             } else if (step.kind === 'release') {
               const { n } = step;
-              // As the library counts: what waiters will take does not count as available.
+              // As in the library, permits that waiters will take do not count as available.
               const owed = model.queue.reduce((sum, waiter) => sum + waiter.n, 0);
               if (!model.disposed && model.available - owed + n > model.max) {
                 expect(() => semaphore.release(n)).toThrow(RangeError);
@@ -153,14 +153,14 @@ describe.each([1, 2, 64])('a waiting array of %i', (slots) => {
             } else if (step.kind === 'tryAcquire') {
               expect(semaphore.tryAcquire(step.n)).toBe(model.take(step.n));
             } else if (model.take(step.n)) {
-              // It would block for ever otherwise: nobody else is here to release.
+              // It would block for ever otherwise, since no other thread is here to release.
               semaphore.acquire(step.n);
               expect(lastTicket(arena)).toBe(model.ticket - BigInt(step.n));
             }
             await reactions();
             expect(log).toEqual(expected);
             expect(semaphore.waiting).toBe(model.queue.length);
-            // Permits that a waiter at the head cannot use yet are not to be had.
+            // Permits that the head cannot use yet are not available.
             expect(semaphore.available).toBe(model.queue.length ? 0 : model.available);
           }
           for (const { semaphore } of made) semaphore.dispose();

@@ -1,6 +1,6 @@
 /**
- * Threads that die as the owner of a mutex, or while they wait for it. Every moment of that is in check/; threads that
- * are killed at random are in test/stress/mutex.test.ts.
+ * Threads die as the owner of a mutex, or while they wait for it. The search in check/ covers every moment;
+ * test/stress/mutex.test.ts kills threads at random.
  */
 import { Arena, Mutex } from 'taketurns';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ async function end(member: Member, way: Way): Promise<void> {
   }
 }
 
-/** A mutex of which a worker is the owner. */
+/** Makes a mutex that a worker owns. */
 async function owned(arena: Arena): Promise<{ mutex: Mutex; owner: Member }> {
   const mutex = new Mutex({ arena });
   const owner = recruit(arena);
@@ -39,7 +39,7 @@ async function owned(arena: Arena): Promise<{ mutex: Mutex; owner: Member }> {
   return { mutex, owner };
 }
 
-/** Has a worker block in lock. Fulfilled when it waits. */
+/** Has a worker block in lock. The promise is fulfilled when the worker waits. */
 async function park(mutex: Mutex, member: Member): Promise<Promise<boolean>[]> {
   const before = mutex.waiting;
   const locked = member.run<boolean>('mutex-lock-once', { handle: mutex.handle });
@@ -52,7 +52,7 @@ function expectFree(mutex: Mutex, ownerDeaths: number): void {
 }
 
 describe.each(ways)('a worker that ends by %s', (way) => {
-  it('as the owner: who locks next learns of it, and only that one', async () => {
+  it('as the owner: the next owner learns of it, and only that one', async () => {
     const { mutex, owner } = await owned(new Arena());
     await end(owner, way);
     expectFree(mutex, 1);
@@ -91,14 +91,14 @@ describe.each(ways)('a worker that ends by %s', (way) => {
     const owner = recruit(arena);
     await owner.run('mutex-hold', { handle: mutex.handle, exit: true });
     await end(owner, way);
-    // Nothing of a thread that is terminated runs any more.
+    // A terminated thread runs no exit handler.
     expectFree(mutex, way === 'terminate' ? 1 : 0);
     expect(mutex.hold().ownerDied).toBe(way === 'terminate');
     mutex.unlock();
   });
 });
 
-// A worker stays alive while promises of it wait, so that it does not leave by itself.
+// A worker stays alive while promises of it wait, so it cannot end by itself.
 describe.each(ways.filter((way) => way !== 'leaving'))('a worker that ends by %s', (way) => {
   it('while promises of it wait, as the head and in line: those behind them move up', async () => {
     const arena = new Arena();
@@ -119,7 +119,7 @@ describe.each(ways.filter((way) => way !== 'leaving'))('a worker that ends by %s
 });
 
 describe('a worker that aborts in an exit handler', () => {
-  it('what had waited as the head: the mutex has given that up once', async () => {
+  it('the promise that was the head: it is cancelled once', async () => {
     const mutex = new Mutex({ arena: new Arena() });
     mutex.lock();
     const ending = new Member();
@@ -177,12 +177,12 @@ describe('a worker that is killed', () => {
     expectFree(second.mutex, 1);
   });
 
-  it('and then the next owner: who locks after it learns of that death alone', async () => {
+  it('and then the next owner: the owner after that learns of the second death alone', async () => {
     const arena = new Arena();
     const { mutex, owner } = await owned(arena);
     const next = recruit(arena);
     await owner.kill();
-    // It has learnt of the first death, and dies in turn.
+    // This owner has learned of the first death, and then dies itself.
     await next.run('mutex-hold', { handle: mutex.handle });
     await next.kill();
     expect(mutex.inspect().ownerDeaths).toBe(2);
@@ -216,7 +216,7 @@ describe('onOwnerDied', () => {
     mutex.unlock();
   });
 
-  it('that unlocks and throws, and the next owner dies too: both deaths are told', async () => {
+  it('that unlocks and throws, and the next owner dies too: both deaths are reported', async () => {
     const arena = new Arena();
     const { mutex, owner } = await owned(arena);
     const next = recruit(arena);
@@ -226,7 +226,7 @@ describe('onOwnerDied', () => {
       void next.run('mutex-hold', { handle: mutex.handle, told });
       while (mutex.waiting === 0);
       mutex.unlock();
-      // It has asked for deaths by then, and is told of none.
+      // By then the next owner has asked for deaths, and has learned of none.
       while (Atomics.load(told, 0) === 0);
       throw new Error('beyond repair');
     };
@@ -240,7 +240,7 @@ describe('onOwnerDied', () => {
     expect(deaths).toEqual([2]);
   });
 
-  it('that disposes of the mutex and throws: what is made in its place knows of no death', async () => {
+  it('that disposes of the mutex and throws: a new mutex in its place knows of no death', async () => {
     const arena = new Arena({ objects: 1 });
     const { mutex, owner } = await owned(arena);
     await owner.kill();
@@ -254,7 +254,7 @@ describe('onOwnerDied', () => {
     expect(next?.hold().ownerDied).toBe(false);
   });
 
-  it('of a promise that waited is called when unlock has returned', async () => {
+  it('is called for a promise that waited, which then holds the lock', async () => {
     const { mutex, owner } = await owned(new Arena());
     const promise = mutex.lockAsync();
     let calls = 0;
@@ -269,7 +269,7 @@ describe('onOwnerDied', () => {
   });
 });
 
-it('a thread with a promise that waits may not block for the same lock: it would wait for itself', async () => {
+it('a thread with a waiting promise may not block for the same lock, since it would wait for itself', async () => {
   const { mutex, owner } = await owned(new Arena());
   const promises = [mutex.lockAsync(), mutex.lockAsync()];
   for (const patience of [undefined, { timeout: 60_000 }])

@@ -1,10 +1,10 @@
-/** Mutex, in one thread: what each member does, and what it refuses. */
+/** Mutex in one thread: the effect of each member, and the calls that it refuses. */
 import { Arena, HeldLock, Mutex, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 
 describe('lock and unlock', () => {
-  it('make the thread the owner, and no more', () => {
+  it('make the thread the owner, and end that', () => {
     const mutex = new Mutex();
     expect([mutex.held, mutex.locked]).toEqual([false, false]);
     for (let i = 0; i < 3; i++) {
@@ -15,7 +15,7 @@ describe('lock and unlock', () => {
     }
   });
 
-  it('refuse what would wait for itself, and who is no owner', () => {
+  it('refuse a second lock by the owner, and an unlock by another thread', () => {
     const mutex = new Mutex();
     expect(() => mutex.unlock()).toThrow(/not the owner, nobody is/);
     mutex.lock();
@@ -29,7 +29,7 @@ describe('lock and unlock', () => {
     expect([mutex.locked, mutex.waiting]).toEqual([false, 0]);
   });
 
-  it('of several at once do not mix them up', () => {
+  it('of several mutexes at once do not mix them up', () => {
     const [a, b] = [new Mutex(), new Mutex()];
     a.lock();
     b.lock();
@@ -57,7 +57,7 @@ describe('options', () => {
   });
 });
 
-it('has nothing of what was in its place before', () => {
+it('keeps nothing of the object that had its memory before', () => {
   const arena = new Arena({ objects: 1 });
   const former = new Mutex({ arena });
   const { address } = former.handle;
@@ -104,7 +104,7 @@ describe('guards', () => {
     expect(mutex.locked).toBe(false);
   });
 
-  it('runExclusive unlocks whatever comes', async () => {
+  it('runExclusive unlocks however its function ends', async () => {
     const mutex = new Mutex();
     expect(await mutex.runExclusive(async () => mutex.held)).toBe(true);
     await expect(
@@ -135,7 +135,7 @@ describe('lockAsync', () => {
     expect([mutex.locked, mutex.waiting]).toEqual([false, 0]);
   });
 
-  it('is refused in time, as the head and behind it, and leaves nothing behind', async () => {
+  it('times out, as the head and behind it, and leaves nothing behind', async () => {
     const mutex = new Mutex();
     mutex.lock();
     const abort = new AbortController();
@@ -176,7 +176,7 @@ describe('lockAsync', () => {
     expect([mutex.held, mutex.waiting]).toEqual([false, 0]);
   });
 
-  it('waits: then its thread may not block for the same lock', async () => {
+  it('keeps its thread from blocking for the same lock while it waits', async () => {
     const mutex = new Mutex();
     mutex.lock();
     const promises = [mutex.lockAsync(), mutex.lockAsync()];
@@ -190,7 +190,7 @@ describe('lockAsync', () => {
     expect([mutex.held, mutex.waiting]).toEqual([false, 0]);
   });
 
-  it('is aborted because something else was disposed of: the mutex is not', async () => {
+  it('may be aborted with a DisposedError of another object; the mutex stays open', async () => {
     const [mutex, disposed] = [new Mutex(), new Mutex()];
     disposed.dispose();
     mutex.lock();
@@ -213,7 +213,7 @@ describe('lockAsync', () => {
     mutex.unlock();
   });
 
-  it('is not overtaken by who comes later', async () => {
+  it('is not overtaken by a later request', async () => {
     const mutex = new Mutex();
     mutex.lock();
     const promise = mutex.lockAsync();
@@ -235,7 +235,7 @@ describe('dispose', () => {
     const waiting = [mutex.lockAsync(), mutex.lockAsync(), mutex.lockAsync({ timeout: 60_000 })];
     mutex.dispose();
     for (const promise of waiting) await expect(promise).rejects.toThrow('mutex has been disposed of');
-    // One element of them stays at hand for the thread's next promise.
+    // One of its elements stays with the thread for its next promise.
     expect(arena.stats().elements.used).toBeLessThanOrEqual(elements.used + 1);
     expect(arena.stats().objects.used).toBe(objects.used);
     keep.lock();
@@ -243,7 +243,7 @@ describe('dispose', () => {
     keep.unlock();
   });
 
-  it('tells the owner, too, who locks again by another object', () => {
+  it('reaches the owner, too, which locks again by another object', () => {
     const mutex = new Mutex();
     const other = Mutex.from(mutex.handle);
     mutex.lock();
@@ -252,7 +252,7 @@ describe('dispose', () => {
     expect(() => other.lock()).toThrow('mutex has been disposed of');
   });
 
-  it('tells whoever waits, and whoever comes', async () => {
+  it('rejects all waiters and all later requests', async () => {
     const mutex = new Mutex();
     const other = Mutex.from(mutex.handle);
     mutex.lock();

@@ -52,13 +52,13 @@ describe('open', () => {
     expect(() => Semaphore.open('mine')).toThrow(/nothing of that name exists/);
   });
 
-  it('takes the options of whoever makes it', () => {
+  it('takes the options of the call that makes it', () => {
     Semaphore.open('with a max', 2, { max: 5, spin: 10 });
     expect(Semaphore.open('with a max').max).toBe(5);
     expect(Semaphore.open('with a max', 2, { max: 5 }).max).toBe(5);
   });
 
-  it('waits in one line with those who opened it elsewhere', async () => {
+  it('has one queue with the threads that opened it elsewhere', async () => {
     const semaphore = Semaphore.open('in one line', 0);
     const promise = Semaphore.open('in one line', 0).acquireAsync();
     expect(semaphore.waiting).toBe(1);
@@ -89,7 +89,7 @@ describe('open refuses', () => {
     expect(() => Semaphore.open('nobody')).toThrow(
       new Error('Semaphore.open: name "nobody": nothing of that name exists; give the permits to create it'),
     );
-    // Nor has asking made it.
+    // The call has not made it either.
     expect(() => Semaphore.open('nobody')).toThrow(/nothing of that name/);
     expect(Semaphore.open('nobody', 1).available).toBe(1);
   });
@@ -104,7 +104,7 @@ describe('open refuses', () => {
     },
   );
 
-  it.each([undefined, null, 5, {}, ['a'], Symbol('a')])('a name that is none: %s', (name) => {
+  it.each([undefined, null, 5, {}, ['a'], Symbol('a')])('a value that is no name: %s', (name) => {
     expect(() => Semaphore.open(name as never, 1)).toThrow(TypeError);
     expect(() => Semaphore.open(name as never, 1)).toThrow(/^Semaphore.open: name must be a string, got /);
   });
@@ -123,7 +123,7 @@ describe('open accepts', () => {
     (name) => {
       const semaphore = Semaphore.open(name, 1);
       expect(Semaphore.open(name).handle.address).toBe(semaphore.handle.address);
-      // One byte less is another name.
+      // A name that is one character shorter is another name.
       if (name.length > 2) expect(() => Semaphore.open(name.slice(0, -2))).toThrow(/nothing of that name/);
     },
   );
@@ -144,7 +144,7 @@ describe('after dispose', () => {
     expect(next.available).toBe(5);
   });
 
-  it('a name is not lost while another thread still has the old one', async () => {
+  it('a name is not lost while another thread still refers to the old semaphore', async () => {
     const old = Semaphore.open('still in use', 2);
     await (crowd[0] as Member).run('attempts', { handle: old.handle, rounds: 1 });
     const { address } = old.handle;
@@ -154,7 +154,7 @@ describe('after dispose', () => {
     expect(next.available).toBe(1);
   });
 
-  it('a name that has been used a thousand times takes the room of one', () => {
+  it('a name that has been used a thousand times takes the room of one entry', () => {
     const arena = new Arena({ objects: 2, names: 2 });
     for (let i = 0; i < 1000; i++) {
       const semaphore = Semaphore.open('the same', 1, { arena });
@@ -172,13 +172,13 @@ describe('no room', () => {
     expect(() => Semaphore.open('d', 1, { arena })).toThrow(/no room for another name.*`names`/);
   });
 
-  it('for another name does not keep anybody from those that are there', () => {
+  it('for another name does not affect the existing ones', () => {
     const arena = new Arena({ names: 3 });
     for (const name of ['a', 'b', 'c']) Semaphore.open(name, 1, { arena });
     for (const name of ['a', 'b', 'c']) expect(Semaphore.open(name, 1, { arena }).tryAcquire()).toBe(true);
   });
 
-  it('is not used up by asking for names that nothing has', () => {
+  it('is not used up by looking for unknown names', () => {
     const arena = new Arena({ names: 3 });
     for (let i = 0; i < 10; i++) {
       expect(() => Semaphore.open(`nobody ${i}`, undefined, { arena })).toThrow(/nothing of that name/);
@@ -199,7 +199,7 @@ describe('no room', () => {
 });
 
 describe('the lists of names', () => {
-  /** How long each is. */
+  /** Returns the length of each list. */
   const lengths = (memory: Memory, count: number) =>
     Array.from({ length: count }, (_, i) => {
       let length = 0;
@@ -208,7 +208,7 @@ describe('the lists of names', () => {
       return length;
     });
 
-  it.each([1, 256, 257, 5000])('are as many as there are names, of %i, and stay short', (names) => {
+  it.each([1, 256, 257, 5000])('are as many as the names, of which there are %i, and stay short', (names) => {
     const arena = new Arena({ names, objects: names });
     for (let i = 0; i < names; i++) Semaphore.open(`list ${i}`, 1, { arena });
     const all = lengths(new Memory(arena), nameHeads(names));

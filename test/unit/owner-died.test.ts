@@ -1,4 +1,4 @@
-/** Who learns that an owner of a robust semaphore has died, and how. */
+/** Which thread learns that an owner of a robust semaphore has died, and how. */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { dieHolding, hold, park, recruit, upTo } from '../support/dying.js';
@@ -10,7 +10,7 @@ import { turn, until } from '../support/until.js';
 const crowd = team(2);
 const member = () => crowd[0] as Member;
 
-describe('who is told that an owner died', () => {
+describe('the thread that learns that an owner died', () => {
   it.each([
     ['hold', (semaphore: Semaphore) => semaphore.hold()],
     ['hold with a time-out', (semaphore: Semaphore) => semaphore.hold(1, { timeout: 1000 })],
@@ -31,7 +31,7 @@ describe('who is told that an owner died', () => {
     }
   });
 
-  it.each(['hold', 'holdAsync'])('in a worker, which waited for it by %s', async (how) => {
+  it.each(['hold', 'holdAsync'])('in a worker that waited by %s', async (how) => {
     const arena = new Arena();
     const semaphore = new Semaphore(1, { arena, robust: true });
     const { handle } = semaphore;
@@ -45,7 +45,7 @@ describe('who is told that an owner died', () => {
     expect(await told).toBe(true);
     expect(semaphore.waiting).toBe(1);
     await heir.leave();
-    // That one has ended with the permit in its turn.
+    // That worker has ended with the permit in its turn.
     expect((await after).ownerDied).toBe(true);
   });
 
@@ -91,7 +91,7 @@ describe('who is told that an owner died', () => {
     ['hold', (semaphore: Semaphore) => semaphore.hold(2)],
     ['holdAsync', (semaphore: Semaphore) => semaphore.holdAsync(2)],
   ] as [string, (semaphore: Semaphore) => unknown][])(
-    'what onOwnerDied throws, %s throws, and the permits go back',
+    'an error of onOwnerDied comes out of %s, and the permits go back',
     async (_, take) => {
       const arena = new Arena();
       const semaphore = new Semaphore(3, { arena, robust: true });
@@ -103,7 +103,7 @@ describe('who is told that an owner died', () => {
       expect(await failure(() => take(semaphore))).toBe(reason);
       expect(semaphore.available).toBe(3);
       expect(semaphore.inspect().holders).toEqual([]);
-      // Nobody has repaired anything, so the next one is told again.
+      // No thread has repaired the data, so the next one learns of the death again.
       expect(await failure(() => take(semaphore))).toBe(reason);
       semaphore.onOwnerDied = undefined;
       await take(semaphore);
@@ -111,7 +111,7 @@ describe('who is told that an owner died', () => {
     },
   );
 
-  it('and when onOwnerDied throws, whoever waits behind gets the permits', async () => {
+  it('when onOwnerDied throws, the next waiter gets the permits', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(1, { arena, robust: true });
     semaphore.onOwnerDied = () => {
@@ -127,7 +127,7 @@ describe('who is told that an owner died', () => {
     expect(semaphore.inspect().holders).toHaveLength(1);
   });
 
-  it('nobody, of a semaphore that is not robust', async () => {
+  it('is none for a semaphore that is not robust', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(2, { arena });
     semaphore.onOwnerDied = () => {

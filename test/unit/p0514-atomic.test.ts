@@ -1,4 +1,4 @@
-/** The clauses of P0514R1, 32.10.1, that are about atomic_wait, atomic_signal and atomic_semaphore. */
+/** The clauses of P0514R1, 32.10.1, about atomic_wait, atomic_signal and atomic_semaphore. */
 import { Arena, DisposedError } from 'taketurns';
 import {
   AtomicSemaphore,
@@ -36,14 +36,14 @@ const arrays = [
 ] as const;
 
 type Maker = new (buffer: SharedArrayBuffer, offset: number, length: number) => Int32Array;
-/** An array in the middle of its buffer, full of one value. */
+/** Makes an array in the middle of its buffer, full of one value. */
 function make(Class: unknown, value: unknown): Int32Array {
   const array = new (Class as Maker)(new SharedArrayBuffer(256), 64, 8);
   return array.fill(value as number);
 }
 
 describe.each(arrays)('%s', (_, Class, old, next) => {
-  it('14: atomic_try_wait tells whether the word is another', () => {
+  it('14: atomic_try_wait reports whether the word has changed', () => {
     const array = make(Class, old);
     expect(atomicTryWait(array, 3, old as number)).toBe(false);
     expect(atomicTryWait(array, 3, next as number)).toBe(true);
@@ -62,11 +62,11 @@ describe.each(arrays)('%s', (_, Class, old, next) => {
       member(2).run('wait-for-word', { ...args, method: 'wait', handle: semaphore.handle }),
       member(3).run('wait-for-word', { ...args, method: 'waitAsync', handle: semaphore.handle }),
     ].map((wait, i) => watch(wait, i));
-    // A signal with nothing changed wakes nobody for good.
+    // A signal without a change wakes no waiter for good.
     atomicSignal(array, 3);
     semaphore.signal(array, 3);
     array[3] = next as number;
-    // The word is changed plainly, before an atomic access of this thread.
+    // The word is changed by a plain write, before an atomic access of this thread.
     Atomics.add(new Int32Array(new SharedArrayBuffer(4)), 0, 1);
     atomicSignal(array, 3);
     semaphore.signal(array, 3);
@@ -75,8 +75,8 @@ describe.each(arrays)('%s', (_, Class, old, next) => {
 });
 
 describe('9: notify', () => {
-  it('one unblocks the one that waits for this word, whoever else is at the place', async () => {
-    // One slot: every word has the same place.
+  it('one unblocks the waiter of this word, whichever others share its bucket', async () => {
+    // With one slot, every word has the same bucket.
     const arena = new Arena({ slots: 1 });
     const words = new Int32Array(new SharedArrayBuffer(64));
     const waits = crowd.map((m, i) =>
@@ -99,7 +99,7 @@ describe('9: notify', () => {
     }
   });
 
-  it('none unblocks nobody, and does not touch the table; a later signal does', async () => {
+  it('none unblocks no waiter, and does not touch the table; a later signal does', async () => {
     const words = new Uint8Array(new SharedArrayBuffer(1));
     const semaphore = new AtomicSemaphore();
     const memory = new Memory(Arena.default);
@@ -128,8 +128,8 @@ describe('9: notify', () => {
   });
 });
 
-describe('14: compared is what Atomics load', () => {
-  it('floats by their bits: 0 and -0 are two', () => {
+describe('14: the comparison is that of the bits that Atomics load', () => {
+  it('floats are compared by their bits: 0 and -0 differ', () => {
     for (const array of [make(Float32Array, 0), make(Float64Array, 0)]) {
       expect(atomicTryWait(array, 0, -0)).toBe(true);
       array[0] = Number.NaN;
@@ -159,7 +159,7 @@ describe('14: compared is what Atomics load', () => {
 });
 
 describe('19: timed forms', () => {
-  it('tell whether the word has changed, at once if it has, and false not before the time is over', async () => {
+  it('report a change at once, and false not before the time is over', async () => {
     const words = make(Int16Array, 7);
     const semaphore = new AtomicSemaphore();
     const begun = performance.now();
@@ -192,7 +192,7 @@ describe('19: timed forms', () => {
 });
 
 describe('4: the destructor', () => {
-  it('tells whoever still waits, and lets go when all have gone', async () => {
+  it('rejects all waiters, and frees the memory when all have gone', async () => {
     const words = make(Int32Array, 0);
     const semaphore = new AtomicSemaphore();
     const { handle } = semaphore;
@@ -227,7 +227,7 @@ describe('3 (note), 18: a lock on an atomic', () => {
     const arena = new Arena({ slots });
     const semaphores = own ? [new AtomicSemaphore({ arena }), new AtomicSemaphore({ arena })] : undefined;
     const rounds = 2000;
-    // Two locks, one in bytes and one in words, at the same place of two buffers: always the same key.
+    // One lock is in bytes and one in words, at the same offset of two buffers: they always have the same key.
     const locks = [new Int8Array(new SharedArrayBuffer(8)), new Int32Array(new SharedArrayBuffer(8))];
     const inside = new Int32Array(new SharedArrayBuffer(8));
     const barrier = new Int32Array(new SharedArrayBuffer(4));
@@ -249,7 +249,7 @@ describe('3 (note), 18: a lock on an atomic', () => {
     expect(tooMany).toEqual([0, 0, 0, 0]);
   });
 
-  it('a thread that ends with a promise waiting is there no more', async () => {
+  it('a thread that ends with a waiting promise leaves nothing', async () => {
     const semaphore = new AtomicSemaphore();
     const memory = new Memory(Arena.default);
     const parked = () => memory.word(semaphore.handle.address + at('O_PARKED'));

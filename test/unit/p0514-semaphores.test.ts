@@ -1,4 +1,4 @@
-/** The clauses of P0514R1, 32.10.1, that are about binary_semaphore and counting_semaphore: each by its number. */
+/** The clauses of P0514R1, 32.10.1, about binary_semaphore and counting_semaphore, each by its number. */
 import { Arena, DisposedError } from 'taketurns';
 import { BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const [first, second, third] = [0, 1, 2].map((i) => () => crowd[i] as NonNullabl
 const arenaOf = (semaphore: { handle: { arena: Parameters<typeof Arena.from>[0] } }) =>
   Arena.from(semaphore.handle.arena);
 
-/** Waits until so many are counted as waiting, and those who block sleep. */
+/** Waits until so many requests are counted as waiting, and their blocked threads sleep. */
 async function waiting(semaphore: BinarySemaphore | CountingSemaphore, count: number): Promise<void> {
   const { address } = semaphore.handle;
   const memory = new Memory(arenaOf(semaphore));
@@ -57,7 +57,7 @@ describe('3: constructors', () => {
     expect(new CountingSemaphore(CountingSemaphore.max).value).toBe(CountingSemaphore.max);
   });
 
-  it('refuse what is out of range', () => {
+  it('refuse a value out of range', () => {
     expect(() => new BinarySemaphore(2)).toThrow(
       'BinarySemaphore: desired must be an integer from 0 to 1, got 2',
     );
@@ -91,13 +91,13 @@ describe('references', () => {
 });
 
 describe("4: the destructor's requirement", () => {
-  it('whoever was unblocked before has what it waited for, though its wait has not returned', async () => {
+  it('a thread that was unblocked before has its unit, though its wait has not returned', async () => {
     for (let i = 0; i < 200; i++) {
       const semaphore = new BinarySemaphore(0, { spin: i % 2 ? 0 : 200 });
       const { address } = semaphore.handle;
       const memory = new Memory(arenaOf(semaphore));
       const wait = first().run('call', { handle: semaphore.handle, method: 'wait' });
-      // Only counted: it may not have come to the queue yet.
+      // The waiter is only counted: it may not be in the queue yet.
       await until(() => memory.long(address + at('O_COUNTER')) >> 32n === 1n, 'it waits');
       semaphore.signal();
       semaphore.dispose();
@@ -113,7 +113,7 @@ describe("4: the destructor's requirement", () => {
     await Promise.all(waits);
   });
 
-  it('whoever still waits, where the paper forbids it, gets a DisposedError', async () => {
+  it('a remaining waiter, which the paper forbids, gets a DisposedError', async () => {
     const semaphore = new CountingSemaphore();
     const { handle } = semaphore;
     const waits = [
@@ -182,7 +182,7 @@ describe('7.2: signal all', () => {
 });
 
 describe('7.3: signal one', () => {
-  it('unblocks one, though the value would suffice for two; the rest is there for whoever comes', async () => {
+  it('unblocks one, though the value would suffice for two; the rest is left for later requests', async () => {
     const semaphore = new CountingSemaphore();
     const { handle } = semaphore;
     const waits = crowd
@@ -200,7 +200,7 @@ describe('7.3: signal one', () => {
 });
 
 describe('7: signal none', () => {
-  it('unblocks nobody; a later signal unblocks for both', async () => {
+  it('unblocks no waiter; a later signal unblocks two', async () => {
     const semaphore = new CountingSemaphore();
     const { handle } = semaphore;
     const waits = crowd
@@ -215,7 +215,7 @@ describe('7: signal none', () => {
     expect(semaphore.value).toBe(0);
   });
 
-  it('what it adds is there for whoever tries', () => {
+  it('a later try_wait gets what it added', () => {
     const semaphore = new BinarySemaphore();
     semaphore.signal(Notify.none);
     expect(semaphore.tryWait()).toBe(true);
@@ -235,7 +235,7 @@ describe('8: signal without notify', () => {
 });
 
 describe('12, 13: try_wait', () => {
-  it('takes 1 and tells so, unless the value is 0', () => {
+  it('takes 1 and returns true, unless the value is 0', () => {
     const semaphore = new CountingSemaphore(2);
     expect([semaphore.tryWait(), semaphore.tryWait(), semaphore.tryWait()]).toEqual([true, true, false]);
     expect(semaphore.value).toBe(0);
@@ -261,7 +261,7 @@ describe('18.2: a spurious return', () => {
     const { handle } = semaphore;
     const wait = watch(first().run('call', { handle, method: 'wait' }), 0);
     await waiting(semaphore, 1);
-    // Whatever the thread may sleep on in the arena.
+    // These are all words of the arena on which the thread may sleep.
     const words = new Int32Array(handle.arena.memory.buffer);
     let woken = 0;
     for (let round = 0; round < 3; round++) {
@@ -275,7 +275,7 @@ describe('18.2: a spurious return', () => {
     await until(() => wait.state === 'fulfilled', 'it is through');
   });
 
-  it('false is not said before the time is over', async () => {
+  it('false is not returned before the time is over', async () => {
     const semaphore = new BinarySemaphore();
     const begun = performance.now();
     expect(semaphore.tryWaitFor(20)).toBe(false);
@@ -313,7 +313,7 @@ describe('19: timed waits', () => {
     expect(await Promise.all(timed)).toEqual([true, true]);
   });
 
-  it('refuse what is no time', async () => {
+  it('refuse a value that is no time', async () => {
     const semaphore = new BinarySemaphore(1);
     for (const ms of [-1, Number.NaN, 2 ** 31]) {
       expect(() => semaphore.tryWaitFor(ms)).toThrow(/tryWaitFor: ms must be/);
@@ -329,7 +329,7 @@ describe('19: timed waits', () => {
 
 describe('threads that end', () => {
   it.each(['wait', 'waitAsync'])(
-    'in %s are counted no more: a signal is for those who are there',
+    'in %s are counted no more: a signal is for the remaining waiters',
     async (way) => {
       const semaphore = new CountingSemaphore();
       const { handle } = semaphore;
@@ -354,7 +354,7 @@ describe.each([
   it.each([
     ['wait', ['wait']],
     ['every way', ['wait', 'tryWait', 'tryWaitFor', 'tryWaitUntil', 'waitAsync', 'tryWaitForAsync']],
-  ])('%s: never more inside than there may be, and the value is whole again', async (_way, ways) => {
+  ])('%s: never more inside than allowed, and the value is restored', async (_way, ways) => {
     const semaphore = make();
     const rounds = 400;
     const shared = new Int32Array(new SharedArrayBuffer(4));

@@ -1,4 +1,4 @@
-/** How to wait is said by the same words everywhere: `policy`, and `spin`. */
+/** Every class takes the same options for how to wait: `policy`, and `spin`. */
 import { Arena, Mutex, Semaphore } from 'taketurns';
 import {
   addressWaitUntil,
@@ -55,7 +55,7 @@ const algorithms: [string, (options: Options) => Made][] = [
   ],
 ];
 
-/** Those that wait for other memory, or with a time-out: no policy of theirs polls without end. */
+/** These wait for other memory, or with a time-out, so none of their policies polls without end. */
 const others: [string, (options: Options) => Made][] = [
   ['Semaphore', (options) => new Semaphore(1, options as object)],
   ['Mutex', (options) => new Mutex(options as object)],
@@ -105,7 +105,7 @@ describe.each([
   ['keyWaitLazy', (options: Options) => keyWaitLazy(1, -1n, options)],
   ['locationWait', (options: Options) => locationWait(1, options)],
 ] as const)('%s', (name, wait) => {
-  it('has the same', () => {
+  it('has the same policies', () => {
     const arena = new Arena();
     for (const policy of ['spin', 'yield', 'park', 'spin-then-park'] as const) {
       wait({ arena: name === 'locationWait' ? new Arena() : arena, policy });

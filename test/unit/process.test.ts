@@ -1,4 +1,4 @@
-/** What the library does to the life of a process: test/unit/async.test.ts has the common cases. */
+/** How the library affects the life of a process; test/unit/async.test.ts has the common cases. */
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
 
@@ -11,7 +11,7 @@ describe('a process', () => {
     expect(await runProgram('release-on-exit')).toEqual({ code: 0, out: '1 available\n', err: '' });
   });
 
-  it('can do no harm in one that runs after the end', async () => {
+  it('can do no harm in an exit handler that runs last', async () => {
     const { out } = await runProgram('after-the-end');
     expect(out.trim().split('\n').sort()).toEqual(
       [

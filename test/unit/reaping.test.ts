@@ -1,6 +1,6 @@
 /**
- * What goes wrong when recovery is not careful: handles of other arenas, callbacks that throw, a reaping that was cut
- * short, a record that is another thread's by now. Deaths themselves are in dying.test.ts.
+ * Recovery stays right when handles are of other arenas, callbacks throw, a reaping is cut short, or a record has gone
+ * to another thread. dying.test.ts has the deaths themselves.
  */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { Member } from '../support/team.js';
 
 const robust = (arena = new Arena()) => new Semaphore(1, { robust: true, arena });
 
-/** A worker that holds a permit of the semaphore and is killed. */
+/** Makes a worker hold a permit of the semaphore, and kills it. */
 async function die(semaphore: Semaphore, arena: Arena, watched = true): Promise<void> {
   const member = new Member();
   if (watched) arena.watch(member.worker);
@@ -18,7 +18,7 @@ async function die(semaphore: Semaphore, arena: Arena, watched = true): Promise<
 }
 
 describe('a handle of a thread', () => {
-  it('is of one arena', () => {
+  it('belongs to one arena', () => {
     const [one, other] = [new Arena(), new Arena()];
     expect(() => one.reap(other.thread)).toThrow(new TypeError('Arena.reap: thread is of another arena'));
   });
@@ -34,7 +34,7 @@ describe('a handle of a thread', () => {
   });
 });
 
-describe('whoever acquires after a death', () => {
+describe('the first request after a death', () => {
   it.each([
     ['hold', (s: Semaphore) => s.hold().ownerDied],
     ['hold with a time-out of 0', (s: Semaphore) => s.hold(1, { timeout: 0 }).ownerDied],
@@ -53,14 +53,14 @@ describe('whoever acquires after a death', () => {
     expect(told).toEqual([1]);
   });
 
-  it('gets a promise of nothing', async () => {
+  it('gets a promise without a value', async () => {
     const arena = new Arena();
     const semaphore = robust(arena);
     await die(semaphore, arena);
     expect(await semaphore.acquireAsync()).toBe(undefined);
   });
 
-  it('passes the news on, and the permits, when its callback throws', async () => {
+  it('passes the report and the permits on when its callback throws', async () => {
     const arena = new Arena();
     const semaphore = robust(arena);
     await die(semaphore, arena);
@@ -90,7 +90,7 @@ describe('whoever acquires after a death', () => {
 });
 
 describe('a robust semaphore', () => {
-  it('has permits from the beginning, since nobody could make any', () => {
+  it('has permits from the beginning, since none can be made later', () => {
     expect(() => new Semaphore(0, { robust: true, arena: new Arena() })).toThrow(
       'Semaphore: permits must be at least 1 of a robust semaphore, got 0: only a thread that holds permits can release them',
     );
@@ -116,14 +116,14 @@ describe('reaping', () => {
     await die(semaphore, arena, false);
     const words = new BigInt64Array(arena.handle.memory.buffer);
     const { thread, life } = arena.thread;
-    // As it stands when an exhausted stack has ended a call of reap.
+    // Memory is as it is when an exhausted stack has ended a call of reap.
     words[at('REAPER') >> 3] = (BigInt(thread) << 32n) | BigInt(life);
     expect(arena.reap({ ...arena.thread, thread: 2 })).toBe(true);
     expect(semaphore.available).toBe(1);
     expect(words[at('REAPER') >> 3]).toBe(0n);
   });
 
-  it('leaves the record nameless, so that the next thread is not taken for the dead one', async () => {
+  it('clears the record, so that the next thread is not taken for the dead one', async () => {
     const arena = new Arena();
     const semaphore = robust(arena);
     await die(semaphore, arena);

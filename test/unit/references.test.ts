@@ -1,9 +1,9 @@
-/** How long a shared object lives: as long as a library object of any thread can still reach it. */
+/** A shared object lives as long as a library object of any thread can still reach it. */
 import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 
 describe('the memory of a disposed semaphore', () => {
-  it('is not used again while another object of the thread refers to it, though a promise was told', async () => {
+  it('is not used again while another object of the thread refers to it, though a promise was rejected', async () => {
     const arena = new Arena({ objects: 2 });
     const a = new Semaphore(0, { arena });
     const b = Semaphore.from(a.handle);
@@ -43,13 +43,13 @@ describe('the memory of a disposed semaphore', () => {
 });
 
 describe('counters', () => {
-  it('may go round: they are compared by their difference', () => {
+  it('may wrap round: they are compared by their difference', () => {
     const widest = 2 ** 31 - 1;
     const semaphore = new Semaphore(widest, { arena: new Arena(), firstTicket: 2n ** 61n });
     const words = new BigInt64Array(semaphore.handle.arena.memory.buffer);
     const at = semaphore.handle.address >> 3;
     for (const edge of [2n ** 62n, 2n ** 63n - 1n, -(2n ** 62n), -1n]) {
-      // As 2^31 requests of the widest sort would leave it.
+      // This is the state after 2^31 requests of the widest sort.
       Atomics.store(words, at, BigInt.asIntN(64, edge - 3n));
       Atomics.store(words, at + 1, BigInt.asIntN(64, edge - 3n + BigInt(widest)));
       for (let i = 0; i < 10; i++) {

@@ -1,4 +1,4 @@
-/** Where something is missing that the library needs, one error says what, and what to do. */
+/** Where the runtime lacks what the library needs, one error says what is missing and what to do. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Arena } from '../../src/index.js';
 import { compile, requireSharedMemory, sharedMemory } from '../../src/runtime/requirements.js';
@@ -32,7 +32,7 @@ describe('shared memory', () => {
       { crossOriginIsolated: false, isSecureContext: false },
       'https, or from localhost',
     ],
-  ])('is missing on %s: the headers are named', (_, globals, part) => {
+  ])('is missing on %s: the error names the headers', (_, globals, part) => {
     for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
     vi.stubGlobal('SharedArrayBuffer', undefined);
     for (const run of [() => new Arena(), () => Arena.from({} as never)]) {
@@ -44,7 +44,7 @@ describe('shared memory', () => {
     }
   });
 
-  it('is missing elsewhere: no headers are named', () => {
+  it('is missing elsewhere: the error names no headers', () => {
     vi.stubGlobal('SharedArrayBuffer', undefined);
     expect(message(requireSharedMemory)).toMatch(/runtime has no SharedArrayBuffer$/);
   });
@@ -66,7 +66,7 @@ describe('a module', () => {
     expect(compile(EMPTY)).toBeInstanceOf(WebAssembly.Module);
   });
 
-  it('is forbidden by a policy: the directive is named', () => {
+  it('may be forbidden by a policy: the error names the directive', () => {
     vi.stubGlobal('WebAssembly', {
       Module: class {
         constructor() {
@@ -79,7 +79,7 @@ describe('a module', () => {
     expect(told).toContain('script-src');
   });
 
-  it('has what the engine does not know: the policy is not blamed, and the engine is quoted', () => {
+  it('may have features that the runtime lacks: the error quotes the runtime, and does not blame the policy', () => {
     const run = () => compile(Uint8Array.of(...EMPTY, 1));
     expect(message(run)).toMatch(/no threads or no bulk memory$/);
     expect(run).toThrow(expect.objectContaining({ cause: expect.any(WebAssembly.CompileError) }));

@@ -1,4 +1,4 @@
-/** Robust semaphores: what they record of the threads that hold their permits, and what goes back when one of these dies. */
+/** Robust semaphores record which threads hold their permits, and get these back when such a thread dies. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Arena, DisposedError, Semaphore, type SemaphoreOptions, TimeoutError } from 'taketurns';
@@ -36,7 +36,7 @@ describe('a robust semaphore', () => {
     expect(new Semaphore(1, { arena, robust: false }).robust).toBe(false);
   });
 
-  it('is one by a boolean', () => {
+  it('is chosen by a boolean, and by nothing else', () => {
     for (const [value, got] of [
       [1, '1'],
       ['yes', '"yes"'],
@@ -50,7 +50,7 @@ describe('a robust semaphore', () => {
     expect(() => Semaphore.open('by a boolean')).toThrow(/nothing of that name/);
   });
 
-  it('is not what is opened as a plain one, and the other way round', () => {
+  it('cannot be opened as a plain one, nor the other way round', () => {
     const arena = new Arena();
     for (const isRobust of [true, false]) {
       const name = `robust: ${isRobust}`;
@@ -89,7 +89,7 @@ describe('a robust semaphore', () => {
     expect(semaphore.available).toBe(3);
   });
 
-  it('counts what threads and promises have waited for', async () => {
+  it('records the permits of threads and promises that waited', async () => {
     const semaphore = robust(6, { spin: 0 });
     const { handle } = semaphore;
     semaphore.acquire(6);
@@ -97,16 +97,16 @@ describe('a robust semaphore', () => {
     await promise(semaphore, other(), 1, 1);
     const here = watch(semaphore.acquireAsync(2), 0);
     await turn();
-    // Of threads that wait, and have nothing.
+    // The others wait, and hold nothing.
     expect(held(semaphore)).toEqual([6]);
-    // The thread, and the first of the two promises that stand in one run.
+    // The three permits go to the thread, and to the first of the two promises of one run.
     semaphore.release(3);
     await entered;
     await until(() => held(semaphore).length === 3, 'two are in');
     expect(held(semaphore).toSorted()).toEqual([1, 2, 3]);
     expect(semaphore.waiting).toBe(2);
     semaphore.release(3);
-    // A grant comes to a promise's thread by a task of its event loop: nothing says when.
+    // A promise is granted by a task of its thread's event loop, at a moment that no test can know.
     await until(
       () => held(semaphore).join() === '2,2,2' && here.state === 'fulfilled',
       'each of three has two',
@@ -119,7 +119,7 @@ describe('a robust semaphore', () => {
     expect(held(semaphore)).toEqual([]);
   });
 
-  it('does not count what was cancelled', async () => {
+  it('does not record a cancelled request', async () => {
     const semaphore = robust(3);
     await hold(semaphore, member(), 2);
     expect(() => semaphore.acquire(2, { timeout: 1 })).toThrow(TimeoutError);
@@ -145,7 +145,7 @@ describe('a robust semaphore', () => {
     ['nobody waits', 0],
     ['others wait', 2],
   ])(
-    'is released by nobody but the thread that holds it, and nothing has changed when %s',
+    'can be released only by the thread that holds it, and nothing has changed when %s',
     async (_, waiters) => {
       const arena = new Arena();
       const memory = new Memory(arena);
@@ -177,7 +177,7 @@ describe('a robust semaphore', () => {
     },
   );
 
-  it('has a max as others do', async () => {
+  it('has a max, as others do', async () => {
     const semaphore = robust(1, { max: 2 });
     semaphore.acquire();
     semaphore.release();
@@ -197,7 +197,7 @@ describe('a robust semaphore', () => {
     expect(held(full)).toEqual([]);
   });
 
-  it('is one for all objects of a thread', () => {
+  it('has one record for all library objects of a thread', () => {
     const one = robust(3);
     const two = Semaphore.from(one.handle);
     const calls: string[] = [];
@@ -216,7 +216,7 @@ describe('a robust semaphore', () => {
     expect(calls).toEqual([]);
   });
 
-  it('that is disposed of takes no permits back, and its memory is used again', async () => {
+  it('takes no permits back after dispose, and its memory is used again', async () => {
     const arena = new Arena({ objects: 1, names: 1 });
     for (const who of ['here', 'there']) {
       const semaphore = robust(3, { arena });
@@ -238,7 +238,7 @@ describe('a robust semaphore', () => {
     expect(next.hold().ownerDied).toBe(false);
   });
 
-  it('stays held by a thread whose objects are collected, until it releases', async () => {
+  it('stays held by a thread whose library objects are collected, until it releases', async () => {
     const arena = new Arena({ objects: 1, names: 1 });
     let collected = 0;
     const registry = new FinalizationRegistry(() => collected++);
@@ -271,7 +271,7 @@ describe('a robust semaphore', () => {
     await until(isThereRoom, 'the memory is used again');
   });
 
-  it('is given back once by a thread that releases and acquires at its very end', async () => {
+  it('gets its permits back once from a thread that releases and acquires at its very end', async () => {
     expect(await runProgram('robust-on-exit')).toEqual({
       code: 0,
       out: 'exit 0, 2 available, 1 has died\n',

@@ -1,7 +1,7 @@
-/** Runs: promises of one thread that share a wait element, and when it is entered in the waiting array. */
+/** Runs: promises of one thread share an element, and enter the waiting array when the thread can sleep. */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-// The core of this very thread, for half a call.
+// The attachment gives this thread's own core, for half a call.
 import { attachmentOf } from '../../dist/arena.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
@@ -24,9 +24,9 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     expect(memory.cells).toBe(0);
     await turn();
     expect(memory.standing).toEqual([at('WAITING')]);
-    // A heavy one is entered under its first ticket too, if that belongs to another bucket.
+    // A heavy request is also entered under its first ticket, if that belongs to another bucket.
     expect(memory.cells).toBe(permits > 1 && slots > 2 ? 2 : 1);
-    // What this thread settles takes it out of the array, until the thread can sleep.
+    // A run that this thread settles leaves the array, until the thread can sleep.
     semaphore.release(10 * permits + permits - 1);
     await reactions();
     expect(log).toEqual(upTo(10));
@@ -97,7 +97,7 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     semaphore.dispose();
   });
 
-  it('that is not entered sees a grant, though whoever gave it could not see the run', async () => {
+  it('that is not entered sees a grant, though the releasing thread could not see the run', async () => {
     const semaphore = new Semaphore(0, { arena });
     const log: number[] = [];
     for (const i of upTo(3)) watch(semaphore.acquireAsync(), i, log);
@@ -108,7 +108,7 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     semaphore.dispose();
   });
 
-  it.each([1, 2, 5])('that is just being entered sees a grant of its %i permits', (permits) => {
+  it.each([1, 2, 5])('that is being entered sees a simultaneous grant of its %i permits', (permits) => {
     const { core } = attachmentOf(arena as never);
     const semaphore = new Semaphore(0, { arena });
     const run = core.arrive(semaphore.handle.address, permits, 0, 0);

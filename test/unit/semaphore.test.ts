@@ -1,4 +1,4 @@
-/** Semaphore in one thread: counting, attempts, releases, and what its properties tell. */
+/** Semaphore in one thread: counting, attempts, releases and properties. */
 import { DisposedError, Semaphore } from 'taketurns';
 import { lastTicket, TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ describe('counting', () => {
     expect(semaphore.waiting).toBe(0);
   });
 
-  it('may begin with none, and be given permits that nobody took', () => {
+  it('may begin with no permits, and get permits that no thread took', () => {
     const semaphore = new Semaphore(0);
     expect(semaphore.available).toBe(0);
     expect(semaphore.tryAcquire()).toBe(false);
@@ -41,7 +41,7 @@ describe('counting', () => {
   });
 
   it.each([2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 61n])(
-    'counts on when its counters pass %i',
+    'counts correctly when its counters pass %i',
     (boundary) => {
       const semaphore = new Semaphore(2, { firstTicket: boundary - 3n });
       for (let i = 0n; i < 6n; i++) {
@@ -57,7 +57,7 @@ describe('counting', () => {
 });
 
 describe('tryAcquire', () => {
-  it('takes all it asks for, or nothing', () => {
+  it('takes all permits that it asks for, or none', () => {
     const semaphore = new Semaphore(3);
     expect(semaphore.tryAcquire(2)).toBe(true);
     expect(semaphore.tryAcquire(2)).toBe(false);
@@ -91,7 +91,7 @@ describe('tryAcquire', () => {
 });
 
 describe('waiting', () => {
-  it('tells how many requests stand in line, whatever their weight', async () => {
+  it('is the number of requests in line, whatever their weight', async () => {
     const semaphore = new Semaphore(0);
     const all = [semaphore.acquireAsync(), semaphore.acquireAsync(5), semaphore.acquireAsync()];
     expect(semaphore.waiting).toBe(3);
@@ -106,7 +106,7 @@ describe('waiting', () => {
     await Promise.all(all);
   });
 
-  it('does not count who waits for another semaphore', () => {
+  it('does not count waiters of another semaphore', () => {
     const one = new Semaphore(0);
     const other = new Semaphore(0);
     one.acquireAsync();
@@ -117,7 +117,7 @@ describe('waiting', () => {
 });
 
 describe('lastTicket', () => {
-  it('tells the ticket taken last, by whatever way', async () => {
+  it('returns the ticket taken last, by whatever call', async () => {
     const semaphore = new Semaphore(6, { firstTicket: 100n });
     semaphore.acquire();
     expect(lastTicket()).toBe(100n);
@@ -172,7 +172,7 @@ describe('dispose', () => {
     semaphore.dispose();
     for (let i = 0; i < 1000; i++) semaphore.release();
     expect(() => semaphore.acquire()).toThrow(DisposedError);
-    // Nor does it reach whoever lives in that memory now.
+    // Neither does it affect the next object in that memory.
     const heir = new Semaphore(1);
     semaphore.release();
     semaphore.dispose();
@@ -192,7 +192,7 @@ describe('dispose', () => {
     semaphore.dispose();
   });
 
-  it('rejects what waits, in order, and nothing that was admitted before', async () => {
+  it('rejects waiting requests in order, and none that was admitted before', async () => {
     const semaphore = new Semaphore(0);
     const log: string[] = [];
     for (let i = 0; i < 5; i++) {

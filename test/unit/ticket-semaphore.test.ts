@@ -1,4 +1,4 @@
-/** TicketSemaphore in one thread; with others it is in stress/listings.test.ts. */
+/** TicketSemaphore in one thread; stress/listings.test.ts has several. */
 import { Arena, DisposedError } from 'taketurns';
 import { lastTicket, TicketSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** TwaSemaphore in one thread; with others it is in stress/listings.test.ts. */
+/** TwaSemaphore in one thread; stress/listings.test.ts has several. */
 import { Arena, DisposedError } from 'taketurns';
 import { lastTicket, TwaSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** How the arena learns of a death: `Arena.watch` and `Arena.reap`, and threads that are declared dead in their sleep. */
+/** How the arena learns of a death: `Arena.watch`, `Arena.reap`, and threads that are declared dead in their sleep. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { reactions, turn, until } from '../support/until.js';
 const crowd = team(2);
 const member = () => crowd[0] as Member;
 
-/** A handle of the calling thread, but for these properties. */
+/** Returns a handle of the calling thread with some properties changed. */
 const within = (arena: Arena, changed: unknown): unknown =>
   typeof changed === 'object' && changed !== null && !Array.isArray(changed)
     ? { ...arena.thread, ...changed }
@@ -63,7 +63,7 @@ describe('Arena.watch', () => {
     await Promise.all([never.kill(), stranger.kill()]);
     expect(arena.threads).toBe(1);
     expect([elsewhere.threads, semaphore.available]).toEqual([2, 0]);
-    // Who watches is not bound to one arena.
+    // The watching thread is not bound to one arena.
     const twice = new Member();
     for (const each of [arena, elsewhere]) {
       each.watch(twice.worker);
@@ -74,7 +74,7 @@ describe('Arena.watch', () => {
     expect([arena.threads, elsewhere.threads]).toEqual([1, 2]);
   });
 
-  it('reaps for a worker that has started one of its own', async () => {
+  it('can be called in a worker for one that it has started', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(3, { arena, robust: true });
     await threadOf(semaphore, member());
@@ -83,7 +83,7 @@ describe('Arena.watch', () => {
     expect(arena.threads).toBe(2);
   });
 
-  it('is needed: a worker that is terminated unwatched stays where it was', async () => {
+  it('is needed: an unwatched worker that is terminated keeps its place', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(1, { arena, robust: true });
     const unwatched = new Member();
@@ -97,7 +97,7 @@ describe('Arena.watch', () => {
 });
 
 describe('Arena.watch of a worker of the web', () => {
-  /** One that has no name and no event for its end, in front of a real one. */
+  /** Wraps a real worker in one that has no name and no event for its end. */
   function webWorker(member: Member) {
     return {
       ended: 0,
@@ -196,7 +196,7 @@ describe('Arena.reap', () => {
     expect(() => arena.reap(structuredClone(thread))).toThrow(/cannot declare itself dead/);
     expect(arena.thread).toEqual(thread);
     expect(arena.threads).toBe(1);
-    // With another life it is somebody else, who is gone.
+    // With another life, the handle names another thread, which is gone.
     expect(arena.reap({ ...thread, life: thread.life + 4 })).toBe(false);
     expect(arena.threads).toBe(1);
   });
@@ -222,7 +222,7 @@ describe('Arena.reap', () => {
     semaphore.release(2);
     expectBuried(arena, 2);
     expect(semaphore.inspect().ownerDeaths).toBe(1);
-    // The record is another's now, whom the old handle does not touch.
+    // The record belongs to another thread now, which the old handle does not affect.
     const next = new Member();
     const fresh = await threadOf(semaphore, next);
     expect(fresh.thread).toBe(thread.thread);
@@ -238,7 +238,7 @@ describe('a thread that is declared dead in its sleep', () => {
     ['without a time-out', []],
     ['with a time-out that ends', [{ timeout: 1500 }]],
   ])('%s does not wake again, and the arena goes on without it', async (_, patience) => {
-    // Small, so that its element is soon another's.
+    // The arena is small, so that the element soon goes to another thread.
     const arena = new Arena({ objects: 1, names: 1, threads: 4, waiters: 8 });
     const memory = new Memory(arena);
     const semaphore = taken(4, { arena });
@@ -252,7 +252,7 @@ describe('a thread that is declared dead in its sleep', () => {
     expect([semaphore.waiting, arena.threads]).toEqual([0, 1]);
     semaphore.release(2);
     semaphore.acquire(2);
-    // Another sleeps on the very element, and is woken there.
+    // Another thread sleeps on that very element, and is woken there.
     for (const _ of upTo(3)) {
       const guests = upTo(3).map(() => new Member());
       for (const guest of guests) await park(semaphore, guest);
@@ -276,7 +276,7 @@ describe('a thread that is declared dead in its sleep', () => {
 });
 
 describe('a thread that was interrupted in its sleep', () => {
-  it('leaves when it ends, as any other', async () => {
+  it('is removed when it ends, as any other', async () => {
     const arena = new Arena();
     const semaphore = taken(1, { arena });
     const one = new Member();

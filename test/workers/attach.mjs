@@ -1,14 +1,14 @@
-/** What the jobs have in common. */
+/** Helpers that the jobs share. */
 import { Arena, Semaphore } from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import { AtomicSemaphore, BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 
 const CLASSES = { Semaphore, ...algorithms, AtomicSemaphore, BinarySemaphore, CountingSemaphore };
 
-/** By arena, which is one object a thread however often its handle arrives. */
+/** The library objects of each arena; an arena is one object in a thread, however often its handle arrives. */
 const known = new Map();
 
-/** The library object for a handle. One for each shared object, which this thread then keeps. */
+/** Returns the library object for a handle. This thread keeps one for each shared object. */
 export function attach(handle) {
   const { arena: where, address, generation } = handle.capacitor ?? handle;
   const arena = Arena.from(where);
@@ -19,7 +19,7 @@ export function attach(handle) {
   return objects.get(key);
 }
 
-/** Returns once every party has come. */
+/** Returns when every party has come. */
 export function meet(barrier, parties) {
   Atomics.add(barrier, 0, 1);
   Atomics.notify(barrier, 0);
@@ -28,7 +28,7 @@ export function meet(barrier, parties) {
   }
 }
 
-/** A stream of numbers from 0 to 1, another one for each seed. */
+/** Returns a generator of random numbers from 0 to 1, which differ with the seed. */
 export function random(seed) {
   let x = (seed * 2654435761 + 12345) >>> 0 || 1;
   return () => {
@@ -48,12 +48,12 @@ export function spin(turns) {
 
 const never = new Int32Array(new SharedArrayBuffer(4));
 
-/** Sleeps for the shortest time there is. */
+/** Sleeps for the shortest possible time. */
 export function nap() {
   Atomics.wait(never, 0, 0, 0.05);
 }
 
-/** Polls for what should come at any moment; gives way after a while, or it might be kept from coming. */
+/** Polls for a condition that is about to become true. It sleeps now and then, so that other threads can run. */
 export function poll(condition) {
   for (let i = 1; !condition(); i++) if (i % 2000 === 0) nap();
 }

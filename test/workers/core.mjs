@@ -1,4 +1,4 @@
-/** A core of this thread's own over the arena of a handle, registered as one thread more. */
+/** Gives this thread a second core over the arena of a handle, registered as one more thread. */
 import { readFileSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
 
@@ -17,7 +17,7 @@ export function coreOf(handle) {
   return cores.get(id);
 }
 
-/** The same, attached to the semaphore. */
+/** Returns the same core, attached to the semaphore. */
 export function attached(handle) {
   const core = coreOf(handle);
   if (core.attach(handle.address, handle.generation, 1) < 0) throw new Error('it cannot be attached to');

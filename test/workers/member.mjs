@@ -1,4 +1,4 @@
-/** A worker that does the jobs it is sent: the default exports of jobs/*.mjs. */
+/** A worker that does the jobs that it gets: the default exports of jobs/*.mjs. */
 import { parentPort } from 'node:worker_threads';
 
 parentPort.on('message', async (message) => {

@@ -1,11 +1,11 @@
-// A lock for two that is nothing but a wait and a notify: the least that a hand-over to a sleeping thread takes.
+// A lock for two threads that is only a wait and a notify: the least that a hand-over to a sleeping thread takes.
 //
-//   FREE   nobody holds it
+//   FREE   no thread holds it
 //   HELD   the thread that came first holds it
 //
-// Who finds it HELD sleeps until the word changes, and then has it, though the word says FREE: with a third thread that
-// would not be a lock. Every unlock notifies. No wake-up is lost: the engine compares the word, in one step with going to
-// sleep, with what the unlock changes before it notifies.
+// A thread that finds it HELD sleeps until the word changes. Then it has the lock, though the word says FREE, so a
+// third thread would break it. Every unlock notifies. No wake-up is lost: the runtime compares the word in one step
+// with going to sleep, and the unlock changes the word before it notifies.
 
 import type { LockLike } from '../rows/subjects.js';
 

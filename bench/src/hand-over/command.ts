@@ -1,4 +1,4 @@
-// `taketurns bench hand-over`.
+// The command `taketurns bench hand-over`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -14,7 +14,7 @@ import type { HandOverResults } from './results.js';
 import { HAND_OVERS } from './rows.js';
 import type { Section } from './trials.js';
 
-/** Microseconds of computing, and milliseconds of sleep. */
+/** The lengths of the sections: microseconds of computing, and milliseconds of sleep. */
 const COMPUTING = [20, 100, 300, 1000];
 const SLEEPING = [1, 10, 100];
 const FULL = { trials: 300, runs: 5 };

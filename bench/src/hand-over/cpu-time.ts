@@ -1,8 +1,8 @@
-// The processor time that one thread has used, which Linux tells in nanoseconds, and Node everywhere from 23.9 on.
+// The processor time of one thread: Linux reports it in nanoseconds, and Node from 23.9 on every system.
 //
-// Linux accounts a running thread at its ticks, milliseconds apart, and when it goes to sleep; both ways of asking for the
-// time of one thread tell what was accounted last. What a thread did just before a wait would so be taken for the wait's.
-// To ask for the time of the whole process has the kernel account the calling thread up to that moment.
+// Linux updates the account of a running thread at its ticks, milliseconds apart, and when the thread goes to sleep.
+// Both ways to read the time of one thread return the last account, so work just before a wait would count as part of
+// the wait. A read of the whole process's time makes the kernel update the calling thread's account first.
 
 import { openSync, readSync } from 'node:fs';
 
@@ -12,8 +12,8 @@ const READINGS = 50;
 type Cpu = { user: number; system: number };
 
 /**
- * A clock of the calling thread's processor time, in microseconds, from which the time that a reading takes is
- * subtracted; or nothing where the system does not tell it.
+ * Returns a clock of the calling thread's processor time in microseconds, less the time that the readings take; or
+ * undefined if the system does not report it.
  */
 export function threadCpuClock(): (() => number) | undefined {
   const read = linuxClock() ?? nodeClock();

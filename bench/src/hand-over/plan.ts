@@ -1,4 +1,4 @@
-// Runs the hand-over benchmark. Within a round each row has its turn before any has its next, as in all others.
+// Runs the hand-over benchmark. In each round every row runs once, as in all benchmarks.
 
 import { fileURLToPath } from 'node:url';
 import { type NativeBinary, nativeHandOver } from '../native.js';
@@ -18,7 +18,7 @@ export interface HandOverPlan {
   runs: number;
 }
 
-/** A section that is long has fewer trials: as many as take as long in all as those of such a section. */
+/** Longer sections have fewer trials, so that these take as long in all as those of such a section. */
 const LONGEST_IN_FULL = 500;
 const FEWEST = 5;
 

@@ -1,4 +1,4 @@
-// Runs as a process of its own, one for a row and a run, and prints the trials of all sections as JSON.
+// Runs as a process of its own for one row and one run, and prints the trials of all sections as JSON.
 //
 //   program.js ROW SECTIONS      SECTIONS in JSON: [{"by": "computing", "microseconds": 20, "trials": 300}, ...]
 
@@ -11,7 +11,7 @@ export interface SectionOrder extends Section {
   trials: number;
 }
 
-/** Goes first and does not count: by then the engine has compiled the way through the wait. */
+/** These trials come first and do not count: after them the wait is compiled. */
 const WARM_UP: SectionOrder = { by: 'computing', microseconds: 20, trials: 300 };
 
 const newThread = (): Worker => new Worker(new URL('./thread.js', import.meta.url));
@@ -31,11 +31,11 @@ function answer(worker: Worker, order: ThreadOrder): Promise<Trials | undefined>
 const [name = '', sections = '[]'] = process.argv.slice(2);
 try {
   const row = handOverRow(name);
-  // Made once the row has shared something: workers inherit the arena that this makes.
+  // The workers are made once the row has shared something, since they inherit the arena that this makes.
   let crew: [holder: Worker, waiter: Worker] | undefined;
   const measured: (Trials | undefined)[] = [];
   for (const { trials, ...section } of [WARM_UP, ...(JSON.parse(sections) as SectionOrder[])]) {
-    // A lock of its own for each: none begins with what it has learnt of another section.
+    // Each section has a lock of its own, so that no lock begins with habits from another section.
     const { shared, dispose } = await row.share();
     crew ??= [newThread(), newThread()];
     const [holder, waiter] = crew;

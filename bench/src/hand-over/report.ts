@@ -1,4 +1,4 @@
-// The tables of the hand-over benchmark.
+// Formats the tables of the hand-over benchmark.
 
 import { duration, fixed, makeTable, ratio, skippedLines, targetTable } from '../report/tables.js';
 import { median, quantile } from '../statistics.js';

@@ -1,4 +1,4 @@
-// What the hand-over benchmark finds out: the shape of its JSON file. Every trial is kept.
+// The results of the hand-over benchmark, in the shape of its JSON file, which keeps every trial.
 
 import type { Skipped } from '../results.js';
 import type { Family } from '../rows/row.js';
@@ -19,7 +19,7 @@ export interface HandOverResults {
   skipped: Skipped[];
 }
 
-/** All trials of a row in such a section, whatever their run. */
+/** Returns all trials of a row in such a section, of every run. */
 export function trialsOf({ runs }: HandOverResults, row: string, { by, microseconds }: Section): Trials {
   const found = runs.filter((run) => run.row === row && run.by === by && run.microseconds === microseconds);
   return {
@@ -29,7 +29,7 @@ export function trialsOf({ runs }: HandOverResults, row: string, { by, microseco
   };
 }
 
-/** The sections that were measured, each once. */
+/** Returns the measured sections, each once. */
 export function sectionsOf({ runs }: HandOverResults): Section[] {
   const keys = new Set(runs.map(({ by, microseconds }) => `${by} ${microseconds}`));
   return [...keys].map((key) => {
@@ -38,7 +38,7 @@ export function sectionsOf({ runs }: HandOverResults): Section[] {
   });
 }
 
-/** `20 µs`, `1 ms`. */
+/** Formats the length of a section: `20 µs`, `1 ms`. */
 export function lengthOf({ microseconds }: Section): string {
   return microseconds < 1000 ? `${microseconds} µs` : `${microseconds / 1000} ms`;
 }

@@ -6,11 +6,11 @@ import { native, type Row, type ScriptRow } from '../rows/row.js';
 import type { LockLike, SemaphoreLike } from '../rows/subjects.js';
 import { BareWaitNotify } from './bare.js';
 
-/** The floors: a hand-over by the sleep of the engine, and of the system, and nothing else. */
+/** The floors: a bare hand-over by the sleep of the runtime, and by that of the system. */
 export const BARE = 'bare wait/notify';
 export const NATIVE_BARE = 'bare futex';
 
-/** A semaphore of semabench, taken for a lock. */
+/** Takes a semaphore of semabench as a lock. */
 function asLock(name: string): ScriptRow<LockLike> {
   const row = scriptRow('semaphores', name) as ScriptRow<SemaphoreLike>;
   const { kind, family, share } = row;

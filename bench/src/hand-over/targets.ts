@@ -1,4 +1,4 @@
-// What the project wants of a hand-over, computed from one run of the benchmark.
+// The project's targets for a hand-over, computed from one run of the benchmark.
 
 import type { Target } from '../report/targets.js';
 import { median } from '../statistics.js';
@@ -27,7 +27,7 @@ export function handOverTargets(results: HandOverResults): Target[] {
     const what = `processor time of a wait of ${lengthOf(section)}, µs`;
     return [
       target(what, CPU_MICROSECONDS, cpu),
-      // A thread that has slept finds its caches cold: on some machines the floor alone takes more than is wanted.
+      // A thread that has slept finds its caches cold: on some machines the floor alone exceeds the target.
       target(`${what}, beyond ${BARE}`, CPU_MICROSECONDS, (row) => cpu(row) - cpu(BARE)),
     ];
   });

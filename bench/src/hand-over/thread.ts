@@ -1,4 +1,4 @@
-// A thread of the hand-over benchmark: told of a section, it is the holder or the waiter of its trials.
+// A thread of the hand-over benchmark: for each section that it gets, it is the holder or the waiter of the trials.
 
 import { parentPort } from 'node:worker_threads';
 import type { LockLike } from '../rows/subjects.js';
@@ -22,7 +22,7 @@ let warmed = false;
 const port = parentPort;
 if (port === null) throw new Error('thread.js runs in a worker');
 
-/** Alone, until the engine has compiled the calls. */
+/** Locks and unlocks alone, until the calls are compiled. */
 function warm(lock: LockLike): void {
   for (let turn = 0; turn < WARM_TURNS; turn++) {
     lock.lock();

@@ -1,10 +1,10 @@
-// The two sides of a trial: one thread holds a lock for a while, the other comes meanwhile, waits, and has it after that.
+// The two sides of a trial: one thread holds a lock for a while, the other comes meanwhile, waits, and gets it.
 //
 //   holder    lock ── BEGIN ────────────────────── UNLOCK, unlock
 //   waiter              └── comes ── waits ──────────────────── has it ── unlock ── DONE
 //
-// The waiter polls for the beginning of the section, so that it is awake then, however short the section is. The holder
-// sleeps a little before that: it wakes on a processor of its own where the system has put both on one. What happens in a trial is timed by a clock that both threads share.
+// The waiter polls for the beginning of the section, so that it is awake even for a short one. The holder sleeps a
+// little before that, so that it wakes on another processor if both were on one. Both share the clock of the trial.
 
 import type { LockLike } from '../rows/subjects.js';
 import { clock } from '../workers/board.js';
@@ -17,21 +17,21 @@ export interface Section {
 }
 
 export interface Trials {
-  /** Microseconds from just before `unlock` until the waiter has the lock, of each trial that counts. */
+  /** Microseconds from just before `unlock` until the waiter has the lock, for each trial that counts. */
   latencies: number[];
-  /** Microseconds of processor time that the waiter used for each wait; absent where they were not measured. */
+  /** Microseconds of processor time that the waiter used for each wait; absent if they were not measured. */
   cpu?: number[];
-  /** Trials in which the waiter came after the section had ended: they do not count. */
+  /** Trials in which the waiter came after the section had ended; they do not count. */
   late: number;
 }
 
 const STRIDE = 128;
 const INTS = STRIDE / Int32Array.BYTES_PER_ELEMENT;
 
-// Indices into the words: the number of the trial that has begun, and of the one that is over.
+// Indices into the words: the number of the latest trial that has begun, and of the latest that is over.
 const TRIAL = 0;
 const DONE = INTS;
-// Indices into the times: when the section began, and when its holder was about to unlock.
+// Indices into the times: the beginning of the section, and the moment before the unlock.
 const BEGIN = 0;
 const UNLOCK = 1;
 
@@ -65,7 +65,7 @@ export function hold(lock: LockLike, board: SharedArrayBuffer, section: Section,
   }
 }
 
-/** The waiter comes at a random moment of this part of a section of computing; when its holder sleeps, at once. */
+/** The waiter comes at a random moment between these shares of a computing section, and at once in a sleeping one. */
 const EARLIEST = 0.1;
 const LATEST = 0.9;
 

@@ -1,6 +1,6 @@
-// How much unrelated waits interfere that share a place: pairs of threads, each with a word of its own that it passes
-// to and fro, through the library's table (all pairs at one place, as words of different buffers are that lie at the
-// same offset) and through an AtomicSemaphore for each pair. `node bench/dist/interference/program.js`
+// Measures how waits that share a bucket disturb each other. Pairs of threads each pass a word of their own to and fro,
+// through the library's table, where words at the same offset of different buffers share a bucket, and through an
+// AtomicSemaphore for each pair. `node bench/dist/interference/program.js`
 
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';

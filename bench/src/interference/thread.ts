@@ -1,4 +1,4 @@
-// One of a pair: passes its pair's turn to and fro until the board says stop.
+// One thread of a pair: passes the pair's turn to and fro until the board says stop.
 
 import { workerData } from 'node:worker_threads';
 import { Arena } from 'taketurns';
@@ -6,10 +6,10 @@ import { AtomicSemaphore, type AtomicSemaphoreHandle, atomicSignal, atomicTryWai
 
 export interface Pair {
   arena: Arena['handle'];
-  /** 0 or 1: whose turn it is; in a buffer of its own, so at the same place as that of every other pair. */
+  /** 0 or 1: whose turn it is. It has a buffer of its own, and so shares its bucket with every other pair. */
   turn: Int32Array;
   side: 0 | 1;
-  /** Word 0: stop. Then the turns that each pair has passed. */
+  /** Word 0 is stop. The numbers of turns that each pair has passed follow. */
   board: Int32Array;
   pair: number;
   handle: AtomicSemaphoreHandle | undefined;

@@ -1,4 +1,4 @@
-// The floors of the pair table in wasm: floor/floor.ts is their source.
+// The floors of the pair table in wasm, compiled from floor/floor.ts.
 
 import { readFileSync } from 'node:fs';
 import type { LockLike, SemaphoreLike } from '../rows/subjects.js';
@@ -7,12 +7,12 @@ const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
 const bytes = readFileSync(new URL('../../build/floor.wasm', import.meta.url));
 const { instance } = await WebAssembly.instantiate(bytes, { env: { memory } });
 
-/** Both instructions, so many times. */
+/** Does both instructions so many times. */
 export const run = instance.exports.run as (pairs: number) => bigint;
 const take = instance.exports.take as (at: number) => void;
 const give = instance.exports.give as (at: number) => void;
 
-/** One of the instructions in each of its calls, with nothing else to do: what any class over wasm must pay. */
+/** Does one of the instructions in each of its calls, and nothing else: every class over wasm pays at least this. */
 export class TwoCalls implements SemaphoreLike, LockLike {
   readonly #at = 0;
   readonly #take = take;

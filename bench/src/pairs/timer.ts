@@ -1,10 +1,10 @@
-// Runs as a process of its own, one per figure, so that nothing another row did is in the engine's type feedback
-// or heap. Prints {"nanoseconds": x}, the time of one acquire and release, or lock and unlock.
+// Runs as a process of its own, one for each figure, so that no other row has affected the type feedback or the heap.
+// Prints {"nanoseconds": x}, the time of one acquire and release, or lock and unlock.
 //
 //   timer.js BENCHMARK pair ROW SECONDS          blocking pair, no contention; ROW may be a floor
 //   timer.js BENCHMARK uncontended ROW SECONDS   await acquire(), release()
-//   timer.js BENCHMARK queued ROW SECONDS        1,000 callers wait while the permit is held, then all are served
-//   timer.js semaphores 'one step' ROW SECONDS   release(64), nobody waiting
+//   timer.js BENCHMARK queued ROW SECONDS        1,000 callers wait for a held permit, then all are served
+//   timer.js semaphores 'one step' ROW SECONDS   release(64) without a waiter
 //   timer.js semaphores loop ROW SECONDS         64 times release() instead
 
 import { BENCHMARKS, type Benchmark, scriptRow } from '../benchmarks.js';
@@ -15,7 +15,7 @@ import { TURNS } from '../workers/loop.js';
 const WARM_MS = 100;
 const QUEUED = 1000;
 
-/** Calls `burst` for a while unobserved, then for `seconds`; returns the nanoseconds per operation. */
+/** Calls `burst` for a while without timing, then for `seconds`; returns the nanoseconds of an operation. */
 async function time(seconds: number, perBurst: number, burst: () => void | Promise<void>): Promise<number> {
   const repeat = async (milliseconds: number): Promise<number> => {
     const start = performance.now();
@@ -66,7 +66,7 @@ async function pair(
 const MANY = 64;
 const RELEASES = 1000;
 
-/** A fresh semaphore for each burst, so that its permits stay far below any limit. */
+/** Makes a new semaphore for each burst, so that its permits stay far below any limit. */
 async function releases(of: Benchmark, shape: string, name: string, seconds: number): Promise<number> {
   const row = scriptRow(of.name, name);
   return time(seconds, RELEASES, async () => {
@@ -77,7 +77,7 @@ async function releases(of: Benchmark, shape: string, name: string, seconds: num
       else for (let k = 0; k < MANY; k++) subject.release();
     }
     dispose?.();
-    // What only the collector lets go of stays in the arena while this loop runs.
+    // Garbage would fill the arena while this loop runs, so the object is disposed of.
     (subject as { dispose?(): void }).dispose?.();
   });
 }

@@ -1,4 +1,4 @@
-// Which figures are drawn of which benchmark.
+// The figures of each benchmark.
 
 import type { TopLevelSpec } from 'vega-lite';
 import type { Results } from '../results.js';
@@ -8,7 +8,7 @@ import { panels } from './panels.js';
 import { sawtooth } from './sawtooth.js';
 import { sweep } from './sweep.js';
 
-/** The figures that there are results for, each under what is added to the name of the file. */
+/** Draws the figures that have results. The key of each is the suffix of its file name. */
 export async function figures(results: Results): Promise<Map<string, string>> {
   const all: Record<Results['benchmark'], () => [suffix: string, TopLevelSpec | undefined][]> = {
     semaphores: () => [['', lines(results)]],

@@ -1,4 +1,4 @@
-// What the figures have in common: they are drawn by Vega-Lite without a DOM, and say where they were measured.
+// The common parts of the figures. Vega-Lite draws them without a DOM, and each names its machine.
 
 import * as vega from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
@@ -48,7 +48,7 @@ export function frame(results: Results, heading: string, ...lines: string[]) {
   } as const;
 }
 
-/** How often and how long, and when, for a subtitle. */
+/** Says for a subtitle how often, for how long and when a run was measured. */
 export function measuredAs(results: Results): string {
   const { seconds, runs } = results.options;
   const { work } = results;
@@ -56,7 +56,7 @@ export function measuredAs(results: Results): string {
   return `${steps}median of ${runs} × ${seconds} s, bars from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`;
 }
 
-/** The axis of thread counts. */
+/** Returns the axis of thread counts. */
 export function threadsAxis(results: Results) {
   const threads = threadCounts(results);
   const few = Math.max(1, threads[0] ?? 1);

@@ -1,7 +1,7 @@
-// The figure of semabench: threads against throughput, both logarithmic, one line per row.
+// The figure of semabench: threads against throughput, both logarithmic, one line for each row.
 //
-// Families share a mark and native rows are dashed, so that the figure can also be read in grey. Pale bars run from
-// the slowest to the fastest run. The legend is sorted as the lines end, from top to bottom.
+// Families share a mark and native rows are dashed, so that the figure can also be read in grey. Pale bars reach from
+// the slowest to the fastest run. The legend has the order of the line ends, from top to bottom.
 
 import type { TopLevelSpec } from 'vega-lite';
 import { type Cell, cells, type Results } from '../results.js';
@@ -27,7 +27,7 @@ const COLOURS: Record<string, string> = {
   'std::counting_semaphore': '#868e96',
 };
 
-/** Nothing where no row but floors was measured. */
+/** Returns undefined if only floors were measured. */
 export function lines(results: Results): TopLevelSpec | undefined {
   const floors = results.rows.flatMap(({ name, apart }) => (apart ? name : []));
   const measured = cells(results).filter(({ row }) => !floors.includes(row));
@@ -95,7 +95,7 @@ export function lines(results: Results): TopLevelSpec | undefined {
   };
 }
 
-/** Rows by their throughput at the most threads they ran with, best first. */
+/** Sorts rows by their throughput at the most threads that they ran with, best first. */
 function legendOrder(results: Results, measured: readonly Cell[]): string[] {
   const last = (row: string) => measured.filter((cell) => cell.row === row).at(-1)?.throughput.median;
   return results.rows

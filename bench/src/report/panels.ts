@@ -1,11 +1,11 @@
-// The figure of MutexBench, after the paper's: a panel for each lock, threads against throughput (left, solid) and
-// against fairness (right, dotted), with a curve for each form of the lock and one for its native counterpart.
+// The figure of MutexBench, after that of the paper: a panel for each lock, with threads against throughput (left,
+// solid) and against fairness (right, dotted). Each form of the lock and its native counterpart has a curve.
 
 import type { TopLevelSpec } from 'vega-lite';
 import { cells, type Results } from '../results.js';
 import { frame, measuredAs, THROUGHPUT, threadsAxis } from './frame.js';
 
-/** The forms as the legend calls them, and their colours. */
+/** The forms by their names in the legend, and their colours. */
 export const FORMS = {
   bare: ['baseline', '#c1121f'],
   wrapped: ['wrapped in a capacitor', '#0b5394'],
@@ -15,7 +15,7 @@ export const FORMS = {
 
 const COLUMNS = 3;
 
-/** Nothing where no row of a lock was measured. */
+/** Returns undefined if no row of a lock was measured. */
 export function panels(results: Results): TopLevelSpec | undefined {
   const places = new Map(results.rows.map(({ name, lock, only }) => [name, only ? undefined : lock]));
   const values = cells(results).flatMap(({ row, threads, throughput, fairness }) => {

@@ -1,4 +1,4 @@
-// The figure of the platoon: threads that a capacitor has let in, from event to event of a trace.
+// The figure of the platoon: the threads that a capacitor has let in, from event to event of a trace.
 
 import type { TopLevelSpec } from 'vega-lite';
 import type { Results } from '../results.js';
@@ -30,7 +30,7 @@ export function sawtooth(results: Results): TopLevelSpec | undefined {
       y: {
         field: 'inside',
         type: 'quantitative',
-        // Events of the same moment must not be added up.
+        // Without this, events of the same moment would be added up.
         stack: null,
         title: 'Threads inside',
         axis: { tickMinStep: 1 },

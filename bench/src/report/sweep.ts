@@ -1,5 +1,5 @@
-// The figure of the bypass limits: fairness against throughput, a line for each lock from the lowest limit to the
-// highest, a panel for each thread count. A lock without a capacitor is the end of its line, at no limit.
+// The figure of the bypass limits: fairness against throughput. Each thread count has a panel, and each lock a line
+// from the lowest limit to the highest. The line ends at the lock without a capacitor, which has no limit.
 
 import type { TopLevelSpec } from 'vega-lite';
 import { cells, counted, type Results } from '../results.js';
@@ -7,7 +7,7 @@ import { frame, THROUGHPUT } from './frame.js';
 
 const COLOURS = ['#c1121f', '#0b5394', '#2b8a3e', '#f08c00', '#7048a8', '#343a40', '#c026a8'];
 
-/** Nothing where no limit but one was measured. */
+/** Returns undefined if only one limit was measured. */
 export function sweep(results: Results): TopLevelSpec | undefined {
   const places = new Map(results.rows.map(({ name, lock }) => [name, lock]));
   const swept = new Set(results.rows.flatMap(({ lock, only }) => (lock && only ? lock.of : [])));

@@ -1,4 +1,4 @@
-// The tables that the benchmark prints.
+// Formats the tables of the benchmark.
 
 import Table from 'cli-table3';
 import { BENCHMARKS } from '../benchmarks.js';
@@ -7,7 +7,7 @@ import { FLOOR } from '../rows/row.js';
 import { type Spread, spread } from '../statistics.js';
 import { met, type Target, targets } from './targets.js';
 
-/** All tables that the run has figures for, each under its heading. */
+/** Returns all tables that the run has figures for, each under its heading. */
 export function tables(results: Results): string {
   const parts = [
     ...(BENCHMARKS[results.benchmark].crowdsOnly ? [] : contentionTables(results)),
@@ -61,7 +61,7 @@ function contentionTables(results: Results): string[] {
   });
 }
 
-/** Every hash at so many semaphores. */
+/** Returns the tables of hashes, one for each number of semaphores. */
 function hashTables(results: Results): string[] {
   const measured = cells(results);
   const places = results.rows.flatMap(({ name, hash }) => (hash ? [{ name, ...hash }] : []));
@@ -102,7 +102,7 @@ function hashTables(results: Results): string[] {
   });
 }
 
-/** How often a waiter was woken in vain: a line for each row that counts it, a column for each thread count. */
+/** Returns the futile wake-ups: a line for each row that counts them, a column for each thread count. */
 function futileTable(results: Results): string[] {
   const counts = threadCounts(results);
   const measured = cells(results);
@@ -122,7 +122,7 @@ function futileTable(results: Results): string[] {
 
 const BYPASS_BANDS = ['0', '1–9', '10–99', '100–999', '1000–', '10,000–', '100,000–'];
 
-/** How many admissions were overtaken how often: for each row, a line for each thread count. */
+/** Returns how many admissions had how much bypass: for each row, a line for each thread count. */
 function bypassTable({ rows, probes }: Results): string[] {
   const table = makeTable(['row', 'threads', ...BYPASS_BANDS, 'largest']);
   for (const { name } of rows) {
@@ -178,7 +178,7 @@ function releaseTable({ releases = [] }: Results): string {
   return `release of 64 permits, nobody waiting, nanoseconds\n${table.toString()}`;
 }
 
-/** What is to be reached, each row's figure beside it, and whether it has been. */
+/** Returns the targets, each row's figure beside them, and whether the row reaches them. */
 export function targetTable(
   heading: string,
   all: readonly Target[],
@@ -200,7 +200,7 @@ export function targetTable(
   return table.length > 0 ? [`${heading}, from the medians of this run\n${table.toString()}`] : [];
 }
 
-/** What was left out and why, each reason once. */
+/** Returns what was left out and why, each reason once. */
 export function skippedLines({ skipped }: Pick<Results, 'skipped'>): string[] {
   if (skipped.length === 0) return [];
   const whys = [...new Set(skipped.map(({ why }) => why))];
@@ -230,37 +230,37 @@ export function makeTable(head: string[]) {
   });
 }
 
-/** Iterations per second with three significant digits. */
+/** Formats iterations per second with three significant digits. */
 export function rate(value: number): string {
   if (!Number.isFinite(value)) return '';
   for (const [unit, name] of [
     [1e6, ' M'],
     [1e3, ' k'],
   ] as const) {
-    // 999,900 is 1.00 M, not 1000 k.
+    // 999,900 must become 1.00 M, not 1000 k.
     if (Number(value.toPrecision(3)) >= unit) return `${fixed(value / unit)}${name}`;
   }
   return fixed(value);
 }
 
-/** Of counts for each acquisition: four digits behind the point are what short runs tell apart. */
+/** Formats counts for each acquisition with four decimals: short runs tell no more apart. */
 function share(value: number): string {
   if (!Number.isFinite(value)) return '';
   return value >= 10 ? fixed(value) : value.toFixed(4);
 }
 
 export function ratio(value: number): string {
-  // Two digits behind the point do not tell small ratios apart.
+  // Two decimals do not tell small ratios apart.
   if (value >= 0.0001 && value < 0.1) return String(Number(value.toPrecision(2)));
   return Number.isFinite(value) ? fixed(value) : '';
 }
 
-/** Microseconds; nothing of what was not measured. */
+/** Formats microseconds; the text is empty if they were not measured. */
 export function duration(value: number): string {
   return Number.isFinite(value) ? value.toFixed(Math.abs(value) < 100 ? 1 : 0) : '';
 }
 
-/** Three significant digits without exponent; whole numbers below 1000 of which nothing is lost stay whole. */
+/** Formats three significant digits without an exponent; whole numbers below 1000 stay whole. */
 export function fixed(value: number): string {
   if (Number.isInteger(value) || value >= 100) return value.toFixed(0);
   return value.toFixed(value >= 10 ? 1 : 2);

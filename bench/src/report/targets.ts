@@ -1,5 +1,5 @@
-// The ratios that the project wants to reach, computed from one benchmark run. Both sides of a ratio come from the
-// same run, so a slow or busy machine spoils both alike.
+// The target ratios of the project, computed from one benchmark run. Both sides of a ratio come from the same run, so a
+// slow or busy machine affects both alike.
 
 import { type Cell, cells, counted, medianOf, type Results, threadCounts } from '../results.js';
 import { RING } from '../rows/ring.js';
@@ -9,12 +9,12 @@ export interface Target {
   what: string;
   bound: '<=' | '>=' | '<';
   wanted: number;
-  /** For each library row in the run; NaN where this run has not measured it. */
+  /** One figure for each library row of the run; NaN if this run has not measured it. */
   found: Map<string, number>;
 }
 
 const TWA = 'twa-futex';
-/** The papers' semaphores as the library has them. */
+/** The library's classes for the papers' semaphores. */
 const LISTINGS = ['TwaSemaphore', 'TicketSemaphore'];
 const LIBRARY_TWA = 'TwaSemaphore';
 const NOTIFY_ALL = 'js-ticket-notify-all';
@@ -108,7 +108,7 @@ function semaphoreTargets(results: Results): Target[] {
   ];
 }
 
-/** Of `Mutex`, with barging bounded, beside the native mutexes. */
+/** Targets of `Mutex`, with bounded barging, beside the native mutexes. */
 function lockTargets(results: Results): Target[] {
   const { cell, throughput, pair } = figuresOf(results, cells(results));
   const target = targetOf(['Mutex']);
@@ -149,7 +149,7 @@ function lockTargets(results: Results): Target[] {
   ];
 }
 
-/** Looks figures up by row and thread count; NaN where there is none. */
+/** Looks figures up by row and thread count; a missing figure is NaN. */
 function figuresOf(results: Results, measured: readonly Cell[]) {
   const cell = (row: string, threads: number) =>
     measured.find((candidate) => candidate.row === row && candidate.threads === threads);

@@ -1,5 +1,5 @@
-// The rows of the benchmark of hashes: every hash at 1, 8 and 64 semaphores, and the semaphores of semabench of which
-// collisions and futile wake-ups are counted. To add a row, add an entry.
+// The rows of the benchmark of hashes: every hash at 1, 8 and 64 semaphores, and the semaphores of semabench that count
+// collisions and futile wake-ups. To add a row, add an entry.
 
 import { Arena } from 'taketurns';
 import { type HashPlace, type Row, type ScriptRow, wakesOf } from './row.js';
@@ -20,8 +20,8 @@ interface SemaphoreClass {
 }
 
 /**
- * Several semaphores as one: each thread takes them in turn, all threads in the same order, so that their tickets go
- * up in step.
+ * Makes several semaphores one subject: each thread takes them in turn, all threads in the same order, so that their
+ * tickets advance together.
  */
 class InStep implements SemaphoreLike {
   readonly #semaphores: readonly SemaphoreLike[];
@@ -44,7 +44,7 @@ class InStep implements SemaphoreLike {
   }
 }
 
-/** The slots of an arena unless it is told otherwise; and few, where waiters must collide. */
+/** The default number of slots of an arena, and a small one that makes waiters collide. */
 const USUAL = 2048;
 const FEW = 64;
 let withFew: Arena | undefined;
@@ -97,7 +97,7 @@ const own: Load = async () => (await import('taketurns')).Semaphore;
 const CLASSES: readonly [of: string, load: Load, hashes: readonly string[], slots: number][] = [
   ['TwaSemaphore', twa, NAMES, USUAL],
   ['ChainSemaphore', chain, NAMES, USUAL],
-  // It has no choice; beside the others for comparison.
+  // Semaphore has only this hash; it is here for comparison.
   ['Semaphore', own, ['multiplier'], USUAL],
   ['TwaSemaphore', twa, NAMES, FEW],
 ];

@@ -1,11 +1,11 @@
-// A barging mutex in plain JavaScript: one word, taken by compare-and-swap by whoever comes first.
+// A barging mutex in plain JavaScript: one word that threads take by compare-and-swap.
 //
-//   FREE        nobody holds it
-//   HELD        held, and nobody sleeps
-//   CONTENDED   held, and somebody may sleep
+//   FREE        no thread holds it
+//   HELD        held, and no thread sleeps
+//   CONTENDED   held, and some threads may sleep
 //
-// Whoever has to wait makes it CONTENDED, and so does a sleeper that gets it, since others may sleep on. An unlock
-// notifies only then. It is what one would write by hand: quick, and nothing bounds how often a sleeper is overtaken.
+// A thread that has to wait makes it CONTENDED, and so does a sleeper that gets it, since others may sleep on. An
+// unlock notifies only then. It is quick code to write by hand, and nothing bounds how often a sleeper is overtaken.
 
 const WORD = 0;
 const FREE = 0;

@@ -1,7 +1,7 @@
-// A ticket semaphore as one writes it in plain JavaScript: the baseline that the library has to beat.
+// A ticket semaphore as a programmer writes it in plain JavaScript: the baseline that the library has to beat.
 //
-// Ticket and grant are 32-bit words, everybody waits on grant, and every release wakes everybody, since it cannot
-// know who is next. It is fair and correct as long as no thread sleeps through 2^31 releases: comparing by the
+// Ticket and grant are 32-bit words, all waiters wait on grant, and every release wakes them all, since it does not
+// know the next one. It is fair, and correct as long as no thread sleeps through 2^31 releases: the comparison by the
 // sign of the wrapped difference needs that.
 
 const TICKET = 0;

@@ -41,15 +41,15 @@ const INNER: Readonly<Record<string, () => Promise<LockClass>>> = {
   LifoLock: async () => (await algorithms()).LifoLock,
   ReciprocatingLock: async () => (await algorithms()).ReciprocatingLock,
 };
-/** Those of them whose admissions have tickets. */
+/** The locks among them whose admissions have tickets. */
 const TICKETED = ['TicketLock', 'TwaLock'];
 
 /** The limit of the wrapped and the fractional forms, as in the paper. */
 export const BYPASS = 10;
-/** How many threads of one go past the capacitor in the fractional form: the paper's 99 of 100. */
+/** The share of arrivals that go past the capacitor in the fractional form: the paper's 99 of 100. */
 const FRACTION = 0.99;
 
-/** A lock in a capacitor. */
+/** Wraps a lock in a capacitor. */
 function composite(of: string, form: 'wrapped' | 'fractional', bypass: number, name: string): ScriptRow {
   const load = async () => ({ Inner: await innerOf(of), ...(await algorithms()) });
   const row = library(
@@ -83,23 +83,23 @@ function innerOf(name: string): Promise<LockClass> {
 
 const SWEPT = /^(\w+)\+capacitor:(\d+)$/;
 
-/** The row of a wrapped lock with another limit, measured at some thread counts only. */
+/** Returns the row of a wrapped lock with another limit, measured only at some thread counts. */
 export function withLimit(of: string, bypass: number, only: readonly number[]): ScriptRow {
   return { ...composite(of, 'wrapped', bypass, `${of}+capacitor:${bypass}`), only };
 }
 
-/** The same by its name, for whoever runs it. */
+/** Finds such a row by its name, for the process that runs it. */
 export function sweptRow(name: string): ScriptRow | undefined {
   const [, of, bypass] = SWEPT.exec(name) ?? [];
   return of === undefined ? undefined : withLimit(of, Number(bypass), []);
 }
 
-/** The run that the platoon's sawtooth is drawn from: a lock of this kind in a capacitor of the usual limit. */
+/** The lock of the run that the platoon's sawtooth is drawn from, in a capacitor of the usual limit. */
 export const TRACED = 'TtsLock';
 
 const TRACE_EVENTS = 400;
 
-/** The same with another limit. */
+/** Returns the traced row with another limit. */
 export const tracedRow = (bypass: number): ScriptRow<LockLike> => ({
   kind: 'script',
   name: `${TRACED}+capacitor, traced`,
@@ -130,12 +130,12 @@ export const tracedRow = (bypass: number): ScriptRow<LockLike> => ({
 
 export const TRACE_ROW = tracedRow(BYPASS);
 
-/** A row that is its own panel's baseline. */
+/** Makes a row the baseline of its own panel. */
 function bare(row: ScriptRow): Row {
   return { ...row, lock: { of: row.name, form: 'bare' } };
 }
 
-/** A row of the native binary, in the panel of the script row that it is the counterpart of. */
+/** Returns a row of the native binary, in the panel of the script row that it corresponds to. */
 function counterpart(of: string, algorithm: string): Row {
   return { ...native(algorithm), lock: { of, form: 'native' } };
 }

@@ -1,9 +1,8 @@
-// The semaphore and the mutex of the npm package `multithreading`, driven from our own workers.
+// The semaphore and the mutex of the npm package `multithreading`, driven from the benchmark's own workers.
 //
-// The package hands its objects to threads of its own pool only, by a conversion that it does not export. The
-// conversion's result begins with the shared buffer, and the constructor's second argument takes it back: that is
-// all that is needed to join one object from any worker. Acquiring returns a guard, and disposing of the guard is
-// the only way to release.
+// The package passes its objects only to threads of its own pool, by a conversion that it does not export. The result
+// of the conversion begins with the shared buffer, and the constructor's second argument accepts it, so any worker can
+// join one object. Acquiring returns a guard, and only disposing of the guard releases.
 
 import { availableParallelism } from 'node:os';
 
@@ -12,7 +11,7 @@ interface Guard {
   dispose(): void;
 }
 
-/** Imports the package, after supplying what it expects of the runtime and Node 20 lacks. */
+/** Imports the package, after supplying what it needs and Node 20 lacks. */
 async function load(): Promise<Module> {
   if (!('navigator' in globalThis)) {
     Object.defineProperty(globalThis, 'navigator', {
@@ -34,7 +33,7 @@ async function load(): Promise<Module> {
   return import('multithreading');
 }
 
-/** What the conversion makes of an object. */
+/** Returns the conversion of an object. */
 function converted(object: object): unknown[] {
   const conversion = Object.getOwnPropertySymbols(Object.getPrototypeOf(object)).find(
     (symbol) => symbol.description === 'Thread.Serialize',
@@ -56,7 +55,7 @@ export async function attachSemaphore(buffer: SharedArrayBuffer) {
 
 export async function shareMutex(): Promise<SharedArrayBuffer> {
   const { Mutex } = await load();
-  // It may guard data: the buffer of the mutex itself is the first of the two.
+  // The mutex may guard data: its own buffer is the first of the two.
   return (converted(new Mutex())[0] as [SharedArrayBuffer])[0];
 }
 

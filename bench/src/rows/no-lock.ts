@@ -1,10 +1,10 @@
-// The floors of contention: the loop of a benchmark, with its steps inside and outside, in which nobody waits for
-// anybody. No lock and no semaphore can make more iterations of that work.
+// The floors of contention: the loop of a benchmark, with its steps inside and outside, in which no thread waits. No
+// lock and no semaphore can do more iterations of that work.
 
 import { native, type Row } from './row.js';
 import type { LockLike, SemaphoreLike } from './subjects.js';
 
-/** Admits everybody at once, at no cost: an engine that compiles the loop leaves nothing of these calls. */
+/** Admits all threads at once, at no cost: a runtime that compiles the loop removes these calls. */
 class NoLock implements LockLike, SemaphoreLike {
   lock(): void {}
   unlock(): void {}

@@ -1,19 +1,19 @@
-// A lock in a capacitor that logs every call of arrive and depart: the trace that the platoon's sawtooth is drawn from.
+// A lock in a capacitor that logs every call of arrive and depart: the platoon's sawtooth is drawn from this trace.
 //
 //   word   calls of arrive << 32 | calls of depart
 //
-// One atomic add gives an event its place in the log and both counts after it, so the log is one order of events. It is
-// a ring: the latest events are kept.
+// One atomic add gives an event its place in the log and both counts after it, so the log has one order of events. It
+// is a ring that keeps the latest events.
 //
-// Who is let in follows from the counts: after d departures the capacitor has opened for 1 + floor(d / B) platoons of B,
-// and takes whoever has arrived, first come, first served. A thread that is let in may still be asleep: counted by what
-// it does once it runs, platoons could not be told from one thread after the other where processors are few.
+// The counts say which threads are inside: after d departures the capacitor has opened for 1 + floor(d / B) platoons of
+// B, and admits the threads in the order of arrival. A thread that is let in may still be asleep. If only running
+// threads counted, platoons would look like one thread after the other where processors are few.
 
 import type { LockLike } from './subjects.js';
 
-/** How many threads are inside, event by event. */
+/** The number of threads inside, event by event. */
 export interface Trace {
-  /** From the first event on; does not go back, even if a thread lost its processor after it looked at the clock. */
+  /** Times since the first event. They never decrease, even if a thread was preempted after it read the clock. */
   milliseconds: number[];
   inside: number[];
 }
@@ -31,7 +31,7 @@ const ARRIVALS_AT = TIMES_AT + SIZE * Float64Array.BYTES_PER_ELEMENT;
 const DEPARTURES_AT = ARRIVALS_AT + SIZE * Uint32Array.BYTES_PER_ELEMENT;
 const BYTES = DEPARTURES_AT + SIZE * Uint32Array.BYTES_PER_ELEMENT;
 
-/** Threads that a capacitor has let in and that have not departed, from how often they called. */
+/** Returns the threads that a capacitor has let in and that have not departed, from the counts of calls. */
 export function letIn(arrivals: number, departures: number, bypass: number): number {
   return Math.min(arrivals, bypass * (1 + Math.floor(departures / bypass))) - departures;
 }
@@ -52,7 +52,7 @@ export class PlatoonLog {
     this.#departures = new Uint32Array(memory, DEPARTURES_AT, SIZE);
   }
 
-  /** A thread is about to arrive, at a time in milliseconds. */
+  /** Logs that a thread is about to arrive, at a time in milliseconds. */
   arrival(now: number): void {
     this.#note(ARRIVAL, now);
   }
@@ -71,7 +71,7 @@ export class PlatoonLog {
     this.#departures[at] = departures;
   }
 
-  /** The last events before a time, at most so many of them. Only once all threads are done. */
+  /** Returns at most so many of the last events before a time. All threads must be done. */
   before(end: number, most: number, bypass: number): Trace {
     const events = Array.from({ length: SIZE }, (_, at) => ({
       time: this.#times[at] as number,

@@ -1,27 +1,27 @@
-// Threads in a ring that wake one another in turn: the strictest order at the price of the engine's own wake-up.
+// Threads in a ring that wake one another in turn: the strictest order, at the price of the runtime's own wake-up.
 //
-// Each member sleeps in Atomics.wait on a word of its own until the baton lies there, and hands the baton to the member
-// after it. No lock that puts its waiters to sleep and admits them in order can be quicker; what one does better than the
-// ring it does by not sleeping.
+// Each member sleeps in Atomics.wait on a word of its own until the baton lies there, and hands the baton to the next
+// member. No lock that puts its waiters to sleep and admits them in order can be quicker. A lock that beats the ring
+// does so by not sleeping.
 //
 //   EMPTY   the member waits for the baton, or is on its way there
 //   BATON   it is the member's turn
-//   GONE    the member has left the ring, and hand-overs go past it
+//   GONE    the member has left the ring, and hand-overs skip it
 //
-// No hand-over is lost: it changes the word from EMPTY by compare-and-swap, so either the member finds the baton there or,
-// asleep, is woken, or the word is GONE. Who leaves takes what lies in its word in the same step in which it makes it
-// GONE, and hands that on.
+// No hand-over is lost: it changes the word from EMPTY by compare-and-swap, so the member finds the baton there, or is
+// woken if it sleeps, or the word is GONE. A leaving member makes its word GONE and takes the baton from it in one
+// step, and hands the baton on.
 
 import { MOST_THREADS } from '../workers/board.js';
 
-/** The name of its row. */
+/** The name of the row. */
 export const RING = 'bare hand-overs';
 
 const EMPTY = 0;
 const BATON = 1;
 const GONE = 2;
 
-/** Each word stands in two cache lines of its own, the number of members before them all. */
+/** Each word has two cache lines of its own. The number of members precedes them. */
 const STRIDE = 128 / Int32Array.BYTES_PER_ELEMENT;
 const MEMBERS = 0;
 
@@ -29,7 +29,7 @@ export class Ring {
   readonly #words: Int32Array;
   readonly #member: number;
 
-  /** Joins the ring, which nobody may do once it goes round. */
+  /** Joins the ring. No member may join once the baton moves. */
   constructor(words: Int32Array) {
     this.#words = words;
     this.#member = Atomics.add(words, MEMBERS, 1);
@@ -48,11 +48,11 @@ export class Ring {
   acquire(): void {
     const word = wordOf(this.#member);
     while (Atomics.load(this.#words, word) !== BATON) Atomics.wait(this.#words, word, EMPTY);
-    // Nobody else hands anything over before this member does.
+    // No other member hands the baton over before this member does.
     Atomics.store(this.#words, word, EMPTY);
   }
 
-  /** Ends it: the turn of the next member begins. */
+  /** Ends this member's turn, and begins that of the next one. */
   release(): void {
     const words = this.#words;
     const members = Atomics.load(words, MEMBERS);
@@ -67,7 +67,7 @@ export class Ring {
     }
   }
 
-  /** Leaves the ring for good. A member that went without this would keep the baton from all others. */
+  /** Leaves the ring for good. A member that ended without this would keep the baton from all others. */
   leave(): void {
     if (Atomics.exchange(this.#words, wordOf(this.#member), GONE) === BATON) this.release();
   }

@@ -1,30 +1,30 @@
-// What a row is, and what all kinds of rows share. The rows themselves are declared in semaphores.ts and locks.ts.
+// A row, and the parts that all kinds of rows share. semaphores.ts, locks.ts and hashes.ts declare the rows.
 //
-// Packages are imported only when a row is used, so a package that is missing or broken costs its own rows alone.
+// Packages are imported only when a row is used, so a missing or broken package affects only its own rows.
 
 import type { Arena } from 'taketurns';
 import type { Trace } from './platoon.js';
 
 export type Family = 'taketurns' | 'JavaScript' | 'npm' | 'native';
 
-/** One thread's hold on what is measured. */
+/** One thread's access to the subject of the row. */
 export interface Joined<Subject> {
   subject: Subject;
-  /** The ticket that this thread's latest admission had; only where the algorithm has tickets. */
+  /** Returns the ticket of this thread's latest admission; absent if the algorithm has no tickets. */
   ticket?: () => bigint;
-  /** Called once, after this thread's last call of what is measured, where others may still wait for this thread. */
+  /** Is called once after this thread's last call of the subject, if other threads may still wait for this one. */
   finish?: () => void;
-  /** Lets go of it, when all threads have done with it; where there is so much of it that this must not wait. */
+  /** Lets go of the subject when all threads are done, for subjects too large to wait for the collector. */
   leave?: () => void;
 }
 
-/** What is measured, as the process that makes it has it. */
+/** The subject, in the process that makes it. */
 export interface Shared {
   shared: unknown;
   dispose?: () => void;
-  /** What has been counted of it so far. */
+  /** Returns the counts so far. */
   wakes?: () => Wakes;
-  /** Where it keeps a log: the last of it before a time, in milliseconds of `clock`. */
+  /** Returns the last part of the log before a time, in milliseconds of `clock`, if the subject keeps one. */
   trace?: (end: number) => Trace;
 }
 
@@ -36,7 +36,7 @@ export interface Wakes {
   futile: number;
 }
 
-/** Those of all objects of an arena. */
+/** Returns the counts of all objects of an arena. */
 export function wakesOf(arena: Arena): Wakes {
   const { collisions, futileWakes } = arena.stats();
   return { collisions, futile: futileWakes };
@@ -49,22 +49,22 @@ export interface ScriptRow<Subject = unknown> {
   family: Family;
   /** Where the row stands in the figures of locks. */
   lock?: LockPlace;
-  /** The only thread counts it is measured at; it is in no other table then. */
+  /** The only thread counts at which the row is measured; such a row is in no other table. */
   only?: Counts;
   /** Where the row stands in the table of hashes. */
   hash?: HashPlace;
   /**
-   * It lets everybody in at once. In the section each thread steps a generator of its own, not the common one; there is
-   * no order to look at, no pair to time, and no line in a figure, whose other lines it would squeeze.
+   * The row admits all threads at once, so each thread steps a generator of its own, not the common one. Such a row has
+   * no order, no pair to time, and no line in a figure, since it would squeeze the other lines.
    */
   apart?: true;
   /** A semaphore whose `release` takes a number of permits. */
   releasesMany?: true;
-  /** What it shares tells collisions and futile wake-ups. */
+  /** Its shared object reports collisions and futile wake-ups. */
   countsWakes?: true;
-  /** Makes one that nobody holds, for one holder at a time; `shared` travels to the workers by structured clone. */
+  /** Makes a free subject for one holder at a time; `shared` travels to the workers by structured clone. */
   share(): Promise<Shared>;
-  /** The same, for a thread that goes through the loop alone at first; where it need not be as much. */
+  /** Makes a smaller subject for a thread that goes through the loop alone at first. */
   alone?(): Promise<Shared>;
   join(shared: unknown): Promise<Joined<Subject>>;
 }
@@ -78,7 +78,7 @@ export interface NativeRow {
   only?: Counts;
   hash?: undefined;
   apart?: true;
-  /** Its name on the binary's command line. */
+  /** The name on the binary's command line. */
   algorithm: string;
 }
 
@@ -91,25 +91,25 @@ export interface AsyncRow {
   make(): Promise<{ acquire(): Promise<unknown>; release(): void }>;
 }
 
-/** Which lock a row is of, and in which form. */
+/** The lock that a row belongs to, and its form. */
 export interface LockPlace {
   of: string;
   form: 'bare' | 'wrapped' | 'fractional' | 'native';
-  /** The capacitor's bypass limit, where there is a capacitor. */
+  /** The capacitor's bypass limit, if there is a capacitor. */
   bypass?: number;
 }
 
-/** Thread counts; or the largest of the run; or all from two threads on. */
+/** Thread counts; or the largest count of the run; or all counts from two threads on. */
 export type Counts = readonly number[] | 'most' | 'several';
 
-/** Whether a row that is measured at `only` these counts is measured at so many threads, of which `most` are the most. */
+/** Whether a row with these counts is measured at so many threads, if `most` is the largest count. */
 export function measuredAt(only: Counts | undefined, threads: number, most: number | undefined): boolean {
   if (only === undefined) return true;
   if (only === 'several') return threads > 1;
   return only === 'most' ? threads === most : only.includes(threads);
 }
 
-/** Which hash a row is of, of which class, over how many slots, and how many semaphores its threads go round. */
+/** The hash of a row, its class, its number of slots, and the number of semaphores that its threads take in turn. */
 export interface HashPlace {
   of: string;
   hash: string;
@@ -120,22 +120,22 @@ export interface HashPlace {
 /** The floor of the pair table: two locked instructions in a wasm loop. */
 export const FLOOR = 'floor: two locked instructions (wasm)';
 
-/** The same two, each in a call of its own, by the loop of all rows. */
+/** The same two instructions, each in a call of its own, in the loop of all rows. */
 export const CALLS_FLOOR = 'floor: two calls, each one locked instruction (wasm)';
 
-/** The two in a loop of native code. */
+/** The two instructions in a loop of native code. */
 export const NATIVE_FLOOR = 'floor: two locked instructions (native)';
 
 export function native(name: string, algorithm = name): NativeRow {
   return { kind: 'native', name, family: 'native', algorithm };
 }
 
-/** A class of `taketurns`: its objects are joined by their handle. */
+/** A class of `taketurns`, whose objects are joined by their handle. */
 export interface LibraryClass<Subject> {
   from(handle: never): Subject;
 }
 
-/** A row on one class of `taketurns`; `make` gives the first object of it. */
+/** Makes a row of one class of `taketurns`; `make` creates the object. */
 export function library<Subject, Class extends LibraryClass<Subject>>(
   name: string,
   load: () => Promise<Class>,

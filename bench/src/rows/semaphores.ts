@@ -1,4 +1,4 @@
-// The rows of semabench, each declared here and nowhere else. To add a row, add an entry.
+// The rows of semabench, all of which are declared here. To add a row, add an entry.
 
 import { Arena } from 'taketurns';
 import { JsBargingSemaphore } from './js-barging.js';
@@ -22,7 +22,7 @@ function semaphore(
   return counting({ ...row, releasesMany: true });
 }
 
-/** A row on a class whose waiters are counted when they collide, or are woken in vain. */
+/** Makes a row of a class that counts collisions and futile wake-ups of its waiters. */
 function counting(row: ScriptRow<SemaphoreLike>): ScriptRow<SemaphoreLike> {
   const share = async () => ({ ...(await row.share()), wakes: () => wakesOf(Arena.default) });
   return { ...row, share, countsWakes: true };
@@ -33,7 +33,7 @@ interface P0514 {
   join(shared: never): SemaphoreLike;
 }
 
-/** A row of taketurns/p0514. */
+/** Makes a row of taketurns/p0514. */
 function p0514(
   name: string,
   make: (module: typeof import('taketurns/p0514')) => P0514,

@@ -1,4 +1,4 @@
-// What the loops of a benchmark call: a lock or a semaphore, of whichever class.
+// The calls of a benchmark's loop: those of a lock or a semaphore of any class.
 
 export interface LockLike {
   lock(): void;
@@ -7,6 +7,6 @@ export interface LockLike {
 
 export interface SemaphoreLike {
   acquire(): void;
-  /** More than one permit at a time: only where the row says so. */
+  /** More than one permit at a time only if the row says so. */
   release(permits?: number): void;
 }

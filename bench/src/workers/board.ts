@@ -1,20 +1,19 @@
-// The shared memory through which the host of a run and its threads talk.
+// The shared memory between the host of a run and its threads.
 //
-// A phase word says where the run is; the host alone writes it. Every word that is written
-// during a run stands in its own 128 bytes, two cache lines, since processors fetch lines in pairs: the
-// benchmark's own bookkeeping must not slow what is under test.
+// A phase word says how far the run is; only the host writes it. Every word that is written during a run has its own
+// 128 bytes, two cache lines, since processors fetch lines in pairs: the bookkeeping of the benchmark must not slow the
+// subject.
 
 /**
- * Phases, in order. Between MEASURE and STOP lies the interval that counts, and the phases between these, of which each is
- * one more than that before it, begin its other parts. Before it, WARM and REHEARSAL take turns: an
- * engine throws away the compiled code of a loop when that first comes to a branch which has never been taken. If that
- * were the change to MEASURE, all threads would be compiled anew in the interval.
+ * Phases, in order. The interval that counts lies between MEASURE and STOP, and the consecutive phases between these
+ * begin its other parts. Before it, WARM and REHEARSAL take turns: a runtime discards the compiled code of a loop that
+ * takes a branch for the first time. If that were the change to MEASURE, it would compile all threads' code anew then.
  */
 export const IDLE = 0;
 export const WARM = 1;
 export const REHEARSAL = 2;
 export const MEASURE = 3;
-/** An interval has so many parts of the same length, whose iterations are counted apart. */
+/** An interval has so many parts of the same length, which are counted separately. */
 export const PARTS = 10;
 export const STOP = MEASURE + PARTS;
 
@@ -26,7 +25,7 @@ const INTS = STRIDE / Int32Array.BYTES_PER_ELEMENT;
 const FLOATS = STRIDE / Float64Array.BYTES_PER_ELEMENT;
 const TICKETS = STRIDE / BigInt64Array.BYTES_PER_ELEMENT;
 
-// Indices into `words`, and the byte offsets of what lies behind them.
+// Indices into `words`, and the byte offsets of the regions after them.
 export const PHASE = 0;
 export const ADMITTED = INTS;
 export const ARRIVALS = 2 * INTS;
@@ -35,22 +34,22 @@ const TICKET_AT = 3 * STRIDE;
 const INTERVAL_AT = 4 * STRIDE;
 const THREADS_AT = 5 * STRIDE;
 
-/** Index in `tickets` of the ticket admitted last, and behind it the highest one admitted. */
+/** Indices into `tickets`: the ticket admitted last, and the highest one admitted. */
 export const LATEST = 0;
 export const HIGHEST = 1;
 
-/** Indices in `interval`: its ends as `clock` tells them, written before the phase that they begin. */
+/** Indices into `interval`: its ends by `clock`, written before the phase that they begin. */
 export const BEGIN = 0;
 export const END = 1;
 
-// What a thread writes about itself, as indices into its own part of `tallies`. COUNTED is written by `measure` at
-// the end of a run, ADMISSIONS by both loops, the rest by the probe; OUT_OF_ORDER is NaN where the row has no tickets.
+// Indices into a thread's part of `tallies`, which the thread itself writes. `measure` writes COUNTED at the end of a
+// run, both loops write ADMISSIONS, and the probe writes the rest. OUT_OF_ORDER is NaN for a row without tickets.
 export const COUNTED = 0;
 export const ADMISSIONS = 1;
 export const LONGEST_WAIT = 2;
 export const LARGEST_BYPASS = 3;
 export const OUT_OF_ORDER = 4;
-/** The first of BANDS counts: how many admissions had a bypass of that band. */
+/** The first of BANDS counts: the number of admissions with a bypass in each band. */
 export const BYPASSES = 5;
 
 /** A bypass of 0, of 1 to 9, 10 to 99, and so on; the last band has no end. */
@@ -68,15 +67,15 @@ export interface Board {
   words: Int32Array;
   tickets: BigInt64Array;
   interval: Float64Array;
-  /** Per thread, at `arrival(thread)`: its arrival stamp while it waits, 0 otherwise; next to it, its bypass so far. */
+  /** At `arrival(thread)`: the thread's arrival stamp while it waits, 0 otherwise; next to it, its bypass so far. */
   arrivals: Int32Array;
-  /** Per thread, at `tally(thread)`. */
+  /** At `tally(thread)`: the figures of the thread. */
   tallies: Float64Array;
-  /** Per thread, from `tally(thread)` on: the iterations that ended inside each part of the interval. */
+  /** From `tally(thread)` on: the thread's iterations that ended inside each part of the interval. */
   parts: Float64Array;
 }
 
-/** Milliseconds; the same in all threads, which `performance.now()` is not. */
+/** Returns milliseconds; unlike `performance.now()` it is the same in all threads. */
 export const clock: () => number =
   typeof process === 'undefined'
     ? () => performance.timeOrigin + performance.now()

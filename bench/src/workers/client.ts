@@ -1,4 +1,4 @@
-// The parent's side of a host process: starts it, sends it runs one at a time, cancels on it when it hangs.
+// The parent's side of a host process: starts it, sends it one run at a time, and ends it when it hangs.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import type { HostOrder, HostReply, HostResult } from './host.js';
 
 const PROGRAM = fileURLToPath(new URL('./host.js', import.meta.url));
 
-// A host answers by itself when something in it hangs; this is for a host that cannot.
+// A host answers by itself when one of its threads hangs; this time is for a host that cannot.
 const PATIENCE_MS = 90_000;
 
 export class Host {
@@ -41,7 +41,7 @@ export class Host {
     });
   }
 
-  /** Ends the process, whatever its threads are doing. */
+  /** Ends the process, whatever its threads do. */
   close(): void {
     this.#child.kill('SIGKILL');
   }

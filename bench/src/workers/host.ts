@@ -1,8 +1,8 @@
-// The process in which script rows run. It is told of one run at a time by its parent, has it done by its worker
-// threads, and answers with what they counted.
+// The process of the script rows. Its parent sends it one run at a time. Its worker threads do the run, and it answers
+// with their counts.
 //
-// Threads are kept for the next run. The parent decides whether there is one: it starts a host for every run where
-// there is time for that, so that rows cannot disturb each other, and keeps one host where there is not.
+// Threads are kept for the next run. The parent starts a host for every run if there is time for that, so that rows
+// cannot disturb each other; otherwise it keeps one host.
 
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { BENCHMARKS, type Benchmark, scriptRow, type Work } from '../benchmarks.js';
@@ -47,26 +47,26 @@ export interface HostResult extends RunCounts {
   cpuSeconds: number;
   parts: Parts;
   trace?: Trace;
-  /** What was counted inside the interval, of rows that count. */
+  /** The counts inside the interval, for rows that count. */
   wakes?: Wakes;
 }
 
 export type HostReply = { result: HostResult } | { error: string };
 
-// Long enough for a slow machine with many threads, short enough to be told of a hang.
+// The time is long enough for a slow machine with many threads, and short enough to report a hang.
 const PATIENCE_MS = 20_000;
-// The interval starts once every thread has been admitted, or else after this time: there are locks that let a thread
+// The interval starts once every thread has been admitted, or else after this time, since some locks let a thread
 // starve for as long as others come.
 const GATHERING_MS = 2000;
-// How long the loop runs before the interval starts. A thread that is new to a row meets its slow path for the first
-// time then, and the engine compiles anew what it had compiled without it: a matter of milliseconds for each thread,
-// which all others in the queue wait for. With many threads each has so few turns a second that it takes seconds until
-// the compiled code is as it stays (docs/internals/measurements.md).
+// The loop runs for so long before the interval starts. A thread that is new to a row then meets its slow path for the
+// first time, and the runtime compiles the code anew. That takes milliseconds for each thread, for which all others in
+// the queue wait. With many threads each has so few turns a second that it takes seconds until the compiled code no
+// longer changes (docs/internals/measurements.md).
 const WARM_MS = 30;
-/** Changes of phase meanwhile. */
+/** The number of changes of phase in that time. */
 const REHEARSALS = 8;
 
-/** How many threads know a row already, by its name and the loop: each loop is compiled for itself. */
+/** The number of threads that know a row already, by its name and the loop: each loop is compiled separately. */
 const seasoned = new Map<string, number>();
 const workers: Worker[] = [];
 
@@ -97,7 +97,7 @@ async function run(order: HostOrder): Promise<HostResult> {
     const left = start + GATHERING_MS - performance.now();
     if (left <= 0 || Atomics.wait(words, ADMITTED, count, left) === 'timed-out') break;
   }
-  // Its error is on its way.
+  // The error of the thread is on its way.
   if (Atomics.load(words, FAILED) !== 0) await done;
   const what = `${name} ${loop}`;
   const known = seasoned.get(what) ?? 0;
@@ -155,7 +155,7 @@ function setPhase(words: Int32Array, phase: number): void {
   if (phase === WARM) Atomics.notify(words, PHASE);
 }
 
-/** Until then, the phase changes to and fro. */
+/** Changes the phase to and fro until that time. */
 function rehearse(words: Int32Array, end: number): void {
   const step = (end - performance.now()) / REHEARSALS;
   for (let i = 1; i <= REHEARSALS; i++) {
@@ -192,5 +192,5 @@ process.on('message', async (order: HostOrder) => {
   }
   process.send?.(reply);
 });
-// Threads that are still parked must not keep a host alive whose parent has gone.
+// Threads that are still parked must not keep a host alive after its parent has gone.
 process.on('disconnect', () => process.exit());

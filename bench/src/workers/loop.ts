@@ -1,14 +1,14 @@
-// The two loops that threads run: `measure`, which does nothing but the benchmark, and `probe`, which also takes
-// times, stamps and tickets and so is never used for throughput.
+// The two loops of the threads: `measure`, which does only the benchmark, and `probe`, which also takes times, stamps
+// and tickets and so is never used for throughput.
 //
-// A thread imports this module once per row, under a URL of its own (`loop.js?row=...`). Each copy has its own type
-// feedback, so every call in it has seen one class only and is compiled as a direct, inlined call.
+// A thread imports this module once for each row, under a URL of its own (`loop.js?row=...`). Each copy has its own
+// type feedback, so every call in it has seen one class only and is compiled as a direct, inlined call.
 //
-// Which iteration they repeat is told by a Turn. Its functions are small, stand here and so are copied with the
-// loop, and each copy is only ever handed one Turn: the engine compiles them into the loop.
+// A Turn says which iteration they repeat. Its functions are small and stand here, so they are copied with the loop,
+// and each copy gets only one Turn: the runtime compiles them into the loop.
 //
-// The phase is read plainly: every turn of the loop calls a lock or semaphore, which no engine moves a shared load
-// across. Without a lock it steps generators in shared memory, and a thread whose engine did it would never come back.
+// The phase is read by a plain load: every iteration calls a lock or semaphore, and no runtime moves a shared load
+// across that. Without a lock it steps shared generators; a thread whose runtime moved the load there would not end.
 
 import type { Benchmark, Work } from '../benchmarks.js';
 import { mtStep } from '../mt19937.js';
@@ -44,9 +44,9 @@ const WARM_TURNS = 4000;
 const WARM_MS = 8;
 const MOST_WARM_MS = 100;
 
-/** An iteration: enter, one step of the generator that all share, leave, and what is done outside. */
+/** An iteration: enter, one step of the common generator, leave, and the work outside. */
 export interface Turn<Subject> {
-  /** All of it: one function to check for in a loop, not three, is 1 to 5 ns less an iteration. */
+  /** The whole iteration: to check for one function in the loop, and not for three, saves 1 to 5 ns. */
   iterate(subject: Subject, common: Uint32Array, own: Uint32Array): void;
   enter(subject: Subject): void;
   inside(common: Uint32Array): void;
@@ -56,7 +56,7 @@ export interface Turn<Subject> {
 
 const kept = new Int32Array(1);
 
-/** An engine leaves out the making of an output that nobody reads. The native loops keep theirs likewise. */
+/** Keeps an output, since a runtime omits one that no code reads. The native loops keep theirs likewise. */
 function keep(output: number): void {
   kept[0] = output;
 }
@@ -78,7 +78,7 @@ const semabench: Turn<SemaphoreLike> = {
   },
 };
 
-/** As semabench, with the critical section's work on the thread's own generator: there may be several semaphores. */
+/** Semabench with the thread's own generator in the section, since there may be several semaphores. */
 const hashbench: Turn<SemaphoreLike> = {
   iterate: (semaphore, _, own) => {
     semaphore.acquire();
@@ -150,7 +150,7 @@ const WORKING: Partial<typeof TURNS> = {
   mutexbench: lockWorkbench as Turn<unknown>,
 };
 
-/** Semabench or mutexbench with other work than its own: apart from it, which has no loops to count steps. */
+/** Returns semabench or mutexbench with other work. These need loops to count steps, so they are separate. */
 export function working(workload: Benchmark['workload'], work: Work): Turn<unknown> {
   insideSteps = work.inside;
   outsideSteps = work.outside;
@@ -159,22 +159,22 @@ export function working(workload: Benchmark['workload'], work: Work): Turn<unkno
   return turn;
 }
 
-/** What a loop works on. */
+/** The environment of a loop. */
 export interface Stage {
   turn: Turn<unknown>;
   joined: Joined<unknown>;
   board: Board;
   thread: number;
   threads: number;
-  /** The generator that whoever is admitted steps. */
+  /** The generator that the admitted thread steps. */
   common: Uint32Array;
   /** The generator of this thread. */
   own: Uint32Array;
 }
 
 /**
- * Repeats the iteration, alone on a subject of this thread's own, until the engine has compiled it. Otherwise, with
- * many threads, each has too few turns for that during the interval, and interpreters would be compared.
+ * Repeats the iteration, alone on a subject of this thread's own, until it is compiled. Otherwise each of many threads
+ * would have too few turns for that in the interval, and the benchmark would compare interpreters.
  */
 export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array, own: Uint32Array): void {
   const { iterate } = turn;
@@ -187,8 +187,8 @@ export function warm(turn: Turn<unknown>, subject: unknown, common: Uint32Array,
 }
 
 /**
- * Runs until STOP; writes how many iterations ended inside the interval and each of its parts, and how many there were in
- * all. The loop does one and the same at every change of phase, which it so has rehearsed before the interval.
+ * Runs until STOP; writes the iterations that ended inside the interval and each of its parts, and the number of all.
+ * The loop does the same at every change of phase, so it is rehearsed before the interval.
  */
 export function measure({ turn: { iterate }, joined, board, thread, common, own }: Stage): void {
   const { subject, finish } = joined;
@@ -202,7 +202,7 @@ export function measure({ turn: { iterate }, joined, board, thread, common, own 
     iterate(subject, common, own);
     const phase = words[PHASE] as number;
     if (phase !== seen) {
-      // This iteration ended after the change of phase that it notices: it belongs to the phase that begins.
+      // This iteration ended after the change of phase that it notices, so it belongs to the phase that begins.
       seen = phase;
       marks[phase] = iterations;
       if (phase === STOP) break;
@@ -216,18 +216,18 @@ export function measure({ turn: { iterate }, joined, board, thread, common, own 
     board.parts[at + part] = (marks[MEASURE + part + 1] as number) - (marks[MEASURE + part] as number);
   }
   tallies[at + COUNTED] = iterations - (marks[MEASURE] as number);
-  // With the first and the last, which are not counted.
+  // The first and the last iteration are not counted above.
   tallies[at + ADMISSIONS] = iterations + 2;
 }
 
-/** A thread that was kept waiting from before a phase until after it did nothing in it: it ended with what came next. */
+/** A thread that waited through a whole phase did nothing in it: the phase ends for it with the next one. */
 export function settle(marks: Float64Array): void {
   for (let phase = STOP - 1; phase >= MEASURE; phase--) {
     if ((marks[phase] as number) < 0) marks[phase] = marks[phase + 1] as number;
   }
 }
 
-/** Runs until STOP; writes longest wait, bypass and the number of admissions out of ticket order. */
+/** Runs until STOP; writes the longest wait, the bypass and the number of admissions out of ticket order. */
 export function probe({ turn, joined, board, thread, threads, common, own }: Stage): void {
   const { subject, ticket, finish } = joined;
   const { words, tickets, interval, arrivals, tallies } = board;
@@ -239,14 +239,14 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
   let outOfOrder = 0;
   let seen = WARM;
   while (true) {
-    // The stamp comes last: a thread that loses its processor between it and enter counts as waiting.
+    // The stamp comes last: a thread that is preempted between it and enter counts as waiting.
     const arrived = clock();
     const mine = Atomics.add(words, ARRIVALS, 1) + 1;
     Atomics.store(arrivals, stamp, mine);
     turn.enter(subject);
     const served = clock();
 
-    // From here to leave this thread is alone: tickets and bypass counts are protected.
+    // From here to leave this thread is alone, which protects tickets and bypass counts.
     let bypass = 0;
     if (ticket !== undefined) {
       const admittedTicket = ticket();
@@ -272,14 +272,14 @@ export function probe({ turn, joined, board, thread, threads, common, own }: Sta
     if (++admissions === 1) admitted(words);
     const phase = Atomics.load(words, PHASE);
     if (phase !== seen) {
-      // What was before the interval does not count; a thread may have waited through all of that.
+      // Events before the interval do not count; a thread may have waited through all of that time.
       if (seen < MEASURE) {
         longestWait = largestBypass = 0;
         for (let band = 0; band < BANDS; band++) tallies[at + BYPASSES + band] = 0;
       }
       seen = phase;
     }
-    // Of a wait, the part inside the interval: a thread that starves through all of it must show.
+    // A wait counts as far as it lies inside the interval: a thread that starves through all of it must show.
     const from = Math.max(arrived, interval[BEGIN] as number);
     const waited = (phase === STOP ? Math.min(served, interval[END] as number) : served) - from;
     if (waited > longestWait) longestWait = waited;

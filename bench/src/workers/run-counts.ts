@@ -1,4 +1,4 @@
-// The sums of what the threads of a run have counted on the board.
+// Adds up the counts of a run's threads from the board.
 
 import { total } from '../statistics.js';
 import {
@@ -14,18 +14,18 @@ import {
 } from './board.js';
 
 export interface RunCounts {
-  /** Per thread, iterations that ended inside the interval. */
+  /** For each thread, the iterations that ended inside the interval. */
   iterations: number[];
   admissions: number;
   longestWaitMs: number;
   largestBypass: number;
-  /** Admissions by the band that their bypass fell into. */
+  /** Admissions by the band of their bypass. */
   bypasses: number[];
-  /** Undefined where the row has no tickets. */
+  /** Undefined if the row has no tickets. */
   outOfOrder?: number;
 }
 
-/** Reads them, once all threads are done. */
+/** Reads the counts, once all threads are done. */
 export function runCounts({ tallies }: Board, threads: number): RunCounts {
   const column = (index: number): number[] =>
     Array.from({ length: threads }, (_, thread) => tallies[tally(thread) + index] as number);

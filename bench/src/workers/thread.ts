@@ -1,4 +1,4 @@
-// A worker thread of the host: told of a run, it joins what the row measures, says that it is ready, and runs the
+// A worker thread of the host: for each run it joins the subject of the row, reports that it is ready, and runs the
 // row's loop from WARM to STOP.
 
 import { parentPort } from 'node:worker_threads';
@@ -22,12 +22,12 @@ export type ThreadReply = { ready: true } | { done: true } | { error: string };
 
 const APART = 128;
 
-/** Lets go of what the run before was about. */
+/** Lets go of the subject of the run before. */
 let leave: (() => void) | undefined;
-/** Rows whose loop this thread has been through. */
+/** Rows whose loop this thread has warmed. */
 const warmed = new Set<string>();
 
-/** A generator that no other thread steps, apart from other memory by two cache lines. */
+/** Makes a generator that no other thread steps, two cache lines apart from other memory. */
 function generator(seed: number): Uint32Array {
   const memory = new SharedArrayBuffer(MT_BYTES + 2 * APART);
   const state = new Uint32Array(memory, APART, MT_BYTES / Uint32Array.BYTES_PER_ELEMENT);
@@ -65,7 +65,7 @@ port.on('message', async (order: ThreadOrder) => {
     reply({ done: true });
   } catch (error) {
     reply({ error: error instanceof Error ? error.message : String(error) });
-    // The host may be asleep until all threads are admitted: with this one they never will be.
+    // The host may sleep until all threads are admitted, which will not happen after this error.
     Atomics.store(board.words, FAILED, 1);
     Atomics.add(board.words, ADMITTED, 1);
     Atomics.notify(board.words, ADMITTED);

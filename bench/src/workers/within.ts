@@ -1,4 +1,4 @@
-// A deadline for a promise, for the process of a benchmark and for the pages of the lab.
+// A deadline for a promise, in the process of a benchmark and in the pages of the lab.
 
 /** Rejects with the complaint if the promise is still pending after so many milliseconds. */
 export async function within<T>(promise: Promise<T>, ms: number, complaint: string): Promise<T> {

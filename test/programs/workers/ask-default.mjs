@@ -1,4 +1,4 @@
-/** Asks for the default arena: with nothing, after a handle of another arena, and after one of the default. */
+/** Asks for the default arena without a handle, after a handle of another arena, and after one of the default. */
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';

@@ -1,4 +1,4 @@
-/** What the threads of chaos.mjs have in common: the semaphores, and shared words in which they note and count. */
+/** What the threads of chaos.mjs share: the semaphores, and the shared words for notes and counts. */
 import { Arena } from 'taketurns';
 
 export const SLOTS = 16;
@@ -11,10 +11,10 @@ export const kinds = [
 ];
 export const PLAIN = 3;
 
-/** Whether a worker whose end is told runs no more. Elsewhere it may go on for a moment, and note things. */
+/** Whether a worker stops before its exit is reported. Elsewhere it may go on for a moment, and write notes. */
 export const isEndExact = !('Deno' in globalThis || 'Bun' in globalThis);
 
-/** What a worker throws that ends itself so. */
+/** The message of the error with which a worker ends itself. */
 export const ON_PURPOSE = 'on purpose';
 
 const names = ['admitted', 'refused', 'timedOut', 'aborted', 'halfWritten', 'told', 'disposed'];
@@ -23,13 +23,13 @@ const faults = ['out of turn', 'out of order', 'more held than there are'];
 export function makeBoard() {
   const shared = (bytes) => new SharedArrayBuffer(bytes);
   return {
-    /** Word 0: 1 tells everybody to stop. Then the counts, the faults, and the longest wait. */
+    /** Word 0: 1 makes every worker stop. The counts, the faults and the longest wait follow. */
     words: new Int32Array(shared(4 * (2 + names.length + faults.length))),
-    /** Of each semaphore, four bits a slot: permits that the worker there holds now. In one word, to be added up at once. */
+    /** One word for each semaphore, so that it can be read at once: four bits a slot count the permits held there. */
     held: new BigUint64Array(shared(8 * kinds.length)),
-    /** Of each semaphore, where the tickets of the latest admission ended. */
+    /** For each semaphore, the end of the tickets of the latest admission. */
     last: new BigInt64Array(shared(8 * kinds.length)),
-    /** Of each slot, permits of the one that is not robust that the worker asks for or holds. */
+    /** For each slot, the permits of the semaphore that is not robust that its worker asks for or holds. */
     asked: new Int32Array(shared(4 * SLOTS)),
   };
 }
@@ -43,7 +43,7 @@ export const faultsOf = ({ words }) =>
 
 const fault = ({ words }, name) => Atomics.add(words, 1 + names.length + faults.indexOf(name), 1);
 
-/** A request that may wait for ever has been admitted, after so long, and so many permits went to others ahead of it. */
+/** Records the wait of an admitted request that had no time-out, and how many permits went to others ahead of it. */
 export function noteWait({ words }, milliseconds, ahead) {
   const at = words.length - 1;
   const entry = (Math.min(Math.round(milliseconds), 0x7fff) << 16) | Math.min(ahead, 0xffff);
@@ -56,7 +56,7 @@ export function longestWait({ words }) {
   return { milliseconds: entry >>> 16, permitsAhead: entry & 0xffff };
 }
 
-/** grant of a semaphore: how many permits have been given out or passed on, from ticket 0 on. */
+/** Returns the grant of a semaphore: how many permits were given out or passed on, from ticket 0 on. */
 export function grantOf({ handle }) {
   return Atomics.load(new BigInt64Array(handle.arena.memory.buffer), (handle.address >> 3) + 1);
 }
@@ -70,16 +70,16 @@ function total(held) {
 }
 
 /**
- * A request for n permits from this ticket on has been admitted. Nobody is admitted before all permits up to its last
- * ticket have been given out, so nobody behind overtakes; and of requests that exclude each other, each begins where
- * the last one ended, or behind it.
+ * Records the admission of a request for n permits with this first ticket. No request is admitted before all permits up
+ * to its last ticket were given out, so none overtakes. Of requests that exclude each other, each begins where the last
+ * one ended, or behind it.
  */
 export function noteAdmission(board, semaphore, i, n, ticket, slot) {
   const { permits, least } = kinds[i];
   count(board, 'admitted');
   if (slot !== undefined) {
     const before = Atomics.add(board.held, i, BigInt(n) << shift(slot));
-    // In the end chaos.mjs adds permits to the one that is not robust, after it has told everybody to stop.
+    // At its end chaos.mjs adds permits to the one that is not robust, after it has made every worker stop.
     const exact = isEndExact && !(i === PLAIN && hasStopped(board));
     if (exact && total(before) + n > permits) fault(board, 'more held than there are');
   }
@@ -88,14 +88,14 @@ export function noteAdmission(board, semaphore, i, n, ticket, slot) {
   if (least * 2 > permits && Atomics.exchange(board.last, i, end) > ticket) fault(board, 'out of order');
 }
 
-/** The permits are just going back. */
+/** Records that the permits are about to go back. */
 export function noteRelease(board, i, n, slot) {
   Atomics.sub(board.held, i, BigInt(n) << shift(slot));
 }
 
 /**
- * The worker of a slot has ended: nobody holds what it held. Gives back what is not robust, and returns how many
- * permits of that it asked for or held beyond what it had noted.
+ * Clears the slot of a worker that has ended, so that it counts as a holder no more. Gives back the permits of the
+ * semaphore that is not robust, and returns how many of these the worker asked for or held without a record.
  */
 export function clear(board, slot, plain) {
   const mine = 15n << shift(slot);
@@ -104,7 +104,7 @@ export function clear(board, slot, plain) {
   return Atomics.exchange(board.asked, slot, 0) - noted[PLAIN];
 }
 
-/** A stream of numbers from 0 to 1, another one for each seed. */
+/** Returns a generator of random numbers from 0 to 1, which differ with the seed. */
 export function random(seed) {
   let x = (seed * 2654435761 + 12345) >>> 0 || 1;
   return () => {

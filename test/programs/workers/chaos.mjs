@@ -1,4 +1,4 @@
-/** One of the crowd of chaos.mjs: asks in every way there is, for one permit or many, until it is killed or told to stop. */
+/** A worker of chaos.mjs: makes requests of every kind, for one permit or many, until it is killed or has to stop. */
 import process from 'node:process';
 import { setImmediate, setTimeout } from 'node:timers';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -27,7 +27,7 @@ const STOP = 'stop';
 const HALF_WRITTEN = 'half-written';
 const never = new Int32Array(new SharedArrayBuffer(4));
 
-// Before the library's own handler, which gives back what is robust.
+// This runs before the library's own handler, which gives back permits of robust semaphores.
 if (isEndExact) process.on('exit', () => clear(board, slot, semaphores[PLAIN]));
 
 const semaphores = handles.map((handle) => Semaphore.from(handle));
@@ -41,7 +41,7 @@ for (const semaphore of semaphores) {
 parentPort.postMessage({ thread: arena.thread });
 parentPort.on('message', ({ reap }) => parentPort.postMessage({ reaped: arena.reap(reap) }));
 
-/** Calls it, and counts how it ends; the ticket if that is with an admission. */
+/** Makes a request and counts its outcome; returns the ticket if it is admitted. */
 async function attempt(ask) {
   try {
     return await ask();
@@ -54,7 +54,7 @@ async function attempt(ask) {
   return undefined;
 }
 
-/** A request that waits as long as it takes. */
+/** Makes a request without a limit of time, and records its wait. */
 async function patiently(semaphore, ask) {
   const begun = performance.now();
   const grant = grantOf(semaphore);
@@ -99,7 +99,7 @@ async function wait(semaphore, n, how) {
   return asked;
 }
 
-/** One request from its beginning to its end. */
+/** Makes one request, from its beginning to its end. */
 async function use(i, blocks) {
   const semaphore = semaphores[i];
   const { least, most } = kinds[i];
@@ -117,7 +117,7 @@ async function use(i, blocks) {
   if (i === PLAIN) Atomics.sub(board.asked, slot, n);
 }
 
-/** Makes a semaphore that all know by its name, unless it is there, and disposes of it. */
+/** Opens a semaphore that all workers know by its name, uses it, and disposes of it. */
 async function meet() {
   const semaphore = Semaphore.open('a meeting', 2, { arena, robust: true });
   const mine = draw() < 0.5 ? semaphore : new Semaphore(2, { arena, robust: draw() < 0.5 });
@@ -137,16 +137,16 @@ async function meet() {
 
 const pause = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Some request or other. */
+/** Does one random action. */
 async function act() {
   const what = draw();
-  // While it blocks it holds nothing, nor can be given anything in promises: or two might wait for each other.
+  // A blocked worker holds no permits and no promise can get it any: otherwise two workers might wait for each other.
   if (what < 0.45) await use(upTo(kinds.length), true);
   else if (what < 0.9)
     await Promise.all(Array.from({ length: 1 + upTo(4) }, () => use(upTo(kinds.length), false)));
   else if (what < 0.99) await meet();
   else if (isEndExact) {
-    // It ends by itself, with a promise in the queue, or granted: so not of the one that is not robust.
+    // The worker ends itself with a promise that is queued or granted, so not of the one that is not robust.
     const asked = use(upTo(PLAIN), false);
     if (draw() < 0.5) process.exit(0);
     setImmediate(() => {
@@ -157,7 +157,7 @@ async function act() {
   await pause();
 }
 
-// Not at the top: Node 20 crashes when a worker is terminated as it begins a module that awaits.
+// It is not at the top level: Node 20 crashes when a worker is terminated as it begins a module that awaits.
 (async () => {
   while (!hasStopped(board)) await act();
   process.exit(0);

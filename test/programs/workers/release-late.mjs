@@ -2,6 +2,6 @@ import { workerData } from 'node:worker_threads';
 import { Semaphore } from 'taketurns';
 
 const semaphore = Semaphore.from(workerData);
-// Late enough that nothing but the promise has kept the process alive until then; and then the worker stays.
+// It is late enough that only the promise has kept the process alive until then. Afterwards the worker stays alive.
 setTimeout(() => semaphore.release(), 200);
 setInterval(() => {}, 1000);

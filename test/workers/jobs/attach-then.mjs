@@ -1,4 +1,4 @@
-/** Attaches, waits for the others to have done so too, and calls one method, all at once. */
+/** Attaches, meets the others, and calls one method, all at the same moment. */
 import { attach, meet } from '../attach.mjs';
 
 export default function attachThen({ handle, method, args = [], barrier, parties }) {

@@ -1,4 +1,4 @@
-/** Waits by a key until a word of `turns` is as high as wanted, for each number in turn; then adds to the next one. */
+/** Waits by a key until a word of `turns` is high enough, for each round in turn; then adds to the next word. */
 import { Arena } from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import { meet } from '../attach.mjs';

@@ -1,4 +1,4 @@
-/** Calls a method of a shared object, notes down when it has come back, and sends back what it has answered. */
+/** Calls a method of a shared object, notes when it returns, and sends its result back. */
 import { attach, note } from '../attach.mjs';
 
 export default async function call({ handle, method, args = [], log, entry }) {

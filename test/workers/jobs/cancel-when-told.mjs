@@ -1,7 +1,7 @@
 /**
- * Waits with a time-out, step by step: stands in line until word 0 of `told` is set, then cancels. Returns what
- * acquire and the last step answered. Word 1 says that it has entered its place in the array, word 2 what giving
- * up was answered; if that there is no element to leave behind, it waits on.
+ * Waits with a time-out, step by step: stands in line until word 0 of `told` is set, then cancels. Returns the answers
+ * of acquire and of the last step. Word 1 says that it is in the array; word 2 has the answer of cancel. If no element
+ * is free for a tombstone, it waits on.
  */
 import { coreOf } from '../core.mjs';
 

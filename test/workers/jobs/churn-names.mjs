@@ -1,4 +1,4 @@
-/** Opens names, uses what it gets, and disposes of it under the feet of the others. */
+/** Opens names, uses the semaphores, and disposes of them while others use them. */
 import { Arena, Semaphore } from 'taketurns';
 import { meet } from '../attach.mjs';
 
@@ -10,7 +10,7 @@ export default function churnNames({ arena, names, permits, rounds, index, barri
   for (let i = 0; i < rounds; i++) {
     const semaphore = Semaphore.open(names[(i + index) % names.length], permits, { arena: here });
     try {
-      // As many permits as threads, and each gives back what it took: nobody can be refused.
+      // There are as many permits as threads, and each gives back the one it took: no attempt can be refused.
       if (!semaphore.tryAcquire()) throw new Error('a permit is missing');
       semaphore.release();
       semaphore.acquire();

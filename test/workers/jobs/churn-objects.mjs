@@ -1,4 +1,4 @@
-/** Makes semaphores, checks that nobody else touches them, and disposes of them. */
+/** Makes semaphores, checks that no other thread touches them, and disposes of them. */
 import { Arena, Semaphore } from 'taketurns';
 import { meet, random } from '../attach.mjs';
 

@@ -1,12 +1,12 @@
 /**
- * One of a crowd in which many cancel: by time-out, by abort, or by asking once; threads and promises, heavy and
- * light. Counts what must not be. See stress/cancelling.test.ts.
+ * One of a crowd in which many cancel, by time-out, by abort, or by asking once; with threads and promises, heavy and
+ * light requests. It counts violations for stress/cancelling.test.ts.
  */
 import { Arena, DisposedError, TimeoutError } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
 import { attach, meet, nap, random, spin } from '../attach.mjs';
 
-/** What an abort gives for its reason. */
+/** The reason of an abort. */
 const STOP = 'stop';
 
 /** Aborts at some moment: before the thread can sleep, in this turn of the event loop, or in a later one. */
@@ -25,7 +25,7 @@ export default async function contendAndGiveUp(args) {
   const draw = random(seed * 100 + index + 1);
   const score = { admissions: 0, timeOuts: 0, aborts: 0, outOfOrder: 0, tooMany: 0, closed: 0 };
 
-  /** Asks in some way. Returns the first ticket when admitted. */
+  /** Asks in one of the ways. Returns the first ticket when admitted. */
   async function ask(n, way) {
     if (way < 0.25) {
       semaphore.acquire(n);
@@ -43,7 +43,7 @@ export default async function contendAndGiveUp(args) {
         : way < 0.8
           ? semaphore.acquireAsync(n, { timeout: draw() * 3 })
           : semaphore.acquireAsync(n, { signal });
-    // Taken already: the ticket is the place in the queue.
+    // The ticket is taken already: it is the place in the queue.
     const ticket = lastTicket(arena);
     if (way >= 0.8) abortSoon(controller, draw);
     await admitted;
@@ -69,7 +69,7 @@ export default async function contendAndGiveUp(args) {
     const width = BigInt(n);
     const held = Number(Atomics.add(shared, 0, width) + width);
     if (held > permits) score.tooMany++;
-    // Who cancels leaves a gap, so the next one admitted begins at the end of the last one, or behind it.
+    // A cancelled request leaves a gap, so the next one admitted begins at the end of the last one, or behind it.
     const end = Atomics.exchange(shared, 1, ticket + width);
     if (exclusive && end > ticket) score.outOfOrder++;
     if (draw() < 0.05) nap();

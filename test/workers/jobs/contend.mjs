@@ -1,4 +1,4 @@
-/** One of a crowd: acquires and releases, and counts what must not be. See support/contest.ts. */
+/** One of a crowd: acquires and releases, and counts violations. See support/contest.ts. */
 import { Arena } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
 import { attach, meet, nap, random, spin } from '../attach.mjs';
@@ -37,7 +37,7 @@ export default async function contend(args) {
         break;
       case 'acquireAsync': {
         const admitted = semaphore.acquireAsync(n);
-        // Taken already: the ticket is the place in the queue.
+        // The ticket is taken already: it is the place in the queue.
         ticket = lastTicket(arena);
         await admitted;
         break;
@@ -46,7 +46,7 @@ export default async function contend(args) {
         if (semaphore.tryAcquire(n)) {
           ticket = lastTicket(arena);
         } else {
-          // Refused: then in line, so that every round ends in one admission.
+          // A refused thread waits in line, so that every round ends in one admission.
           score.refusals++;
           semaphore.acquire(n);
           ticket = lastTicket(arena);
@@ -60,7 +60,7 @@ export default async function contend(args) {
     if (held > score.mostHeld) score.mostHeld = held;
     const end = Atomics.exchange(shared, 1, ticket + width);
     if (exclusive && end !== ticket) score.outOfOrder++;
-    // Now and then away while holding, as a thread that the system has set aside.
+    // Now and then it sleeps while it holds, like a thread that the system has preempted.
     if (draw() < 0.01) nap();
     else if (draw() < 0.2) spin(draw() * 500);
     Atomics.sub(shared, 0, width);

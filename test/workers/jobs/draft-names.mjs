@@ -1,4 +1,4 @@
-/** Takes entries for names, as many as there are, and writes none. Returns how many. */
+/** Takes all free entries for names, and writes no name. Returns how many it took. */
 import { coreOf } from '../core.mjs';
 
 export default function draftNames({ handle }) {

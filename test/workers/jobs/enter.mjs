@@ -1,4 +1,4 @@
-/** Acquires, notes down when it got in, and keeps what it got. */
+/** Acquires, notes when it is admitted, and keeps the permits. */
 import { attach, note } from '../attach.mjs';
 
 export default async function enter({ handle, permits = [], log, entry, async = false }) {

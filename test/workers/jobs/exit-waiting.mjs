@@ -1,4 +1,4 @@
-/** Ends the worker while a promise of its waits for a word. */
+/** Ends the worker while one of its promises waits for a word. */
 import { attach } from '../attach.mjs';
 
 export default async function exitWaiting({ array, handle }) {

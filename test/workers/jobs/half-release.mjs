@@ -1,4 +1,4 @@
-/** The first half of a release, of a thread that is attached; other-half.mjs is the rest. */
+/** Attaches, and does the first half of a release; other-half.mjs has the rest. */
 import { attached } from '../core.mjs';
 
 export default function halfRelease({ handle, permits }) {

@@ -1,4 +1,4 @@
-/** Acquires and releases without a pause until it is killed; word `index` of `laps` counts. */
+/** Acquires and releases without a pause until it is killed, and counts in word `index` of `laps`. */
 import { attach, random } from '../attach.mjs';
 
 export default async function hot({ handle, most, ways, laps, index }) {

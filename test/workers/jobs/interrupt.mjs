@@ -1,4 +1,4 @@
-/** Is interrupted in its sleep by a time-out of the engine, and goes on. */
+/** Is interrupted in its sleep by a time-out of the runtime, and goes on. */
 import { runInThisContext } from 'node:vm';
 import { attach } from '../attach.mjs';
 

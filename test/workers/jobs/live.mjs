@@ -1,4 +1,4 @@
-/** Lives on semaphores of its own, of all kinds of use, until told to stop; or is killed meanwhile. */
+/** Uses semaphores of its own in every way until word 0 of `progress` is set, or until it is killed. */
 import { Arena, Semaphore } from 'taketurns';
 
 export default async function live({ arena, progress, index }) {

@@ -1,4 +1,4 @@
-/** One of a crowd that uses a binary semaphore as a lock, by all of its ways to wait. */
+/** One of a crowd that uses a binary semaphore as a lock, by all of its calls. */
 import { attach, meet, nap, random } from '../attach.mjs';
 
 export default async function lockWith({

@@ -12,7 +12,7 @@ export default function lock(args) {
   meet(barrier, parties);
   for (let round = 0; round < rounds; round++) {
     if (!trying || draw() < 0.5 || !lock.tryLock()) lock.lock();
-    // No atomic access: what one thread writes here is lost if another is inside.
+    // The access is not atomic: another thread inside would lose this write.
     const before = shared[0];
     if (shared[1] !== before) together++;
     shared[0] = before + 1;
@@ -26,7 +26,7 @@ export default function lock(args) {
   return together;
 }
 
-/** A lock that is none of the library's, and not fair. */
+/** A lock that the library does not have, and that is not fair. */
 class OwnLock {
   constructor(words) {
     this.words = words;

@@ -1,4 +1,4 @@
-/** Makes a semaphore in an arena, and sends its handle. */
+/** Makes a semaphore in an arena, and returns its handle. */
 import { Arena, Semaphore } from 'taketurns';
 
 export default function make({ arena, permits }) {

@@ -1,4 +1,4 @@
-/** Round after round: meets the other thread and disposes of the semaphore that it begins to wait for. */
+/** In each round meets the other thread, and disposes of the semaphore that this begins to wait for. */
 import { Arena, Semaphore } from 'taketurns';
 import { poll, random, spin } from '../attach.mjs';
 
@@ -7,7 +7,7 @@ export default function meetAndDispose({ arena, rounds, shared }) {
   const draw = random(1);
   for (let round = 1; round <= rounds; round++) {
     const semaphore = Semaphore.open('met', 0, { arena: here });
-    // Word 0: the round that this thread is ready for. Word 1: the other one's.
+    // Word 0 has the round for which this thread is ready, word 1 that of the other thread.
     Atomics.store(shared, 0, round);
     poll(() => Atomics.load(shared, 1) >= round);
     spin(draw() * 100);

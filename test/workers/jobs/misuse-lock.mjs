@@ -1,4 +1,4 @@
-/** Unlocks what another thread holds. */
+/** Unlocks a lock that another thread holds. */
 import { attach } from '../attach.mjs';
 
 export default function misuseLock({ handle }) {

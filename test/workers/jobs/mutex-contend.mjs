@@ -1,6 +1,6 @@
 /**
- * Locks `rounds` times, by turns for ever, with a short time-out and by trying, and adds 1 to both words while it has
- * the lock, and a nap if it `naps`. Returns how often it had it.
+ * Locks `rounds` times, without a limit, with a short time-out or by trying. With the lock it adds 1 to both words, and
+ * naps if `naps` is set. Returns how often it had the lock.
  */
 import { Mutex } from 'taketurns';
 import { nap } from '../attach.mjs';

@@ -1,4 +1,4 @@
-/** Locks, and then waits for ever: for the lock again, in line, or for nothing. */
+/** Locks, and then waits for ever for another mutex, if there is one. */
 import { parentPort } from 'node:worker_threads';
 import { Mutex } from 'taketurns';
 

@@ -1,6 +1,7 @@
 /**
- * Locks, and stays the owner, or asks for the lock by so many promises; `exit` says whether it unlocks when the thread
- * ends. It does not wait. Word 0 of `told` is 1 when it has locked. `abortsAtExit`: asks by one promise and ends at once, and aborts that in an exit handler.
+ * Locks and stays the owner, or asks for the lock by so many promises, and does not wait. `exit`: it unlocks when the
+ * thread ends. `told`: word 0 is 1 when it has locked. `abortsAtExit`: it asks by one promise, ends at once, and aborts
+ * that promise in an exit handler.
  */
 import { Mutex } from 'taketurns';
 

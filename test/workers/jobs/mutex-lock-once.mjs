@@ -1,4 +1,4 @@
-/** Locks and unlocks once; returns whether that came to pass. */
+/** Locks, unlocks, and returns true. */
 import { Mutex } from 'taketurns';
 
 export default ({ handle }) => {

@@ -1,4 +1,4 @@
-/** Unlocks what this worker has locked before; then locks and unlocks another mutex, if it is told of one. Whether it could. */
+/** Unlocks the worker's mutex; then locks and unlocks another one, if it is given. Returns false on a time-out. */
 import { Mutex, TimeoutError } from 'taketurns';
 
 export default ({ handle, other, timeout }) => {

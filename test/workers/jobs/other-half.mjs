@@ -1,4 +1,4 @@
-/** The second half of a release that half-release.mjs has begun. */
+/** Does the second half of a release that half-release.mjs has begun. */
 import { coreOf } from '../core.mjs';
 
 const MORE = 4;

@@ -1,4 +1,4 @@
-/** Locks, notes down when it got in, and unlocks. */
+/** Locks, notes when it has the lock, and unlocks. */
 import { attach, note } from '../attach.mjs';
 
 export default function passLock({ handle, log, entry }) {

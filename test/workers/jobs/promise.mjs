@@ -1,4 +1,4 @@
-/** Queues a promise for each number of permits, and does not wait for them. Notes which are fulfilled, if `log` is given. */
+/** Queues a promise for each number of permits, and does not wait. Notes which are fulfilled, if `log` is given. */
 import { attach, note } from '../attach.mjs';
 
 export default function promise({ handle, permits, log }) {

@@ -1,4 +1,4 @@
-/** A producer or a consumer of a ring: examples/bounded-buffer.mjs with everything counted. */
+/** A producer or a consumer of a ring, as in examples/bounded-buffer.mjs, which counts everything. */
 import { attach } from '../attach.mjs';
 
 export default function putAndTake({ put, taken, putters, takers, ring, seen, each, index }) {

@@ -1,4 +1,4 @@
-/** The two halves of acquire, and between them what another thread might have done without a trace. */
+/** Does the two halves of acquire, and between them changes that another thread might have made unnoticed. */
 import { coreOf } from '../core.mjs';
 
 const QUEUED = 3;

@@ -1,4 +1,4 @@
-/** Releases, and says so in shared memory: for a thread that is not in its event loop. */
+/** Releases, and says so in shared memory to a thread that is not in its event loop. */
 import { attach } from '../attach.mjs';
 
 export default function releaseAndTell({ handle, permits, done }) {

@@ -1,4 +1,4 @@
-/** Releases what somebody else has acquired. */
+/** Releases permits that another thread has acquired. */
 import { attach } from '../attach.mjs';
 
 export default function release({ handle, permits = [], times = 1 }) {

@@ -1,4 +1,4 @@
-/** The handle, as this thread knows it. */
+/** Returns the handle as this thread has it. */
 import { attach } from '../attach.mjs';
 
 export default function sendBack({ handle }) {

@@ -1,6 +1,6 @@
 /**
- * Stands in line behind so many others as soon as they wait, and then does the first half of a release (other-half.mjs is
- * the rest). Word 0 of `told` says that it has; it waits no longer for the others when word 1 is set.
+ * Stands in line as soon as so many others wait, and then does the first half of a release; other-half.mjs has the
+ * rest. It sets word 0 of `told` afterwards. It waits no longer for the others when word 1 is set.
  */
 import { attach } from '../attach.mjs';
 import { attached } from '../core.mjs';

@@ -1,6 +1,6 @@
 /**
- * Blocks the thread outside of the library, so that it sees nothing of what comes: with promises in the queue, one
- * for each number of permits. Word 0 of `told` says that it does.
+ * Queues a promise for each number of permits, and then blocks the thread outside of the library, so that it notices
+ * nothing. Word 0 of `told` says that it blocks.
  */
 import { attach } from '../attach.mjs';
 

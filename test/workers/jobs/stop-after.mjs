@@ -1,6 +1,6 @@
 /**
- * A blocking request, of which the thread does no more than the first steps: `acquire`, or `enqueue` as well. Then it
- * sees nothing of what comes. Word 0 of `told` says that it has come so far.
+ * Does only the first steps of a blocking request: `acquire`, or `enqueue` as well. Then it notices nothing any more.
+ * Word 0 of `told` says that it has come so far.
  */
 import { attached } from '../core.mjs';
 

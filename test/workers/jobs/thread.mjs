@@ -1,4 +1,4 @@
-/** Attaches, and tells which thread this is. */
+/** Attaches, and returns the handle of this thread. */
 import { Arena } from 'taketurns';
 import { attach } from '../attach.mjs';
 

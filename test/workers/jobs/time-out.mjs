@@ -1,4 +1,4 @@
-/** Gives up so many times, on permits that never come. */
+/** Cancels so many requests for permits that never come. */
 import { TimeoutError } from 'taketurns';
 import { attach } from '../attach.mjs';
 

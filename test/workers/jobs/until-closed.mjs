@@ -1,4 +1,4 @@
-/** Acquires and releases until the semaphore is disposed of; returns the name of the error that said so. */
+/** Acquires and releases until the semaphore is disposed of; returns the name of the resulting error. */
 import { attach, random } from '../attach.mjs';
 
 export default async function untilClosed({ handle, count, index }) {
@@ -13,7 +13,7 @@ export default async function untilClosed({ handle, count, index }) {
       semaphore.release();
     }
   } catch (error) {
-    // Lets go of the memory now, whether or not the error has made it do so.
+    // The thread lets go of the memory now, whether or not the error has made it do so.
     semaphore?.dispose();
     return error.name;
   }

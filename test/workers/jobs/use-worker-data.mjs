@@ -1,4 +1,4 @@
-/** Acquires what came as workerData, and releases it twice. */
+/** Acquires a semaphore that came as workerData, and releases it twice. */
 import { workerData } from 'node:worker_threads';
 import { attach } from '../attach.mjs';
 

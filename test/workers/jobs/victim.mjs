@@ -1,4 +1,4 @@
-/** Wants now and then what the hog always wants. Returns how often the hog got in during one wait, at most. */
+/** Wants the permit now and then, and returns how often the hog was admitted during one wait, at most. */
 import { attach, poll, spin } from '../attach.mjs';
 
 export default function victim({ handle, shared }) {

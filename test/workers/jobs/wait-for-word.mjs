@@ -1,4 +1,4 @@
-/** Waits for a word to change, by a free function or a method of an AtomicSemaphore. */
+/** Waits for a word to change, by a free function or by a method of an AtomicSemaphore. */
 import { Arena } from 'taketurns';
 import * as p0514 from 'taketurns/p0514';
 import { attach } from '../attach.mjs';

@@ -1,4 +1,4 @@
-/** How many wait, as this thread sees it; told to a thread that sleeps meanwhile, if `told` is given. */
+/** Returns how many wait, as this thread sees it, and wakes a thread that sleeps on `told`, if that is given. */
 import { attach } from '../attach.mjs';
 
 export default function waiting({ handle, told }) {

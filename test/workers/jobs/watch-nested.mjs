@@ -1,4 +1,4 @@
-/** Has a worker of its own acquire, watches it, and ends it; returns once it is gone. */
+/** Has a worker of its own acquire, watches it, and ends it; returns when it is gone. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
