@@ -64,6 +64,11 @@ const beside: readonly Case[] = [
   { name: 'a waiter, then one who cancels', program: 'A | w B | S' },
   { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },
   { name: 'a waiter, while another disposes', program: 'A | D | S' },
+  // Neither is entered, so nobody but the reaper marks where the tombstone is.
+  {
+    name: 'a promise, before one of the thread that reaps, then disposed of',
+    program: 'a1 Z | w a1 s d | D',
+  },
   { name: 'a promise before a promise, then disposed of', program: 'a1 Z | a1 d | S | D', long: true },
 ];
 

@@ -15,7 +15,7 @@ import {
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire } from '../scene/ops/acquire.js';
-import { call, listen } from '../scene/ops/calls.js';
+import { call, dispose, listen } from '../scene/ops/calls.js';
 import { asleep, recordOf } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { arrive } from '../scene/ops/promises.js';
@@ -108,6 +108,14 @@ export const interrupted: readonly Model[] = [
     arena: { elements: 4 },
     ...LOSES,
     objects: semaphores(0),
+  },
+  {
+    name: 'acquire cut short, then another that is disposed of',
+    // The object of the first does not tell where the second waits.
+    programs: [[cutAcquire(0), acquire(1, 1)], [dispose(1)]],
+    arena: { elements: 5 },
+    ...LOSES,
+    objects: semaphores(0, 0),
   },
   {
     name: 'release cut short',

@@ -58,6 +58,7 @@ const semaphore: readonly Line[] = [
     mayWait: true,
     mortal: [0],
   },
+  { name: 'dispose, a heavy waiter', program: 'A2 | D', permits: [1], buckets: 2 },
   { name: 'disposed of by two', program: 'A R | D | D', permits: [1] },
   { name: 'dispose of one of two', program: "A' R' | A' R' | D", permits: [1, 1] },
   { name: 'dispose heavy', long: true, program: 'A2 R | A R | D | V', permits: [1], buckets: 2 },
