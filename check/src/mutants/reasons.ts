@@ -9,7 +9,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The object is BUILDING: no thread reads it before the store of LIVE, which comes after all of these.',
   ],
   [
-    /^(tickets\/acquire|parking\/enqueue|tickets\/acquireRobust|mutex\/queue|runs\/arrive): store (start|request|end, counter( #2)?), swapped/,
+    /^(tickets\/acquire|semaphore\/acquireOne|parking\/enqueue|tickets\/acquireRobust|mutex\/queue|runs\/arrive): store (start|request|end, counter( #2)?), swapped/,
     'The element is RESERVED: no thread reads start, request and end before the store of state, which comes after all of these.',
   ],
   [
@@ -328,5 +328,29 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^(pending-call\/recover|waking\/endWait|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
     'Only its owner sleeps on an element, and only its thread on a doorbell and on wake.',
+  ],
+  [
+    /^(waking\/wakeDue: load held, (zero|ones)|cancelling\/takeBack: store held, (dropped|swapped))/,
+    'It takes four threads to see it: check/test/search.test.ts plants this fault in the model "cancel: heavy, and two in its place", which is too large for mutants.',
+  ],
+  [
+    /^(releasing\/settleRelease|parking\/parkFor|parking\/untilDue|polling\/pollsOf): (load( (spin|vain|cell|life|request|ticket( #[23])?|grant #[12]))?( #\d)?|store vain( #\d)?|notify), (zero|ones|dropped|one)/,
+    'It decides how long a waiter polls, and which sleeping waiters are woken early, so that they poll when their turn comes. No safety rests on that; check/test/polling.test.ts looks at it.',
+  ],
+  [
+    /^attachments\/createObject: store (where|vain|pace), (dropped|swapped)/,
+    'A new object finds these words as they were left: a mark that is set already only makes dispose look further, and the two counts are hints.',
+  ],
+  [
+    /^(?!closing).*: load where, zero/,
+    'The load only saves an or of a bit that is set already (core/queue/marks.ts).',
+  ],
+  [
+    /^closing\/dispose: load where, ones/,
+    'The marks only save looks at parts of the pool where no waiter of the object has been.',
+  ],
+  [
+    /^waking\/wakeDue: load state #2, (zero|ones)/,
+    'The releasing thread then looks into the bucket of each ticket, and skips none.',
   ],
 ];
