@@ -86,7 +86,7 @@ function one(model: Model): number {
       : walked(make());
   console.log(row(model, result).join('  '));
   const ways = recoveries([result]);
-  if (ways.some((count) => count > 0)) console.log(told(ways));
+  if (ways.some((count) => count > 0)) console.log(waysText(ways));
   if (result.violation === undefined) return result.complete || options.walks !== undefined ? 0 : 1;
   result = shorten(make, result);
   console.log(render(make(), result.violation?.schedule ?? []));
@@ -98,7 +98,7 @@ function recoveries(results: readonly SearchResult[]): number[] {
   return WAYS.map((_, i) => results.reduce((sum, result) => sum + (result.tallies?.[i + 1] ?? 0), 0));
 }
 
-function told(counts: readonly number[]): string {
+function waysText(counts: readonly number[]): string {
   return `ways off a chain: ${WAYS.map((way, i) => `${way} ${counts[i]?.toLocaleString('en')}`).join(', ')}`;
 }
 
@@ -185,7 +185,7 @@ async function all(): Promise<number> {
   );
   const ways = recoveries([...reports.values()]);
   const missed = ways.filter((count) => count === 0).length;
-  console.log(told(ways));
+  console.log(waysText(ways));
   const broken = sections.flatMap((run) => breaks(loadProgram('core'), run));
   console.log(
     broken.length === 0

@@ -7,7 +7,7 @@ import { performAll } from './jobs.js';
 import { models } from './models/all.js';
 import { mutantsOf } from './mutants/modules.js';
 import { reasons } from './mutants/reasons.js';
-import { type Finding, report, summary, tellers } from './mutants/report.js';
+import { type Finding, killers, report, summary } from './mutants/report.js';
 import { type Measure, measureSetUp, type Verdict, wordsIn } from './mutants/trial.js';
 import type { Job } from './mutants/worker.js';
 import { loadProgram, PROGRAMS, type ProgramName } from './programs.js';
@@ -52,7 +52,7 @@ const progress = (what: string, of: number) => (count: number) => {
   else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
 const killed = existsSync(options.last)
-  ? tellers(readFileSync(options.last, 'utf8'))
+  ? killers(readFileSync(options.last, 'utf8'))
   : new Map<string, string>();
 const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
 const measured = chosen.filter(({ long }) => !long);

@@ -17,7 +17,7 @@ import type { Model, Op } from '../src/scene/model.js';
 import { acquire, acquireFor } from '../src/scene/ops/acquire.js';
 import { call } from '../src/scene/ops/calls.js';
 import { eventLoop } from '../src/scene/ops/event-loop.js';
-import { GIVEN_UP } from '../src/scene/ops/promises.js';
+import { CANCELLED } from '../src/scene/ops/promises.js';
 import { post } from '../src/scene/ops/release.js';
 import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 
@@ -80,7 +80,7 @@ function modelOf(name: string): Model {
 
 /** Returns what is found in a model of the table if some threads run other programs. */
 function findIn(name: string, ...programs: readonly (readonly Op[] | undefined)[]): string | undefined {
-  const { alike: _, ...right } = modelOf(name);
+  const { symmetric: _, ...right } = modelOf(name);
   const wrong = { ...right, programs: right.programs.map((program, t) => programs[t] ?? program) };
   return search(() => new Driver(programOf(wrong), wrong)).violation?.message;
 }
@@ -91,7 +91,7 @@ describe('a promise of a semaphore that has timed out', () => {
   const right = jobs(0, 'nothing');
   const leaves = eventLoop({
     ...right,
-    goOn: (scene, t, told) => told === GIVEN_UP || right.goOn(scene, t, told),
+    goOn: (scene, t, told) => told === CANCELLED || right.goOn(scene, t, told),
   });
 
   it('stays counted as waiting: it is handed a permit that it does not take', () => {
@@ -108,7 +108,7 @@ describe('a promise of a semaphore that has timed out', () => {
 
 describe('a promise of a semaphore that is closed', () => {
   const right = jobs(0, 'nothing');
-  const letsGo = eventLoop({
+  const detaches = eventLoop({
     ...right,
     goOn(scene, t, told) {
       if (scene.get(t, LOCAL + 3) === 1) return right.goOn(scene, t, told);
@@ -122,7 +122,7 @@ describe('a promise of a semaphore that is closed', () => {
     const name = 'p0514: promises, the memory is used again';
     expect(findIn(name)).toBeUndefined();
     const [first, second] = modelOf(name).programs[0] as [Op, Op];
-    expect(findIn(name, [first, second, letsGo])).toMatch(/1 have been taken, and 0 were there/);
+    expect(findIn(name, [first, second, detaches])).toMatch(/1 have been taken, and 0 were there/);
   });
 });
 
@@ -135,7 +135,7 @@ describe('a thread that disposes of a semaphore', () => {
     'closes the queue before the counter: in %s a thread learns that it is closed, which it is not',
     (name) => {
       expect(findIn(name, undefined, close)).toBeUndefined();
-      expect(findIn(name, undefined, close.toReversed())).toMatch(/is told that the semaphore is closed/);
+      expect(findIn(name, undefined, close.toReversed())).toMatch(/learns that the semaphore is closed/);
     },
   );
 });

@@ -7,7 +7,7 @@ import { render } from '../src/engine/search/trace.js';
 import { type Program, STRIDE } from '../src/engine/wasm/code.js';
 import { models } from '../src/models/all.js';
 import { mutantsOf } from '../src/mutants/modules.js';
-import { report, tellers } from '../src/mutants/report.js';
+import { killers, report } from '../src/mutants/report.js';
 import { measure, tryMutant, wordsIn } from '../src/mutants/trial.js';
 import { loadProgram, PROGRAMS, programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
@@ -87,7 +87,7 @@ describe('a mutant', () => {
       verdict: { outcome: 'survived' } as const,
     };
     const text = report([{ ...finding, verdict }, other], 1, 1);
-    expect([...tellers(text + text)]).toEqual([[finding.name, '2x2']]);
+    expect([...killers(text + text)]).toEqual([[finding.name, '2x2']]);
   });
 });
 

@@ -5,7 +5,7 @@
 import type { Model } from '../scene/model.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
-import { givingUps } from './cancelling.js';
+import { cancellations } from './cancelling.js';
 import { capacitors } from './capacitors.js';
 import { deadThreads } from './dead-threads.js';
 import { deaths } from './dying.js';
@@ -30,7 +30,7 @@ export const models: readonly Model[] = [
   ...interrupted,
   ...reusedElements,
   ...semaphores,
-  ...givingUps,
+  ...cancellations,
   ...robustSemaphores,
   ...deaths,
   ...deadThreads,

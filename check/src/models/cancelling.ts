@@ -108,4 +108,4 @@ const cancelling: readonly Line[] = [
   { name: 'cancel: wrap', program: 'B R | B R | B R', permits: [1], first: WRAP, buckets: 2 },
 ];
 
-export const givingUps: readonly Model[] = cancelling.map(modelOf);
+export const cancellations: readonly Model[] = cancelling.map(modelOf);

@@ -125,7 +125,7 @@ function locking(letter: string, lanes: number, bound: number): Op {
         if (answer !== ANSWER_CLOSED && answer !== REFUSED)
           throw new Violation(`thread ${t} is answered ${answer}`);
         if (answer === ANSWER_CLOSED && !closed(scene, at))
-          throw new Violation(`thread ${t} is told that the capacitor is closed`);
+          throw new Violation(`thread ${t} learns that the capacitor is closed`);
         scene.set(0, QUEUE, without(scene.get(0, QUEUE), t + 1));
         scene.set(0, PASSED, scene.get(0, PASSED) & ~(15 << (4 * t)));
         return true;
@@ -238,7 +238,7 @@ export function capacitorModel(line: Line): Model {
     name: `Capacitor: ${line.name}`,
     program: 'algorithms',
     programs: parts.map((part) => part.split(/\s+/).map((letter) => op(letter, lanes, bound))),
-    alike: parts,
+    symmetric: parts,
     arena: { buckets: line.buckets ?? 1, elements: 1, objects: 2 + lanes },
     long: line.long ?? false,
     objects: (scene) => {

@@ -24,7 +24,7 @@ const alone: readonly Case[] = [
   { name: 'a holder of two objects', program: "A A' Z | S", permits: [1, 1] },
   { name: 'a holder of one of two objects', program: "A' Z | S", permits: [1, 1], before: 1 },
   { name: 'a holder of several', program: 'A A Y Z | S', permits: [3] },
-  { name: 'who has given back', program: 'A R Z | S', permits: [1] },
+  { name: 'a thread that has released', program: 'A R Z | S', permits: [1] },
   { name: 'a waiter', program: 'A | S' },
   { name: 'a heavy waiter', program: 'A3 | S', buckets: 4 },
   { name: 'a waiter with its second spare', program: 'a1 x A | S' },
@@ -36,19 +36,19 @@ const alone: readonly Case[] = [
   { name: 'promises of which one is due', program: 'a1 a1 d | V | S', robust: false },
   { name: 'a promise that is closed', program: 'a1 e Z | D | S' },
   { name: 'heavy promises that are closed', program: 'a2 a2 e Z | D | S', buckets: 4 },
-  { name: 'who has disposed', program: 'D Z | S' },
-  { name: 'who has disposed of its promises', program: 'a1 a1 D Z | S' },
-  { name: 'who has left a tombstone', program: 't1 a1 x Z | S' },
-  { name: 'who has left tombstones', program: 't2 t1 a1 x2 x Z | S', buckets: 4 },
-  { name: 'a giver that waits', program: 't1 a1 x A d | V3 | S' },
+  { name: 'a disposer', program: 'D Z | S' },
+  { name: 'a disposer of its own promises', program: 'a1 a1 D Z | S' },
+  { name: 'a thread that has left a tombstone', program: 't1 a1 x Z | S' },
+  { name: 'a thread that has left tombstones', program: 't2 t1 a1 x2 x Z | S', buckets: 4 },
+  { name: 'a thread that has cancelled and waits', program: 't1 a1 x A d | V3 | S' },
 ];
 
 /** The same, while other threads run. */
 const beside: readonly Case[] = [
   { name: 'a holder, before a waiter', program: 'A Z | A R | S', permits: [1] },
   { name: 'a holder, before a promise', program: 'A Z | a1 d | S', permits: [1] },
-  { name: 'a holder, before a promise of who reaps', program: 'A Z | a1 e s d | S', permits: [1] },
-  { name: 'a holder, before a promise of who comes to reap', program: 'A Z | w a1 e s d', permits: [1] },
+  { name: 'a holder, before a promise of the reaper', program: 'A Z | a1 e s d | S', permits: [1] },
+  { name: 'a holder, before a promise of the next reaper', program: 'A Z | w a1 e s d', permits: [1] },
   { name: 'a holder, before a newcomer', program: 'A Z | w A R | S', permits: [1] },
   { name: 'a holder of two, before a newcomer', program: 'A2 Z | w A2 R | S', permits: [2], buckets: 2 },
   { name: 'a waiter, before a newcomer', program: 'A | w a1 V e d | S', robust: false },
@@ -60,8 +60,8 @@ const beside: readonly Case[] = [
     program: 'a2 a2 e Z | w A | S V5',
     buckets: 4,
   },
-  { name: 'who has left a tombstone, before a newcomer', program: 't1 a1 x Z | w A | S V2' },
-  { name: 'a waiter, then one who cancels', program: 'A | w B | S' },
+  { name: 'a thread that has left a tombstone, before a newcomer', program: 't1 a1 x Z | w A | S V2' },
+  { name: 'a waiter, then one that cancels', program: 'A | w B | S' },
   { name: 'a holder, while another disposes', program: 'A Z | D | S', permits: [1] },
   { name: 'a waiter, while another disposes', program: 'A | D | S' },
   // Neither is entered, so nobody but the reaper marks where the tombstone is.
@@ -78,12 +78,12 @@ const twice: readonly Case[] = [
   { name: 'a waiter', program: 'A | S | S' },
   { name: 'promises', program: 'a1 e Z | S | S' },
   { name: 'a tombstone', program: 't1 a1 x Z | S | S' },
-  { name: 'who has disposed', program: 'a1 e D Z | S | S' },
+  { name: 'a disposer', program: 'a1 e D Z | S | S' },
 ];
 
 /** A waiter is due and not woken. The dead thread had detached from its object, so reaping leaves the waiter alone. */
 const stranger: Model = {
-  name: 'killed: who has let go of the object',
+  name: 'killed: a thread that has detached',
   programs: [[], [], [supervise()]],
   arena: { objects: 1, elements: 4, attached: 3 },
   deaths: 1,
@@ -99,13 +99,13 @@ const stranger: Model = {
   },
   end: (scene) => {
     if (((scene.machine.words[scene.spare(1) >> 2] as number) & STATE_MASK) !== WAITING)
-      throw new Violation('who reaps sees to what is not its business');
+      throw new Violation('the reaper cares for an object of another thread');
   },
 };
 
 /** The permit of thread 0 goes to an entered promise of the thread that reaps it: that thread's doorbell must ring. */
 const ownPromise: Model = {
-  name: 'killed: a holder, before a promise that is entered of who reaps',
+  name: 'killed: a holder, before an entered promise of the reaper',
   programs: [
     [],
     [
@@ -136,7 +136,7 @@ const ownPromise: Model = {
   },
   end: (scene) => {
     if (scene.machine.words[scene.doorbell(1) >> 2] !== 0 && !scene.finished(2))
-      throw new Violation('a doorbell is rung, and whoever listens is not told');
+      throw new Violation('a doorbell is rung, and the listening thread is not rung for');
   },
 };
 

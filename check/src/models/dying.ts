@@ -134,9 +134,9 @@ const dying: readonly Line[] = [
     mortal: [1],
     mayWait: true,
   },
-  { name: 'die: who disposes', program: 'A | D | S', permits: [0], mortal: [1], mayWait: true },
+  { name: 'die: the disposer', program: 'A | D | S', permits: [0], mortal: [1], mayWait: true },
   {
-    name: 'die: who disposes, of a promise',
+    name: 'die: the disposer, of a promise',
     program: 'a1 d | D | S',
     permits: [0],
     mortal: [1],
@@ -229,14 +229,14 @@ const dying: readonly Line[] = [
   },
   { name: 'die: in an orderly way', long: true, program: 'B E | A | V a1 d', permits: [0], mayWait: true },
   {
-    name: 'die: who reaps has a promise',
+    name: 'die: the reaper has a promise',
     program: 'A R | a1 e s d | S',
     permits: [1],
     mortal: [0],
     robust: true,
   },
   {
-    name: 'die: a giver, who reaps has a promise',
+    name: 'die: a thread that cancels, the reaper has a promise',
     program: 'B2 R | a1 e s d | S',
     permits: [1],
     buckets: 2,

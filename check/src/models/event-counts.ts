@@ -61,13 +61,13 @@ function op(word: string): Op {
 }
 
 function model(name: string, program: string, more: { buckets?: number; long?: boolean } = {}): Model {
-  const alike = partsOf(program);
-  const programs = alike.map((part) => part.split(/\s+/).map(op));
+  const symmetric = partsOf(program);
+  const programs = symmetric.map((part) => part.split(/\s+/).map(op));
   return {
     name: `event count: ${name}`,
     program: 'algorithms',
     programs,
-    alike,
+    symmetric,
     arena: { buckets: more.buckets ?? 1, elements: programs.length },
     long: more.long ?? false,
     leaves: true,

@@ -362,7 +362,7 @@ function counting(
 }
 
 /** 1 if the first thread, which wants one permit, has come to its end without it. */
-const gaveUp = (scene: Scene): number => Number(scene.finished(0) && scene.get(0, GOT) === 0);
+const cancelled = (scene: Scene): number => Number(scene.finished(0) && scene.get(0, GOT) === 0);
 
 const head: Model = {
   name: 'counts: the head of a mutex cancels',
@@ -386,8 +386,8 @@ const head: Model = {
 
 const counts: readonly Model[] = [
   head,
-  counting({ name: 'the last in line cancels', program: 'B' }, gaveUp),
-  counting({ name: 'a thread leaves a tombstone', program: 'B | a1', buckets: 2 }, gaveUp),
+  counting({ name: 'the last in line cancels', program: 'B' }, cancelled),
+  counting({ name: 'a thread leaves a tombstone', program: 'B | a1', buckets: 2 }, cancelled),
   counting({ name: 'the last promise in line cancels', program: 't1 x' }, () => 1),
   counting({ name: 'two in a bucket', program: 't1 a1 x e' }, () => 1, 1),
 ];

@@ -170,7 +170,7 @@ export const interrupted: readonly Model[] = [
     mayWait: true,
     end: (scene) => {
       if (scene.machine.words[scene.doorbell(0) >> 2] !== 0 && !scene.finished(2)) {
-        throw new Violation('a doorbell is rung, and whoever listens is not told');
+        throw new Violation('a doorbell is rung, and the listening thread is not rung for');
       }
     },
     objects: semaphores(0, 0),

@@ -222,13 +222,13 @@ function op(letter: string, kind: Kind): Op {
     (answer: number, scene: Scene, t: number): void => {
       if (answer === ADMITTED) {
         if (kind === 'tts') admitted(scene, t, kind);
-        if (scene.get(0, HOLDER) !== t + 1) throw new Violation(`thread ${t} is told that it holds the lock`);
+        if (scene.get(0, HOLDER) !== t + 1) throw new Violation(`thread ${t} learns that it holds the lock`);
         scene.set(t, GOT, 1);
         return;
       }
       if (!refusals.includes(answer)) throw new Violation(`thread ${t} is answered ${answer}`);
       if (answer !== ANSWER_CLOSED) return;
-      if (!closed(scene, lockOf(scene))) throw new Violation(`thread ${t} is told that the lock is closed`);
+      if (!closed(scene, lockOf(scene))) throw new Violation(`thread ${t} learns that the lock is closed`);
       scene.set(0, QUEUE, without(scene.get(0, QUEUE), t + 1));
     };
   const exactly =
@@ -338,7 +338,7 @@ function modelOf(line: Line): Model {
     name: line.name,
     program: 'algorithms',
     programs,
-    alike: parts,
+    symmetric: parts,
     arena: {
       buckets: line.buckets ?? 1,
       elements: line.elements ?? (withNodes(kind) ? 2 * programs.length : 1),

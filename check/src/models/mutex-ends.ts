@@ -39,7 +39,7 @@ export function checkLearnt(scene: Scene): void {
     throw new Violation(`nobody learns that ${word(O_UNREPORTED_DEATHS)} owners have died`);
 }
 
-export function checkTold(scene: Scene, who: number): void {
+export function checkWoken(scene: Scene, who: number): void {
   const state = (scene.machine.words[(mutex(scene) + O_LIFE) >> 2] as number) >>> 24;
-  if (state === DISPOSED && !scene.finished(who)) throw new Violation(`thread ${who} is not told`);
+  if (state === DISPOSED && !scene.finished(who)) throw new Violation(`thread ${who} is not woken`);
 }

@@ -5,7 +5,7 @@ import type { Model, Op } from '../scene/model.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import { GOT, LOCAL, PHASE, RESULT } from '../scene/words.js';
-import { checkTold } from './mutex-ends.js';
+import { checkWoken } from './mutex-ends.js';
 import { M_WORD, mutex } from './mutex-words.js';
 
 /**
@@ -97,7 +97,7 @@ const reserveUntilClosed = (): Op => ({
 
 /** Thread 0 dies while it disposes of the mutex, which thread 1 holds and a promise of thread 2 waits for. */
 const halfDisposed: Model = {
-  name: 'mutex: die, who disposes while it is held, of a promise',
+  name: 'mutex: die, the disposer while it is held, of a promise',
   programs: [[dispose(0, 'mutexDispose')], [], [reserveUntilClosed()], [supervise()]],
   arena: { elements: 8, attached: 4 },
   deaths: 1,
@@ -109,7 +109,7 @@ const halfDisposed: Model = {
     scene.callNow(1, 'lock', m);
     scene.callNow(2, 'arrive', m, 1, 0, scene.attachment(2, 0));
   },
-  end: (scene) => checkTold(scene, 2),
+  end: (scene) => checkWoken(scene, 2),
 };
 
 export const inLineModels: readonly Model[] = [

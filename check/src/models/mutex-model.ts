@@ -7,7 +7,7 @@
 
 import { constant } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
-import { checkLearnt, checkLimit, checkTold, checkWord } from './mutex-ends.js';
+import { checkLearnt, checkLimit, checkWoken, checkWord } from './mutex-ends.js';
 import { mutexOp } from './mutex-ops.js';
 import { COUNT_BIT, HAS, M_WORD, WAITS, wrote } from './mutex-words.js';
 import { partsOf } from './program.js';
@@ -50,7 +50,7 @@ export interface MutexLine {
   /** Whether the head is dead. */
   readonly dead?: boolean;
   /** The thread that must learn that the mutex is closed, if it is, though the owner never unlocks. */
-  readonly told?: number;
+  readonly woken?: number;
   /** How many overtakings of a turn are left at the end, if a thread has waited. */
   readonly turn?: number;
   readonly forgets?: boolean;
@@ -60,22 +60,22 @@ export interface MutexLine {
 export function mutexModel(line: MutexLine): Model {
   const parts = partsOf(line.program);
   const programs = parts.map((part) => part.split(/\s+/).filter(Boolean).map(mutexOp));
-  const named = line.locked ?? line.head ?? line.told;
+  const named = line.locked ?? line.head ?? line.woken;
   // A request that cancels leaves an element behind, and takes another. A promise has one, its thread a second spare.
-  const givers = (line.program.match(/[Bat]/g) ?? []).length;
+  const timed = (line.program.match(/[Bat]/g) ?? []).length;
   return {
     name: `mutex: ${line.name}`,
     programs,
-    ...(named === undefined && !line.program.includes('D') ? { alike: parts } : {}),
+    ...(named === undefined && !line.program.includes('D') ? { symmetric: parts } : {}),
     arena: {
       buckets: line.buckets ?? 1,
-      elements: programs.length + (line.extra ?? givers),
+      elements: programs.length + (line.extra ?? timed),
       attached: programs.length,
     },
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
     ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
-    mayWait: line.told !== undefined,
-    leaves: line.told !== undefined,
+    mayWait: line.woken !== undefined,
+    leaves: line.woken !== undefined,
     undead: line.undead ?? false,
     long: line.long ?? false,
     ...(line.preemptions === undefined ? {} : { preemptions: line.preemptions }),
@@ -84,8 +84,8 @@ export function mutexModel(line: MutexLine): Model {
     aged: line.aged ?? false,
     wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bound ?? line.bypass),
     end: (scene) => {
-      if (line.told === undefined) checkWord(scene);
-      else checkTold(scene, line.told);
+      if (line.woken === undefined) checkWord(scene);
+      else checkWoken(scene, line.woken);
       if (line.learns) checkLearnt(scene);
       if (line.turn !== undefined) checkLimit(scene, line.turn);
     },

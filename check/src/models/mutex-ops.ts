@@ -26,7 +26,7 @@ const queued = 2;
 const parked = 3;
 const competes = 4;
 const cancels = 5;
-const forgoes = 6;
+const cancelsHead = 6;
 const asked = 7;
 
 /** After locking by another way than the fast one, asks whether owners have died. Returns true if it need not ask. */
@@ -74,7 +74,7 @@ function lock(timed: boolean, isHeadNow = false): Op {
           return expectClosed(scene, t, answer);
         case competes:
           if (answer === ADMITTED) return asks(scene, t);
-          if (answer === TIMED_OUT) return go(forgoes, 'cancelHead', attachment);
+          if (answer === TIMED_OUT) return go(cancelsHead, 'cancelHead', attachment);
           return expectClosed(scene, t, answer);
         case cancels:
           if (answer === ADMITTED) return compete();

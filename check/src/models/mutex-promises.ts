@@ -11,14 +11,14 @@ import type { Op } from '../scene/model.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { ready } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
-import { PHASE, QUEUE, REST_DUE } from '../scene/words.js';
+import { FLUSH_DUE, PHASE, QUEUE } from '../scene/words.js';
 import {
   ALONE,
   ARRIVING,
+  CANCELLING,
   CONTENDED,
   expectClosed,
   forgetArrival,
-  GIVING_UP,
   HAS,
   HEAD_PROMISE,
   has,
@@ -100,7 +100,7 @@ function goesOn(scene: Scene, t: number): boolean {
         } else expectClosed(scene, t, answer);
         remove(scene, t);
         scene.set(t, HEAD_PROMISE, 0);
-        restSoon(scene, t);
+        flushSoon(scene, t);
       } else if (stage === TRYING) {
         scene.set(t, STAGE, 0);
         return false;
@@ -117,7 +117,7 @@ function goesOn(scene: Scene, t: number): boolean {
       }
       if (answer !== 1 || head(scene, t)) throw new Violation(`thread ${t} has more than one head promise`);
       scene.set(t, HEAD_PROMISE, 1);
-      scene.set(t, REST_DUE, 1);
+      scene.set(t, FLUSH_DUE, 1);
       return tryHead(scene, t, TRYING_NEWS);
     case DROPPING:
       return drop(scene, t);
@@ -130,8 +130,8 @@ function goesOn(scene: Scene, t: number): boolean {
   return false;
 }
 
-function restSoon(scene: Scene, t: number): void {
-  if (firstRun(scene, t) !== 0) scene.set(t, REST_DUE, 1);
+function flushSoon(scene: Scene, t: number): void {
+  if (firstRun(scene, t) !== 0) scene.set(t, FLUSH_DUE, 1);
 }
 
 /** `unlock()` by the owner. Returns whether a call is under way, whose answer the next call of this takes up. */
@@ -189,11 +189,11 @@ export function lockAsync(alone: boolean): Op {
             return closed();
           }
           if (answer < 0) throw new Violation(`thread ${t} is answered ${answer}`);
-          if (scene.get(t, QUEUE) === 0) scene.set(t, REST_DUE, 1);
+          if (scene.get(t, QUEUE) === 0) scene.set(t, FLUSH_DUE, 1);
           queued(scene, t, answer);
           if (answer > 0) return true;
           scene.set(t, HEAD_PROMISE, 1);
-          scene.set(t, REST_DUE, 1);
+          scene.set(t, FLUSH_DUE, 1);
           scene.set(t, PHASE, REST);
           tryHead(scene, t, TRYING);
           return false;
@@ -211,25 +211,25 @@ export function abort(): Op {
     next(scene, t) {
       const phase = scene.get(t, PHASE);
       scene.set(t, PHASE, 1);
-      if (phase === 1 && scene.get(t, GIVING_UP) === 0) return !goesOn(scene, t);
+      if (phase === 1 && scene.get(t, CANCELLING) === 0) return !goesOn(scene, t);
       const waiting = scene.get(t, QUEUE);
       let n = 0;
       if (phase === 0) {
         while (n < waiting && scene.get(t, promiseAt(n) + KIND) !== ALONE) n++;
         if (n === waiting) return true;
-        scene.set(t, GIVING_UP, n + 1);
+        scene.set(t, CANCELLING, n + 1);
         if (n === 0 && head(scene, t)) scene.call(t, 'cancelHead', mutex(scene), scene.attachment(t, 0));
         else scene.call(t, 'cancelRun', scene.get(t, promiseAt(n) + RUN));
         return false;
       }
-      n = scene.get(t, GIVING_UP) - 1;
-      scene.set(t, GIVING_UP, 0);
+      n = scene.get(t, CANCELLING) - 1;
+      scene.set(t, CANCELLING, 0);
       if (n === 0 && head(scene, t)) {
         remove(scene, t);
         scene.set(t, HEAD_PROMISE, 0);
       } else if (scene.result(t) === REFUSED) remove(scene, t, n);
       else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t));
-      restSoon(scene, t);
+      flushSoon(scene, t);
       return !settle(scene, t);
     },
   };

@@ -45,7 +45,7 @@ export function ownerOf(scene: Scene): number {
 
 /** The thread learns that it has the lock. */
 export function has(scene: Scene, t: number): true {
-  if (ownerOf(scene) !== t + 1) throw new Violation(`thread ${t} has been told that it has the lock`);
+  if (ownerOf(scene) !== t + 1) throw new Violation(`thread ${t} learns that it has the lock`);
   for (let u = 0; u < scene.threads; u++) {
     if (!scene.dead(u) && scene.get(u, HAS) === 1) throw new Violation(`threads ${t} and ${u} have the lock`);
   }
@@ -96,7 +96,7 @@ function promiseWaitsNoMore(scene: Scene, t: number, n: number): void {
 }
 
 /** The number of the promise that the thread is about to cancel, plus 1. */
-export const GIVING_UP = LOCAL + 4;
+export const CANCELLING = LOCAL + 4;
 
 /** Checks each write to the mutex. */
 export function wrote(scene: Scene, t: number, address: number, before: number, bypass: number): void {
@@ -110,7 +110,7 @@ export function wrote(scene: Scene, t: number, address: number, before: number, 
   const is = ownerOf(scene);
   const left = (before & FEW_WAITERS) > (scene.machine.words[address >> 2] & FEW_WAITERS);
   if (was === is) {
-    if (left) gaveUp(scene, t);
+    if (left) cancelled(scene, t);
   } else if (was !== 0) {
     if (is !== 0) throw new Violation(`thread ${t} passes the lock from ${was} to ${is}`);
     if (was !== t + 1) {
@@ -138,8 +138,8 @@ function tookTicket(scene: Scene, t: number): void {
 }
 
 /** The number of waiters has gone down by one, and nobody has taken the lock. */
-function gaveUp(scene: Scene, t: number): void {
-  if (scene.get(t, GIVING_UP) > 0) promiseWaitsNoMore(scene, t, scene.get(t, GIVING_UP) - 1);
+function cancelled(scene: Scene, t: number): void {
+  if (scene.get(t, CANCELLING) > 0) promiseWaitsNoMore(scene, t, scene.get(t, CANCELLING) - 1);
   else if (scene.get(t, HEAD_PROMISE) === 1) promiseWaitsNoMore(scene, t, 0);
   else waitsNoMore(scene, t);
 }

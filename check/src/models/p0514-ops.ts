@@ -9,7 +9,7 @@ import type { Op } from '../scene/model.js';
 import { acquire, acquireFor, tryAcquire } from '../scene/ops/acquire.js';
 import { call } from '../scene/ops/calls.js';
 import type { Jobs } from '../scene/ops/event-loop.js';
-import { arrive, GIVEN_UP, ready, settle, settling } from '../scene/ops/promises.js';
+import { arrive, CANCELLED, ready, settle, settling } from '../scene/ops/promises.js';
 import { releasing } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LOCAL, PHASE } from '../scene/words.js';
@@ -53,7 +53,7 @@ const LEAVING = 3;
 const LEAVING_CLOSED = 4;
 const LOOKING = 5;
 const CLOSING = 6; // the counter is closed, so the queue is closed too
-const TELLING = 7; // the promises of the thread learn that the queue is closed; withdraw follows
+const REJECTING = 7; // the promises of the thread learn that the queue is closed; withdraw follows
 const TELLING_LAST = 8; // the same, but nothing follows
 const SIGNALLING = 9;
 const RELEASING = 10;
@@ -96,7 +96,7 @@ export function wait(initial: number, timed = false): Op {
         }
         case LEAVING_CLOSED:
           return scene.result(t) === REFUSED ? isClosed(scene, t) : through(scene, t, initial);
-        case TELLING:
+        case REJECTING:
           return !settling(scene, t) && leave(scene, t, LEAVING_CLOSED);
         default:
           return closes(scene, t);
@@ -108,7 +108,7 @@ export function wait(initial: number, timed = false): Op {
 /** The queue has not answered with a permit. If it is closed, the promises of the thread learn that first. */
 function refused(scene: Scene, t: number): false {
   if (scene.result(t) !== ANSWER_CLOSED) return leave(scene, t, LEAVING);
-  scene.set(t, STAGE, TELLING);
+  scene.set(t, STAGE, REJECTING);
   return !settle(scene, t) && leave(scene, t, LEAVING_CLOSED);
 }
 
@@ -120,7 +120,7 @@ function leave(scene: Scene, t: number, stage: number): false {
 
 function isClosed(scene: Scene, t: number): true {
   if (scene.machine.words[(counter(scene) + 4) >> 2] > -0x20000000)
-    throw new Violation(`thread ${t} is told that the semaphore is closed`);
+    throw new Violation(`thread ${t} learns that the semaphore is closed`);
   return true;
 }
 
@@ -208,7 +208,7 @@ export function waitAsync(timed = false): Op {
 type Then = 'nothing' | 'signals' | 'disposes';
 
 /** Runs the continuation of a promise of the queue. Returns true at its end. */
-function goesOn(scene: Scene, t: number, told: number, initial: number, then: Then): boolean {
+function goesOn(scene: Scene, t: number, outcome: number, initial: number, then: Then): boolean {
   const answer = scene.result(t);
   const to = (stage: number): void => scene.set(t, STAGE, stage);
   const taken = (): boolean => {
@@ -221,8 +221,8 @@ function goesOn(scene: Scene, t: number, told: number, initial: number, then: Th
   };
   switch (scene.get(t, STAGE)) {
     case 0:
-      if (told === FULFILLED) return taken();
-      if (told !== LATER) return leave(scene, t, told === GIVEN_UP ? LEAVING : LEAVING_CLOSED);
+      if (outcome === FULFILLED) return taken();
+      if (outcome !== LATER) return leave(scene, t, outcome === CANCELLED ? LEAVING : LEAVING_CLOSED);
       to(LOOKING);
       scene.call(t, 'tryAcquire', queueOf(scene), 1);
       return false;
@@ -235,7 +235,7 @@ function goesOn(scene: Scene, t: number, told: number, initial: number, then: Th
       if (answer !== ADMITTED) return refused(scene, t);
       scene.admittedNow(t, 0, 1);
       return taken();
-    case TELLING:
+    case REJECTING:
       return !settling(scene, t) && leave(scene, t, LEAVING_CLOSED);
     case SIGNALLING:
       if (!hands(scene, t)) return true;
@@ -250,7 +250,7 @@ function goesOn(scene: Scene, t: number, told: number, initial: number, then: Th
 }
 
 export const jobs = (initial: number, then: Then): Jobs => ({
-  goOn: (scene, t, told) => goesOn(scene, t, told, initial, then),
+  goOn: (scene, t, answer) => goesOn(scene, t, answer, initial, then),
   timed: true,
   isSet: (scene, t) => tally(scene, t, NAPS) > 0,
   fire(scene, t) {

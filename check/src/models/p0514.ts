@@ -122,15 +122,15 @@ interface Line extends Pick<Model, 'long' | 'mayWait' | 'deaths' | 'mortal' | 'a
 
 function modelOf(line: Line): Model {
   const { name, program, initial = 0, max = 100, spin = 0, buckets = 1, least = 0, ...more } = line;
-  const alike = partsOf(program);
-  const programs = alike.map((part) => part.split(/\s+/).flatMap((word) => op(word, initial)));
+  const symmetric = partsOf(program);
+  const programs = symmetric.map((part) => part.split(/\s+/).flatMap((word) => op(word, initial)));
   const promises = program.match(/[wf]/g)?.length ?? 0;
   const { elements = 2 * (programs.length + promises), ...rest } = more;
   return {
     ...rest,
     name: `p0514: ${name}`,
     programs,
-    ...(program.includes('D') ? {} : { alike }),
+    ...(program.includes('D') ? {} : { symmetric }),
     arena: {
       buckets,
       objects: 1,
@@ -162,7 +162,7 @@ const lines: readonly Line[] = [
   { name: 'one of 2', program: 'W | W | O2', mayWait: true, least: 1 },
   { name: 'one of 2, then one', program: 'W | W | O2 O', least: 2 },
   { name: 'none', program: 'W | N', mayWait: true },
-  { name: 'none, and who comes later', program: 'W | N W', mayWait: true, least: 1 },
+  { name: 'none, and a later one', program: 'W | N W', mayWait: true, least: 1 },
   { name: 'none, then a signal', program: 'W | W | N S', least: 2 },
   { name: 'none, then one', program: 'W | W | N O', mayWait: true, least: 1 },
   { name: 'none, then a signal by another', program: 'W | N | S S', least: 1 },
@@ -197,7 +197,7 @@ const promises: readonly Line[] = [
   { name: 'a lock, and two threads', program: 'w u | W S | W S', initial: 1, max: 1 },
   { name: 'a lock, two of one and a thread', program: 'w w u | W S', initial: 1, max: 1 },
   { name: 'a lock, two of one and one', program: 'w w u | w u', initial: 1, max: 1 },
-  { name: 'a lock, and who tries', program: 'w u | Y R | W S', initial: 1, max: 1 },
+  { name: 'a lock, and one that tries', program: 'w u | Y R | W S', initial: 1, max: 1 },
   { name: 'and its thread', program: 'w W d | S2' },
   { name: 'of one, signal of 2', program: 'w w d | S2' },
   { name: 'of one, two signals', program: 'w w d | S S' },
@@ -212,7 +212,7 @@ const promises: readonly Line[] = [
   { name: 'and a thread, one and one', program: 'w d | W | O O', least: 2 },
   { name: 'and a thread, signal by its thread', program: 'w S2 d | W' },
   { name: 'none', program: 'w d | N', mayWait: true },
-  { name: 'none, and who comes later', program: 'w d | N w d', mayWait: true, least: 1 },
+  { name: 'none, and a later one', program: 'w d | N w d', mayWait: true, least: 1 },
   { name: 'none, then a signal', program: 'w d | W | N S', least: 2 },
   { name: 'none, then one', program: 'w d | w d | N O', mayWait: true, least: 1 },
   { name: 'none, then a signal by another', program: 'w d | N | S S', least: 1 },
@@ -233,7 +233,7 @@ const promises: readonly Line[] = [
     least: 1,
   },
   { name: 'timed, one before of the same thread', program: 'w f d | S', mayWait: true, least: 1 },
-  { name: 'timed, and who comes later', program: 'f d | W | S', mayWait: true, least: 1 },
+  { name: 'timed, and a later one', program: 'f d | W | S', mayWait: true, least: 1 },
   { name: 'timed, one of 2', program: 'f d | f d | O2', long: true },
   { name: 'timed, none, then one', program: 'f d | w d | N O', mayWait: true, least: 1 },
   { name: 'a timed lock', program: 'f u | f u | W S', initial: 1, max: 1, long: true },
@@ -285,16 +285,16 @@ const dead = (behind: number): Model => ({
   },
 });
 
-const letsGo = (): Op => call('detach', (scene, t) => [scene.attachment(t, 0)]);
+const detaches = (): Op => call('detach', (scene, t) => [scene.attachment(t, 0)]);
 
 /** When both threads have detached from the closed semaphore, another object takes its place. */
 const usedAgain: Model = {
   name: 'p0514: promises, the memory is used again',
   programs: [
-    [waitAsync(), waitAsync(), eventLoop(jobs(0, 'nothing')), letsGo()],
+    [waitAsync(), waitAsync(), eventLoop(jobs(0, 'nothing')), detaches()],
     [
       disposing(),
-      letsGo(),
+      detaches(),
       call('createObject', () => [constant('KIND_COUNTING_SEMAPHORE'), 0, 1, 0, 1, 0, 0, 0]),
     ],
   ],

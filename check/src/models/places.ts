@@ -169,7 +169,7 @@ const SPURIOUS = 8;
 const TRYING = 8;
 const TRIED = 9;
 const FREED = 10;
-const TOLD = 11;
+const ANSWER = 11;
 
 const promiseAt = (n: number): number => PROMISES + PROMISE * n;
 
@@ -214,8 +214,8 @@ function running(scene: Scene, t: number, place: Place): boolean {
     case FREED:
       scene.set(t, GOT + word, 0);
       scene.call(t, 'signalAt', place(scene));
-      return to(TOLD);
-    case TOLD:
+      return to(ANSWER);
+    case ANSWER:
       return true;
   }
   const waits = scene.get(t, WAITING);
@@ -335,7 +335,7 @@ const modelOf = (name: string, program: string, place: Place, more: Partial<Mode
   name: `places: ${name}${place === own ? ', at a place of its own' : ''}`,
   program: 'algorithms',
   programs: partsOf(program).map((part) => part.split(/\s+/).map((word) => op(word, place))),
-  alike: partsOf(program),
+  symmetric: partsOf(program),
   arena: { buckets: 1, objects: 1, elements: 2 },
   objects: (scene) => {
     scene.semaphore({ permits: 0, kind: constant('KIND_ATOMIC_SEMAPHORE') });

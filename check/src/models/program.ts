@@ -212,7 +212,7 @@ function checkRetired(scene: Scene): void {
   const { chains, buckets, elements, end } = scene.regions;
   const word = (address: number): number => scene.machine.words[address >> 2];
   for (let e = elements; e < end; e += ELEMENT_SIZE) {
-    if ((word(e) & STATE_MASK) === BORROWED) throw new Violation('an element is still lent');
+    if ((word(e) & STATE_MASK) === BORROWED) throw new Violation('an element is still borrowed');
   }
   for (let line = chains; line < buckets; line += LINE) {
     if (word(line + C_LOCATION_HEAD) !== 0) throw new Violation('a location is not empty');
@@ -229,8 +229,8 @@ export function modelOf(line: Line): Model {
   const programs = parts.map((part) => part.split(/\s+/).map((word) => op(word, line.kind)));
   const promises = (line.program.match(/[at]\d/g) ?? []).length;
   // A thread that cancels leaves an element behind, and takes another.
-  const givers = (line.program.match(/[BW]/g) ?? []).length;
-  const elements = programs.length + promises + (line.extra ?? givers);
+  const timed = (line.program.match(/[BW]/g) ?? []).length;
+  const elements = programs.length + promises + (line.extra ?? timed);
   const { before = 0, cells = CELLS, kind } = line;
   const disposed = new Set((line.program.match(/D'?/g) ?? []).map((text) => text.length - 1));
   return {
@@ -238,7 +238,7 @@ export function modelOf(line: Line): Model {
     ...(kind === undefined ? {} : { program: 'algorithms' }),
     programs,
     // dispose looks at elements in the order of their numbers, so its threads are not symmetric.
-    ...(kind === undefined && line.program.includes('D') ? {} : { alike: parts }),
+    ...(kind === undefined && line.program.includes('D') ? {} : { symmetric: parts }),
     arena: {
       buckets: line.buckets ?? 1,
       elements: elements + (cells < CELLS ? 1 : 0),

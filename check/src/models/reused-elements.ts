@@ -71,7 +71,7 @@ const enter = (settled: boolean): Op =>
     (scene, t) => [scene.get(t, RUN), 0],
     (due, scene, t) => {
       if (due === 0 || !settled || scene.get(t, GOT) === 0) return;
-      throw new Violation(`thread ${t} is told that a promise is due, and none is`);
+      throw new Violation(`thread ${t} learns that a promise is due, and none is`);
     },
   );
 
@@ -140,9 +140,9 @@ const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
  * A thread that releases so many permits of the first semaphore has read the first tombstone, and is slow. The
  * tombstone goes, and its element becomes a tombstone of the second semaphore.
  */
-const graves: readonly (readonly [name: string, own: readonly Op[], posted: number])[] = [
+const leftBehind: readonly (readonly [name: string, own: readonly Op[], posted: number])[] = [
   ['by its giver, as a releasing thread', [...queued, post(), leave(1), ...tombstone], 1],
-  ['by its giver, as who disposes', [...queued, dispose(), leave(1), ...tombstone], 1],
+  ['by its giver, as the disposer', [...queued, dispose(), leave(1), ...tombstone], 1],
   [
     'by being joined',
     [joinAlone(), joinAlone(0, GOT), leave(1, 0), cancel(GOT), cancel(), leave(1), leave(1), ...tombstone],
@@ -150,7 +150,7 @@ const graves: readonly (readonly [name: string, own: readonly Op[], posted: numb
   ],
 ];
 
-const gone = graves.flatMap(([name, own, posted]) =>
+const gone = leftBehind.flatMap(([name, own, posted]) =>
   [0, 1].map(
     (epoch): Model => ({
       name: `owners: a tombstone that went ${name}, from epoch ${epoch}`,

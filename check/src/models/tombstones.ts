@@ -38,7 +38,7 @@ const lines: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
   { name: 'joined to the left and passed', program: 't1 t1 a1 x x d | V', buckets: 2 },
   { name: 'joined to the right and passed', program: 't1 t1 a1 x2 x d | V', buckets: 2 },
   { name: 'half joined and passed', program: 't1 t1 a1 x x d | V2', buckets: 2 },
-  { name: 'two givers', program: 't1 x | t1 a1 x', buckets: 2 },
+  { name: 'two that cancel', program: 't1 x | t1 a1 x', buckets: 2 },
   { name: 'disposed of', program: 't1 t1 a1 x x D d', buckets: 2 },
   { name: 'disposed of by another', program: 't1 t1 a1 x x d | D', buckets: 2 },
   { name: 'disposed of, far above 0', program: 't1 a1 x D d', first: FAR },

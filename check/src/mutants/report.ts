@@ -55,9 +55,9 @@ export function summary(findings: readonly Finding[]): string {
 }
 
 /** Reads from a report, or from several one after the other, which model killed each mutant. */
-export function tellers(text: string): Map<string, string> {
+export function killers(text: string): Map<string, string> {
   const rows = text
-    .split('\n## Told\n')
+    .split('\n## Killed\n')
     .slice(1)
     .flatMap((section) => (section.split('\n#')[0] as string).split('\n').slice(3));
   const cells = (line: string): string[] =>
@@ -78,7 +78,7 @@ export function report(findings: readonly Finding[], states: number, budget: num
 algorithms' own in \`build/algorithms.wasm\`. The models that come to it are searched until one detects the change: first
 the model that detected it in the last report, then the smallest ones, of at most ${states.toLocaleString('en')} states,
 until they have ${budget.toLocaleString('en')} together. The name of a mutant has three parts: the function, what the access
-does to which words (and which of several alike it is), and the change.
+does to which words (and which of several symmetric it is), and the change.
 
 ${summary(findings)}
 
@@ -103,7 +103,7 @@ ${table(
   survivors.map(({ name, reason }) => [name, reason ?? '**not explained**']),
 )}
 
-## Told
+## Killed
 
 ${table(
   ['mutant', 'model', 'what it finds'],

@@ -4,12 +4,12 @@
  * A thread begins with its first write to a word that is neither in a thread's record nor in an element. Only their
  * records and elements distinguish threads of the same program, and the code does no more with these than copy, compare
  * for equality and follow them. Only the look for a free element goes by the order of the pool (see `distinguishes`),
- * and so do dispose and reap, so that a model with these gives no `alike`.
+ * and so do dispose and reap, so that a model with these gives no `symmetric`.
  *
  * So renaming two threads, with all that is theirs, turns an execution into another. Each execution can be renamed so
  * that its threads begin in order, those last that never begin. So no fault is missed. But a state may seem to have no
  * way to the end because a thread would have to begin out of order. That is a violation which `--no-reduce` does not
- * find, and the model must give no `alike`.
+ * find, and the model must give no `symmetric`.
  */
 import type { Scene } from './scene.js';
 import * as words from './words.js';
@@ -19,7 +19,7 @@ const { BEGUN } = words;
 export class BeginOrder {
   readonly #scene: Scene;
   /** What each thread does; empty if all differ. */
-  readonly #alike: readonly string[];
+  readonly #symmetric: readonly string[];
   /** The globals that say where threads look for a free element, object and name. */
   readonly #looks: readonly number[];
   /** The values of these globals when the order was set. */
@@ -29,22 +29,22 @@ export class BeginOrder {
   /** Whether threads begin in order. */
   #kept = false;
 
-  /** `alike` says what each thread does. */
-  constructor(scene: Scene, alike: readonly string[] | undefined, looks: readonly number[]) {
+  /** `symmetric` says what each thread does. */
+  constructor(scene: Scene, symmetric: readonly string[] | undefined, looks: readonly number[]) {
     this.#scene = scene;
-    this.#alike = alike !== undefined && new Set(alike).size < alike.length ? alike : [];
+    this.#symmetric = symmetric !== undefined && new Set(symmetric).size < symmetric.length ? symmetric : [];
     this.#looks = looks;
   }
 
   /** Sets the order in which threads begin: that of their numbers (1), any (0), or the reverse order (-1). */
   set(order: 1 | 0 | -1): void {
     const { threads, machine } = this.#scene;
-    this.#kept = this.#alike.length > 0 && order !== 0;
+    this.#kept = this.#symmetric.length > 0 && order !== 0;
     this.#before.length = 0;
     this.#hints.length = 0;
     for (let t = 0; t < threads; t++) {
       let u = this.#kept ? t - order : t;
-      while (u !== t && u >= 0 && u < threads && this.#alike[u] !== this.#alike[t]) u -= order;
+      while (u !== t && u >= 0 && u < threads && this.#symmetric[u] !== this.#symmetric[t]) u -= order;
       this.#before.push(u === t || u >= threads ? -1 : u);
       for (const look of this.#looks) this.#hints.push(machine.get(t, look));
     }

@@ -56,7 +56,7 @@ export class Driver extends Scene implements StateSpace {
     super(program, model, model.programs.length);
     this.#programs = model.programs;
     this.#operations = 1 + Math.max(...model.programs.map(({ length }) => length));
-    this.#order = new BeginOrder(this, this.kills ? undefined : model.alike, this.globals.looks);
+    this.#order = new BeginOrder(this, this.kills ? undefined : model.symmetric, this.globals.looks);
     this.#hash = new StateHash(this.machine, this.ghosts, this.threads);
     model.objects?.(this);
     if (model.aged) this.#age();

@@ -57,7 +57,7 @@ export interface Settings {
    * the order of their numbers (begin-order.ts). Not for models with deaths or dispose, since reap and dispose look at
    * records and elements in the order of their numbers.
    */
-  readonly alike?: readonly string[];
+  readonly symmetric?: readonly string[];
   /** Whether threads may be left waiting at the end. */
   readonly mayWait?: boolean;
   /** The highest number of deaths, and the threads that may die; by default all may. */

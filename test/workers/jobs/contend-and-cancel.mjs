@@ -18,7 +18,7 @@ function abortSoon(controller, draw) {
   else setTimeout(abort, 1 + draw() * 3);
 }
 
-export default async function contendAndGiveUp(args) {
+export default async function contendAndCancel(args) {
   const { handle, shared, permits, from, to, rounds, exclusive, seed, index, barrier, parties } = args;
   const semaphore = attach(handle);
   const arena = Arena.from(handle.arena);

@@ -95,15 +95,15 @@ export function mutants(program: Program): Mutant[] {
  * of a function that agree in these. So a name outlives most changes of the code around it.
  */
 export function namer(all: readonly Site[], wordOf: (site: Site) => string): (mutant: Mutant) => string {
-  const alike = new Map<string, number[]>();
+  const same = new Map<string, number[]>();
   const text = ({ kind }: Site, word: string): string => `${kind} ${word}`.trim();
   for (const site of all) {
     const key = `${site.fn}: ${text(site, wordOf(site))}`;
-    alike.set(key, [...(alike.get(key) ?? []), site.pc]);
+    same.set(key, [...(same.get(key) ?? []), site.pc]);
   }
   const access = (site: Site): string => {
     const own = text(site, wordOf(site));
-    const pcs = alike.get(`${site.fn}: ${own}`) ?? [];
+    const pcs = same.get(`${site.fn}: ${own}`) ?? [];
     return pcs.length > 1 ? `${own} #${pcs.indexOf(site.pc) + 1}` : own;
   };
   return ({ site, change, other }) =>

@@ -86,12 +86,12 @@ export function search(make: () => StateSpace, options: SearchOptions = {}): Sea
   const sharing = new Sharing(space);
   const root: number[] = [];
   space.mark(root, 0);
-  let abandoned = 0;
+  let discarded = 0;
   while (true) {
     space.rehash();
     const result = pass(space, sharing, options, start);
-    if (typeof result !== 'number') return { ...result, again: abandoned + result.again };
-    abandoned += result;
+    if (typeof result !== 'number') return { ...result, again: discarded + result.again };
+    discarded += result;
     const distinguished = space.distinguishes();
     space.undo(root, 0);
     if (distinguished) space.symmetry(0);

@@ -51,8 +51,8 @@ export class ElementGuard {
     const e = Math.floor((address - elements) / ELEMENT_SIZE);
     const isState = (address - elements) % ELEMENT_SIZE === 0;
     // A queue node goes from thread to thread, as its lock says.
-    const lent = (machine.words[(elements + e * ELEMENT_SIZE) >> 2] & STATE_MASK) === BORROWED;
-    if (store && !lent && !this.#inherits(this.#ghosts.elementOwner(e), t)) {
+    const borrowed = (machine.words[(elements + e * ELEMENT_SIZE) >> 2] & STATE_MASK) === BORROWED;
+    if (store && !borrowed && !this.#inherits(this.#ghosts.elementOwner(e), t)) {
       throw new Violation(`thread ${t} stores to ${nameAt(this.#arena, address)}, which is not its own`);
     }
     const word = address >> 2;

@@ -23,14 +23,14 @@ function isMutex(scene: Scene, object: number): boolean {
 
 /**
  * Updates the ghosts when thread t dies. What it holds of robust semaphores belongs to nobody from now on, and will go
- * back. What it holds of others is lost, with the `untold` permits of the first that the scene does not know of yet.
+ * back. What it holds of others is lost, with the `unreported` permits of the first that the scene does not know of yet.
  */
-export function ownerDies(scene: Scene, t: number, untold: number): void {
+export function ownerDies(scene: Scene, t: number, unreported: number): void {
   const { ghosts } = scene;
   for (const [s, address] of scene.semaphores.entries()) {
     const attachment = scene.robust(t, s);
     if (attachment === 0) {
-      ghosts.setHeld(s, ghosts.held(s) + (s === 0 ? untold : 0));
+      ghosts.setHeld(s, ghosts.held(s) + (s === 0 ? unreported : 0));
     } else if (isMutex(scene, address)) {
       if ((wordOf(scene, address + M_WORD) & M_OWNER) === t + 1) ghosts.ownerDies(s);
     } else {
@@ -50,9 +50,9 @@ export function checkDeaths(scene: Scene): void {
     if (!scene.isRobust(s)) continue;
     const died = scene.ghosts.ownersDied(s);
     if (deaths !== died) throw new Violation(`${died} owners have died, and ${deaths} are counted`);
-    const untold = wordOf(scene, address + O_UNREPORTED_DEATHS);
-    if (deaths !== untold && !scene.model.learns)
-      throw new Violation(`${deaths} owners have died, and whoever acquires would learn of ${untold}`);
+    const unreported = wordOf(scene, address + O_UNREPORTED_DEATHS);
+    if (deaths !== unreported && !scene.model.learns)
+      throw new Violation(`${deaths} owners have died, and the next acquire would report ${unreported}`);
   }
 }
 

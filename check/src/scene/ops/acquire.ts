@@ -110,7 +110,7 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
 /** Throws unless the answer is that the semaphore is closed, and it is. */
 export function expectClosed(scene: Scene, t: number, answer: number, semaphore: number): true {
   if (answer !== ANSWER_CLOSED) throw new Violation(`thread ${t} is answered ${answer}`);
-  if (!scene.closed(semaphore)) throw new Violation(`thread ${t} is told that the semaphore is closed`);
+  if (!scene.closed(semaphore)) throw new Violation(`thread ${t} learns that the semaphore is closed`);
   return true;
 }
 

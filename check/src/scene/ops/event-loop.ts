@@ -5,13 +5,13 @@
 import { Violation } from '../../engine/search/violation.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
-import { LISTENING, LOCAL, PHASE, PROMISES, QUEUE, READY, REST_DUE, RESULT, RUNG } from '../words.js';
-import { firstRun, gaveUp, patient, restSoon, settle, settling } from './promises.js';
+import { FLUSH_DUE, LISTENING, LOCAL, PHASE, PROMISES, QUEUE, READY, RESULT, RUNG } from '../words.js';
+import { cancelled, firstRun, flushSoon, patient, settle, settling } from './promises.js';
 import { releasing } from './release.js';
 
-const TOLD = LOCAL + 1; // what the continuation under way learns
+const ANSWER = LOCAL + 1; // what the continuation under way learns
 const RANG = LOCAL + 4; // the doorbell before the loop settles what is due
-/** A value of REST_DUE: the loop is looking at what may not be entered. */
+/** A value of FLUSH_DUE: the loop is looking at what may not be entered. */
 const UNDER_WAY = 2;
 
 // The phases of the event loop.
@@ -22,7 +22,7 @@ const RESTING = 3; // it settles what is due
 const ENTERING = 4; // it enters the first run
 const LISTEN = 5; // it compares the doorbell, as waitAsync does
 const SLEEPING = 6;
-const GIVING_UP = 7; // the first promise that may cancel has timed out
+const CANCELLING = 7; // the first promise that may cancel has timed out
 const GAVE_UP = 8; // it settles what is due after that
 const LOOKING = 9; // it looks after promises in no run
 const TAKING = 10; // it takes what is noted as due
@@ -34,8 +34,8 @@ export const RAN_OUT = 2;
 export interface Jobs {
   /** Whether the loop ends where it would sleep, listening, since a task of the thread comes next. */
   readonly pauses?: boolean;
-  /** Goes on with a continuation, which learns `told`. Returns whether it is at its end. */
-  goOn(scene: Scene, t: number, told: number): boolean;
+  /** Goes on with a continuation, which learns `answer`. Returns whether it is at its end. */
+  goOn(scene: Scene, t: number, answer: number): boolean;
   /** Whether a promise that may cancel does so when a sleep of the loop times out. */
   readonly timed?: boolean;
   /** `isSet` says whether a continuation has set a timer, which fires first; `fire` makes a continuation ready. */
@@ -56,7 +56,7 @@ const givesBack: Jobs = { goOn: (scene, t, width) => releasing(scene, t, width, 
 
 /**
  * Runs the event loop until no promise waits: first continuations, which by default give the permits back, then the
- * work that restSoon has put off, then a sleep on the value of the doorbell at which the thread began to listen. This
+ * work that flushSoon has put off, then a sleep on the value of the doorbell at which the thread began to listen. This
  * stands for a waitAsync begun earlier: rings only add, so a later comparison still sees each of them.
  */
 export function eventLoop(own = givesBack): Op {
@@ -67,10 +67,10 @@ export function eventLoop(own = givesBack): Op {
       const to = (phase: number): void => scene.set(t, PHASE, phase);
       switch (scene.get(t, PHASE)) {
         case RUNNING:
-          return jobs.goOn(scene, t, scene.get(t, TOLD)) && turn(scene, t, jobs);
+          return jobs.goOn(scene, t, scene.get(t, ANSWER)) && turn(scene, t, jobs);
         case LOADING:
           scene.set(t, RANG, scene.get(t, RESULT));
-          if (scene.get(t, REST_DUE) === 0) {
+          if (scene.get(t, FLUSH_DUE) === 0) {
             to(TAKING);
             scene.hostExchange(t, scene.due(t), 0);
             return false;
@@ -108,14 +108,14 @@ export function eventLoop(own = givesBack): Op {
           scene.set(t, LISTENING, 0);
           scene.set(t, RUNG, 0);
           return load(scene, t);
-        case GIVING_UP:
+        case CANCELLING:
           to(GAVE_UP);
-          if (gaveUp(scene, t, patient(scene, t))) return false;
-          restSoon(scene, t);
+          if (cancelled(scene, t, patient(scene, t))) return false;
+          flushSoon(scene, t);
           return turn(scene, t, jobs);
         case GAVE_UP:
           if (settling(scene, t)) return false;
-          restSoon(scene, t);
+          flushSoon(scene, t);
           return turn(scene, t, jobs);
         default:
           return turn(scene, t, jobs);
@@ -151,7 +151,7 @@ function look(scene: Scene, t: number, jobs: AllJobs): boolean {
 }
 
 function beginListening(scene: Scene, t: number, jobs: AllJobs): boolean {
-  if (scene.get(t, REST_DUE) === UNDER_WAY) scene.set(t, REST_DUE, 0);
+  if (scene.get(t, FLUSH_DUE) === UNDER_WAY) scene.set(t, FLUSH_DUE, 0);
   if (scene.get(t, QUEUE) === 0 || scene.get(t, LISTENING) === 1) return turn(scene, t, jobs);
   scene.set(t, PHASE, LISTEN);
   scene.hostLoad(t, scene.doorbell(t));
@@ -164,7 +164,7 @@ function fire(scene: Scene, t: number, jobs: AllJobs): boolean {
     jobs.fire?.(scene, t);
     return turn(scene, t, jobs);
   }
-  scene.set(t, PHASE, GIVING_UP);
+  scene.set(t, PHASE, CANCELLING);
   scene.call(t, 'cancelRun', scene.get(t, patient(scene, t)));
   return false;
 }
@@ -175,14 +175,14 @@ function turn(scene: Scene, t: number, jobs: AllJobs): boolean {
   scene.set(t, RESULT, 0);
   scene.set(t, RANG, 0);
   const list = scene.get(t, READY);
-  scene.set(t, TOLD, list & 15);
+  scene.set(t, ANSWER, list & 15);
   if (list !== 0) {
     scene.set(t, READY, list >>> 4);
     scene.set(t, PHASE, RUNNING);
     return jobs.goOn(scene, t, list & 15) && turn(scene, t, jobs);
   }
-  if (scene.get(t, REST_DUE) === 1) {
-    scene.set(t, REST_DUE, UNDER_WAY);
+  if (scene.get(t, FLUSH_DUE) === 1) {
+    scene.set(t, FLUSH_DUE, UNDER_WAY);
     return load(scene, t);
   }
   const isSet = jobs.isSet?.(scene, t) ?? false;
@@ -192,7 +192,7 @@ function turn(scene: Scene, t: number, jobs: AllJobs): boolean {
     throw new Violation(`thread ${t} sleeps without listening to its doorbell`);
   if (jobs.pauses) return true;
   scene.set(t, PHASE, SLEEPING);
-  const mayGiveUp = jobs.timed === true && patient(scene, t) < PROMISES + 4 * waiting;
-  scene.hostWait(t, scene.doorbell(t), scene.get(t, RUNG), isSet || mayGiveUp);
+  const mayCancel = jobs.timed === true && patient(scene, t) < PROMISES + 4 * waiting;
+  scene.hostWait(t, scene.doorbell(t), scene.get(t, RUNG), isSet || mayCancel);
   return false;
 }

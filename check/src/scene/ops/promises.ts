@@ -3,7 +3,7 @@ import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_FULL, REFUSED } from '../layout.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
-import { LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY, REST_DUE } from '../words.js';
+import { FLUSH_DUE, LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY } from '../words.js';
 import { expectClosed } from './acquire.js';
 
 // These words say how far an op has got within a phase.
@@ -59,8 +59,8 @@ export function ready(scene: Scene, t: number, told: number): void {
   scene.set(t, READY, list | (told << bits));
 }
 
-export function restSoon(scene: Scene, t: number): void {
-  if (scene.get(t, QUEUE) > 0) scene.set(t, REST_DUE, 1);
+export function flushSoon(scene: Scene, t: number): void {
+  if (scene.get(t, QUEUE) > 0) scene.set(t, FLUSH_DUE, 1);
 }
 
 /** Begins to settle what is due. Returns whether a call is under way, whose answer `settling` takes. */
@@ -91,7 +91,7 @@ function cancelRuns(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   scene.set(t, SETTLING, run === 0 ? 0 : 2);
   if (run === 0) return false;
-  while (firstRun(scene, t) === run) reject(scene, t, TOLD_CLOSED);
+  while (firstRun(scene, t) === run) reject(scene, t, REJECTED_CLOSED);
   scene.call(t, 'dropRun', run);
   return true;
 }
@@ -102,8 +102,8 @@ const CAUGHT = 512; // its rejection is caught
 
 // A continuation learns the width of a promise that is fulfilled, or one of these if it is rejected.
 /** The promise has cancelled, or there was no room for it. */
-export const GIVEN_UP = 14;
-const TOLD_CLOSED = 15;
+export const CANCELLED = 14;
+const REJECTED_CLOSED = 15;
 
 /** `acquireAsync(n)`. `eventLoop` runs its continuation, after a rejection only if that is `caught`. */
 export function arrive(n = 1, alone = false, caught = false): Op {
@@ -123,7 +123,7 @@ export function arrive(n = 1, alone = false, caught = false): Op {
         if (settle(scene, t)) return false;
       } else {
         if (settling(scene, t)) return false;
-        restSoon(scene, t);
+        flushSoon(scene, t);
       }
       const answer = scene.get(t, ANSWER);
       if (answer === ADMITTED) {
@@ -131,7 +131,7 @@ export function arrive(n = 1, alone = false, caught = false): Op {
         ready(scene, t, n);
         return true;
       }
-      if (caught) ready(scene, t, answer === ANSWER_FULL ? GIVEN_UP : TOLD_CLOSED);
+      if (caught) ready(scene, t, answer === ANSWER_FULL ? CANCELLED : REJECTED_CLOSED);
       return (caught && answer === ANSWER_FULL) || expectClosed(scene, t, answer, 0);
     },
     // The thread's other promises are settled before the scene learns of this one.
@@ -148,7 +148,7 @@ function queued(scene: Scene, t: number, run: number, width: number): true {
   scene.set(t, at + 2, scene.ticketLo(t));
   scene.set(t, at + 3, scene.ticketHi(t));
   scene.set(t, QUEUE, waiting + 1);
-  if (waiting === 0) scene.set(t, REST_DUE, 1);
+  if (waiting === 0) scene.set(t, FLUSH_DUE, 1);
   return true;
 }
 
@@ -164,8 +164,8 @@ export function patient(scene: Scene, t: number, n = 1): number {
 }
 
 /** Takes the answer of cancelRun. Returns whether another call is under way, whose answer `settling` takes. */
-export function gaveUp(scene: Scene, t: number, at: number): boolean {
-  if (scene.result(t) === REFUSED) reject(scene, t, GIVEN_UP, at);
+export function cancelled(scene: Scene, t: number, at: number): boolean {
+  if (scene.result(t) === REFUSED) reject(scene, t, CANCELLED, at);
   else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
   return settle(scene, t);
 }
@@ -184,9 +184,9 @@ export function abort(n = 1): Op {
         return false;
       }
       if (phase === 1) {
-        if (gaveUp(scene, t, at)) return false;
+        if (cancelled(scene, t, at)) return false;
       } else if (settling(scene, t)) return false;
-      restSoon(scene, t);
+      flushSoon(scene, t);
       return true;
     },
   };

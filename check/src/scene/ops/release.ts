@@ -3,8 +3,8 @@ import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED } from '../layout.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
-import { GOT, LOCAL, REST_DUE } from '../words.js';
-import { firstRun, fulfil, restSoon, settle, settling } from './promises.js';
+import { FLUSH_DUE, GOT, LOCAL } from '../words.js';
+import { firstRun, flushSoon, fulfil, settle, settling } from './promises.js';
 
 // These words say how far a release has got.
 const STAGE = LOCAL; // 0: not begun; 1: in release; 2: in finishRelease; 3: settling promises
@@ -34,7 +34,7 @@ export function releasing(scene: Scene, t: number, width: number, semaphore: num
       const run = firstRun(scene, t);
       fulfil(scene, t, answer);
       if (firstRun(scene, t) === run) {
-        scene.set(t, REST_DUE, 1);
+        scene.set(t, FLUSH_DUE, 1);
         break;
       }
       if (!settle(scene, t)) break;
@@ -43,7 +43,7 @@ export function releasing(scene: Scene, t: number, width: number, semaphore: num
     }
     default:
       if (settling(scene, t)) return false;
-      restSoon(scene, t);
+      flushSoon(scene, t);
   }
   scene.set(t, STAGE, 0);
   return true;
