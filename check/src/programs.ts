@@ -10,7 +10,7 @@ export const PROGRAMS = ['core', 'algorithms'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
 
 /** The functions of the algorithms that are called beside the core. They call nothing, and use no global. */
-const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDown', 'withdraw'];
+const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDown', 'cancelWaiting'];
 
 /** Returns the name of a function or global without the folders of its file. */
 export function shortName(name: string): string {

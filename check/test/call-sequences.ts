@@ -547,7 +547,14 @@ export class Sequence {
 
   /** Calls the counter of a semaphore of P0514. */
   #counter(t: number, s: number): Outcome | 'stuck' {
-    const count = this.#from(['countDown', 'tryCountDown', 'countUp', 'counted', 'withdraw', 'closeCounter']);
+    const count = this.#from([
+      'countDown',
+      'tryCountDown',
+      'countUp',
+      'counted',
+      'cancelWaiting',
+      'closeCounter',
+    ]);
     return this.#call(t, count, count === 'countUp' ? [s, this.#from(counts), this.#draw(3)] : [s]);
   }
 

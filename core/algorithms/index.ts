@@ -7,7 +7,14 @@ export { create, measure } from '../memory/arena';
 export { attachedTo, createObject } from '../memory/attachments';
 export { closeObject, isDisposed } from '../memory/objects';
 export { adopt } from '../memory/threads';
-export { closeCounter, countDown, counted, countUp, tryCountDown, withdraw } from '../primitives/counter';
+export {
+  cancelWaiting,
+  closeCounter,
+  countDown,
+  counted,
+  countUp,
+  tryCountDown,
+} from '../primitives/counter';
 export { prepare } from './borrowed';
 export {
   capacitorArrive,

@@ -76,7 +76,7 @@ export const NAME_HEADS_STEP: u32 = 32;
 // | deaths, timeouts | a reaper; a thread that cancels | add 1; only diagnostics read them               |
 // | vain   | a waiter that has polled                | store: 1 more, or 0; see polling.ts               |
 // | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit                         |
-// | counter | countDown, countUp, withdraw           | cmpxchg; see counter.ts                           |
+// | counter | countDown, countUp, cancelWaiting           | cmpxchg; see counter.ts                           |
 // |         | a thread that cancels for a dead thread | sub ONE_WAITING                                  |
 // |         | dispose                                | cmpxchg, CLOSED_COUNTER more                      |
 //

@@ -90,7 +90,7 @@ export function tryCountDown(s: usize): i32 {
  * Ends the wait of a counted caller that is cancelled or finds the queue closed. REFUSED: it holds nothing. ADMITTED:
  * it has been handed a permit, and must try to acquire from the queue; it is through if the queue is closed.
  */
-export function withdraw(s: usize): i32 {
+export function cancelWaiting(s: usize): i32 {
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
     if ((isClosed(word) ? word - CLOSED_COUNTER : word) < ONE_WAITING) return ADMITTED;

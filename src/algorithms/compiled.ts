@@ -13,7 +13,7 @@ export interface Algorithms {
   countDown(address: number): number;
   tryCountDown(address: number): number;
   countUp(address: number, n: number, notify: number): number;
-  withdraw(address: number): number;
+  cancelWaiting(address: number): number;
   closeCounter(address: number): void;
   counted(address: number): number;
   prepare(): number;

@@ -151,7 +151,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * must look again. Throws if the request holds nothing.
    */
   #refused(error: unknown, reason: unknown): boolean {
-    const isOut = this.#counter.withdraw(this.reference.address) !== ADMITTED;
+    const isOut = this.#counter.cancelWaiting(this.reference.address) !== ADMITTED;
     const isClosed = error instanceof DisposedError;
     if (isClosed) this[closed]();
     if (isOut) throw isClosed ? error : reason;

@@ -53,7 +53,7 @@ const LEAVING = 3;
 const LEAVING_CLOSED = 4;
 const LOOKING = 5;
 const CLOSING = 6; // the counter is closed, so the queue is closed too
-const REJECTING = 7; // the promises of the thread learn that the queue is closed; withdraw follows
+const REJECTING = 7; // the promises of the thread learn that the queue is closed; cancelWaiting follows
 const TELLING_LAST = 8; // the same, but nothing follows
 const SIGNALLING = 9;
 const RELEASING = 10;
@@ -114,7 +114,7 @@ function refused(scene: Scene, t: number): false {
 
 function leave(scene: Scene, t: number, stage: number): false {
   scene.set(t, STAGE, stage);
-  scene.call(t, 'withdraw', queueOf(scene));
+  scene.call(t, 'cancelWaiting', queueOf(scene));
   return false;
 }
 
