@@ -19,8 +19,7 @@ export function load(app) {
       if (comment === '') continue; // TypeDoc warns of that itself
       if (CALLS.includes(reflection.kind)) checkCall(reflection, comment, warn);
       if (reflection.kindOf(ReflectionKind.Class) && !PLAIN.test(reflection.name)) {
-        if (!/Source:|library's own/.test(comment))
-          warn(reflection, 'where the algorithm is from (Source: ...)');
+        if (!/Source:|library's own/.test(comment)) warn(reflection, 'where the algorithm is from (Source: ...)');
       }
       if (reflection.kindOf(ReflectionKind.Property) && /Options$/.test(reflection.parent?.name ?? '')) {
         if (isNumber(reflection.type) && !/\d/.test(comment)) warn(reflection, 'its range');
@@ -58,9 +57,7 @@ function modelOf(signature, name) {
 
 function isNumber(type) {
   const types = type?.type === 'union' ? type.types : [type];
-  return types.some(
-    ({ type: kind, name }) => kind === 'intrinsic' && (name === 'number' || name === 'bigint'),
-  );
+  return types.some(({ type: kind, name }) => kind === 'intrinsic' && (name === 'number' || name === 'bigint'));
 }
 
 /** Returns the whole text of the comment, with the names of its tags. */

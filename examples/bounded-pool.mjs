@@ -13,10 +13,7 @@ const connections = Semaphore.open('connections', CONNECTIONS);
 
 if (isMainThread) {
   const seen = new Int32Array(new SharedArrayBuffer(12)); // open now, most at once, queries
-  const workers = Array.from(
-    { length: WORKERS },
-    () => new Worker(new URL(import.meta.url), { workerData: seen }),
-  );
+  const workers = Array.from({ length: WORKERS }, () => new Worker(new URL(import.meta.url), { workerData: seen }));
   await Promise.all(workers.map((worker) => once(worker, 'exit')));
   console.log(`${seen[2]} queries, at most ${seen[1]} connections open at once`);
 } else {

@@ -56,10 +56,7 @@ if (isMainThread) {
     semaphore: new SemLock().s.handle,
     own: new ImprovedSimpleLock(flags[1]).s.handle,
   };
-  const workers = Array.from(
-    { length: THREADS },
-    () => new Worker(new URL(import.meta.url), { workerData: data }),
-  );
+  const workers = Array.from({ length: THREADS }, () => new Worker(new URL(import.meta.url), { workerData: data }));
   await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve))));
   for (const [i, name] of ['semlock', 'simple_lock', 'improved_simple_lock'].entries())
     console.log(`${name}: counted to ${counters[i]}`);

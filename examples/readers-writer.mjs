@@ -17,9 +17,7 @@ if (isMainThread) {
     reads: new Int32Array(new SharedArrayBuffer(8)), // reads, torn reads
   };
   const roles = ['writer', ...Array(READERS).fill('reader')];
-  const workers = roles.map(
-    (role) => new Worker(new URL(import.meta.url), { workerData: { role, ...shared } }),
-  );
+  const workers = roles.map((role) => new Worker(new URL(import.meta.url), { workerData: { role, ...shared } }));
   await Promise.all(workers.map((worker) => once(worker, 'exit')));
   console.log(`${shared.words[0]} writes, ${shared.reads[1]} torn reads`);
 } else {

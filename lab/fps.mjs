@@ -122,11 +122,7 @@ try {
     try {
       for (const [name, scene] of Object.entries(SCENES)) {
         if (!chosen(values.scene, name)) continue;
-        const { median, least, longest, busy } = await measure(
-          browser,
-          `http://localhost:${server.port}/`,
-          scene,
-        );
+        const { median, least, longest, busy } = await measure(browser, `http://localhost:${server.port}/`, scene);
         const share = busy === undefined ? '' : `${(100 * busy).toFixed(0)} %`;
         const row = [found.title, name, median, least, longest.toFixed(0), share, loadavg()[0].toFixed(1)];
         console.log(`| ${row.join(' | ')} |`);

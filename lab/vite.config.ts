@@ -14,8 +14,7 @@ function forBrowsers(): Plugin {
   const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url));
   // Only the lines of the text that name functions, globals and constants are needed.
   const lines = (path: string, which: RegExp) => (read(path).toString().match(which) ?? []).join('\n');
-  const names = (name: string) =>
-    lines(`build/${name}.wat`, /^ \((?:import \S+ \S+ \(global|global|func) \$[^\s)]+/gm);
+  const names = (name: string) => lines(`build/${name}.wat`, /^ \((?:import \S+ \S+ \(global|global|func) \$[^\s)]+/gm);
   const files = (name: string) =>
     JSON.stringify({ wasm: read(`build/${name}.wasm`).toString('base64'), wat: names(name) });
   return {

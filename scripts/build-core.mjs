@@ -91,9 +91,7 @@ function optimize(bytes) {
 /** The text that src/runtime/decode.ts makes the bytes of again. */
 function encode(bytes) {
   const pages = [...TABLE.slice(0, 5)];
-  const stands = new Map(
-    [...TABLE.slice(5)].map((character, i) => [i < 30 ? (i + 254) % 256 : i + 97, character]),
-  );
+  const stands = new Map([...TABLE.slice(5)].map((character, i) => [i < 30 ? (i + 254) % 256 : i + 97, character]));
   const others = new Set([...TABLE, '"', '\\']);
   return Array.from(bytes, (byte) => {
     const character = String.fromCharCode(byte);

@@ -80,8 +80,7 @@ function creation(make) {
 async function burst() {
   const arena = new Arena();
   // Measure by the hundred, since the garbage collector runs now and then, and most of all after a burst.
-  const pair = () =>
-    median(Array.from({ length: 50 }, () => each(100, () => new Semaphore(1, { arena }).dispose())));
+  const pair = () => median(Array.from({ length: 50 }, () => each(100, () => new Semaphore(1, { arena }).dispose())));
   pair();
   const before = pair();
   const semaphore = new Semaphore(0, { arena });

@@ -53,9 +53,9 @@ for (const slots of [2048, 64]) {
         seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
         return seed >>> 8;
       };
-      const shares = Array.from({ length: STARTS }, () =>
-        collisions(kind, slots, semaphores, waiters, random),
-      ).sort((a, b) => a - b);
+      const shares = Array.from({ length: STARTS }, () => collisions(kind, slots, semaphores, waiters, random)).sort(
+        (a, b) => a - b,
+      );
       const [least, median, most] = [0, STARTS / 2, STARTS - 1].map((i) => shares[i].toFixed(3));
       return `${median} (${least}–${most})`;
     });

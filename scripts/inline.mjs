@@ -27,8 +27,7 @@ export const inline = {
   afterParse({ sources }) {
     for (const { internalPath, statements } of sources) {
       for (const node of statements) {
-        if (node.kind !== NodeKind.FunctionDeclaration || !INLINE.has(`${internalPath}/${node.name.text}`))
-          continue;
+        if (node.kind !== NodeKind.FunctionDeclaration || !INLINE.has(`${internalPath}/${node.name.text}`)) continue;
         const name = Node.createIdentifierExpression('inline', node.range);
         node.decorators = [Node.createDecorator(name, null, node.range)];
       }

@@ -6,9 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { median, sum } from 'simple-statistics';
 
-const { runs, probes, pairs, rows } = JSON.parse(
-  readFileSync(process.argv[2] ?? 'bench/results/locks.json', 'utf8'),
-);
+const { runs, probes, pairs, rows } = JSON.parse(readFileSync(process.argv[2] ?? 'bench/results/locks.json', 'utf8'));
 const threads = [...new Set(runs.map((run) => run.threads))].sort((a, b) => a - b).filter((n) => n > 1);
 const shown = [threads[0], threads[Math.floor(threads.length / 2)], threads.at(-1)].filter(
   (n, i, all) => n !== undefined && all.indexOf(n) === i,

@@ -128,8 +128,7 @@ export class Arena {
       throw new TypeError('Arena.from: the memory of the handle is not shared');
     }
     const attachment = Attachment.of(handle.memory);
-    if (!attachment)
-      throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
+    if (!attachment) throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
     const arena = arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
     if (handle.isDefault && !defaultArena && host.inherited() === undefined) arena.makeDefault();
     return arena;
@@ -191,10 +190,7 @@ export class Arena {
     }
     if (!('terminate' in worker) || typeof worker.terminate !== 'function')
       throw badType('Arena.watch: worker', 'a worker', worker);
-    const { thread: index, life } = this.#check(
-      'Arena.watch: thread (which a worker of the web needs)',
-      thread,
-    );
+    const { thread: index, life } = this.#check('Arena.watch: thread (which a worker of the web needs)', thread);
     const terminate = worker.terminate;
     worker.terminate = (): unknown => {
       const ended = terminate.call(worker);
@@ -216,8 +212,7 @@ export class Arena {
   reap(thread: ThreadHandle): boolean {
     const { thread: index, life } = this.#check('Arena.reap: thread', thread);
     const own = this.#attachment.identity;
-    if (index === own.thread && life === own.life)
-      throw new Error('Arena.reap: a thread cannot declare itself dead');
+    if (index === own.thread && life === own.life) throw new Error('Arena.reap: a thread cannot declare itself dead');
     return this.#attachment.reap(index, life);
   }
 

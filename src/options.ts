@@ -93,8 +93,7 @@ export function budget(
   const choices = [...Object.keys(policies), 'spin-then-park'];
   const choice = checkChoice(`${what}: policy`, policy ?? 'spin-then-park', choices) as Policy;
   const turns = policies[choice];
-  if (turns === undefined)
-    return spin === undefined ? usual : checkInteger(`${what}: spin`, spin, 0, MOST_POLLS);
+  if (turns === undefined) return spin === undefined ? usual : checkInteger(`${what}: spin`, spin, 0, MOST_POLLS);
   if (spin !== undefined) {
     throw new RangeError(`${what}: spin is the budget of the policy "spin-then-park", not of "${choice}"`);
   }

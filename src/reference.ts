@@ -76,12 +76,7 @@ export class Reference {
   }
 }
 
-export function make<K extends Kind>(
-  kind: K,
-  number: NumberOf<K>,
-  p: Properties,
-  arena: Arena | undefined,
-): Reference {
+export function make<K extends Kind>(kind: K, number: NumberOf<K>, p: Properties, arena: Arena | undefined): Reference {
   const attachment = attachmentOf(arena);
   const answer = attachment.core.createObject(
     number,
@@ -99,8 +94,7 @@ export function make<K extends Kind>(
 /** Checks that a handle is of this kind. */
 export function checkKind(what: string, kind: string, handle: { readonly kind: string }): void {
   if (typeof handle?.kind !== 'string') throw badType(what, `the handle of a ${kind}`, handle);
-  if (handle.kind !== kind)
-    throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
+  if (handle.kind !== kind) throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
 }
 
 export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handle): Reference {
@@ -161,9 +155,7 @@ function refusal(answer: number, what: string, kind: Kind): Error {
     case ANSWER_WRONG_KIND:
       return new TypeError(`${what}: the object there is of another kind, not a ${kind}`);
     case ANSWER_MISMATCH:
-      return new RangeError(
-        `${what}: it exists already, with other permits, another max, or robust where this is not`,
-      );
+      return new RangeError(`${what}: it exists already, with other permits, another max, or robust where this is not`);
     case ANSWER_NOT_FOUND:
       return new Error(`${what}: nothing of that name exists; give the permits to create it`);
     default:

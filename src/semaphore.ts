@@ -107,9 +107,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(
       KIND,
-      options instanceof Reference
-        ? options
-        : make(KIND, NUMBER, properties(permits, options), options.arena),
+      options instanceof Reference ? options : make(KIND, NUMBER, properties(permits, options), options.arena),
       'semaphore',
     );
   }
@@ -134,11 +132,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    * @throws {Error} if it does not exist and no permits are given.
    */
-  static open(
-    name: string,
-    permits?: number,
-    options: Omit<SemaphoreOptions, 'firstTicket'> = {},
-  ): Semaphore {
+  static open(name: string, permits?: number, options: Omit<SemaphoreOptions, 'firstTicket'> = {}): Semaphore {
     const wanted = permits === undefined ? undefined : properties(permits, options);
     return new Semaphore(0, open(KIND, NUMBER, name, wanted, options.arena));
   }
@@ -339,9 +333,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     }
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
     if (answer <= 0) return this.#arrived(answer);
-    return this.#promises.waitAlone(this, answer, (cancel) =>
-      watch(timeout, options.signal, cancel, PERMITS),
-    );
+    return this.#promises.waitAlone(this, answer, (cancel) => watch(timeout, options.signal, cancel, PERMITS));
   }
 
   /** Turns an answer that leaves nothing to wait for into the answer of acquireAsync. */

@@ -82,11 +82,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
       readRows(rowsOf(benchmark), text),
     )
     .option('--list', 'print the names of the rows and do nothing else')
-    .option(
-      '--json <file>',
-      `write everything measured here (default: bench/results/${benchmark.name}.json)`,
-      readFile,
-    )
+    .option('--json <file>', `write everything measured here (default: bench/results/${benchmark.name}.json)`, readFile)
     .option('--svg <file>', `draw the figure here (default: bench/results/${benchmark.name}.svg)`, readFile)
     .addOption(
       new Option(
@@ -176,9 +172,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     ...(given.warmUp !== undefined && { warmUp: given.warmUp }),
   };
   if (options.rows.length === 0) {
-    program.error(
-      "error: options '--rows' and '--no-native' together leave no row. Allowed: at least one row.",
-    );
+    program.error("error: options '--rows' and '--no-native' together leave no row. Allowed: at least one row.");
   }
   await run(options);
 }
@@ -219,8 +213,7 @@ async function run(options: Options): Promise<void> {
   if (options.pairs) {
     await pairs(options, native, results, showProgress);
     await releases(options, results, showProgress);
-    if (rows.some(({ name }) => name === benchmark.asyncRows[0]?.name))
-      await asyncs(options, results, showProgress);
+    if (rows.some(({ name }) => name === benchmark.asyncRows[0]?.name)) await asyncs(options, results, showProgress);
   }
   note('');
 

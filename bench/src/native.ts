@@ -40,15 +40,12 @@ export async function buildNative(): Promise<NativeBinary> {
   const units = sources.filter((file) => file.endsWith('.cpp'));
   if (units.length === 0) return { missing: 'bench/native holds no C++ sources' };
 
-  const compilers = [process.env.CXX, 'c++', 'g++', 'clang++'].filter(
-    (name) => name !== undefined && name !== '',
-  );
+  const compilers = [process.env.CXX, 'c++', 'g++', 'clang++'].filter((name) => name !== undefined && name !== '');
   for (const compiler of compilers as string[]) {
     const version = spawnSync(compiler, ['--version'], { encoding: 'utf8' });
     if (version.status !== 0) continue;
     const found = { binary: BINARY, compiler: firstLine(version.stdout) };
-    const fresh =
-      existsSync(BINARY) && sources.every((file) => statSync(file).mtimeMs < statSync(BINARY).mtimeMs);
+    const fresh = existsSync(BINARY) && sources.every((file) => statSync(file).mtimeMs < statSync(BINARY).mtimeMs);
     if (fresh) return found;
     mkdirSync(BUILD, { recursive: true });
     const run = promisify(execFile);

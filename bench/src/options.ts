@@ -38,9 +38,7 @@ export interface Options {
 function readNumber(text: string, least: number, most: number, whole: boolean): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
-  throw new InvalidArgumentError(
-    `Allowed: ${whole ? 'a whole number' : 'a number'} from ${least} to ${most}.`,
-  );
+  throw new InvalidArgumentError(`Allowed: ${whole ? 'a whole number' : 'a number'} from ${least} to ${most}.`);
 }
 
 export const readSeconds = (text: string): number => readNumber(text, LEAST_SECONDS, MOST_SECONDS, false);
@@ -94,9 +92,7 @@ export function readFile(text: string): string {
   try {
     accessSync(existsSync(path) ? path : folder, constants.W_OK);
   } catch {
-    throw new InvalidArgumentError(
-      `Allowed: a file in a folder that exists and may be written; ${folder} is not one.`,
-    );
+    throw new InvalidArgumentError(`Allowed: a file in a folder that exists and may be written; ${folder} is not one.`);
   }
   return path;
 }

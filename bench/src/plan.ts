@@ -161,8 +161,7 @@ export async function pairs(
     return binary ? { row: row.name, time: () => nativePair(binary, row.algorithm, seconds) } : [];
   });
   for (const row of [FLOOR, CALLS_FLOOR]) timed.push({ row, time: () => script(row) });
-  if (binary)
-    timed.push({ row: NATIVE_FLOOR, time: () => nativePair(binary, NATIVE_FLOOR_ALGORITHM, seconds) });
+  if (binary) timed.push({ row: NATIVE_FLOOR, time: () => nativePair(binary, NATIVE_FLOOR_ALGORITHM, seconds) });
   await inTurn(runs, timed, results, 'pairs', progress, (row, round, nanoseconds) =>
     results.pairs.push({ row, round, nanoseconds }),
   );
@@ -193,13 +192,8 @@ export async function releases(options: Options, results: Results, progress: Pro
 
       .filter((row) => row.kind === 'script' && row.releasesMany)
       .map(({ name }) => ({ row: name, time: () => scriptTiming(benchmark.name, shape, name, seconds) }));
-    await inTurn(
-      options.runs,
-      timed,
-      results,
-      `release of 64, ${shape}`,
-      progress,
-      (row, round, nanoseconds) => found.push({ row, shape, round, nanoseconds }),
+    await inTurn(options.runs, timed, results, `release of 64, ${shape}`, progress, (row, round, nanoseconds) =>
+      found.push({ row, shape, round, nanoseconds }),
     );
   }
 }

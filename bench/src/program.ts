@@ -6,9 +6,7 @@ export function runJson<T>(program: string, args: readonly string[], timeoutMs: 
   return new Promise((resolve, reject) => {
     execFile(program, args, { timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
       if (error) {
-        const why = error.killed
-          ? `did not end within ${timeoutMs / 1000} s`
-          : firstLine(stderr) || error.message;
+        const why = error.killed ? `did not end within ${timeoutMs / 1000} s` : firstLine(stderr) || error.message;
         reject(new Error(why));
         return;
       }

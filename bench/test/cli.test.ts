@@ -53,17 +53,7 @@ describe('taketurns bench semaphores', () => {
 
   it('measures the tables on one thread', { timeout: 60_000 }, () => {
     const json = join(folder, 'pairs.json');
-    const options = [
-      '--pairs-only',
-      '--seconds',
-      '0.05',
-      '--runs',
-      '2',
-      '--rows',
-      'BinarySemaphore',
-      '--json',
-      json,
-    ];
+    const options = ['--pairs-only', '--seconds', '0.05', '--runs', '2', '--rows', 'BinarySemaphore', '--json', json];
     const done = taketurns('bench', 'semaphores', ...options);
     expect(done.status, done.stderr).toBe(0);
     expect(done.stdout).toContain('max / min');
@@ -78,20 +68,8 @@ describe('taketurns bench semaphores', () => {
   it('measures with other work, and says so', { timeout: 60_000 }, () => {
     const json = join(folder, 'work.json');
     const svg = join(folder, 'work.svg');
-    const args = '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 400'.split(
-      ' ',
-    );
-    const done = taketurns(
-      'bench',
-      'semaphores',
-      ...args,
-      '--rows',
-      'Semaphore,sem_t',
-      '--json',
-      json,
-      '--svg',
-      svg,
-    );
+    const args = '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 400'.split(' ');
+    const done = taketurns('bench', 'semaphores', ...args, '--rows', 'Semaphore,sem_t', '--json', json, '--svg', svg);
     expect(done.status, done.stderr).toBe(0);
     expect(done.stdout).toContain('semabench, 3 steps inside and 400 outside, 2 threads');
     const results = JSON.parse(readFileSync(json, 'utf8')) as Results;

@@ -45,19 +45,16 @@ function madeUp(): HandOverResults {
 }
 
 describe('the rows of the hand-over benchmark', () => {
-  it.each(HAND_OVERS.filter(({ kind }) => kind === 'script').map(({ name }) => name))(
-    '%s locks',
-    async (name) => {
-      const row = handOverRow(name);
-      const { shared, dispose } = await row.share();
-      const { subject } = await row.join(shared);
-      for (let i = 0; i < 50; i++) {
-        subject.lock();
-        subject.unlock();
-      }
-      dispose?.();
-    },
-  );
+  it.each(HAND_OVERS.filter(({ kind }) => kind === 'script').map(({ name }) => name))('%s locks', async (name) => {
+    const row = handOverRow(name);
+    const { shared, dispose } = await row.share();
+    const { subject } = await row.join(shared);
+    for (let i = 0; i < 50; i++) {
+      subject.lock();
+      subject.unlock();
+    }
+    dispose?.();
+  });
 
   it('are script rows if a thread runs them', () => {
     expect(() => handOverRow('sem_t')).toThrow('no script row of hand-over is called sem_t');
@@ -129,9 +126,7 @@ describe('report of hand-overs', () => {
     expect(text).not.toMatch(/NaN|undefined|Infinity/);
     for (const { name } of HAND_OVERS) expect(text).toContain(name);
     const lineOf = (row: string): string[] =>
-      (text.split('\n').find((line) => line.includes(`│ ${row} `)) ?? '')
-        .split('│')
-        .map((part) => part.trim());
+      (text.split('\n').find((line) => line.includes(`│ ${row} `)) ?? '').split('│').map((part) => part.trim());
     expect(lineOf('Semaphore')).toEqual([
       ...['', 'Semaphore', '20.0', '10.0', '30.0', '10.0', '30.0'],
       (place('Semaphore') / place(BARE)).toFixed(2),

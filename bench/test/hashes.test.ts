@@ -135,8 +135,6 @@ describe('taketurns bench hashes', () => {
       expect(wakes?.futile).toBeGreaterThanOrEqual(0);
     }
     // All wait on one word, so every waiter that is not next is woken in vain.
-    expect(of('TicketSemaphore').reduce((sum, { wakes }) => sum + (wakes?.futile ?? 0), 0)).toBeGreaterThan(
-      0,
-    );
+    expect(of('TicketSemaphore').reduce((sum, { wakes }) => sum + (wakes?.futile ?? 0), 0)).toBeGreaterThan(0);
   });
 });

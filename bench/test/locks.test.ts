@@ -106,18 +106,7 @@ describe('taketurns bench locks', () => {
     const json = join(folder, 'out.json');
     const svg = join(folder, 'out.svg');
     const rows = ['Mutex', 'TtsLock', 'TtsLock+capacitor', 'multithreading'];
-    const options = [
-      '--threads',
-      '1,3',
-      '--seconds',
-      '0.05',
-      '--runs',
-      '1',
-      '--warm-up',
-      '5',
-      '--bypass',
-      '1,10',
-    ];
+    const options = ['--threads', '1,3', '--seconds', '0.05', '--runs', '1', '--warm-up', '5', '--bypass', '1,10'];
     const done = taketurns(...options, '--rows', rows.join(), '--json', json, '--svg', svg);
     expect(done.stderr).not.toMatch(/\n\s+at /);
     expect(done.status).toBe(0);
@@ -145,8 +134,7 @@ describe('taketurns bench locks', () => {
   it('measures with other work, and says so', { timeout: 240_000 }, () => {
     const json = join(folder, 'work.json');
     const svg = join(folder, 'work.svg');
-    const args =
-      '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 20000'.split(' ');
+    const args = '--threads 2 --seconds 0.05 --runs 1 --warm-up 5 --no-pairs --inside 3 --outside 20000'.split(' ');
     const done = taketurns(...args, '--rows', 'Mutex,pthread_mutex', '--json', json, '--svg', svg);
     expect(done.status, done.stderr).toBe(0);
     expect(done.stdout).toContain('mutexbench, 3 steps inside and 20000 outside, 2 threads');
@@ -217,13 +205,9 @@ describe('report of MutexBench', () => {
         .find((target) => target.what === what)
         ?.found.get('Mutex');
     expect(value('throughput at 16 threads / sem_t')).toBeCloseTo(place('Mutex') / place('sem_t'));
-    expect(value('throughput at 64 threads / pthread_mutex')).toBeCloseTo(
-      place('Mutex') / place('pthread_mutex'),
-    );
+    expect(value('throughput at 64 threads / pthread_mutex')).toBeCloseTo(place('Mutex') / place('pthread_mutex'));
     expect(value('fairness at 16 threads')).toBeCloseTo(1 / 16);
-    expect(value('uncontended pair / pthread_mutex')).toBeCloseTo(
-      (9 + place('Mutex')) / (9 + place('pthread_mutex')),
-    );
+    expect(value('uncontended pair / pthread_mutex')).toBeCloseTo((9 + place('Mutex')) / (9 + place('pthread_mutex')));
     expect(value('longest wait at 64 threads / pthread_mutex')).toBe(1);
     expect(value('fairness at 1 threads')).toBeUndefined();
   });

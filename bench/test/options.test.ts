@@ -22,16 +22,12 @@ describe('options', () => {
   it('reads seconds and runs', () => {
     expect(readSeconds('0.25')).toBe(0.25);
     expect(readRuns('11')).toBe(11);
-    for (const bad of ['', '0', '-1', 'long', '601'])
-      expect(() => readSeconds(bad), bad).toThrow('from 0.05 to 600');
+    for (const bad of ['', '0', '-1', 'long', '601']) expect(() => readSeconds(bad), bad).toThrow('from 0.05 to 600');
     for (const bad of ['', '0', '1.5', '1001']) expect(() => readRuns(bad), bad).toThrow('from 1 to 1000');
   });
 
   it('reads row names, in the order of declaration', () => {
-    expect(readRows(SEMAPHORES, 'sem_t, Semaphore,sem_t').map(({ name }) => name)).toEqual([
-      'Semaphore',
-      'sem_t',
-    ]);
+    expect(readRows(SEMAPHORES, 'sem_t, Semaphore,sem_t').map(({ name }) => name)).toEqual(['Semaphore', 'sem_t']);
     expect(() => readRows(SEMAPHORES, 'Semaphore,sem')).toThrow(/No row is called 'sem'.*js-barging/);
     expect(() => readRows(SEMAPHORES, '')).toThrow('No row is called');
   });
@@ -41,8 +37,6 @@ describe('options', () => {
     expect(readFile(file)).toBe(file);
     expect(() => readFile(tmpdir())).toThrow('path of a file');
     expect(() => readFile('')).toThrow('path of a file');
-    expect(() => readFile(join(tmpdir(), 'taketurns-no-such-folder', 'x.json'))).toThrow(
-      'folder that exists',
-    );
+    expect(() => readFile(join(tmpdir(), 'taketurns-no-such-folder', 'x.json'))).toThrow('folder that exists');
   });
 });

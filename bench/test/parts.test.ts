@@ -14,9 +14,7 @@ function settled(noticed: Record<number, number>): number[] {
 
 describe('the parts of an interval', () => {
   it('are counted when the thread notices them', () => {
-    const noticed = Object.fromEntries(
-      Array.from({ length: PARTS + 1 }, (_, part) => [MEASURE + part, 10 * part]),
-    );
+    const noticed = Object.fromEntries(Array.from({ length: PARTS + 1 }, (_, part) => [MEASURE + part, 10 * part]));
     expect(settled(noticed)).toEqual(Object.values(noticed));
   });
 

@@ -17,9 +17,7 @@ describe('platoon log', () => {
       [9, 5],
       [9, 6],
     ] as const;
-    expect(counts.map(([arrivals, departures]) => letIn(arrivals, departures, 3))).toEqual([
-      1, 3, 3, 2, 1, 2, 0, 1, 3,
-    ]);
+    expect(counts.map(([arrivals, departures]) => letIn(arrivals, departures, 3))).toEqual([1, 3, 3, 2, 1, 2, 0, 1, 3]);
   });
 
   it('keeps the latest events up to a time, in their order', () => {

@@ -83,9 +83,7 @@ describe('report', () => {
     const found = new Map(targets(madeUp()).map((target) => [target.what, target]));
     const value = (what: string) => found.get(what)?.found.get('Semaphore');
     expect(value('uncontended pair / sem_t')).toBeCloseTo(1 / numberOf('sem_t'));
-    expect(value('throughput at 64 threads / js-ticket-notify-all')).toBeCloseTo(
-      1 / numberOf('js-ticket-notify-all'),
-    );
+    expect(value('throughput at 64 threads / js-ticket-notify-all')).toBeCloseTo(1 / numberOf('js-ticket-notify-all'));
     expect(value('admissions out of ticket order, any thread count')).toBe(0);
     expect(value('await acquire + release, queued / the better of async-mutex, async-sema')).toBeCloseTo(0.5);
     expect(value('throughput at 16 threads / twa-futex')).toBeCloseTo(1 / numberOf('twa-futex'));
@@ -112,9 +110,7 @@ describe('report', () => {
   });
 
   it('has a target for the pair of each class', () => {
-    const pairs = targets(madeUp()).filter(
-      ({ what }) => what.startsWith('uncontended pair') && what.endsWith('sem_t'),
-    );
+    const pairs = targets(madeUp()).filter(({ what }) => what.startsWith('uncontended pair') && what.endsWith('sem_t'));
     expect(pairs.map(({ wanted }) => wanted)).toEqual([1, 1.2]);
     for (const [row, asked] of [
       ['Semaphore', 0],

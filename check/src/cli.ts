@@ -36,8 +36,7 @@ interface Options {
 
 function positive(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError(`must be a positive integer, got ${text}`);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError(`must be a positive integer, got ${text}`);
   return value;
 }
 
@@ -49,12 +48,7 @@ const command: Command = new Command('check')
   .option('--no-reduce', 'search without any reduction (with --model)')
   .option('--walks <number>', 'random walks instead of a search (with --model)', positive)
   .option('--seed <number>', 'of the walks', positive, 1)
-  .option(
-    '--seconds <number>',
-    'most seconds a model; one that takes longer is reported as bounded',
-    positive,
-    600,
-  )
+  .option('--seconds <number>', 'most seconds a model; one that takes longer is reported as bounded', positive, 600)
   .parse();
 const options = command.opts<Options>();
 const only = options.model === undefined ? undefined : modelOf(options.model);
@@ -180,17 +174,13 @@ async function all(): Promise<number> {
     console.log(`\n${model.name}:`);
     console.log(render(make(), shorten(make, result).violation?.schedule ?? []));
   }
-  console.log(
-    `${queue.length - failed} models searched to their end, or bound, without a finding, ${failed} not`,
-  );
+  console.log(`${queue.length - failed} models searched to their end, or bound, without a finding, ${failed} not`);
   const ways = recoveries([...reports.values()]);
   const missed = ways.filter((count) => count === 0).length;
   console.log(waysText(ways));
   const broken = sections.flatMap((run) => breaks(loadProgram('core'), run));
   console.log(
-    broken.length === 0
-      ? `uninterruptible: ${sections.map(({ name }) => name).join('; ')}`
-      : broken.join('\n'),
+    broken.length === 0 ? `uninterruptible: ${sections.map(({ name }) => name).join('; ')}` : broken.join('\n'),
   );
   return failed + broken.length + missed > 0 ? 1 : 0;
 }

@@ -51,9 +51,7 @@ const progress = (what: string, of: number) => (count: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
   else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
-const killed = existsSync(options.last)
-  ? killers(readFileSync(options.last, 'utf8'))
-  : new Map<string, string>();
+const killed = existsSync(options.last) ? killers(readFileSync(options.last, 'utf8')) : new Map<string, string>();
 const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
 const measured = chosen.filter(({ long }) => !long);
 const measures = (
@@ -105,16 +103,12 @@ if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 const used = new Set<RegExp>();
 const findings = named.map(({ mutant, name }, i): Finding => {
   const verdict = verdicts[i] as Verdict;
-  const [pattern, reason] =
-    reasons.find(([pattern]) => verdict.outcome === 'survived' && pattern.test(name)) ?? [];
+  const [pattern, reason] = reasons.find(([pattern]) => verdict.outcome === 'survived' && pattern.test(name)) ?? [];
   if (pattern !== undefined) used.add(pattern);
   return { name, fn: mutant.site.fn, change: mutant.change, verdict, reason };
 });
-if (options.write !== undefined)
-  writeFileSync(options.write, report(findings, options.states, options.budget));
-const unexplained = findings.filter(
-  ({ verdict, reason }) => verdict.outcome === 'survived' && reason === undefined,
-);
+if (options.write !== undefined) writeFileSync(options.write, report(findings, options.states, options.budget));
+const unexplained = findings.filter(({ verdict, reason }) => verdict.outcome === 'survived' && reason === undefined);
 for (const { name } of unexplained) console.log(`survived: ${name}`);
 const whole = options.only === undefined && options.program === undefined && !options.again;
 const idle = whole ? reasons.filter(([pattern]) => !used.has(pattern)) : [];

@@ -24,26 +24,19 @@ const MOST_PROCESSORS = 128;
 
 function positive(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError(`must be a positive integer, got ${text}`);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError(`must be a positive integer, got ${text}`);
   return value;
 }
 
 function processorCounts(text: string): number[] {
   const counts = text.split(',').map(positive);
-  if (Math.max(...counts) > MOST_PROCESSORS)
-    throw new InvalidArgumentError(`must be at most ${MOST_PROCESSORS} each`);
+  if (Math.max(...counts) > MOST_PROCESSORS) throw new InvalidArgumentError(`must be at most ${MOST_PROCESSORS} each`);
   return counts;
 }
 
 const command: Command = new Command('simulate')
   .description('Counts coherence misses per hand-over of the built modules in simulated caches.')
-  .option(
-    '--processors <list>',
-    `how many, at most ${MOST_PROCESSORS}`,
-    processorCounts,
-    [1, 2, 4, 8, 16, 32, 64, 128],
-  )
+  .option('--processors <list>', `how many, at most ${MOST_PROCESSORS}`, processorCounts, [1, 2, 4, 8, 16, 32, 64, 128])
   .option('--inside <turns>', 'of work while holding the permit', positive, 100)
   .option('--outside <turns>', 'of work between two acquisitions', positive, 1)
   .option('--warm-up <hand-overs>', 'before counting', positive, 2048)

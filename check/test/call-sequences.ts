@@ -86,13 +86,7 @@ export class Sequence {
   readonly #log: string[] = [];
   readonly #performed: Set<number>;
 
-  constructor(
-    loaded: Loaded,
-    machine: Machine,
-    memory: WebAssembly.Memory,
-    draw: Draw,
-    performed: Set<number>,
-  ) {
+  constructor(loaded: Loaded, machine: Machine, memory: WebAssembly.Memory, draw: Draw, performed: Set<number>) {
     this.#loaded = loaded;
     this.#machine = machine;
     this.#words = new Int32Array(memory.buffer);
@@ -143,9 +137,7 @@ export class Sequence {
     const index = program.exports.get(name) as number;
     const result = decoded.functions[index]?.type.results[0] as Type | undefined;
     const mark = machine.mark();
-    const found = callMachine(machine, t, index, args, result, () =>
-      this.#performed.add(machine.describe(t).offset),
-    );
+    const found = callMachine(machine, t, index, args, result, () => this.#performed.add(machine.describe(t).offset));
     this.#log.push(`${t} ${name}(${args}) = ${found}`);
     if (found === 'stuck') {
       // The runtime would block, so the call is undone.
@@ -245,13 +237,7 @@ export class Sequence {
   }
 
   #create(t: number) {
-    const args = [
-      1 + this.#draw(KINDS),
-      this.#from(permits),
-      this.#from(permits),
-      this.#draw(3),
-      this.#draw(3),
-    ];
+    const args = [1 + this.#draw(KINDS), this.#from(permits), this.#from(permits), this.#draw(3), this.#draw(3)];
     // The algorithms' semaphores have the hash there, since they are never robust.
     const inCore = this.#loaded.program.exports.has('register');
     const robust = this.#draw(inCore ? 2 : 5);
@@ -313,8 +299,7 @@ export class Sequence {
       case 0:
         return this.#call(t, 'tryLock', [m]);
       case 1:
-        if (counted !== 0 && this.#draw(3) === 0)
-          return this.#call(t, 'waitsSince', [counted, this.#draw(1000)]);
+        if (counted !== 0 && this.#draw(3) === 0) return this.#call(t, 'waitsSince', [counted, this.#draw(1000)]);
         return this.#call(t, this.#from(['ownerOf', 'waitersOf', 'ownersDied', 'wakeHead']), [m]);
       case 2:
         return this.#draw(5) ? this.#call(t, 'unlock', [m]) : this.#call(t, 'mutexDispose', [m]);
@@ -375,9 +360,7 @@ export class Sequence {
       ...['collisions', 'futileWakes', 'liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map(
         (name) => [name] as const,
       ),
-      ...['Held', 'Object', 'Owner', 'Since', 'State', 'Waiting'].map(
-        (word) => [`element${word}`, e] as const,
-      ),
+      ...['Held', 'Object', 'Owner', 'Since', 'State', 'Waiting'].map((word) => [`element${word}`, e] as const),
       ['elementWidth', e, this.#draw(2)],
     ]);
     return this.#call(t, name, args);
@@ -436,9 +419,7 @@ export class Sequence {
         return this.#finishRelease(t, s, n, thread.released);
       case 10:
       case 11:
-        return robust
-          ? this.#call(t, 'tryAcquireRobust', [s, n, counted])
-          : this.#call(t, 'tryAcquire', [s, n]);
+        return robust ? this.#call(t, 'tryAcquireRobust', [s, n, counted]) : this.#call(t, 'tryAcquire', [s, n]);
       case 12:
       case 13:
       case 14:
@@ -504,9 +485,7 @@ export class Sequence {
   /** Calls any function of the module, on an object of any kind. */
   #anyOf(t: number): Outcome | 'stuck' {
     const { program, decoded } = this.#loaded;
-    const name = this.#from(
-      [...program.exports.keys()].filter((each) => !/^(create|measure|adopt)/.test(each)),
-    );
+    const name = this.#from([...program.exports.keys()].filter((each) => !/^(create|measure|adopt)/.test(each)));
     const params = decoded.functions[program.exports.get(name) as number]?.type.params ?? [];
     const args = params.map((type, i) => {
       if (type === 'i64') return BigInt(this.#draw(4));
@@ -531,11 +510,7 @@ export class Sequence {
     }
     switch (this.#draw(24)) {
       case 0:
-        return this.#call(
-          t,
-          this.#from(['closeObject', 'ttsDispose', 'ticketLockDispose', 'twaLockDispose']),
-          [s],
-        );
+        return this.#call(t, this.#from(['closeObject', 'ttsDispose', 'ticketLockDispose', 'twaLockDispose']), [s]);
       case 1:
         return this.#call(t, this.#from(['neverPark', 'returnNodes']), []);
       case 2:
@@ -547,14 +522,7 @@ export class Sequence {
 
   /** Calls the counter of a semaphore of P0514. */
   #counter(t: number, s: number): Outcome | 'stuck' {
-    const count = this.#from([
-      'countDown',
-      'tryCountDown',
-      'countUp',
-      'counted',
-      'cancelWaiting',
-      'closeCounter',
-    ]);
+    const count = this.#from(['countDown', 'tryCountDown', 'countUp', 'counted', 'cancelWaiting', 'closeCounter']);
     return this.#call(t, count, count === 'countUp' ? [s, this.#from(counts), this.#draw(3)] : [s]);
   }
 

@@ -59,9 +59,7 @@ function find(mayWait: boolean, ...programs: readonly (readonly Op[])[]): string
 
 describe('a waiter whose request has timed out', () => {
   it('walks away: its permit comes to nobody', () => {
-    expect(find(false, [acquireOr('walks away')], [acquire()], [post(2)])).toMatch(
-      /^permits are not conserved/,
-    );
+    expect(find(false, [acquireOr('walks away')], [acquire()], [post(2)])).toMatch(/^permits are not conserved/);
   });
 
   it('posts on its own behalf: the waiter ahead is admitted on a permit that does not exist', () => {
@@ -96,9 +94,7 @@ describe('a promise of a semaphore that has timed out', () => {
 
   it('stays counted as waiting: it is handed a permit that it does not take', () => {
     expect(findIn(name, [arrives, leaves])).toMatch(/1 were handed something, and 0 are through/);
-    expect(findIn('p0514: promises, timed, and nothing comes', [arrives, leaves])).toMatch(
-      /are said to wait/,
-    );
+    expect(findIn('p0514: promises, timed, and nothing comes', [arrives, leaves])).toMatch(/are said to wait/);
   });
 
   it('is not counted any more: nothing is found', () => {
@@ -127,9 +123,7 @@ describe('a promise of a semaphore that is closed', () => {
 });
 
 describe('a thread that disposes of a semaphore', () => {
-  const close = ['closeCounter', 'dispose'].map((name) =>
-    call(name, ({ semaphores: [at] }) => [at as number]),
-  );
+  const close = ['closeCounter', 'dispose'].map((name) => call(name, ({ semaphores: [at] }) => [at as number]));
 
   it.each(['p0514: promises, dispose', 'p0514: dispose of one that waits'])(
     'closes the queue before the counter: in %s a thread learns that it is closed, which it is not',

@@ -49,11 +49,7 @@ describe('seeded faults', () => {
       'tombstones/merge: store state #1, dropped',
       'tombstones: half joined and passed',
     ],
-    [
-      'the epoch of a tombstone',
-      'tombstones/claim: load state, ones',
-      'owners: cancelled when due, from epoch 0',
-    ],
+    ['the epoch of a tombstone', 'tombstones/claim: load state, ones', 'owners: cancelled when due, from epoch 0'],
   ])('%s', (_, name, modelName) => {
     const model = modelOf(modelName);
     const program = mutant(name, model);

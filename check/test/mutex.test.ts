@@ -16,8 +16,7 @@ const core = loadProgram('core');
 const run = (model: Model) => search(() => new Driver(core, model));
 
 describe('a waiter', () => {
-  const find = (program: string, bound: number) =>
-    run(mutexModel({ name: 'bound', program, bypass: 1, bound }));
+  const find = (program: string, bound: number) => run(mutexModel({ name: 'bound', program, bypass: 1, bound }));
 
   it.each(['L U | L U L U', 'B U | L U L U', 'a d | L U | L U L U'])(
     'of %s is overtaken as often as the bound says',
@@ -196,8 +195,7 @@ describe('an owner', () => {
         let count = 0;
         for (const name of ['lock', 'unlock']) {
           scene.call(0, name, m);
-          for (; machine.status(0) === PENDING; machine.step(0))
-            if (machine.pendingAddress(0) === m + M_WORD) count++;
+          for (; machine.status(0) === PENDING; machine.step(0)) if (machine.pendingAddress(0) === m + M_WORD) count++;
           expect(machine.resultLo(0)).toBe(ADMITTED);
         }
         counts.push(count);

@@ -85,9 +85,7 @@ describe('a name', () => {
     expect(Math.max(...prices)).toBeLessThanOrEqual(most);
     for (const i of [0, 30, 59]) {
       const { answer, price } = shop.open(0, name(i));
-      expect(shop.call(0, 'attachedTo', answer)).toEqual(
-        shop.call(0, 'attachedTo', made[i]?.answer as number),
-      );
+      expect(shop.call(0, 'attachedTo', answer)).toEqual(shop.call(0, 'attachedTo', made[i]?.answer as number));
       expect(price).toBeLessThanOrEqual(most);
     }
   });
@@ -118,16 +116,13 @@ describe('a release', () => {
     expect(price([1000, 1, 5000, 2])).toBeLessThanOrEqual(price([1, 1, 1, 1]) + 2 * SLACK);
   });
 
-  it.each([1, 2, 64])(
-    'wakes all waiters, even if more are heavy than it passes over (%i buckets)',
-    (buckets) => {
-      for (const widths of [2, 3, 100])
-        price(
-          Array.from({ length: 60 }, (_, i) => widths + (i % 3)),
-          buckets,
-        );
-    },
-  );
+  it.each([1, 2, 64])('wakes all waiters, even if more are heavy than it passes over (%i buckets)', (buckets) => {
+    for (const widths of [2, 3, 100])
+      price(
+        Array.from({ length: 60 }, (_, i) => widths + (i % 3)),
+        buckets,
+      );
+  });
 });
 
 describe('dispose', () => {

@@ -7,18 +7,7 @@ import { search } from '../src/engine/search/search.js';
 import { compact, parse, render, replay, shorten } from '../src/engine/search/trace.js';
 import { Violation } from '../src/engine/search/violation.js';
 import { StateTable } from '../src/engine/search/visited-states.js';
-import {
-  B,
-  C,
-  CMPXCHG,
-  IMM,
-  LOAD,
-  NOTIFY,
-  OP_ACCESS,
-  type Program,
-  STORE,
-  STRIDE,
-} from '../src/engine/wasm/code.js';
+import { B, C, CMPXCHG, IMM, LOAD, NOTIFY, OP_ACCESS, type Program, STORE, STRIDE } from '../src/engine/wasm/code.js';
 import { models } from '../src/models/all.js';
 import { modelOf } from '../src/models/program.js';
 import { loadProgram, programOf } from '../src/programs.js';
@@ -36,19 +25,11 @@ function model(name: string): Model {
 }
 
 /** Returns the core with one access of a function changed: the last of this kind, and offset if given. */
-function faulty(
-  fn: string,
-  kind: number,
-  change: (image: Int32Array, pc: number) => void,
-  word?: number,
-): Program {
+function faulty(fn: string, kind: number, change: (image: Int32Array, pc: number) => void, word?: number): Program {
   const image = core.image.slice();
   const { entry, end } = core.functions.find(({ name }) => name === fn) as { entry: number; end: number };
   let pc = end - STRIDE;
-  while (
-    pc >= entry &&
-    !(image[pc] === OP_ACCESS + kind && (word === undefined || image[pc + IMM] === word))
-  ) {
+  while (pc >= entry && !(image[pc] === OP_ACCESS + kind && (word === undefined || image[pc + IMM] === word))) {
     pc -= STRIDE;
   }
   if (pc < entry) throw new Error(`no such access in ${fn}`);

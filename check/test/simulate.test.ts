@@ -86,9 +86,7 @@ describe('the core in simulated caches', () => {
   });
 
   it('spinning on the waiting array stays flat', () => {
-    expect(spread([4, 16, 64].map((n) => run('TwaSemaphore, spinning', n, 'round robin', 20)))).toBeLessThan(
-      FLAT,
-    );
+    expect(spread([4, 16, 64].map((n) => run('TwaSemaphore, spinning', n, 'round robin', 20)))).toBeLessThan(FLAT);
   });
 
   it.each(['TicketSemaphore', 'TicketSemaphore, spinning'])('misses of %s grow with the waiters', (name) => {
@@ -96,15 +94,12 @@ describe('the core in simulated caches', () => {
     expect(many).toBeGreaterThan(5 * few);
   });
 
-  it.each(['TtsLock', 'TicketLock'])(
-    'misses of %s grow with the waiters; in a capacitor they do not',
-    (name) => {
-      const counted = (form: string) => [12, 32].map((n) => run(`${name}${form}`, n, 'round robin', 5, 256));
-      const [few, many] = counted('').map(({ misses }) => misses) as [number, number];
-      expect(many).toBeGreaterThan(2 * few);
-      expect(spread(counted(', wrapped'))).toBeLessThan(FLAT);
-    },
-  );
+  it.each(['TtsLock', 'TicketLock'])('misses of %s grow with the waiters; in a capacitor they do not', (name) => {
+    const counted = (form: string) => [12, 32].map((n) => run(`${name}${form}`, n, 'round robin', 5, 256));
+    const [few, many] = counted('').map(({ misses }) => misses) as [number, number];
+    expect(many).toBeGreaterThan(2 * few);
+    expect(spread(counted(', wrapped'))).toBeLessThan(FLAT);
+  });
 
   it.each(['McsLock', 'ClhLock', 'TwaLock'])('misses of %s stay flat', (name) => {
     expect(spread([8, 32].map((n) => run(name, n, 'round robin', 5, 256)))).toBeLessThan(FLAT);

@@ -1,14 +1,6 @@
 /** The core keeps its uninterruptible sections, and the check would find a call or a loop in one. */
 import { describe, expect, it } from 'vitest';
-import {
-  IMM,
-  OP_ACCESS,
-  OP_BRANCH,
-  OP_CALL,
-  OP_ENTER_LOOP,
-  type Program,
-  STRIDE,
-} from '../src/engine/wasm/code.js';
+import { IMM, OP_ACCESS, OP_BRANCH, OP_CALL, OP_ENTER_LOOP, type Program, STRIDE } from '../src/engine/wasm/code.js';
 import { breaks, type Section } from '../src/engine/wasm/uninterruptible.js';
 import { loadProgram } from '../src/programs.js';
 import { sections } from '../src/uninterruptible.js';

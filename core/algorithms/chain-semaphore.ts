@@ -9,16 +9,7 @@
  * grant before it reads ticket. So if there are no more tickets than grants, nobody waits.
  */
 import { bucketMask } from '../memory/arena';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  GRANT,
-  O_SPIN,
-  O_WAKE,
-  TICKET,
-  WAKE_DUE,
-  WAKE_PASS,
-} from '../memory/layout';
+import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, O_WAKE, TICKET, WAKE_DUE, WAKE_PASS } from '../memory/layout';
 import { closeObject } from '../memory/objects';
 import { addressSignal, addressSignalPolite, addressWaitUntil } from './chains';
 import { setLastTicket } from './core';

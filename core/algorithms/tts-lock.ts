@@ -23,15 +23,7 @@
  * The lock is not fair: any thread may take it when it is free, and nothing bounds how often a waiter is overtaken.
  */
 
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_HELD,
-  ANSWER_NOT_HELD,
-  O_SPIN,
-  REFUSED,
-  TICKET,
-} from '../memory/layout';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, O_SPIN, REFUSED, TICKET } from '../memory/layout';
 import { closeObject } from '../memory/objects';
 import { me } from '../memory/threads';
 import { relax } from './relax';

@@ -2,16 +2,7 @@
  * The registry: a thread takes a record when it registers, and frees it when it ends in an orderly way.
  */
 import { reserve, setSecondSpare, setSpare, spare } from '../memory/elements';
-import {
-  ALIVE,
-  ANSWER_FULL,
-  H_THREADS,
-  LIFE_EPOCH,
-  LIFE_STATE,
-  T_HOST,
-  T_LIFE,
-  USED_THREADS,
-} from '../memory/layout';
+import { ALIVE, ANSWER_FULL, H_THREADS, LIFE_EPOCH, LIFE_STATE, T_HOST, T_LIFE, USED_THREADS } from '../memory/layout';
 import { FREE } from '../memory/objects';
 import { become, me, mostThreads, myLife, threadRecord, wakeUp } from '../memory/threads';
 import { begin, end } from '../queue/pending-call';

@@ -52,13 +52,7 @@ export let elements: usize = 0;
 export let elementCapacity: u32 = 0;
 
 /** Computes the bases from the sizes. Returns the number of bytes that the arena takes. */
-function place(
-  objectCount: u32,
-  nameCount: u32,
-  threadCount: u32,
-  bucketCount: u32,
-  elementCount: u32,
-): usize {
+function place(objectCount: u32, nameCount: u32, threadCount: u32, bucketCount: u32, elementCount: u32): usize {
   objectCapacity = objectCount;
   nameCapacity = nameCount;
   draftCapacity = nameCount + threadCount;
@@ -80,13 +74,7 @@ function place(
 }
 
 /** Returns the number of bytes that an arena of these sizes takes. */
-export function measure(
-  objectCount: u32,
-  nameCount: u32,
-  threadCount: u32,
-  bucketCount: u32,
-  elementCount: u32,
-): u32 {
+export function measure(objectCount: u32, nameCount: u32, threadCount: u32, bucketCount: u32, elementCount: u32): u32 {
   return place(objectCount, nameCount, threadCount, bucketCount, elementCount) as u32;
 }
 

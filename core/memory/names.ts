@@ -54,8 +54,7 @@ export function draftName(): usize {
     for (let tries = full ? used : min(TRIES, used); tries > 0; tries--) {
       if (hint >= used) hint = 0;
       const entry = names + (hint as usize) * NAME_SIZE;
-      if (atomic.load<i32>(entry, N_USED) === 0 && atomic.cmpxchg<i32>(entry, 0, me, N_USED) === 0)
-        return entry;
+      if (atomic.load<i32>(entry, N_USED) === 0 && atomic.cmpxchg<i32>(entry, 0, me, N_USED) === 0) return entry;
       hint++;
     }
     if (full) return 0;
@@ -70,10 +69,7 @@ function headOf(entry: usize, length: i32): usize {
 }
 
 function sameName(a: usize, b: usize, length: i32): bool {
-  return (
-    atomic.load<i32>(a, N_LENGTH) === length &&
-    memory.compare(a + N_BYTES, b + N_BYTES, length as usize) === 0
-  );
+  return atomic.load<i32>(a, N_LENGTH) === length && memory.compare(a + N_BYTES, b + N_BYTES, length as usize) === 0;
 }
 
 /** Returns the entry of the drafted name in the list from the entry `first` on, or 0. */

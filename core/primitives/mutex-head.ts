@@ -29,14 +29,7 @@ import {
   TIMED_OUT,
 } from '../memory/layout';
 import { fallAsleep, me, owner, threadRecord, wakeUp } from '../memory/threads';
-import {
-  isCompeting,
-  NOTHING,
-  noteRelease,
-  pendingCall,
-  recover,
-  releaseFinished,
-} from '../queue/pending-call';
+import { isCompeting, NOTHING, noteRelease, pendingCall, recover, releaseFinished } from '../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../queue/polling';
 import { wakeDue } from '../queue/waking';
 import {

@@ -23,8 +23,7 @@ export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachm
     answer = settleRelease(s, width, late, attachment);
   } else {
     // If all granted tickets are in the run of this thread, no other waiter is due.
-    if (run === 0 || !covers(run, grantBefore, width))
-      answer = settleRelease(s, width, grantBefore, attachment);
+    if (run === 0 || !covers(run, grantBefore, width)) answer = settleRelease(s, width, grantBefore, attachment);
   }
   if (run !== 0 && answer === 0) answer = max(settle(run, attachment), 0);
   if (answered !== INTERRUPTED) callEnded();

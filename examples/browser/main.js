@@ -22,5 +22,4 @@ for (let i = 1; i <= TURNS; i++) {
   held.release();
 }
 turn.dispose(); // the workers get a DisposedError, and stop
-document.querySelector('output').textContent =
-  `The page has had its ${TURNS} turns, the workers ${counts[0]}.`;
+document.querySelector('output').textContent = `The page has had its ${TURNS} turns, the workers ${counts[0]}.`;

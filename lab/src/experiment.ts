@@ -25,11 +25,7 @@ document.addEventListener('visibilitychange', () => {
 /** The button that starts and stops an experiment, and the line for its error. */
 export class Switch implements Experiment {
   readonly status = h('p', { class: 'status', role: 'status' });
-  readonly button = button(
-    'Start',
-    () => (this.#stop === undefined ? this.#start() : this.stop()),
-    'primary',
-  );
+  readonly button = button('Start', () => (this.#stop === undefined ? this.#start() : this.stop()), 'primary');
   readonly #begin: () => Promise<() => Promise<void>>;
   #stop: (() => Promise<void>) | undefined;
   #starting: Promise<void> | undefined;

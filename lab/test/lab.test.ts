@@ -124,10 +124,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       expect(await page.$eval('#isolation', (notice) => (notice as HTMLElement).hidden)).toBe(true);
       const headings = await page.$$eval('h2', (all) => all.map(({ textContent }) => textContent));
       expect(headings).toEqual(['1Starvation', '2The queue', '3Benchmarks', '4The capacitor']);
-      await page.waitForFunction(
-        () => /^\d+ fps$/.test(document.querySelector('#fps')?.textContent ?? ''),
-        PATIENCE,
-      );
+      await page.waitForFunction(() => /^\d+ fps$/.test(document.querySelector('#fps')?.textContent ?? ''), PATIENCE);
     });
 
     test('starvation: the victim is overtaken at the barging semaphore, and never at ours', async () => {
@@ -148,18 +145,13 @@ function suite(found: (typeof BROWSERS)[number]): void {
         cells.map((cell) => cell.textContent),
       );
       expect(hogOverVictim).toMatch(/^[1-9]/);
-      const ours = await page.$eval(
-        '.ours [data-figure=most]',
-        (cell) => (cell as HTMLElement).dataset.value,
-      );
+      const ours = await page.$eval('.ours [data-figure=most]', (cell) => (cell as HTMLElement).dataset.value);
       // The bypass bound of a Semaphore with one permit is 0.
       expect(ours).toBe('0');
       expect(await page.$$('.ours .matrix td.some')).toEqual([]);
       expect(await text(page, '.ours [data-figure=longest]')).toMatch(/^\d[\d.]* (µs|ms|s)$/);
       // A line for either side, and the area below that of the barging one.
-      const paths = await page.$$eval(`${lab} .chart svg > path`, (all) =>
-        all.map((one) => one.getAttribute('d')),
-      );
+      const paths = await page.$$eval(`${lab} .chart svg > path`, (all) => all.map((one) => one.getAttribute('d')));
       expect(paths).toHaveLength(3);
       for (const path of paths) expect(path).toMatch(/^M[\d.,]+L/);
       await press(page, lab, 'Stop');
@@ -197,17 +189,14 @@ function suite(found: (typeof BROWSERS)[number]): void {
       expect(await text(page, `${lab} [data-word=ticket]`)).toBe('1');
       await step(1, async () => /sleeps on e\d/.test(await state(1)));
       expect(await text(page, `${lab} [data-word=ticket]`)).toBe('2');
-      expect(await page.$$eval(`${lab} .cell.of`, (cells) => cells.map((cell) => cell.textContent))).toEqual([
-        'e1',
-      ]);
+      expect(await page.$$eval(`${lab} .cell.of`, (cells) => cells.map((cell) => cell.textContent))).toEqual(['e1']);
       expect(await text(page, `${lab} .tickets .waits`)).toBe('1T1 waits');
       expect(
         await page.$$eval(`${lab} .elements tbody tr`, (rows) => rows.map((row) => row.textContent)),
       ).toContainEqual(expect.stringMatching(/^e1T1waiting1bucket \d, cell 0/));
       await step(
         0,
-        async () =>
-          /runs|holds/.test(await state(1)) && (await text(page, `${lab} [data-word=grant]`)) === '2',
+        async () => /runs|holds/.test(await state(1)) && (await text(page, `${lab} [data-word=grant]`)) === '2',
       );
       await step(1, async () => /holds 1 permit/.test(await state(1)));
       const steps = await figure(page, lab, 'steps');
@@ -301,9 +290,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
         page.waitForFunction(
           () => {
             const number = (name: string) =>
-              Number(
-                document.querySelector(`#queue-lab [data-figure=${name}]`)?.textContent?.replaceAll(',', ''),
-              );
+              Number(document.querySelector(`#queue-lab [data-figure=${name}]`)?.textContent?.replaceAll(',', ''));
             return (
               number('ticket') > 100 &&
               number('grant') > 100 &&
@@ -373,12 +360,10 @@ function suite(found: (typeof BROWSERS)[number]): void {
           lab,
         );
         expect(await text(page, `${lab} .status`)).toBe('4 runs, done.');
-        expect(
-          await page.$$eval(`${lab} .results tbody th`, (cells) => cells.map((cell) => cell.textContent)),
-        ).toEqual(rows);
-        const cells = await page.$$eval(`${lab} .results tbody td`, (all) =>
-          all.map((cell) => cell.textContent),
+        expect(await page.$$eval(`${lab} .results tbody th`, (cells) => cells.map((cell) => cell.textContent))).toEqual(
+          rows,
         );
+        const cells = await page.$$eval(`${lab} .results tbody td`, (all) => all.map((cell) => cell.textContent));
         expect(cells.every((cell) => /^\d/.test(cell ?? ''))).toBe(true);
         await page.waitForFunction(
           (selector) => document.querySelectorAll(`${selector} .chart:first-child circle`).length === 4,
@@ -403,8 +388,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
         expect(svg).not.toMatch(/var\(/);
         const parsed = await page.evaluate(
           (source) =>
-            new DOMParser().parseFromString(source, 'image/svg+xml').querySelector('parsererror')
-              ?.textContent ?? '',
+            new DOMParser().parseFromString(source, 'image/svg+xml').querySelector('parsererror')?.textContent ?? '',
           svg,
         );
         expect(parsed).toBe('');
@@ -453,9 +437,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       await measured(1);
       expect(await figure(page, lab, 'bypass')).toBeLessThanOrEqual(1);
       expect(await text(page, `${lab} [data-figure=throughput]`)).toMatch(/^\d.*\/s$/);
-      const names = await page.$$eval(`${lab} .chart:nth-of-type(2) text`, (all) =>
-        all.map((one) => one.textContent),
-      );
+      const names = await page.$$eval(`${lab} .chart:nth-of-type(2) text`, (all) => all.map((one) => one.textContent));
       expect(names).toEqual(expect.arrayContaining(['B 2', 'B 5', 'bare TtsLock']));
       await press(page, lab, 'Stop');
       await hasButton(page, lab, 'Start');
@@ -479,8 +461,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
     });
 
     test('light and dark', async () => {
-      const page_ = (): Promise<string> =>
-        page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const page_ = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       const colours: Record<string, string> = {};
       for (let i = 0; i < 3; i++) {
         const theme = await page.evaluate(() => {
@@ -505,8 +486,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       const nameless = await page.$$eval('button, select, input, a, summary', (all) =>
         all
           .filter((one) => {
-            const label =
-              one.closest('label')?.textContent || one.getAttribute('aria-label') || one.textContent;
+            const label = one.closest('label')?.textContent || one.getAttribute('aria-label') || one.textContent;
             return !label?.trim() || (one as HTMLElement).tabIndex < 0;
           })
           .map((one) => one.outerHTML),
@@ -524,10 +504,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
         );
         await press(other, '#queue-lab', 'Start');
         await other.waitForFunction(
-          () =>
-            Number(
-              document.querySelector('#queue-lab [data-figure=grant]')?.textContent?.replaceAll(',', ''),
-            ) > 10,
+          () => Number(document.querySelector('#queue-lab [data-figure=grant]')?.textContent?.replaceAll(',', '')) > 10,
           PATIENCE,
         );
         await press(other, '#queue-lab', 'Stop');

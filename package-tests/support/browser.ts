@@ -36,13 +36,7 @@ function withReporter(folder: string): string {
 /** Opens the page at the address in Chromium, and resolves to its result. */
 async function visit(address: string, result: Promise<string>): Promise<string> {
   const profile = mkdtempSync(join(tmpdir(), 'taketurns-chromium-'));
-  const flags = [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--no-first-run',
-    `--user-data-dir=${profile}`,
-  ];
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', `--user-data-dir=${profile}`];
   const browser: ChildProcess = spawn(chromium as string, [...flags, address], {
     stdio: 'ignore',
     detached: true,

@@ -37,8 +37,7 @@ describe('the tarball', () => {
     // The library has only modules. So, as in the tool's own profile "esm-only", neither the old resolution (node10)
     // nor the fact that `require` leads to a module counts. node.test.ts tests that `require` works.
     const problems = result.problems.filter(
-      (problem) =>
-        !('resolutionKind' in problem) || !['node10', 'node16-cjs'].includes(problem.resolutionKind),
+      (problem) => !('resolutionKind' in problem) || !['node10', 'node16-cjs'].includes(problem.resolutionKind),
     );
     expect(problems).toEqual([]);
     const resolved = Object.entries(result.entrypoints).map(([name, { resolutions }]) => [
@@ -46,8 +45,6 @@ describe('the tarball', () => {
       resolutions['node16-esm'].resolution !== undefined,
       resolutions.bundler.resolution !== undefined,
     ]);
-    expect(resolved).toEqual(
-      ['.', './algorithms', './p0514', './package.json'].map((name) => [name, true, true]),
-    );
+    expect(resolved).toEqual(['.', './algorithms', './p0514', './package.json'].map((name) => [name, true, true]));
   });
 });

@@ -32,11 +32,7 @@ function sizes(bytes: string | Uint8Array): { bytes: number; gzip: number; brotl
 
 describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
   it('of the semaphore holds no algorithms', async () => {
-    const code = await bundle(
-      bundler,
-      'semaphore',
-      "import { Semaphore } from 'taketurns'; console.log(Semaphore);",
-    );
+    const code = await bundle(bundler, 'semaphore', "import { Semaphore } from 'taketurns'; console.log(Semaphore);");
     expect(holds(code, coreBytes)).toBe(true);
     expect(holds(code, algorithmsBytes.slice(0, 1000))).toBe(false);
     expect(holds(code, 'twaAcquire')).toBe(false);

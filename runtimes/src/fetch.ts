@@ -20,14 +20,7 @@ export function fetchPackage(name: string, wanted: string): string {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   console.error(`fetching ${name}@${wanted}`);
-  const args = [
-    'install',
-    '--no-audit',
-    '--no-fund',
-    '--no-package-lock',
-    '--ignore-scripts',
-    `${name}@${wanted}`,
-  ];
+  const args = ['install', '--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', `${name}@${wanted}`];
   const cli = process.env.npm_execpath;
   const { status, stderr } = cli
     ? spawnSync(process.execPath, [cli, ...args], { cwd: folder, encoding: 'utf8' })

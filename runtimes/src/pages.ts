@@ -74,11 +74,7 @@ const CASES: readonly PageCase[] = [
   },
 ];
 
-export async function runPages(
-  browser: Browser,
-  only: string,
-  tell: (result: Result) => void,
-): Promise<void> {
+export async function runPages(browser: Browser, only: string, tell: (result: Result) => void): Promise<void> {
   for (const { name, headers, host = 'localhost', without, outcome, told } of CASES) {
     const title = `page: ${name}`;
     if (!title.includes(only)) continue;

@@ -33,20 +33,14 @@ interface Line {
 }
 
 /** A runtime with a command line. */
-function command(
-  name: string,
-  workers: readonly WorkerKind[],
-  find: () => string,
-  args: readonly string[],
-): Runtime {
+function command(name: string, workers: readonly WorkerKind[], find: () => string, args: readonly string[]): Runtime {
   return {
     name,
     workers,
     async open() {
       const program = find();
       const { stdout, status, error } = spawnSync(program, ['--version'], { encoding: 'utf8' });
-      if (status !== 0)
-        throw new Missing(`${program} does not run: ${error?.message ?? `it ended with ${status}`}`);
+      if (status !== 0) throw new Missing(`${program} does not run: ${error?.message ?? `it ended with ${status}`}`);
       return {
         version: /\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? stdout.trim(),
         run: (choice, tell) => runCommand(program, [...args, 'main.js', JSON.stringify(choice)], tell),
@@ -79,8 +73,7 @@ async function runCommand(
     if (line.end) ended = true;
   }
   const code = await closed;
-  if (code !== 0 || !ended)
-    throw new Error(`${program} ended with ${code}, ${ended ? 'after' : 'before'} its end`);
+  if (code !== 0 || !ended) throw new Error(`${program} ended with ${code}, ${ended ? 'after' : 'before'} its end`);
   return pair;
 }
 
@@ -130,10 +123,7 @@ function browser(name: BrowserName): Runtime {
             });
             // Shared memory needs a secure context. localhost is one even without TLS.
             await page.goto(`http://localhost:${server.port}/page.html`);
-            const { pair } = await page.evaluate(
-              (of) => (globalThis as unknown as SuitePage).suite(of),
-              choice,
-            );
+            const { pair } = await page.evaluate((of) => (globalThis as unknown as SuitePage).suite(of), choice);
             if (choice.pair === 0 && choice.without === '') await runPages(opened, choice.only, tell);
             return pair;
           } finally {

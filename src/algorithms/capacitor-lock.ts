@@ -113,8 +113,7 @@ export class CapacitorLock implements Lock {
     this.#inner = inner;
     this.#fraction = fraction;
     this.#whenContended = whenContended;
-    this.#capacitor =
-      options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, options);
+    this.#capacitor = options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, options);
   }
 
   /**
@@ -128,9 +127,7 @@ export class CapacitorLock implements Lock {
     checkKind(`${KIND}.from: handle`, KIND, handle);
     const lock = inner ?? innerOf(handle.inner);
     if (lock === undefined)
-      throw new TypeError(
-        `${KIND}.from: inner must be given, since the handle knows no lock of this library`,
-      );
+      throw new TypeError(`${KIND}.from: inner must be given, since the handle knows no lock of this library`);
     const found = new Found(Capacitor.from(handle.capacitor), handle);
     return new CapacitorLock(lock, found);
   }

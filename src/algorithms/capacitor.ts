@@ -4,15 +4,7 @@ import { badType, checkInteger } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import type { Handle, Reference } from '../reference.js';
 import { ended } from '../runtime/attachment.js';
-import {
-  ADMITTED,
-  ANSWER_CLOSED,
-  ANSWER_HELD,
-  CLOSED_OBJECT,
-  LIMIT,
-  MORE,
-  REFUSED,
-} from '../runtime/core.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, CLOSED_OBJECT, LIMIT, MORE, REFUSED } from '../runtime/core.js';
 import { SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { checkProperties, find, make } from './objects.js';
@@ -96,8 +88,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    */
   static from(handle: CapacitorHandle): Capacitor {
     const reference = find(KIND, handle);
-    if (!Array.isArray(handle.lanes))
-      throw badType(`${KIND}.from: lanes of the handle`, 'an array', handle.lanes);
+    if (!Array.isArray(handle.lanes)) throw badType(`${KIND}.from: lanes of the handle`, 'an array', handle.lanes);
     return new Capacitor(0, all([() => reference, ...handle.lanes.map((lane) => () => find(KIND, lane))]));
   }
 
@@ -137,12 +128,10 @@ export class Capacitor extends SharedObject<typeof KIND> {
     if (this.#at === CLOSED_OBJECT) return;
     const { length } = this.#lanes;
     const algorithms = this.#algorithms;
-    const answer =
-      length === 0 ? algorithms.capacitorDepart(this.#at) : algorithms.capacitorDepartFromLanes(this.#at);
+    const answer = length === 0 ? algorithms.capacitorDepart(this.#at) : algorithms.capacitorDepartFromLanes(this.#at);
     if (answer === ADMITTED) return;
     if (answer !== MORE) throw new Error(`${KIND}.depart: every thread that has arrived has departed`);
-    for (const [i, lane] of this.#lanes.entries())
-      algorithms.capacitorOpenLane(this.#at, lane.address, i, length);
+    for (const [i, lane] of this.#lanes.entries()) algorithms.capacitorOpenLane(this.#at, lane.address, i, length);
   }
 
   /** @internal */
@@ -213,8 +202,7 @@ function made(bypass: number, options: CapacitorOptions): Found {
     throw badType(`${KIND}: semaphore`, "'twa' or 'ticket'", semaphore);
   if (lanes !== undefined) {
     checkInteger(`${KIND}: lanes`, lanes, 1, MOST_LANES);
-    if (semaphore !== undefined)
-      throw new TypeError(`${KIND}: lanes take the place of a semaphore: give one of both`);
+    if (semaphore !== undefined) throw new TypeError(`${KIND}: lanes take the place of a semaphore: give one of both`);
   }
   const onGrant = lanes !== undefined || semaphore === 'ticket';
   const one = { ...properties, max, threshold: onGrant ? ON_GRANT : properties.threshold };

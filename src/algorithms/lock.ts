@@ -152,9 +152,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
 
   #refuse(what: string, answer: number): never {
     if (answer === ANSWER_HELD) {
-      throw new Error(
-        `${this.#kind}.${what}: this thread holds the lock already, and would wait for itself for ever`,
-      );
+      throw new Error(`${this.#kind}.${what}: this thread holds the lock already, and would wait for itself for ever`);
     }
     if (answer === ANSWER_FULL) {
       throw new ArenaFullError(

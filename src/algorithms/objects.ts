@@ -27,9 +27,7 @@ export function checkProperties(
   const first = kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket';
   const checked = check(kind, permits, options, defaults.spin, POLICIES, first);
   if (checked.robust) {
-    throw new TypeError(
-      `${kind}: robust is an option of Semaphore alone; what holds a ${kind} is not recorded`,
-    );
+    throw new TypeError(`${kind}: robust is an option of Semaphore alone; what holds a ${kind} is not recorded`);
   }
   const threshold = options.threshold ?? defaults.threshold ?? 0;
   return { ...checked, threshold: checkInteger(`${kind}: threshold`, threshold, 0, LIMIT) };
@@ -43,11 +41,6 @@ export function find(kind: Kind, handle: references.Handle): references.Referenc
   return references.find(kind, KINDS[kind], handle);
 }
 
-export function open(
-  kind: Kind,
-  name: string,
-  properties: Properties,
-  arena: Arena | undefined,
-): references.Reference {
+export function open(kind: Kind, name: string, properties: Properties, arena: Arena | undefined): references.Reference {
   return references.open(kind, KINDS[kind], name, properties, arena);
 }

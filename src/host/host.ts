@@ -6,9 +6,7 @@ export type WaitAsync = (
   index: number,
   value: number | bigint,
   timeout?: number,
-) =>
-  | { readonly async: false; readonly value: string }
-  | { readonly async: true; readonly value: Promise<unknown> };
+) => { readonly async: false; readonly value: string } | { readonly async: true; readonly value: Promise<unknown> };
 
 export interface Host {
   /** Whether this thread is the first one of the program, which may make the default arena. */

@@ -7,14 +7,7 @@
 import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
-import {
-  badInteger,
-  checkInteger,
-  checkOptions,
-  DisposedError,
-  mayNotBlock,
-  TimeoutError,
-} from '../errors.js';
+import { badInteger, checkInteger, checkOptions, DisposedError, mayNotBlock, TimeoutError } from '../errors.js';
 import { ADAPTIVE, budget, LONGEST, PARKING, type ParkingOptions, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';

@@ -37,8 +37,7 @@ function kind(make: Maker<WaitableArray>, load: Maker<Integers>): void {
   const buffer = new ArrayBuffer(8);
   kinds[make.name] = { word: new make(buffer, 0, 1), bits: new load(buffer, 0, 1), load };
 }
-for (const make of [Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array])
-  kind(make, make);
+for (const make of [Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array]) kind(make, make);
 for (const make of [BigInt64Array, BigUint64Array]) kind(make, make);
 kind(Uint8ClampedArray, Uint8Array);
 kind(Float32Array, Int32Array);
@@ -75,13 +74,10 @@ export class Word {
     this.key = keyOf(what, array, index);
     const { word, bits, load } = kinds[array[Symbol.toStringTag]] as (typeof kinds)[string];
     const big = typeof word[0] === 'bigint';
-    if (typeof old !== (big ? 'bigint' : 'number'))
-      throw badType(`${what}: old`, big ? 'a bigint' : 'a number', old);
+    if (typeof old !== (big ? 'bigint' : 'number')) throw badType(`${what}: old`, big ? 'a bigint' : 'a number', old);
     word[0] = old as never;
     if (word[0] !== old && !(Number.isNaN(old) && Number.isNaN(word[0])))
-      throw new RangeError(
-        `${what}: old must be a value that a ${array[Symbol.toStringTag]} can hold, got ${old}`,
-      );
+      throw new RangeError(`${what}: old must be a value that a ${array[Symbol.toStringTag]} can hold, got ${old}`);
     this.#old = bits[0] as number | bigint;
     this.#index = index;
     if (word === bits || array instanceof load) this.#array = array as Integers;
@@ -157,8 +153,7 @@ export abstract class Places {
     const place = this.placeOf(word.key);
     if (word.changed) return true;
     if (milliseconds <= 0) return false;
-    if (!canWaitAsync)
-      throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
+    if (!canWaitAsync) throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
     const sequences = new BigInt64Array(this.#attachment.memory.buffer);
     const end = performance.now() + milliseconds;
     const depart = (): void => this.algorithms.departFrom(place);
@@ -207,12 +202,7 @@ export function waitUntil(places: Places, what: string, word: Word, epochMs: num
   }
 }
 
-export async function waitUntilAsync(
-  places: Places,
-  what: string,
-  word: Word,
-  epochMs: number,
-): Promise<boolean> {
+export async function waitUntilAsync(places: Places, what: string, word: Word, epochMs: number): Promise<boolean> {
   while (true) {
     const left = untilThen(what, epochMs);
     if (await places.waitAsync(word, left)) return true;

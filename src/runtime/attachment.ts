@@ -77,12 +77,10 @@ export class Attachment {
   /** The library objects that hold a shared object. */
   readonly #owners = new Set<WeakRef<Owner>>();
   readonly #refs = new WeakMap<Owner, WeakRef<Owner>>();
-  readonly #collected = new FinalizationRegistry<{ address: number; ref: WeakRef<Owner> }>(
-    ({ address, ref }) => {
-      this.#owners.delete(ref);
-      this.#drop(address);
-    },
-  );
+  readonly #collected = new FinalizationRegistry<{ address: number; ref: WeakRef<Owner> }>(({ address, ref }) => {
+    this.#owners.delete(ref);
+    this.#drop(address);
+  });
 
   private constructor(memory: WebAssembly.Memory, core: Core) {
     this.memory = memory;
@@ -91,9 +89,7 @@ export class Attachment {
     this.header = new BigInt64Array(memory.buffer, 0, HEADER);
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
-      throw new ArenaFullError(
-        'the arena has no room for another thread: make it with more `threads` or `waiters`',
-      );
+      throw new ArenaFullError('the arena has no room for another thread: make it with more `threads` or `waiters`');
     }
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);

@@ -28,8 +28,7 @@ export function watch(
   cancel: (reason: unknown) => void,
   wanted: Wanted,
 ): () => void {
-  const timer =
-    timeout === Infinity ? undefined : setTimeout(() => cancel(timedOut(wanted, timeout)), timeout);
+  const timer = timeout === Infinity ? undefined : setTimeout(() => cancel(timedOut(wanted, timeout)), timeout);
   if (signal === undefined) return () => clearTimeout(timer);
   const { cancels, listener } = abortions.get(signal) ?? listen(signal);
   const abort = (): void => cancel(signal.reason);

@@ -49,14 +49,7 @@ export const LIMIT = 0x7fffffff;
 /** The exports of core.wasm; see the docstrings in core/. Addresses and answers are int32. */
 export interface Core {
   measure(objects: number, names: number, threads: number, buckets: number, elements: number): number;
-  create(
-    id: bigint,
-    objects: number,
-    names: number,
-    threads: number,
-    buckets: number,
-    elements: number,
-  ): void;
+  create(id: bigint, objects: number, names: number, threads: number, buckets: number, elements: number): void;
   open(): number;
   id(): bigint;
   register(host: number): number;

@@ -21,9 +21,7 @@ export function parkUntilDue(core: Core, at: number, attachment: number, left: (
   let answer = TIMED_OUT;
   for (let remaining = left(); answer === TIMED_OUT && remaining > 0; remaining = left()) {
     answer =
-      remaining === Infinity
-        ? core.park(now, attachment)
-        : core.parkFor(nanoseconds(remaining), now, attachment);
+      remaining === Infinity ? core.park(now, attachment) : core.parkFor(nanoseconds(remaining), now, attachment);
   }
   if (answer === TIMED_OUT) answer = core.cancel(at, attachment);
   // If the arena has no element for a tombstone, the request cannot leave the queue, so the thread must wait.

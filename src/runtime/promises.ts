@@ -89,11 +89,7 @@ export class Promises {
    * @param watch is called at once with a function that cancels the promise for a reason. It returns a function that is
    * called when the promise is settled.
    */
-  waitAlone(
-    owner: Owner,
-    number: number,
-    watch: (cancel: (reason: unknown) => void) => () => void,
-  ): Promise<void> {
+  waitAlone(owner: Owner, number: number, watch: (cancel: (reason: unknown) => void) => () => void): Promise<void> {
     return new Promise<void>((resolve) => {
       const cancel = this.addAlone(owner, number, (value) => {
         unwatch();

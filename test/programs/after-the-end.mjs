@@ -10,9 +10,7 @@ if (isMainThread) {
   const worker = new Worker(new URL(import.meta.url), { stdout: false });
   worker.on('exit', () => {
     console.log(`${robust.available} of 2, ${plain.available} of 0, ${plain.waiting} waiting`);
-    console.log(
-      `${Arena.default.stats().elements.used - used} elements more, ${Arena.default.threads} thread`,
-    );
+    console.log(`${Arena.default.stats().elements.used - used} elements more, ${Arena.default.threads} thread`);
   });
 } else {
   const held = robust.hold();

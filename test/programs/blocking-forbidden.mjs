@@ -7,8 +7,7 @@ Atomics.wait = () => {
 };
 const { Semaphore } = await import('taketurns');
 const algorithms = await import('taketurns/algorithms');
-const { ChainSemaphore, ChannelSemaphore, EventCount, LocationSemaphore, TicketSemaphore, TwaSemaphore } =
-  algorithms;
+const { ChainSemaphore, ChannelSemaphore, EventCount, LocationSemaphore, TicketSemaphore, TwaSemaphore } = algorithms;
 
 const semaphore = new Semaphore(2);
 const empty = new Semaphore(0);
@@ -50,9 +49,7 @@ for (const [kind, Lock] of Object.entries(algorithms)) {
 const works = { availableAfterErrors: semaphore.available };
 works.tryAcquire = [semaphore.tryAcquire(), semaphore.tryAcquire(), semaphore.tryAcquire()];
 works.settledInOrder = [];
-const all = ['a', 'b', 'c'].map((name) =>
-  semaphore.acquireAsync().then(() => works.settledInOrder.push(name)),
-);
+const all = ['a', 'b', 'c'].map((name) => semaphore.acquireAsync().then(() => works.settledInOrder.push(name)));
 semaphore.release(2);
 semaphore.release();
 await Promise.all(all);

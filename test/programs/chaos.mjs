@@ -143,8 +143,7 @@ for (const [i, semaphore] of semaphores.entries()) {
   if (waiting || cancelled || holders.length)
     wrong.push(`${name}: ${waiting} wait, ${cancelled} are cancelled, ${holders.length} hold permits`);
 }
-for (const [fault, times] of Object.entries(faultsOf(board)))
-  if (times) wrong.push(`${fault}: ${times} times`);
+for (const [fault, times] of Object.entries(faultsOf(board))) if (times) wrong.push(`${fault}: ${times} times`);
 const ownerDeaths = semaphores.reduce((sum, semaphore) => sum + semaphore.inspect().ownerDeaths, 0);
 const counts = countsOf(board);
 if (counts.told > ownerDeaths) wrong.push(`${counts.told} deaths were told, and ${ownerDeaths} have been`);

@@ -9,6 +9,4 @@ const semaphore = Semaphore.open('handed on', 1);
 worker.postMessage(semaphore.handle);
 const [nested] = await once(worker, 'message');
 await once(worker, 'exit');
-console.log(
-  JSON.stringify({ nested: nested === 'taken' && semaphore.available === 0 ? 'the same arena' : nested }),
-);
+console.log(JSON.stringify({ nested: nested === 'taken' && semaphore.available === 0 ? 'the same arena' : nested }));

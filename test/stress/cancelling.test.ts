@@ -101,14 +101,11 @@ describe.each([
     for (let round = 1; round <= 15; round++) {
       const semaphore = new Semaphore(3, { arena, spin });
       const { address } = semaphore.handle;
-      const score = await crush(
-        { semaphore, permits: 3, from: 1, to: 3, rounds: 1e9, seed: round },
-        async () => {
-          const far = () => memory.long(address + at('GRANT')) > 300n;
-          await until(far, 'they are at it');
-          semaphore.dispose();
-        },
-      );
+      const score = await crush({ semaphore, permits: 3, from: 1, to: 3, rounds: 1e9, seed: round }, async () => {
+        const far = () => memory.long(address + at('GRANT')) > 300n;
+        await until(far, 'they are at it');
+        semaphore.dispose();
+      });
       expect(score.closed, 'threads that were told').toBe(CROWD);
       expect(memory.standing, 'waiters and tombstones').toEqual([]);
       expect(memory.cells, 'cells taken').toBe(0);

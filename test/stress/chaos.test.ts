@@ -25,8 +25,6 @@ it.each([2 * seed, 2 * seed + 1])(
       if (['killed', 'admitted', 'refused', 'timedOut', 'aborted', 'disposed', 'ownerDeaths'].includes(what))
         expect(count, what).toBeGreaterThan(0);
     }
-    expect(Math.min(...told.admissions), 'admissions of one who waits as long as it takes').toBeGreaterThan(
-      0,
-    );
+    expect(Math.min(...told.admissions), 'admissions of one who waits as long as it takes').toBeGreaterThan(0);
   },
 );

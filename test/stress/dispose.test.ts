@@ -22,9 +22,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
       const parked = crowd
         .slice(0, 6)
         .map((member, i) => watch(member.run('enter', { handle, permits: [1 + (i % 3)] }), i));
-      const there = crowd
-        .slice(6, 12)
-        .map((member, i) => watch(member.run('enter', { handle, async: true }), i));
+      const there = crowd.slice(6, 12).map((member, i) => watch(member.run('enter', { handle, async: true }), i));
       const here = Array.from({ length: 50 }, (_, i) => watch(semaphore.acquireAsync(1 + (i % 3)), i));
       const stranger = crowd[12]?.run('enter', { handle: other.handle });
       const promise = watch(other.acquireAsync(), 0);
@@ -72,19 +70,16 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
   });
 });
 
-it.each(['acquire', 'acquireAsync'])(
-  'dispose and %s at the very same moment: the request is rejected',
-  async (how) => {
-    const arena = new Arena({ objects: 8, threads: 8, waiters: 16 });
-    const rounds = 20_000;
-    const shared = new Int32Array(new SharedArrayBuffer(8));
-    const told = await Promise.all([
-      crowd[0]?.run('meet-and-dispose', { arena: arena.handle, rounds, shared }),
-      crowd[1]?.run<number>('meet-and-wait', { arena: arena.handle, rounds, shared, how }),
-    ]);
-    expect(told[1]).toBe(rounds);
-  },
-);
+it.each(['acquire', 'acquireAsync'])('dispose and %s at the very same moment: the request is rejected', async (how) => {
+  const arena = new Arena({ objects: 8, threads: 8, waiters: 16 });
+  const rounds = 20_000;
+  const shared = new Int32Array(new SharedArrayBuffer(8));
+  const told = await Promise.all([
+    crowd[0]?.run('meet-and-dispose', { arena: arena.handle, rounds, shared }),
+    crowd[1]?.run<number>('meet-and-wait', { arena: arena.handle, rounds, shared, how }),
+  ]);
+  expect(told[1]).toBe(rounds);
+});
 
 it('a dispose by all threads at once happens once', async () => {
   const arena = new Arena({ objects: 1 });

@@ -15,46 +15,44 @@ function recruit(arena: Arena): Member {
   return recruit;
 }
 
-describe.each([
-  ['acquire'],
-  ['acquireAsync'],
-  ['tryAcquire', 'acquire'],
-  ['acquire', 'acquireAsync', 'tryAcquire'],
-])('workers that acquire and release without a pause (%s, %s, %s)', (...ways) => {
-  it.each([
-    [1, 1],
-    [5, 5],
-  ])('and are killed leave all of %i permits, up to %i at once', async (permits, most) => {
-    const arena = new Arena({ slots: 2 });
-    const memory = new Memory(arena);
-    const semaphore = new Semaphore(permits, { arena, robust: true, spin: 20 });
-    const laps = new Int32Array(new SharedArrayBuffer(4 * 32));
-    const hot = (member: Member, index: number) =>
-      member.run('hot', { handle: semaphore.handle, most, ways, laps, index });
-    const survivors = upTo(2).map(() => recruit(arena));
-    for (const [index, member] of survivors.entries()) hot(member, index);
-    for (const index of upTo(8).map((i) => 2 + i)) {
-      const doomed = recruit(arena);
-      hot(doomed, index);
-      await until(() => Atomics.load(laps, index) > 20 * (index % 4), 'it is at work');
-      await doomed.kill();
-      const before = [...laps.slice(0, 2)] as [number, number];
-      const goOn = () => survivors.every((_, i) => Atomics.load(laps, i) > (before[i] as number) + 20);
-      await until(goOn, 'the survivors go on');
-    }
-    for (const member of survivors) await member.kill();
-    expect(semaphore.inspect()).toMatchObject({
-      available: permits,
-      out: 0,
-      waiting: 0,
-      cancelled: 0,
-      holders: [],
+describe.each([['acquire'], ['acquireAsync'], ['tryAcquire', 'acquire'], ['acquire', 'acquireAsync', 'tryAcquire']])(
+  'workers that acquire and release without a pause (%s, %s, %s)',
+  (...ways) => {
+    it.each([
+      [1, 1],
+      [5, 5],
+    ])('and are killed leave all of %i permits, up to %i at once', async (permits, most) => {
+      const arena = new Arena({ slots: 2 });
+      const memory = new Memory(arena);
+      const semaphore = new Semaphore(permits, { arena, robust: true, spin: 20 });
+      const laps = new Int32Array(new SharedArrayBuffer(4 * 32));
+      const hot = (member: Member, index: number) =>
+        member.run('hot', { handle: semaphore.handle, most, ways, laps, index });
+      const survivors = upTo(2).map(() => recruit(arena));
+      for (const [index, member] of survivors.entries()) hot(member, index);
+      for (const index of upTo(8).map((i) => 2 + i)) {
+        const doomed = recruit(arena);
+        hot(doomed, index);
+        await until(() => Atomics.load(laps, index) > 20 * (index % 4), 'it is at work');
+        await doomed.kill();
+        const before = [...laps.slice(0, 2)] as [number, number];
+        const goOn = () => survivors.every((_, i) => Atomics.load(laps, i) > (before[i] as number) + 20);
+        await until(goOn, 'the survivors go on');
+      }
+      for (const member of survivors) await member.kill();
+      expect(semaphore.inspect()).toMatchObject({
+        available: permits,
+        out: 0,
+        waiting: 0,
+        cancelled: 0,
+        holders: [],
+      });
+      expect(arena.threads).toBe(1);
+      expect(memory.standing).toEqual([]);
+      expect(memory.cells).toBe(0);
     });
-    expect(arena.threads).toBe(1);
-    expect(memory.standing).toEqual([]);
-    expect(memory.cells).toBe(0);
-  });
-});
+  },
+);
 
 it('hundreds of killed workers leave memory as it was', { timeout: 180_000 }, async () => {
   const arena = new Arena({ objects: 64, threads: 16, waiters: 64, slots: 2 });
@@ -114,9 +112,7 @@ it('threads that are killed while they make, dispose, acquire and release need n
   const arena = new Arena({ objects: 40, names: 32, threads: 4, waiters: 32, slots: 2 });
   const progress = new Int32Array(new SharedArrayBuffer(4 * 32));
   const seen = (index: number) => Atomics.load(progress, 1 + index);
-  const survivors = crowd.map((member, i) =>
-    member.run<number>('live', { arena: arena.handle, progress, index: i }),
-  );
+  const survivors = crowd.map((member, i) => member.run<number>('live', { arena: arena.handle, progress, index: i }));
   for (const i of upTo(16).map((i) => 2 + i)) {
     const doomed = recruit(arena);
     doomed.run('live', { arena: arena.handle, progress, index: i });

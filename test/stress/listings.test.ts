@@ -34,10 +34,10 @@ const kinds: [string, Make][] = [
   ),
   ...(['all', 'pass', 'due'] as const).map(
     (wake) =>
-      [
-        `ChainSemaphore, waking ${wake}`,
-        (permits, options) => new ChainSemaphore(permits, { ...options, wake }),
-      ] as [string, Make],
+      [`ChainSemaphore, waking ${wake}`, (permits, options) => new ChainSemaphore(permits, { ...options, wake })] as [
+        string,
+        Make,
+      ],
   ),
   ...[false, true].map(
     (lazy) =>
@@ -194,10 +194,7 @@ describe.each(kinds)('%s, with its queue observed', (_, make) => {
     const log = new Int32Array(new SharedArrayBuffer(4 * (CROWD + 1)));
     for (const [entry, member] of crowd.entries()) {
       member.run('enter', { handle, log, entry });
-      await until(
-        () => memory.long(handle.address + at('TICKET')) === BigInt(entry + 1),
-        `${entry} stands in line`,
-      );
+      await until(() => memory.long(handle.address + at('TICKET')) === BigInt(entry + 1), `${entry} stands in line`);
     }
     for (let i = 1; i <= CROWD; i++) {
       semaphore.release();

@@ -101,23 +101,20 @@ describe.each([
     semaphore.dispose();
   });
 
-  it.each(['whole', 'pieces'] as const)(
-    'never has more holders than permits, given back as %s',
-    async (giving) => {
-      const semaphore = new Semaphore(5, { arena, spin });
-      const score = await contest(crowd, {
-        semaphore,
-        permits: 5,
-        from: 1,
-        to: 5,
-        ways: ['acquire', 'acquireAsync', 'tryAcquire'],
-        giving,
-        rounds: 400,
-      });
-      expect(score.mostHeld).toBe(5);
-      semaphore.dispose();
-    },
-  );
+  it.each(['whole', 'pieces'] as const)('never has more holders than permits, given back as %s', async (giving) => {
+    const semaphore = new Semaphore(5, { arena, spin });
+    const score = await contest(crowd, {
+      semaphore,
+      permits: 5,
+      from: 1,
+      to: 5,
+      ways: ['acquire', 'acquireAsync', 'tryAcquire'],
+      giving,
+      rounds: 400,
+    });
+    expect(score.mostHeld).toBe(5);
+    semaphore.dispose();
+  });
 
   it('leaves no cell of the array taken', () => {
     expect(new Memory(arena).cells).toBe(0);

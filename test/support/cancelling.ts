@@ -5,8 +5,7 @@ import { type Settling, watch } from './settled.js';
 
 export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
-export const tombstones = (memory: Memory) =>
-  memory.standing.filter((state) => state === at('TOMBSTONE')).length;
+export const tombstones = (memory: Memory) => memory.standing.filter((state) => state === at('TOMBSTONE')).length;
 
 /** A promise that may be aborted. */
 export interface Request extends Settling<number> {

@@ -42,12 +42,7 @@ export async function park(semaphore: Semaphore, member: Member, ...args: unknow
 }
 
 /** Has a worker do only the first steps of a blocking request; see jobs/stop-after.mjs. */
-export async function stop(
-  semaphore: Semaphore,
-  member: Member,
-  step: 'acquire' | 'enqueue',
-  permits: number,
-) {
+export async function stop(semaphore: Semaphore, member: Member, step: 'acquire' | 'enqueue', permits: number) {
   const told = new Int32Array(new SharedArrayBuffer(8));
   member.run('stop-after', { handle: semaphore.handle, permits, step, told });
   await until(() => Atomics.load(told, 0) === 1, 'it has come so far');

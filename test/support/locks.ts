@@ -1,13 +1,5 @@
 /** The locks of the papers, and the facts about each that the tests need. */
-import {
-  ClhLock,
-  LifoLock,
-  McsLock,
-  ReciprocatingLock,
-  TicketLock,
-  TtsLock,
-  TwaLock,
-} from 'taketurns/algorithms';
+import { ClhLock, LifoLock, McsLock, ReciprocatingLock, TicketLock, TtsLock, TwaLock } from 'taketurns/algorithms';
 
 /** The order in which the lock admits threads that come while it is held; undefined: any order. */
 type Order = 'first come' | 'last come' | undefined;

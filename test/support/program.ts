@@ -11,11 +11,7 @@ export interface Outcome {
 
 const DEADLINE = 20_000;
 
-export function runProgram(
-  name: string,
-  args: readonly unknown[] = [],
-  deadline = DEADLINE,
-): Promise<Outcome> {
+export function runProgram(name: string, args: readonly unknown[] = [], deadline = DEADLINE): Promise<Outcome> {
   const file = fileURLToPath(new URL(`../programs/${name}.mjs`, import.meta.url));
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [file, ...args.map(String)], {

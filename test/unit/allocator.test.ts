@@ -124,10 +124,7 @@ describe('arenas', () => {
   });
 
   it('may be many in one process', () => {
-    const arenas = Array.from(
-      { length: 20 },
-      () => new Arena({ objects: 1, names: 1, threads: 1, waiters: 8 }),
-    );
+    const arenas = Array.from({ length: 20 }, () => new Arena({ objects: 1, names: 1, threads: 1, waiters: 8 }));
     const semaphores = arenas.map((arena, i) => new Semaphore(i, { arena }));
     expect(semaphores.map((semaphore) => semaphore.available)).toEqual(arenas.map((_, i) => i));
   });

@@ -37,41 +37,38 @@ const bad: [unknown, string, typeof RangeError | typeof TypeError][] = [
   [Symbol('s'), 'Symbol(s)', TypeError],
 ];
 
-describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'holdAsync'] as const)(
-  '%s',
-  (method) => {
-    const named = method === 'hold' ? 'acquire' : method === 'holdAsync' ? 'acquireAsync' : method;
+describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'holdAsync'] as const)('%s', (method) => {
+  const named = method === 'hold' ? 'acquire' : method === 'holdAsync' ? 'acquireAsync' : method;
 
-    it.each(bad)('refuses %s', async (value, shown, Kind) => {
-      for (const max of [4, MOST]) {
-        const semaphore = new Semaphore(2, { max });
-        const error = await failure(() => semaphore[method](value as never));
-        expect(error).toBeInstanceOf(Kind);
-        expect(error.constructor).toBe(Kind);
-        expect(error.message).toBe(
-          `Semaphore.${named}: permits must be an integer from 1 to ${max} (its max), got ${shown}`,
-        );
-        expect(semaphore.available).toBe(2);
-        expect(semaphore.waiting).toBe(0);
-      }
-    });
-
-    it('refuses more than max', async () => {
-      const semaphore = new Semaphore(4, { max: 4 });
-      const error = await failure(() => semaphore[method](5));
-      expect(error).toBeInstanceOf(RangeError);
-      expect(error.message).toContain('from 1 to 4 (its max), got 5');
-      expect(semaphore.available).toBe(4);
+  it.each(bad)('refuses %s', async (value, shown, Kind) => {
+    for (const max of [4, MOST]) {
+      const semaphore = new Semaphore(2, { max });
+      const error = await failure(() => semaphore[method](value as never));
+      expect(error).toBeInstanceOf(Kind);
+      expect(error.constructor).toBe(Kind);
+      expect(error.message).toBe(
+        `Semaphore.${named}: permits must be an integer from 1 to ${max} (its max), got ${shown}`,
+      );
+      expect(semaphore.available).toBe(2);
       expect(semaphore.waiting).toBe(0);
-    });
+    }
+  });
 
-    it('takes undefined for 1', async () => {
-      const semaphore = new Semaphore(2);
-      await semaphore[method](undefined);
-      expect(semaphore.available).toBe(method === 'release' ? 3 : 1);
-    });
-  },
-);
+  it('refuses more than max', async () => {
+    const semaphore = new Semaphore(4, { max: 4 });
+    const error = await failure(() => semaphore[method](5));
+    expect(error).toBeInstanceOf(RangeError);
+    expect(error.message).toContain('from 1 to 4 (its max), got 5');
+    expect(semaphore.available).toBe(4);
+    expect(semaphore.waiting).toBe(0);
+  });
+
+  it('takes undefined for 1', async () => {
+    const semaphore = new Semaphore(2);
+    await semaphore[method](undefined);
+    expect(semaphore.available).toBe(method === 'release' ? 3 : 1);
+  });
+});
 
 it('acquireAsync and holdAsync reject, and never throw', async () => {
   const semaphore = new Semaphore(1);
@@ -158,9 +155,7 @@ describe('making a semaphore', () => {
 
   it('refuses more permits than max', () => {
     expect(() => new Semaphore(5, { max: 4 })).toThrow(RangeError);
-    expect(() => new Semaphore(5, { max: 4 })).toThrow(
-      'Semaphore: permits must be an integer from 0 to 4, got 5',
-    );
+    expect(() => new Semaphore(5, { max: 4 })).toThrow('Semaphore: permits must be an integer from 0 to 4, got 5');
   });
 
   it.each(bad)('refuses a max of %s', (value, shown, Kind) => {

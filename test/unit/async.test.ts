@@ -123,26 +123,23 @@ describe('the doorbell', () => {
   it.each([
     ['not entered', reactions],
     ['entered', turn],
-  ])(
-    'is not rung by the thread itself, which settles its own promises before it returns (%s)',
-    async (_, pass) => {
-      const arena = new Arena();
-      const memory = new Memory(arena);
-      const semaphore = new Semaphore(0, { arena });
-      const one = watch(semaphore.acquireAsync(), 1);
-      const two = watch(semaphore.acquireAsync(2), 2);
-      await pass();
-      semaphore.release();
-      await reactions();
-      expect(one.state).toBe('fulfilled');
-      expect(two.state).toBe('pending');
-      await pass();
-      semaphore.dispose();
-      await reactions();
-      expect(two.state).toBe('rejected');
-      expect(memory.doorbell(arena.thread.thread), 'rings').toBe(0);
-    },
-  );
+  ])('is not rung by the thread itself, which settles its own promises before it returns (%s)', async (_, pass) => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    const semaphore = new Semaphore(0, { arena });
+    const one = watch(semaphore.acquireAsync(), 1);
+    const two = watch(semaphore.acquireAsync(2), 2);
+    await pass();
+    semaphore.release();
+    await reactions();
+    expect(one.state).toBe('fulfilled');
+    expect(two.state).toBe('pending');
+    await pass();
+    semaphore.dispose();
+    await reactions();
+    expect(two.state).toBe('rejected');
+    expect(memory.doorbell(arena.thread.thread), 'rings').toBe(0);
+  });
 
   it.each([1, 2, 1024])(
     'leaves no due promise waiting, though another thread has not finished its release (slots %i)',
@@ -171,10 +168,7 @@ describe('the doorbell', () => {
     // Until the thread can sleep, it looks for grants itself.
     await turn();
     await member().run('release', { handle: semaphore.handle, permits: [2] });
-    await until(
-      () => settlings[0]?.state === 'fulfilled' && settlings[1]?.state === 'fulfilled',
-      'two are in',
-    );
+    await until(() => settlings[0]?.state === 'fulfilled' && settlings[1]?.state === 'fulfilled', 'two are in');
     expect(memory.doorbell(arena.thread.thread), 'rings').toBe(1);
     await member().run('dispose', { handle: semaphore.handle });
     await until(() => settlings[2]?.state === 'rejected', 'the third is told');

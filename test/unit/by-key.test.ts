@@ -4,8 +4,7 @@ import * as algorithms from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 
-const { addressWaitUntil, keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy, locationWait } =
-  algorithms;
+const { addressWaitUntil, keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy, locationWait } = algorithms;
 const { addressSignal, addressSignalPolite, locationWakeAll } = algorithms;
 
 const calls: Record<string, (key: never, options: object) => unknown> = {
@@ -23,9 +22,7 @@ const calls: Record<string, (key: never, options: object) => unknown> = {
 
 describe.each(Object.entries(calls))('%s', (name, call) => {
   it.each([-1, 2 ** 32, 0.5, Number.NaN, '1', 1n, null])('refuses a key of %s', (key) => {
-    expect(() => call(key as never, {})).toThrow(
-      `${name}: key must be an integer from 0 to ${2 ** 32 - 1}, got `,
-    );
+    expect(() => call(key as never, {})).toThrow(`${name}: key must be an integer from 0 to ${2 ** 32 - 1}, got `);
   });
 
   it.each([0, 7, 2 ** 31, 2 ** 32 - 1])('takes a key of %i', (key) => {
@@ -38,9 +35,7 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
 });
 
 it.each(['addressWaitUntil', 'keyWait', 'keyWaitLazy', 'locationWait'])('%s checks its budget', (name) => {
-  expect(() => calls[name]?.(1 as never, { spin: -1 })).toThrow(
-    `${name}: spin must be an integer from 0 to 1000000`,
-  );
+  expect(() => calls[name]?.(1 as never, { spin: -1 })).toThrow(`${name}: spin must be an integer from 0 to 1000000`);
 });
 
 describe('addressWaitUntil', () => {

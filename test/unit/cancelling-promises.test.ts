@@ -60,31 +60,28 @@ describe.each([
     expect(memory.long(semaphore.handle.address + at('TICKET'))).toBe(0n);
   });
 
-  it.each([0, 1, 2])(
-    'at the head that wants 3 and was granted %i frees the light ones behind it',
-    async (granted) => {
-      const arena = new Arena();
-      const semaphore = new Semaphore(0, { arena });
-      const log: number[] = [];
-      const heavy = ask(semaphore, 3, 3, log);
-      const light = upTo(3).map((i) => watch(semaphore.acquireAsync(), i, log));
-      await pass();
-      if (granted) semaphore.release(granted);
-      await reactions();
-      expect(log).toEqual([]);
-      heavy.abort();
-      await reactions();
-      expect(heavy.state).toBe('rejected');
-      expect(log).toEqual(upTo(granted));
-      expect(semaphore.waiting).toBe(3 - granted);
-      semaphore.release(3);
-      await reactions();
-      expect(light.every(({ state }) => state === 'fulfilled')).toBe(true);
-      expect(log).toEqual([0, 1, 2]);
-      expect(semaphore.available).toBe(granted);
-      expect(new Memory(arena).standing).toEqual([]);
-    },
-  );
+  it.each([0, 1, 2])('at the head that wants 3 and was granted %i frees the light ones behind it', async (granted) => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const log: number[] = [];
+    const heavy = ask(semaphore, 3, 3, log);
+    const light = upTo(3).map((i) => watch(semaphore.acquireAsync(), i, log));
+    await pass();
+    if (granted) semaphore.release(granted);
+    await reactions();
+    expect(log).toEqual([]);
+    heavy.abort();
+    await reactions();
+    expect(heavy.state).toBe('rejected');
+    expect(log).toEqual(upTo(granted));
+    expect(semaphore.waiting).toBe(3 - granted);
+    semaphore.release(3);
+    await reactions();
+    expect(light.every(({ state }) => state === 'fulfilled')).toBe(true);
+    expect(log).toEqual([0, 1, 2]);
+    expect(semaphore.available).toBe(granted);
+    expect(new Memory(arena).standing).toEqual([]);
+  });
 
   it('at the head frees blocked threads behind it, and promises of others', async () => {
     const semaphore = new Semaphore(0, { spin: 0 });

@@ -40,11 +40,7 @@ async function beginParking(semaphore: Semaphore, permits: number, who = member(
 describe.each(ways)('%s: bad options', (way) => {
   const name = way === 'hold' ? 'acquire' : way === 'holdAsync' ? 'acquireAsync' : way;
   const bad: [object | unknown, typeof RangeError | typeof TypeError, string][] = [
-    [
-      { timeout: Number.NaN },
-      RangeError,
-      `timeout must be from 0 to ${LONGEST} milliseconds or Infinity, got NaN`,
-    ],
+    [{ timeout: Number.NaN }, RangeError, `timeout must be from 0 to ${LONGEST} milliseconds or Infinity, got NaN`],
     [{ timeout: -1 }, RangeError, 'or Infinity, got -1'],
     [{ timeout: Number.NEGATIVE_INFINITY }, RangeError, 'or Infinity, got -Infinity'],
     [{ timeout: LONGEST + 1 }, RangeError, 'or Infinity, got 2147483648'],
@@ -54,11 +50,7 @@ describe.each(ways)('%s: bad options', (way) => {
     [{ signal: null }, TypeError, 'signal must be an AbortSignal, got null'],
     [{ signal: 'stop' }, TypeError, 'signal must be an AbortSignal, got "stop"'],
     [{ signal: { aborted: false } }, TypeError, 'signal must be an AbortSignal, got an object (Object)'],
-    [
-      { signal: new AbortController() },
-      TypeError,
-      'signal must be an AbortSignal, got an object (AbortController)',
-    ],
+    [{ signal: new AbortController() }, TypeError, 'signal must be an AbortSignal, got an object (AbortController)'],
     [{ signal: new EventTarget() }, TypeError, 'signal must be an AbortSignal, got an object (EventTarget)'],
     [null, TypeError, 'options must be an object, got null'],
     [100, TypeError, 'options must be an object, got 100'],
@@ -85,21 +77,19 @@ describe.each(ways)('%s: bad options', (way) => {
     expect((error as Error).message).toContain('permits must be');
   });
 
-  it.each([
-    {},
-    { timeout: undefined, signal: undefined },
-    { timeout: Number.POSITIVE_INFINITY },
-    { timeout: LONGEST },
-  ])('accepts %o', async (patience) => {
-    const semaphore = new Semaphore(1);
-    const { signal } = new AbortController();
-    await semaphore[way](1, patience as WaitOptions);
-    expect(semaphore.available).toBe(0);
-    semaphore.release();
-    await semaphore[way](1, { signal, ...patience } as WaitOptions);
-    expect(semaphore.available).toBe(0);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-  });
+  it.each([{}, { timeout: undefined, signal: undefined }, { timeout: Number.POSITIVE_INFINITY }, { timeout: LONGEST }])(
+    'accepts %o',
+    async (patience) => {
+      const semaphore = new Semaphore(1);
+      const { signal } = new AbortController();
+      await semaphore[way](1, patience as WaitOptions);
+      expect(semaphore.available).toBe(0);
+      semaphore.release();
+      await semaphore[way](1, { signal, ...patience } as WaitOptions);
+      expect(semaphore.available).toBe(0);
+      expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    },
+  );
 });
 
 describe.each(ways)('%s', (way) => {
@@ -140,9 +130,7 @@ describe.each(ways)('%s', (way) => {
     for (const permits of [0, 1]) {
       const semaphore = new Semaphore(permits, { arena });
       const reason = { why: 'closing time' };
-      expect(await failure(() => semaphore[way](1, { timeout, signal: AbortSignal.abort(reason) }))).toBe(
-        reason,
-      );
+      expect(await failure(() => semaphore[way](1, { timeout, signal: AbortSignal.abort(reason) }))).toBe(reason);
       expect(await failure(() => semaphore[way](1, { signal: AbortSignal.abort() }))).toMatchObject({
         name: 'AbortError',
       });

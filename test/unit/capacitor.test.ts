@@ -147,8 +147,7 @@ describe.each([
     const lock = new CapacitorLock(new TtsLock(), options);
     const same = CapacitorLock.from(structuredClone(lock.handle));
     expect(same.bypass).toBe('bypass' in options ? options.bypass : 10);
-    const twice =
-      'CapacitorLock.lock: this thread holds the lock already, and would wait for itself for ever';
+    const twice = 'CapacitorLock.lock: this thread holds the lock already, and would wait for itself for ever';
     const notHeld = 'CapacitorLock.unlock: this thread does not hold the lock';
     expect(() => lock.unlock()).toThrow(new Error(notHeld));
     for (let i = 0; i < 30; i++) {

@@ -9,9 +9,9 @@ const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
 describe('the numbers of src/runtime/core.ts', () => {
-  const numbers = [
-    ...read('src/runtime/core.ts').matchAll(/^export const (\w+) = (-?(?:0x[0-9a-f]+|\d+));/gm),
-  ].map(([, name, value]) => [name as string, Number(value)] as const);
+  const numbers = [...read('src/runtime/core.ts').matchAll(/^export const (\w+) = (-?(?:0x[0-9a-f]+|\d+));/gm)].map(
+    ([, name, value]) => [name as string, Number(value)] as const,
+  );
   const renamed: Record<string, string> = { NAME_BYTES: 'N_BYTES' };
 
   it('are found', () => {
@@ -71,9 +71,10 @@ describe('the layout', () => {
 
 describe('KINDS', () => {
   it('are those of core/memory/layout.ts, all of them', () => {
-    const kinds = [...read('src/runtime/kinds.ts').matchAll(/^ {2}(\w+): (\d+),$/gm)].map(
-      ([, name, value]) => [name?.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(), Number(value)],
-    );
+    const kinds = [...read('src/runtime/kinds.ts').matchAll(/^ {2}(\w+): (\d+),$/gm)].map(([, name, value]) => [
+      name?.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
+      Number(value),
+    ]);
     const inLayout = Object.keys(layout).filter((name) => name.startsWith('KIND_'));
     expect(kinds).toEqual(inLayout.map((name) => [name.slice('KIND'.length), at(name)]));
     expect(kinds.length).toBeGreaterThanOrEqual(3);

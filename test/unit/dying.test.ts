@@ -176,32 +176,29 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
     ['enqueue', 2],
     ['acquire', 0],
     ['acquire', 2],
-  ] as const)(
-    'at its head (%s), wanting 3 with %i granted, frees the light ones behind it',
-    async (step, granted) => {
-      const semaphore = taken(4, { arena });
-      const log: number[] = [];
-      const dying = recruit(arena);
-      if (step === 'asleep') await park(semaphore, dying, 3);
-      else await stop(semaphore, dying, step, 3);
-      for (const i of upTo(3)) watch(semaphore.acquireAsync(), i, log);
-      await turn();
-      if (granted) semaphore.release(granted);
-      await reactions();
-      expect(log).toEqual([]);
-      await dying.kill();
-      await until(() => log.length === granted, 'so many are in');
-      expect(semaphore.waiting).toBe(3 - granted);
-      semaphore.release(4 - granted);
-      await reactions();
-      expect(log).toEqual([0, 1, 2]);
-      expect(semaphore.available).toBe(1);
-      expect(memory.standing).toEqual([]);
-      expect(memory.cells).toBe(0);
-      expectBuried(arena);
-      semaphore.dispose();
-    },
-  );
+  ] as const)('at its head (%s), wanting 3 with %i granted, frees the light ones behind it', async (step, granted) => {
+    const semaphore = taken(4, { arena });
+    const log: number[] = [];
+    const dying = recruit(arena);
+    if (step === 'asleep') await park(semaphore, dying, 3);
+    else await stop(semaphore, dying, step, 3);
+    for (const i of upTo(3)) watch(semaphore.acquireAsync(), i, log);
+    await turn();
+    if (granted) semaphore.release(granted);
+    await reactions();
+    expect(log).toEqual([]);
+    await dying.kill();
+    await until(() => log.length === granted, 'so many are in');
+    expect(semaphore.waiting).toBe(3 - granted);
+    semaphore.release(4 - granted);
+    await reactions();
+    expect(log).toEqual([0, 1, 2]);
+    expect(semaphore.available).toBe(1);
+    expect(memory.standing).toEqual([]);
+    expect(memory.cells).toBe(0);
+    expectBuried(arena);
+    semaphore.dispose();
+  });
 
   it.each([
     ['and another waits', 'acquire', 1],
@@ -245,27 +242,24 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
     expect(memory.cells).toBe(0);
   });
 
-  it.each(['asleep', 'enqueue', 'acquire', 'promise'] as const)(
-    'at its end (%s) leaves no trace',
-    async (step) => {
-      const semaphore = taken(1, { arena });
-      const front = watch(semaphore.acquireAsync(), 0);
-      await turn();
-      const ticket = memory.long(semaphore.handle.address + TICKET);
-      const dying = recruit(arena);
-      if (step === 'asleep') await park(semaphore, dying, 3);
-      else if (step === 'promise') await promise(semaphore, dying, 3, 3);
-      else await stop(semaphore, dying, step, 3);
-      expect(memory.long(semaphore.handle.address + TICKET)).toBeGreaterThan(ticket);
-      await dying.kill();
-      expect(memory.long(semaphore.handle.address + TICKET)).toBe(ticket);
-      expect(memory.standing).toEqual([at('WAITING')]);
-      semaphore.release();
-      await reactions();
-      expect(front.state).toBe('fulfilled');
-      semaphore.dispose();
-    },
-  );
+  it.each(['asleep', 'enqueue', 'acquire', 'promise'] as const)('at its end (%s) leaves no trace', async (step) => {
+    const semaphore = taken(1, { arena });
+    const front = watch(semaphore.acquireAsync(), 0);
+    await turn();
+    const ticket = memory.long(semaphore.handle.address + TICKET);
+    const dying = recruit(arena);
+    if (step === 'asleep') await park(semaphore, dying, 3);
+    else if (step === 'promise') await promise(semaphore, dying, 3, 3);
+    else await stop(semaphore, dying, step, 3);
+    expect(memory.long(semaphore.handle.address + TICKET)).toBeGreaterThan(ticket);
+    await dying.kill();
+    expect(memory.long(semaphore.handle.address + TICKET)).toBe(ticket);
+    expect(memory.standing).toEqual([at('WAITING')]);
+    semaphore.release();
+    await reactions();
+    expect(front.state).toBe('fulfilled');
+    semaphore.dispose();
+  });
 
   it('with a time-out behaves like one without', async () => {
     const semaphore = taken(1, { arena });

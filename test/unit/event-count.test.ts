@@ -41,9 +41,7 @@ describe('EventCount', () => {
 
   it('awaits bigints alone, up to 2 ** 62', () => {
     const count = new EventCount();
-    expect(() => count.await(0 as never)).toThrow(
-      new TypeError('EventCount.await: value must be a bigint, got 0'),
-    );
+    expect(() => count.await(0 as never)).toThrow(new TypeError('EventCount.await: value must be a bigint, got 0'));
     expect(() => count.await(2n ** 62n + 1n)).toThrow(RangeError);
   });
 
@@ -59,13 +57,9 @@ describe('EventCount', () => {
   it('is no semaphore', () => {
     const arena = new Arena();
     const { handle } = new TicketSemaphore(1, { arena });
-    expect(() => EventCount.from(handle as never)).toThrow(
-      'must be of a EventCount, but it is of a TicketSemaphore',
-    );
+    expect(() => EventCount.from(handle as never)).toThrow('must be of a EventCount, but it is of a TicketSemaphore');
     expect(() => new EventCount(null as never)).toThrow(TypeError);
-    expect(() => new EventCount({ spin: -1 })).toThrow(
-      'EventCount: spin must be an integer from 0 to 1000000',
-    );
+    expect(() => new EventCount({ spin: -1 })).toThrow('EventCount: spin must be an integer from 0 to 1000000');
   });
 });
 

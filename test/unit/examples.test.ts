@@ -17,15 +17,13 @@ describe('examples', () => {
   const says: Record<string, RegExp> = {
     'bounded-buffer.mjs': /^the items put in add up to 10100, and those taken out to 10100\n$/,
     'bounded-pool.mjs': /^40 queries, at most [1-3] connections open at once\n$/,
-    'from-async-mutex.mjs':
-      /^async-mutex, one thread: 20\ntaketurns, one thread: 20\ntaketurns, three threads: 60\n$/,
+    'from-async-mutex.mjs': /^async-mutex, one thread: 20\ntaketurns, one thread: 20\ntaketurns, three threads: 60\n$/,
     'main-thread.mjs': /^the worker has passed the turn on\n$/,
     'p0514-locks.mjs': /^(\w+lock: counted to 8000\n){3}$/,
     'piscina-memory.mjs': /^10 jobs of 3900 MB in all: never more than there is\n$/,
     'readers-writer.mjs': /^50 writes, 0 torn reads\n$/,
     'ring-buffer.mjs': /^2000 items taken, 0 out of order\n$/,
-    'stop-cleanly.mjs':
-      /^exit codes 0 0 0\nevery job that was begun is finished\n0 waiting, 1 permit free\n$/,
+    'stop-cleanly.mjs': /^exit codes 0 0 0\nevery job that was begun is finished\n0 waiting, 1 permit free\n$/,
   };
   // The browser example serves until it is ended; package-tests/test/browser-example.test.ts runs it.
   const servers = ['browser.mjs'];

@@ -201,9 +201,7 @@ describe('from refuses', () => {
     const { handle } = new Semaphore(1);
     for (const off of [2 ** 32, -(2 ** 32)]) {
       expect(() => Semaphore.from({ ...handle, address: handle.address + off })).toThrow(/disposed|damaged/);
-      expect(() => Semaphore.from({ ...handle, generation: handle.generation + off })).toThrow(
-        /disposed|damaged/,
-      );
+      expect(() => Semaphore.from({ ...handle, generation: handle.generation + off })).toThrow(/disposed|damaged/);
     }
   });
 

@@ -41,25 +41,21 @@ describe.each(NAMES.map((name, kind) => [name, kind] as const))('the hash %s', (
     }
   });
 
-  it.each([1, 2, 4, PAGE, SLOTS])(
-    'meets each of %i slots equally often, wherever a row of tickets begins',
-    (of) => {
-      const each = name === 'paired' ? 2 : 1;
-      for (const semaphore of semaphores) {
-        for (const start of STARTS) {
-          // A pair is kept whole, or its slot would appear at both ends of the row.
-          const first = name === 'paired' ? start & ~1n : start;
-          const met = new Map<number, number>();
-          for (const slot of slots(kind, semaphore, first, each * of, of))
-            met.set(slot, (met.get(slot) ?? 0) + 1);
-          expect(met.size).toBe(of);
-          expect(Math.max(...met.keys())).toBe(of - 1);
-          expect(new Set(met.values())).toEqual(new Set([each]));
-          if (name === 'paired') expect(new Set(slots(kind, semaphore, start, each * of, of)).size).toBe(of);
-        }
+  it.each([1, 2, 4, PAGE, SLOTS])('meets each of %i slots equally often, wherever a row of tickets begins', (of) => {
+    const each = name === 'paired' ? 2 : 1;
+    for (const semaphore of semaphores) {
+      for (const start of STARTS) {
+        // A pair is kept whole, or its slot would appear at both ends of the row.
+        const first = name === 'paired' ? start & ~1n : start;
+        const met = new Map<number, number>();
+        for (const slot of slots(kind, semaphore, first, each * of, of)) met.set(slot, (met.get(slot) ?? 0) + 1);
+        expect(met.size).toBe(of);
+        expect(Math.max(...met.keys())).toBe(of - 1);
+        expect(new Set(met.values())).toEqual(new Set([each]));
+        if (name === 'paired') expect(new Set(slots(kind, semaphore, start, each * of, of)).size).toBe(of);
       }
-    },
-  );
+    }
+  });
 
   it('keeps tickets in a row off one line and its neighbours', () => {
     for (const semaphore of semaphores) {
@@ -107,9 +103,7 @@ it('mixed separates two semaphores whose tickets advance together, where the mul
   const worst = (kind: number): number => {
     const mine = slots(kind, a, 0n, SLOTS);
     const theirs = slots(kind, b, 0n, SLOTS);
-    return Math.max(
-      ...mine.map((_, lag) => mine.filter((slot, i) => slot === theirs[(i + lag) % SLOTS]).length),
-    );
+    return Math.max(...mine.map((_, lag) => mine.filter((slot, i) => slot === theirs[(i + lag) % SLOTS]).length));
   };
   expect(worst(0)).toBe(SLOTS);
   expect(worst(4)).toBeLessThanOrEqual(SLOTS / 16);
@@ -119,9 +113,7 @@ describe.each([TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore
   it('names the hashes in the error for a wrong one', () => {
     const arena = new Arena({ slots: 4 });
     expect(() => new Kind(1, { arena, hash: 'grey' as never })).toThrow(
-      new RangeError(
-        `${Kind.name}: hash must be "multiplier" or "paired" or "orbit" or "gray" or "mixed", got "grey"`,
-      ),
+      new RangeError(`${Kind.name}: hash must be "multiplier" or "paired" or "orbit" or "gray" or "mixed", got "grey"`),
     );
     expect(() => new Kind(1, { arena, hash: 1 as never })).toThrow(TypeError);
     expect(arena.stats().objects.used).toBe(0);

@@ -189,9 +189,7 @@ describe('stats', () => {
     await until(() => arena.stats().threads.filter(({ longestWait }) => longestWait >= 10).length === 2);
     const { threads, waiting, longestWait } = arena.stats();
     const workers = threads.filter(({ blocked }) => blocked);
-    expect(workers.map((worker) => worker.threadId).sort()).toEqual(
-      crowd.map(({ worker }) => worker.threadId).sort(),
-    );
+    expect(workers.map((worker) => worker.threadId).sort()).toEqual(crowd.map(({ worker }) => worker.threadId).sort());
     expect(waiting).toBe(2);
     expect(longestWait).toBe(Math.max(...threads.map((each) => each.longestWait)));
     const promise = semaphore.acquireAsync();

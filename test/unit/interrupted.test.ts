@@ -93,9 +93,7 @@ describe('after an interrupted wait for a mutex', () => {
     Object.assign(globalThis, { interrupted: held });
     expect(() => runInThisContext('interrupted.lock()', { timeout: 50 })).toThrow(/execution timed out/);
     // If the core still took the thread for asleep, it would never wake up again.
-    expect(() => runInThisContext('interrupted.lock({ timeout: 20 })', { timeout: 10_000 })).toThrow(
-      TimeoutError,
-    );
+    expect(() => runInThisContext('interrupted.lock({ timeout: 20 })', { timeout: 10_000 })).toThrow(TimeoutError);
     expect(held.waiting).toBe(0);
     other.unlock();
   });

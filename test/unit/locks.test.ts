@@ -43,9 +43,7 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
   it('cannot be taken while another thread holds it', async () => {
     const lock = new Class();
     lock.lock();
-    await expect(member().run('misuse-lock', { handle: lock.handle })).rejects.toThrow(
-      'does not hold the lock',
-    );
+    await expect(member().run('misuse-lock', { handle: lock.handle })).rejects.toThrow('does not hold the lock');
     expect(() => lock.lock()).toThrow('holds the lock already');
     lock.unlock();
     await expect(member().run('misuse-lock', { handle: lock.handle })).rejects.toThrow('the lock was free');
@@ -85,9 +83,7 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
       new TypeError(`${kind}.from: handle must be of a ${kind}, but it is of a TicketSemaphore`),
     );
     expect(() => Class.from({ ...handle, kind } as never)).toThrow(/the object there is of another kind/);
-    expect(() => Class.from(5 as never)).toThrow(
-      `${kind}.from: handle must be the handle of a ${kind}, got 5`,
-    );
+    expect(() => Class.from(5 as never)).toThrow(`${kind}.from: handle must be the handle of a ${kind}, got 5`);
   });
 
   it('refuses bad options', () => {
@@ -96,9 +92,7 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
         new RangeError(`${kind}: spin must be an integer from 0 to 1000000, got ${spin}`),
       );
     expect(() => new Class({ spin: '1' as never })).toThrow(TypeError);
-    expect(() => new Class(null as never)).toThrow(
-      new TypeError(`${kind}: options must be an object, got null`),
-    );
+    expect(() => new Class(null as never)).toThrow(new TypeError(`${kind}: options must be an object, got null`));
   });
 
   it('is closed by dispose, for every library object of it', () => {

@@ -134,28 +134,25 @@ describe('a worker that aborts in an exit handler', () => {
 });
 
 describe('a worker that is killed', () => {
-  it.each(['first', 'second', 'last'])(
-    'while it waits, %s in line: the others get the lock',
-    async (place) => {
-      const arena = new Arena();
-      const mutex = new Mutex({ arena });
-      mutex.lock();
-      const dying = recruit(arena);
-      const [behind, ahead] = [new Member(), new Member()];
-      const others: Promise<boolean>[] = [];
-      if (place !== 'first') others.push(...(await park(mutex, ahead)));
-      if (place === 'last') others.push(...(await park(mutex, behind)));
-      await park(mutex, dying);
-      if (place !== 'last') others.push(...(await park(mutex, behind)));
-      const left = mutex.waiting - 1;
-      await dying.kill();
-      await until(() => mutex.waiting === left, 'it waits no more');
-      mutex.unlock();
-      expect(await Promise.all(others)).toEqual(others.map(() => true));
-      expectFree(mutex, 0);
-      await Promise.all([ahead.kill(), behind.kill()]);
-    },
-  );
+  it.each(['first', 'second', 'last'])('while it waits, %s in line: the others get the lock', async (place) => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const dying = recruit(arena);
+    const [behind, ahead] = [new Member(), new Member()];
+    const others: Promise<boolean>[] = [];
+    if (place !== 'first') others.push(...(await park(mutex, ahead)));
+    if (place === 'last') others.push(...(await park(mutex, behind)));
+    await park(mutex, dying);
+    if (place !== 'last') others.push(...(await park(mutex, behind)));
+    const left = mutex.waiting - 1;
+    await dying.kill();
+    await until(() => mutex.waiting === left, 'it waits no more');
+    mutex.unlock();
+    expect(await Promise.all(others)).toEqual(others.map(() => true));
+    expectFree(mutex, 0);
+    await Promise.all([ahead.kill(), behind.kill()]);
+  });
 
   it('as the owner: tryLock and a thread that waits learn of it, too', async () => {
     const arena = new Arena();

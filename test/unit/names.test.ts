@@ -27,21 +27,7 @@ describe('open', () => {
   });
 
   it('tells names apart by every byte, and by length', () => {
-    const names = [
-      'a',
-      'A',
-      'aa',
-      'a\0',
-      '\0a',
-      '\0',
-      'ä',
-      'a\u0308',
-      ' a',
-      'toString',
-      '__proto__',
-      '🙂',
-      '🙃',
-    ];
+    const names = ['a', 'A', 'aa', 'a\0', '\0a', '\0', 'ä', 'a\u0308', ' a', 'toString', '__proto__', '🙂', '🙃'];
     expect(new Set(names.map((name) => Semaphore.open(name, 1).handle.address)).size).toBe(names.length);
   });
 
@@ -118,15 +104,12 @@ describe('open refuses', () => {
 });
 
 describe('open accepts', () => {
-  it.each(['x', 'x'.repeat(108), 'ä'.repeat(54), '🙂'.repeat(27)])(
-    'the shortest and longest names: %s',
-    (name) => {
-      const semaphore = Semaphore.open(name, 1);
-      expect(Semaphore.open(name).handle.address).toBe(semaphore.handle.address);
-      // A name that is one character shorter is another name.
-      if (name.length > 2) expect(() => Semaphore.open(name.slice(0, -2))).toThrow(/nothing of that name/);
-    },
-  );
+  it.each(['x', 'x'.repeat(108), 'ä'.repeat(54), '🙂'.repeat(27)])('the shortest and longest names: %s', (name) => {
+    const semaphore = Semaphore.open(name, 1);
+    expect(Semaphore.open(name).handle.address).toBe(semaphore.handle.address);
+    // A name that is one character shorter is another name.
+    if (name.length > 2) expect(() => Semaphore.open(name.slice(0, -2))).toThrow(/nothing of that name/);
+  });
 });
 
 describe('after dispose', () => {

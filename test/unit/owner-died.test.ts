@@ -55,10 +55,7 @@ describe('the thread that learns that an owner died', () => {
     ['acquire with a time-out of 0', (semaphore: Semaphore) => semaphore.acquire(1, { timeout: 0 })],
     ['tryAcquire', (semaphore: Semaphore) => semaphore.tryAcquire()],
     ['acquireAsync', (semaphore: Semaphore) => semaphore.acquireAsync()],
-    [
-      'acquireAsync with a time-out of 0',
-      (semaphore: Semaphore) => semaphore.acquireAsync(1, { timeout: 0 }),
-    ],
+    ['acquireAsync with a time-out of 0', (semaphore: Semaphore) => semaphore.acquireAsync(1, { timeout: 0 })],
     [
       'acquireAsync with a signal',
       (semaphore: Semaphore) => semaphore.acquireAsync(1, { signal: new AbortController().signal }),

@@ -139,9 +139,7 @@ describe('14: the comparison is that of the bits that Atomics load', () => {
 
   it('bad arguments are errors', () => {
     const words = make(Int8Array, 0);
-    expect(() => atomicTryWait(words, 0, 128)).toThrow(
-      'old must be a value that a Int8Array can hold, got 128',
-    );
+    expect(() => atomicTryWait(words, 0, 128)).toThrow('old must be a value that a Int8Array can hold, got 128');
     expect(() => atomicTryWait(make(Float32Array, 0), 0, 0.1)).toThrow(RangeError);
     expect(() => atomicTryWait(words, 0, 0n as never)).toThrow(TypeError);
     expect(() => atomicTryWait(make(BigInt64Array, 0n), 0, 0)).toThrow(/old must be a bigint/);

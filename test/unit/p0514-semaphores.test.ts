@@ -16,10 +16,7 @@ const arenaOf = (semaphore: { handle: { arena: Parameters<typeof Arena.from>[0] 
 async function waiting(semaphore: BinarySemaphore | CountingSemaphore, count: number): Promise<void> {
   const { address } = semaphore.handle;
   const memory = new Memory(arenaOf(semaphore));
-  await until(
-    () => memory.long(address + at('O_COUNTER')) >> 32n === BigInt(count),
-    `${count} are counted as waiting`,
-  );
+  await until(() => memory.long(address + at('O_COUNTER')) >> 32n === BigInt(count), `${count} are counted as waiting`);
   await until(
     () =>
       memory.long(address + at('TICKET')) - memory.long(address + at('GRANT')) === BigInt(count) &&
@@ -36,9 +33,7 @@ describe('1, 2: count_type and max', () => {
 
   it('a greater value is a RangeError, where the paper leaves it undefined, and nothing has changed', () => {
     const binary = new BinarySemaphore(1);
-    expect(() => binary.signal()).toThrow(
-      /BinarySemaphore.signal: 1 more .* greater than 1 \(its max\); it is 1/,
-    );
+    expect(() => binary.signal()).toThrow(/BinarySemaphore.signal: 1 more .* greater than 1 \(its max\); it is 1/);
     expect(binary.value).toBe(1);
     const counting = new CountingSemaphore(CountingSemaphore.max - 1);
     expect(() => counting.signal(2)).toThrow(RangeError);
@@ -58,9 +53,7 @@ describe('3: constructors', () => {
   });
 
   it('refuse a value out of range', () => {
-    expect(() => new BinarySemaphore(2)).toThrow(
-      'BinarySemaphore: desired must be an integer from 0 to 1, got 2',
-    );
+    expect(() => new BinarySemaphore(2)).toThrow('BinarySemaphore: desired must be an integer from 0 to 1, got 2');
     expect(() => new CountingSemaphore(-1)).toThrow(RangeError);
     expect(() => new CountingSemaphore('1' as never)).toThrow(TypeError);
     expect(() => new CountingSemaphore(1, { spin: -1 })).toThrow(RangeError);
@@ -166,9 +159,7 @@ describe('7.2: signal all', () => {
     const log = new Int32Array(new SharedArrayBuffer(4 * 4));
     const waits = [];
     for (let entry = 0; entry < 3; entry++) {
-      waits.push(
-        watch(crowd[entry]?.run('call', { handle, method: 'wait', log, entry }) as Promise<void>, entry),
-      );
+      waits.push(watch(crowd[entry]?.run('call', { handle, method: 'wait', log, entry }) as Promise<void>, entry));
       await waiting(semaphore, entry + 1);
     }
     semaphore.signal(2);
@@ -185,9 +176,7 @@ describe('7.3: signal one', () => {
   it('unblocks one, though the value would suffice for two; the rest is left for later requests', async () => {
     const semaphore = new CountingSemaphore();
     const { handle } = semaphore;
-    const waits = crowd
-      .slice(0, 2)
-      .map((member, i) => watch(member.run('call', { handle, method: 'wait' }), i));
+    const waits = crowd.slice(0, 2).map((member, i) => watch(member.run('call', { handle, method: 'wait' }), i));
     await waiting(semaphore, 2);
     semaphore.signal(2, Notify.one);
     await until(() => waits.some(({ state }) => state === 'fulfilled'), 'one is through');
@@ -203,9 +192,7 @@ describe('7: signal none', () => {
   it('unblocks no waiter; a later signal unblocks two', async () => {
     const semaphore = new CountingSemaphore();
     const { handle } = semaphore;
-    const waits = crowd
-      .slice(0, 2)
-      .map((member, i) => watch(member.run('call', { handle, method: 'wait' }), i));
+    const waits = crowd.slice(0, 2).map((member, i) => watch(member.run('call', { handle, method: 'wait' }), i));
     await waiting(semaphore, 2);
     semaphore.signal(1, Notify.none);
     await waiting(semaphore, 2);
@@ -328,22 +315,19 @@ describe('19: timed waits', () => {
 });
 
 describe('threads that end', () => {
-  it.each(['wait', 'waitAsync'])(
-    'in %s are counted no more: a signal is for the remaining waiters',
-    async (way) => {
-      const semaphore = new CountingSemaphore();
-      const { handle } = semaphore;
-      const memory = new Memory(arenaOf(semaphore));
-      const member = new Member();
-      arenaOf(semaphore).watch(member.worker);
-      member.run('call', { handle, method: way });
-      await waiting(semaphore, 1);
-      await member.kill();
-      await until(() => memory.long(handle.address + at('O_COUNTER')) === 0n, 'it is counted no more');
-      semaphore.signal();
-      expect(semaphore.value).toBe(1);
-    },
-  );
+  it.each(['wait', 'waitAsync'])('in %s are counted no more: a signal is for the remaining waiters', async (way) => {
+    const semaphore = new CountingSemaphore();
+    const { handle } = semaphore;
+    const memory = new Memory(arenaOf(semaphore));
+    const member = new Member();
+    arenaOf(semaphore).watch(member.worker);
+    member.run('call', { handle, method: way });
+    await waiting(semaphore, 1);
+    await member.kill();
+    await until(() => memory.long(handle.address + at('O_COUNTER')) === 0n, 'it is counted no more');
+    semaphore.signal();
+    expect(semaphore.value).toBe(1);
+  });
 });
 
 describe.each([
@@ -367,8 +351,6 @@ describe.each([
     });
     expect(scores).toEqual(crowd.map(() => ({ taken: rounds, tooMany: 0 })));
     expect(semaphore.value).toBe(permits);
-    expect(new Memory(arenaOf(semaphore)).long(semaphore.handle.address + at('O_COUNTER'))).toBe(
-      BigInt(permits),
-    );
+    expect(new Memory(arenaOf(semaphore)).long(semaphore.handle.address + at('O_COUNTER'))).toBe(BigInt(permits));
   });
 });

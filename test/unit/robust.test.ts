@@ -70,10 +70,7 @@ describe('a robust semaphore', () => {
     ['tryAcquire', (semaphore: Semaphore) => semaphore.tryAcquire(2)],
     ['acquireAsync', (semaphore: Semaphore) => semaphore.acquireAsync(2)],
     ['acquireAsync with a time-out', (semaphore: Semaphore) => semaphore.acquireAsync(2, { timeout: 1000 })],
-    [
-      'acquireAsync with a time-out of 0',
-      (semaphore: Semaphore) => semaphore.acquireAsync(2, { timeout: 0 }),
-    ],
+    ['acquireAsync with a time-out of 0', (semaphore: Semaphore) => semaphore.acquireAsync(2, { timeout: 0 })],
     ['hold', (semaphore: Semaphore) => semaphore.hold(2)],
     ['holdAsync', (semaphore: Semaphore) => semaphore.holdAsync(2)],
   ] as [string, (semaphore: Semaphore) => unknown][])('counts what a thread holds: %s', async (_, take) => {
@@ -105,10 +102,7 @@ describe('a robust semaphore', () => {
     expect(semaphore.waiting).toBe(2);
     semaphore.release(3);
     // A promise is granted by a task of its thread's event loop, at a moment that no test can know.
-    await until(
-      () => held(semaphore).join() === '2,2,2' && here.state === 'fulfilled',
-      'each of three has two',
-    );
+    await until(() => held(semaphore).join() === '2,2,2' && here.state === 'fulfilled', 'each of three has two');
     expect(semaphore.inspect()).toMatchObject({ out: 6, waiting: 0 });
     await member().run('release', { handle, permits: [2] });
     await other().run('release', { handle, times: 2 });
@@ -142,38 +136,33 @@ describe('a robust semaphore', () => {
   it.each([
     ['nobody waits', 0],
     ['others wait', 2],
-  ])(
-    'can be released only by the thread that holds it, and nothing has changed when %s',
-    async (_, waiters) => {
-      const arena = new Arena();
-      const memory = new Memory(arena);
-      const semaphore = robust(3, { arena });
-      const { handle } = semaphore;
-      await hold(semaphore, member(), 2);
-      semaphore.acquire();
-      const promises = upTo(waiters).map(() => watch(semaphore.acquireAsync(), 0));
-      await turn();
-      const words = () => [TICKET, GRANT].map((word) => memory.long(handle.address + word));
-      const before = [...words(), semaphore.waiting, semaphore.available];
-      const refused = (holds: number, permits: number) => ({
-        name: 'RangeError',
-        message:
-          `Semaphore.release: this thread holds ${holds} permits of the semaphore, got ${permits}. ` +
-          'A robust semaphore is released by the thread that holds its permits',
-      });
-      expect(await failure(() => semaphore.release(2))).toMatchObject(refused(1, 2));
-      expect(await failure(() => other().run('release', { handle }))).toMatchObject(refused(0, 1));
-      expect(await failure(() => member().run('release', { handle, permits: [3] }))).toMatchObject(
-        refused(2, 3),
-      );
-      expect([...words(), semaphore.waiting, semaphore.available]).toEqual(before);
-      expect(held(semaphore).toSorted()).toEqual([1, 2]);
-      await member().run('release', { handle, permits: [2] });
-      await until(() => promises.every(({ state }) => state === 'fulfilled'), 'they are in');
-      expect(held(semaphore)).toEqual([1 + waiters]);
-      expect(semaphore.available).toBe(2 - waiters);
-    },
-  );
+  ])('can be released only by the thread that holds it, and nothing has changed when %s', async (_, waiters) => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    const semaphore = robust(3, { arena });
+    const { handle } = semaphore;
+    await hold(semaphore, member(), 2);
+    semaphore.acquire();
+    const promises = upTo(waiters).map(() => watch(semaphore.acquireAsync(), 0));
+    await turn();
+    const words = () => [TICKET, GRANT].map((word) => memory.long(handle.address + word));
+    const before = [...words(), semaphore.waiting, semaphore.available];
+    const refused = (holds: number, permits: number) => ({
+      name: 'RangeError',
+      message:
+        `Semaphore.release: this thread holds ${holds} permits of the semaphore, got ${permits}. ` +
+        'A robust semaphore is released by the thread that holds its permits',
+    });
+    expect(await failure(() => semaphore.release(2))).toMatchObject(refused(1, 2));
+    expect(await failure(() => other().run('release', { handle }))).toMatchObject(refused(0, 1));
+    expect(await failure(() => member().run('release', { handle, permits: [3] }))).toMatchObject(refused(2, 3));
+    expect([...words(), semaphore.waiting, semaphore.available]).toEqual(before);
+    expect(held(semaphore).toSorted()).toEqual([1, 2]);
+    await member().run('release', { handle, permits: [2] });
+    await until(() => promises.every(({ state }) => state === 'fulfilled'), 'they are in');
+    expect(held(semaphore)).toEqual([1 + waiters]);
+    expect(semaphore.available).toBe(2 - waiters);
+  });
 
   it('has a max, as others do', async () => {
     const semaphore = robust(1, { max: 2 });

@@ -47,8 +47,7 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
   it('ends where another number of permits is asked for', async () => {
     const semaphore = new Semaphore(0, { arena });
     const log: number[] = [];
-    for (const [i, permits] of [1, 1, 2, 2, 1, 3, 3, 3].entries())
-      watch(semaphore.acquireAsync(permits), i, log);
+    for (const [i, permits] of [1, 1, 2, 2, 1, 3, 3, 3].entries()) watch(semaphore.acquireAsync(permits), i, log);
     expect(memory.standing).toHaveLength(4);
     expect(semaphore.waiting).toBe(8);
     await turn();

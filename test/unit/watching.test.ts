@@ -29,9 +29,7 @@ describe('Arena.watch', () => {
     ['something that cannot be listened to', { threadId: 1, once: true }, 'got an object (Object)'],
   ])('refuses %s', (_, worker, got) => {
     const arena = new Arena();
-    expect(() => arena.watch(worker as never)).toThrow(
-      new TypeError(`Arena.watch: worker must be a worker, ${got}`),
-    );
+    expect(() => arena.watch(worker as never)).toThrow(new TypeError(`Arena.watch: worker must be a worker, ${got}`));
   });
 
   it('refuses a worker that has ended', async () => {
@@ -160,11 +158,7 @@ describe('Arena.reap', () => {
     [null, TypeError, ' must be the handle of a thread (arena.thread), got null'],
     [3, TypeError, ' must be the handle of a thread (arena.thread), got 3'],
     ['Thread', TypeError, ' must be the handle of a thread (arena.thread), got "Thread"'],
-    [
-      { kind: undefined },
-      TypeError,
-      ' must be the handle of a thread (arena.thread), got an object (Object)',
-    ],
+    [{ kind: undefined }, TypeError, ' must be the handle of a thread (arena.thread), got an object (Object)'],
     [[1, 1], TypeError, ' must be the handle of a thread (arena.thread), got an array'],
     [{ kind: 'Arena' }, TypeError, ' must be the handle of a thread (arena.thread), got an object (Object)'],
     [{ arena: 5n }, TypeError, ' is of another arena'],

@@ -38,16 +38,8 @@ export function addHandOver(bench: Command): void {
     .description(
       'from unlock to lock: how long a waiter takes to have the lock, and the processor time that a wait takes',
     )
-    .option(
-      '--computing <µs>',
-      `lengths of a section whose holder computes (default: ${COMPUTING})`,
-      readMicroseconds,
-    )
-    .option(
-      '--sleeping <ms>',
-      `lengths of a section whose holder sleeps (default: ${SLEEPING})`,
-      readMilliseconds,
-    )
+    .option('--computing <µs>', `lengths of a section whose holder computes (default: ${COMPUTING})`, readMicroseconds)
+    .option('--sleeping <ms>', `lengths of a section whose holder sleeps (default: ${SLEEPING})`, readMilliseconds)
     .option(
       '--trials <trials>',
       `hand-overs per section and run, fewer of those longer than half a millisecond (default: ${FULL.trials})`,
@@ -58,11 +50,7 @@ export function addHandOver(bench: Command): void {
       readRows(HAND_OVERS, text),
     )
     .option('--list', 'print the names of the rows and do nothing else')
-    .option(
-      '--json <file>',
-      'write everything measured here (default: bench/results/hand-over.json)',
-      readFile,
-    )
+    .option('--json <file>', 'write everything measured here (default: bench/results/hand-over.json)', readFile)
     .option('--quick', `a short form: ${QUICK.runs} run of ${QUICK.trials} trials`)
     .option('--no-native', 'leave out the rows in C++')
     .action(act);
@@ -74,9 +62,7 @@ async function act(given: Given, command: Command): Promise<void> {
   const { computing = COMPUTING, sleeping = SLEEPING, trials = usual.trials, runs = usual.runs } = given;
   const rows = (given.rows ?? HAND_OVERS).filter(({ kind }) => given.native || kind === 'script');
   if (rows.length === 0) {
-    command.error(
-      "error: options '--rows' and '--no-native' together leave no row. Allowed: at least one row.",
-    );
+    command.error("error: options '--rows' and '--no-native' together leave no row. Allowed: at least one row.");
   }
   const sections: Section[] = [
     ...computing.map((microseconds) => ({ by: 'computing' as const, microseconds })),

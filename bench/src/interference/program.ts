@@ -44,9 +44,7 @@ async function turnsPerSecond(pairs: number, own: boolean): Promise<number> {
   return rate;
 }
 
-console.log(
-  '| pairs | one table, turns/s | own semaphores, turns/s | ratio |\n| ---: | ---: | ---: | ---: |',
-);
+console.log('| pairs | one table, turns/s | own semaphores, turns/s | ratio |\n| ---: | ---: | ---: | ---: |');
 for (const pairs of [1, 2, 4, 8, 16]) {
   const medians: number[] = [];
   for (const own of [false, true]) {

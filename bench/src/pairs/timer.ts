@@ -52,8 +52,7 @@ async function pair(
       run(PAIRS);
     });
   }
-  const subject =
-    name === CALLS_FLOOR ? new (await import('./floor.js')).TwoCalls() : await made(benchmark, name);
+  const subject = name === CALLS_FLOOR ? new (await import('./floor.js')).TwoCalls() : await made(benchmark, name);
   const { enter, leave } = TURNS[workload];
   return time(seconds, PAIRS, () => {
     for (let i = 0; i < PAIRS; i++) {

@@ -108,9 +108,7 @@ function futileTable(results: Results): string[] {
   const measured = cells(results);
   const table = makeTable(['row', ...counts.flatMap((threads) => [counted(threads), 'min–max'])]);
   for (const { name, hash } of results.rows) {
-    const row = counts.map((threads) =>
-      measured.find((cell) => cell.row === name && cell.threads === threads),
-    );
+    const row = counts.map((threads) => measured.find((cell) => cell.row === name && cell.threads === threads));
     if (hash || row.every((cell) => cell === undefined || Number.isNaN(cell.futile.median))) continue;
     const columns = row.flatMap((cell) =>
       cell ? [share(cell.futile.median), `${share(cell.futile.min)}–${share(cell.futile.max)}`] : ['', ''],
@@ -179,11 +177,7 @@ function releaseTable({ releases = [] }: Results): string {
 }
 
 /** Returns the targets, each row's figure beside them, and whether the row reaches them. */
-export function targetTable(
-  heading: string,
-  all: readonly Target[],
-  shown: (value: number) => string,
-): string[] {
+export function targetTable(heading: string, all: readonly Target[], shown: (value: number) => string): string[] {
   const subjects = [...(all[0]?.found.keys() ?? [])];
   const table = makeTable(['to reach', '', ...subjects]);
   for (const target of all) {
@@ -192,9 +186,7 @@ export function targetTable(
     table.push([
       target.what,
       `${target.bound} ${target.wanted}`,
-      ...values.map((value) =>
-        Number.isNaN(value) ? '' : `${shown(value)} ${met(target, value) ? 'yes' : 'no'}`,
-      ),
+      ...values.map((value) => (Number.isNaN(value) ? '' : `${shown(value)} ${met(target, value) ? 'yes' : 'no'}`)),
     ]);
   }
   return table.length > 0 ? [`${heading}, from the medians of this run\n${table.toString()}`] : [];
@@ -215,10 +207,7 @@ export function skippedLines({ skipped }: Pick<Results, 'skipped'>): string[] {
 function byRow(timings: readonly Timing[]): Map<string, Spread> {
   const rows = [...new Set(timings.map(({ row }) => row))];
   return new Map(
-    rows.map((name) => [
-      name,
-      spread(timings.filter(({ row }) => row === name).map((timing) => timing.nanoseconds)),
-    ]),
+    rows.map((name) => [name, spread(timings.filter(({ row }) => row === name).map((timing) => timing.nanoseconds))]),
   );
 }
 

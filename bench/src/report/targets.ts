@@ -48,20 +48,13 @@ function semaphoreTargets(results: Results): Target[] {
   const many = /^v20\b/.test(String(results.environment.node)) ? 0.4 : 0.6;
 
   return [
-    target('uncontended pair / sem_t', '<=', 1, (row) =>
-      listings(row) ? Number.NaN : pair(row) / pair('sem_t'),
-    ),
+    target('uncontended pair / sem_t', '<=', 1, (row) => (listings(row) ? Number.NaN : pair(row) / pair('sem_t'))),
     target(`uncontended pair of ${LISTINGS.join(', ')} / sem_t`, '<=', 1.2, (row) =>
       listings(row) ? pair(row) / pair('sem_t') : Number.NaN,
     ),
     target('uncontended pair / two locked instructions in wasm', '<=', 1.6, (row) => pair(row) / pair(FLOOR)),
     overTwa(2, 0.5),
-    target(
-      `slowest tenth at 2 threads / median of ${TWA}`,
-      '>=',
-      0.3,
-      (row) => slowest(row, 2) / throughput(TWA, 2),
-    ),
+    target(`slowest tenth at 2 threads / median of ${TWA}`, '>=', 0.3, (row) => slowest(row, 2) / throughput(TWA, 2)),
     overTwa(3, 0.3),
     overTwa(4, 0.3),
     overTwa(8, 0.6),
@@ -90,12 +83,7 @@ function semaphoreTargets(results: Results): Target[] {
       outOfOrder(measured.filter((candidate) => candidate.row === row)),
     ),
     ...[16, 64].map((threads) =>
-      target(
-        `fairness at ${threads} threads`,
-        '>=',
-        0.95,
-        (row) => cell(row, threads)?.fairness.median ?? Number.NaN,
-      ),
+      target(`fairness at ${threads} threads`, '>=', 0.95, (row) => cell(row, threads)?.fairness.median ?? Number.NaN),
     ),
     ...(['uncontended', 'queued'] as const).map((shape) =>
       target(
@@ -131,12 +119,7 @@ function lockTargets(results: Results): Target[] {
       ),
     ),
     ...counts.map((threads) =>
-      target(
-        `fairness at ${threads} threads`,
-        '>=',
-        0.9,
-        (row) => cell(row, threads)?.fairness.median ?? Number.NaN,
-      ),
+      target(`fairness at ${threads} threads`, '>=', 0.9, (row) => cell(row, threads)?.fairness.median ?? Number.NaN),
     ),
     target('uncontended pair / pthread_mutex', '<=', 1.2, (row) => pair(row) / pair('pthread_mutex')),
     target('uncontended pair / sem_t', '<=', 1, (row) => pair(row) / pair('sem_t')),

@@ -104,9 +104,7 @@ const CLASSES: readonly [of: string, load: Load, hashes: readonly string[], slot
 
 export const HASHES: readonly Row[] = [
   ...CLASSES.flatMap(([of, load, hashes, slots]) =>
-    SEMAPHORES_IN_STEP.flatMap((semaphores) =>
-      hashes.map((hash) => inStep({ of, hash, slots, semaphores }, load)),
-    ),
+    SEMAPHORES_IN_STEP.flatMap((semaphores) => hashes.map((hash) => inStep({ of, hash, slots, semaphores }, load))),
   ),
   ...SEMAPHORES.filter((row) => row.kind === 'script' && row.countsWakes),
 ];

@@ -38,8 +38,7 @@ function converted(object: object): unknown[] {
   const conversion = Object.getOwnPropertySymbols(Object.getPrototypeOf(object)).find(
     (symbol) => symbol.description === 'Thread.Serialize',
   );
-  if (conversion === undefined)
-    throw new Error('this version of multithreading converts its objects differently');
+  if (conversion === undefined) throw new Error('this version of multithreading converts its objects differently');
   return (object as Record<symbol, () => unknown[]>)[conversion]?.() as unknown[];
 }
 

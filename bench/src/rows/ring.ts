@@ -37,9 +37,7 @@ export class Ring {
   }
 
   static share(): Int32Array {
-    const words = new Int32Array(
-      new SharedArrayBuffer((MOST_THREADS + 1) * STRIDE * Int32Array.BYTES_PER_ELEMENT),
-    );
+    const words = new Int32Array(new SharedArrayBuffer((MOST_THREADS + 1) * STRIDE * Int32Array.BYTES_PER_ELEMENT));
     words[wordOf(0)] = BATON;
     return words;
   }

@@ -13,11 +13,7 @@ interface SemaphoreClass {
   from(handle: never): SemaphoreLike;
 }
 
-function semaphore(
-  name: string,
-  load: () => Promise<SemaphoreClass>,
-  options?: object,
-): ScriptRow<SemaphoreLike> {
+function semaphore(name: string, load: () => Promise<SemaphoreClass>, options?: object): ScriptRow<SemaphoreLike> {
   const row: ScriptRow<SemaphoreLike> = library(name, load, (Semaphore) => new Semaphore(1, options), true);
   return counting({ ...row, releasesMany: true });
 }
@@ -34,10 +30,7 @@ interface P0514 {
 }
 
 /** Makes a row of taketurns/p0514. */
-function p0514(
-  name: string,
-  make: (module: typeof import('taketurns/p0514')) => P0514,
-): ScriptRow<SemaphoreLike> {
+function p0514(name: string, make: (module: typeof import('taketurns/p0514')) => P0514): ScriptRow<SemaphoreLike> {
   const load = async (): Promise<P0514> => make(await import('taketurns/p0514'));
   return {
     kind: 'script',

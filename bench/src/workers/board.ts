@@ -84,8 +84,7 @@ export const clock: () => number =
 export const arrival = (thread: number): number => thread * INTS;
 export const tally = (thread: number): number => thread * FLOATS;
 
-if (Math.max(BYPASSES + BANDS, PARTS) > FLOATS)
-  throw new RangeError('a tally does not fit its part of the board');
+if (Math.max(BYPASSES + BANDS, PARTS) > FLOATS) throw new RangeError('a tally does not fit its part of the board');
 
 export function makeBoard(threads: number): Board {
   const board = openBoard(new SharedArrayBuffer(THREADS_AT + 3 * threads * STRIDE), threads);

@@ -138,9 +138,7 @@ async function run(order: HostOrder): Promise<HostResult> {
     cpuSeconds: (used.user + used.system) / 1e6,
     parts: {
       seconds: ends.map((time, part) => (time - (ends[part - 1] ?? begin)) / 1000),
-      iterations: ends.map((_, part) =>
-        total(crew.map((_, thread) => parts[tally(thread) + part] as number)),
-      ),
+      iterations: ends.map((_, part) => total(crew.map((_, thread) => parts[tally(thread) + part] as number))),
     },
     ...(traced && { trace: traced }),
     ...(before &&

@@ -124,8 +124,7 @@ function apart(scene: Scene): void {
     const spare = scene.spare(t);
     if (spares.has(spare)) throw new Violation(`two threads have the element at ${spare} for their spare`);
     spares.add(spare);
-    if ((word(scene, spare) & STATE_MASK) !== constant('RESERVED'))
-      throw new Violation('a spare is not RESERVED');
+    if ((word(scene, spare) & STATE_MASK) !== constant('RESERVED')) throw new Violation('a spare is not RESERVED');
   }
 }
 
@@ -199,8 +198,7 @@ export const allocator: readonly Model[] = [
     end: (scene) => {
       const address = scene.semaphores[0];
       const life = address + constant('O_LIFE');
-      if (word(scene, life) !== 0 || word(scene, life + 4) !== 1)
-        throw new Violation('the object was not freed once');
+      if (word(scene, life) !== 0 || word(scene, life + 4) !== 1) throw new Violation('the object was not freed once');
     },
   },
   {
@@ -211,10 +209,7 @@ export const allocator: readonly Model[] = [
   },
   {
     name: 'registry, hosts',
-    programs: [
-      [call('unregister', () => [])],
-      [call('unregister', () => []), call('register', () => [HOST])],
-    ],
+    programs: [[call('unregister', () => [])], [call('unregister', () => []), call('register', () => [HOST])]],
     arena: { elements: 2, objects: 0 },
     end: hosted,
   },
@@ -244,8 +239,7 @@ export const allocator: readonly Model[] = [
     end: (scene) => {
       apart(scene);
       const used = word(scene, constant('USED_THREADS'));
-      if (used !== scene.threads)
-        throw new Violation(`${used} records are said to be in use, not ${scene.threads}`);
+      if (used !== scene.threads) throw new Violation(`${used} records are said to be in use, not ${scene.threads}`);
     },
   },
   {
@@ -256,8 +250,7 @@ export const allocator: readonly Model[] = [
     end: (scene) => {
       apart(scene);
       const used = word(scene, constant('USED_THREADS'));
-      if (used !== scene.threads)
-        throw new Violation(`${used} records are said to be in use, not ${scene.threads}`);
+      if (used !== scene.threads) throw new Violation(`${used} records are said to be in use, not ${scene.threads}`);
     },
   },
   {

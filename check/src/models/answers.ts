@@ -61,8 +61,7 @@ export const asks = (
 ): Op =>
   call(name, args, (answer, scene, t) => {
     const right = typeof expected === 'number' ? expected : expected(scene);
-    if (answer !== right)
-      throw new Violation(`${name}(${args(scene, t)}) is answered ${answer}, not ${right}`);
+    if (answer !== right) throw new Violation(`${name}(${args(scene, t)}) is answered ${answer}, not ${right}`);
   });
 
 /** In such a model nobody dies, and the end does not check what the threads leave behind. */
@@ -92,8 +91,7 @@ const waiting = (): Op => {
     },
     (answer, scene, t) => {
       // Only this thread can wake thread 1, which still sleeps.
-      if (scene.get(t, GOT + 1) === 1 && answer !== 1)
-        throw new Violation(`thread 1 waits, and ${answer} are counted`);
+      if (scene.get(t, GOT + 1) === 1 && answer !== 1) throw new Violation(`thread 1 waits, and ${answer} are counted`);
       if (answer !== 0 && answer !== 1) throw new Violation(`${answer} are counted of 1`);
       scene.set(t, GOT + 1, 0);
     },
@@ -109,8 +107,7 @@ function postTooMany(): Op {
       scene.set(t, PHASE, phase + 1);
       const answer = scene.result(t);
       if (phase === 0) scene.call(t, 'release', scene.semaphores[0], 1);
-      else if (phase === 1 && answer === MORE)
-        scene.call(t, 'finishRelease', scene.semaphores[0], 1, MORE, 0, 0);
+      else if (phase === 1 && answer === MORE) scene.call(t, 'finishRelease', scene.semaphores[0], 1, MORE, 0, 0);
       else {
         if (answer !== ADMITTED && answer !== OVER_MAX) throw new Violation(`release is answered ${answer}`);
         scene.set(t, GOT + 1, answer === ADMITTED ? 1 : 0);
@@ -176,15 +173,12 @@ export const answers: readonly Model[] = [
           () => [KIND, 2, 3, 5, 6, 1, -4, -1],
           (attachment, scene) => {
             const address = scene.objectOf(attachment);
-            if (address !== scene.regions.objects + OBJECT_SIZE)
-              throw new Violation(`an object is made at ${address}`);
+            if (address !== scene.regions.objects + OBJECT_SIZE) throw new Violation(`an object is made at ${address}`);
             for (const [name, value] of Object.entries(MADE)) {
               const is = word(scene, address + constant(name));
-              if (is !== value)
-                throw new Violation(`${name} of an object that is made is ${is}, not ${value}`);
+              if (is !== value) throw new Violation(`${name} of an object that is made is ${is}, not ${value}`);
             }
-            const held =
-              scene.regions.elements + (attachment - 1) * constant('ELEMENT_SIZE') + constant('E_HELD');
+            const held = scene.regions.elements + (attachment - 1) * constant('ELEMENT_SIZE') + constant('E_HELD');
             if (word(scene, held) !== 0) throw new Violation('who makes an object is said to hold something');
             const life = address + constant('O_LIFE');
             if (word(scene, life) >>> 24 !== 2 || word(scene, life + 4) !== GENERATION)

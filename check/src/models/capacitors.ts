@@ -122,8 +122,7 @@ function locking(letter: string, lanes: number, bound: number): Op {
       };
       const inner = (): false => call(INNER, trying ? 'ttsTryLock' : 'ttsLock', innerOf(scene));
       const refused = (): true => {
-        if (answer !== ANSWER_CLOSED && answer !== REFUSED)
-          throw new Violation(`thread ${t} is answered ${answer}`);
+        if (answer !== ANSWER_CLOSED && answer !== REFUSED) throw new Violation(`thread ${t} is answered ${answer}`);
         if (answer === ANSWER_CLOSED && !closed(scene, at))
           throw new Violation(`thread ${t} learns that the capacitor is closed`);
         scene.set(0, QUEUE, without(scene.get(0, QUEUE), t + 1));

@@ -85,8 +85,7 @@ function model(name: string, program: string, more: { buckets?: number; long?: b
       if (!scene.closed(0) && words[(scene.semaphores[0] + GRANT) >> 2] !== advanced)
         throw new Violation(`the count is not ${advanced}`);
       const tickets = (program.match(/T/g) ?? []).length;
-      if (words[(scene.semaphores[1] + TICKET) >> 2] !== tickets)
-        throw new Violation(`not ${tickets} tickets`);
+      if (words[(scene.semaphores[1] + TICKET) >> 2] !== tickets) throw new Violation(`not ${tickets} tickets`);
     },
   };
 }

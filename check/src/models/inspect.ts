@@ -94,14 +94,7 @@ const reads: readonly Model[] = [
     (from): Model => ({
       name: `inspect: a run, granted in part, from ${from}`,
       programs: [
-        [
-          arrive(3),
-          arrive(3),
-          note(),
-          asks('elementWaiting', noted(), 2),
-          post(1),
-          asks('elementWaiting', noted(), 2),
-        ],
+        [arrive(3), arrive(3), note(), asks('elementWaiting', noted(), 2), post(1), asks('elementWaiting', noted(), 2)],
       ],
       mayWait: true,
       leaves: true,
@@ -158,8 +151,7 @@ const reads: readonly Model[] = [
           'isAsleep',
           () => [2],
           (answer, scene, t) => {
-            if (scene.get(t, GOT + 1) === 1 && answer !== 1)
-              throw new Violation('thread 1 sleeps, and is said not to');
+            if (scene.get(t, GOT + 1) === 1 && answer !== 1) throw new Violation('thread 1 sleeps, and is said not to');
           },
         ),
         post(),
@@ -192,9 +184,7 @@ const reads: readonly Model[] = [
   },
   {
     name: 'inspect: since when a thread waits',
-    programs: [
-      [call('acquire', ofFirst(1)), call('enqueue', ofFirst(1, QUEUED, 0)), call('park', () => [NOW, 0])],
-    ],
+    programs: [[call('acquire', ofFirst(1)), call('enqueue', ofFirst(1, QUEUED, 0)), call('park', () => [NOW, 0])]],
     mayWait: true,
     leaves: true,
     objects: (scene) => {

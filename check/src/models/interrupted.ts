@@ -4,15 +4,7 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import {
-  ADMITTED,
-  ANSWER_FULL,
-  constant,
-  ELEMENT_SIZE,
-  FREE,
-  LIFE_STATE,
-  STATE_MASK,
-} from '../scene/layout.js';
+import { ADMITTED, ANSWER_FULL, constant, ELEMENT_SIZE, FREE, LIFE_STATE, STATE_MASK } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire } from '../scene/ops/acquire.js';
 import { call, dispose, listen } from '../scene/ops/calls.js';
@@ -33,8 +25,7 @@ const acquireIfRoom = (semaphore: number): Op => {
   const whole = acquire(1, semaphore);
   return {
     ...whole,
-    next: (scene, t) =>
-      (scene.get(t, PHASE) === 2 && scene.result(t) === ANSWER_FULL) || whole.next(scene, t),
+    next: (scene, t) => (scene.get(t, PHASE) === 2 && scene.result(t) === ANSWER_FULL) || whole.next(scene, t),
   };
 };
 
@@ -181,11 +172,7 @@ export const interrupted: readonly Model[] = [
     name: 'acquire cut short, and no element is free',
     programs: [
       [lockAsync(false), cutAcquire(1), loop(), acquireIfRoom(1)],
-      [
-        { text: 'unlock', next: (scene, t) => !unlocking(scene, t) },
-        post(2, 1),
-        call('unregister', () => []),
-      ],
+      [{ text: 'unlock', next: (scene, t) => !unlocking(scene, t) }, post(2, 1), call('unregister', () => [])],
     ],
     arena: { elements: 3, attached: 2 },
     ...LOSES,

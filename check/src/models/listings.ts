@@ -109,12 +109,7 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Lin
  * Paired tickets need more tickets in a row for that. The listings above use the first HASH_* of core/memory/layout.ts.
  */
 const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
-  const line = (
-    text: string,
-    kind: NonNullable<Line['kind']>,
-    program: string,
-    more: Partial<Line> = {},
-  ): Line => ({
+  const line = (text: string, kind: NonNullable<Line['kind']>, program: string, more: Partial<Line> = {}): Line => ({
     name: `hash ${name}: ${text}`,
     program,
     kind,

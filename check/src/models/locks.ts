@@ -90,8 +90,7 @@ interface Line {
 /** The life of a disposed object to which only the thread that made it refers (core/memory/objects.ts). */
 const DISPOSED = (3 << 24) + 1;
 
-export const digits = (list: number): number[] =>
-  [...list.toString(16)].reverse().map((d) => Number.parseInt(d, 16));
+export const digits = (list: number): number[] => [...list.toString(16)].reverse().map((d) => Number.parseInt(d, 16));
 export const without = (list: number, who: number): number =>
   digits(list)
     .filter((d) => d !== who && d !== 0)
@@ -181,8 +180,7 @@ function overtakes(scene: Scene, t: number): void {
   for (const who of digits(scene.get(0, SEGMENT))) {
     if (who === t + 1 || who === 0) break;
     const at = 8 * (who - 1) + 2 * t;
-    if (((passed >>> at) & 3) === 1)
-      throw new Violation(`thread ${who - 1} is overtaken twice by thread ${t}`);
+    if (((passed >>> at) & 3) === 1) throw new Violation(`thread ${who - 1} is overtaken twice by thread ${t}`);
     passed += 1 << at;
   }
   scene.set(0, PASSED, passed & ~(0xff << (8 * t)));
@@ -301,9 +299,7 @@ function checkFree(scene: Scene, kind: Kind): void {
   if (kind === 'tts' && (word(scene, lock) & constant('THREAD_MASK')) !== 0)
     throw new Violation('the lock is free, and its word has an owner');
   if (closed(scene, lock)) return;
-  const free = !ticketed(kind)
-    ? word(scene, lock) === 0
-    : word(scene, lock + GRANT) - word(scene, lock + TICKET) === 1;
+  const free = !ticketed(kind) ? word(scene, lock) === 0 : word(scene, lock + GRANT) - word(scene, lock + TICKET) === 1;
   if (!free) throw new Violation('nobody holds the lock at the end, and it is not free');
 }
 
@@ -325,8 +321,7 @@ function checkNodes(scene: Scene): void {
   if (scene.get(0, HOLDER) !== 0) return;
   const { elements, end } = scene.regions;
   for (let e = elements; e < end; e += ELEMENT_SIZE) {
-    if ((word(scene, e) & STATE_MASK) === BORROWED && !pooled.has(e))
-      throw new Violation('a queue node is lost');
+    if ((word(scene, e) & STATE_MASK) === BORROWED && !pooled.has(e)) throw new Violation('a queue node is lost');
   }
 }
 

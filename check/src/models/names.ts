@@ -92,8 +92,7 @@ function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, a
 function openNow(scene: Scene, name: number): void {
   const bytes = Buffer.from(`${NAMES[name]}\0\0\0`);
   const draft = scene.callNow(0, 'draftName');
-  for (let i = 0; i + 4 <= bytes.length; i += 4)
-    scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
+  for (let i = 0; i + 4 <= bytes.length; i += 4) scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
   const answer = scene.callNow(0, 'openName', draft, bytes.length - 3, KIND, 1, MAX, 0, 0, 0);
   opened(scene, 0, name, answer, undefined);
 }
@@ -108,9 +107,7 @@ function opened(scene: Scene, t: number, name: number, answer: number, expected:
     for (const other of NAMES.keys()) {
       const address = scene.get(u, slot(other)) & -OBJECT_SIZE;
       if (address !== 0 && (address === opened) !== (other === name))
-        throw new Violation(
-          `threads ${t} and ${u} have opened ${name} and ${other}, and got ${opened} and ${address}`,
-        );
+        throw new Violation(`threads ${t} and ${u} have opened ${name} and ${other}, and got ${opened} and ${address}`);
     }
   }
   scene.set(t, slot(name), opened);
@@ -152,28 +149,21 @@ function noDrafts(scene: Scene): void {
 
 /** Checks that each live object is open by one name, as often as its life says, and that nothing else is in use. */
 function whole(scene: Scene): void {
-  const opened = [...NAMES.keys()].filter((name) =>
-    scene.threadNumbers.some((t) => scene.get(t, slot(name)) !== 0),
-  );
+  const opened = [...NAMES.keys()].filter((name) => scene.threadNumbers.some((t) => scene.get(t, slot(name)) !== 0));
   const places = word(scene, constant('PUBLISHED_NAMES'));
   noDrafts(scene);
   if (places !== opened.length) throw new Violation(`${places} places are taken by ${opened.length} names`);
   const { objects, names } = scene.regions;
   for (let address = objects; address + OBJECT_SIZE <= names; address += OBJECT_SIZE) {
-    const slots = scene.threadNumbers.flatMap((t) =>
-      [...NAMES.keys()].map((name) => scene.get(t, slot(name))),
-    );
+    const slots = scene.threadNumbers.flatMap((t) => [...NAMES.keys()].map((name) => scene.get(t, slot(name))));
     const users = slots.filter((value) => (value & -OBJECT_SIZE) === address);
     const life = word(scene, address + O_LIFE);
     const expected = users.length === 0 ? 0 : LIVE + users.length;
     if (life !== expected)
-      throw new Violation(
-        `the object at ${address} has the life ${life.toString(16)}, not ${expected.toString(16)}`,
-      );
+      throw new Violation(`the object at ${address} has the life ${life.toString(16)}, not ${expected.toString(16)}`);
     const taken = users.filter((value) => value & 1).length;
     const left = word(scene, address + constant('GRANT')) - word(scene, address + constant('TICKET'));
-    if (users.length > 0 && left !== 1 - taken)
-      throw new Violation(`${taken} have taken a permit, ${left} are left`);
+    if (users.length > 0 && left !== 1 - taken) throw new Violation(`${taken} have taken a permit, ${left} are left`);
   }
 }
 
@@ -209,14 +199,7 @@ export const names: readonly Model[] = [
   {
     name: 'names, two in a list',
     programs: [
-      [
-        open(0),
-        open(1),
-        open(0),
-        open(1),
-        open(0, { permits: -1 }),
-        open(1, { max: MAX + 1, answer: MISMATCH }),
-      ],
+      [open(0), open(1), open(0), open(1), open(0, { permits: -1 }), open(1, { max: MAX + 1, answer: MISMATCH })],
     ],
     arena: { names: 2, objects: 2 },
     aged: true,
@@ -251,9 +234,7 @@ export const names: readonly Model[] = [
   },
   {
     name: 'names, robust',
-    programs: [
-      [open(0, { robust: 1 }), open(0, { robust: 1 }), open(0, { answer: constant('ANSWER_MISMATCH') })],
-    ],
+    programs: [[open(0, { robust: 1 }), open(0, { robust: 1 }), open(0, { answer: constant('ANSWER_MISMATCH') })]],
     arena: { names: 1, objects: 1 },
   },
   {

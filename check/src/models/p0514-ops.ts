@@ -299,7 +299,6 @@ export const signalTooMany = (count: number): Op =>
     'countUp',
     (scene) => [scene.semaphores[0] as number, count, 0],
     (answer, _, t) => {
-      if (answer !== constant('ANSWER_OVER_MAX'))
-        throw new Violation(`thread ${t}'s signal is answered ${answer}`);
+      if (answer !== constant('ANSWER_OVER_MAX')) throw new Violation(`thread ${t}'s signal is answered ${answer}`);
     },
   );

@@ -83,8 +83,7 @@ function checkDeaths(scene: Scene): void {
   const s = (scene.semaphores[0] as number) >> 2;
   const handed = words[s + (GRANT >> 2)] - words[s + (TICKET >> 2)];
   const waiting = words[(counter(scene) + 4) >> 2];
-  if (waiting + handed !== 0)
-    throw new Violation(`nobody waits, but ${waiting} are counted, ${handed} handed`);
+  if (waiting + handed !== 0) throw new Violation(`nobody waits, but ${waiting} are counted, ${handed} handed`);
 }
 
 /** Checks the counter at the end; all of it only if nobody died. */
@@ -144,8 +143,7 @@ function modelOf(line: Line): Model {
     },
     end: (scene) => {
       check(scene, initial);
-      if (total(scene, TAKEN) < least)
-        throw new Violation(`${total(scene, TAKEN)} are through, not ${least}`);
+      if (total(scene, TAKEN) < least) throw new Violation(`${total(scene, TAKEN)} are through, not ${least}`);
     },
   };
 }
@@ -292,11 +290,7 @@ const usedAgain: Model = {
   name: 'p0514: promises, the memory is used again',
   programs: [
     [waitAsync(), waitAsync(), eventLoop(jobs(0, 'nothing')), detaches()],
-    [
-      disposing(),
-      detaches(),
-      call('createObject', () => [constant('KIND_COUNTING_SEMAPHORE'), 0, 1, 0, 1, 0, 0, 0]),
-    ],
+    [disposing(), detaches(), call('createObject', () => [constant('KIND_COUNTING_SEMAPHORE'), 0, 1, 0, 1, 0, 0, 0])],
   ],
   arena: { buckets: 1, objects: 1, elements: 6, attached: 2 },
   leaves: true,

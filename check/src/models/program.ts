@@ -195,8 +195,7 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
   let references = attached;
   for (let t = 0; t < attached; t++) if (scene.dead(t)) references--;
   for (const s of scene.semaphores.keys()) {
-    if (!semaphores.has(s) && scene.closed(s))
-      throw new Violation('a semaphore is closed, and nobody has done that');
+    if (!semaphores.has(s) && scene.closed(s)) throw new Violation('a semaphore is closed, and nobody has done that');
   }
   for (const s of semaphores) {
     const life = scene.machine.words[(scene.semaphores[s] + O_LIFE) >> 2];
@@ -272,8 +271,7 @@ export function modelOf(line: Line): Model {
           ...(line.hash === undefined ? {} : { hash: line.hash }),
           ...(kind === undefined ? {} : { kind: constant(`KIND_${LISTINGS[kind].kind}_SEMAPHORE`) }),
         });
-        if (line.awake)
-          scene.machine.hostStore32((scene.semaphores.at(-1) as number) + O_VAIN_POLLS, line.awake.vain);
+        if (line.awake) scene.machine.hostStore32((scene.semaphores.at(-1) as number) + O_VAIN_POLLS, line.awake.vain);
       }
       if (cells < CELLS) {
         takeCells(scene, cells, elements + 1, line.fullLines ? scene.regions.common : scene.regions.lines);

@@ -64,10 +64,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^names\/openName: (cmpxchg life #[23], loosened|load ticket, (zero|ones)|store grant, dropped)/,
     'The object has lost the race for the name. Only this thread knows it: no other access can come between, no thread waits on it, and it is given back at once.',
   ],
-  [
-    /^reaping\/reap: load life #5, swapped with store host/,
-    'The record is DEAD: only the reaping thread changes it.',
-  ],
+  [/^reaping\/reap: load life #5, swapped with store host/, 'The record is DEAD: only the reaping thread changes it.'],
   [
     /^reaping\/reap: cmpxchg (life #2|reaper #2), loosened/,
     'The record is DEAD, or REAPER names this thread. No other thread changes that, unless this thread is dead itself, and then it does nothing.',
@@ -76,10 +73,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^mutex-head\/(take|returnHeadPermit): store held, swapped with rmw grant/,
     'No death can come between, in an uninterruptible section. Only its own thread and the thread that reaps it read held.',
   ],
-  [
-    /^mutex\/queue: load held, zero/,
-    'A thread is the head of a mutex at most once at a time, and held is 0 before.',
-  ],
+  [/^mutex\/queue: load held, zero/, 'A thread is the head of a mutex at most once at a time, and held is 0 before.'],
   [
     /^(cancelling\/cancelFor: store state #2|kinds\/restoreOwnerDeaths: rmw died), swapped with load kind/,
     'The kind of an object never changes, and a reference of the caller or of the dead thread keeps the object alive.',
@@ -180,10 +174,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^mutex\/lock: cmpxchg counter\/owner #[23], fails/,
     'The thread takes the slow path, to the next exchange or to queue, which loads the word again. check/test/mutex.test.ts ("locks and unlocks by one access to the word each") checks the fast path.',
   ],
-  [
-    /^mutex\/queue: load where, zero/,
-    'The load only avoids setting a bit that is already set (core/queue/marks.ts).',
-  ],
+  [/^mutex\/queue: load where, zero/, 'The load only avoids setting a bit that is already set (core/queue/marks.ts).'],
   [
     /^mutex-head\/compete: store wake, swapped with store head/,
     'Both come before the access that says that the head sleeps, and other threads read both only after that.',
@@ -276,10 +267,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^algorithms\/channel-semaphore\/channelAcquire: load grant #1, ones/,
     'A request misses its short-cut too. The next look finds that the semaphore is closed.',
   ],
-  [
-    /^algorithms\/[\w-]+\/\w+: load spin, (zero|ones)/,
-    'It only decides how long a waiter polls before it sleeps.',
-  ],
+  [/^algorithms\/[\w-]+\/\w+: load spin, (zero|ones)/, 'It only decides how long a waiter polls before it sleeps.'],
   // --- Only slower ---
   [/^names\/findName: load bytes #[34],/, 'Eight bytes that seem to differ are then compared byte by byte.'],
   [/^names\/openName: load bytes,/, 'All names of one length have the same hash, and stand in one list.'],
@@ -341,10 +329,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^attachments\/createObject: store (where|vain|pace), (dropped|swapped)/,
     'A new object finds these words as they were left: a mark that is set already only makes dispose look further, and the two counts are hints.',
   ],
-  [
-    /^(?!closing).*: load where, zero/,
-    'The load only saves an or of a bit that is set already (core/queue/marks.ts).',
-  ],
+  [/^(?!closing).*: load where, zero/, 'The load only saves an or of a bit that is set already (core/queue/marks.ts).'],
   [
     /^closing\/dispose: load where, ones/,
     'The marks only save looks at parts of the pool where no waiter of the object has been.',

@@ -82,9 +82,7 @@ export function measure(program: Program, model: Model, most = Infinity): Measur
 /** Measures the accesses that the set-up of every model makes. */
 export function measureSetUp(program: ProgramName): Measure {
   const seen: { offset: number; address: number }[] = [];
-  const { regions } = newMachine(loadProgram(program), 1, {}, false, (machine, t) =>
-    seen.push(machine.describe(t)),
-  );
+  const { regions } = newMachine(loadProgram(program), 1, {}, false, (machine, t) => seen.push(machine.describe(t)));
   const words = new Map<number, Set<string>>();
   for (const { offset, address } of seen) add(words, offset, fieldAt(address, regions));
   return { model: 'set-up', program, states: 0, words };
@@ -92,8 +90,7 @@ export function measureSetUp(program: ProgramName): Measure {
 
 /** Names the words that an access goes to, as the models have seen: 'state', or 'grant/ticket'. */
 export function wordsIn(measures: readonly Measure[]): (site: { readonly offset: number }) => string {
-  return ({ offset }) =>
-    [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
+  return ({ offset }) => [...new Set(measures.flatMap(({ words }) => [...(words.get(offset) ?? [])]))].sort().join('/');
 }
 
 /** Tries candidates until one kills the mutant, or until those tried have `budget` states together. */
@@ -110,10 +107,8 @@ export function tryMutant(
     const states = MOST_TIMES * normal + LEAST_STATES;
     try {
       const { violation, exhaustive } = search(() => new Driver(program, model), { states });
-      if (violation !== undefined)
-        return { outcome: 'killed', model: model.name, message: violation.message };
-      if (!exhaustive)
-        exploded ??= { outcome: 'explodes', model: model.name, message: `more than ${states} states` };
+      if (violation !== undefined) return { outcome: 'killed', model: model.name, message: violation.message };
+      if (!exhaustive) exploded ??= { outcome: 'explodes', model: model.name, message: `more than ${states} states` };
     } catch (error) {
       // The set-up of a mutant, or the machine, may throw a plain Error. Other errors are mistakes of the checker.
       if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) throw error;

@@ -74,8 +74,7 @@ export class Driver extends Scene implements StateSpace {
       const state = this.machine.hostLoad32(e);
       this.machine.hostStore32(e, state + AGE * EPOCH);
       if (state !== IDLE && state !== RESERVED) continue;
-      for (let at = e; at < e + ELEMENT_SIZE; at += 4)
-        if (!KEPT.has((at - e) & ~7)) this.machine.hostStore32(at, AGE);
+      for (let at = e; at < e + ELEMENT_SIZE; at += 4) if (!KEPT.has((at - e) & ~7)) this.machine.hostStore32(at, AGE);
     }
     this.machine.hostStore32(USED_ELEMENTS, (end - elements) / ELEMENT_SIZE);
   }
@@ -237,9 +236,7 @@ export class Driver extends Scene implements StateSpace {
   #acts(t: number): boolean {
     const { machine } = this;
     return (
-      machine.pendingIsWrite(t) &&
-      machine.pendingKind(t) !== WAIT &&
-      machine.pendingAddress(t) !== recordOf(this, t)
+      machine.pendingIsWrite(t) && machine.pendingKind(t) !== WAIT && machine.pendingAddress(t) !== recordOf(this, t)
     );
   }
 
@@ -313,8 +310,7 @@ export class Driver extends Scene implements StateSpace {
   }
 
   #clear(t: number, global: number): void {
-    if (this.machine.get(t, global) !== 0 || this.machine.getHi(t, global) !== 0)
-      this.machine.set(t, global, 0, 0);
+    if (this.machine.get(t, global) !== 0 || this.machine.getHi(t, global) !== 0) this.machine.set(t, global, 0, 0);
   }
 
   // --- The end -----------------------------------------------------------------------------------------------

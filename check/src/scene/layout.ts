@@ -5,9 +5,7 @@
 import { layoutText } from '../files.js';
 
 const constants = new Map<string, number>();
-for (const [, name, value] of layoutText().matchAll(
-  /^export const (\w+): \w+ = (-?(?:0x)?[0-9a-f]+)(?:;| <<)/gm,
-)) {
+for (const [, name, value] of layoutText().matchAll(/^export const (\w+): \w+ = (-?(?:0x)?[0-9a-f]+)(?:;| <<)/gm)) {
   constants.set(name as string, Number(value));
 }
 

@@ -146,9 +146,7 @@ export abstract class Scene {
   abstract finished(t: number): boolean;
 
   /** Calls back for each request that still waits, of a thread in acquire or of a promise. */
-  abstract waiters(
-    found: (t: number, semaphore: number, width: number, lo: number, hi: number) => void,
-  ): void;
+  abstract waiters(found: (t: number, semaphore: number, width: number, lo: number, hi: number) => void): void;
 
   // --- Objects, before the threads start ---------------------------------------------------------------------
 
@@ -174,9 +172,7 @@ export abstract class Scene {
     this.#robust.push(o.robust ?? false);
     this.#attachments.push([
       attachment,
-      ...Array.from({ length: attached - 1 }, (_, t) =>
-        this.callNow(t + 1, 'attach', address, 0, o.kind ?? 1),
-      ),
+      ...Array.from({ length: attached - 1 }, (_, t) => this.callNow(t + 1, 'attach', address, 0, o.kind ?? 1)),
     ]);
     this.ghosts.setMade(this.semaphores.length - 1, o.permits);
     return address;
@@ -347,9 +343,7 @@ export abstract class Scene {
   }
 
   pendingIsWrite(t: number): boolean {
-    return this.machine.status(t) === PENDING
-      ? this.machine.pendingIsWrite(t)
-      : this.get(t, HOST) >= HOST_STORE;
+    return this.machine.status(t) === PENDING ? this.machine.pendingIsWrite(t) : this.get(t, HOST) >= HOST_STORE;
   }
 
   /** Says whether the next access of t writes a count that only diagnostics read. */

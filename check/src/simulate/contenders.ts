@@ -51,12 +51,8 @@ const MORE = constant('MORE');
 const listing = (name: string, kind: 'ticket' | 'twa', spin: number): Contender => ({
   name,
   program: 'algorithms',
-  objects: [
-    { kind: `KIND_${kind.toUpperCase()}_SEMAPHORE`, spin, threshold: kind === 'twa' ? TWA_THRESHOLD : 0 },
-  ],
-  enter: [
-    { name: `${kind}Acquire`, next: (answer) => (answer === QUEUED ? [{ name: `${kind}Await` }] : []) },
-  ],
+  objects: [{ kind: `KIND_${kind.toUpperCase()}_SEMAPHORE`, spin, threshold: kind === 'twa' ? TWA_THRESHOLD : 0 }],
+  enter: [{ name: `${kind}Acquire`, next: (answer) => (answer === QUEUED ? [{ name: `${kind}Await` }] : []) }],
   // Such a semaphore is acquired one permit at a time, and released by any number.
   leave: [
     {
@@ -81,8 +77,7 @@ const semaphore: Contender = {
               {
                 name: 'enqueue',
                 args: () => [1, acquired, 0],
-                next: (queued) =>
-                  queued === QUEUED ? [{ name: 'park', on: 'nothing', args: () => [0, 0] }] : [],
+                next: (queued) => (queued === QUEUED ? [{ name: 'park', on: 'nothing', args: () => [0, 0] }] : []),
               },
             ],
     },
@@ -90,8 +85,7 @@ const semaphore: Contender = {
   leave: [
     {
       name: 'releaseOne',
-      next: (released) =>
-        released === ADMITTED ? [] : [{ name: 'finishRelease', args: () => [1, released, 0, 0] }],
+      next: (released) => (released === ADMITTED ? [] : [{ name: 'finishRelease', args: () => [1, released, 0, 0] }]),
     },
   ],
   of: 'semaphores',

@@ -7,9 +7,7 @@ export const CROWD = 4;
 
 /** Returns how much more the dearest costs than the cheapest, from CROWD processors on: 0.2 is 20 % more. */
 export function spread(counted: readonly Counted[]): number {
-  const misses = counted
-    .filter(({ configuration }) => configuration.processors >= CROWD)
-    .map((one) => one.misses);
+  const misses = counted.filter(({ configuration }) => configuration.processors >= CROWD).map((one) => one.misses);
   return Math.max(...misses) / Math.min(...misses) - 1;
 }
 

@@ -44,8 +44,7 @@ function specification(counted: readonly Counted[]): TopLevelSpec {
   );
   const processors = [...new Set(values.map((value) => value.processors))].sort((a, b) => a - b);
   const many = processors.at(-1) ?? 1;
-  const last = (name: string) =>
-    values.find((value) => value.name === name && value.processors === many)?.misses ?? 0;
+  const last = (name: string) => values.find((value) => value.name === name && value.processors === many)?.misses ?? 0;
   const order = [...new Set(values.map(({ name }) => name))].sort((a, b) => last(b) - last(a));
   const x = {
     field: 'processors',

@@ -178,8 +178,7 @@ class Simulation {
     const kind = machine.pendingKind(t);
     const address = machine.pendingAddress(t);
     if (kind !== NOTIFY) {
-      const outcome =
-        kind === LOAD || kind === WAIT ? this.#caches.read(t, address) : this.#caches.write(t, address);
+      const outcome = kind === LOAD || kind === WAIT ? this.#caches.read(t, address) : this.#caches.write(t, address);
       if (outcome === MISS) this.#misses[address >>> 2]++;
       else if (outcome === UPGRADE) this.#upgrades[address >>> 2]++;
     }

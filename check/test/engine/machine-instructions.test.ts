@@ -72,10 +72,7 @@ describe('accesses to memory', () => {
   const accesses = [...ACCESSES].filter(([, { kind }]) => kind !== 'wait' && kind !== 'notify');
   it.each(accesses.map(([code, access]) => ({ ...access, code })))('$name', ({ code, kind, bytes, wide }) => {
     const value: Type = wide ? 'i64' : 'i32';
-    const params: Type[] = [
-      'i32',
-      ...Array({ load: 0, store: 1, rmw: 1, cmpxchg: 2 }[kind as 'load']).fill(value),
-    ];
+    const params: Type[] = ['i32', ...Array({ load: 0, store: 1, rmw: 1, cmpxchg: 2 }[kind as 'load']).fill(value)];
     const body = [...params.flatMap((_, i) => [GET, i]), ...opcode(code), Math.log2(bytes), 8, END];
     const result = kind === 'store' ? undefined : value;
     const { real, machine, memory } = pairs([{ params, result, locals: [], body }]);
@@ -128,12 +125,7 @@ class Author {
   /** The result types of the open blocks, innermost last; a 'loop' takes none. */
   readonly #labels: (Type | undefined | 'loop')[] = [];
 
-  constructor(
-    draw: Draw,
-    variables: readonly Type[],
-    callees: readonly TestFunction[],
-    result: Type | undefined,
-  ) {
+  constructor(draw: Draw, variables: readonly Type[], callees: readonly TestFunction[], result: Type | undefined) {
     this.#draw = draw;
     this.#variables = variables;
     this.#callees = callees;
@@ -160,9 +152,7 @@ class Author {
 
   #constant(type: Type): number[] {
     const value = this.#pick(EDGES);
-    return type === 'i32'
-      ? [0x41, ...signed(BigInt.asIntN(32, value))]
-      : [0x42, ...signed(BigInt.asIntN(64, value))];
+    return type === 'i32' ? [0x41, ...signed(BigInt.asIntN(32, value))] : [0x42, ...signed(BigInt.asIntN(64, value))];
   }
 
   #address(): number[] {
@@ -208,8 +198,7 @@ class Author {
 
   #value(type: Type): number[] {
     this.#depth++;
-    const made =
-      this.#depth > 6 ? this.#leaf(type) : this.#pick([() => this.#leaf(type), () => this.#tree(type)])();
+    const made = this.#depth > 6 ? this.#leaf(type) : this.#pick([() => this.#leaf(type), () => this.#tree(type)])();
     this.#depth--;
     return made;
   }
@@ -268,23 +257,17 @@ class Author {
         return [...args, 0x10, index];
       }
       default: {
-        const [op, { shape }] = this.#pick(
-          [...NUMERIC].filter(([, { shape }]) => letters[shape[0] as 'i'] === type),
-        );
+        const [op, { shape }] = this.#pick([...NUMERIC].filter(([, { shape }]) => letters[shape[0] as 'i'] === type));
         // Division mostly traps on such operands, so it is drawn less often.
         if (/div|rem/.test(NUMERIC.get(op)?.name ?? '') && this.#draw(4)) return this.#leaf(type);
-        return [
-          ...[...shape.slice(1)].flatMap((letter) => this.#value(letters[letter as 'i'])),
-          ...opcode(op),
-        ];
+        return [...[...shape.slice(1)].flatMap((letter) => this.#value(letters[letter as 'i'])), ...opcode(op)];
       }
     }
   }
 
   #statement(): number[] {
     this.#depth++;
-    const made =
-      this.#depth > 6 ? this.#simple() : this.#pick([() => this.#simple(), () => this.#compound()])();
+    const made = this.#depth > 6 ? this.#simple() : this.#pick([() => this.#simple(), () => this.#compound()])();
     this.#depth--;
     return made;
   }
@@ -332,25 +315,7 @@ class Author {
           0x03,
           0x40,
           ...this.#statements(1 + this.#draw(2)),
-          ...[
-            GET,
-            counter,
-            0x41,
-            0,
-            0x4a,
-            0x04,
-            0x40,
-            GET,
-            counter,
-            0x41,
-            1,
-            0x6b,
-            0x21,
-            counter,
-            0x0c,
-            1,
-            END,
-          ],
+          ...[GET, counter, 0x41, 0, 0x4a, 0x04, 0x40, GET, counter, 0x41, 1, 0x6b, 0x21, counter, 0x0c, 1, END],
           END,
         ]);
       case 3:

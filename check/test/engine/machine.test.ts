@@ -163,9 +163,7 @@ describe('a kill', () => {
   });
 
   it('is in the hash only where threads are killed', () => {
-    const twoWays = [
-      of([...int(8), ...LOAD32, 0x04, 0x40, 0x03, 0x40, END, END, ...int(8), ...LOAD32, 0x1a]),
-    ];
+    const twoWays = [of([...int(8), ...LOAD32, 0x04, 0x40, 0x03, 0x40, END, END, ...int(8), ...LOAD32, 0x1a])];
     for (const kills of [false, true]) {
       const hashes = [0, 1].map((word) => {
         const machine = machineOf(twoWays, { kills });
@@ -208,11 +206,7 @@ describe('a pending access', () => {
       plain: false,
       fn: 'f0',
     });
-    expect([machine.pendingAddress(0), machine.pendingBytes(0), machine.pendingIsWrite(0)]).toEqual([
-      48,
-      4,
-      true,
-    ]);
+    expect([machine.pendingAddress(0), machine.pendingBytes(0), machine.pendingIsWrite(0)]).toEqual([48, 4, true]);
     expect(machine.words[12]).toBe(0);
     machine.step(0);
     expect(machine.words[12]).toBe(-5);

@@ -89,8 +89,7 @@ export async function runRow(crew: Crew, row: ScriptRow, options: RunOptions): P
   dispose?.();
 
   const counts = runCounts(board, threads);
-  if (!mtStepped(common, counts.admissions))
-    throw new Error('it let two threads in at once: steps were lost');
+  if (!mtStepped(common, counts.admissions)) throw new Error('it let two threads in at once: steps were lost');
   return {
     ...counts,
     seconds: (end - begin) / 1000,

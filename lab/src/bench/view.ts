@@ -29,11 +29,7 @@ const WARM_EACH_MS = 10;
 
 export function benchmarks(): void {
   byId('bench-lab').append(
-    h(
-      'div',
-      { class: 'benches' },
-      ...(['semaphores', 'locks'] as const).map((name) => new Bench(name).element),
-    ),
+    h('div', { class: 'benches' }, ...(['semaphores', 'locks'] as const).map((name) => new Bench(name).element)),
   );
 }
 
@@ -73,11 +69,7 @@ class Bench {
     this.#start = button('Run', () => (this.#running ? this.stop() : void this.#go()), 'primary');
     this.#charts = [
       new Chart('Throughput', () => this.#throughput(), 'iterations a second, all threads together'),
-      new Chart(
-        'Fairness',
-        () => this.#fairness(),
-        'fewest iterations of a thread over most: 1 is even, 0 starved',
-      ),
+      new Chart('Fairness', () => this.#fairness(), 'fewest iterations of a thread over most: 1 is even, 0 starved'),
     ];
     const file = (type: string): string => `${TITLES[name]}.${type}`;
     this.#saves = [
@@ -117,12 +109,7 @@ class Bench {
         this.#charts.map(({ element }) => element),
       ),
       this.#table,
-      h(
-        'div',
-        { class: 'controls saves' },
-        h('span', {}, 'Download'),
-        h('div', { class: 'group' }, this.#saves),
-      ),
+      h('div', { class: 'controls saves' }, h('span', {}, 'Download'), h('div', { class: 'group' }, this.#saves)),
     );
     this.#draw();
     this.#tabulate();
@@ -219,14 +206,10 @@ class Bench {
             const cpuSeconds = Number.NaN;
             runs.push({ row: row.name, threads: of, round, seconds: run.seconds, cpuSeconds, iterations });
             if (round === 1) {
-              const { longestWaitMs, largestBypass, bypasses, admissions, outOfOrder } = await runRow(
-                crew,
-                row,
-                {
-                  ...options,
-                  loop: 'probe',
-                },
-              );
+              const { longestWaitMs, largestBypass, bypasses, admissions, outOfOrder } = await runRow(crew, row, {
+                ...options,
+                loop: 'probe',
+              });
               probes.push({
                 row: row.name,
                 threads: of,
@@ -311,15 +294,11 @@ class Bench {
   }
 
   #fairness(): Plot.PlotOptions {
-    return this.#lines(
-      `${TITLES[this.#name]}: fairness by number of threads`,
-      ({ fairness }) => fairness.median,
-      {
-        domain: [0, 1.02],
-        ticks: [0, 0.25, 0.5, 0.75, 1],
-        tickFormat: String,
-      },
-    );
+    return this.#lines(`${TITLES[this.#name]}: fairness by number of threads`, ({ fairness }) => fairness.median, {
+      domain: [0, 1.02],
+      ticks: [0, 0.25, 0.5, 0.75, 1],
+      tickFormat: String,
+    });
   }
 
   #draw(): void {
@@ -362,12 +341,7 @@ class Bench {
             return h(
               'tr',
               { 'data-row': cell.row },
-              h(
-                'th',
-                { scope: 'row' },
-                h('span', { class: 'swatch', style: `background: ${swatch}` }),
-                cell.row,
-              ),
+              h('th', { scope: 'row' }, h('span', { class: 'swatch', style: `background: ${swatch}` }), cell.row),
               h('td', {}, count(cell.throughput.median)),
               h('td', {}, cell.fairness.median.toFixed(2)),
               h('td', {}, probe ? duration(probe.longestWaitMs) : '–'),

@@ -103,11 +103,7 @@ export function capacitor(): void {
     sawtooth,
     'threads that the capacitor has let in and that have not left, event by event',
   );
-  const trade = new Chart(
-    'Throughput against fairness',
-    tradeOff,
-    'each point one B; up is quicker, right is fairer',
-  );
+  const trade = new Chart('Throughput against fairness', tradeOff, 'each point one B; up is quicker, right is fairer');
 
   function sawtooth(): Plot.PlotOptions {
     const b = trace?.limit ?? limit.value;
@@ -313,8 +309,7 @@ export function capacitor(): void {
     button(
       `SVG of ${name}`,
       () => {
-        if (chart.svg !== undefined)
-          download(`capacitor-${name.replace(/\W+/g, '-')}.svg`, 'image/svg+xml', chart.svg);
+        if (chart.svg !== undefined) download(`capacitor-${name.replace(/\W+/g, '-')}.svg`, 'image/svg+xml', chart.svg);
       },
       'save',
     );

@@ -36,14 +36,7 @@ export class ArrayView {
     while (this.#rows.length > at) this.#rows.pop()?.row.remove();
   }
 
-  #put(
-    at: number,
-    title: string,
-    name: string,
-    numbers: readonly number[],
-    ownerOf: OwnerOf,
-    touched: string,
-  ): void {
+  #put(at: number, title: string, name: string, numbers: readonly number[], ownerOf: OwnerOf, touched: string): void {
     let row = this.#rows[at];
     if (row === undefined) {
       const cells = Array.from({ length: this.#shown }, () => h('span', { class: 'cell' }));

@@ -4,18 +4,17 @@
  */
 import { constant, type Regions } from '@taketurns/check/dist/scene/layout.js';
 
-const [LINE, OBJECT, ELEMENT, NAME, THREAD] = [
-  'LINE',
-  'OBJECT_SIZE',
-  'ELEMENT_SIZE',
-  'NAME_SIZE',
-  'THREAD_SIZE',
-].map(constant) as [number, number, number, number, number];
+const [LINE, OBJECT, ELEMENT, NAME, THREAD] = ['LINE', 'OBJECT_SIZE', 'ELEMENT_SIZE', 'NAME_SIZE', 'THREAD_SIZE'].map(
+  constant,
+) as [number, number, number, number, number];
 const [TICKET, GRANT] = [constant('TICKET'), constant('GRANT')];
 const [B_CELLS, B_NEXT] = [constant('B_CELLS'), constant('B_NEXT')];
-const [E_STATE, E_START, E_REQUEST, E_CELLS] = ['E_STATE', 'E_START', 'E_REQUEST', 'E_CELLS'].map(
-  constant,
-) as [number, number, number, number];
+const [E_STATE, E_START, E_REQUEST, E_CELLS] = ['E_STATE', 'E_START', 'E_REQUEST', 'E_CELLS'].map(constant) as [
+  number,
+  number,
+  number,
+  number,
+];
 const STATE_MASK = constant('STATE_MASK');
 const EPOCH = constant('EPOCH');
 const OBJECT_SHIFT = BigInt(constant('OBJECT_SHIFT'));

@@ -27,8 +27,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     id: 'collisions',
     title: 'Four threads, one bucket',
-    about:
-      'A waiting array of one bucket: the second waiter finds the first one there, and enters beside it.',
+    about: 'A waiting array of one bucket: the second waiter finds the first one there, and enters beside it.',
     line: { name: 'collisions', program: 'A R | A R | A R | A R', permits: [1], buckets: 1 },
   },
   {
@@ -53,8 +52,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     id: 'death',
     title: 'An owner dies',
-    about:
-      'A robust semaphore. Kill a thread wherever you like: the last one reaps it, and the queue moves on.',
+    about: 'A robust semaphore. Kill a thread wherever you like: the last one reaps it, and the queue moves on.',
     line: {
       name: 'death',
       program: 'A R | A R | A R | S',
@@ -116,8 +114,7 @@ export class Simulation {
 
   /** Returns the steps, time-outs and deaths that are possible now. */
   open(thread?: number): Choice[] {
-    const n =
-      thread === undefined ? this.#scene.choices(this.#open) : this.#scene.choicesOf(thread, this.#open, 0);
+    const n = thread === undefined ? this.#scene.choices(this.#open) : this.#scene.choicesOf(thread, this.#open, 0);
     return Array.from(this.#open.subarray(0, n), (choice) => ({
       choice,
       kind: KINDS[(choice % CHOICES) as keyof typeof KINDS],

@@ -193,11 +193,7 @@ export function stepper(): void {
           h('th', { scope: 'row' }, `e${index}`),
           h('td', {}, thread > 0 ? h('span', { class: `chip t${thread - 1}` }, `T${thread - 1}`) : '–'),
           h('td', {}, state),
-          h(
-            'td',
-            {},
-            state === 'reserved' ? '–' : width === 1 ? String(start) : `${start} to ${start + width - 1}`,
-          ),
+          h('td', {}, state === 'reserved' ? '–' : width === 1 ? String(start) : `${start} to ${start + width - 1}`),
           h('td', {}, cells.map((cell) => sim.memory.placeOf(cell)).join('; ') || '–'),
           h('td', {}, String(epoch)),
         ),
@@ -227,8 +223,7 @@ export function stepper(): void {
     for (let n = first; n < Math.max(sim.ticket, sim.grant); n++) {
       if (n === sim.grant) list.push(h('li', { class: 'mark-grant', 'aria-label': 'grant' }, 'grant'));
       const owner = sim.owners[n];
-      const isLatest =
-        owner !== undefined && sim.owners.lastIndexOf(owner) - n < Math.max(1, sim.held(owner));
+      const isLatest = owner !== undefined && sim.owners.lastIndexOf(owner) - n < Math.max(1, sim.held(owner));
       const holds = owner !== undefined && isLatest && sim.held(owner) > 0;
       const is =
         n >= sim.ticket
@@ -239,10 +234,7 @@ export function stepper(): void {
               ? 'waits'
               : holds
                 ? 'holds'
-                : isLatest &&
-                    owner !== undefined &&
-                    ['sleeps', 'runs'].includes(sim.state(owner)) &&
-                    sim.wants(owner)
+                : isLatest && owner !== undefined && ['sleeps', 'runs'].includes(sim.state(owner)) && sim.wants(owner)
                   ? 'due'
                   : 'done';
       const who = owner === undefined || n >= sim.ticket ? '' : ` t${owner}`;
@@ -262,8 +254,7 @@ export function stepper(): void {
   function showThread(t: number, card: Card, all: readonly { index: number; address: number }[]): void {
     const sim = simulation;
     const state = sim.state(t);
-    const bed =
-      state === 'sleeps' ? all.find(({ address }) => address === sim.bed(t) - (sim.bed(t) % 64)) : undefined;
+    const bed = state === 'sleeps' ? all.find(({ address }) => address === sim.bed(t) - (sim.bed(t) % 64)) : undefined;
     const texts = {
       runs: sim.held(t) > 0 ? `holds ${counted(sim.held(t), 'permit')}` : 'runs',
       sleeps: bed === undefined ? 'sleeps' : `sleeps on e${bed.index}`,
@@ -349,12 +340,7 @@ export function stepper(): void {
     h(
       'div',
       { class: 'pair tables' },
-      h(
-        'div',
-        { class: 'panel' },
-        h('h4', {}, 'The waiting array'),
-        h('div', { class: 'scroll' }, array.element),
-      ),
+      h('div', { class: 'panel' }, h('h4', {}, 'The waiting array'), h('div', { class: 'scroll' }, array.element)),
       h(
         'div',
         { class: 'panel' },
@@ -371,9 +357,7 @@ export function stepper(): void {
               h(
                 'tr',
                 {},
-                ['', 'of', 'state', 'ticket', 'stands in', 'epoch'].map((text) =>
-                  h('th', { scope: 'col' }, text),
-                ),
+                ['', 'of', 'state', 'ticket', 'stands in', 'epoch'].map((text) => h('th', { scope: 'col' }, text)),
               ),
             ),
             elements,

@@ -128,8 +128,7 @@ export class Chart {
     for (const [i, original] of originals.entries()) {
       const style = getComputedStyle(original);
       for (const name of ['fill', 'stroke'] as const) {
-        if (/var\(|currentColor/.test(original.getAttribute(name) ?? ''))
-          copies[i]?.setAttribute(name, style[name]);
+        if (/var\(|currentColor/.test(original.getAttribute(name) ?? '')) copies[i]?.setAttribute(name, style[name]);
       }
     }
     const { width, height } = svg.viewBox.baseVal;

@@ -43,13 +43,7 @@ export class Timeline {
   #now = 0;
 
   /** `range` returns the axis for a greatest value. The fewer different axes it returns, the less is drawn. */
-  constructor(
-    title: string,
-    label: string,
-    note: string,
-    series: readonly Series[],
-    range: (most: number) => Range,
-  ) {
+  constructor(title: string, label: string, note: string, series: readonly Series[], range: (most: number) => Range) {
     this.#range = range;
     this.#shown = range(0);
     this.#lines = series.map(({ colour, area }) => ({

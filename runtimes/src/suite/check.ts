@@ -9,8 +9,7 @@ const show = (value: unknown): string =>
 
 /** Compares plain values by their JSON. */
 export function equal(actual: unknown, expected: unknown, what: string): void {
-  if (show(actual) !== show(expected))
-    throw new Error(`${what}: ${show(actual)} instead of ${show(expected)}`);
+  if (show(actual) !== show(expected)) throw new Error(`${what}: ${show(actual)} instead of ${show(expected)}`);
 }
 
 /** The error must be of this name, and its message must hold this part. */

@@ -1,12 +1,5 @@
 /** The jobs of the workers. Each is called by its name, with arguments that can be cloned. */
-import {
-  Arena,
-  type ArenaHandle,
-  type Mutex,
-  Semaphore,
-  type SemaphoreHandle,
-  type ThreadHandle,
-} from 'taketurns';
+import { Arena, type ArenaHandle, type Mutex, Semaphore, type SemaphoreHandle, type ThreadHandle } from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
 import { type Board, log } from './board.js';
@@ -70,13 +63,7 @@ export const jobs: Record<string, Job> = {
   },
 
   /** Acquires and releases changing numbers of permits. The board has the permits that are out, and the most so far. */
-  churn(
-    gate: SemaphoreHandle,
-    handle: SemaphoreHandle,
-    board: Int32Array,
-    rounds: number,
-    most: number,
-  ): void {
+  churn(gate: SemaphoreHandle, handle: SemaphoreHandle, board: Int32Array, rounds: number, most: number): void {
     const semaphore = Semaphore.from(handle);
     Semaphore.from(gate).acquire();
     for (let i = 0; i < rounds; i++) {
@@ -151,12 +138,7 @@ export const jobs: Record<string, Job> = {
     (attach(handle) as Lock).unlock();
   },
 
-  async lockAsyncAndCount(
-    gate: SemaphoreHandle,
-    handle: Handle,
-    words: Int32Array,
-    rounds: number,
-  ): Promise<void> {
+  async lockAsyncAndCount(gate: SemaphoreHandle, handle: Handle, words: Int32Array, rounds: number): Promise<void> {
     const mutex = attach(handle) as Mutex;
     Semaphore.from(gate).acquire();
     for (let i = 0; i < rounds; i++) await mutex.runExclusive(() => increment(words, 20));

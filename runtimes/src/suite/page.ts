@@ -3,9 +3,7 @@ import type { PairRound } from './pair.js';
 import type { Choice, Result } from './run.js';
 
 export interface SuitePage {
-  suite(
-    choice: Choice,
-  ): Promise<{ readonly results: readonly Result[]; readonly pair: readonly PairRound[] }>;
+  suite(choice: Choice): Promise<{ readonly results: readonly Result[]; readonly pair: readonly PairRound[] }>;
 }
 
 (globalThis as unknown as SuitePage).suite = async (choice) => {

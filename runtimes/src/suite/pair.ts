@@ -22,8 +22,7 @@ class Plain {
   acquire(): void {
     const words = this.#words;
     let free = Atomics.load(words, 0);
-    while (free < 1 || Atomics.compareExchange(words, 0, free, free - 1) !== free)
-      free = Atomics.load(words, 0);
+    while (free < 1 || Atomics.compareExchange(words, 0, free, free - 1) !== free) free = Atomics.load(words, 0);
   }
 
   release(): void {

@@ -38,8 +38,7 @@ export const hasStopped = ({ words }) => Atomics.load(words, 0) === 1;
 export const stop = ({ words }) => Atomics.store(words, 0, 1);
 export const count = ({ words }, name, n = 1) => Atomics.add(words, 1 + names.indexOf(name), n);
 export const countsOf = ({ words }) => Object.fromEntries(names.map((name, i) => [name, words[1 + i]]));
-export const faultsOf = ({ words }) =>
-  Object.fromEntries(faults.map((name, i) => [name, words[1 + names.length + i]]));
+export const faultsOf = ({ words }) => Object.fromEntries(faults.map((name, i) => [name, words[1 + names.length + i]]));
 
 const fault = ({ words }, name) => Atomics.add(words, 1 + names.length + faults.indexOf(name), 1);
 

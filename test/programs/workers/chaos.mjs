@@ -89,9 +89,7 @@ async function wait(semaphore, n, how) {
   if (how < 0.7) return queued(semaphore.acquireAsync(n, { timeout: draw() * 6 }));
   const controller = new AbortController();
   const { signal } = controller;
-  const asked = queued(
-    semaphore.acquireAsync(n, draw() < 0.5 ? { signal } : { signal, timeout: draw() * 20 }),
-  );
+  const asked = queued(semaphore.acquireAsync(n, draw() < 0.5 ? { signal } : { signal, timeout: draw() * 20 }));
   const abort = () => controller.abort(STOP);
   if (draw() < 0.3) queueMicrotask(abort);
   else if (draw() < 0.5) setImmediate(abort);
@@ -142,8 +140,7 @@ async function act() {
   const what = draw();
   // A blocked worker holds no permits and no promise can get it any: otherwise two workers might wait for each other.
   if (what < 0.45) await use(upTo(kinds.length), true);
-  else if (what < 0.9)
-    await Promise.all(Array.from({ length: 1 + upTo(4) }, () => use(upTo(kinds.length), false)));
+  else if (what < 0.9) await Promise.all(Array.from({ length: 1 + upTo(4) }, () => use(upTo(kinds.length), false)));
   else if (what < 0.99) await meet();
   else if (isEndExact) {
     // The worker ends itself with a promise that is queued or granted, so not of the one that is not robust.

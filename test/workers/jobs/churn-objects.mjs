@@ -11,8 +11,7 @@ export default function churnObjects({ arena, rounds, index, barrier, parties })
     const permits = 1 + Math.floor(draw() * 1000);
     const semaphore = new Semaphore(permits, { arena: here, max: permits + index });
     semaphore.acquire(permits);
-    if (semaphore.available !== 0 || semaphore.tryAcquire())
-      throw new Error('somebody else has released here');
+    if (semaphore.available !== 0 || semaphore.tryAcquire()) throw new Error('somebody else has released here');
     semaphore.release(permits);
     if (semaphore.available !== permits) throw new Error('somebody else has acquired here');
     if (semaphore.max !== permits + index) throw new Error('this is not what was made');

@@ -1,16 +1,7 @@
 /** One of a crowd that uses a binary semaphore as a lock, by all of its calls. */
 import { attach, meet, nap, random } from '../attach.mjs';
 
-export default async function lockWith({
-  handle,
-  shared,
-  ways,
-  rounds,
-  permits = 1,
-  index,
-  barrier,
-  parties,
-}) {
+export default async function lockWith({ handle, shared, ways, rounds, permits = 1, index, barrier, parties }) {
   const semaphore = attach(handle);
   const draw = random(index + 1);
   const score = { taken: 0, tooMany: 0 };

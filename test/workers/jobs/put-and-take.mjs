@@ -19,8 +19,7 @@ export default function putAndTake({ put, taken, putters, takers, ring, seen, ea
       const turn = order.ticket();
       filled.await(turn);
       emptied.await(turn - slots + 1n);
-      if (Atomics.exchange(ring, Number(turn % slots), (index / 2) * each + i) !== -1)
-        throw new Error('overwritten');
+      if (Atomics.exchange(ring, Number(turn % slots), (index / 2) * each + i) !== -1) throw new Error('overwritten');
       filled.advance();
     }
   }

@@ -313,8 +313,7 @@ export class Machine extends Interpreter {
         this.#read(address, meta);
         // Only as many bytes of the expected value count.
         if (((this.#lo ^ s[b]) & (bytes < 4 ? (1 << (8 * bytes)) - 1 : -1)) === 0)
-          if (bytes < 8 || this.#hi === s[(b + 1) | 0])
-            this.#write(address, bytes, s[c], wide ? s[(c + 1) | 0] : 0);
+          if (bytes < 8 || this.#hi === s[(b + 1) | 0]) this.#write(address, bytes, s[c], wide ? s[(c + 1) | 0] : 0);
         break;
       case 0x2c: // wait
         this.#read(address, meta);

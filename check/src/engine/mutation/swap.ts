@@ -129,11 +129,7 @@ export function swap(
     if (targets.has(pc) || useOf(image, pc) === undefined) return undefined;
     if (pc < second) between.push(pc);
   }
-  const [one, two, rest] = [first, second, between].map((pcs) => usesOf(image, [pcs].flat())) as [
-    Use,
-    Use,
-    Use,
-  ];
+  const [one, two, rest] = [first, second, between].map((pcs) => usesOf(image, [pcs].flat())) as [Use, Use, Use];
   const live = (pc: number): number[] => listAt(image, image[pc + LIVE]);
   // No call is under way while an access is pending, so the words after the frame are free.
   const spare = functions[owners[first / STRIDE]].frame;

@@ -46,10 +46,7 @@ export interface SearchOptions {
 }
 
 /** Returns the bounds with which a model of the table is searched. */
-export function boundsOf(
-  { preemptions }: Pick<SearchOptions, 'preemptions'>,
-  milliseconds: number,
-): SearchOptions {
+export function boundsOf({ preemptions }: Pick<SearchOptions, 'preemptions'>, milliseconds: number): SearchOptions {
   return preemptions === undefined ? { milliseconds } : { milliseconds, preemptions };
 }
 
@@ -102,12 +99,7 @@ export function search(make: () => StateSpace, options: SearchOptions = {}): Sea
  * Makes one attempt. Returns the number of its steps if the search must begin anew: threads of the same program have
  * turned out to differ, or it seems that no end can be reached, but an assumption has proved wrong.
  */
-function pass(
-  space: StateSpace,
-  sharing: Sharing,
-  options: SearchOptions,
-  start: number,
-): SearchResult | number {
+function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start: number): SearchResult | number {
   const { preemptions = Infinity, states: mostStates = Infinity, milliseconds = Infinity } = options;
   const table = new StateTable();
   const bounded = preemptions !== Infinity;
@@ -158,9 +150,7 @@ function pass(
     tallies: [...space.tallies],
     ends,
     again,
-    ...(message === undefined
-      ? {}
-      : { violation: { message, schedule: taken.slice(0, taken[d] < 0 ? d : d + 1) } }),
+    ...(message === undefined ? {} : { violation: { message, schedule: taken.slice(0, taken[d] < 0 ? d : d + 1) } }),
   });
 
   const key = (depth: number): number => {
@@ -285,10 +275,7 @@ function pass(
         if (good[d] === 0 && !bounded) {
           // A thread that has not been tried may help. It will be tried, now that more is known.
           if (sharing.takeBroken() !== undefined) return steps + again;
-          return finish(
-            false,
-            'from here on no end can be reached: whatever is done, somebody goes round for ever',
-          );
+          return finish(false, 'from here on no end can be reached: whatever is done, somebody goes round for ever');
         }
         while (open.pop() !== id);
       }

@@ -178,8 +178,7 @@ export class Sharing {
 
   #hash(row: number): number {
     let hash = 0;
-    for (let i = row; i <= row + this.#threads; i++)
-      hash = Math.imul(hash ^ this.#rows[i] ^ (hash >>> 15), 0x9e3779b1);
+    for (let i = row; i <= row + this.#threads; i++) hash = Math.imul(hash ^ this.#rows[i] ^ (hash >>> 15), 0x9e3779b1);
     return hash ^ (hash >>> 16);
   }
 

@@ -45,9 +45,7 @@ export function replay(
   for (const choice of schedule) {
     const count = space.choices(open);
     if (!open.subarray(0, count).includes(choice)) {
-      throw new Error(
-        `the schedule does not fit the model: thread ${Math.floor(choice / CHOICES)} has no such step`,
-      );
+      throw new Error(`the schedule does not fit the model: thread ${Math.floor(choice / CHOICES)} has no such step`);
     }
     each?.(choice);
     try {

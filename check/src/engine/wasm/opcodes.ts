@@ -66,8 +66,7 @@ export interface Numeric {
 }
 
 const COMPARISONS = ['eqz', 'eq', 'ne', 'lt_s', 'lt_u', 'gt_s', 'gt_u', 'le_s', 'le_u', 'ge_s', 'ge_u'];
-const ARITHMETIC =
-  'clz ctz popcnt add sub mul div_s div_u rem_s rem_u and or xor shl shr_s shr_u rotl rotr'.split(' ');
+const ARITHMETIC = 'clz ctz popcnt add sub mul div_s div_u rem_s rem_u and or xor shl shr_s shr_u rotl rotr'.split(' ');
 const UNARY = new Set(['eqz', 'clz', 'ctz', 'popcnt']);
 
 export const NUMERIC: ReadonlyMap<number, Numeric> = new Map(

@@ -73,8 +73,7 @@ export function translate(module: WasmModule): Program {
   const list = (words: readonly number[]) => live.push(words.length, ...words);
   for (const [index, { code: body, frame }] of translated.entries()) {
     const { entry } = functions[index];
-    const place = (word: number) =>
-      word >= ARGUMENTS && word < GLOBALS_AREA ? word - ARGUMENTS + frame : word;
+    const place = (word: number) => (word >= ARGUMENTS && word < GLOBALS_AREA ? word - ARGUMENTS + frame : word);
     const flow = body.map((instruction, i): Flow => {
       const { op, label, labels, dst, words, operands, imm } = instruction;
       const reads = operands
@@ -92,8 +91,7 @@ export function translate(module: WasmModule): Program {
       let [a, b, c] = [0, 1, 2].map((k) => operands[k]?.operand ?? 0);
       let { imm } = instruction;
       if (label) imm = entry + label.at * STRIDE;
-      if (labels)
-        imm = targetsAt + targets.push(...labels.map(({ at }) => entry + at * STRIDE)) - labels.length;
+      if (labels) imm = targetsAt + targets.push(...labels.map(({ at }) => entry + at * STRIDE)) - labels.length;
       if (op === OP_CALL) {
         const callee = functions[imm];
         [a, b, c] = [callee.localsEnd, frame, callee.paramsEnd];

@@ -64,13 +64,9 @@ export function breaks(program: Program, run: Section): string[] {
     if (seen.has(pc)) continue;
     seen.add(pc);
     const op = code[pc];
-    const broken = (by: string): number =>
-      found.push(`${run.name}: a ${by} at ${origins[pc / STRIDE]} in ${run.fn}`);
+    const broken = (by: string): number => found.push(`${run.name}: a ${by} at ${origins[pc / STRIDE]} in ${run.fn}`);
     if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
-    else if (
-      op !== OP_RETURN &&
-      !(by.some((kind) => isAccess(pc, kind)) && run.to.includes(code[pc + IMM]))
-    ) {
+    else if (op !== OP_RETURN && !(by.some((kind) => isAccess(pc, kind)) && run.to.includes(code[pc + IMM]))) {
       for (const way of ways(code, pc, exchange)) {
         if (way <= pc) broken('way back');
         else todo.push(way);

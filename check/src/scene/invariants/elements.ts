@@ -64,8 +64,7 @@ export class ElementGuard {
     this.#checkEpoch(elements + e * ELEMENT_SIZE, before, after, store);
     // A tombstone has no owner until a thread claims it or merges another into it.
     if (is === IDLE || is === TOMBSTONE) this.#ghosts.setElementOwner(e, 0);
-    else if (!store && (is === RESERVED || is === CLAIMED || is === MERGING))
-      this.#ghosts.setElementOwner(e, t + 1);
+    else if (!store && (is === RESERVED || is === CLAIMED || is === MERGING)) this.#ghosts.setElementOwner(e, t + 1);
   }
 
   /** Says whether t may change what is another's: it is its own, or of a thread that was declared dead. */
@@ -86,9 +85,7 @@ export class ElementGuard {
       throw new Violation(`${nameAt(this.#arena, element)} is given back, and says whose it is`);
     const ends = is === IDLE || (is === RESERVED && store) || (is === AWAKE && was !== RESERVED);
     if (moved !== 1 && (ends || moved !== 0))
-      throw new Violation(
-        `the epoch of ${nameAt(this.#arena, element)} goes from ${before >>> 4} to ${after >>> 4}`,
-      );
+      throw new Violation(`the epoch of ${nameAt(this.#arena, element)} goes from ${before >>> 4} to ${after >>> 4}`);
   }
 }
 
@@ -125,8 +122,7 @@ function checkLines(arena: Arena, filler: number): void {
   const { words } = arena.machine;
   for (let line = chains; line < buckets; line += LINE) {
     for (const head of [C_HEAD, C_DUE_HEAD, C_CHANNEL_HEAD]) {
-      if (words[(line + head) >> 2] !== 0)
-        throw new Violation(`${nameAt(arena, line + head)} is not empty at the end`);
+      if (words[(line + head) >> 2] !== 0) throw new Violation(`${nameAt(arena, line + head)} is not empty at the end`);
     }
   }
   for (let line = buckets; line < elements; line += LINE) {

@@ -24,9 +24,7 @@ export function lifeOf(arena: Arena, t: number): number {
 export function checkRecord(arena: Arena, record: number, before: number, after: number): void {
   const moved = (after >>> 2) - (before >>> 2);
   if (moved !== Number((after & LIFE_STATE) === FREE))
-    throw new Violation(
-      `${nameAt(arena, record)} goes from 0x${before.toString(16)} to 0x${after.toString(16)}`,
-    );
+    throw new Violation(`${nameAt(arena, record)} goes from 0x${before.toString(16)} to 0x${after.toString(16)}`);
 }
 
 /** Checks a write to an object, whose word was lo and hi before: a freed object has the next generation. */
@@ -46,8 +44,7 @@ export function checkRecords(arena: Arena, supervised: boolean): void {
     if ((words[record >> 2] & LIFE_STATE) === FREE && words[(record + T_HOST) >> 2] !== 0)
       throw new Violation(`${nameAt(arena, record)} is free, and has a host`);
   }
-  if (words[REAPER >> 2] !== 0 && supervised)
-    throw new Violation('somebody is still said to reap at the end');
+  if (words[REAPER >> 2] !== 0 && supervised) throw new Violation('somebody is still said to reap at the end');
 }
 
 /**
@@ -68,9 +65,7 @@ export function checkReferences(arena: Arena, each: (object: number, held: numbe
     const { records, held } = found.get(o) ?? { records: 0, held: 0 };
     if (life >>> 24 === BUILDING) throw new Violation(`${nameAt(arena, o)} is still being made`);
     if ((life & REFERENCES) !== records)
-      throw new Violation(
-        `${nameAt(arena, o)} has ${life & REFERENCES} references, and ${records} records of them`,
-      );
+      throw new Violation(`${nameAt(arena, o)} has ${life & REFERENCES} references, and ${records} records of them`);
     each(o, held);
   }
 }

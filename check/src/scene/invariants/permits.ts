@@ -57,9 +57,7 @@ export class Permits {
     }
     const held = ghosts.held(semaphore) + width;
     if (held > ghosts.made(semaphore)) {
-      throw new Violation(
-        `thread ${t} is admitted with ${width}: ${held} permits out, ${ghosts.made(semaphore)} made`,
-      );
+      throw new Violation(`thread ${t} is admitted with ${width}: ${held} permits out, ${ghosts.made(semaphore)} made`);
     }
     ghosts.setHeld(semaphore, held);
   }
@@ -96,8 +94,7 @@ export class Permits {
     const semaphore = this.#semaphores.findIndex((s) => address === s + TICKET || address === s + GRANT);
     if (semaphore < 0) return true;
     if (address === this.#semaphores[semaphore] + GRANT) {
-      if (kind === STORE && this.#difference(address, lo, hi) <= -CLOSED)
-        this.#ghosts.setGrantAtClose(semaphore, lo);
+      if (kind === STORE && this.#difference(address, lo, hi) <= -CLOSED) this.#ghosts.setGrantAtClose(semaphore, lo);
       return false;
     }
     if ((kind !== RMW && kind !== CMPXCHG) || this.#difference(address, lo, hi) <= 0) return false;

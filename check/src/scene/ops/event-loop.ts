@@ -188,8 +188,7 @@ function turn(scene: Scene, t: number, jobs: AllJobs): boolean {
   const isSet = jobs.isSet?.(scene, t) ?? false;
   const waiting = scene.get(t, QUEUE);
   if (waiting === 0) return !isSet || fire(scene, t, jobs);
-  if (scene.get(t, LISTENING) === 0)
-    throw new Violation(`thread ${t} sleeps without listening to its doorbell`);
+  if (scene.get(t, LISTENING) === 0) throw new Violation(`thread ${t} sleeps without listening to its doorbell`);
   if (jobs.pauses) return true;
   scene.set(t, PHASE, SLEEPING);
   const mayCancel = jobs.timed === true && patient(scene, t) < PROMISES + 4 * waiting;

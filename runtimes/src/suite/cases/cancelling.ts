@@ -54,10 +54,7 @@ test('cancelling: an abort rejects with its reason, and those behind move up', a
 
 test('cancelling: a signal that is aborted already never queues', async ({ team }) => {
   const semaphore = new Semaphore(1);
-  await rejects(
-    semaphore.acquireAsync(1, { signal: AbortSignal.abort(new SyntaxError('x')) }),
-    'SyntaxError',
-  );
+  await rejects(semaphore.acquireAsync(1, { signal: AbortSignal.abort(new SyntaxError('x')) }), 'SyntaxError');
   const worker = await team.member();
   await rejects(worker.call('acquireAborted', semaphore.handle), 'Error', 'enough');
   equal([semaphore.available, semaphore.waiting], [1, 0], 'at the end');

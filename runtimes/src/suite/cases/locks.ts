@@ -1,13 +1,5 @@
 /** The locks of the papers: exclusion, and the calls that the main thread may make. */
-import {
-  ClhLock,
-  LifoLock,
-  McsLock,
-  ReciprocatingLock,
-  TicketLock,
-  TtsLock,
-  TwaLock,
-} from 'taketurns/algorithms';
+import { ClhLock, LifoLock, McsLock, ReciprocatingLock, TicketLock, TtsLock, TwaLock } from 'taketurns/algorithms';
 import { equal, ok, throws } from '../check.js';
 import { mayBlock } from '../globals.js';
 import type { Handle, Lock } from '../objects.js';

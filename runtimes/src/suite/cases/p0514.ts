@@ -1,11 +1,5 @@
 /** P0514R1: its semaphores, and waiting for words of any shared memory. */
-import {
-  AtomicSemaphore,
-  atomicSignal,
-  atomicWaitAsync,
-  BinarySemaphore,
-  CountingSemaphore,
-} from 'taketurns/p0514';
+import { AtomicSemaphore, atomicSignal, atomicWaitAsync, BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 import { entries, length, newBoard } from '../board.js';
 import { equal, isSettled, ok, until } from '../check.js';
 import { test } from '../run.js';
