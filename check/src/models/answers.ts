@@ -389,6 +389,7 @@ export const answers: readonly Model[] = [
       [
         dispose(),
         asks('acquire', ofFirst(1), ANSWER_CLOSED),
+        asks('acquireOne', ofFirst(), ANSWER_CLOSED),
         asks('tryAcquire', ofFirst(1), ANSWER_CLOSED),
         asks('release', ofFirst(1), MORE),
         asks('finishRelease', ofFirst(1, MORE, 0, 0), 0),

@@ -95,9 +95,12 @@ const reserveUntilClosed = (): Op => ({
   },
 });
 
-/** Thread 0 dies while it disposes of the mutex, which thread 1 holds and a promise of thread 2 waits for. */
-const halfDisposed: Model = {
-  name: 'mutex: die, the disposer while it is held, of a promise',
+/**
+ * Thread 0 dies while it disposes of the mutex, which thread 1 holds and a promise of thread 2 waits for. If another
+ * promise is in line, dispose looks for its element before it closes the word, and may be killed on the way.
+ */
+const halfDisposed = (isAnotherInLine: boolean): Model => ({
+  name: `mutex: die, the disposer while it is held, of ${isAnotherInLine ? 'two promises' : 'a promise'}`,
   programs: [[dispose(0, 'mutexDispose')], [], [reserveUntilClosed()], [supervise()]],
   arena: { elements: 8, attached: 4 },
   deaths: 1,
@@ -108,12 +111,14 @@ const halfDisposed: Model = {
     const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
     scene.callNow(1, 'lock', m);
     scene.callNow(2, 'arrive', m, 1, 0, scene.attachment(2, 0));
+    if (isAnotherInLine) scene.callNow(2, 'enterRun', scene.callNow(2, 'arrive', m, 1, 0, scene.attachment(2, 0)), 0);
   },
   end: (scene) => checkWoken(scene, 2),
-};
+});
 
 export const inLineModels: readonly Model[] = [
-  halfDisposed,
+  halfDisposed(false),
+  halfDisposed(true),
   closedInLine,
   inLine('the last cancels', { by: 2, done: gives(), left: 1 }),
   inLine('one cancels', { promises: 1, by: 2, done: gives(), left: 2 }),

@@ -141,8 +141,8 @@ const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
  * tombstone goes, and its element becomes a tombstone of the second semaphore.
  */
 const leftBehind: readonly (readonly [name: string, own: readonly Op[], posted: number])[] = [
-  ['by its giver, as a releasing thread', [...queued, post(), leave(1), ...tombstone], 1],
-  ['by its giver, as the disposer', [...queued, dispose(), leave(1), ...tombstone], 1],
+  ['by the thread that cancelled, beside a release', [...queued, post(), leave(1), ...tombstone], 1],
+  ['by the thread that cancelled, beside dispose', [...queued, dispose(), leave(1), ...tombstone], 1],
   [
     'by being joined',
     [joinAlone(), joinAlone(0, GOT), leave(1, 0), cancel(GOT), cancel(), leave(1), leave(1), ...tombstone],
