@@ -78,7 +78,7 @@ export function report(findings: readonly Finding[], states: number, budget: num
 algorithms' own in \`build/algorithms.wasm\`. The models that come to it are searched until one detects the change: first
 the model that detected it in the last report, then the smallest ones, of at most ${states.toLocaleString('en')} states,
 until they have ${budget.toLocaleString('en')} together. The name of a mutant has three parts: the function, what the access
-does to which words (and which of several symmetric it is), and the change.
+does to which words (and which of several like it), and the change.
 
 ${summary(findings)}
 
