@@ -45,3 +45,7 @@ export const models: readonly Model[] = [
   ...places,
   ...mutexes,
 ];
+
+// Jobs, reports and tests name a model by its name alone.
+for (const [i, { name }] of models.entries())
+  if (models.findIndex((other) => other.name === name) !== i) throw new Error(`two models are called ${name}`);

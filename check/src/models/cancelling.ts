@@ -59,8 +59,8 @@ const cancelling: readonly Line[] = [
   { name: 'cancel: heavy, and heavier in its place', program: 'B2 R | A3 | V3', permits: [0], buckets: 4 },
   // A releasing thread must not take the element for that of the tickets' next owners, who stand in two buckets.
   {
-    name: 'cancel: heavy, and two in its place',
-    program: 'B2 R | a1 A R d R | V2',
+    name: 'cancel: heavy, and two in its place, one a promise',
+    program: 'B2 R | a1 A d | V2',
     permits: [0],
     buckets: 2,
   },

@@ -319,7 +319,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^(waking\/wakeDue: load held, (zero|ones)|cancelling\/takeBack: store held, (dropped|swapped))/,
-    'It takes four threads to see it: check/test/search.test.ts plants this fault in the model "cancel: heavy, and two in its place", which is too large for mutants.',
+    'check/test/search.test.ts plants this fault in the model "cancel: heavy, and two in its place, one a promise", which has too many states for mutants.',
   ],
   [
     /^(releasing\/settleRelease|parking\/parkFor|parking\/untilDue|polling\/pollsOf): (load( (spin|vain|cell|life|request|ticket( #[23])?|grant #[12]))?( #\d)?|store vain( #\d)?|notify), (zero|ones|dropped|one)/,
