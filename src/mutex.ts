@@ -33,7 +33,7 @@ import {
 } from './runtime/core.js';
 import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
-import { SharedObject } from './shared-object.js';
+import { close, disposedError, forget, reference, SharedObject } from './shared-object.js';
 import { type MutexStats, mutexStats } from './stats.js';
 
 /** The options of a new `Mutex`. */
@@ -86,10 +86,10 @@ function properties(options: MutexOptions): Properties {
  * The algorithm is this library's own. Its waiters sleep in a queue as those of the semaphore do.
  */
 export class Mutex extends SharedObject<typeof KIND> {
-  readonly #core = this.reference.attachment.core;
-  readonly #shared = this.reference.shared;
+  readonly #core = this[reference].attachment.core;
+  readonly #shared = this[reference].shared;
   /** The address of the shared object, or of the closed one after this object has released its reference. */
-  #at = this.reference.address;
+  #at = this[reference].address;
   readonly #lock = this.#core.lock;
   readonly #unlock = this.#core.unlock;
 
@@ -136,7 +136,7 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /** How often a waiter may be overtaken at most. */
   get bypass(): number {
-    return this.#core.maxOf(this.reference.address);
+    return this.#core.maxOf(this[reference].address);
   }
 
   /** Whether this thread is the owner. */
@@ -163,7 +163,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {DisposedError} if it has been disposed of.
    */
   inspect(): MutexStats {
-    if (this.disposed) throw this.closed();
+    if (this.disposed) throw this[disposedError]();
     return mutexStats(this.#core, this.#at);
   }
 
@@ -207,14 +207,14 @@ export class Mutex extends SharedObject<typeof KIND> {
     const core = this.#core;
     const at = this.#at;
     const { number } = this.#shared;
-    const { mayBlock, awake } = this.reference.attachment;
+    const { mayBlock, awake } = this[reference].attachment;
     const waits = this.#shared.promises.first !== 0 || this.#shared.head.waits;
     const left = countdown(timeout);
     core.turnLasted(at, awake.sinceTurn);
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === REFUSED) {
       if (!mayBlock) throw mayNotBlock('lockAsync, holdAsync or tryLock');
-      throw new Error(core.ownerOf(at) === this.reference.attachment.thread ? OWNED : PROMISED);
+      throw new Error(core.ownerOf(at) === this[reference].attachment.thread ? OWNED : PROMISED);
     }
     if (answer === QUEUED || answer === HEAD) {
       awake.waits();
@@ -238,7 +238,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       if (answer === ADMITTED) awake.turnBegins();
     }
     if (answer === ANSWER_HELD) throw new Error(OWNED);
-    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
+    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     return this.#locked();
   }
 
@@ -281,7 +281,7 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   #try(): number {
     const answer = this.#core.tryLock(this.#at);
-    if (answer === ANSWER_CLOSED) throw this.closed();
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_FULL) throw noRoom();
     return answer;
   }
@@ -340,7 +340,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const impatient = timeout !== Infinity || signal !== undefined;
     const { number, promises, head } = this.#shared;
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
-    if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
+    if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     const since = Date.now() | 0;
     return new Promise<boolean>((resolve) => {
       let leave = (reason: unknown): void => head.cancel(reason);
@@ -358,7 +358,7 @@ export class Mutex extends SharedObject<typeof KIND> {
           )
         : undefined;
       const refused = (error: unknown): never => {
-        throw error === given?.reason || !(error instanceof DisposedError) ? error : this.closed();
+        throw error === given?.reason || !(error instanceof DisposedError) ? error : this[disposedError]();
       };
       const settle = (value?: Promise<never>): void => {
         unwatch?.();
@@ -406,12 +406,12 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.#core.mutexDispose(this.#at);
   }
 
   /** @internal */
-  protected override forget(): void {
+  protected override [forget](): void {
     this.#at = CLOSED_OBJECT;
   }
 }

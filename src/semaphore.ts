@@ -35,7 +35,7 @@ import {
 import { countdown, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
-import { SharedObject } from './shared-object.js';
+import { close, disposedError, forget, reference, SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 /** The options of a new `Semaphore`. */
@@ -76,12 +76,12 @@ const DONE = Promise.resolve();
  * wait and wake.
  */
 export class Semaphore extends SharedObject<typeof KIND> {
-  readonly #core = this.reference.attachment.core;
-  readonly #shared = this.reference.shared;
+  readonly #core = this[reference].attachment.core;
+  readonly #shared = this[reference].shared;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises = this.#shared.promises;
   /** The address of the shared object, or of the closed one after this object has released its reference. */
-  #at = this.reference.address;
+  #at = this[reference].address;
   readonly #max = this.#core.maxOf(this.#at);
   readonly #robust = this.#shared.robust !== 0;
   readonly #acquire = acquireOf(this.#core, this.#shared);
@@ -161,7 +161,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {DisposedError} if it has been disposed of.
    */
   inspect(): SemaphoreStats {
-    if (this.disposed) throw this.closed();
+    if (this.disposed) throw this[disposedError]();
     return semaphoreStats(this.#core, this.#at);
   }
 
@@ -212,14 +212,14 @@ export class Semaphore extends SharedObject<typeof KIND> {
     }
     let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
     if (answer === QUEUED) {
-      this.reference.attachment.awake.waits();
+      this[reference].attachment.awake.waits();
       answer = this.#core.park(Date.now() | 0, robust);
     }
     this.#admitted(answer, permits);
   }
 
   #admitted(answer: number, permits: number): void {
-    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
+    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     if (this.#robust) this.#takeOwnerDeaths(permits);
   }
 
@@ -260,7 +260,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     const acquired = this.#acquire(at, permits);
     let answer = acquired === CHECK_OWNER_DEATHS ? ADMITTED : core.enqueue(at, permits, acquired, robust);
     if (answer === QUEUED) {
-      this.reference.attachment.awake.waits();
+      this[reference].attachment.awake.waits();
       answer = parkUntilDue(core, at, robust, left);
     }
     if (answer === REFUSED) throw timedOut(PERMITS, timeout);
@@ -286,7 +286,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     const answer = this.#robust
       ? this.#core.tryAcquireRobust(this.#at, permits, robust)
       : this.#core.tryAcquire(this.#at, permits);
-    if (answer === ANSWER_CLOSED) throw this.closed();
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
     return answer;
   }
 
@@ -343,7 +343,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
     if (answer === TIMED_OUT) throw timedOut(PERMITS, 0);
-    throw answer === ANSWER_CLOSED ? this.closed() : noRoom();
+    throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
   }
 
   /**
@@ -392,12 +392,12 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.#core.dispose(this.#at);
   }
 
   /** @internal */
-  protected override forget(): void {
+  protected override [forget](): void {
     this.#at = CLOSED_OBJECT;
   }
 

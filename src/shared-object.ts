@@ -5,6 +5,13 @@ import { ended, type Owner } from './runtime/attachment.js';
 import type { Kind } from './runtime/kinds.js';
 import { closed } from './runtime/promises.js';
 
+// The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.
+export const reference = Symbol('reference');
+export const close = Symbol('close');
+export const forget = Symbol('forget');
+export const detach = Symbol('detach');
+export const disposedError = Symbol('disposedError');
+
 /**
  * A shared object as one library object of this thread sees it.
  *
@@ -22,11 +29,11 @@ export abstract class SharedObject<K extends Kind> implements Owner {
    * @internal
    * @param thing the name of the object in a DisposedError.
    */
-  protected constructor(kind: K, reference: Reference, thing: string = kind) {
+  protected constructor(kind: K, given: Reference, thing: string = kind) {
     this.#kind = kind;
-    this.#reference = reference;
+    this.#reference = given;
     this.#thing = thing;
-    reference.hold(this);
+    given.hold(this);
   }
 
   /**
@@ -34,7 +41,7 @@ export abstract class SharedObject<K extends Kind> implements Owner {
    * @throws {DisposedError} if the object has been disposed of.
    */
   get handle(): Handle<K> {
-    if (this.#hasLetGo) throw this.closed();
+    if (this.#hasLetGo) throw this[disposedError]();
     return this.#reference.handle(this.#kind);
   }
 
@@ -44,42 +51,42 @@ export abstract class SharedObject<K extends Kind> implements Owner {
    */
   dispose(): void {
     if (this.#hasLetGo) return;
-    this.close();
+    this[close]();
     this[closed]();
   }
 
   /** @internal */
-  protected get reference(): Reference {
+  protected get [reference](): Reference {
     return this.#reference;
   }
 
   /** @internal Closes the shared object for all threads, and wakes its waiters. */
-  protected abstract close(): void;
+  protected abstract [close](): void;
 
   /** @internal Sets the address to CLOSED_OBJECT. */
-  protected abstract forget(): void;
+  protected abstract [forget](): void;
 
   /** @internal Is called when the thread ends. */
   [ended](): void {
     this.#hasLetGo = true;
-    this.forget();
+    this[forget]();
   }
 
   /** @internal Releases the shared object, which is disposed of or cannot be used. */
   [closed](): void {
     if (this.#hasLetGo) return;
     this.#hasLetGo = true;
-    this.forget();
-    this.detach();
+    this[forget]();
+    this[detach]();
   }
 
   /** @internal Releases the reference. */
-  protected detach(): void {
+  protected [detach](): void {
     this.#reference.detach(this);
   }
 
   /** @internal Releases the shared object, and returns the error that reports its end. */
-  protected closed(): DisposedError {
+  protected [disposedError](): DisposedError {
     this[closed]();
     return new DisposedError(`the ${this.#thing} has been disposed of`);
   }

@@ -4,6 +4,7 @@ import { checkOptions, checkType, DisposedError } from '../errors.js';
 import { checkKind } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../runtime/core.js';
 import { closed } from '../runtime/promises.js';
+import { close } from '../shared-object.js';
 import { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 import { ClhLock } from './clh-lock.js';
 import { LifoLock } from './lifo-lock.js';
@@ -234,7 +235,7 @@ export class CapacitorLock implements Lock {
    */
   dispose(): void {
     const capacitor = this.#capacitor;
-    capacitor.close();
+    capacitor[close]();
     if (capacitor.isOwned) this.unlock();
     capacitor.dispose();
   }

@@ -5,7 +5,7 @@ import type { PolicyOptions } from '../options.js';
 import type { Handle, Reference } from '../reference.js';
 import { ended } from '../runtime/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, CLOSED_OBJECT, LIMIT, MORE, REFUSED } from '../runtime/core.js';
-import { SharedObject } from '../shared-object.js';
+import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { checkProperties, find, make } from './objects.js';
 
@@ -135,7 +135,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 
   /** @internal */
-  override close(): void {
+  override [close](): void {
     if (this.#at === CLOSED_OBJECT) return;
     this.#algorithms.capacitorDispose(this.#at);
     for (const lane of this.#lanes) this.#algorithms.capacitorDispose(lane.address);
@@ -164,7 +164,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /** @internal Whether it has been disposed of. */
   get isDisposed(): boolean {
-    return this.#at === CLOSED_OBJECT || this.reference.attachment.core.isDisposed(this.#at) !== 0;
+    return this.#at === CLOSED_OBJECT || this[reference].attachment.core.isDisposed(this.#at) !== 0;
   }
 
   /** @internal Records that this thread has got the inner lock. */
@@ -178,19 +178,19 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 
   /** @internal */
-  protected override forget(): void {
+  protected override [forget](): void {
     this.#at = CLOSED_OBJECT;
   }
 
   /** @internal */
-  protected override detach(): void {
-    super.detach();
+  protected override [detach](): void {
+    super[detach]();
     for (const lane of this.#lanes) lane.detach(this);
   }
 
   #refuse(answer: number): never {
     if (answer !== ANSWER_CLOSED) throw new Error(`${KIND}: the core answers ${answer}`);
-    throw this.closed();
+    throw this[disposedError]();
   }
 }
 
@@ -208,7 +208,7 @@ function made(bypass: number, options: CapacitorOptions): Found {
   const one = { ...properties, max, threshold: onGrant ? ON_GRANT : properties.threshold };
   return all(
     Array.from({ length: 1 + (lanes ?? 0) }, () => () => make(KIND, one, options.arena)),
-    close,
+    closeLane,
   );
 }
 
@@ -229,6 +229,6 @@ function all(gets: readonly (() => Reference)[], drop: (reference: Reference) =>
   return new Found(got);
 }
 
-function close({ attachment, address }: Reference): void {
+function closeLane({ attachment, address }: Reference): void {
   algorithmsOf(attachment).capacitorDispose(address);
 }

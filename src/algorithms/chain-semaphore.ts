@@ -1,7 +1,9 @@
 /** ChainSemaphore is the public face of core/algorithms/chain-semaphore.ts. */
+
 import { checkChoice } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
+import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';
@@ -61,7 +63,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    if (this.algorithms.chainAcquire(this.at) !== ADMITTED) throw this.closed();
+    if (this.algorithms.chainAcquire(this.at) !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -84,7 +86,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.algorithms.chainDispose(this.at);
   }
 }

@@ -1,7 +1,9 @@
 /** ChannelSemaphore is the public face of core/algorithms/channel-semaphore.ts. */
+
 import { checkType } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
+import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';
@@ -53,7 +55,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    if (this.algorithms.channelAcquire(this.at) !== ADMITTED) throw this.closed();
+    if (this.algorithms.channelAcquire(this.at) !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -73,7 +75,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.algorithms.channelDispose(this.at);
   }
 }

@@ -1,9 +1,11 @@
 /** EventCount is the public face of core/algorithms/event-count.ts. */
+
 import type { Arena } from '../arena.js';
 import { checkInteger, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED, LIMIT } from '../runtime/core.js';
+import { close, disposedError } from '../shared-object.js';
 import { ListingObject, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
@@ -65,7 +67,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    */
   read(): bigint {
     const count = this.algorithms.eventRead(this.at);
-    if (count < 0n) throw this.closed();
+    if (count < 0n) throw this[disposedError]();
     return count;
   }
 
@@ -78,11 +80,11 @@ export class EventCount extends ListingObject<typeof KIND> {
   await(value: bigint): void {
     checkType(`${KIND}.await: value`, value, 'bigint', 'a bigint');
     if (value > LAST) throw new RangeError(`${KIND}.await: value must be at most 2n ** 62n, got ${value}n`);
-    if (this.algorithms.eventAwait(this.at, value < 0n ? 0n : value) !== ADMITTED) throw this.closed();
+    if (this.algorithms.eventAwait(this.at, value < 0n ? 0n : value) !== ADMITTED) throw this[disposedError]();
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.algorithms.eventDispose(this.at);
   }
 }

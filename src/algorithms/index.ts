@@ -51,6 +51,6 @@ export {
   keyWaitLazy,
   locationWait,
   locationWakeAll,
-  type WaitOptions,
-  type WakeOptions,
+  type KeyWaitOptions,
+  type KeyWakeOptions,
 } from './waiting.js';

@@ -7,7 +7,7 @@ import type { Attachment } from '../runtime/attachment.js';
 import { CLOSED_OBJECT, type Core, LIMIT } from '../runtime/core.js';
 import type { Kind } from '../runtime/kinds.js';
 import { closed } from '../runtime/promises.js';
-import { SharedObject } from '../shared-object.js';
+import { forget, reference, SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { make } from './objects.js';
 
@@ -37,7 +37,7 @@ export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
   /** @internal Makes sure that the thread can wait on a chain before it has to. */
   protected prepare(): void {
     try {
-      prepare(this.reference.attachment);
+      prepare(this[reference].attachment);
     } catch (error) {
       this[closed]();
       throw error;
@@ -45,7 +45,7 @@ export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
   }
 
   /** @internal */
-  protected override forget(): void {
+  protected override [forget](): void {
     this.at = CLOSED_OBJECT;
   }
 }

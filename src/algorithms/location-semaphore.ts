@@ -1,6 +1,8 @@
 /** LocationSemaphore is the public face of core/algorithms/location-semaphore.ts. */
+
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
+import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore, makeWithChains } from './listing.js';
 import { checkProperties, find } from './objects.js';
@@ -48,7 +50,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(): void {
-    if (this.algorithms.locationAcquire(this.at) !== ADMITTED) throw this.closed();
+    if (this.algorithms.locationAcquire(this.at) !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -68,7 +70,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.algorithms.locationDispose(this.at);
   }
 }

@@ -6,7 +6,7 @@ import type { PolicyOptions } from '../options.js';
 import { Reference } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../runtime/core.js';
 import type { Kind } from '../runtime/kinds.js';
-import { SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { checkProperties, type Defaults, make, open } from './objects.js';
 
@@ -104,7 +104,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lock(): void {
-    if (this.#at === CLOSED_OBJECT) throw this.closed();
+    if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
     const answer = this.#lock(this.#at);
     if (answer !== ADMITTED) this.#refuse('lock', answer);
   }
@@ -115,7 +115,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLock(): boolean {
-    if (this.#at === CLOSED_OBJECT) throw this.closed();
+    if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
     const answer = this.#functions.tryLock(this.#at);
     if (answer < 0) this.#refuse('tryLock', answer);
     return answer === ADMITTED;
@@ -127,7 +127,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    */
   unlock(): void {
     if (this.#at === CLOSED_OBJECT) return;
-    if (this.#unlock(this.#at) === ADMITTED || this.reference.attachment.core.isDisposed(this.#at)) return;
+    if (this.#unlock(this.#at) === ADMITTED || this[reference].attachment.core.isDisposed(this.#at)) return;
     throw new Error(`${this.#kind}.unlock: this thread does not hold the lock`);
   }
 
@@ -141,12 +141,12 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.#functions.dispose(this.#at);
   }
 
   /** @internal */
-  protected override forget(): void {
+  protected override [forget](): void {
     this.#at = CLOSED_OBJECT;
   }
 
@@ -160,6 +160,6 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
       );
     }
     if (answer !== ANSWER_CLOSED) throw new Error(`${this.#kind}.${what}: the core answers ${answer}`);
-    throw this.closed();
+    throw this[disposedError]();
   }
 }

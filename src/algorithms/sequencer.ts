@@ -1,6 +1,8 @@
 /** Sequencer is the public face of core/algorithms/event-count.ts. */
+
 import type { Arena } from '../arena.js';
 import { type Handle, Reference } from '../reference.js';
+import { close } from '../shared-object.js';
 import { ListingObject } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
@@ -47,7 +49,7 @@ export class Sequencer extends ListingObject<typeof KIND> {
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.algorithms.sequencerDispose(this.at);
   }
 }

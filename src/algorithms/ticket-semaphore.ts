@@ -1,6 +1,8 @@
 /** TicketSemaphore is the public face of core/algorithms/ticket-semaphore.ts. */
+
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
+import { close, disposedError } from '../shared-object.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
@@ -57,7 +59,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   #await(): void {
-    if (this.algorithms.ticketAwait(this.at) !== ADMITTED) throw this.closed();
+    if (this.algorithms.ticketAwait(this.at) !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -75,7 +77,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.algorithms.ticketDispose(this.at);
   }
 }

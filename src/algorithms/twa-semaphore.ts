@@ -1,6 +1,8 @@
 /** TwaSemaphore is the public face of core/algorithms/twa-semaphore.ts. */
+
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
+import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { ListingSemaphore } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
@@ -65,7 +67,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   #await(): void {
-    if (this.algorithms.twaAwait(this.at) !== ADMITTED) throw this.closed();
+    if (this.algorithms.twaAwait(this.at) !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -92,7 +94,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.algorithms.twaDispose(this.at);
   }
 }

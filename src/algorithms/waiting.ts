@@ -13,23 +13,23 @@ import { prepare } from './listing.js';
 import { POLICIES } from './objects.js';
 
 /** The place of the threads to wake. */
-export interface WakeOptions {
+export interface KeyWakeOptions {
   /** The arena of the waiting array. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
 
 /** The way and the place to wait. */
-export interface WaitOptions extends WakeOptions, PolicyOptions {}
+export interface KeyWaitOptions extends KeyWakeOptions, PolicyOptions {}
 
 const SPIN = 100;
 const MOST_KEY = 2 ** 32 - 1;
 
-function algorithmsFor(what: string, key: number, { arena }: WakeOptions): Algorithms {
+function algorithmsFor(what: string, key: number, { arena }: KeyWakeOptions): Algorithms {
   checkInteger(`${what}: key`, key, 0, MOST_KEY);
   return algorithmsOf(attachmentOf(arena));
 }
 
-function waiter(what: string, key: number, options: WaitOptions): { algorithms: Algorithms; spin: number } {
+function waiter(what: string, key: number, options: KeyWaitOptions): { algorithms: Algorithms; spin: number } {
   const algorithms = algorithmsFor(what, key, options);
   const spin = budget(what, options, SPIN, POLICIES);
   prepare(attachmentOf(options.arena));
@@ -43,7 +43,7 @@ function waiter(what: string, key: number, options: WaitOptions): { algorithms: 
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
-export function addressWaitUntil(key: number, satisfied: () => boolean, options: WaitOptions = {}): void {
+export function addressWaitUntil(key: number, satisfied: () => boolean, options: KeyWaitOptions = {}): void {
   checkType('addressWaitUntil: satisfied', satisfied, 'function', 'a function');
   const { algorithms, spin } = waiter('addressWaitUntil', key, options);
   while (!satisfied()) {
@@ -65,12 +65,12 @@ export function addressWaitUntil(key: number, satisfied: () => boolean, options:
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
-export function addressSignal(key: number, options: WakeOptions = {}): void {
+export function addressSignal(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignal', key, options).addressSignal(key, 0, 0n);
 }
 
 /** AddressSignalPolite of Listing 3: as `addressSignal`, but it writes nothing if nobody waits. */
-export function addressSignalPolite(key: number, options: WakeOptions = {}): void {
+export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignalPolite', key, options).addressSignalPolite(key, 0, 0n);
 }
 
@@ -80,7 +80,7 @@ export function addressSignalPolite(key: number, options: WakeOptions = {}): voi
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
-export function keyMonitor(key: number, options: WakeOptions = {}): bigint {
+export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
   const algorithms = algorithmsFor('keyMonitor', key, options);
   return algorithms.keyMonitor(algorithms.chainOf(key));
 }
@@ -93,7 +93,7 @@ export function keyMonitor(key: number, options: WakeOptions = {}): bigint {
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
-export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}): void {
+export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions = {}): void {
   checkType('keyWait: sequence', sequence, 'bigint', 'a bigint');
   const { algorithms, spin } = waiter('keyWait', key, options);
   algorithms.keyWait(algorithms.chainOf(key), sequence, spin);
@@ -103,7 +103,7 @@ export function keyWait(key: number, sequence: bigint, options: WaitOptions = {}
  * KeyWaitLazy of Listing 4: as `keyWait`, but it may return early, and returns the sequence to wait with next. Call it
  * in a loop around the condition, the first time with -1n, which only learns the sequence.
  */
-export function keyWaitLazy(key: number, sequence: bigint, options: WaitOptions = {}): bigint {
+export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptions = {}): bigint {
   checkType('keyWaitLazy: sequence', sequence, 'bigint', 'a bigint');
   const { algorithms, spin } = waiter('keyWaitLazy', key, options);
   return algorithms.keyWaitLazy(algorithms.chainOf(key), sequence, spin);
@@ -114,13 +114,13 @@ export function keyWaitLazy(key: number, sequence: bigint, options: WaitOptions 
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
-export function keySignal(key: number, options: WakeOptions = {}): void {
+export function keySignal(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignal', key, options);
   algorithms.keySignal(algorithms.chainOf(key));
 }
 
 /** KeySignalPolite of Listing 4: as `keySignal`, but it writes only the sequence if nobody waits. */
-export function keySignalPolite(key: number, options: WakeOptions = {}): void {
+export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignalPolite', key, options);
   algorithms.keySignalPolite(algorithms.chainOf(key));
 }
@@ -133,7 +133,7 @@ export function keySignalPolite(key: number, options: WakeOptions = {}): void {
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
-export function locationWait(key: number, options: WaitOptions = {}): void {
+export function locationWait(key: number, options: KeyWaitOptions = {}): void {
   const { algorithms, spin } = waiter('locationWait', key, options);
   algorithms.locationWaitAt(key, spin);
 }
@@ -143,6 +143,6 @@ export function locationWait(key: number, options: WaitOptions = {}): void {
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
-export function locationWakeAll(key: number, options: WakeOptions = {}): void {
+export function locationWakeAll(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('locationWakeAll', key, options).locationWakeAllAt(key);
 }

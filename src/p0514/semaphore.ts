@@ -15,7 +15,7 @@ import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '
 import type { Kind } from '../runtime/kinds.js';
 import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
-import { SharedObject } from '../shared-object.js';
+import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { checkDuration, INSTEAD, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';
 
@@ -116,7 +116,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /** Continues when countDown has taken nothing. Throws an error of the queue, or a TimeoutError after the time-out. */
   #queueUp(answer: number, options?: WaitOptions): void {
-    if (answer === ANSWER_CLOSED) throw this.closed();
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
     try {
       this.#queue.acquire(1, options);
     } catch (reason) {
@@ -144,7 +144,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * must look again. Throws if the request holds nothing.
    */
   #refused(error: unknown, reason: unknown): boolean {
-    const isOut = this.#counter.cancelWaiting(this.reference.address) !== ADMITTED;
+    const isOut = this.#counter.cancelWaiting(this[reference].address) !== ADMITTED;
     const isClosed = error instanceof DisposedError;
     if (isClosed) this[closed]();
     if (isOut) throw isClosed ? error : reason;
@@ -158,7 +158,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    */
   tryWait(): boolean {
     const answer = this.#counter.tryCountDown(this.#at);
-    if (answer === ANSWER_CLOSED) throw this.closed();
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
     return answer === ADMITTED;
   }
 
@@ -214,7 +214,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   async #queueUpAsync(answer: number, options?: WaitOptions): Promise<void> {
-    if (answer === ANSWER_CLOSED) throw this.closed();
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
     this.#pending++;
     try {
       await this.#queue.acquireAsync(1, options);
@@ -226,7 +226,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
         error = looked;
       }
     } finally {
-      if (--this.#pending === 0 && this.disposed) super.detach();
+      if (--this.#pending === 0 && this.disposed) super[detach]();
     }
   }
 
@@ -273,18 +273,18 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /** @internal */
-  protected override close(): void {
+  protected override [close](): void {
     this.#counter.closeCounter(this.#at);
   }
 
   /** @internal */
-  protected override forget(): void {
+  protected override [forget](): void {
     this.#at = CLOSED_OBJECT;
   }
 
   /** @internal Keeps the shared object while promises wait, since these may have to look at it. */
-  protected override detach(): void {
+  protected override [detach](): void {
     this.#queue.dispose();
-    if (this.#pending === 0) super.detach();
+    if (this.#pending === 0) super[detach]();
   }
 }

@@ -42,6 +42,25 @@ describe('a handle', () => {
     expect(structuredClone(handle)).toMatchObject({ address: handle.address, generation: handle.generation });
   });
 
+  it('has no method beside its own that a subclass could replace by chance', () => {
+    class Pool extends Semaphore {
+      close = () => 'the pool is closed';
+      forget = () => 'the pool forgets';
+      detach = () => 'the pool detaches';
+      reference = 'its own';
+    }
+    const pool = new Pool(1);
+    const same = Semaphore.from(pool.handle);
+    pool.dispose();
+    expect(() => pool.acquire()).toThrow(DisposedError);
+    expect(() => same.acquire()).toThrow(DisposedError);
+    expect(Object.getOwnPropertyNames(Object.getPrototypeOf(Semaphore.prototype)).sort()).toEqual([
+      'constructor',
+      'dispose',
+      'handle',
+    ]);
+  });
+
   it('names its arena by one object, so that a message with several handles holds it once', () => {
     const arena = new Arena();
     expect(new Semaphore(1, { arena }).handle.arena).toBe(new TwaSemaphore(1, { arena }).handle.arena);
