@@ -8,7 +8,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import binaryen from 'assemblyscript/binaryen';
-import { inline } from './inline.mjs';
+import { inline, unmatched } from './inline.mjs';
 import { padLocals } from './pad-locals.mjs';
 
 const MODULES = [
@@ -66,6 +66,8 @@ for (const { name, entry, limit, embedded } of MODULES) {
   );
   console.log(`${name}.wasm ${bytes.length} bytes`);
 }
+
+if (unmatched.size > 0) throw new Error(`inline.mjs names functions that are not there: ${[...unmatched].join(', ')}`);
 
 /**
  * Optimises for speed, but inlines no function that is called more than once and larger than INLINED. The compiler's

@@ -12,7 +12,10 @@ const INLINE = new Set([
   'core/memory/elements/freeElement',
   'core/memory/elements/take',
   'core/primitives/kinds/cancelled',
+  'core/primitives/kinds/countWaiter',
+  'core/primitives/mutex-pace/setBase',
   'core/queue/marks/mark',
+  'core/queue/pending-call/beginParking',
   'core/queue/tickets/acquire',
   'core/queue/tickets/queueSpare',
   'core/queue/tickets/release',
@@ -22,12 +25,16 @@ const INLINE = new Set([
   'core/queue/waking/wakeOwner',
 ]);
 
+/** The names that no function has had so far. */
+export const unmatched = new Set(INLINE);
+
 /** A transformation of the compiler's syntax tree: it decorates these functions. */
 export const inline = {
   afterParse({ sources }) {
     for (const { internalPath, statements } of sources) {
       for (const node of statements) {
         if (node.kind !== NodeKind.FunctionDeclaration || !INLINE.has(`${internalPath}/${node.name.text}`)) continue;
+        unmatched.delete(`${internalPath}/${node.name.text}`);
         const name = Node.createIdentifierExpression('inline', node.range);
         node.decorators = [Node.createDecorator(name, null, node.range)];
       }

@@ -2,9 +2,10 @@
  * Lists the uninterruptible sections that the core relies on.
  *
  * The runtime stops a thread only where the thread enters a function or goes round a loop, and an exception cuts a call
- * short only there. So neither may lie between taking a ticket and recording it (R1 in core/queue/tickets.ts and
- * core/queue/runs.ts), nor in R2 to R4 (core/queue/cancelling.ts), R6 and R7 (core/memory/attachments.ts), and R9
- * (core/queue/tickets.ts).
+ * short only there. So neither may lie in a section. docs/internals/adding-a-primitive.md has a table of the sections:
+ * R1 in core/queue/ (tickets, runs) and core/primitives/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
+ * core/memory/elements.ts and waiting-array, R6 in core/memory/attachments.ts, R7 wherever permits are recorded, R8 in the
+ * files of the mutex, R9 in waking.
  *
  * engine/wasm/uninterruptible.ts checks them in the code that the search runs, on every path from the first access of a
  * section to the last, or to a return.

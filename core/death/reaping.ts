@@ -39,6 +39,7 @@ import {
   E_REQUEST,
   E_START,
   E_STATE,
+  FREE,
   GONE,
   GRANT,
   GRANTED,
@@ -59,7 +60,7 @@ import {
   WIDTH_MASK,
 } from '../memory/layout';
 import { freeDrafts } from '../memory/names';
-import { FREE, freeUnfinished, isDisposed, objectOf } from '../memory/objects';
+import { freeUnfinished, isDisposed, objectOf } from '../memory/objects';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../memory/threads';
 import { disposeOf, ownerDied } from '../primitives/kinds';
 import { cancelFor, claimIfDue } from '../queue/cancelling';

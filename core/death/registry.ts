@@ -2,8 +2,17 @@
  * The registry: a thread takes a record when it registers, and frees it when it ends in an orderly way.
  */
 import { reserve, setSecondSpare, setSpare, spare } from '../memory/elements';
-import { ALIVE, ANSWER_FULL, H_THREADS, LIFE_EPOCH, LIFE_STATE, T_HOST, T_LIFE, USED_THREADS } from '../memory/layout';
-import { FREE } from '../memory/objects';
+import {
+  ALIVE,
+  ANSWER_FULL,
+  FREE,
+  H_THREADS,
+  LIFE_EPOCH,
+  LIFE_STATE,
+  T_HOST,
+  T_LIFE,
+  USED_THREADS,
+} from '../memory/layout';
 import { become, me, mostThreads, myLife, threadRecord, wakeUp } from '../memory/threads';
 import { begin, end } from '../queue/pending-call';
 import { cleanUp } from './reaping';
@@ -49,5 +58,6 @@ export function unregister(): void {
   // This comes before another thread has the record: a reader would take the old name for the new thread's.
   atomic.store<i32>(threadRecord(me), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
-  become(0, 0);
+  // The stale life makes every later exchange on a record fail.
+  become(0, myLife);
 }

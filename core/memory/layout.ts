@@ -276,8 +276,8 @@ export const C_SEQUENCE: usize = 24; // i64
 // | MERGING          | TOMBSTONE, epoch+1 | the same, store                    | merged; without epoch+1 if not |
 // | RESERVED         | ATTACHED          | owner, store                        | a reference (attachments.ts)  |
 // | ATTACHED         | IDLE, epoch+1     | owner, store                        | the thread detaches (R6)      |
-// | RESERVED         | BORROWED              | owner, store                        | borrowed (lent.ts, nodes.ts)  |
-// | BORROWED             | IDLE, epoch+1     | the thread with it in its pool, store | no more needed, or the thread ends |
+// | RESERVED         | BORROWED          | owner, store                        | borrowed (borrowed.ts, nodes.ts) |
+// | BORROWED         | IDLE, epoch+1     | the thread with it in its pool, store | no more needed, or the thread ends |
 // | any of a dead thread, but BORROWED | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
 // | WAITING, GRANTED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg     | cancelled in its name         |
 //

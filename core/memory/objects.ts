@@ -55,7 +55,7 @@ import {
 } from './layout';
 import { me } from './threads';
 
-export const FREE: u32 = 0;
+const FREE: u32 = 0;
 const BUILDING: u32 = 1 << 24;
 const LIVE: u32 = 2 << 24;
 const DISPOSED: u32 = 3 << 24;

@@ -73,7 +73,7 @@ export function cancelledByDeath(o: usize, requests: i64): void {
 }
 
 /** Cancels the head, which is this thread by this attachment. It does not take the object. */
-export function cancelHead(o: usize, attachment: i32): void {
+export function abandonHead(o: usize, attachment: i32): void {
   releaseHead(o, attachment);
 }
 

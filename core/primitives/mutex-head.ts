@@ -85,7 +85,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
 }
 
 /**
- * Polls as the head while others come and go, MOST_POLLS times at most. After as many polls without them as `patience`
+ * Polls as the head while others come and go, MOST_POLLS times at most. After as many polls without them as `pollLimit`
  * says, the owner has had the lock for so long that a sleep is worth it. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
  */
 function poll(m: usize, attachment: i32): i32 {

@@ -37,7 +37,7 @@ export function overtakings(w: i64): i32 {
   return (w >> M_COUNT_SHIFT) as i32;
 }
 
-/** Returns how often waiters may still be overtaken, times 2 ** SIGN. */
+/** Returns how often waiters may still be overtaken, times 2 ** COUNT_HIGH_BITS. */
 export function scaledBypassLeft(m: usize, w: i64): i32 {
   return (atomic.load<i32>(m, M_LIMIT) - overtakings(w)) << COUNT_HIGH_BITS;
 }

@@ -193,17 +193,17 @@ function settleTombstone(s: usize, tombstone: usize, first: i64): void {
       if (is(s, right, its, E_START, end)) merge(e, state, right, its);
       continue;
     }
-    const scaledBypassLeft = find(s, start - 1, E_END, start);
-    if (scaledBypassLeft === 0) return;
-    const its = atomic.load<i64>(scaledBypassLeft, E_STATE);
-    if (!is(s, scaledBypassLeft, its, E_END, start)) continue;
-    const from = atomic.load<i64>(scaledBypassLeft, E_START);
-    if (merge(scaledBypassLeft, its, e, state)) {
-      e = scaledBypassLeft;
+    const left = find(s, start - 1, E_END, start);
+    if (left === 0) return;
+    const its = atomic.load<i64>(left, E_STATE);
+    if (!is(s, left, its, E_END, start)) continue;
+    const from = atomic.load<i64>(left, E_START);
+    if (merge(left, its, e, state)) {
+      e = left;
       start = from;
     } else {
-      const now = atomic.load<i64>(scaledBypassLeft, E_STATE);
-      if (is(s, scaledBypassLeft, now, E_START, from)) claimIfDue(s, scaledBypassLeft, now, from);
+      const now = atomic.load<i64>(left, E_STATE);
+      if (is(s, left, now, E_START, from)) claimIfDue(s, left, now, from);
     }
   }
 }

@@ -13,7 +13,7 @@
 import { reserve, setSpare } from '../memory/elements';
 import { GRANT } from '../memory/layout';
 import { me, setOwner, wakeUp } from '../memory/threads';
-import { cancelHead, threadBegins, threadEnds } from '../primitives/kinds';
+import { abandonHead, threadBegins, threadEnds } from '../primitives/kinds';
 import { ring, wakeDue } from './waking';
 
 export const NOTHING: i32 = 0;
@@ -59,7 +59,7 @@ export function recover(): bool {
   } else {
     // The exception may have ended its sleep.
     wakeUp();
-    if (pendingCall === COMPETING) cancelHead(competedFor, competesBy);
+    if (pendingCall === COMPETING) abandonHead(competedFor, competesBy);
     else {
       const e = reserve();
       if (e === 0) return false;

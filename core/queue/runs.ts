@@ -131,13 +131,13 @@ export function settle(number: i32, attachment: i32): i32 {
   if (ahead < width) return ahead < CLOSED_BELOW ? ANSWER_CLOSED : 0;
   const length = atomic.load<i64>(e, E_END) - start;
   const count = ahead < width + width ? 1 : min(ahead, length) / width;
-  const callEnded = count * width;
-  if (callEnded === length) {
-    drop(e, callEnded, attachment);
+  const settled = count * width;
+  if (settled === length) {
+    drop(e, settled, attachment);
   } else {
     wake(e);
-    hold(attachment, callEnded); // R7 begins
-    atomic.store<i64>(e, start + callEnded, E_START); // R7 ends
+    hold(attachment, settled); // R7 begins
+    atomic.store<i64>(e, start + settled, E_START); // R7 ends
   }
   return count as i32;
 }
@@ -156,10 +156,10 @@ export function dropRun(number: i32): void {
 }
 
 /** Drops a run whose last promises have just got so many permits. */
-function drop(e: usize, callEnded: i64, attachment: i32): void {
+function drop(e: usize, settled: i64, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
-  hold(attachment, callEnded); // R7 begins
+  hold(attachment, settled); // R7 begins
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + RESERVED, E_STATE); // R7 ends
   if (secondSpare === 0) setSecondSpare(e);
   else freeElement(e);
