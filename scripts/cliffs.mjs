@@ -18,7 +18,7 @@ function each(times, call) {
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 /** Starts a worker that for ever waits at `go` for its turn, and then releases. */
-function poster(go, semaphore, permits) {
+function releaser(go, semaphore, permits) {
   return new Worker(new URL(import.meta.url), {
     workerData: { job: 'post', go: go.handle, semaphore: semaphore.handle, permits },
   });
@@ -95,7 +95,7 @@ async function burst() {
 async function doorbell() {
   const arena = new Arena();
   const [go, semaphore] = [new Semaphore(0, { arena, spin: 0 }), new Semaphore(0, { arena })];
-  const worker = poster(go, semaphore, 1);
+  const worker = releaser(go, semaphore, 1);
   const pass = async (times) => {
     const begun = performance.now();
     for (let i = 0; i < times; i++) {

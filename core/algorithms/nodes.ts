@@ -32,10 +32,10 @@ export const OPEN: usize = 2;
 let spare: usize = 0;
 let more: usize = 0;
 let kept: i32 = 0;
-/** Whether the engine lets this thread block. */
+/** Whether the runtime lets this thread block. */
 let mayPark: bool = true;
 
-/** Called when the engine does not let the calling thread block. */
+/** Called when the runtime does not let the calling thread block. */
 export function neverPark(): void {
   mayPark = false;
 }

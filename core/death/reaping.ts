@@ -1,7 +1,7 @@
 /**
  * Reaping: a dead thread gives back what it waited for, held and referred to, and its unfinished work is done.
  *
- * An engine stops a thread where it enters a function or goes round a loop, or in its sleep; rarely, where a function
+ * A runtime stops a thread where it enters a function or goes round a loop, or in its sleep; rarely, where a function
  * returns (docs/internals/checking.md). R1 to R9 are uninterruptible, so the pool tells how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does

@@ -9,7 +9,7 @@
  * Only the attached thread and its reaper change a record.
  *
  * R6 (the record comes and goes with the reference) and R7 (held changes with the counter, or with the word that ends a
- * wait) are uninterruptible sections. So no engine can stop a thread while it has a reference that is not recorded, or
+ * wait) are uninterruptible sections. So no runtime can stop a thread while it has a reference that is not recorded, or
  * permits that count twice or not at all.
  */
 import { objects } from './arena';

@@ -4,7 +4,7 @@
 import { GRANT, O_MAX, TICKET } from '../memory/layout';
 import { acquire, LIMIT, release } from '../queue/tickets';
 
-/** Takes one permit, the usual request: the engine carries no width through it (docs/internals/what-was-tried.md). */
+/** Takes one permit, the usual request: V8 carries no width through it (docs/internals/what-was-tried.md). */
 export function acquireOne(s: usize): i32 {
   return acquire(s, 1);
 }

@@ -9,7 +9,7 @@
  *     D3  TOMBSTONE against grant: the cancelling thread sees grant past start, or the releasing thread sees TOMBSTONE
  *     D4  the same after two tombstones have become one
  *
- * R2 is uninterruptible. So no engine can stop a thread while a ticket is taken back and still queued.
+ * R2 is uninterruptible. So no runtime can stop a thread while a ticket is taken back and still queued.
  */
 import {
   elementAt,

@@ -30,7 +30,7 @@
  * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the lighter ones
  * behind it, and tryAcquire takes a ticket only when it would be admitted with it.
  *
- * R1: the section from the add on ticket to WAITING is uninterruptible. So no engine can stop a thread while it has a
+ * R1: the section from the add on ticket to WAITING is uninterruptible. So no runtime can stop a thread while it has a
  * ticket that no other thread can find.
  *
  * acquire and release are leaves, functions that call nothing, and leave rare work to park and finishRelease. V8 enters

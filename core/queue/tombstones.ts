@@ -14,7 +14,7 @@
  * Each change of a tombstone moves the epoch on. So a thread that reads the words under a state, and then exchanges
  * that very state, has read the words of one tombstone.
  *
- * R3 and R4 are uninterruptible. So no engine can leave a tombstone that is claimed and never counted, or half merged.
+ * R3 and R4 are uninterruptible. So no runtime can leave a tombstone that is claimed and never counted, or half merged.
  */
 import { elementAt, freeElement, indexOf, leaveCellsInlined } from '../memory/elements';
 import {

@@ -44,6 +44,8 @@ export {
   addressSignal,
   addressSignalPolite,
   addressWaitUntil,
+  type KeyWaitOptions,
+  type KeyWakeOptions,
   keyMonitor,
   keySignal,
   keySignalPolite,
@@ -51,6 +53,4 @@ export {
   keyWaitLazy,
   locationWait,
   locationWakeAll,
-  type KeyWaitOptions,
-  type KeyWakeOptions,
 } from './waiting.js';

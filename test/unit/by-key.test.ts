@@ -78,8 +78,8 @@ describe('addressWaitUntil', () => {
       { arena },
     );
     expect(asked).toBe(2);
-    const lent = new Memory(arena).elements.filter(({ state }) => state === at('BORROWED'));
-    expect(lent.length).toBe(1);
+    const borrowed = new Memory(arena).elements.filter(({ state }) => state === at('BORROWED'));
+    expect(borrowed.length).toBe(1);
     expect(new Memory(arena).chainWords('C_HEAD')).toEqual([0]);
   });
 });

@@ -10,7 +10,7 @@ import type { Model } from '../scene/model.js';
 import { call, listen } from '../scene/ops/calls.js';
 import { reapNow, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
-import { arrive, rest } from '../scene/ops/promises.js';
+import { arrive, flush } from '../scene/ops/promises.js';
 import { GOT } from '../scene/words.js';
 import { type Line, modelOf } from './program.js';
 
@@ -110,7 +110,7 @@ const ownPromise: Model = {
     [],
     [
       arrive(),
-      rest(),
+      flush(),
       reapNow(),
       {
         text: 'rung for',

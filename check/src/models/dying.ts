@@ -166,7 +166,7 @@ const dying: readonly Line[] = [
     mayWait: true,
   },
   {
-    name: 'die: a giver',
+    name: 'die: a thread that cancels',
     long: true,
     program: 'B2 | A | V | S',
     permits: [0],
@@ -175,7 +175,7 @@ const dying: readonly Line[] = [
     mayWait: true,
   },
   {
-    name: 'die: a giver and a releasing thread',
+    name: 'die: a thread that cancels, and one that releases',
     long: true,
     program: 'B2 | A | V | S',
     permits: [0],

@@ -88,7 +88,7 @@ function lock(timed: boolean, isHeadNow = false): Op {
 
 /** `lock()`, which an exception ends in its sleep as the head. The next lock of its thread cancels it first. */
 function cutLock(): Op {
-  const rest = asleep();
+  const sleeping = asleep();
   return {
     text: 'lock, cut short',
     next(scene, t) {
@@ -100,7 +100,7 @@ function cutLock(): Op {
       else if (answer === ADMITTED && phase < 3) return has(scene, t);
       else if (phase === 1) scene.call(t, 'queue', m, scene.attachment(t, 0));
       else if (answer === QUEUED) scene.call(t, 'park', 0, scene.attachment(t, 0));
-      else return rest.next(scene, t) as boolean;
+      else return sleeping.next(scene, t) as boolean;
       return false;
     },
   };

@@ -31,7 +31,7 @@ import { call, dispose } from '../scene/ops/calls.js';
 import { awaitDeath, reapNow, supervise, untilDead } from '../scene/ops/deaths.js';
 import { eventLoop, listening } from '../scene/ops/event-loop.js';
 import { acquireOf, type Listing, releaseOf } from '../scene/ops/listings.js';
-import { abort, arrive, rest } from '../scene/ops/promises.js';
+import { abort, arrive, flush } from '../scene/ops/promises.js';
 import { post, release } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 
@@ -160,7 +160,7 @@ function op(text: string, kind: Line['kind']): Op {
     case 'l':
       return listening();
     case 'e':
-      return rest();
+      return flush();
     case 'D':
       return dispose(semaphore);
     case 'S':

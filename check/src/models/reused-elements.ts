@@ -55,7 +55,7 @@ function forRun(
 }
 
 const cancel = (word = RUN): Op => forRun('cancelRun', word, [], () => {});
-const rest = (): Op => forRun('enterRun', RUN, [0], () => {});
+const enterOnly = (): Op => forRun('enterRun', RUN, [0], () => {});
 
 const join = (): Op =>
   call(
@@ -118,7 +118,7 @@ const cases: readonly (Pick<Model, 'name' | 'programs'> & Partial<Model>)[] = [
   { name: 'its ticket taken back', programs: [[acquireFor(), acquire(1, 1)], [post()]], leaves: true },
   {
     name: 'the ticket of its run taken back',
-    programs: [[joinAlone(), rest(), cancel(), leave(1), acquire(1, 1)], [post()]],
+    programs: [[joinAlone(), enterOnly(), cancel(), leave(1), acquire(1, 1)], [post()]],
     leaves: true,
   },
   {

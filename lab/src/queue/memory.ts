@@ -35,7 +35,7 @@ const STATE_NAMES = [
   'claimed',
   'merging',
   'attached',
-  'lent',
+  'borrowed',
 ] as const;
 export type StateName = (typeof STATE_NAMES)[number];
 

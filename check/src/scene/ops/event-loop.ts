@@ -23,7 +23,7 @@ const ENTERING = 4; // it enters the first run
 const LISTEN = 5; // it compares the doorbell, as waitAsync does
 const SLEEPING = 6;
 const CANCELLING = 7; // the first promise that may cancel has timed out
-const GAVE_UP = 8; // it settles what is due after that
+const CANCELLED_FIRST = 8; // it settles what is due after that
 const LOOKING = 9; // it looks after promises in no run
 const TAKING = 10; // it takes what is noted as due
 
@@ -109,11 +109,11 @@ export function eventLoop(own = givesBack): Op {
           scene.set(t, RUNG, 0);
           return load(scene, t);
         case CANCELLING:
-          to(GAVE_UP);
+          to(CANCELLED_FIRST);
           if (cancelled(scene, t, patient(scene, t))) return false;
           flushSoon(scene, t);
           return turn(scene, t, jobs);
-        case GAVE_UP:
+        case CANCELLED_FIRST:
           if (settling(scene, t)) return false;
           flushSoon(scene, t);
           return turn(scene, t, jobs);

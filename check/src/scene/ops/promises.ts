@@ -193,9 +193,9 @@ export function abort(n = 1): Op {
 }
 
 /** Enters the first run, as a thread does before it can sleep if nothing is due. */
-export function rest(): Op {
+export function flush(): Op {
   return {
-    text: 'rest',
+    text: 'flush',
     next(scene, t) {
       if (scene.get(t, PHASE) === 1) return true;
       scene.set(t, PHASE, 1);
