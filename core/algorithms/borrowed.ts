@@ -16,7 +16,7 @@ let mine: usize = 0;
 
 const NAP: i64 = 1_000_000;
 
-function borrow(): usize {
+function reserveOne(): usize {
   const e = reserve();
   if (e) atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (BORROWED - RESERVED), E_STATE);
   return e;
@@ -24,7 +24,7 @@ function borrow(): usize {
 
 /** Makes sure that an element is at hand, before the thread can wait. Returns false if the arena has none. */
 export function prepare(): bool {
-  if (mine === 0) mine = borrow();
+  if (mine === 0) mine = reserveOne();
   return mine !== 0;
 }
 
@@ -36,7 +36,7 @@ export function borrow(): usize {
   let e = mine;
   mine = 0;
   while (e === 0) {
-    e = borrow();
+    e = reserveOne();
     if (e === 0) atomic.wait<i32>(NEVER, 0, NAP);
   }
   return e;
