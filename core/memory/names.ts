@@ -1,6 +1,5 @@
 /**
- * Names: a table of lists, chosen by a hash. Entries are only ever added. There are at least as many lists as names, so
- * a list stays short.
+ * Names: a table of hashed lists that only grow. There are at least as many lists as names, so a list stays short.
  *
  * A thread fills an entry that no other thread can see. Then it puts the entry at the head of its list by cmpxchg,
  * after a look at every entry that was added meanwhile. So each name has one entry, and a thread that dies on the way

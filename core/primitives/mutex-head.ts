@@ -49,7 +49,7 @@ import { beginTurn, isOver, overtakingsBetween, paceOf, SLOW, setLimit, setPace 
 const LONG_REST: i32 = 32;
 /** The same as IDLE_POLLS, when others wait behind the head: taking the lock then wakes one of them. */
 const IDLE_POLLS_OF_MANY: i32 = 8;
-/** The head makes no more polls than this in any case. */
+/** The head polls for no longer than so many polls with usual pauses take. */
 const MOST_POLLS: i32 = 20_000;
 
 /**
@@ -86,7 +86,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
 }
 
 /**
- * Polls as the head while others come and go, MOST_POLLS times at most. After `most` polls without an overtaking, one
+ * Polls as the head while others come and go, for MOST_POLLS at most. After `most` polls without an overtaking, one
  * owner has had the lock for so long that a sleep is worth it. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
  */
 function poll(m: usize, attachment: i32): i32 {

@@ -3,7 +3,7 @@
  *
  *     tickets     ... | 40 41 42 | 43 | 44 45 46 47 | ...
  *                       this run   another's    the thread's next run
- *                       start ──► end           only the first of the runs of a thread is entered in the array
+ *                       start ──► end           of its runs on this semaphore, only the first is in the array
  *
  *     AWAKE     the thread looks after the run itself: the run is in no cell, and no thread rings for it
  *     WAITING   entered as its first promise alone, [start, start + width); a releasing thread rings when that is due
@@ -117,10 +117,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   return (indexOf(e) + 1) as i32;
 }
 
-/**
- * Settles the promises of a run that are due, and drops the run if no other is left. Returns how many, or
- * ANSWER_CLOSED.
- */
+/** Settles the due promises of a run, and drops the run if none is left. Returns how many, or ANSWER_CLOSED. */
 export function settle(number: i32, attachment: i32): i32 {
   const e = elementAt((number - 1) as u32);
   const request = atomic.load<i64>(e, E_REQUEST);

@@ -99,10 +99,7 @@ export function acquire(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/**
- * Records the request of these tickets in the spare: from now on it stands in the queue. The build inlines it, so that
- * no call lies in R1.
- */
+/** Records the request of these tickets in the spare, which stands in the queue then. Inlined: no call lies in R1. */
 export function queueSpare(s: usize, start: i64, width: i64): void {
   const e = spare;
   mark(s, e);
