@@ -1,12 +1,12 @@
 /**
  * The exports of the module; everything else is private to it. Start reading at queue/tickets.ts and memory/layout.ts.
- * The algorithms of the papers are a module of their own: algorithms/index.ts.
  *
  *     memory/        the layout of the arena, and the pools in it: threads, elements, objects, attachments, names
  *     queue/         one queue for all primitives: tickets, parking, waking, cancelling, promises
  *     primitives/    semaphore, mutex, counter, and kinds.ts, the one file that knows them all
  *     death/         registration of threads, and the work that a thread leaves when it ends or dies
- *     algorithms/    the listings and locks of the papers
+ *     inspect.ts     the numbers that diagnostics read
+ *     algorithms/    the listings and locks of the papers, which are a module of their own: algorithms/index.ts
  *
  * Each layer imports only from itself and the layers above it in this list. kinds.ts is the one exception: memory/ and
  * queue/ ask it where the kind of an object matters.

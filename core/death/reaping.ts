@@ -1,8 +1,8 @@
 /**
  * Reaping: a dead thread gives back what it waited for, held and referred to, and its unfinished work is done.
  *
- * A runtime stops a thread where it enters a function or goes round a loop, or in its sleep; rarely, where a function
- * returns (docs/internals/checking.md). R1 to R9 are uninterruptible, so the pool tells how far the thread had come:
+ * An engine stops a thread where it enters a function or goes round a loop, or in its sleep; rarely, where a function
+ * returns (docs/internals/checking.md). R1 to R9 are uninterruptible, so the elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does
  *     WAITING, GRANTED, CLOSED, AWAKE     it waited                        cancels in its name (cancelling.ts)
@@ -24,7 +24,7 @@
  * So no dead thread is left over, and no thread waits (D8).
  *
  * The record of the dead thread is freed last. Until then its attachments keep their objects from being freed, so the
- * sweep does not touch another object.
+ * sweep touches none that has been made in their place.
  */
 import { detach } from '../memory/attachments';
 import { elementAt, freeElement, indexOf, usedElements } from '../memory/elements';
@@ -115,12 +115,12 @@ function takeTurn(): bool {
 function finish(thread: i32): void {
   cleanUp(thread, true);
   const life = lifeOf(thread);
-  // This comes before another thread has the record: a reader would take the old name for the new thread's.
+  // This comes before the next thread has the record: a reader would take the old number for that of the next thread.
   atomic.store<i32>(threadRecord(thread), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(thread), life, life + (FREE - DEAD) + LIFE_EPOCH, T_LIFE);
 }
 
-/** Leaves nothing in the name of a thread that is dead, and may have been killed, or of this thread, which ends. */
+/** Cancels, gives back and frees all that a thread has. It is dead (`killed`), or it is this thread, which ends. */
 export function cleanUp(thread: i32, killed: bool): void {
   cancelAll(thread);
   if (killed) sweep(thread);
@@ -163,7 +163,7 @@ function detachDead(e: usize, thread: i32): void {
   detach((indexOf(e) + 1) as i32);
 }
 
-/** Does what a dead thread may have left undone to others, in a release, a cancellation or a disposal. */
+/** Ends waits of other threads that a dead thread was about to end, in a release, a cancellation or a disposal. */
 function sweep(thread: i32): void {
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {

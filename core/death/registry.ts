@@ -55,7 +55,7 @@ export function unregister(): void {
   cleanUp(me, false);
   setSpare(0);
   setSecondSpare(0);
-  // This comes before another thread has the record: a reader would take the old name for the new thread's.
+  // This comes before the next thread has the record: a reader would take the old number for that of the next thread.
   atomic.store<i32>(threadRecord(me), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
   // The stale life makes every later exchange on a record fail.

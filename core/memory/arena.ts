@@ -96,13 +96,13 @@ export function create(
   atomic.store<u32>(H_ELEMENTS, elementCount);
   atomic.store<u32>(H_END, end as u32);
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
-  // Kinds share this word. Each reads from a bit of its own that the object is closed.
+  // A counter and a mutex share this word, and each reads in its own bits that the object is closed.
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER | M_CLOSED, O_COUNTER);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);
 }
 
-/** Returns whether the memory holds an arena of this version. If it does, this instance learns its bases. */
+/** Returns whether the memory holds an arena of this version. If so, this instance of the module learns its bases. */
 export function open(): bool {
   if (atomic.load<i32>(H_MAGIC) !== MAGIC || atomic.load<i32>(H_VERSION) !== VERSION) return false;
   const end = place(

@@ -4,7 +4,7 @@
  *     thread 3  ──  element, ATTACHED  ──►  object         one reference (objects.ts)
  *                   held: 2                                of a robust object: permits that thread 3 holds
  *
- * A thread that attaches to an object takes an element of the pool as a record of the attachment. So a survivor finds
+ * A thread that attaches to an object takes an element of the pool as a record of the attachment. So a reaper finds
  * what a dead thread referred to and held. The record is an element because a reaper looks through the pool anyway.
  * Only the attached thread and its reaper change a record.
  *
@@ -30,8 +30,8 @@ import { attachObject, buildObject, detachObject, objectOf } from './objects';
 import { me } from './threads';
 
 /**
- * Makes an object and attaches the thread to it. Returns the number of the attachment, which is above 0;
- * ANSWER_OBJECTS_FULL when the arena has no room for another object; ANSWER_FULL when it has none for the attachment.
+ * Makes an object with the max `limit` and the first ticket `first`, and attaches the thread to it. Returns the number
+ * of the attachment, above 0; ANSWER_OBJECTS_FULL if there is no room for the object; ANSWER_FULL if none for that.
  */
 export function createObject(
   kind: i32,
@@ -87,7 +87,7 @@ export function detach(attachment: i32): void {
   freeElement(e); // R6 ends
 }
 
-/** Adds permits to those that the thread holds. Does nothing without an attachment (0). */
+/** Adds permits, below 0 for a release, to those that the thread holds. Does nothing without an attachment (0). */
 export function hold(attachment: i32, permits: i64): void {
   if (attachment === 0) return;
   const e = recordOf(attachment);

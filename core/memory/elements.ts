@@ -3,15 +3,15 @@
  *
  * A thread takes an element by a cmpxchg IDLE -> RESERVED on the element itself, and frees it by a store of IDLE with
  * the next epoch. There is no free list that a dying thread could tear, and there is no ABA problem. A hint, private to
- * the thread, says where a free element is likely: at the one that the thread freed last. From taking an element to
- * naming its owner a section is uninterruptible (R5), as it is from taking a cell to recording it (enterBoth).
+ * the thread, says where a free element is likely: at the one that the thread freed last. R5 is uninterruptible: a
+ * thread takes an element and stores its owner, or takes a cell and stores its address in the element (enterBoth).
  *
  * The search tries some elements from the hint on. Then it extends the used part of the pool by one. Only when the
  * whole pool is in use does it try all elements, once. So the usual cost is constant, and the pool is reported as full
  * only after a whole pass has found no free element.
  *
- * A registered thread owns one RESERVED element, its spare, whenever it is outside acquire. So taking a ticket never
- * needs an allocation, which could fail when the ticket is already taken.
+ * A registered thread owns one RESERVED element, its spare, whenever no request of it is queued. So taking a ticket
+ * never needs an allocation, which could fail when the ticket is already taken.
  */
 import { elementCapacity, elements } from './arena';
 import {
@@ -34,7 +34,7 @@ export const TRIES: u32 = 16;
 let hint: u32 = 0;
 /** The spare element of this thread. */
 export let spare: usize = 0;
-/** A second spare, kept while promises of this thread come and go; 0 if there is none. */
+/** A second spare, for a promise or a thread that cancels; 0 if there is none. */
 export let secondSpare: usize = 0;
 
 export function setSpare(e: usize): void {
@@ -91,7 +91,7 @@ export function freeElement(e: usize): void {
   atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) | STATE_MASK) + 1 + IDLE, E_STATE);
 }
 
-/** Keeps an element whose wait is over as an element of this thread. The state moves to the next epoch. */
+/** Makes an element whose wait is over a spare of this thread. The state moves to the next epoch. */
 export function keepAsSpare(e: usize): void {
   atomic.store<i64>(e, (atomic.load<i64>(e, E_STATE) & ~STATE_MASK) + EPOCH + RESERVED, E_STATE);
 }

@@ -2,11 +2,11 @@
  * Where everything lies in an arena's memory, and which threads may change each word.
  *
  *     0        header line: magic, version, sizes and bases (written once, by create)
- *     64       bump counters, one line each: elements, lines, objects, names, threads
+ *     64       bump counters, one line each: elements, lines, objects, names, threads; and the count of names
  *     512      the closed object: a semaphore that is disposed of for ever (see objects.ts)
  *     1024     heads        4 bytes each   of the lists of names: 256 at least, and as many as there are names
- *     ...      objects    128 bytes each   semaphores of every kind
- *     ...      names      128 bytes each   one for each name
+ *     ...      objects    128 bytes each   of every kind: semaphores, mutexes, locks and others
+ *     ...      names      128 bytes each   one for each name, and one more for each thread
  *     ...      threads     64 bytes each   the registry
  *     ...      chains      64 bytes each   a second waiting array, of chains, for the algorithms (one line a bucket)
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
@@ -35,7 +35,7 @@ export const H_ELEMENTS: usize = 32;
 export const H_END: usize = 36; // bytes of the whole arena
 
 // Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.
-// A search below the counter finds again what was given back.
+// A search below the counter finds again what was given back. PUBLISHED_NAMES counts the names in use: it may shrink.
 export const USED_ELEMENTS: usize = 64;
 export const USED_LINES: usize = 128;
 export const USED_OBJECTS: usize = 192;
@@ -47,7 +47,7 @@ export const PUBLISHED_NAMES: usize = 384;
 export const REAPER: usize = 448;
 // i32: how often a waiter has entered a bucket in which another waiter stood.
 export const COLLISIONS: usize = 456;
-// i32: how often a waiter was woken before it was due.
+// i32: how often a waiter without a time-out was woken early and slept again.
 export const FUTILE_WAKES: usize = 464;
 // i32, always 0: a thread that was declared dead in its sleep sleeps on here, and no thread wakes it.
 export const NEVER: usize = 460;
@@ -68,17 +68,17 @@ export const NAME_HEADS_STEP: u32 = 32;
 // | grant  | release; claim                          | add n; add the width of the tombstone             |
 // |        | finishRelease, on a disposed object     | sub n, which release has just added               |
 // |        | dispose                                 | store ticket + CLOSED_DISTANCE                    |
-// | kind, max, spin, threshold, initial, robust | create | before the object is published, never again    |
+// | kind, max, spin, threshold, initial, robust | buildObject | store, before the object is LIVE         |
 // | life   | every thread that attaches or detaches  | cmpxchg; see objects.ts                           |
-// | died   | a reaper of a dead owner                | add 1                                             |
+// | unreported deaths | a reaper of a dead owner     | add 1                                             |
 // |        | a thread that acquires and asks for it  | exchange for 0                                    |
 // | sequence, parked of an AtomicSemaphore | as in a bucket | algorithms/places.ts                      |
 // | deaths, timeouts | a reaper; a thread that cancels | add 1; only diagnostics read them               |
-// | vain   | a waiter that has polled                | store: 1 more, or 0; see polling.ts               |
-// | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit                         |
-// | counter | countDown, countUp, cancelWaiting           | cmpxchg; see counter.ts                           |
-// |         | a thread that cancels for a dead thread | sub ONE_WAITING                                  |
-// |         | dispose                                | cmpxchg, CLOSED_COUNTER more                      |
+// | vain polls | a waiter that has polled            | store: 1 more, or 0; see polling.ts               |
+// | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit; see marks.ts         |
+// | counter | countDown, countUp, cancelWaiting      | cmpxchg; see counter.ts                           |
+// |        | a thread that cancels for a dead thread | sub ONE_WAITING                                   |
+// |        | dispose                                 | cmpxchg, CLOSED_COUNTER more                      |
 //
 // The grant of a live object never falls.
 //
@@ -98,7 +98,7 @@ export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
 export const O_KIND: usize = 16; // i32, one of KIND_*
-export const O_MAX: usize = 20; // i32, most permits that may be available at once
+export const O_MAX: usize = 20; // i32, most permits that may be available at once; of a mutex, the bypass bound
 export const O_SPIN: usize = 24; // i32, polls before parking; -1: as many as pay (polling.ts)
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
 export const O_WAKE: usize = 28; // i32, one of WAKE_* (ChainSemaphore alone, in place of the threshold)
@@ -114,12 +114,12 @@ export const O_PARKED: usize = 48; // i32
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
 export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
-export const O_TIMEOUTS: usize = 80; // i32, requests cancelled
+export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out or a signal
 export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (marks.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 
-// A Mutex has a queue with one permit, so ticket and grant are as above. For its other words see mutex.ts:
+// A Mutex has a queue with one permit, so ticket and grant are as above. mutex.ts says what its other words are for:
 //
 // | word   | changed by                             | how                                                   |
 // |--------|----------------------------------------|-------------------------------------------------------|
@@ -127,7 +127,7 @@ export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid
 // | limit, turn | the head, before it competes; the owner that was the head | store                         |
 // | head   | the head, before it sleeps             | store                                                 |
 // | pace   | a thread whose turn is over; the head  | store: a hint                                         |
-// | spin, max             | create                   | polls of the head and of barging threads, bypass bound |
+// | spin, max | buildObject                         | store: polls before sleeping, bypass bound            |
 export const M_WORD: usize = 40; // i64
 export const M_LIMIT: usize = 48; // i32, the most that the count of overtakings in word may become
 export const M_HEAD: usize = 52; // i32, the head that sleeps: its thread, and ASYNC for a promise
@@ -195,7 +195,7 @@ export const N_BYTES: usize = 20;
 // |          | ALIVE -> FREE, epoch+1 | the thread itself when it ends, cmpxchg                            |
 // |          | ALIVE -> ASLEEP       | the thread itself before it sleeps, cmpxchg                         |
 // |          | ASLEEP -> ALIVE       | the same when it wakes, cmpxchg; if one of the two fails, it sleeps for ever |
-// |          | ALIVE, ASLEEP -> DEAD | a thread that knows that it has ended without that, cmpxchg         |
+// |          | ALIVE, ASLEEP -> DEAD | another thread, which knows that it has died (reap), cmpxchg        |
 // |          | DEAD -> FREE, epoch+1 | the reaper, when nothing is left in its name, cmpxchg               |
 // | wake     | any -> 0; any -> 1    | the thread itself before it sleeps as the head of a mutex; its waker |
 // | host     | any                   | the thread that registers, store                                    |
@@ -210,7 +210,7 @@ export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
 export const T_WAKE: usize = 12; // i32
-export const T_DUE: usize = 32; // i32 each, to the end of the record: 256 bits, for numbers modulo 256
+export const T_DUE: usize = 32; // i32 each, to the end of the record: 256 bits, one for each number modulo 256
 export const T_HOST: usize = 8; // i32, the runtime's number for the thread, and 1 more; 0 if it has none
 
 export const LIFE_STATE: i32 = 3;
@@ -277,7 +277,7 @@ export const C_SEQUENCE: usize = 24; // i64
 // | RESERVED         | ATTACHED          | owner, store                        | a reference (attachments.ts)  |
 // | ATTACHED         | IDLE, epoch+1     | owner, store                        | the thread detaches (R6)      |
 // | RESERVED         | BORROWED          | owner, store                        | borrowed (borrowed.ts, nodes.ts) |
-// | BORROWED         | IDLE, epoch+1     | the thread with it in its pool, store | no more needed, or the thread ends |
+// | BORROWED         | IDLE, epoch+1     | the thread that keeps it, store     | not needed, or the thread ends |
 // | any of a dead thread, but BORROWED | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
 // | WAITING, GRANTED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg     | cancelled in its name         |
 //
@@ -285,7 +285,7 @@ export const C_SEQUENCE: usize = 24; // i64
 // then these two, and then succeeds in a cmpxchg from that very value has read the words of one owner. Only the owner
 // and a merge write end; other threads read it to count, and to claim or merge a tombstone.
 //
-// A store of a shared word costs as much as a locked instruction, so words that are written together are one word:
+// A store to shared memory costs as much as a locked instruction, so what is written together is one word:
 //     request   owner: 13 bits (ASYNC, thread) | object: 20 bits | width: 31 bits; 0 while IDLE
 //     cells     address of the cell of the first ticket << 32 | address of the cell of the last; 0 if none
 export const ELEMENT_SIZE: usize = 64;
@@ -323,7 +323,7 @@ export const WAKE_ALL: i32 = 0; // Listing 3: each woken waiter looks at grant
 export const WAKE_PASS: i32 = 1; // the grant is passed along the chain
 export const WAKE_DUE: i32 = 2; // the releasing thread wakes only waiters that are due
 
-// How a semaphore of the algorithms spreads its tickets over the slots: algorithms/hashes.ts.
+// How a semaphore of the algorithms spreads its tickets over the buckets: algorithms/hashes.ts.
 export const HASH_MULTIPLIER: i32 = 0;
 export const HASH_PAIRED: i32 = 1;
 export const HASH_ORBIT: i32 = 2;
@@ -362,7 +362,7 @@ export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
 
 // --- What the exports answer ----------------------------------------------------------------------------
 export const ADMITTED: i32 = 0;
-export const REFUSED: i32 = 2; // tryAcquire: not now
+export const REFUSED: i32 = 2; // tryAcquire: not now; cancel: it is cancelled
 export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
@@ -373,13 +373,13 @@ export const GONE: i32 = 0; // reap: not alive any more
 export const REAPED: i32 = 1; // reap: dead from now on
 export const STILL_AWAKE: i32 = 2; // reap: not asleep
 export const ANSWER_CLOSED: i32 = -1;
-export const ANSWER_FULL: i32 = -2;
+export const ANSWER_FULL: i32 = -2; // no element, or no record for a thread
 export const ANSWER_OVER_MAX: i32 = -3;
 export const ANSWER_STALE: i32 = -4;
 export const ANSWER_WRONG_KIND: i32 = -5;
 export const ANSWER_NOT_FOUND: i32 = -6;
 export const ANSWER_MISMATCH: i32 = -7;
 export const ANSWER_NAMES_FULL: i32 = -8;
-export const ANSWER_OBJECTS_FULL: i32 = -9; // create and openName: no room for another object
+export const ANSWER_OBJECTS_FULL: i32 = -9; // createObject and openName: no room for another object
 export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer; unlock: it does not hold the lock
-export const ANSWER_HELD: i32 = -11; // lock: the thread holds the lock already
+export const ANSWER_HELD: i32 = -11; // queue: the thread holds the lock already

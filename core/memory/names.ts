@@ -1,6 +1,5 @@
 /**
- * Names: a table of lists, to which entries are only ever added. There are at least as many lists as names, so a list
- * stays short.
+ * Names: a table of hashed lists that only grow. There are at least as many lists as names, so a list stays short.
  *
  * A thread fills an entry that no other thread can see. Then it puts the entry at the head of its list by cmpxchg,
  * after a look at every entry that was added meanwhile. So each name has one entry, and a thread that dies on the way
@@ -10,8 +9,8 @@
  *
  * The table has one entry for each thread beyond the number of names, so a thread can still search a full table.
  *
- *     used     0 (free)  ->  the drafting thread  ->  the same | PLACED: the entry has one of the `names` places
- *              ->  PUBLISHED, or 0 again. The last two are stores of the drafting thread, or of its reaper.
+ *     used     0 (free)  ->  the drafting thread  ->  the same | PLACED: the entry counts as one of the arena's names
+ *              ->  PUBLISHED, a store of the drafting thread; or 0 again, a store of that thread or its reaper
  */
 import { draftCapacity, headCount, nameCapacity, names } from './arena';
 import { attach, attachedTo, createObject, detach } from './attachments';
@@ -40,7 +39,7 @@ import { me } from './threads';
 
 const PLACED: i32 = 0x10000;
 const PUBLISHED: i32 = -1;
-/** The number of the entry that this thread drafted last. It is likely to be free, since most drafts are given back. */
+/** The index of the entry that this thread drafted last. It is likely free, since most drafts are given back. */
 let hint: u32 = 0;
 
 /**
@@ -79,7 +78,7 @@ function findName(draft: usize, length: i32, first: usize): usize {
   return entry;
 }
 
-/** Gives a draft one of the `names` places for entries that stay. Returns whether there was one. */
+/** Counts a draft as one of the arena's names. Returns false if there are as many names as the arena has room for. */
 function reservePlace(draft: usize): bool {
   while (true) {
     const taken = atomic.load<u32>(PUBLISHED_NAMES);
@@ -91,7 +90,7 @@ function reservePlace(draft: usize): bool {
   }
 }
 
-/** Gives back a draft that is not published, and its place. */
+/** Gives back a draft that is not published, and counts it no more. */
 function discard(draft: usize, used: i32): void {
   if (used & PLACED) atomic.sub<u32>(PUBLISHED_NAMES, 1);
   atomic.store<i32>(draft, 0, N_USED);
@@ -107,9 +106,9 @@ export function freeDrafts(thread: i32): void {
   }
 }
 
-/** Returns the one entry of the drafted name: an earlier one, or the draft, which is public now; 0 without a place. */
+/** Returns the one entry of the drafted name: an earlier one, or the draft, which is public now; 0 if all are taken. */
 function publish(draft: usize, head: usize, length: i32): usize {
-  // The thread that took the last place may have published this very name.
+  // The thread that published the last name may have published this very one.
   if (!reservePlace(draft)) return findName(draft, length, atomic.load<u32>(head) as usize);
   while (true) {
     const first = atomic.load<u32>(head);

@@ -1,8 +1,8 @@
 /**
  * The allocator of shared objects, and how long an object lives.
  *
- * life is generation << 32 | state << 24 | references. It is changed by cmpxchg, but for the store that ends BUILDING.
- * While the state is BUILDING, the number of the building thread stands in place of the references:
+ * life is generation << 32 | state << 24 | references. It is changed by cmpxchg, except that a store ends BUILDING.
+ * While the state is BUILDING, the index of the building thread stands in place of the references:
  *
  * | from                | to                          | changed by                                             |
  * |---------------------|-----------------------------|--------------------------------------------------------|
@@ -63,7 +63,7 @@ const STATES: u32 = 3 << 24;
 const REFERENCES: u32 = 0xffffff;
 const GENERATION: u64 = 1 << 32;
 const GENERATIONS: u64 = 0xffffffff00000000;
-/** Where a free object is likely: the number of the one that this thread freed last. */
+/** Where a free object is likely: the index of the one that this thread freed last. */
 let hint: u32 = 0;
 
 export function objectOf(request: i64): usize {
@@ -77,8 +77,7 @@ function claimObject(o: usize): bool {
 }
 
 /**
- * Returns a BUILDING object, or 0 when every object of the arena is in use. The search is that for an element
- * (elements.ts).
+ * Returns a BUILDING object, or 0 when every object of the arena is in use. It searches as reserve in elements.ts does.
  */
 function allocate(): usize {
   while (true) {
@@ -110,8 +109,7 @@ export function buildObject(
   atomic.store<i64>(o, first, TICKET);
   const counter = hasCounter(kind);
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
-  // This store clears the owner of a lock, the word of a mutex and the sequence of an AtomicSemaphore too, which lie in
-  // the same place. The next store clears the limit of a mutex.
+  // O_OWNER, M_WORD and O_PLACE are in the same place, and M_LIMIT is in that of O_PARKED: these stores clear them too.
   atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
   atomic.store<i32>(o, 0, O_PARKED);
   // This store clears M_TURN too, which lies next to it.
@@ -159,7 +157,7 @@ export function attachObject(o: usize, gen: u32, kind: i32): i32 {
   }
 }
 
-/** Takes a reference back. The last reference of a disposed object frees the object. */
+/** Takes a reference back. Taking back the last one of a disposed object frees the object. */
 export function detachObject(o: usize): void {
   while (true) {
     const life = atomic.load<u64>(o, O_LIFE);

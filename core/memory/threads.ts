@@ -11,7 +11,7 @@ import { ALIVE, ASLEEP, LIFE_STATE, T_DOORBELL, T_HOST, T_LIFE, THREAD_SIZE, USE
 export let me: i32 = 0;
 /** The life in the record of this thread, while the thread is registered. */
 export let myLife: i32 = 0;
-/** This thread as the owner of a request. */
+/** The index of this thread again, in the width of the words that name an owner: requests, and the word of a mutex. */
 export let owner: i64 = 0;
 
 /** Makes this thread the one that has this record. */
@@ -25,7 +25,7 @@ export function setOwner(thread: i32): void {
   owner = thread as i64;
 }
 
-/** Learns the bases in an instance of another module, for a thread that is registered already, with this index. */
+/** Opens the arena in the instance of another module, for a thread that the core has registered with this index. */
 export function adopt(thread: i32): bool {
   me = thread;
   return open();
@@ -51,7 +51,7 @@ export function wakeUp(): bool {
   return atomic.cmpxchg<i32>(threadRecord(me), asleep, myLife, T_LIFE) === asleep;
 }
 
-/** Returns the highest index in use: every registered thread has an index from 1 to this, and others may have. */
+/** Returns the highest index that was ever in use. No registered thread has a higher one. */
 export function mostThreads(): i32 {
   return atomic.load<i32>(USED_THREADS);
 }
@@ -70,13 +70,13 @@ export function isAsleep(thread: i32): bool {
   return (lifeOf(thread) & LIFE_STATE) === ASLEEP;
 }
 
-/** Returns the number that tells a thread from all others that have had its index; 0 if none with it is alive. */
+/** Returns the life of the thread with this index, as it is while the thread is awake; 0 if no such thread is alive. */
 export function lifeIfAlive(thread: i32): i32 {
   const life = lifeOf(thread);
   return isAlive(life) ? (life & ~LIFE_STATE) | ALIVE : 0;
 }
 
-/** Returns the number that a thread passed to register; 0 if the thread is not registered. */
+/** Returns the number `host` that a thread passed to register; 0 if the thread is not registered. */
 export function hostOf(thread: i32): i32 {
   const host = atomic.load<i32>(threadRecord(thread), T_HOST);
   return isAlive(lifeOf(thread)) ? host : 0;

@@ -1,5 +1,6 @@
 /**
- * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore.
+ * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore. A taker wants 1 of
+ * the value, and is through when it has it. A permit is handed on when a signal gives it to the queue.
  *
  *     value word    waiting << 32 | value          the queue (ticket, grant): permits that were handed on
  *                       │         └── a taker subtracts 1 while it is above 0, and is through
@@ -16,17 +17,17 @@
  * before the ticket. Without signals of `one` or `none`, nobody waits while value > 0, so newcomers overtake nobody.
  *
  * Cancelling: a taker that can subtract itself from `waiting` holds nothing. If `waiting` is 0, each counted taker has
- * been handed a permit, and the cancelled one takes its own, now or soon. But it has left its place in the queue, and a
- * later taker may take that permit and be counted in its place. So it does not wait there: it tries to subtract itself
- * and to acquire in turn, until one succeeds.
+ * been handed a permit, and so has the one that cancels. But it has left its place in the queue, and a later taker may
+ * take that permit and be counted in its place. So it does not wait there: it tries in turn to subtract itself and to
+ * acquire, until one succeeds.
  *
  * Closing leaves `waiting` as it is. By the same rule, takers that find the queue closed learn how many of them had
  * been handed a permit before. Those are through.
  *
  * Dying: a request that is cancelled in the name of a dead thread subtracts 1 from `waiting`, whatever its value. If
- * that gives -1, the queue has a permit for the next waiter, and tryCountDown does not find it until then. A thread
- * that dies after it has counted itself and before it takes a ticket leaves `waiting` 1 too high; after one more signal
- * the same happens.
+ * that gives -1, the queue has a permit that no taker is counted for. The next taker that counts itself gets it, and
+ * tryCountDown does not find it. A thread that dies after it has counted itself and before it takes a ticket leaves
+ * `waiting` 1 too high; after one more signal the queue has such a permit, too.
  *
  * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */

@@ -2,14 +2,14 @@
  * This file alone knows every primitive. The queue, attachments, the death of threads and diagnostics ask here wherever
  * the answer depends on the kind of the object, so that none of them names a primitive.
  *
- *     when                                          semaphore         mutex                  counter
- *     an object is made (hasCounter)                                                         permits go to the counter
- *     a request is queued (hasHead, countWaiter)    is tried first    counts as a waiter
- *     a request is admitted (admitted)              has its permits   is the head            has its permits
- *     a request is cancelled (cancelled)                              is no waiter any more
- *     the same for a dead thread (cancelledByDeath)                                          is no waiter any more
- *     an owner dies (ownerDied)                     permits go back   lock and head go back
- *     an object is disposed of (disposeOf)          waiters are woken waiters are woken      (the other module's own)
+ *     when                                           semaphore          mutex                   counter (counter.ts)
+ *     an object is made (hasCounter)                                                            permits go to counter
+ *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
+ *     a request is admitted (admitted)               has its permits    is the head             has its permit
+ *     a request is cancelled (cancelled)                                counts no more
+ *     one of a dead thread is (cancelledByDeath)                                                counts no more
+ *     an owner dies (ownerDied)                      permits go back    lock and head go back
+ *     its disposer may have died (disposeOf)         waiters are woken  waiters are woken       in the other module
  *
  * The circle of imports from the queue to the primitives and back goes through this file alone.
  */
@@ -47,7 +47,7 @@ export function threadEnds(): void {
   endLocking();
 }
 
-/** Whether the queue of the object admits a request as its head, which then competes with others for the object. */
+/** Whether a request that the queue admits is the head, which still competes with barging threads for the lock. */
 export function hasHead(o: usize): bool {
   return isMutex(o);
 }
@@ -72,8 +72,8 @@ export function cancelledByDeath(o: usize, requests: i64): void {
   uncountDead(o, requests);
 }
 
-/** Cancels the head, which is this thread by this attachment. It does not take the object. */
-export function abandonHead(o: usize, attachment: i32): void {
+/** Ends the wait of this thread as the head, by this attachment. It does not get the lock. */
+export function cancelHead(o: usize, attachment: i32): void {
   releaseHead(o, attachment);
 }
 

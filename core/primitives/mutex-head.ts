@@ -45,16 +45,17 @@ import {
 } from './mutex';
 import { beginTurn, isOver, overtakingsBetween, paceOf, SLOW, setLimit, setPace } from './mutex-pace';
 
-/** Pauses are so many times longer where the lock changes hands faster than polls: the owner keeps its cache line. */
+/** So many times more pauses lie between polls if the lock changes hands faster: the owner keeps its cache line. */
 const LONG_REST: i32 = 32;
 /** The same as IDLE_POLLS, when others wait behind the head: taking the lock then wakes one of them. */
 const IDLE_POLLS_OF_MANY: i32 = 8;
-/** The head polls no longer than this in any case. */
+/** The head polls for no longer than so many polls with usual pauses take. */
 const MOST_POLLS: i32 = 20_000;
 
 /**
  * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, it sleeps once,
- * for that long at most, and then may return TIMED_OUT: the thread is still the head, and must call compete or cancelHead.
+ * for that long at most, and then may return TIMED_OUT: the thread is still the head, and must call compete or
+ * cancelHead.
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   if (limitUnset) {
@@ -85,8 +86,8 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
 }
 
 /**
- * Polls as the head while others come and go, MOST_POLLS times at most. After as many polls without them as `pollLimit`
- * says, the owner has had the lock for so long that a sleep is worth it. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
+ * Polls as the head while others come and go, for MOST_POLLS at most. After `most` polls without an overtaking, one
+ * owner has had the lock for so long that a sleep is worth it. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
  */
 function poll(m: usize, attachment: i32): i32 {
   const most = pollLimit(m);
@@ -124,12 +125,12 @@ function poll(m: usize, attachment: i32): i32 {
   }
 }
 
-/** Whether a free lock that nobody has had for so many polls lies idle. */
+/** Whether a free lock whose word so many polls have found unchanged lies idle. */
 function liesIdle(w: i64, unchanged: i32): bool {
   return unchanged >= ((w & M_WAITERS) > M_WAITER ? IDLE_POLLS_OF_MANY : IDLE_POLLS);
 }
 
-/** Returns the word as it is when the head no longer waits. */
+/** Returns the word after the head has stopped to wait: a waiter less, not reserved, and with no head asleep. */
 function withoutHead(w: i64): i64 {
   return (w - M_WAITER) & ~(M_RESERVED | M_SLEEPING);
 }
@@ -151,8 +152,8 @@ function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
 }
 
 /**
- * Lets a promise be the head. It reserves the lock at once, since its thread cannot poll, and leaves the limit as it
- * is. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the doorbell rings when another try is worth it.
+ * Competes for a promise that is the head. Its thread cannot poll, so it reserves the lock at once. It leaves the limit
+ * as it is. Returns ADMITTED, ANSWER_CLOSED, or REFUSED: the doorbell rings when another try is worth it.
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
   if (pendingCall !== NOTHING) recover();
@@ -176,7 +177,7 @@ export function cancelHead(m: usize, attachment: i32): void {
   atomic.add<i32>(m, 1, O_TIMEOUTS);
 }
 
-/** Ends the wait of the head, which does not take the lock. */
+/** Ends the wait of the head without the lock, and wakes the next head. */
 export function releaseHead(m: usize, attachment: i32): void {
   const grant = returnHeadPermit(m, recordOf(attachment));
   noteRelease(m, grant);

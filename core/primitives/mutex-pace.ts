@@ -5,9 +5,9 @@ import { M_COUNT_SHIFT, M_LIMIT, M_PACE, M_TURN, M_WAITER, M_WAITERS, M_WORD, O_
 
 /** A turn lasts so many microseconds. The pace of a lock is the number of overtakings in that time. */
 const TURN: i64 = 500;
-/** So many turns last 30 milliseconds together. Where more threads wait, turns are shorter. */
+/** So many turns last 30 milliseconds together. If more threads wait than this, turns are shorter. */
 const MANY: i64 = 60;
-/** If the head does not run, a turn may have so many times as many locks. */
+/** If the head does not run, the turn goes on up to the limit, which is so many times as far. */
 const OVERTIME: i64 = 4;
 /** The pace until a thread has measured it. */
 const USUAL_PACE: i32 = 10_000;
@@ -25,11 +25,11 @@ const PACE_SHIFT: i32 = 3;
 const FARTHEST_SHIFT: i32 = 2;
 /** Times of fewer microseconds are not used, since clocks are too coarse for them. */
 const SHORTEST: i64 = 20;
-/** Shifts a difference of overtakings, which are counted modulo 2^29, to the sign bit. */
+/** Shifts a difference of overtakings, which has 29 bits, so that its highest bit becomes the sign. */
 export const COUNT_HIGH_BITS: i32 = 3;
 /** The count of overtakings when this thread began to wait. */
 let base: i32 = 0;
-/** The mutex that this thread took last as the head, and the overtakings then. 0: none, or its turn is measured. */
+/** The mutex that this thread took last as the head, 0 if that turn is measured; and the overtakings then. */
 let turnOf: usize = 0;
 let turnFrom: i32 = 0;
 
@@ -37,7 +37,7 @@ export function overtakings(w: i64): i32 {
   return (w >> M_COUNT_SHIFT) as i32;
 }
 
-/** Returns how often waiters may still be overtaken, times 2 ** COUNT_HIGH_BITS. */
+/** Returns how often waiters may still be overtaken, shifted left by COUNT_HIGH_BITS. Only its sign is of use. */
 export function scaledBypassLeft(m: usize, w: i64): i32 {
   return (atomic.load<i32>(m, M_LIMIT) - overtakings(w)) << COUNT_HIGH_BITS;
 }
@@ -89,6 +89,7 @@ export function paceOf(m: usize): i32 {
   return known === 0 ? USUAL_PACE : known;
 }
 
+/** Stores where the next turn ends, and the limit. Neither exceeds the base of this thread by more than max. */
 export function setLimit(m: usize, w: i64): void {
   const now = overtakings(w);
   const most = atomic.load<i32>(m, O_MAX);

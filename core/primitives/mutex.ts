@@ -14,7 +14,7 @@
  *                6. when no polls are left: sleep; unlock wakes me. The second time, or if sections are long,
  *                   RESERVE it too
  *     unlock     owner me -> 0; wake the head if it sleeps
- *     the head, as it takes the lock, is no longer a waiter, sets the limit for the others, and gives the permit back
+ *     the head, as it takes the lock: waiters -= 1; it sets turn and limit for the others, and gives the permit back
  *
  * Turns. The last thread that was the head may lock and unlock undisturbed, for two instructions a pair, until its turn
  * is over or it leaves the lock alone. Meanwhile the head polls, and the waiters behind it sleep. A turn lasts about
@@ -27,11 +27,11 @@
  * So the head first sleeps without reserving the lock, and the owner may finish its turn. If that happens again, the
  * head takes sections for long: it reserves the lock before it sleeps, until a thread measures a faster pace.
  *
- * Where threads work between their sections, a polling thread sees the lock lie idle, and takes it without waiting for
- * its turn. So all processors work. While a thread waits, each overtaking is counted in the word. So an unchanged word
- * tells the head that nobody has had the lock meanwhile, and tells a barging thread that at most a head has had it. A
- * count that has gone far tells both that the lock changes hands faster than they poll. Then the barging thread queues
- * up, and the head polls more seldom, so that the owner keeps its cache line.
+ * Where threads work between their sections, a polling thread sees the lock lie idle (free, with an unchanged word from
+ * poll to poll), and takes it before its turn. So all processors work. While a thread waits, each overtaking is counted
+ * in the word. So an unchanged word tells the head that nobody has had the lock meanwhile, and tells a barging thread
+ * that at most a head has had it. A count that has gone far tells both that the lock changes hands faster than they
+ * poll. Then the barging thread queues up, and the head polls more seldom, so that the owner keeps its cache line.
  *
  * The bound. Let B be `max` of the object, and let the base of a waiter be the count of overtakings when it raised
  * `waiters`, before it took its ticket. From then on each thread that takes the lock and is not the head adds 1 in the
@@ -54,9 +54,9 @@
  * R8: waiters and the ticket change together, and so do owner, waiters and the permit. Between the two accesses there
  * is no call and no loop, so a runtime that stops a thread only there cannot stop it in between (death/reaping.ts).
  *
- * lock and unlock first exchange the word that this thread saw last, without a load. So a pair is two locked
- * instructions, also while others wait (then with a look at the limit first). The exchange also finds a thread that is
- * not the owner.
+ * lock and unlock do not load the word. They first try an exchange from the word that this thread saw last, its guess.
+ * So a pair is two locked instructions, also while others wait (then with a look at the limit first). The exchange of
+ * unlock also detects a thread that is not the owner.
  */
 import { recordOf } from '../memory/attachments';
 import { elementAt, spare } from '../memory/elements';
@@ -103,13 +103,13 @@ import { queueSpare } from '../queue/tickets';
 import { note, ring } from '../queue/waking';
 import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
 
-/** The number of pauses between two polls, as a shift: they last a tenth of a microsecond. */
+/** There are 1 << PAUSES_SHIFT pauses between two polls: a tenth of a microsecond. */
 const PAUSES_SHIFT: i32 = 3;
-/** A free lock lies idle when so many polls in a row have seen the same word. */
+/** A free lock lies idle when so many polls in a row have found its word unchanged. */
 export const IDLE_POLLS: i32 = 1;
 /** A polling thread queues up when it has seen more overtakings than this since it began. */
 const BUSY: i32 = 16;
-/** The word as this thread last saw or wrote it, without an owner. */
+/** The word of some mutex as this thread last saw or wrote it, without an owner. If it is wrong, the exchange fails. */
 let guess: i64 = 0;
 /** Whether nobody waited when this thread began to wait, so that no limit is set. */
 export let limitUnset: bool = false;
@@ -120,7 +120,7 @@ export function isMutex(o: usize): bool {
   return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
 }
 
-/** Called when the thread frees its record: from now on the first exchange of lock fails. */
+/** Called when the thread frees its record. From now on the first exchange of lock fails: no word equals this guess. */
 export function endLocking(): void {
   guess = ~M_WAITERS;
 }
@@ -130,7 +130,7 @@ export function beginLocking(): void {
   guess = 0;
 }
 
-/** Stores the word that this thread has just written, without an owner. */
+/** Sets the guess: the word that this thread has just written, without its owner. */
 export function setGuess(free: i64): void {
   guess = free;
 }
@@ -189,7 +189,7 @@ export function lock(m: usize): i32 {
 
 /**
  * Takes the lock if it may, in whatever state the lock and the thread are. Returns ADMITTED, REFUSED, ANSWER_CLOSED, or
- * ANSWER_FULL for a thread that has ended and finds no record. Never blocks.
+ * ANSWER_FULL when an interrupted thread finds no spare. Never blocks.
  */
 export function tryLock(m: usize): i32 {
   if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
@@ -284,16 +284,15 @@ export function queue(m: usize, attachment: i32): i32 {
 }
 
 /**
- * Polls for a while before it is a waiter, in case the section ends soon. While others wait, the word tells whether the
- * lock lies idle. If nobody waits, this thread is the head at once, and polls as such. Returns ADMITTED, REFUSED or
- * ANSWER_CLOSED.
+ * Polls before this thread is a waiter, in case the lock soon lies idle. If nobody waits, it tries once at most: once
+ * queued, the thread is the head at once, and polls as such. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
  */
 function spinBeforeQueueing(m: usize, before: i64): i32 {
   let w = before;
   // A lock that is free at the first look is tried at once. Only later polls test whether it lies idle.
   let unchanged = IDLE_POLLS;
   let polls = pollLimit(m) >> 1;
-  // A head that is awake takes the lock soon, even if it has reserved it.
+  // Polls are in vain if the lock is reserved and the head sleeps. A head that is awake takes a reserved lock soon.
   while ((w & M_CLOSED) === 0 && (w & (M_RESERVED | M_SLEEPING)) !== (M_RESERVED | M_SLEEPING)) {
     if ((w & M_OWNER) === 0 && unchanged >= IDLE_POLLS) {
       const answer = tryLock(m);
@@ -308,7 +307,7 @@ function spinBeforeQueueing(m: usize, before: i64): i32 {
   return REFUSED;
 }
 
-/** Returns how many polls last as long as a park and a wake-up. */
+/** Returns how often a waiter polls before it sleeps. A poll has more pauses here than at a semaphore (backOff). */
 export function pollLimit(m: usize): i32 {
   const polls = pollsOf(m);
   return isAdaptive(m) ? polls >> PAUSES_SHIFT : polls;
@@ -330,7 +329,7 @@ export function mutexDispose(m: usize): void {
   wakeHead(m);
 }
 
-/** Makes the thread that takes the lock next ask how many owners have died. */
+/** Sets the bit by which the thread that takes the lock next learns that an owner has died. */
 export function ownerHasDied(m: usize): void {
   atomic.or<i64>(m, M_OWNER_DIED, M_WORD);
 }

@@ -2,7 +2,7 @@
  * Cancelling: a request leaves the queue before it is admitted, and no permit is lost or made.
  *
  *     last in line     its tickets are taken back, as if they had never been taken
- *     otherwise        its element stays, TOMBSTONE, as a tombstone; the waiters behind get its width (tombstones.ts)
+ *     otherwise        its element stays as a TOMBSTONE; later its width goes to the waiters behind (tombstones.ts)
  *
  * A thread cancels a request of its own because a time-out has passed or a signal has fired. It cancels the requests of
  * a dead thread in the name of that thread.
@@ -58,13 +58,12 @@ import { wakeDue } from './waking';
 
 /**
  * Cancels the request for which this thread has blocked. Returns REFUSED if it is cancelled; ADMITTED or ANSWER_CLOSED
- * if that came first; ANSWER_FULL if the thread has no other element, so that it must wait on. `attachment` is as in
- * park.
+ * if that came first; ANSWER_FULL if the arena has no element that could be the next spare, so that it must wait on.
  *
  * The thread need not settle its own promises after that. Those on this semaphore came before it blocked. So their
  * tickets are below `start`, and below the first ticket of any tombstone that this one is merged with, since merged
  * tombstones lie side by side. The width of the tombstone goes to grant only when grant is past that first ticket. So
- * another thread made the promises due before, and that thread rings (endWait).
+ * another thread has made the promises due before that, and it rings (endWait).
  */
 export function cancel(s: usize, attachment: i32): i32 {
   const e = spare;
@@ -92,11 +91,11 @@ export function cancel(s: usize, attachment: i32): i32 {
 }
 
 /**
- * Takes the tickets of a request back, if they are the last. Returns whether they were. Then the element is out of its
- * cells, and either free or kept by the thread.
+ * Takes the tickets of a request back, if they are the last. Returns whether they were. If so, the element is out of
+ * its cells, and either free or, with `keeps`, a spare of the thread.
  */
 function takeBack(s: usize, e: usize, start: i64, end: i64, keeps: bool): bool {
-  // First, before others can have the tickets: no releasing thread may take them for this request's any more (wakeDue).
+  // Others may have the tickets soon. From now on no releasing thread takes them for tickets of this request (wakeDue).
   atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   cancelled(s, end - start);
@@ -117,7 +116,8 @@ function leaveTombstone(e: usize, due: i64): i32 {
 }
 
 /**
- * Cancels a run of promises, as cancel does a request. ADMITTED when its first promise is due: then settle must follow.
+ * Cancels a run of promises. Returns REFUSED if it is cancelled; ADMITTED if its first promise is due or the semaphore
+ * is closed, or ANSWER_CLOSED: then settle must follow.
  */
 export function cancelRun(number: i32): i32 {
   const e = elementAt((number - 1) as u32);
@@ -141,8 +141,8 @@ export function cancelRun(number: i32): i32 {
 }
 
 /**
- * Cancels a request in the name of a thread that is dead or ends; a run, with all its promises. Permits that it was
- * granted, and the thread has not seen, go to the waiters behind it too. If the caller dies, another may begin again.
+ * Cancels a request, or a run with all its promises, in the name of a thread that is dead or ends. Permits granted to
+ * it that the thread has not seen go to the waiters behind it too. If the caller dies, another thread may begin again.
  */
 export function cancelFor(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
@@ -161,7 +161,7 @@ export function cancelFor(e: usize): void {
       cancelledByDeath(s, end - start);
       return;
     }
-    // The run was entered under its first promise only, or not at all. A tombstone is entered under both ends.
+    // A run was entered under its first promise only, or not at all. A tombstone is entered under both ends.
     leaveCells(e);
     mark(s, e);
     enterBoth(s, e, start, end);
@@ -176,7 +176,7 @@ export function cancelFor(e: usize): void {
 
 /**
  * Ends a cancellation: adds the width of the new tombstone to grant if it is due, or else merges it with its
- * neighbours. If two cancelling threads meet in a merge, the one that merges does the rest: it looks again.
+ * neighbours. If two cancelling threads meet in a merge, the one that succeeds looks again, for both of them.
  */
 function settleTombstone(s: usize, tombstone: usize, first: i64): void {
   let e = tombstone;
@@ -208,7 +208,7 @@ function settleTombstone(s: usize, tombstone: usize, first: i64): void {
   }
 }
 
-/** Claims a tombstone if it is due, and wakes the waiters that are due then. Returns whether the tombstone is due. */
+/** Claims a tombstone if grant has passed its start or is closed, and wakes what is due. Returns whether that is so. */
 export function claimIfDue(s: usize, e: usize, state: i64, start: i64): bool {
   const ahead = atomic.load<i64>(s, GRANT) - start; // D3, D4 read
   if (ahead <= 0 && ahead >= CLOSED_BELOW) return false;

@@ -42,9 +42,9 @@ const FOREVER: i64 = -1;
 const WOKEN_SHIFT: i32 = 2;
 
 /**
- * Goes on where acquire(s, n) has returned `taken`. Returns QUEUED, and then park must follow, or ADMITTED if the
- * request is due by now, ANSWER_CLOSED, or ANSWER_FULL when an interrupted thread finds no spare. Permits of a robust
- * semaphore are counted for the attachment, which is 0 for other semaphores.
+ * Continues an acquire(s, n) that has returned `taken`: the thread polls, and then enters its element in the array. It
+ * returns QUEUED, and then park must follow, or ADMITTED if the request is due by now, ANSWER_CLOSED, or ANSWER_FULL
+ * when an interrupted thread finds no spare. `attachment` counts permits of a robust semaphore; it is 0 for others.
  */
 export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
   if (taken === INTERRUPTED) {
@@ -57,15 +57,15 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
 }
 
 /**
- * Blocks until the request of the thread, which is QUEUED, is due. `now`, in milliseconds, is kept for diagnostics of
- * how long it has waited. Returns ADMITTED or ANSWER_CLOSED.
+ * Blocks until the request of the thread, which is QUEUED, is due or closed. `now`, in milliseconds, is kept for
+ * diagnostics: since when it waits. Returns ADMITTED or ANSWER_CLOSED.
  */
 export function park(now: i32, attachment: i32): i32 {
   return parkFor(FOREVER, now, attachment);
 }
 
 /**
- * As park, but for so many nanoseconds at most (below 0: for ever), or a little less. Then it returns TIMED_OUT, and
+ * As park, but for at most so many nanoseconds (below 0: for ever). It may end early. Then it returns TIMED_OUT, and
  * the request still stands: park or parkFor continues the wait, and cancel cancels the request.
  */
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
@@ -75,7 +75,7 @@ export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   return answer;
 }
 
-/** Ends the request of the thread, with its permits if `answer` is ADMITTED. The element becomes its spare again. */
+/** Ends the request of the thread, which has its permits if `answer` is ADMITTED. The element is its spare again. */
 export function leaveQueue(answer: i32, attachment: i32): void {
   const e = spare;
   leaveCells(e);
@@ -88,8 +88,8 @@ export function leaveQueue(answer: i32, attachment: i32): void {
 }
 
 /**
- * Enters a request in the waiting array. Before that it polls, unless more than `most` requests like it are before its
- * own or the queue is long. Returns ADMITTED or ANSWER_CLOSED if the wait is over already, else QUEUED.
+ * Polls, unless the queue is crowded or more than `most` requests of the same width are before this one. Then it enters
+ * the request in the waiting array. Returns ADMITTED or ANSWER_CLOSED if the wait is over already, else QUEUED.
  */
 export function untilDue(s: usize, e: usize, most: i64): i32 {
   const start = atomic.load<i64>(e, E_START);
@@ -120,9 +120,9 @@ export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
 }
 
 /**
- * Sleeps until the element is granted or closed. A timed sleep may end early for no reason, since the caller has the
- * clock. In some runtimes a thread that was terminated in its sleep can still wake and run on. If it was declared dead
- * in its sleep, its element may have the next owner by now. So the thread touches nothing, and sleeps for ever.
+ * Sleeps until the element is granted or closed. A timed sleep may end early, since the caller has the clock. In some
+ * engines a thread that was terminated in its sleep can still wake and run on. If it was declared dead in its sleep,
+ * its element may have the next owner by now. So the thread touches nothing, and sleeps on NEVER for ever.
  */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;
@@ -142,7 +142,7 @@ function sleep(e: usize, nanoseconds: i64): i32 {
   }
 }
 
-/** Polls the state of its element, after a wake-up before it was due. Returns whether the state has changed. */
+/** Polls the state of its element after a wake-up that came early. Returns whether the state has changed. */
 function pollElement(e: usize, state: i64): bool {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   for (let polls = pollsOf(s) >> WOKEN_SHIFT; polls > 0; polls--) {

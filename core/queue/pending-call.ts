@@ -4,7 +4,7 @@
  *     NOTHING      no call is pending
  *     PARKING      a request of the thread stands in the queue, in its spare element; park ends it
  *     RELEASING    grant has been moved, and waiters may have to be woken; finishRelease does that
- *     COMPETING    the thread is the head of a mutex, and takes the lock or cancels; compete ends it
+ *     COMPETING    the thread is the head of a mutex; compete or cancelHead ends it
  *
  * acquire and release answer that a second call must follow. No other code of the thread runs in between, unless an
  * exception that the thread survives ends the second call: an exhausted stack, or an interrupt by the embedder. Then
@@ -19,7 +19,6 @@ import { ring, wakeDue } from './waking';
 export const NOTHING: i32 = 0;
 const PARKING: i32 = 1;
 export const RELEASING: i32 = 2;
-/** The thread has become the head of a mutex, and compete has not ended. */
 const COMPETING: i32 = 4;
 export let pendingCall: i32 = NOTHING;
 /** While RELEASING: the released object, and the old grant. */
@@ -47,9 +46,9 @@ export function end(): void {
 }
 
 /**
- * Brings the state of the thread into order after an interrupted call. It finishes an interrupted release. The element
- * of an interrupted acquire stays in the queue, as that of a killed thread would, and the thread gets another spare.
- * Returns whether the thread has a spare now.
+ * Completes an interrupted call: it finishes a release, and cancels the head of a mutex. The element of an interrupted
+ * acquire stays in the queue, as that of a killed thread would, and the thread gets another spare. Returns false if the
+ * arena has none. Then the acquire stays the pending call.
  */
 export function recover(): bool {
   if (pendingCall === RELEASING) {
@@ -88,8 +87,8 @@ export function beginLateRelease(before: i64): void {
 }
 
 /**
- * Records that permits are back, grant was `before`, and wakeDue is about to follow. If an interrupted acquire could
- * not get a new spare, it stays the pending call.
+ * Records that the permit of a head has gone back to grant, which was `before`, and that wakeDue follows. An
+ * interrupted acquire that found no other spare stays the pending call.
  */
 export function noteRelease(s: usize, before: i64): void {
   if (pendingCall === PARKING) return;
@@ -98,14 +97,14 @@ export function noteRelease(s: usize, before: i64): void {
   pendingCall = RELEASING;
 }
 
-/** Records that the thread is the head of a mutex: it has the permit, and takes the lock or cancels. */
+/** Records that the thread is the head of a mutex, and has the permit of its queue by this attachment. */
 export function becomeHead(m: usize, attachment: i32): void {
   competedFor = m;
   competesBy = attachment;
   pendingCall = COMPETING;
 }
 
-/** Ends a release: wakeDue has followed. */
+/** Ends the call that noteRelease has recorded. An interrupted acquire stays the pending call. */
 export function releaseFinished(): void {
   if (pendingCall === RELEASING) pendingCall = NOTHING;
 }

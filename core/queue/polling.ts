@@ -1,8 +1,8 @@
 /**
  * Polling: how long a waiter stays awake before it sleeps. docs/waiting.md says why.
  *
- *     a waiter polls      for about as long as a park and a wake-up cost: `turns` of pause(). Each thread measures that
- *                         for itself (setAwake)
+ *     a waiter polls      for about as long as a park and a wake-up cost: `turns` calls of pause(). Each thread
+ *                         measures that for itself (setAwake)
  *     only in a short     if a few more than `near` waiters are queued, their threads outnumber the processors by so
  *     queue               much that a polling thread only keeps a processor from the thread whose turn it is
  *     it is woken early   if it sleeps and at most `near` waiters are before it: it is awake, and polls, when it is due
@@ -17,7 +17,7 @@
 import { GRANT, O_SPIN, O_VAIN_POLLS, TICKET } from '../memory/layout';
 import { pause } from './pause';
 
-/** A value in place of a number of polls: the waiters of the object decide for themselves. */
+/** O_SPIN in place of a number of polls: each waiter decides for itself. */
 const ADAPTIVE: i32 = -1;
 /** The length of a period, in vain polls. */
 const PERIOD: i32 = 512;
@@ -27,20 +27,20 @@ const TRIAL: i32 = 128;
 const VAIN_SHIFT: i32 = 4;
 /** The bits of the count of vain polls, which wraps round. */
 const COUNT_MASK: i32 = 0xffff;
-/** A queue is crowded if it has so many waiters more than `near`. */
+/** A queue is crowded if it has more than `near` + CROWD waiters. */
 const CROWD: i64 = 2;
-/** How many turns of pause() last as long as a park and a wake-up. */
+/** How many calls of pause() last as long as a park and a wake-up. */
 let turns: i32 = 0;
-/** How many waiters stay awake at most. */
+/** A waiter is near, and polls, if at most so many requests of its width are before it. */
 export let near: i64 = 0;
 
-/** Sets both. The host calls this after it has measured (spend). */
+/** Sets `turns` and `near`. The runtime side calls this after it has measured pause() by the clock (spend). */
 export function setAwake(turnsOfPause: i32, waiters: i32): void {
   turns = turnsOfPause;
   near = waiters as i64;
 }
 
-/** Spends so many turns, which the host measures by its clock. */
+/** Spends so many calls of pause(), so that the caller can measure how long they take. */
 export function spend(count: i32): void {
   for (let i = 0; i < count; i++) pause();
 }
@@ -61,7 +61,7 @@ export function isVain(o: usize): bool {
   return atomic.load<i32>(o, O_VAIN_POLLS) % PERIOD >= TRIAL;
 }
 
-/** Returns whether so many requests of this width are queued at the object that polling is in vain. */
+/** Returns whether more than near + CROWD requests of this width are queued, so that nobody polls or is woken early. */
 export function isCrowded(o: usize, width: i64): bool {
   return atomic.load<i64>(o, TICKET) - atomic.load<i64>(o, GRANT) > (near + CROWD) * width;
 }

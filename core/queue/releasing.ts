@@ -9,10 +9,10 @@ import { LIMIT } from './tickets';
 import { wakeDue, wakeNear } from './waking';
 
 /**
- * Finishes a release that returned `answered`: wakes every waiter that the release has made due, but for promises of
- * this thread. Of those it settles the due ones in `run`, the number of their first run (0: none waits), and returns
- * how many. Or it returns ANSWER_OVER_MAX: the permits are taken back, and the attachment of a robust semaphore still
- * holds them. On a disposed semaphore it does nothing.
+ * Finishes a release that returned `answered`. It wakes every waiter that the release has made due, except promises of
+ * this thread. `run` is the first run of these promises, or 0 if none waits. It settles those in `run` that are due,
+ * and returns how many. If there are more permits than LIMIT, it takes n back and returns ANSWER_OVER_MAX: the
+ * attachment of a robust semaphore still holds them. If the semaphore is disposed of, it takes n back and returns 0.
  */
 export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
   const width = n as i64;
@@ -43,7 +43,7 @@ function settleRelease(s: usize, width: i64, before: i64, attachment: i32): i32 
       wakeNear(s, width);
       return 0;
     }
-    // So many permits are available that no request waits, and these n can be acquired like any others.
+    // No request waits. If there are too many permits, this thread takes n back as a request does.
     if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return 0;
     if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) {
       hold(attachment, width);

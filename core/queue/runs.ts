@@ -3,7 +3,7 @@
  *
  *     tickets     ... | 40 41 42 | 43 | 44 45 46 47 | ...
  *                       this run   another's    the thread's next run
- *                       start ──► end           only the first of its two runs is ever entered in the array
+ *                       start ──► end           of its runs on this semaphore, only the first is in the array
  *
  *     AWAKE     the thread looks after the run itself: the run is in no cell, and no thread rings for it
  *     WAITING   entered as its first promise alone, [start, start + width); a releasing thread rings when that is due
@@ -15,7 +15,7 @@
  * Why no promise is forgotten: before a thread sleeps, it enters the first run of each semaphore and then reads grant
  * again (D2, D6). Until then it is awake, and could not have settled a promise any sooner. The runs behind the first
  * are due later. A thread that settles the front of an entered run first takes the run out of the array, with the next
- * epoch. So start changes only where no releasing thread can believe it.
+ * epoch. So an exchange by a releasing thread that has read the old start fails.
  *
  * R1 ends with the store of end or of AWAKE: at every call and loop, each ticket taken lies in [start, end) of an
  * element that is AWAKE, WAITING, GRANTED or CLOSED.
@@ -69,11 +69,10 @@ import { enterBoth } from './waiting-array';
 /**
  * Queues a promise. Returns ADMITTED, ANSWER_CLOSED, ANSWER_FULL (no ticket is taken), or the number (above ADMITTED)
  * of the run in which it stands. That is `last`, the run that the thread began last on this semaphore (0 if none is
- * left), or a new run behind it, which is AWAKE. Permits of a robust semaphore are counted for the attachment, which is
- * 0 for other semaphores. Never blocks.
+ * left), or a new run behind it, which is AWAKE. `attachment` is as in enqueue. Never blocks.
  */
 export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
-  // A lock with a head has been tried already, and its queue admits only to the head.
+  // The caller has tried a lock with a head already. Its queue makes a request the head, and does not give it the lock.
   const hasAHead = hasHead(s);
   if (!hasAHead) {
     const answer = tryAcquireRobust(s, n, attachment);
@@ -118,10 +117,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   return (indexOf(e) + 1) as i32;
 }
 
-/**
- * Settles the promises of a run that are due. Returns how many, or ANSWER_CLOSED. The thread drops the run when none is
- * left. Permits of a robust semaphore are counted for the attachment.
- */
+/** Settles the due promises of a run, and drops the run if none is left. Returns how many, or ANSWER_CLOSED. */
 export function settle(number: i32, attachment: i32): i32 {
   const e = elementAt((number - 1) as u32);
   const request = atomic.load<i64>(e, E_REQUEST);
@@ -142,7 +138,7 @@ export function settle(number: i32, attachment: i32): i32 {
   return count as i32;
 }
 
-/** Takes a run out of the array, if it is entered. */
+/** Takes a run out of the array if it is entered. Then the thread looks after it again: it is AWAKE. */
 function wake(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) === AWAKE) return;
@@ -150,13 +146,13 @@ function wake(e: usize): void {
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + AWAKE, E_STATE);
 }
 
-/** Drops a run of a closed semaphore. */
+/** Drops a run of a closed semaphore, with all its promises. */
 export function dropRun(number: i32): void {
   drop(elementAt((number - 1) as u32), 0, 0);
 }
 
-/** Drops a run whose last promises have just got so many permits. */
-function drop(e: usize, settled: i64, attachment: i32): void {
+/** Ends a run, whose last promises have just got so many permits: its element is a spare, or free. */
+function drop(e: usize, callEnded: i64, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
   hold(attachment, settled); // R7 begins
@@ -167,7 +163,7 @@ function drop(e: usize, settled: i64, attachment: i32): void {
 
 /**
  * Enters a run of which nothing was due, so that a releasing thread rings when its first promise is. Returns whether
- * the promise is due or the semaphore is closed by now: then settle must follow. `now` is that of park.
+ * that promise is due, or the semaphore is closed, by now: then settle must follow. `now` is as in park.
  */
 export function enterRun(number: i32, now: i32): bool {
   // Before the thread sleeps, it ends a call that is pending.

@@ -26,6 +26,7 @@
  *         then its pass over the pool sees the state
  *     D7  doorbell against due and grant: a thread reads its doorbell, then which of its runs are due, then grant, and
  *         sleeps on the doorbell; a releasing thread writes them in the opposite order
+ * D3 and D4 are in cancelling.ts, D8 is in reaping.ts, D9 and D10 are in mutex.ts.
  *
  * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the lighter ones
  * behind it, and tryAcquire takes a ticket only when it would be admitted with it.
@@ -33,11 +34,11 @@
  * R1: the section from the add on ticket to WAITING is uninterruptible. So no runtime can stop a thread while it has a
  * ticket that no other thread can find.
  *
- * acquire and release are leaves, functions that call nothing, and leave rare work to park and finishRelease. V8 enters
- * and leaves a leaf without a stack check, which is a fifth of the uncontended pair (docs/internals/measurements.md).
+ * acquire and release are leaves: the build inlines what they call. Rare work is left to enqueue, park, finishRelease.
+ * V8 enters a leaf without a stack check, which saves a fifth of the uncontended pair (docs/internals/measurements.md).
  *
- * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2, for ticket, grant, the array and
- * the short-cut. Elements in cells, and all else, are this library's own.
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2: ticket, grant, the array, and
+ * the short-cut (step 2 of the release). All else, such as elements in cells, is this library's own.
  */
 import { objects } from '../memory/arena';
 import { hold, recordOf } from '../memory/attachments';
@@ -69,7 +70,7 @@ import { beginLateRelease, beginParking, beginRelease, NOTHING, pendingCall } fr
 
 /** Most permits that may ever be available, and most that one request may ask for. */
 export const LIMIT: i64 = 0x7fffffff;
-/** The ticket that the thread took last. The host reads it, for programs that check the order of admissions. */
+/** The ticket that the thread took last. JavaScript reads it, for programs that check the order of admissions. */
 export let ticketTaken: i64 = -1;
 
 export function setLastTicket(ticket: i64): void {
@@ -78,8 +79,8 @@ export function setLastTicket(ticket: i64): void {
 
 /**
  * Takes n tickets. Returns ADMITTED; ANSWER_CLOSED; QUEUED when the spare element stands for them in the queue; or
- * INTERRUPTED when an earlier call is still pending, so that no element stands for them yet. After these two enqueue
- * must follow. Calls nothing and never blocks.
+ * INTERRUPTED when an earlier call is still pending, so that no element stands for them yet. After QUEUED and
+ * INTERRUPTED enqueue must follow. Calls nothing and never blocks.
  */
 export function acquire(s: usize, n: i32): i32 {
   const width = n as i64;
@@ -98,10 +99,7 @@ export function acquire(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/**
- * Records the request of these tickets in the spare: from now on it stands in the queue. Inlined, so that no call lies in
- * R1.
- */
+/** Records the request of these tickets in the spare, which stands in the queue then. Inlined: no call lies in R1. */
 export function queueSpare(s: usize, start: i64, width: i64): void {
   const e = spare;
   mark(s, e);
@@ -134,7 +132,7 @@ export function tryAcquire(s: usize, n: i32): i32 {
 export function release(s: usize, n: i32): i32 {
   const width = n as i64;
   const grant = atomic.add<i64>(s, width, GRANT); // D1, D2 write
-  // One comparison tells both: with a waiter the surplus is below 0, and as an unsigned number above any limit.
+  // One comparison finds a waiter or too many permits: with a waiter the surplus is negative, which is huge unsigned.
   const surplus = grant - atomic.load<i64>(s, TICKET); // D1 read
   if ((surplus as u64) > ((LIMIT - width) as u64)) {
     if (pendingCall !== NOTHING) {
@@ -161,7 +159,7 @@ export function tryAcquireRobust(s: usize, n: i32, attachment: i32): i32 {
   return answer;
 }
 
-/** As release, for a robust semaphore: ANSWER_NOT_HELD when the thread holds fewer permits. */
+/** As release, for a robust semaphore. Returns ANSWER_NOT_HELD, with nothing changed, if the thread holds fewer. */
 export function releaseRobust(s: usize, n: i32, attachment: i32): i32 {
   if (atomic.load<i64>(recordOf(attachment), E_HELD) < (n as i64)) return ANSWER_NOT_HELD;
   const answer = release(s, n); // R7 begins

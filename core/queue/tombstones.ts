@@ -1,13 +1,13 @@
 /**
  * Tombstones: the elements of cancelled requests, which stand in the queue for tickets that no request wants.
  *
- *     ticket   ... | 40 41 42 | 43 | ...        42 are granted: grant has passed the tombstone's start, so no
- *                   tombstone   next            request ahead of it waits: grant += 3, and 43 is due
- *                   start   end
+ *     ticket   ... | 40 41 42 | 43 | ...        start is 40, end is 43, and grant is 41, past start. So every request
+ *                   tombstone   next            before the tombstone is due, and its width goes to those behind it:
+ *                                               grant += 3 gives 44, and ticket 43 is due
  *
  * The thread that brings grant past the start of a tombstone claims it, and adds its width to grant. That is a
- * releasing thread, or the cancelling thread if grant has passed the start already. To add the width sooner would admit
- * waiters ahead on permits that do not exist. Not to add it would keep the permits from the waiters behind for ever.
+ * releasing thread, or the cancelling thread if grant has passed the start already. Added sooner, the width would admit
+ * waiters before the tombstone to permits that do not exist. Never added, it would keep waiters behind it out for ever.
  *
  * Two tombstones side by side become one (merge), so a semaphore has at most one tombstone more than it has waiters. A
  * tombstone stands in the cells of its first and of its last ticket, so a neighbour is found in one bucket either way.
@@ -49,7 +49,7 @@ export function claim(s: usize, e: usize, state: i64): i64 {
   return width;
 }
 
-/** Merges two neighbours: x begins where it did, and ends where y did. Returns whether they have become one. */
+/** Merges y into x, its neighbour on the left; itsX and itsY are their states. Returns whether they are one now. */
 export function merge(x: usize, itsX: i64, y: usize, itsY: i64): bool {
   if (atomic.cmpxchg<i64>(x, itsX, itsX + (MERGING - TOMBSTONE), E_STATE) !== itsX) return false; // R4 begins
   if (atomic.cmpxchg<i64>(y, itsY, itsY + (CLAIMED - TOMBSTONE), E_STATE) !== itsY) {

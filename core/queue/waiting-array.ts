@@ -1,18 +1,18 @@
 /**
- * The waiting array: buckets that all semaphores of the arena share (the idea of the papers; Listing 2).
+ * The waiting array: buckets that all objects of the arena share (the idea of the papers; Listing 2).
  *
- * A bucket is one cache line, which a hash of semaphore and ticket chooses. A TwaSemaphore uses its sequence word, as
- * in the listing. A Semaphore uses its cells: a waiter enters the number of its wait element in a free cell, and a
- * releasing thread looks at the elements entered there. A full line chains to an overflow line, which it keeps for
- * good.
+ * A bucket is one cache line, which a hash of object and ticket chooses. A TwaSemaphore uses the sequence word of the
+ * bucket, as in the listing. The queue uses its cells: a waiter enters the number of its wait element in a free cell,
+ * and a releasing thread looks at the elements entered there. A full line chains to an overflow line, which it keeps
+ * for good.
  *
  * The hash is ticket-aware, as the design rules of the listing ask: semaphore + ticket * 17. So consecutive tickets
  * land on lines that are not neighbours, and any B tickets in a row visit B different buckets, since the multiplier is
  * odd. The bounded scan of a release relies on that. The papers name other hashes, which the semaphores of the
  * algorithms can have (algorithms/hashes.ts); docs/internals/hashes.md says why this one stays.
  *
- * Entering never fails, since the ticket is already taken when it happens: when the private overflow lines have run
- * out, a bucket chains to the common lines. Those follow each other by address and have room for every element of the
+ * The ticket is taken already, so entering must not fail: when no overflow line of its own is left for a bucket, the
+ * bucket chains to the common lines. Those follow each other by address and have room for every element of the
  * arena, twice. A line may serve many buckets, since the words of an element tell to which semaphore it belongs.
  */
 import { bucketMask, buckets, common, elements, lineCapacity, lines } from '../memory/arena';
@@ -27,7 +27,7 @@ export function spread(semaphore: usize): u32 {
   return ((semaphore / OBJECT_SIZE) as u32) * SPREAD;
 }
 
-/** Returns the hash. Its low bits, as many as an index has, choose the bucket. */
+/** Returns the hash. Its low bits (bucketMask) choose the bucket. */
 export function keyOf(semaphore: usize, ticket: i64): u32 {
   return (spread(semaphore) >> 16) + (ticket as u32) * MULTIPLIER;
 }

@@ -1,7 +1,7 @@
 /**
  * Waking: what a thread does after it has moved grant, so that each waiter that is due learns of it.
  *
- * Granting is idempotent and open to every thread: grant tells which tickets are due, the element which request waits.
+ * Granting is idempotent and open to every thread: grant tells which tickets are due, and the element tells who waits.
  * The epoch in the state makes the cmpxchg of a slow thread fail once the element has another owner. So several threads
  * may look at the same buckets at once, and a survivor may finish what a dead thread began (death/reaping.ts).
  */
@@ -35,20 +35,20 @@ import { claim, grantAfterClaim } from './tombstones';
 import { bucketOf } from './waiting-array';
 
 const ALL: i32 = -1;
-/** How many heavy requests a release passes over before it looks into every bucket instead. */
+/** Over how many heavy requests a release hops before it looks into every bucket instead. */
 const HOPS: i32 = 16;
 
 /**
- * Looks into the buckets of the granted tickets, `width` from `from` on, that were taken; once into each bucket. A
+ * Looks into the buckets of the tickets from `from` to `from + width` that have been taken, once into each bucket. A
  * claim of a tombstone grants more tickets, and its own bucket is then looked into again.
  *
- * A look does not stop at the request that has the ticket. It may have just taken its tickets back, and their next
- * owner may be in the same bucket.
+ * A look does not stop at the request that has the ticket. That request may have just taken its tickets back, and the
+ * request that has them now may be in the same bucket.
  *
- * If a request is found under its first ticket, and is not about to take its tickets back, its other tickets need no
- * look. They were its own when grant had been moved already. Requests that have them by now took them later, and saw
- * that grant (D1). So a heavy request costs no more than a light one. After HOPS such requests, the thread looks into
- * all the buckets that may be left.
+ * The thread hops over the other tickets of a request that it finds under its first ticket and that is not about to
+ * take its tickets back. These tickets belonged to it after grant had been moved. If another request has them now, it
+ * took them later, so it saw that grant (D1). So a heavy request costs no more than a light one. After HOPS hops, the
+ * thread looks into all the buckets that may be left.
  */
 export function wakeDue(s: usize, from: i64, width: i64): void {
   const all = (bucketMask as i64) + 1;
@@ -117,7 +117,7 @@ function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
   return tickets;
 }
 
-/** As visit, for one element. */
+/** Grants the request of an element if it is due, or claims a tombstone. Returns the same as visit. */
 function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
   const state = atomic.load<i64>(e, E_STATE); // D3, D4 read
   const is = state & STATE_MASK;
@@ -138,14 +138,15 @@ function grantIfDue(s: usize, e: usize, to: i64, first: i64): i64 {
 /**
  * Moves an element from WAITING to the next state, once, and wakes its owner.
  *
- * A promise of this very thread stays WAITING. If the thread makes it due or closes it, the thread settles it before it
- * returns (release, dispose, a promise that is cancelled), or rings for itself (reap, recover). A thread that cancels
- * the request for which it blocks makes no promise of its own due: their tickets are before its own, and it adds
- * nothing to grant before grant is past them (cancelling.ts). If another thread has just made one due, that thread
+ * A promise of this very thread stays WAITING. If this thread makes it due or closes it, it also settles it before the
+ * call returns (release, dispose, a promise that is cancelled), or rings for itself (reap, recover). A thread that
+ * cancels the request for which it blocks makes no promise of its own due: their tickets are before its own, and it
+ * adds nothing to grant before grant is past them (cancelling.ts). If another thread has just made one due, that thread
  * rings only if it finds the promise WAITING.
  *
  * R9: the section from the exchange to the wake-up is uninterruptible. So neither an exception (an exhausted stack) nor
- * a death comes between, after which no thread would wake the owner. The note comes first, so it is there in any case.
+ * a death comes between, after which no thread would wake the owner. The note comes first: it is there when the bell
+ * rings.
  */
 export function endWait(e: usize, state: i64, next: i64, request: i64): void {
   const who = (request >> OWNER_SHIFT) as i32;
@@ -164,9 +165,9 @@ export function wakeOwner(e: usize, request: i64): void {
 }
 
 /**
- * Notes what the thread of this owner shall look at when its doorbell rings: the run of this number, or the head of the
- * mutex of this number. A thread that sees the note sees also that grant has been moved, or that the mutex is free.
- * Always inlined: in wakeHead no death may come between this and the exchange, which says that the head is woken.
+ * Notes what the thread of this owner shall look at when its doorbell rings: the run of this number, or the lock of
+ * this number, of which it has the head. A thread that sees the note sees also that grant has been moved, or the lock
+ * is free. Always inlined: no death may come between this and the exchange which says that a head has been woken.
  */
 export function note(who: i32, number: u32): void {
   const words = threadRecord(who & THREAD_MASK) + T_DUE;
