@@ -41,7 +41,7 @@ export const sections: readonly Section[] = [
     from: { kind: RMW, word: constant('M_WORD') },
     to: [constant('E_REQUEST'), constant('E_HELD')],
   })),
-  ...['mutex-head/take', 'mutex-head/returnHeadPermit'].map((fn) => ({
+  ...['mutex-head/takeLock', 'mutex-head/returnHeadPermit'].map((fn) => ({
     name: `R8, ${fn}`,
     fn,
     from: { kind: CMPXCHG, word: constant('M_WORD') },
@@ -96,7 +96,7 @@ export const sections: readonly Section[] = [
       ['tickets/releaseRobust', RMW, 'GRANT', 'E_HELD'],
       ['releasing/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
       ['parking/leaveQueue', STORE, 'E_HELD', 'E_STATE'],
-      ['runs/drop', STORE, 'E_HELD', 'E_STATE'],
+      ['runs/endRun', STORE, 'E_HELD', 'E_STATE'],
       ['runs/settle', STORE, 'E_HELD', 'E_START'],
     ] as const
   ).map(([fn, kind, from, to]) => ({

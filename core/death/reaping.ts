@@ -1,7 +1,7 @@
 /**
  * Reaping: a dead thread gives back what it waited for, held and referred to, and its unfinished work is done.
  *
- * An engine stops a thread where it enters a function or goes round a loop, or in its sleep; rarely, where a function
+ * A runtime stops a thread where it enters a function or goes round a loop, or in its sleep; rarely, where a function
  * returns (docs/internals/checking.md). R1 to R9 are uninterruptible, so the elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does
@@ -62,7 +62,7 @@ import {
 import { freeDrafts } from '../memory/names';
 import { freeUnfinished, isDisposed, objectOf } from '../memory/objects';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../memory/threads';
-import { disposeOf, ownerDied } from '../primitives/kinds';
+import { disposeAgain, ownerDied } from '../primitives/kinds';
 import { cancelFor, claimIfDue } from '../queue/cancelling';
 import { NOTHING, pendingCall, recover } from '../queue/pending-call';
 import { endWait, ring, wakeOwner } from '../queue/waking';
@@ -75,8 +75,8 @@ import { endWait, ring, wakeOwner } from '../queue/waking';
 export function reap(thread: i32, life: i32, asleep: bool): i32 {
   if (pendingCall !== NOTHING) recover();
   const answer = declareDead(threadRecord(thread), life, asleep);
-  while (anyDead() && takeTurn()) {
-    for (let i = 1; i <= mostThreads(); i++) if ((lifeOf(i) & LIFE_STATE) === DEAD) finish(i);
+  while (anyDead() && becomeReaper()) {
+    for (let i = 1; i <= mostThreads(); i++) if ((lifeOf(i) & LIFE_STATE) === DEAD) reapOne(i);
     atomic.cmpxchg<i64>(REAPER, myself(), 0); // D8 write
   }
   // endWait rings for no promise of this thread that this thread itself has made due.
@@ -104,7 +104,7 @@ function myself(): i64 {
 }
 
 /** Makes this thread the reaper, if there is none or the reaper is dead. Returns whether it is the reaper. */
-function takeTurn(): bool {
+function becomeReaper(): bool {
   const reaper = atomic.load<i64>(REAPER); // D8 read
   // This thread is the reaper still, if an exception that it survived ended its last reap.
   if (reaper === myself()) return true;
@@ -112,7 +112,7 @@ function takeTurn(): bool {
   return atomic.cmpxchg<i64>(REAPER, reaper, myself()) === reaper;
 }
 
-function finish(thread: i32): void {
+function reapOne(thread: i32): void {
   cleanUp(thread, true);
   const life = lifeOf(thread);
   // This comes before the next thread has the record: a reader would take the old number for that of the next thread.
@@ -159,7 +159,7 @@ function detachDead(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   ownerDied(s, thread, e);
   // The thread may have died in dispose.
-  if (isDisposed(s)) disposeOf(s);
+  if (isDisposed(s)) disposeAgain(s);
   detach((indexOf(e) + 1) as i32);
 }
 

@@ -9,7 +9,7 @@
  *     a request is cancelled (cancelled)                                counts no more
  *     one of a dead thread is (cancelledByDeath)                                                counts no more
  *     an owner dies (ownerDied)                      permits go back    lock and head go back
- *     its disposer may have died (disposeOf)         waiters are woken  waiters are woken       in the other module
+ *     its disposer may have died (disposeAgain)         waiters are woken  waiters are woken       in the other module
  *
  * The circle of imports from the queue to the primitives and back goes through this file alone.
  */
@@ -28,7 +28,7 @@ import {
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
 import { isCounter, uncountDead } from './counter';
-import { beginLocking, endLocking, isMutex, isOwner, mutexDispose, ownerHasDied, ownerOf } from './mutex';
+import { isMutex, isOwner, mutexDispose, ownerHasDied, ownerOf, resetGuess, spoilGuess } from './mutex';
 import { releaseHead, releaseOfDeadOwner } from './mutex-head';
 import { releaseOfDead } from './robust';
 
@@ -39,12 +39,12 @@ export function hasCounter(kind: i32): bool {
 
 /** Called when the thread has registered. */
 export function threadBegins(): void {
-  beginLocking();
+  resetGuess();
 }
 
 /** Called when the thread frees its record. */
 export function threadEnds(): void {
-  endLocking();
+  spoilGuess();
 }
 
 /** Whether a request that the queue admits is the head, which still competes with barging threads for the lock. */
@@ -73,7 +73,7 @@ export function cancelledByDeath(o: usize, requests: i64): void {
 }
 
 /** Ends the wait of this thread as the head, by this attachment. It does not get the lock. */
-export function cancelHead(o: usize, attachment: i32): void {
+export function abandonHead(o: usize, attachment: i32): void {
   releaseHead(o, attachment);
 }
 
@@ -84,7 +84,7 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
 }
 
 /** Disposes of an object again, since its disposer may have died. The papers' algorithms wake their own waiters. */
-export function disposeOf(o: usize): void {
+export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
   else if (kind === KIND_SEMAPHORE) dispose(o);

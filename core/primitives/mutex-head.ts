@@ -29,24 +29,24 @@ import {
   TIMED_OUT,
 } from '../memory/layout';
 import { fallAsleep, me, owner, threadRecord, wakeUp } from '../memory/threads';
-import { isCompeting, NOTHING, noteRelease, pendingCall, recover, releaseFinished } from '../queue/pending-call';
+import { beginHeadRelease, endHeadRelease, isCompeting, NOTHING, pendingCall, recover } from '../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../queue/polling';
 import { wakeDue } from '../queue/waking';
 import {
   backOff,
-  hasSlept,
   IDLE_POLLS,
   limitUnset,
   pollLimit,
   setGuess,
   setLimitUnset,
+  setSlept,
   slept,
   wakeHead,
 } from './mutex';
-import { beginTurn, isOver, overtakingsBetween, paceOf, SLOW, setLimit, setPace } from './mutex-pace';
+import { beginTurn, isTurnOver, overtakingsBetween, paceOf, SLOW, setLimit, setPace } from './mutex-pace';
 
 /** So many times more pauses lie between polls if the lock changes hands faster: the owner keeps its cache line. */
-const LONG_REST: i32 = 32;
+const LONG_PAUSE: i32 = 32;
 /** The same as IDLE_POLLS, when others wait behind the head: taking the lock then wakes one of them. */
 const IDLE_POLLS_OF_MANY: i32 = 8;
 /** The head polls for no longer than so many polls with usual pauses take. */
@@ -65,7 +65,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   const wake = threadRecord(me) + T_WAKE;
   let sleeps = true;
   while (true) {
-    const answer = poll(m, attachment);
+    const answer = pollAsHead(m, attachment);
     if (answer !== REFUSED) return answer;
     if (!sleeps) return TIMED_OUT;
     const bits = slept || paceOf(m) <= SLOW ? M_RESERVED | M_SLEEPING : M_SLEEPING;
@@ -74,13 +74,13 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
     const w = atomic.or<i64>(m, bits, M_WORD) | bits; // D9
     if ((w & M_CLOSED) !== 0) continue;
     if ((w & M_OWNER) === 0) {
-      if (take(m, w, attachment, true)) return ADMITTED;
+      if (takeLock(m, w, attachment, true)) return ADMITTED;
       continue;
     }
     while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, -1);
     atomic.wait<i32>(wake, 0, nanoseconds); // D10
     while (!wakeUp()) atomic.wait<i32>(NEVER, 0, -1);
-    hasSlept();
+    setSlept();
     sleeps = nanoseconds < 0;
   }
 }
@@ -89,7 +89,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
  * Polls as the head while others come and go, for MOST_POLLS at most. After `most` polls without an overtaking, one
  * owner has had the lock for so long that a sleep is worth it. Returns ADMITTED, REFUSED or ANSWER_CLOSED.
  */
-function poll(m: usize, attachment: i32): i32 {
+function pollAsHead(m: usize, attachment: i32): i32 {
   const most = pollLimit(m);
   let w = atomic.load<i64>(m, M_WORD);
   let unchanged = 0;
@@ -102,11 +102,11 @@ function poll(m: usize, attachment: i32): i32 {
       return ANSWER_CLOSED;
     }
     if ((w & M_OWNER) === 0) {
-      if ((w & M_RESERVED) !== 0 || isOver(m, w) || liesIdle(w, unchanged)) {
+      if ((w & M_RESERVED) !== 0 || isTurnOver(m, w) || liesIdle(w, unchanged)) {
         if (spent > 0) pollsPaid(m);
-        if (take(m, w, attachment, true)) return ADMITTED;
+        if (takeLock(m, w, attachment, true)) return ADMITTED;
       }
-    } else if ((w & M_RESERVED) === 0 && isOver(m, w)) atomic.or<i64>(m, M_RESERVED, M_WORD);
+    } else if ((w & M_RESERVED) === 0 && isTurnOver(m, w)) atomic.or<i64>(m, M_RESERVED, M_WORD);
     if (quiet >= most || spent >= MOST_POLLS) {
       if (spent > 0) pollsWereVain(m);
       // The first time, the owner may just have been interrupted.
@@ -120,7 +120,7 @@ function poll(m: usize, attachment: i32): i32 {
     const gone = overtakingsBetween(w, now);
     unchanged = now === w ? unchanged + 1 : 0;
     if (gone > 0) quiet = 0;
-    length = gone > length ? LONG_REST : 1;
+    length = gone > length ? LONG_PAUSE : 1;
     w = now;
   }
 }
@@ -136,12 +136,12 @@ function withoutHead(w: i64): i64 {
 }
 
 /** Takes the lock as the head, from a free word, and admits the next head. Returns false if the word has changed. */
-function take(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
+function takeLock(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
   const free = withoutHead(w) & ~M_OWNER_DIED;
   if (atomic.cmpxchg<i64>(m, w, free + owner, M_WORD) !== w) return false; // R8 begins
   atomic.store<i64>(recordOf(attachment), 0, E_HELD);
   const grant = atomic.add<i64>(m, 1, GRANT); // R8 ends
-  noteRelease(m, grant);
+  beginHeadRelease(m, grant);
   setGuess(free);
   if (movesLimit) {
     setLimit(m, w);
@@ -165,7 +165,7 @@ export function reserveLock(m: usize, attachment: i32): i32 {
       return ANSWER_CLOSED;
     }
     if ((w & M_OWNER) !== 0) return REFUSED;
-    if (take(m, w, attachment, false)) return ADMITTED;
+    if (takeLock(m, w, attachment, false)) return ADMITTED;
   }
 }
 
@@ -180,7 +180,7 @@ export function cancelHead(m: usize, attachment: i32): void {
 /** Ends the wait of the head without the lock, and wakes the next head. */
 export function releaseHead(m: usize, attachment: i32): void {
   const grant = returnHeadPermit(m, recordOf(attachment));
-  noteRelease(m, grant);
+  beginHeadRelease(m, grant);
   wakeNext(m, grant);
 }
 
@@ -198,7 +198,7 @@ function returnHeadPermit(m: usize, e: usize): i64 {
 function wakeNext(m: usize, grant: i64): void {
   const ahead = grant - atomic.load<i64>(m, TICKET);
   if (ahead < 0 && ahead >= CLOSED_BELOW) wakeDue(m, grant, 1);
-  releaseFinished();
+  endHeadRelease();
 }
 
 /**

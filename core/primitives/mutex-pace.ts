@@ -48,7 +48,7 @@ export function overtakingsBetween(from: i64, to: i64): i32 {
 }
 
 /** Whether the turn of the thread that was the head before is over. */
-export function isOver(m: usize, w: i64): bool {
+export function isTurnOver(m: usize, w: i64): bool {
   return (atomic.load<i32>(m, M_TURN) - overtakings(w)) << COUNT_HIGH_BITS <= 0;
 }
 

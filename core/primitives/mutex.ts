@@ -121,12 +121,12 @@ export function isMutex(o: usize): bool {
 }
 
 /** Called when the thread frees its record. From now on the first exchange of lock fails: no word equals this guess. */
-export function endLocking(): void {
+export function spoilGuess(): void {
   guess = ~M_WAITERS;
 }
 
 /** Called when the thread has registered. */
-export function beginLocking(): void {
+export function resetGuess(): void {
   guess = 0;
 }
 
@@ -141,7 +141,7 @@ export function setLimitUnset(no: bool): void {
 }
 
 /** Called when this thread has slept as the head. */
-export function hasSlept(): void {
+export function setSlept(): void {
   slept = true;
 }
 

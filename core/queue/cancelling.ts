@@ -52,7 +52,7 @@ import { mark } from './marks';
 import { leaveQueue } from './parking';
 import { callEnded } from './pending-call';
 import { enterRun } from './runs';
-import { claim, find, grantAfterClaim, is, merge } from './tombstones';
+import { claim, findTombstone, grantAfterClaim, isTombstone, merge } from './tombstones';
 import { enterBoth } from './waiting-array';
 import { wakeDue } from './waking';
 
@@ -94,13 +94,13 @@ export function cancel(s: usize, attachment: i32): i32 {
  * Takes the tickets of a request back, if they are the last. Returns whether they were. If so, the element is out of
  * its cells, and either free or, with `keeps`, a spare of the thread.
  */
-function takeBack(s: usize, e: usize, start: i64, end: i64, keeps: bool): bool {
+function takeBack(s: usize, e: usize, start: i64, end: i64, keepsElement: bool): bool {
   // Others may have the tickets soon. From now on no releasing thread takes them for tickets of this request (wakeDue).
   atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   cancelled(s, end - start);
   leaveCellsInlined(e);
-  if (keeps) keepAsSpare(e);
+  if (keepsElement) keepAsSpare(e);
   else freeElement(e); // R2 ends
   return true;
 }
@@ -184,26 +184,26 @@ function settleTombstone(s: usize, tombstone: usize, first: i64): void {
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
     // Another thread may have claimed or merged it, and its element may have the next owner by now.
-    if (!is(s, e, state, E_START, start)) return;
+    if (!isTombstone(s, e, state, E_START, start)) return;
     if (claimIfDue(s, e, state, start)) return;
     const end = atomic.load<i64>(e, E_END);
-    const right = find(s, end, E_START, end);
+    const right = findTombstone(s, end, E_START, end);
     if (right) {
       const its = atomic.load<i64>(right, E_STATE);
-      if (is(s, right, its, E_START, end)) merge(e, state, right, its);
+      if (isTombstone(s, right, its, E_START, end)) merge(e, state, right, its);
       continue;
     }
-    const left = find(s, start - 1, E_END, start);
+    const left = findTombstone(s, start - 1, E_END, start);
     if (left === 0) return;
     const its = atomic.load<i64>(left, E_STATE);
-    if (!is(s, left, its, E_END, start)) continue;
+    if (!isTombstone(s, left, its, E_END, start)) continue;
     const from = atomic.load<i64>(left, E_START);
     if (merge(left, its, e, state)) {
       e = left;
       start = from;
     } else {
       const now = atomic.load<i64>(left, E_STATE);
-      if (is(s, left, now, E_START, from)) claimIfDue(s, left, now, from);
+      if (isTombstone(s, left, now, E_START, from)) claimIfDue(s, left, now, from);
     }
   }
 }

@@ -121,7 +121,7 @@ export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
 
 /**
  * Sleeps until the element is granted or closed. A timed sleep may end early, since the caller has the clock. In some
- * engines a thread that was terminated in its sleep can still wake and run on. If it was declared dead in its sleep,
+ * runtimes a thread that was terminated in its sleep can still wake and run on. If it was declared dead in its sleep,
  * its element may have the next owner by now. So the thread touches nothing, and sleeps on NEVER for ever.
  */
 function sleep(e: usize, nanoseconds: i64): i32 {

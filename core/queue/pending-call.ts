@@ -4,7 +4,7 @@
  *     NOTHING      no call is pending
  *     PARKING      a request of the thread stands in the queue, in its spare element; park ends it
  *     RELEASING    grant has been moved, and waiters may have to be woken; finishRelease does that
- *     COMPETING    the thread is the head of a mutex; compete or cancelHead ends it
+ *     COMPETING    the thread is the head of a mutex; compete or abandonHead ends it
  *
  * acquire and release answer that a second call must follow. No other code of the thread runs in between, unless an
  * exception that the thread survives ends the second call: an exhausted stack, or an interrupt by the embedder. Then
@@ -90,7 +90,7 @@ export function beginLateRelease(before: i64): void {
  * Records that the permit of a head has gone back to grant, which was `before`, and that wakeDue follows. An
  * interrupted acquire that found no other spare stays the pending call.
  */
-export function noteRelease(s: usize, before: i64): void {
+export function beginHeadRelease(s: usize, before: i64): void {
   if (pendingCall === PARKING) return;
   released = s;
   grantBefore = before;
@@ -104,8 +104,8 @@ export function becomeHead(m: usize, attachment: i32): void {
   pendingCall = COMPETING;
 }
 
-/** Ends the call that noteRelease has recorded. An interrupted acquire stays the pending call. */
-export function releaseFinished(): void {
+/** Ends the call that beginHeadRelease has recorded. An interrupted acquire stays the pending call. */
+export function endHeadRelease(): void {
   if (pendingCall === RELEASING) pendingCall = NOTHING;
 }
 

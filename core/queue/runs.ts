@@ -73,8 +73,8 @@ import { enterBoth } from './waiting-array';
  */
 export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   // The caller has tried a lock with a head already. Its queue makes a request the head, and does not give it the lock.
-  const hasAHead = hasHead(s);
-  if (!hasAHead) {
+  const isHeadKind = hasHead(s);
+  if (!isHeadKind) {
     const answer = tryAcquireRobust(s, n, attachment);
     if (answer !== REFUSED) return answer;
   }
@@ -90,7 +90,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   const run = elementAt((last - 1) as u32);
   const alike = last !== 0 && atomic.load<i64>(run, E_REQUEST) === request;
 
-  if (hasAHead) countWaiter(s); // R8 begins, and ends with R1
+  if (isHeadKind) countWaiter(s); // R8 begins, and ends with R1
   const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
   setLastTicket(start);
   const due = start + width;
@@ -129,9 +129,9 @@ export function settle(number: i32, attachment: i32): i32 {
   const count = ahead < width + width ? 1 : min(ahead, length) / width;
   const settled = count * width;
   if (settled === length) {
-    drop(e, settled, attachment);
+    endRun(e, settled, attachment);
   } else {
-    wake(e);
+    leaveArray(e);
     hold(attachment, settled); // R7 begins
     atomic.store<i64>(e, start + settled, E_START); // R7 ends
   }
@@ -139,7 +139,7 @@ export function settle(number: i32, attachment: i32): i32 {
 }
 
 /** Takes a run out of the array if it is entered. Then the thread looks after it again: it is AWAKE. */
-function wake(e: usize): void {
+function leaveArray(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) === AWAKE) return;
   leaveCells(e);
@@ -148,11 +148,11 @@ function wake(e: usize): void {
 
 /** Drops a run of a closed semaphore, with all its promises. */
 export function dropRun(number: i32): void {
-  drop(elementAt((number - 1) as u32), 0, 0);
+  endRun(elementAt((number - 1) as u32), 0, 0);
 }
 
 /** Ends a run, whose last promises have just got so many permits: its element is a spare, or free. */
-function drop(e: usize, callEnded: i64, attachment: i32): void {
+function endRun(e: usize, settled: i64, attachment: i32): void {
   leaveCells(e);
   const state = atomic.load<i64>(e, E_STATE);
   hold(attachment, settled); // R7 begins

@@ -50,10 +50,10 @@ export function claim(s: usize, e: usize, state: i64): i64 {
 }
 
 /** Merges y into x, its neighbour on the left; itsX and itsY are their states. Returns whether they are one now. */
-export function merge(x: usize, itsX: i64, y: usize, itsY: i64): bool {
-  if (atomic.cmpxchg<i64>(x, itsX, itsX + (MERGING - TOMBSTONE), E_STATE) !== itsX) return false; // R4 begins
-  if (atomic.cmpxchg<i64>(y, itsY, itsY + (CLAIMED - TOMBSTONE), E_STATE) !== itsY) {
-    atomic.store<i64>(x, itsX, E_STATE); // R4 ends. D4 write
+export function merge(x: usize, stateX: i64, y: usize, stateY: i64): bool {
+  if (atomic.cmpxchg<i64>(x, stateX, stateX + (MERGING - TOMBSTONE), E_STATE) !== stateX) return false; // R4 begins
+  if (atomic.cmpxchg<i64>(y, stateY, stateY + (CLAIMED - TOMBSTONE), E_STATE) !== stateY) {
+    atomic.store<i64>(x, stateX, E_STATE); // R4 ends. D4 write
     return false;
   }
   const ofX = atomic.load<u64>(x, E_CELLS);
@@ -68,25 +68,25 @@ export function merge(x: usize, itsX: i64, y: usize, itsY: i64): bool {
   atomic.store<i64>(x, atomic.load<i64>(y, E_END), E_END);
   atomic.store<u64>(y, 0, E_CELLS);
   freeElement(y);
-  atomic.store<i64>(x, itsX + EPOCH, E_STATE); // R4 ends. D4 write
+  atomic.store<i64>(x, stateX + EPOCH, E_STATE); // R4 ends. D4 write
   return true;
 }
 
 /** Returns whether an element, when it had this state, was a tombstone of s with this first or last ticket. */
-export function is(s: usize, e: usize, state: i64, field: usize, ticket: i64): bool {
+export function isTombstone(s: usize, e: usize, state: i64, field: usize, ticket: i64): bool {
   if ((state & STATE_MASK) !== TOMBSTONE) return false;
   return atomic.load<i64>(e + field) === ticket && objectOf(atomic.load<i64>(e, E_REQUEST)) === s;
 }
 
 /** Returns the tombstone that stands in the bucket of `key` and has this first or last ticket, or 0. */
-export function find(s: usize, key: i64, field: usize, ticket: i64): usize {
+export function findTombstone(s: usize, key: i64, field: usize, ticket: i64): usize {
   let line = bucketOf(s, key);
   while (line) {
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
       const number = atomic.load<u32>(cell);
       if (number === 0) continue;
       const e = elementAt(number - 1);
-      if (is(s, e, atomic.load<i64>(e, E_STATE), field, ticket)) return e;
+      if (isTombstone(s, e, atomic.load<i64>(e, E_STATE), field, ticket)) return e;
     }
     line = atomic.load<u32>(line, B_NEXT) as usize;
   }

@@ -70,7 +70,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The record is DEAD, or REAPER names this thread. No other thread changes that, unless this thread is dead itself, and then it does nothing.',
   ],
   [
-    /^mutex-head\/(take|returnHeadPermit): store held, swapped with rmw grant/,
+    /^mutex-head\/(takeLock|returnHeadPermit): store held, swapped with rmw grant/,
     'No death can come between, in an uninterruptible section. Only its own thread and the thread that reaps it read held.',
   ],
   [/^mutex\/queue: load held, zero/, 'A thread is the head of a mutex at most once at a time, and held is 0 before.'],
