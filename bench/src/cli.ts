@@ -182,11 +182,11 @@ async function run(options: Options): Promise<void> {
   const wantsNative = options.rows.some(({ kind }) => kind === 'native');
   if (wantsNative) note('building the native rows');
   const native: NativeBinary = wantsNative ? await buildNative() : { missing: 'not asked for' };
-  const { benchmark, rows, json, svg, work, ...told } = options;
+  const { benchmark, rows, json, svg, work, ...measured } = options;
   const results: Results = {
     benchmark: benchmark.name,
     environment: environment('compiler' in native ? native.compiler : 'none'),
-    options: { ...told, rows: rows.map(({ name }) => name) },
+    options: { ...measured, rows: rows.map(({ name }) => name) },
     ...(work && { work }),
     rows: rows.map(({ name, family, lock, only, hash, apart }) => ({
       name,

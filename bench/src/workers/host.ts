@@ -84,8 +84,8 @@ async function run(order: HostOrder): Promise<HostResult> {
   const crew = workers.slice(0, threads);
   const ready = crew.map((worker) => answer(worker, 'ready'));
   crew.forEach((worker, thread) => {
-    const told = { benchmark, row: name, loop, work, thread, threads, shared, board: board.memory, common };
-    worker.postMessage(told satisfies ThreadOrder);
+    const order = { benchmark, row: name, loop, work, thread, threads, shared, board: board.memory, common };
+    worker.postMessage(order satisfies ThreadOrder);
   });
   await within(Promise.all(ready), PATIENCE_MS, 'the threads did not start');
   const done = Promise.all(crew.map((worker) => answer(worker, 'done')));

@@ -195,10 +195,10 @@ export class Driver extends Scene implements StateSpace {
         this.permits.give(t);
         this.others = m.pendingKind(t) === NOTIFY;
         const address = m.pendingAddress(t);
-        const told = m.pendingIsWrite(t) && this.watched.has(address);
+        const isWatched = m.pendingIsWrite(t) && this.watched.has(address);
         const before = m.words[address >> 2];
         this.#step(t);
-        if (told) this.model.written?.(this, t, address, before);
+        if (isWatched) this.model.written?.(this, t, address, before);
       } else this.performHost(t);
     } else if (kind === TIME_OUT) {
       m.timeOut(t);

@@ -40,7 +40,7 @@ export function fulfil(scene: Scene, t: number, count: number): void {
   const run = firstRun(scene, t);
   for (let i = 0; i < count; i++) {
     if (firstRun(scene, t) !== run || run === 0) {
-      throw new Violation(`thread ${t} is told to fulfil ${count} promises of a run that has ${i}`);
+      throw new Violation(`thread ${t} is to fulfil ${count} promises of a run that has ${i}`);
     }
     const width = scene.get(t, PROMISES + 1) & (ALONE - 1);
     scene.admitted(t, 0, width, scene.get(t, PROMISES + 2), scene.get(t, PROMISES + 3));
@@ -50,13 +50,13 @@ export function fulfil(scene: Scene, t: number, count: number): void {
 }
 
 /** Queues a continuation as a microtask. READY has what each learns in four bits, with the next one lowest. */
-export function ready(scene: Scene, t: number, told: number): void {
-  if (told > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${told}`);
+export function ready(scene: Scene, t: number, answer: number): void {
+  if (answer > 15) throw new Error(`a model's promises ask for at most 15 permits, got ${answer}`);
   const list = scene.get(t, READY);
   let bits = 0;
   while (((list >>> bits) & 15) !== 0) bits += 4;
   if (bits > 28) throw new Error("a model's thread has at most 8 continuations");
-  scene.set(t, READY, list | (told << bits));
+  scene.set(t, READY, list | (answer << bits));
 }
 
 export function flushSoon(scene: Scene, t: number): void {
