@@ -2,8 +2,9 @@
  * The core, step by step. These tests do by hand, in shared memory, what other threads may do between two steps of the
  * core, so that rare interleavings happen each time.
  */
-import { Arena, Semaphore, TimeoutError } from 'taketurns';
+import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { attachmentOf } from '../../dist/arena.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
@@ -104,5 +105,29 @@ describe.each([1, 2, 1024])('a thread that cancels while it blocks (slots %i)', 
     };
     let timeout = 100;
     while (!(await trial(timeout))) timeout *= 2;
+  });
+});
+
+describe('the head of a mutex', () => {
+  it('whose wait is cut into several sleeps sets the limit of the turn once', () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena, spin: 0 });
+    const { address, generation } = mutex.handle;
+    const { core, memory } = attachmentOf(arena as never);
+    const words = new Int32Array(memory.buffer);
+    const word = (name: string) => (address + at(name)) >> 2;
+    // Another thread has the lock.
+    words[word('M_WORD')] = 2;
+    const number = core.attach(address, generation, at('KIND_MUTEX'));
+    expect(core.queue(address, number)).toBe(at('HEAD'));
+    expect(core.compete(address, 1_000_000n, number)).toBe(at('TIMED_OUT'));
+    const limit = words[word('M_LIMIT')];
+    expect(limit).toBeGreaterThan(0);
+    // It is overtaken a hundred times.
+    (words[word('M_WORD') + 1] as number) += 100 << 3;
+    expect(core.compete(address, 1_000_000n, number)).toBe(at('TIMED_OUT'));
+    expect(words[word('M_LIMIT')]).toBe(limit);
+    core.cancelHead(address, number);
+    mutex.dispose();
   });
 });
