@@ -31,8 +31,8 @@ export function load(app) {
 function checkCall(signature, comment, warn) {
   const { parent: owner } = signature.parent;
   if (HOOK.test(signature.name) || owner.name === '__type' || /Error$/.test(owner.name)) return;
-  // A docstring whose first sentence says "... as `acquire` does" need not repeat what that of `acquire` says.
-  const [, name] = comment.match(/^[^.]*\b[Aa]s `(\w+)`/) ?? [];
+  // A docstring that begins with "As `acquire`, ..." need not repeat what that of `acquire` says.
+  const [, name] = comment.match(/^As `(\w+)`/) ?? [];
   const model = name && modelOf(signature, name);
   if (name && !model) warn(signature, `what it is like: there is no ${name}`);
   if (!model) {

@@ -376,7 +376,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     });
   }
 
-  /** Locks as `lock` does, and returns a guard that unlocks: `using held = mutex.hold()`. */
+  /** As `lock`, but it returns a guard that unlocks: `using held = mutex.hold()`. */
   hold(options?: WaitOptions): HeldLock {
     const ownerDied =
       options === undefined
@@ -385,7 +385,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     return new HeldLock(this, ownerDied);
   }
 
-  /** Locks as `lockAsync` does, and returns a guard: `await using held = await mutex.holdAsync()`. */
+  /** As `lockAsync`, but its promise is fulfilled with a guard: `await using held = await mutex.holdAsync()`. */
   async holdAsync(options?: WaitOptions): Promise<HeldLock> {
     const ownerDied = await this.#lockAsync(options);
     return new HeldLock(this, ownerDied);

@@ -379,13 +379,13 @@ export class Semaphore extends SharedObject<typeof KIND> {
     else if (answer === ANSWER_NOT_HELD) throw this.#notHeld(permits);
   }
 
-  /** Acquires as `acquire` does, and returns a guard that gives the permits back: `using held = semaphore.hold()`. */
+  /** As `acquire`, but it returns a guard that gives the permits back: `using held = semaphore.hold()`. */
   hold(permits = 1, options?: WaitOptions): HeldPermits {
     this.acquire(permits, options);
     return new HeldPermits(this, permits, this.#ownerDied);
   }
 
-  /** Acquires as `acquireAsync` does, and returns a guard: `await using held = await semaphore.holdAsync()`. */
+  /** As `acquireAsync`, but its promise is fulfilled with a guard: `await using held = await semaphore.holdAsync()`. */
   async holdAsync(permits = 1, options?: WaitOptions): Promise<HeldPermits> {
     await this.#queue(permits, options);
     return new HeldPermits(this, permits, this.#robust && this.#takeOwnerDeaths(permits));

@@ -69,7 +69,7 @@ export function addressSignal(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignal', key, options).addressSignal(key, 0, 0n);
 }
 
-/** AddressSignalPolite of Listing 3: as `addressSignal`, but it writes nothing if nobody waits. */
+/** As `addressSignal`, but it writes nothing if nobody waits (AddressSignalPolite of Listing 3). */
 export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignalPolite', key, options).addressSignalPolite(key, 0, 0n);
 }
@@ -100,7 +100,7 @@ export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions =
 }
 
 /**
- * KeyWaitLazy of Listing 4: as `keyWait`, but it may return early, and returns the sequence to wait with next. Call it
+ * As `keyWait`, but it may return early, and returns the sequence to wait with next (KeyWaitLazy of Listing 4). Call it
  * in a loop around the condition, the first time with -1n, which only learns the sequence.
  */
 export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptions = {}): bigint {
@@ -119,7 +119,7 @@ export function keySignal(key: number, options: KeyWakeOptions = {}): void {
   algorithms.keySignal(algorithms.chainOf(key));
 }
 
-/** KeySignalPolite of Listing 4: as `keySignal`, but it writes only the sequence if nobody waits. */
+/** As `keySignal`, but it writes only the sequence if nobody waits (KeySignalPolite of Listing 4). */
 export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignalPolite', key, options);
   algorithms.keySignalPolite(algorithms.chainOf(key));
