@@ -16,7 +16,6 @@ export { reap } from './death/reaping';
 export { register, unregister } from './death/registry';
 export {
   balance,
-  collisions,
   deaths,
   elementHeld,
   elementObject,
@@ -25,7 +24,6 @@ export {
   elementState,
   elementWaiting,
   elementWidth,
-  futileWakes,
   initial,
   liveObjects,
   mostElements,
@@ -38,7 +36,7 @@ export { attach, attachedTo, createObject, detach } from './memory/attachments';
 export { usedElements } from './memory/elements';
 export { draftName, openName } from './memory/names';
 export { generation, isDisposed, isRobust, maxOf } from './memory/objects';
-export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount } from './memory/threads';
+export { countOf, doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount } from './memory/threads';
 export { held, restoreOwnerDeaths } from './primitives/kinds';
 export {
   lock,

@@ -7,13 +7,11 @@ import { elementAt, usedElements } from './memory/elements';
 import {
   ASYNC,
   ATTACHED,
-  COLLISIONS,
   E_END,
   E_REQUEST,
   E_SINCE,
   E_START,
   E_STATE,
-  FUTILE_WAKES,
   GRANT,
   IDLE,
   O_DEATHS,
@@ -47,14 +45,6 @@ export function liveObjects(): u32 {
   let live: u32 = 0;
   for (let i: u32 = 0; i < used; i++) live += isLive(objects + (i as usize) * OBJECT_SIZE) as u32;
   return live;
-}
-
-export function collisions(): u32 {
-  return atomic.load<u32>(COLLISIONS);
-}
-
-export function futileWakes(): u32 {
-  return atomic.load<u32>(FUTILE_WAKES);
 }
 
 /** Returns one of the states in layout.ts. */

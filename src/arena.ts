@@ -23,6 +23,11 @@ export interface ArenaOptions {
   readonly waiters?: number;
   /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
   readonly slots?: number;
+  /**
+   * Chains of the second waiting array, which `taketurns/algorithms` alone uses: a power of two from 1 to 65,536.
+   * Default 4096, as in the paper; 1 and 2 are for tests.
+   */
+  readonly chains?: number;
 }
 
 /** A plain, structured-cloneable value that stands for an arena in a message to another thread. */
@@ -61,6 +66,7 @@ export type WatchedWorker =
     };
 
 const PAGE = 65536;
+const MOST_SLOTS = 65536;
 
 let defaultArena: Arena | undefined;
 /** The one Arena object of each attachment. */
@@ -232,16 +238,22 @@ function create(options: ArenaOptions): Attachment {
   const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
   const threads = checkInteger('threads', options.threads ?? 1024, 1, 4095);
   const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);
-  const slots = checkInteger('slots', options.slots ?? 2048, 1, 1 << 16);
-  if (slots & (slots - 1)) throw new RangeError(`slots must be a power of two from 1 to 65536, got ${slots}`);
+  const slots = tableSize('slots', options.slots ?? 2048);
+  const chains = tableSize('chains', options.chains ?? 4096);
   // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
   const elements = waiters + 2 * threads + 2 * objects;
-  const sizes = [objects, names, threads, slots, elements] as const;
+  const sizes = [objects, names, threads, slots, chains, elements] as const;
   const one = sharedMemory(1);
   const pages = Math.ceil(instantiate(one).measure(...sizes) / PAGE);
   const memory = sharedMemory(pages);
   instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
   return Attachment.of(memory) as Attachment;
+}
+
+function tableSize(name: string, value: unknown): number {
+  const size = checkInteger(name, value, 1, MOST_SLOTS);
+  if (size & (size - 1)) throw new RangeError(`${name} must be a power of two from 1 to ${MOST_SLOTS}, got ${size}`);
+  return size;
 }
 
 /** The Arena object of an attachment. */

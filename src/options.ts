@@ -109,6 +109,8 @@ export interface Properties {
   readonly robust: boolean;
   /** Used for the semaphores of the algorithms, which are never robust: one of HASH_* of core/memory/layout.ts. */
   readonly hash?: number;
+  /** O_VARIANT of an object of the algorithms. Default 0n. */
+  readonly variant?: bigint;
   readonly firstTicket: bigint;
 }
 

@@ -85,6 +85,7 @@ export function make<K extends Kind>(kind: K, number: NumberOf<K>, p: Properties
     p.spin,
     p.threshold,
     p.hash ?? Number(p.robust),
+    p.variant ?? 0n,
     p.firstTicket,
   );
   if (answer < 0) throw refusal(answer, kind, kind);

@@ -2,7 +2,17 @@
  * An arena, a semaphore and a mutex describe themselves by plain objects. This file makes them by a look at every wait
  * element. Other threads run meanwhile, so the numbers may not fit one another; while all threads rest, they are exact.
  */
-import { ASYNC, ATTACHED, AWAKE, type Core, IDLE, TOMBSTONE, WAITING } from './runtime/core.js';
+import {
+  ASYNC,
+  ATTACHED,
+  AWAKE,
+  type Core,
+  IDLE,
+  T_COLLISIONS,
+  T_FUTILE_WAKES,
+  TOMBSTONE,
+  WAITING,
+} from './runtime/core.js';
 
 /** A thread of an arena. */
 export interface ThreadStats {
@@ -183,8 +193,8 @@ export function arenaStats(core: Core): ArenaStats {
     waiting: requestsOf(waiters),
     longestWait: longest(waiters),
     cancelled,
-    collisions: core.collisions(),
-    futileWakes: core.futileWakes(),
+    collisions: core.countOf(T_COLLISIONS) >>> 0,
+    futileWakes: core.countOf(T_FUTILE_WAKES) >>> 0,
     elements: { used, capacity: core.mostElements() },
     objects: { used: core.liveObjects(), capacity: core.mostObjects() },
     holders: holders.length,

@@ -29,6 +29,8 @@ const HEAD = 8;
 const MUTEX = 20;
 export const THREADS = 3;
 const NAME_BYTES = 20;
+const T_COLLISIONS = 16;
+const T_FUTILE_WAKES = 20;
 const KINDS = 3;
 
 export function load(name: ProgramName) {
@@ -105,9 +107,9 @@ export class Sequence {
 
   /** Returns how many calls were made, and how many trapped. */
   run(): { calls: number; traps: number } {
-    // The sizes are those of objects, names, threads, buckets and elements.
+    // The sizes are those of objects, names, threads, buckets, chains and elements.
     const pick = (...sizes: number[]) => sizes[this.#draw(sizes.length)] as number;
-    const sizes = [pick(2, 3), pick(1, 2), pick(2, 3), pick(1, 2), pick(3, 8, 8, 24)];
+    const sizes = [pick(2, 3), pick(1, 2), pick(2, 3), pick(1, 2), pick(1, 2), pick(3, 8, 8, 24)];
     const algorithms = this.#loaded.name === 'algorithms';
     this.#call(0, 'measure', sizes);
     if (this.#draw(20)) this.#call(0, 'create', [BigInt(this.#draw(99)), ...sizes]);
@@ -241,8 +243,13 @@ export class Sequence {
     // The algorithms' semaphores have the hash there, since they are never robust.
     const inCore = this.#loaded.program.exports.has('register');
     const robust = this.#draw(inCore ? 2 : 5);
-    const made = this.#call(t, 'createObject', [...args, robust, this.#from(firsts)]);
+    const made = this.#call(t, 'createObject', [...args, robust, this.#variant(inCore), this.#from(firsts)]);
     return this.#attached(t, made, inCore && robust === 1);
+  }
+
+  /** Draws the words O_WAKE and O_LAZY of an object of the algorithms. */
+  #variant(inCore: boolean): bigint {
+    return inCore ? 0n : BigInt(this.#draw(3)) | (BigInt(this.#draw(2)) << 32n);
   }
 
   /** Writes a name, as the library does before openName. */
@@ -279,7 +286,7 @@ export class Sequence {
     if (this.#mutexes.length === 0) {
       const number = this.#attached(
         t,
-        this.#call(t, 'createObject', [MUTEX, 1, this.#from([0, 1, 3, 300]), 2, 0, 1, this.#from(firsts)]),
+        this.#call(t, 'createObject', [MUTEX, 1, this.#from([0, 1, 3, 300]), 2, 0, 1, 0n, this.#from(firsts)]),
         true,
       );
       const made = this.#attachments.at(-1);
@@ -357,9 +364,8 @@ export class Sequence {
     const e = this.#draw(8);
     const [name, ...args] = this.#from<readonly [string, ...number[]]>([
       ...['balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
-      ...['collisions', 'futileWakes', 'liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map(
-        (name) => [name] as const,
-      ),
+      ...['liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map((name) => [name] as const),
+      ...[T_COLLISIONS, T_FUTILE_WAKES].map((word) => ['countOf', word] as const),
       ...['Held', 'Object', 'Owner', 'Since', 'State', 'Waiting'].map((word) => [`element${word}`, e] as const),
       ['elementWidth', e, this.#draw(2)],
     ]);

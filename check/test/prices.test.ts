@@ -32,7 +32,7 @@ class Shop {
   }
 
   create(t = 0) {
-    return this.call(t, 'createObject', KIND, 0, LIMIT, 0, 0, 0, 0, 0);
+    return this.call(t, 'createObject', KIND, 0, LIMIT, 0, 0, 0, 0, 0, 0, 0);
   }
 
   /** Opens a name of 8 bytes. */

@@ -8,13 +8,13 @@
  * The short-cut of Listing 2 applies here too. A thread takes its ticket before it reads grant, and a release moves
  * grant before it reads ticket. So if there are no more tickets than grants, nobody waits.
  */
-import { bucketMask } from '../memory/arena';
+import { chainMask } from '../memory/arena';
 import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, O_WAKE, TICKET, WAKE_DUE, WAKE_PASS } from '../memory/layout';
 import { closeObject } from '../memory/objects';
 import { addressSignal, addressSignalPolite, addressWaitUntil } from './chains';
 import { setLastTicket } from './core';
 import { dueSignal, dueWait } from './due-chains';
-import { mostTickets, slotOf } from './hashes';
+import { chainSlotOf, mostChains } from './hashes';
 
 /** Takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
 export function chainAcquire(s: usize): i32 {
@@ -27,7 +27,7 @@ export function chainAcquire(s: usize): i32 {
 }
 
 function wait(s: usize, ticket: i64): bool {
-  const key = slotOf(s, ticket);
+  const key = chainSlotOf(s, ticket);
   const polls = atomic.load<i32>(s, O_SPIN);
   const wakes = atomic.load<i32>(s, O_WAKE);
   if (wakes === WAKE_DUE) return dueWait(key, s, ticket, polls);
@@ -40,9 +40,9 @@ export function chainRelease(s: usize, n: i32): void {
   const waiting = atomic.load<i64>(s, TICKET) - grant;
   if (waiting <= 0) return;
   const wakes = atomic.load<i32>(s, O_WAKE);
-  const count = mostTickets(s, min(n as i64, waiting));
+  const count = mostChains(s, min(n as i64, waiting));
   for (let i: i64 = 0; i < count; i++) {
-    const key = slotOf(s, grant + i);
+    const key = chainSlotOf(s, grant + i);
     if (wakes === WAKE_DUE) dueSignal(key);
     else addressSignalPolite(key, wakes === WAKE_PASS ? s : 0, grant + n);
   }
@@ -52,7 +52,7 @@ export function chainRelease(s: usize, n: i32): void {
 export function chainReleaseConservative(s: usize): void {
   const grant = atomic.add<i64>(s, 1, GRANT);
   const wakes = atomic.load<i32>(s, O_WAKE);
-  const key = slotOf(s, grant);
+  const key = chainSlotOf(s, grant);
   if (wakes === WAKE_DUE) dueSignal(key);
   else addressSignal(key, wakes === WAKE_PASS ? s : 0, grant + 1);
 }
@@ -61,7 +61,7 @@ export function chainReleaseConservative(s: usize): void {
 export function chainDispose(s: usize): void {
   if (!closeObject(s)) return;
   const isDue = atomic.load<i32>(s, O_WAKE) === WAKE_DUE;
-  for (let key: u32 = 0; key <= bucketMask; key++) {
+  for (let key: u32 = 0; key <= chainMask; key++) {
     if (isDue) dueSignal(key);
     else addressSignalPolite(key, 0, 0);
   }

@@ -25,7 +25,7 @@
  * whose turn the value proves need not read the counter. The value may be old. But counters only grow until they are
  * closed, so what it proves stays true. If it proves nothing, the waiter reads the counter itself.
  */
-import { bucketMask, chains } from '../memory/arena';
+import { chainMask, chains } from '../memory/arena';
 import { C_HEAD, E_BELOW, E_PASSED, GRANT, LINE, OPEN } from '../memory/layout';
 import { borrow, giveBack } from './borrowed';
 import { countCollision, countFutileWake } from './counting';
@@ -35,7 +35,7 @@ import { park, saysOpen, shut, unpark, unparkWith } from './parking';
 export let recovery: i32 = 0;
 
 export function chainOf(key: u32): usize {
-  return chains + ((key & bucketMask) as usize) * LINE;
+  return chains + ((key & chainMask) as usize) * LINE;
 }
 
 /** Whether a waiter for the counter to pass `value` need not wait: the counter has passed it, or is closed. */

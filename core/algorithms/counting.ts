@@ -4,12 +4,13 @@
  * A collision: a waiter comes to a slot where another waiter stands. A futile wake-up: a waiter that sleeps, or polls
  * its own word, is woken before its turn. So a waiter on a word that all share (Listing 1) is counted only if it slept.
  */
-import { COLLISIONS, FUTILE_WAKES } from '../memory/layout';
+import { T_COLLISIONS, T_FUTILE_WAKES } from '../memory/layout';
+import { count } from '../memory/threads';
 
 export function countCollision(): void {
-  atomic.add<i32>(COLLISIONS, 1);
+  count(T_COLLISIONS);
 }
 
 export function countFutileWake(): void {
-  atomic.add<i32>(FUTILE_WAKES, 1);
+  count(T_FUTILE_WAKES);
 }

@@ -21,7 +21,7 @@
  * modulo that number, and is one to one there (an odd step; the two parts of an orbit; a Gray code, which is cyclic).
  * Paired needs twice as many tickets. A release of many permits relies on that (mostTickets).
  */
-import { bucketMask, buckets } from '../memory/arena';
+import { bucketMask, buckets, chainMask } from '../memory/arena';
 import { HASH_GRAY, HASH_MIXED, HASH_ORBIT, HASH_PAIRED, LINE, O_HASH } from '../memory/layout';
 import { MULTIPLIER, spread } from '../queue/waiting-array';
 
@@ -46,18 +46,27 @@ export function hash(kind: i32, semaphore: usize, ticket: i64, mask: u32): u32 {
   return (first + t * step) & mask;
 }
 
-/** Returns the slot of a semaphore's ticket, by the semaphore's own hash. */
-export function slotOf(s: usize, ticket: i64): u32 {
-  return hash(atomic.load<i32>(s, O_HASH), s, ticket, bucketMask);
-}
-
-/** Returns the bucket of that slot in the waiting array. */
+/** Returns the bucket of a semaphore's ticket, by the semaphore's own hash. */
 export function bucketOf(s: usize, ticket: i64): usize {
-  return buckets + (slotOf(s, ticket) as usize) * LINE;
+  return buckets + (hash(atomic.load<i32>(s, O_HASH), s, ticket, bucketMask) as usize) * LINE;
 }
 
-/** Returns how many of `count` tickets in a row to look at: no more than it takes to meet every slot. */
+/** Returns the number of the chain of a semaphore's ticket, by the same hash. */
+export function chainSlotOf(s: usize, ticket: i64): u32 {
+  return hash(atomic.load<i32>(s, O_HASH), s, ticket, chainMask);
+}
+
+/** Returns how many of `count` tickets in a row to look at: no more than it takes to meet every bucket. */
 export function mostTickets(s: usize, count: i64): i64 {
-  const slots = (bucketMask as i64) + 1;
+  return most(s, count, bucketMask);
+}
+
+/** As mostTickets, for every chain. */
+export function mostChains(s: usize, count: i64): i64 {
+  return most(s, count, chainMask);
+}
+
+function most(s: usize, count: i64, mask: u32): i64 {
+  const slots = (mask as i64) + 1;
   return min(count, atomic.load<i32>(s, O_HASH) === HASH_PAIRED ? 2 * slots : slots);
 }

@@ -4,13 +4,13 @@
  * A waiter waits at the location of its ticket until grant has passed the ticket. A release moves grant and wakes all
  * at the locations of the tickets that became due, unless there are no more tickets than grants.
  */
-import { bucketMask } from '../memory/arena';
+import { chainMask } from '../memory/arena';
 import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../memory/layout';
 import { closeObject } from '../memory/objects';
 import { chainOf, satisfied } from './chains';
 import { setLastTicket } from './core';
 import { countFutileWake } from './counting';
-import { mostTickets, slotOf } from './hashes';
+import { chainSlotOf, mostChains } from './hashes';
 import { isEmplacedAt, locationWait, locationWakeAll, locationWakeAllPolite } from './locations';
 
 /** Takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
@@ -23,7 +23,7 @@ export function locationAcquire(s: usize): i32 {
 }
 
 function wait(s: usize, ticket: i64): i64 {
-  const location = chainOf(slotOf(s, ticket));
+  const location = chainOf(chainSlotOf(s, ticket));
   const polls = atomic.load<i32>(s, O_SPIN);
   // Every other call waits. The first emplaces the thread, or waits if the thread is emplaced there from before.
   let waits = isEmplacedAt(location);
@@ -40,17 +40,17 @@ function wait(s: usize, ticket: i64): i64 {
 export function locationRelease(s: usize, n: i32): void {
   const grant = atomic.add<i64>(s, n, GRANT);
   const waiting = atomic.load<i64>(s, TICKET) - grant;
-  const count = mostTickets(s, min(n as i64, waiting));
-  for (let i: i64 = 0; i < count; i++) locationWakeAllPolite(chainOf(slotOf(s, grant + i)));
+  const count = mostChains(s, min(n as i64, waiting));
+  for (let i: i64 = 0; i < count; i++) locationWakeAllPolite(chainOf(chainSlotOf(s, grant + i)));
 }
 
 /** Gives one permit back, without the short-cut. */
 export function locationReleaseConservative(s: usize): void {
-  locationWakeAll(chainOf(slotOf(s, atomic.add<i64>(s, 1, GRANT))));
+  locationWakeAll(chainOf(chainSlotOf(s, atomic.add<i64>(s, 1, GRANT))));
 }
 
 /** Disposes of the semaphore and wakes all everywhere, so that each waiter reads its counter again. */
 export function locationDispose(s: usize): void {
   if (!closeObject(s)) return;
-  for (let key: u32 = 0; key <= bucketMask; key++) locationWakeAllPolite(chainOf(key));
+  for (let key: u32 = 0; key <= chainMask; key++) locationWakeAllPolite(chainOf(key));
 }

@@ -17,7 +17,7 @@
  * The thread that detaches an element opens its gate, and waits for nobody. It reads the link of an element before it
  * opens the gate, since the element may be anywhere after that.
  */
-import { bucketMask, chains } from '../memory/arena';
+import { chainMask, chains } from '../memory/arena';
 import { C_LOCATION_HEAD, E_BELOW, LINE, OPEN } from '../memory/layout';
 import { borrow, giveBack } from './borrowed';
 import { countCollision } from './counting';
@@ -98,7 +98,7 @@ export function lookUp(key: u32): usize {
   hash = (hash ^ (hash >> 13)) * 0xc2b2ae35;
   hash ^= hash >> 16;
   cachedKey = key;
-  cached = chains + ((hash & bucketMask) as usize) * LINE;
+  cached = chains + ((hash & chainMask) as usize) * LINE;
   return cached;
 }
 

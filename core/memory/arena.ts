@@ -12,6 +12,7 @@ import {
   ELEMENT_SIZE,
   GRANT,
   H_BUCKETS,
+  H_CHAINS,
   H_ELEMENTS,
   H_END,
   H_ID,
@@ -43,6 +44,7 @@ export let nameCapacity: u32 = 0;
 export let draftCapacity: u32 = 0;
 export let threads: usize = 0;
 export let chains: usize = 0;
+export let chainMask: u32 = 0;
 export let buckets: usize = 0;
 export let bucketMask: u32 = 0;
 export let lines: usize = 0;
@@ -51,12 +53,32 @@ export let common: usize = 0;
 export let elements: usize = 0;
 export let elementCapacity: u32 = 0;
 
+/** The bytes of a page of virtual memory. */
+const PAGE: u32 = 4096;
+
+/**
+ * Returns where a table of so many lines, a power of two, begins: at the start of a page. So as few pages as possible
+ * hold it, and 64 lines that share the upper bits of their number share a page. A shorter table does not cross one.
+ */
+function aligned(at: usize, count: u32): usize {
+  const step = min(count * (LINE as u32), PAGE) as usize;
+  return (at + step - 1) & -step;
+}
+
 /** Computes the bases from the sizes. Returns the number of bytes that the arena takes. */
-function place(objectCount: u32, nameCount: u32, threadCount: u32, bucketCount: u32, elementCount: u32): usize {
+function place(
+  objectCount: u32,
+  nameCount: u32,
+  threadCount: u32,
+  bucketCount: u32,
+  chainCount: u32,
+  elementCount: u32,
+): usize {
   objectCapacity = objectCount;
   nameCapacity = nameCount;
   draftCapacity = nameCount + threadCount;
   bucketMask = bucketCount - 1;
+  chainMask = chainCount - 1;
   elementCapacity = elementCount;
   lineCapacity = elementCount / 8;
   // A line has 12 cells, and an element takes two at most: the common lines always have room for every element.
@@ -65,8 +87,8 @@ function place(objectCount: u32, nameCount: u32, threadCount: u32, bucketCount: 
   objects = NAME_HEADS + (headCount as usize) * 4;
   names = objects + (objectCount as usize) * OBJECT_SIZE;
   threads = names + (draftCapacity as usize) * NAME_SIZE;
-  chains = threads + ((threadCount as usize) + 1) * THREAD_SIZE;
-  buckets = chains + (bucketCount as usize) * LINE;
+  chains = aligned(threads + ((threadCount as usize) + 1) * THREAD_SIZE, chainCount);
+  buckets = aligned(chains + (chainCount as usize) * LINE, bucketCount);
   lines = buckets + (bucketCount as usize) * LINE;
   common = lines + (lineCapacity as usize) * LINE;
   elements = common + (commonCount as usize) * LINE;
@@ -74,8 +96,15 @@ function place(objectCount: u32, nameCount: u32, threadCount: u32, bucketCount: 
 }
 
 /** Returns the number of bytes that an arena of these sizes takes. */
-export function measure(objectCount: u32, nameCount: u32, threadCount: u32, bucketCount: u32, elementCount: u32): u32 {
-  return place(objectCount, nameCount, threadCount, bucketCount, elementCount) as u32;
+export function measure(
+  objectCount: u32,
+  nameCount: u32,
+  threadCount: u32,
+  bucketCount: u32,
+  chainCount: u32,
+  elementCount: u32,
+): u32 {
+  return place(objectCount, nameCount, threadCount, bucketCount, chainCount, elementCount) as u32;
 }
 
 /** Lays out an arena in zeroed memory that no other thread knows yet. */
@@ -85,14 +114,16 @@ export function create(
   nameCount: u32,
   threadCount: u32,
   bucketCount: u32,
+  chainCount: u32,
   elementCount: u32,
 ): void {
-  const end = place(objectCount, nameCount, threadCount, bucketCount, elementCount);
+  const end = place(objectCount, nameCount, threadCount, bucketCount, chainCount, elementCount);
   atomic.store<i64>(H_ID, id);
   atomic.store<u32>(H_OBJECTS, objectCount);
   atomic.store<u32>(H_NAMES, nameCount);
   atomic.store<u32>(H_THREADS, threadCount);
   atomic.store<u32>(H_BUCKETS, bucketCount);
+  atomic.store<u32>(H_CHAINS, chainCount);
   atomic.store<u32>(H_ELEMENTS, elementCount);
   atomic.store<u32>(H_END, end as u32);
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
@@ -110,6 +141,7 @@ export function open(): bool {
     atomic.load<u32>(H_NAMES),
     atomic.load<u32>(H_THREADS),
     atomic.load<u32>(H_BUCKETS),
+    atomic.load<u32>(H_CHAINS),
     atomic.load<u32>(H_ELEMENTS),
   );
   return end === (atomic.load<u32>(H_END) as usize) && end <= (memory.size() as usize) << 16;

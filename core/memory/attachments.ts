@@ -30,7 +30,7 @@ import { attachObject, buildObject, detachObject, objectOf } from './objects';
 import { me } from './threads';
 
 /**
- * Makes an object with the max `limit` and the first ticket `first`, and attaches the thread to it. Returns the number
+ * Makes an object with the max `limit`, the first ticket `first` and, if it is of the algorithms, the words O_VARIANT, and attaches the thread to it. Returns the number
  * of the attachment, above 0; ANSWER_OBJECTS_FULL if there is no room for the object; ANSWER_FULL if none for that.
  */
 export function createObject(
@@ -40,11 +40,12 @@ export function createObject(
   spin: i32,
   threshold: i32,
   robust: i32,
+  variant: i64,
   first: i64,
 ): i32 {
   const e = reserve();
   if (e === 0) return ANSWER_FULL;
-  const o = buildObject(kind, permits, limit, spin, threshold, robust, first); // R6 begins at its last store
+  const o = buildObject(kind, permits, limit, spin, threshold, robust, variant, first); // R6 begins at its last store
   if (o === 0) {
     freeElement(e);
     return ANSWER_OBJECTS_FULL;

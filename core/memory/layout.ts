@@ -8,13 +8,13 @@
  *     ...      objects    128 bytes each   of every kind: semaphores, mutexes, locks and others
  *     ...      names      128 bytes each   one for each name, and one more for each thread
  *     ...      threads     64 bytes each   the registry
- *     ...      chains      64 bytes each   a second waiting array, of chains, for the algorithms (one line a bucket)
+ *     ...      chains      64 bytes each   a second waiting array, of chains, for the algorithms, a power of two of them
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
  *     ...      lines       64 bytes each   overflow of single buckets
  *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
  *     ...      elements    64 bytes each   wait elements
  *
- * A region is touched only as it comes into use, so unused capacity costs address space alone. Every shared access is a
+ * Chains and buckets begin at the start of a page (arena.ts), as the papers ask. A region is touched only as it comes into use, so unused capacity costs address space alone. Every shared access is a
  * sequentially consistent atomic one. The few plain accesses (name bytes) are to memory that is private until a
  * compare-and-swap publishes it.
  */
@@ -33,6 +33,7 @@ export const H_THREADS: usize = 24;
 export const H_BUCKETS: usize = 28;
 export const H_ELEMENTS: usize = 32;
 export const H_END: usize = 36; // bytes of the whole arena
+export const H_CHAINS: usize = 40; // capacity
 
 // Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.
 // A search below the counter finds again what was given back. PUBLISHED_NAMES counts the names in use: it may shrink.
@@ -45,10 +46,6 @@ export const PUBLISHED_NAMES: usize = 384;
 
 // i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
 export const REAPER: usize = 448;
-// i32: how often a waiter has entered a bucket in which another waiter stood.
-export const COLLISIONS: usize = 456;
-// i32: how often a waiter without a time-out was woken early and slept again.
-export const FUTILE_WAKES: usize = 464;
 // i32, always 0: a thread that was declared dead in its sleep sleeps on here, and no thread wakes it.
 export const NEVER: usize = 460;
 
@@ -100,13 +97,13 @@ export const GRANT: usize = 8; // i64
 export const O_KIND: usize = 16; // i32, one of KIND_*
 export const O_MAX: usize = 20; // i32, most permits that may be available at once; of a mutex, the bypass bound
 export const O_SPIN: usize = 24; // i32, polls before parking; -1: as many as pay (polling.ts)
-export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold (TwaSemaphore alone)
-export const O_WAKE: usize = 28; // i32, one of WAKE_* (ChainSemaphore alone, in place of the threshold)
-export const O_LAZY: usize = 28; // i32, 1: it waits by keyWaitLazy (ChannelSemaphore alone, in the same place)
+export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold, of an object of the algorithms
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: the permits that each thread holds are recorded
 export const O_HASH: usize = 36; // i32, one of HASH_* (of the algorithms' semaphores, which are never robust)
-export const O_OWNER: usize = 40; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it
+export const O_VARIANT: usize = 40; // i64, of an object of the algorithms: the next two words
+export const O_WAKE: usize = 40; // i32, of a ChainSemaphore: one of WAKE_*
+export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore: 1 if it waits by keyWaitLazy
 export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
 export const O_PLACE: usize = 40; // of an AtomicSemaphore: sequence and parked, as in a bucket
@@ -118,6 +115,7 @@ export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out or
 export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (marks.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
+export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
 
 // A Mutex has a queue with one permit, so ticket and grant are as above. mutex.ts says what its other words are for:
 //
@@ -202,6 +200,7 @@ export const N_BYTES: usize = 20;
 // | doorbell | d -> d+1              | a thread that makes a promise of the thread due or closes it, add   |
 // | due      | 0 -> 1 of a bit       | the same before that, or: the bit of the run, or of the mutex       |
 // |          | any -> 0              | the thread itself after it has read the doorbell, exchange          |
+// | collisions, futile wakes | c -> c+1 | the thread itself: add. Later threads of the record count on |
 //
 // life is epoch << 2 | state. With ALIVE, it tells a thread from all that have had its record before.
 // Only the thread of the record sleeps on wake, as the head of a mutex.
@@ -210,6 +209,8 @@ export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
 export const T_WAKE: usize = 12; // i32
+export const T_COLLISIONS: usize = 16; // i32, how often it has come to a bucket or chain in which another waiter stood
+export const T_FUTILE_WAKES: usize = 20; // i32, how often it was woken early, with no time-out, and waited again
 export const T_DUE: usize = 32; // i32 each, to the end of the record: 256 bits, one for each number modulo 256
 export const T_HOST: usize = 8; // i32, the runtime's number for the thread, and 1 more; 0 if it has none
 

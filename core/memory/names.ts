@@ -156,7 +156,7 @@ export function openName(
       if (answer !== ANSWER_CLOSED && answer !== ANSWER_STALE) return answer;
     }
     if (permits < 0) return ANSWER_NOT_FOUND;
-    const fresh = createObject(kind, permits, limit, spin, threshold, robust, 0);
+    const fresh = createObject(kind, permits, limit, spin, threshold, robust, 0, 0);
     if (fresh < 0) return fresh;
     const o = attachedTo(fresh);
     const next = ((generation(o) as u64) << 32) | (o as u64);

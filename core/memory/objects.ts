@@ -33,19 +33,17 @@ import {
   GRANT,
   M_PACE,
   O_COUNTER,
-  O_DEATHS,
-  O_DEPARTED,
   O_INITIAL,
   O_KIND,
   O_LIFE,
   O_MAX,
+  O_OWNER,
   O_PARKED,
   O_ROBUST,
   O_SPIN,
   O_THRESHOLD,
   O_TIMEOUTS,
   O_UNREPORTED_DEATHS,
-  O_VAIN_POLLS,
   O_WHERE,
   OBJECT_MASK,
   OBJECT_SHIFT,
@@ -102,6 +100,7 @@ export function buildObject(
   spin: i32,
   threshold: i32,
   robust: i32,
+  variant: i64,
   first: i64,
 ): usize {
   const o = allocate();
@@ -109,8 +108,8 @@ export function buildObject(
   atomic.store<i64>(o, first, TICKET);
   const counter = hasCounter(kind);
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
-  // O_OWNER, M_WORD and O_PLACE are in the same place, and M_LIMIT is in that of O_PARKED: these stores clear them too.
-  atomic.store<i64>(o, counter ? (permits as i64) : 0, O_COUNTER);
+  // O_VARIANT, M_WORD and O_PLACE are in the same place, and M_LIMIT is in that of O_PARKED: these stores set them too.
+  atomic.store<i64>(o, counter ? (permits as i64) : variant, O_COUNTER);
   atomic.store<i32>(o, 0, O_PARKED);
   // This store clears M_TURN too, which lies next to it.
   atomic.store<i64>(o, 0, M_PACE);
@@ -120,12 +119,11 @@ export function buildObject(
   atomic.store<i32>(o, threshold, O_THRESHOLD);
   atomic.store<i32>(o, permits, O_INITIAL);
   atomic.store<i32>(o, robust, O_ROBUST);
-  atomic.store<i32>(o, 0, O_UNREPORTED_DEATHS);
-  atomic.store<i32>(o, 0, O_DEATHS);
-  atomic.store<i32>(o, 0, O_TIMEOUTS);
-  atomic.store<i32>(o, 0, O_DEPARTED);
-  atomic.store<i32>(o, 0, O_VAIN_POLLS);
-  atomic.store<i32>(o, 0, O_WHERE);
+  // Each of these clears the word that lies next to it too: O_DEATHS, O_DEPARTED, O_VAIN_POLLS.
+  atomic.store<i64>(o, 0, O_UNREPORTED_DEATHS);
+  atomic.store<i64>(o, 0, O_TIMEOUTS);
+  atomic.store<i64>(o, 0, O_WHERE);
+  atomic.store<i64>(o, 0, O_OWNER);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }

@@ -17,7 +17,6 @@ import {
   E_START,
   E_STATE,
   EPOCH,
-  FUTILE_WAKES,
   GRANT,
   GRANTED,
   INTERRUPTED,
@@ -25,11 +24,12 @@ import {
   QUEUED,
   RESERVED,
   STATE_MASK,
+  T_FUTILE_WAKES,
   TIMED_OUT,
   WIDTH_MASK,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
-import { fallAsleep, wakeUp } from '../memory/threads';
+import { count, fallAsleep, wakeUp } from '../memory/threads';
 import { admitted } from '../primitives/kinds';
 import { pause } from './pause';
 import { callEnded, recover } from './pending-call';
@@ -133,7 +133,7 @@ function sleep(e: usize, nanoseconds: i64): i32 {
     if (slept) {
       if (pollElement(e, state)) continue;
       if (nanoseconds >= 0) return TIMED_OUT;
-      atomic.add<i32>(FUTILE_WAKES, 1);
+      count(T_FUTILE_WAKES);
     }
     while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, FOREVER);
     atomic.wait<i32>(e + E_STATE, state as i32, nanoseconds); // D5

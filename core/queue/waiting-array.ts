@@ -17,7 +17,8 @@
  */
 import { bucketMask, buckets, common, elements, lineCapacity, lines } from '../memory/arena';
 import { indexOf } from '../memory/elements';
-import { B_CELLS, B_NEXT, COLLISIONS, E_CELLS, LINE, OBJECT_SIZE, USED_LINES } from '../memory/layout';
+import { B_CELLS, B_NEXT, E_CELLS, LINE, OBJECT_SIZE, T_COLLISIONS, USED_LINES } from '../memory/layout';
+import { count } from '../memory/threads';
 
 export const MULTIPLIER: u32 = 17;
 const SPREAD: u32 = 0x9e3779b1;
@@ -40,7 +41,7 @@ export function bucketOf(semaphore: usize, ticket: i64): usize {
 export function enter(semaphore: usize, ticket: i64, e: usize): usize {
   const number = (indexOf(e) + 1) as i32;
   let line = bucketOf(semaphore, ticket);
-  if (atomic.load<i32>(line, B_CELLS) !== 0) atomic.add<i32>(COLLISIONS, 1);
+  if (atomic.load<i32>(line, B_CELLS) !== 0) count(T_COLLISIONS);
   while (true) {
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
       if (atomic.load<i32>(cell) === 0 && atomic.cmpxchg<i32>(cell, 0, number) === 0) return cell;

@@ -94,5 +94,5 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 function made(permits: number, options: ChainSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const wake = checkChoice(`${KIND}: wake`, options.wake ?? 'pass', WAKES);
-  return makeWithChains(KIND, { ...properties, threshold: WAKES.indexOf(wake) }, options.arena);
+  return makeWithChains(KIND, { ...properties, variant: BigInt(WAKES.indexOf(wake)) }, options.arena);
 }

@@ -84,5 +84,5 @@ function made(permits: number, options: ChannelSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const { lazy = false } = options;
   checkType(`${KIND}: lazy`, lazy, 'boolean', 'true or false');
-  return makeWithChains(KIND, { ...properties, threshold: Number(lazy) }, options.arena);
+  return makeWithChains(KIND, { ...properties, variant: BigInt(Number(lazy)) << 32n }, options.arena);
 }

@@ -38,6 +38,9 @@ export const ASYNC = 0x1000;
 export const CLOSED_OBJECT = 512;
 /** The number of bytes of an object. */
 export const OBJECT_SIZE = 128;
+/** The offsets of the counts in the record of a thread. */
+export const T_COLLISIONS = 16;
+export const T_FUTILE_WAKES = 20;
 /** The offset of the place in the object of an AtomicSemaphore. */
 export const O_PLACE = 40;
 /** The offset of the bytes in a drafted name, and the number of bytes that fit. */
@@ -48,8 +51,16 @@ export const LIMIT = 0x7fffffff;
 
 /** The exports of core.wasm; see the docstrings in core/. Addresses and answers are int32. */
 export interface Core {
-  measure(objects: number, names: number, threads: number, buckets: number, elements: number): number;
-  create(id: bigint, objects: number, names: number, threads: number, buckets: number, elements: number): void;
+  measure(objects: number, names: number, threads: number, buckets: number, chains: number, elements: number): number;
+  create(
+    id: bigint,
+    objects: number,
+    names: number,
+    threads: number,
+    buckets: number,
+    chains: number,
+    elements: number,
+  ): void;
   open(): number;
   id(): bigint;
   register(host: number): number;
@@ -68,6 +79,7 @@ export interface Core {
     spin: number,
     threshold: number,
     robust: number,
+    variant: bigint,
     first: bigint,
   ): number;
   generation(address: number): number;
@@ -113,8 +125,7 @@ export interface Core {
   available(address: number): number;
   waiting(address: number): number;
   balance(address: number): bigint;
-  collisions(): number;
-  futileWakes(): number;
+  countOf(word: number): number;
   deaths(address: number): number;
   elementHeld(index: number): number;
   elementObject(index: number): number;

@@ -12,7 +12,7 @@ const crowd = team(CROWD);
 describe.each(['address', 'key', 'lazy', 'location'])('waiting by %s', (way) => {
   describe.each([1, 4])('with %i slots', (slots) => {
     it.each([0, 100])('passes turns around, polling %i times', async (spin) => {
-      const arena = new Arena({ slots });
+      const arena = new Arena({ slots, chains: slots });
       const turns = new Int32Array(new SharedArrayBuffer(4 * CROWD));
       // Two turns go round at a time, so that there is a race at each place.
       turns[0] = 1;
@@ -30,7 +30,7 @@ describe.each([1, 2, 5])('a ring of %i slots, of event counts and sequencers', (
     [0, 64],
     [100, 64],
   ])('loses nothing (polling %i times, %i buckets)', async (spin, buckets) => {
-    const arena = new Arena({ slots: buckets });
+    const arena = new Arena({ slots: buckets, chains: buckets });
     const each = 300;
     const ring = new Int32Array(new SharedArrayBuffer(4 * slots)).fill(-1);
     const seen = new Int32Array(new SharedArrayBuffer(4 * each * (CROWD / 2)));

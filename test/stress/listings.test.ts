@@ -76,7 +76,7 @@ describe.each(kinds)('%s', (_, make) => {
     });
 
     it.each([1, 2])('does so with a waiting array of %i that other semaphores share', async (slots) => {
-      const arena = new Arena({ ...sizes, slots });
+      const arena = new Arena({ ...sizes, slots, chains: slots });
       await Promise.all(
         [0, 1].map((i) =>
           contest(crowd.slice(i * 4, i * 4 + 4), {
@@ -135,7 +135,7 @@ describe.each([0, 1, 2])('TwaSemaphore, conservative post, threshold %i', (thres
 
 describe.each(kinds.filter(([name]) => !name.startsWith('T')))('%s, post as in the listing', (_, make) => {
   it.each([0, 100])('polling %i times', async (spin) => {
-    const semaphore = make(1, { arena: new Arena({ ...sizes, slots: 2 }), spin });
+    const semaphore = make(1, { arena: new Arena({ ...sizes, slots: 2, chains: 2 }), spin });
     const rest = { semaphore, permits: 1, ways, giving: 'conservative' } as const;
     await contest(crowd, { ...rest, rounds: 200 });
     await contest(crowd.slice(0, 3), { ...rest, rounds: 800, think: 500 });
@@ -152,7 +152,7 @@ describe.each(kinds)('%s, by each policy', (_, make) => {
 
 describe.each(hashes)('%s', (_, make) => {
   it.each([2, 64])('admits in the order of tickets, with %i slots for two semaphores', async (slots) => {
-    const arena = new Arena({ ...sizes, slots });
+    const arena = new Arena({ ...sizes, slots, chains: slots });
     await Promise.all(
       [0, 1].map((i) =>
         contest(crowd.slice(i * 4, i * 4 + 4), {
@@ -168,7 +168,7 @@ describe.each(hashes)('%s', (_, make) => {
 
 describe.each([...kinds, ...hashes])('%s, releasing many at once', (_, make) => {
   it.each([1, 2, 64])('wakes all waiters whose turn has come (%i slots)', async (slots) => {
-    const arena = new Arena({ ...sizes, slots });
+    const arena = new Arena({ ...sizes, slots, chains: slots });
     const memory = new Memory(arena);
     const semaphore = make(0, { arena, spin: 0 });
     const { handle } = semaphore;

@@ -28,6 +28,12 @@ export function firstObject(names = 1024): number {
   return at('NAME_HEADS') + 4 * nameHeads(names);
 }
 
+/** Returns where a table of so many lines begins: at a page, or, if it is shorter, at a multiple of its length. */
+function aligned(address: number, lines: number): number {
+  const step = Math.min(lines * at('LINE'), 4096);
+  return Math.ceil(address / step) * step;
+}
+
 export class Memory {
   readonly #words: Int32Array;
   readonly #longs: BigInt64Array;
@@ -47,8 +53,9 @@ export class Memory {
     this.lineCapacity = Math.floor(elements / 8);
     const names = firstObject(this.word(at('H_NAMES'))) + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
     this.#threads = names + (this.word(at('H_NAMES')) + this.word(at('H_THREADS'))) * at('NAME_SIZE');
-    this.#chains = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
-    const buckets = this.#chains + this.word(at('H_BUCKETS')) * at('LINE');
+    const afterThreads = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
+    this.#chains = aligned(afterThreads, this.word(at('H_CHAINS')));
+    const buckets = aligned(this.#chains + this.word(at('H_CHAINS')) * at('LINE'), this.word(at('H_BUCKETS')));
     this.#lines = buckets + this.word(at('H_BUCKETS')) * at('LINE');
     this.#common = this.#lines + this.lineCapacity * at('LINE');
     this.#elements = this.#common + (Math.floor(elements / 6) + 1) * at('LINE');
@@ -95,7 +102,7 @@ export class Memory {
 
   /** Returns one word of each chain, by its name in the layout. */
   chainWords(name: string): number[] {
-    return Array.from({ length: this.word(at('H_BUCKETS')) }, (_, i) =>
+    return Array.from({ length: this.word(at('H_CHAINS')) }, (_, i) =>
       this.word(this.#chains + i * at('LINE') + at(name)),
     );
   }

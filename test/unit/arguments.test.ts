@@ -226,6 +226,7 @@ describe('making an arena', () => {
     ['threads', 1, 2 ** 12 - 1],
     ['waiters', 8, 2 ** 22],
     ['slots', 1, 2 ** 16],
+    ['chains', 1, 2 ** 16],
   ] as const)('refuses a bad number of %s', (option, least, most) => {
     for (const value of [least - 1, most + 1, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => new Arena({ [option]: value })).toThrow(
@@ -240,10 +241,10 @@ describe('making an arena', () => {
     }
   });
 
-  it('refuses slots that are no power of two', () => {
-    for (const slots of [3, 6, 1000, 65535]) {
-      expect(() => new Arena({ slots })).toThrow(
-        new RangeError(`slots must be a power of two from 1 to 65536, got ${slots}`),
+  it.each(['slots', 'chains'])('refuses %s that are no power of two', (option) => {
+    for (const value of [3, 6, 1000, 65535]) {
+      expect(() => new Arena({ [option]: value })).toThrow(
+        new RangeError(`${option} must be a power of two from 1 to 65536, got ${value}`),
       );
     }
   });

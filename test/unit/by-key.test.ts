@@ -26,7 +26,7 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
   });
 
   it.each([0, 7, 2 ** 31, 2 ** 32 - 1])('takes a key of %i', (key) => {
-    call(key as never, { arena: new Arena({ slots: 2 }) });
+    call(key as never, { arena: new Arena({ slots: 2, chains: 2 }) });
   });
 
   it('refuses a value that is no arena', () => {
@@ -66,7 +66,7 @@ describe('addressWaitUntil', () => {
   });
 
   it('can wait inside a condition', () => {
-    const arena = new Arena({ slots: 1 });
+    const arena = new Arena({ slots: 1, chains: 1 });
     let asked = 0;
     addressWaitUntil(
       1,
@@ -98,7 +98,7 @@ describe('keyWait', () => {
 
 describe('locationWait', () => {
   it('returns the first time, and again when all have been woken', () => {
-    const arena = new Arena({ slots: 1 });
+    const arena = new Arena({ slots: 1, chains: 1 });
     const heads = () => new Memory(arena).chainWords('C_LOCATION_HEAD');
     locationWait(1, { arena });
     expect(heads()).not.toEqual([0]);
@@ -109,7 +109,7 @@ describe('locationWait', () => {
 
   it('removes an abandoned element from one location before it enters another', () => {
     // There are so many slots that no key shares one with the key before: there the second call would sleep.
-    const arena = new Arena({ slots: 1024 });
+    const arena = new Arena({ slots: 1024, chains: 1024 });
     const heads = () => new Memory(arena).chainWords('C_LOCATION_HEAD').filter((word) => word !== 0);
     for (let key = 0; key < 64; key++) {
       locationWait(key, { arena });

@@ -5,13 +5,21 @@ import { ChainSemaphore, ChannelSemaphore, LocationSemaphore, TwaSemaphore } fro
 import { describe, expect, it } from 'vitest';
 import { at, firstObject, layout, Memory } from '../support/memory.js';
 
-const { hash } = new WebAssembly.Instance(
-  new WebAssembly.Module(readFileSync(new URL('../../build/algorithms.wasm', import.meta.url))),
-  {
-    env: { memory: new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true }) },
+interface Exports {
+  hash(kind: number, semaphore: number, ticket: bigint, mask: number): number;
+  adopt(thread: number): number;
+  chainOf(key: number): number;
+  placeOf(key: number): number;
+}
+
+const compiled = new WebAssembly.Module(readFileSync(new URL('../../build/algorithms.wasm', import.meta.url)));
+const over = (memory: WebAssembly.Memory): Exports =>
+  new WebAssembly.Instance(compiled, {
+    env: { memory },
     core: { ticketTaken: new WebAssembly.Global({ value: 'i64', mutable: true }, 0n) },
-  },
-).exports as { hash(kind: number, semaphore: number, ticket: bigint, mask: number): number };
+  }).exports as unknown as Exports;
+
+const { hash } = over(new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true }));
 
 const NAMES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as const;
 const SLOTS = 2048;
@@ -34,7 +42,7 @@ const steps = (row: readonly number[]): number =>
 describe.each(NAMES.map((name, kind) => [name, kind] as const))('the hash %s', (name, kind) => {
   it('has the number that the layout gives it', () => {
     expect(layout[`HASH_${name.toUpperCase()}`]).toBe(kind);
-    const arena = new Arena({ slots: 4 });
+    const arena = new Arena({ slots: 4, chains: 4 });
     for (const Kind of [TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore]) {
       const { handle } = new Kind(1, { arena, hash: name });
       expect(new Memory(arena).word(handle.address + at('O_HASH'))).toBe(kind);
@@ -81,6 +89,43 @@ it('paired gives two in a row one slot', () => {
   }
 });
 
+describe.each([
+  [2048, 4096],
+  [1, 4096],
+  [2048, 1],
+  [64, 32],
+  [2, 2],
+])('of %i slots and %i chains', (slots, chains) => {
+  const arena = new Arena({ slots, chains, objects: 3, names: 1, threads: 5 });
+  const algorithms = over(arena.handle.memory);
+  algorithms.adopt(1);
+
+  // A table that is shorter than a page begins at a multiple of its length, and so does not cross the end of a page.
+  it('the addresses begin at a page', () => {
+    expect(algorithms.placeOf(0) % Math.min(4096, 64 * slots)).toBe(0);
+    expect(algorithms.chainOf(0) % Math.min(4096, 64 * chains)).toBe(0);
+  });
+
+  it('chains and buckets lie apart, and each chain has a line', () => {
+    const all = new Set(Array.from({ length: 2 * chains }, (_, key) => algorithms.chainOf(key)));
+    expect(all.size).toBe(chains);
+    expect(Math.max(...all) + 64).toBeLessThanOrEqual(algorithms.placeOf(0));
+  });
+});
+
+it('orbit stays in a page of memory for 64 tickets that begin it', () => {
+  const { memory } = new Arena().handle;
+  const algorithms = over(memory);
+  algorithms.adopt(1);
+  const page = (slot: number): number => Math.floor((algorithms.placeOf(0) + slot * 64) / 4096);
+  for (const semaphore of semaphores) {
+    const row = slots(2, semaphore, 0n, 3 * PAGE);
+    const begins = row.findIndex((slot, i) => i > 0 && page(slot) !== page(row[i - 1] as number));
+    const [first, ...others] = row.slice(begins, begins + PAGE).map(page);
+    expect(new Set(others)).toEqual(new Set([first]));
+  }
+});
+
 it('orbit stays in a page for a page of tickets, where the multiplier visits many', () => {
   for (const semaphore of semaphores) {
     for (const start of STARTS) {
@@ -111,7 +156,7 @@ it('mixed separates two semaphores whose tickets advance together, where the mul
 
 describe.each([TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore])('%o', (Kind) => {
   it('names the hashes in the error for a wrong one', () => {
-    const arena = new Arena({ slots: 4 });
+    const arena = new Arena({ slots: 4, chains: 4 });
     expect(() => new Kind(1, { arena, hash: 'grey' as never })).toThrow(
       new RangeError(`${Kind.name}: hash must be "multiplier" or "paired" or "orbit" or "gray" or "mixed", got "grey"`),
     );

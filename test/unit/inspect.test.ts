@@ -218,7 +218,7 @@ describe('stats', () => {
   });
 
   it('counts waiters that came to a bucket where another stood', async () => {
-    const arena = new Arena({ slots: 1 });
+    const arena = new Arena({ slots: 1, chains: 1 });
     const semaphore = new Semaphore(0, { arena });
     const blocked = (): number => arena.stats().threads.filter((thread) => thread.blocked).length;
     const first = block(member(), semaphore, 1);
@@ -260,7 +260,7 @@ describe('stats', () => {
     ['ChannelSemaphore, lazy', ChannelSemaphore, { lazy: true }, 1],
     ['LocationSemaphore', LocationSemaphore, {}, 1],
   ] as const)('counts the other of two at one slot: %s', async (_, Kind, options, futile) => {
-    const arena = new Arena({ slots: 1 });
+    const arena = new Arena({ slots: 1, chains: 1 });
     const semaphore = new Kind(0, { ...options, arena, spin: 0 });
     const { handle } = semaphore;
     const waits = [member().run('enter', { handle }), other().run('enter', { handle })];

@@ -38,7 +38,7 @@ describe.each(kinds)('%s', (_, Kind, options) => {
   });
 
   it.each([0n, 2n ** 32n - 2n, 2n ** 53n - 2n, 2n ** 61n])('hands out tickets one by one from %i on', (firstTicket) => {
-    const semaphore = new Kind(1, { ...options, firstTicket, spin: 0, arena: new Arena({ slots: 2 }) });
+    const semaphore = new Kind(1, { ...options, firstTicket, spin: 0, arena: new Arena({ slots: 2, chains: 2 }) });
     const { arena } = semaphore.handle;
     for (let i = 0n; i < 5n; i++) {
       semaphore.acquire();

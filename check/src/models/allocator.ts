@@ -21,7 +21,7 @@ const LIMIT = 0x7fffffff;
 const create = (mayFail = false): Op =>
   call(
     'createObject',
-    () => [1, 1, LIMIT, 0, 0, 0, 0, 0],
+    () => [1, 1, LIMIT, 0, 0, 0, 0, 0, 0, 0],
     (attachment, scene, t) => {
       if (attachment < 0 && !mayFail) throw new Violation(`thread ${t} finds no room for an object`);
       const address = attachment < 0 ? 0 : scene.objectOf(attachment);

@@ -34,7 +34,8 @@ const GENERATION = 7;
 const MADE = {
   TICKET: -4,
   GRANT: -2,
-  O_COUNTER: 0,
+  O_WAKE: 7,
+  O_LAZY: 8,
   O_PARKED: 0,
   O_KIND: KIND,
   O_MAX: 3,
@@ -46,6 +47,9 @@ const MADE = {
   O_DEATHS: 0,
   O_TIMEOUTS: 0,
   O_DEPARTED: 0,
+  O_WHERE: 0,
+  O_VAIN_POLLS: 0,
+  O_OWNER: 0,
 };
 const STALE = constant('ANSWER_STALE');
 /** The counters begin here, so that they differ from what a load that reads nothing would give. */
@@ -170,7 +174,7 @@ export const answers: readonly Model[] = [
       [
         call(
           'createObject',
-          () => [KIND, 2, 3, 5, 6, 1, -4, -1],
+          () => [KIND, 2, 3, 5, 6, 1, 7, 8, -4, -1],
           (attachment, scene) => {
             const address = scene.objectOf(attachment);
             if (address !== scene.regions.objects + OBJECT_SIZE) throw new Violation(`an object is made at ${address}`);
@@ -185,7 +189,7 @@ export const answers: readonly Model[] = [
               throw new Violation('an object is made of another generation');
           },
         ),
-        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], constant('ANSWER_OBJECTS_FULL')),
+        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0], constant('ANSWER_OBJECTS_FULL')),
         asks(
           'attach',
           ({ regions }) => [regions.objects + OBJECT_SIZE, GENERATION, KIND + 1],
@@ -235,13 +239,13 @@ export const answers: readonly Model[] = [
         asks('arrive', () => [CLOSED_OBJECT, 1, 0, 0], ANSWER_CLOSED),
         asks('countDown', () => [CLOSED_OBJECT], ANSWER_CLOSED),
         asks('tryLock', () => [CLOSED_OBJECT], ANSWER_CLOSED),
-        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], 3),
+        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0], 3),
         asks(
           'attachedTo',
           () => [3],
           ({ regions }) => regions.objects,
         ),
-        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0], constant('ANSWER_OBJECTS_FULL')),
+        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0], constant('ANSWER_OBJECTS_FULL')),
         asks(
           'draftName',
           () => [],
@@ -306,7 +310,7 @@ export const answers: readonly Model[] = [
         call('detach', (scene) => [scene.attachment(0, 0)]),
         call(
           'createObject',
-          () => [KIND, 0, 1, 0, 0, 0, 0, 0],
+          () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0],
           (attachment, scene) => {
             const made = scene.objectOf(attachment);
             if (made !== scene.semaphores[0]) throw new Violation(`an object is made at ${made}`);

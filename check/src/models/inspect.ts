@@ -7,19 +7,21 @@ import { Violation } from '../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
-  COLLISIONS,
   constant,
   ELEMENT_SIZE,
   O_DEATHS,
   O_TIMEOUTS,
   QUEUED,
   REFUSED,
+  T_COLLISIONS,
+  T_FUTILE_WAKES,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { abort, arrive } from '../scene/ops/promises.js';
 import { post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
+import { recordOf } from '../scene/set-up.js';
 import { GOT, PROMISES } from '../scene/words.js';
 import { asks, mine, ofFirst } from './answers.js';
 import { type Line, modelOf } from './program.js';
@@ -86,7 +88,7 @@ const reads: readonly Model[] = [
     arena: { objects: 2 },
     leaves: true,
     objects: (scene) => {
-      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0);
       scene.semaphore({ permits: 0, first: FIRST });
     },
   },
@@ -224,7 +226,7 @@ const reads: readonly Model[] = [
     arena: { objects: 3 },
     leaves: true,
     objects: (scene) => {
-      scene.callNow(0, 'createObject', MUTEX, 1, 1, 0, 0, 1, 0, 0);
+      scene.callNow(0, 'createObject', MUTEX, 1, 1, 0, 0, 1, 0, 0, 0, 0);
       const address = scene.semaphore({ permits: 2, first: FIRST, robust: true });
       scene.machine.hostStore32(address + O_TIMEOUTS, 5);
       scene.machine.hostStore32(address + O_DEATHS, 6);
@@ -264,7 +266,7 @@ const reads: readonly Model[] = [
     ],
     leaves: true,
     objects: (scene) => {
-      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0);
       scene.semaphore({ permits: 1, kind: MUTEX, first: FIRST, robust: true });
     },
   },
@@ -283,7 +285,7 @@ const reads: readonly Model[] = [
     ],
     leaves: true,
     objects: (scene) => {
-      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0);
+      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0);
       scene.semaphore({ permits: 1, kind: MUTEX, robust: true });
     },
   },
@@ -307,8 +309,8 @@ const reads: readonly Model[] = [
     name: 'inspect: the arena',
     programs: [
       [
-        asks('collisions', () => [], 5),
-        asks('futileWakes', () => [], 6),
+        asks('countOf', () => [T_COLLISIONS], 5),
+        asks('countOf', () => [T_FUTILE_WAKES], 6),
         asks('mostThreads', () => [], 2),
         asks('lifeIfAlive', () => [2], 1),
         asks('lifeIfAlive', () => [3], 0),
@@ -322,8 +324,10 @@ const reads: readonly Model[] = [
     ],
     objects: (scene) => {
       scene.semaphore({ permits: 0 });
-      scene.machine.hostStore32(COLLISIONS, 5);
-      scene.machine.hostStore32(constant('FUTILE_WAKES'), 6);
+      // The two threads have counted 2 and 3 collisions, and no and 6 futile wake-ups.
+      scene.machine.hostStore32(recordOf(scene, 0) + T_COLLISIONS, 2);
+      scene.machine.hostStore32(recordOf(scene, 1) + T_COLLISIONS, 3);
+      scene.machine.hostStore32(recordOf(scene, 1) + T_FUTILE_WAKES, 6);
     },
   },
 ];
@@ -344,8 +348,8 @@ function counting(
       const counted = word(scene, (scene.semaphores[0] as number) + O_TIMEOUTS);
       if (counted !== timeouts(scene))
         throw new Violation(`${counted} requests are said to be cancelled, not ${timeouts(scene)}`);
-      if (collisions !== undefined && word(scene, COLLISIONS) !== collisions)
-        throw new Violation(`${word(scene, COLLISIONS)} collisions are counted, not ${collisions}`);
+      if (collisions !== undefined && scene.total(T_COLLISIONS) !== collisions)
+        throw new Violation(`${scene.total(T_COLLISIONS)} collisions are counted, not ${collisions}`);
       model.end?.(scene);
     },
   };

@@ -54,23 +54,23 @@ const listings: readonly Line[] = (['ticket', 'twa', 'conservative'] as const).f
   });
 });
 
-/** The semaphores whose waiters stand on chains: name, kind, and WAKE_* or O_LAZY of core/memory/layout.ts. */
+/** The semaphores whose waiters stand on chains: name, kind, and O_WAKE and O_LAZY of core/memory/layout.ts. */
 const ON_CHAINS = [
-  ['chain all', 'chain', 0],
-  ['chain pass', 'chain', 1],
-  ['chain due', 'chain', 2],
-  ['channel', 'channel', 0],
-  ['channel lazy', 'channel', 1],
-  ['location', 'location', 0],
+  ['chain all', 'chain', { wake: 0 }],
+  ['chain pass', 'chain', { wake: 1 }],
+  ['chain due', 'chain', { wake: 2 }],
+  ['channel', 'channel', { lazy: 0 }],
+  ['channel lazy', 'channel', { lazy: 1 }],
+  ['location', 'location', {}],
 ] as const;
 
-const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, threshold]): Line[] => {
+const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[] => {
   const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
     name: `${name}: ${text}`,
     program,
     permits: [1],
     kind,
-    threshold,
+    ...variant,
     ...more,
   });
   return [

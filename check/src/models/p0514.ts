@@ -290,7 +290,11 @@ const usedAgain: Model = {
   name: 'p0514: promises, the memory is used again',
   programs: [
     [waitAsync(), waitAsync(), eventLoop(jobs(0, 'nothing')), detaches()],
-    [disposing(), detaches(), call('createObject', () => [constant('KIND_COUNTING_SEMAPHORE'), 0, 1, 0, 1, 0, 0, 0])],
+    [
+      disposing(),
+      detaches(),
+      call('createObject', () => [constant('KIND_COUNTING_SEMAPHORE'), 0, 1, 0, 1, 0, 0, 0, 0, 0]),
+    ],
   ],
   arena: { buckets: 1, objects: 1, elements: 6, attached: 2 },
   leaves: true,

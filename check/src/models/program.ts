@@ -61,8 +61,12 @@ export interface Line {
   readonly fullLines?: boolean;
   /** The library's Semaphore by default. */
   readonly kind?: keyof typeof LISTINGS;
-  /** How a chain wakes: WAKE_* of core/memory/layout.ts. */
+  /** The LongTermThreshold. */
   readonly threshold?: number;
+  /** How a chain wakes: WAKE_* of core/memory/layout.ts. */
+  readonly wake?: number;
+  /** 1: waiters on channels wait by keyWaitLazy. */
+  readonly lazy?: number;
   /** The hash, one of HASH_*, if the kind has one. */
   readonly hash?: number;
   readonly mayWait?: boolean;
@@ -256,7 +260,7 @@ export function modelOf(line: Line): Model {
       if (programs.every((program) => program.at(-1)?.text === 'retire')) checkRetired(scene);
     },
     objects: (scene) => {
-      for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0);
+      for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0, 0, 0);
       if (borrows(kind)) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
       if (line.awake) {
         for (let t = 0; t < programs.length; t++) scene.callNow(t, 'setAwake', line.awake.turns, NEAR);
@@ -266,6 +270,8 @@ export function modelOf(line: Line): Model {
           permits,
           spin: line.awake ? -1 : (line.spin ?? 0),
           threshold: line.threshold ?? 0,
+          wake: line.wake ?? 0,
+          lazy: line.lazy ?? 0,
           first: line.first ?? 0n,
           robust: line.robust ?? false,
           ...(line.hash === undefined ? {} : { hash: line.hash }),

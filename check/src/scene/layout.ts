@@ -52,8 +52,8 @@ export const C_DUE_HEAD = constant('C_DUE_HEAD');
 export const E_HELD = constant('E_HELD');
 export const O_DEATHS = constant('O_DEATHS');
 export const O_TIMEOUTS = constant('O_TIMEOUTS');
-export const COLLISIONS = constant('COLLISIONS');
-export const FUTILE_WAKES = constant('FUTILE_WAKES');
+export const T_COLLISIONS = constant('T_COLLISIONS');
+export const T_FUTILE_WAKES = constant('T_FUTILE_WAKES');
 export const REAPER = constant('REAPER');
 export const LIFE_STATE = constant('LIFE_STATE');
 export const FREE = constant('FREE');
@@ -110,6 +110,7 @@ const HEADER = words({
   H_NAMES: 'size of names',
   H_THREADS: 'size of threads',
   H_BUCKETS: 'size of buckets',
+  H_CHAINS: 'size of chains',
   H_ELEMENTS: 'size of elements',
   H_END: 'end of the arena',
   USED_ELEMENTS: 'elements used',
@@ -119,8 +120,6 @@ const HEADER = words({
   USED_THREADS: 'threads used',
   PUBLISHED_NAMES: 'names published',
   REAPER: 'reaper',
-  COLLISIONS: 'collisions',
-  FUTILE_WAKES: 'futile wakes',
   NEVER: 'never',
 });
 const OBJECT = words({
@@ -132,7 +131,7 @@ const OBJECT = words({
   O_THRESHOLD: 'threshold',
   O_INITIAL: 'initial',
   O_ROBUST: 'robust/hash',
-  O_COUNTER: 'counter/owner',
+  O_COUNTER: 'counter/variant',
   O_PARKED: 'parked/limit',
   M_HEAD: 'head',
   M_PACE: 'pace',
@@ -142,6 +141,7 @@ const OBJECT = words({
   O_DEATHS: 'deaths',
   O_TIMEOUTS: 'timeouts',
   O_DEPARTED: 'departed',
+  O_OWNER: 'owner',
   O_WHERE: 'where',
   O_VAIN_POLLS: 'vain',
 });
@@ -156,6 +156,8 @@ const THREAD = words({
   T_DOORBELL: 'doorbell',
   T_HOST: 'host',
   T_WAKE: 'wake',
+  T_COLLISIONS: 'collisions',
+  T_FUTILE_WAKES: 'futile wakes',
   T_DUE: 'due',
 });
 const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });

@@ -16,15 +16,16 @@ import { type Globals, globalsOf } from './globals.js';
 import { ElementGuard } from './invariants/elements.js';
 import { Permits } from './invariants/permits.js';
 import {
-  COLLISIONS,
   ELEMENT_SIZE,
-  FUTILE_WAKES,
   GRANT,
   O_TIMEOUTS,
   OBJECT_SIZE,
   type Regions,
+  T_COLLISIONS,
   T_DOORBELL,
   T_DUE,
+  T_FUTILE_WAKES,
+  THREAD_SIZE,
   TICKET,
 } from './layout.js';
 import { type ArenaSizes, finish, globalIndex, newMachine, objectIn, recordOf } from './set-up.js';
@@ -87,6 +88,9 @@ export interface SemaphoreOptions {
   readonly permits: number;
   readonly spin?: number;
   readonly threshold?: number;
+  /** O_WAKE and O_LAZY of core/memory/layout.ts. */
+  readonly wake?: number;
+  readonly lazy?: number;
   readonly max?: number;
   readonly kind?: number;
   readonly first?: bigint;
@@ -162,6 +166,8 @@ export abstract class Scene {
       o.spin ?? 0,
       o.threshold ?? 0,
       o.hash ?? Number(o.robust ?? false),
+      o.wake ?? 0,
+      o.lazy ?? 0,
       Number(BigInt.asIntN(32, first)),
       Number(BigInt.asIntN(32, first >> 32n)),
     );
@@ -182,7 +188,7 @@ export abstract class Scene {
   object(kind: number, spin: number, threshold: number, permits = 1, first = 0n): number {
     const lo = Number(BigInt.asIntN(32, first));
     const hi = Number(BigInt.asIntN(32, first >> 32n));
-    const attachment = this.callNow(0, 'createObject', kind, permits, permits, spin, threshold, 0, lo, hi);
+    const attachment = this.callNow(0, 'createObject', kind, permits, permits, spin, threshold, 0, 0, 0, lo, hi);
     if (attachment < 0) throw new Error(`${this.model.name}: no room for an object`);
     return this.callNow(0, 'attachedTo', attachment);
   }
@@ -357,10 +363,23 @@ export abstract class Scene {
     );
   }
 
+  /** Returns the sum of a count, T_COLLISIONS or T_FUTILE_WAKES, in the records of all threads. */
+  total(count: number): number {
+    let sum = 0;
+    for (const t of this.threadNumbers) sum += this.machine.words[(recordOf(this, t) + count) >> 2] as number;
+    return sum;
+  }
+
+  /** Says whether there is this count, T_COLLISIONS or T_FUTILE_WAKES, of any thread at the address. */
+  isCount(count: number, address: number): boolean {
+    const { threads, chains } = this.regions;
+    return address >= threads && address < chains && (address - threads) % THREAD_SIZE === count;
+  }
+
   #counts(address: number): boolean {
     return (
-      address === COLLISIONS ||
-      address === FUTILE_WAKES ||
+      this.isCount(T_COLLISIONS, address) ||
+      this.isCount(T_FUTILE_WAKES, address) ||
       (address >= this.regions.objects &&
         address < this.regions.names &&
         (address - this.regions.objects) % OBJECT_SIZE === O_TIMEOUTS)

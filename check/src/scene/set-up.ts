@@ -13,6 +13,8 @@ export interface ArenaSizes {
   readonly objects?: number;
   readonly names?: number;
   readonly buckets?: number;
+  /** By default there are as many chains as buckets. */
+  readonly chains?: number;
   /** The elements besides those of attachments. */
   readonly elements?: number;
   /** The number of threads attached to each object; by default only the first is. */
@@ -57,7 +59,7 @@ export function newMachine(
   kills: boolean,
   note: (machine: Machine, t: number) => void = () => {},
 ): Arena {
-  const { objects = 2, names = 1, buckets = 2, elements = 8 } = sizes;
+  const { objects = 2, names = 1, buckets = 2, chains = buckets, elements = 8 } = sizes;
   const machine = new Machine(program, { bytes: PAGE, threads, kills });
   // Beside the model's own, each object takes an element for each attached thread.
   const pool = elements + objects * (sizes.attached ?? 1);
@@ -71,9 +73,9 @@ export function newMachine(
     });
     return machine.resultLo(t);
   };
-  const end = call(0, 'measure', objects, names, threads, buckets, pool);
+  const end = call(0, 'measure', objects, names, threads, buckets, chains, pool);
   if (end > PAGE) throw new Error(`an arena of a model must fit ${PAGE} bytes, got ${end}`);
-  call(0, 'create', 1, 0, objects, names, threads, buckets, pool);
+  call(0, 'create', 1, 0, objects, names, threads, buckets, chains, pool);
   for (let t = 0; t < threads; t++) {
     enrol(program, t, (name, ...args) => call(t, name, ...args));
   }
@@ -95,8 +97,7 @@ export function regionsOf(machine: Machine, program: Program, end: number): layo
     objects: base('objects'),
     names: base('names'),
     threads: base('threads'),
-    // There are as many chains as buckets, and they lie before these.
-    chains: 2 * base('buckets') - base('lines'),
+    chains: base('chains'),
     buckets: base('buckets'),
     lines: base('lines'),
     common: base('common'),

@@ -18,6 +18,9 @@ export interface Made {
   readonly kind: string;
   readonly spin: number;
   readonly threshold?: number;
+  /** O_WAKE and O_LAZY. */
+  readonly wake?: number;
+  readonly lazy?: number;
   readonly permits?: number;
   readonly most?: number;
   readonly robust?: boolean;

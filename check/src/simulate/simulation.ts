@@ -53,6 +53,7 @@ const BYTES = 8 * 65536;
 // These are the library's defaults, but there are fewer elements: each thread has one, an attachment, and queue nodes.
 const NAMES = 1;
 const BUCKETS = 2048;
+const CHAINS = 4096;
 const ELEMENTS = 640;
 const UNLIMITED = 0x7fffffff;
 /** The rounds for which the head of a Mutex sleeps: a tenth of a millisecond, as if a turn took 50 ns. */
@@ -108,13 +109,22 @@ class Simulation {
     this.#slept = new Int32Array(processors);
     this.#calls = Array.from({ length: processors }, () => []);
     const { objects } = contender;
-    this.#callNow(0, 'create', 1, 0, objects.length, NAMES, processors, BUCKETS, ELEMENTS);
+    this.#callNow(0, 'create', 1, 0, objects.length, NAMES, processors, BUCKETS, CHAINS, ELEMENTS);
     for (let t = 0; t < processors; t++) {
       enrol(program, t, (name, ...args) => this.#callNow(t, name, ...args));
     }
-    for (const { kind, permits = 1, most = UNLIMITED, spin, threshold = 0, robust = false } of objects) {
+    for (const {
+      kind,
+      permits = 1,
+      most = UNLIMITED,
+      spin,
+      threshold = 0,
+      wake = 0,
+      lazy = 0,
+      robust = false,
+    } of objects) {
       const number = constant(kind);
-      const properties = [permits, most, spin, threshold, Number(robust), 0, 0];
+      const properties = [permits, most, spin, threshold, Number(robust), wake, lazy, 0, 0];
       const attachment = this.#callNow(0, 'createObject', number, ...properties);
       const at = this.#callNow(0, 'attachedTo', attachment);
       this.#objects.push(at);

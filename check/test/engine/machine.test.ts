@@ -312,12 +312,12 @@ describe('undo', () => {
 
     constructor(seed: number) {
       this.#draw = draws(seed);
-      this.#finish(0, 'create', 7, 0, 2, 2, 4, 1 + this.#draw(2), 9);
+      this.#finish(0, 'create', 7, 0, 2, 2, 4, 1 + this.#draw(2), 1, 9);
       for (let t = 0; t < 3; t++) {
         this.#finish(t, 'open');
         this.#finish(t, 'register', 0);
       }
-      const made = this.#finish(0, 'createObject', 1, this.#draw(3), 9, this.#draw(3), 1, 0, -1, 0);
+      const made = this.#finish(0, 'createObject', 1, this.#draw(3), 9, this.#draw(3), 1, 0, 0, 0, -1, 0);
       this.#object = this.#finish(0, 'attachedTo', made);
       this.machine.forget();
     }

@@ -6,7 +6,7 @@ import { isFinding } from '@taketurns/check/dist/engine/search/violation.js';
 import { type Line, modelOf } from '@taketurns/check/dist/models/program.js';
 import { loadProgram } from '@taketurns/check/dist/programs.js';
 import { Driver } from '@taketurns/check/dist/scene/driver.js';
-import { COLLISIONS } from '@taketurns/check/dist/scene/layout.js';
+import { T_COLLISIONS } from '@taketurns/check/dist/scene/layout.js';
 import { GIVING, GOT, OP } from '@taketurns/check/dist/scene/words.js';
 import { Memory } from './memory.js';
 
@@ -131,7 +131,7 @@ export class Simulation {
     const isStep = choice % CHOICES === STEP;
     // The search does not keep counts that only diagnostics read, so they are kept here.
     if (isStep && scene.silent(thread)) {
-      if (scene.machine.pendingAddress(thread) === COLLISIONS) this.collisions++;
+      if (scene.isCount(T_COLLISIONS, scene.machine.pendingAddress(thread))) this.collisions++;
       else this.timeouts++;
     }
     if (choice % CHOICES === KILL) this.deaths++;
