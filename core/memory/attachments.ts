@@ -30,8 +30,9 @@ import { attachObject, buildObject, detachObject, objectOf } from './objects';
 import { me } from './threads';
 
 /**
- * Makes an object with the max `limit`, the first ticket `first` and, if it is of the algorithms, the words O_VARIANT, and attaches the thread to it. Returns the number
- * of the attachment, above 0; ANSWER_OBJECTS_FULL if there is no room for the object; ANSWER_FULL if none for that.
+ * Makes an object with the max `limit`, the first ticket `first` and, if it is of the algorithms, the words `variant`
+ * (O_VARIANT), and attaches the thread to it. Returns the number of the attachment, above 0; ANSWER_OBJECTS_FULL if
+ * there is no room for the object; ANSWER_FULL if there is none for the attachment.
  */
 export function createObject(
   kind: i32,

@@ -8,15 +8,15 @@
  *     ...      objects    128 bytes each   of every kind: semaphores, mutexes, locks and others
  *     ...      names      128 bytes each   one for each name, and one more for each thread
  *     ...      threads     64 bytes each   the registry
- *     ...      chains      64 bytes each   a second waiting array, of chains, for the algorithms, a power of two of them
+ *     ...      chains      64 bytes each   a second waiting array, for the algorithms, a power of two of them
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
  *     ...      lines       64 bytes each   overflow of single buckets
  *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
  *     ...      elements    64 bytes each   wait elements
  *
- * Chains and buckets begin at the start of a page (arena.ts), as the papers ask. A region is touched only as it comes into use, so unused capacity costs address space alone. Every shared access is a
- * sequentially consistent atomic one. The few plain accesses (name bytes) are to memory that is private until a
- * compare-and-swap publishes it.
+ * Chains and buckets begin at the start of a page (arena.ts), as the papers ask. A region is touched only as it comes
+ * into use, so unused capacity costs address space alone. Every shared access is a sequentially consistent atomic one.
+ * The few plain accesses (name bytes) are to memory that is private until a compare-and-swap publishes it.
  */
 
 export const MAGIC: i32 = 0x746b7473;
