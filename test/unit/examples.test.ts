@@ -17,6 +17,7 @@ describe('examples', () => {
   const says: Record<string, RegExp> = {
     'bounded-buffer.mjs': /^the items put in add up to 10100, and those taken out to 10100\n$/,
     'bounded-pool.mjs': /^40 queries, at most [1-3] connections open at once\n$/,
+    'condition.mjs': /^0 left, never below 0\n$/,
     'from-async-mutex.mjs': /^async-mutex, one thread: 20\ntaketurns, one thread: 20\ntaketurns, three threads: 60\n$/,
     'main-thread.mjs': /^the worker has passed the turn on\n$/,
     'p0514-locks.mjs': /^(\w+lock: counted to 8000\n){3}$/,
