@@ -15,11 +15,14 @@ function run(file: string): string {
 
 describe('examples', () => {
   const says: Record<string, RegExp> = {
+    'barrier.mjs': /^each thread has ended 50, 50, 50, 50 phases\nseen more than a phase apart: 0 times\n$/,
     'bounded-buffer.mjs': /^the items put in add up to 10100, and those taken out to 10100\n$/,
     'bounded-pool.mjs': /^40 queries, at most [1-3] connections open at once\n$/,
     'condition.mjs': /^0 left, never below 0\n$/,
     'from-async-mutex.mjs': /^async-mutex, one thread: 20\ntaketurns, one thread: 20\ntaketurns, three threads: 60\n$/,
     'main-thread.mjs': /^the worker has passed the turn on\n$/,
+    'message-queue.mjs': /^600 messages sent, 600 received once\n0 torn, 0 out of order, 256 of 256 bytes free\n$/,
+    'p0514-barrier.mjs': /^4 threads, 50 phases: the same as what one thread computes\n$/,
     'p0514-locks.mjs': /^(\w+lock: counted to 8000\n){3}$/,
     'piscina-memory.mjs': /^10 jobs of 3900 MB in all: never more than there is\n$/,
     'readers-writer.mjs': /^50 writes, 0 torn reads\n$/,
