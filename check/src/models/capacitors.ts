@@ -28,7 +28,7 @@ import { closed, digits, without, word } from './locks.js';
 import { partsOf } from './program.js';
 
 /** The owner of the inner lock: thread + 1. */
-const HOLDER = PROMISES;
+export const HOLDER = PROMISES;
 /** The threads with a ticket and without the lock, in the order of the tickets: thread + 1, 4 bits each. */
 const QUEUE = PROMISES + 1;
 /** How often each of them has been overtaken: 4 bits for each thread. */
@@ -53,11 +53,11 @@ interface Line {
   readonly long?: boolean;
 }
 
-function capacitorOf(scene: Scene): number {
+export function capacitorOf(scene: Scene): number {
   return ([...scene.watched][0] as number) - TICKET;
 }
 
-function innerOf(scene: Scene): number {
+export function innerOf(scene: Scene): number {
   return capacitorOf(scene) + OBJECT_SIZE;
 }
 
@@ -65,7 +65,13 @@ function laneOf(scene: Scene, i: number): number {
   return innerOf(scene) + (1 + i) * OBJECT_SIZE;
 }
 
-function admitted(scene: Scene, t: number, bound: number): void {
+/** The thread has taken a ticket: it stands behind the others that have. */
+export function arrived(scene: Scene, t: number): void {
+  const queue = scene.get(0, QUEUE);
+  scene.set(0, QUEUE, queue + (t + 1) * 16 ** digits(queue).filter((d) => d !== 0).length);
+}
+
+export function admitted(scene: Scene, t: number, bound: number): void {
   const holder = scene.get(0, HOLDER);
   if (holder !== 0) throw new Violation(`threads ${holder - 1} and ${t} both hold the lock`);
   scene.set(0, HOLDER, t + 1);
@@ -246,9 +252,7 @@ export function capacitorModel(line: Line): Model {
       for (let i = 0; i < lanes; i++) scene.object(KIND, spin, threshold, bypass, first);
     },
     written: (scene, t, address, before) => {
-      if (word(scene, address) === before) return;
-      const queue = scene.get(0, QUEUE);
-      scene.set(0, QUEUE, queue + (t + 1) * 16 ** digits(queue).filter((d) => d !== 0).length);
+      if (word(scene, address) !== before) arrived(scene, t);
     },
     end: (scene) => {
       const at = capacitorOf(scene);

@@ -1,0 +1,73 @@
+/**
+ * A plain semaphore of B permits around an unfair lock, where a capacitor might be. Dice, Capacitors, section 5, says why
+ * that bounds nothing: a thread that leaves gives its permit back at once, comes again, and passes the thread that has
+ * a permit and waits for the lock, as often as it likes. check/test/capacitors.test.ts shows that the search finds it.
+ *
+ *     L  acquire a permit, then lock        U  unlock, then release the permit
+ *
+ * Overtaking is counted as in the models of the capacitor.
+ */
+import { Violation } from '../engine/search/violation.js';
+import { ADMITTED, constant, MORE, QUEUED, TICKET } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
+import { PHASE } from '../scene/words.js';
+import { admitted, arrived, capacitorOf, HOLDER, innerOf } from './capacitors.js';
+import { word } from './locks.js';
+import { partsOf } from './program.js';
+
+/** The exports that an op calls, one after the other; the second only after the answer that asks for it. */
+const LOCKING = ['ticketAcquire', 'ticketAwait', 'ttsLock'] as const;
+const UNLOCKING = ['ttsUnlock', 'ticketRelease', 'ticketPost'] as const;
+
+function locking(bound: number): Op {
+  return {
+    text: 'lock',
+    next(scene, t) {
+      let phase = scene.get(t, PHASE);
+      if (phase === 1 && scene.result(t) !== QUEUED) phase++;
+      if (phase > 1 && scene.result(t) !== ADMITTED) throw new Violation(`thread ${t} is answered ${scene.result(t)}`);
+      if (phase === LOCKING.length) {
+        admitted(scene, t, bound);
+        return true;
+      }
+      scene.set(t, PHASE, phase + 1);
+      scene.call(t, LOCKING[phase] as string, phase < 2 ? capacitorOf(scene) : innerOf(scene));
+      return false;
+    },
+  };
+}
+
+const unlocking: Op = {
+  text: 'unlock',
+  next(scene, t) {
+    const phase = scene.get(t, PHASE);
+    if (phase === 0) scene.set(0, HOLDER, 0);
+    if (phase === UNLOCKING.length || (phase === 2 && scene.result(t) !== MORE)) return true;
+    scene.set(t, PHASE, phase + 1);
+    scene.call(
+      t,
+      UNLOCKING[phase] as string,
+      ...[[innerOf(scene)], [capacitorOf(scene), 1], [capacitorOf(scene)]][phase],
+    );
+    return false;
+  },
+};
+
+/** Returns a model in which a waiter that is overtaken more than `bound` times is a violation. */
+export function plainSemaphoreModel(program: string, permits: number, bound: number): Model {
+  const parts = partsOf(program);
+  return {
+    name: `Semaphore of ${permits} around a lock: ${program}`,
+    program: 'algorithms',
+    programs: parts.map((part) => part.split(' ').map((letter) => (letter === 'L' ? locking(bound) : unlocking))),
+    symmetric: parts,
+    arena: { buckets: 1, elements: 1, objects: 2 },
+    objects: (scene) => {
+      scene.watched.add(scene.object(constant('KIND_TICKET_SEMAPHORE'), 0, 0, permits) + TICKET);
+      scene.object(constant('KIND_TTS_LOCK'), 0, 0);
+    },
+    written: (scene, t, address, before) => {
+      if (word(scene, address) !== before) arrived(scene, t);
+    },
+  };
+}
