@@ -1,11 +1,11 @@
 /**
- * A plain semaphore of B permits around an unfair lock, where a capacitor might be. Dice, Capacitors, section 5, says why
- * that bounds nothing: a thread that leaves gives its permit back at once, comes again, and passes the thread that has
- * a permit and waits for the lock, as often as it likes. check/test/capacitors.test.ts shows that the search finds it.
+ * A plain semaphore of B permits around an unfair lock, where a capacitor might be. It bounds nothing (Dice, Capacitors,
+ * section 5): a thread that leaves gives its permit back at once, comes again, and passes the thread that has a permit
+ * and waits for the lock, as often as it likes. check/test/capacitors.test.ts shows that the search finds that.
  *
  *     L  acquire a permit, then lock        U  unlock, then release the permit
  *
- * Overtaking is counted as in the models of the capacitor.
+ * Overtaking is counted as in the models of the capacitor: by the order of the tickets.
  */
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant, MORE, QUEUED, TICKET } from '../scene/layout.js';
