@@ -1,5 +1,5 @@
 /**
- * A plain semaphore of B permits around an unfair lock, where a capacitor might be. It bounds nothing (Dice, Capacitors,
+ * A plain semaphore of B permits around an unfair lock, in place of a capacitor. It bounds nothing (Dice, Capacitors,
  * section 5): a thread that leaves gives its permit back at once, comes again, and passes the thread that has a permit
  * and waits for the lock, as often as it likes. check/test/capacitors.test.ts shows that the search finds that.
  *
@@ -15,7 +15,7 @@ import { admitted, arrived, capacitorOf, HOLDER, innerOf } from './capacitors.js
 import { word } from './locks.js';
 import { partsOf } from './program.js';
 
-/** The exports that an op calls, one after the other; the second only after the answer that asks for it. */
+/** The exports that an op calls in a row; those that wait or wake for the semaphore only if an answer asks for it. */
 const LOCKING = ['ticketAcquire', 'ticketAwait', 'ttsLock'] as const;
 const UNLOCKING = ['ttsUnlock', 'ticketRelease', 'ticketPost'] as const;
 
