@@ -1,10 +1,10 @@
 // The benchmarks: their names, rows and work. They share one program for everything else.
 
 import { HASHES } from './rows/hashes.js';
-import { ASYNC_LOCKS, LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
+import { ASYNC_LOCKS, LOCKS, PAPER_LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
 import { NO_LOCK } from './rows/no-lock.js';
 import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
-import { ASYNC_SEMAPHORES, SEMAPHORES } from './rows/semaphores.js';
+import { ASYNC_SEMAPHORES, PAPER_SEMAPHORES, SEMAPHORES } from './rows/semaphores.js';
 
 /** Steps of a generator in the section, and of the thread's own generator after it. */
 export interface Work {
@@ -24,7 +24,10 @@ export interface Benchmark {
   calls: string;
   /** The two calls of an iteration, if the first returns a promise. */
   asyncCalls: string;
+  /** The rows of a usual run. */
   rows: readonly Row[];
+  /** The rows of `--paper`, if a paper has the benchmark: some of the usual ones, and others. */
+  paper?: readonly Row[];
   /** Rows of the machine's own speed: the same work, and nothing under test. */
   floors?: readonly Row[];
   /** Finds a row by its name that cannot be chosen. */
@@ -45,6 +48,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     calls: 'acquire + release',
     asyncCalls: 'await acquire + release',
     rows: SEMAPHORES,
+    paper: PAPER_SEMAPHORES,
     floors: NO_LOCK,
     asyncRows: ASYNC_SEMAPHORES,
   },
@@ -68,15 +72,21 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     calls: 'lock + unlock',
     asyncCalls: 'await lock + unlock',
     rows: LOCKS,
+    paper: PAPER_LOCKS,
     floors: NO_LOCK,
     unlisted: (row) => (row === TRACE_ROW.name ? TRACE_ROW : sweptRow(row)),
     asyncRows: ASYNC_LOCKS,
   },
 };
 
-/** Returns all rows that can be chosen. */
-export function rowsOf({ rows, floors = [] }: Benchmark): readonly Row[] {
+/** Returns the rows of a run that names none. */
+export function usualRows({ rows, floors = [] }: Benchmark): readonly Row[] {
   return [...rows, ...floors];
+}
+
+/** Returns all rows that can be chosen. */
+export function rowsOf(benchmark: Benchmark): readonly Row[] {
+  return [...new Set([...usualRows(benchmark), ...(benchmark.paper ?? [])])];
 }
 
 export function scriptRow(benchmark: Benchmark['name'], name: string): ScriptRow {

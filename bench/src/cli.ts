@@ -3,7 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command, Option } from 'commander';
-import { BENCHMARKS, type Benchmark, rowsOf, type Work } from './benchmarks.js';
+import { BENCHMARKS, type Benchmark, rowsOf, usualRows, type Work } from './benchmarks.js';
+import { build } from './build.js';
 import { environment } from './environment.js';
 import { addHandOver } from './hand-over/command.js';
 import { buildNative, type NativeBinary } from './native.js';
@@ -22,15 +23,21 @@ import {
   readWarmUp,
 } from './options.js';
 import { listRows, note, RESULTS } from './output.js';
-import { asyncs, contention, type Progress, pairs, releases, trace } from './plan.js';
+import { asyncs, type Course, contention, type Progress, pairs, releases, trace } from './plan.js';
+import { type Key, RecordError, Store } from './record.js';
 import { tables } from './report/tables.js';
 import type { Results } from './results.js';
 import { BYPASS, TRACED, withLimit } from './rows/locks.js';
 import type { Row } from './rows/row.js';
+import { period } from './time-left.js';
 import { MOST_THREADS } from './workers/board.js';
 
 const FULL = { threads: [1, 2, 3, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
 const QUICK = { threads: [1, 2, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
+/** The papers' intervals, and their thread counts as powers of two. */
+const PAPER = { threads: [1, 2, 4, 8, 16, 32, 64, 128], seconds: 10, runs: 11, warmUp: 60 };
+/** The longest interval with clocks and stamps beside those of a paper, which has none. */
+const PAPER_PROBE_SECONDS = 1;
 
 /** The bypass limits and thread counts of the sweep, by default. */
 const LIMITS = [1, 10, 100, 1000];
@@ -49,6 +56,8 @@ interface Given {
   pairs: boolean;
   pairsOnly?: boolean;
   quick?: boolean;
+  paper?: boolean;
+  record?: string;
   list?: boolean;
   json?: string;
   svg?: string;
@@ -78,7 +87,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
       `milliseconds of warm-up for each thread new to a row in JavaScript (default: ${FULL.warmUp})`,
       readWarmUp,
     )
-    .option('--rows <names>', 'only these rows (default: all; see --list)', (text: string) =>
+    .option('--rows <names>', 'only these rows; * stands for any text (default: all; see --list)', (text: string) =>
       readRows(rowsOf(benchmark), text),
     )
     .option('--list', 'print the names of the rows and do nothing else')
@@ -90,6 +99,11 @@ for (const benchmark of Object.values(BENCHMARKS)) {
         `a short form: threads ${benchmark.threads ?? QUICK.threads}, ${QUICK.runs} runs of ${QUICK.seconds} s each`,
       ),
     )
+    .option(
+      '--record <file>',
+      'append each finished measurement here, and go on where a run with this file has stopped (default: none)',
+      readFile,
+    )
     .option('--no-native', 'leave out the rows in C++')
     .option('--no-pairs', 'leave out the tables on one thread')
     .option(
@@ -97,11 +111,18 @@ for (const benchmark of Object.values(BENCHMARKS)) {
       'leave out the threads: measure the tables on one thread, each figure in a process of its own',
     )
     .action((given: Given) => act(benchmark, given));
+  if (benchmark.paper) {
+    command.option(
+      '--paper',
+      `as the paper measures: its rows, threads ${PAPER.threads}, ${PAPER.runs} runs of ${PAPER.seconds} s each, no ` +
+        `sweep, with a record (default: bench/results/${benchmark.name}-paper.jsonl)`,
+    );
+  }
   if (benchmark.name === 'locks') {
     command.option(
       '--bypass <limits>',
       `bypass limits for a sweep of the rows in a capacitor, whose own is ${BYPASS}, at ${SWEEP_THREADS} threads where ` +
-        `these are measured, else at the most (default: ${LIMITS}; no sweep with --quick)`,
+        `these are measured, else at the most (default: ${LIMITS}; no sweep with --quick or --paper)`,
       readLimits,
     );
   }
@@ -120,6 +141,9 @@ for (const benchmark of Object.values(BENCHMARKS)) {
   }
 }
 addHandOver(bench);
+
+/** The exit status of a program that Ctrl-C has ended. */
+const INTERRUPTED = 130;
 
 /** Returns the rows of the sweep: the wrapped locks, with the other limits. */
 function sweep(rows: readonly Row[], limits: readonly number[], threads: readonly number[]): Row[] {
@@ -141,33 +165,41 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
   const { name } = benchmark;
   const all = rowsOf(benchmark);
   if (given.list) {
-    listRows(all);
+    const usual = usualRows(benchmark);
+    listRows(all, (row) => (usual.includes(row) ? '' : ', with --paper or by its name'));
     return;
   }
+  const { paper } = given.paper ? benchmark : {};
   const short = given.quick === true;
+  if (short && paper) program.error("error: options '--quick' and '--paper' exclude each other. Allowed: one of them.");
   if (given.pairsOnly && (!given.pairs || benchmark.crowdsOnly)) {
     program.error(
       "error: option '--pairs-only' leaves nothing to measure. Allowed: without '--no-pairs', and not of hashes.",
     );
   }
-  const usual = short ? QUICK : FULL;
+  const usual = paper ? PAPER : short ? QUICK : FULL;
   const work = otherWork(benchmark, given);
   const threads = given.threads ?? [...(benchmark.threads ?? usual.threads)];
-  const chosen = (given.rows ?? all).filter(({ kind }) => given.native || kind === 'script');
-  const limits = given.bypass ?? (short ? [] : LIMITS);
+  const seconds = given.seconds ?? usual.seconds;
+  const chosen = (given.rows ?? paper ?? usualRows(benchmark)).filter(({ kind }) => given.native || kind === 'script');
+  const limits = given.bypass ?? (short || paper ? [] : LIMITS);
+  const files = `${RESULTS}${name}${paper ? '-paper' : ''}`;
+  const record = given.record ?? (paper && `${files}.jsonl`);
   const options: Options = {
     ...usual,
     benchmark,
     threads,
+    seconds,
+    probeSeconds: short ? seconds / 2 : paper ? Math.min(seconds, PAPER_PROBE_SECONDS) : seconds,
     rows: [...chosen, ...sweep(chosen, limits, threads)],
     native: given.native,
     contention: !given.pairsOnly,
     pairs: given.pairs && !benchmark.crowdsOnly,
     quick: short,
-    json: given.json ?? `${RESULTS}${name}.json`,
-    svg: given.svg ?? `${RESULTS}${name}.svg`,
+    json: given.json ?? `${files}.json`,
+    svg: given.svg ?? `${files}.svg`,
+    ...(record && { record }),
     ...(work && { work }),
-    ...(given.seconds && { seconds: given.seconds }),
     ...(given.runs && { runs: given.runs }),
     ...(given.warmUp !== undefined && { warmUp: given.warmUp }),
   };
@@ -182,7 +214,7 @@ async function run(options: Options): Promise<void> {
   const wantsNative = options.rows.some(({ kind }) => kind === 'native');
   if (wantsNative) note('building the native rows');
   const native: NativeBinary = wantsNative ? await buildNative() : { missing: 'not asked for' };
-  const { benchmark, rows, json, svg, work, ...measured } = options;
+  const { benchmark, rows, json, svg, work, record, ...measured } = options;
   const results: Results = {
     benchmark: benchmark.name,
     environment: environment('compiler' in native ? native.compiler : 'none'),
@@ -206,14 +238,21 @@ async function run(options: Options): Promise<void> {
     results.skipped.push({ row: 'native rows', at: 'build', why: native.missing });
   }
 
-  if (options.contention) await contention(options, native, results, showProgress);
+  const store = storeOf(options, results);
+  const interrupted = new AbortController();
+  // Without a record the measurements would be lost, so the program ends as any other does.
+  if (record) process.once('SIGINT', () => interrupted.abort());
+  const { signal: stop } = interrupted;
+  const course: Course = { store, progress: showProgress, stop };
+
+  if (options.contention) await contention(options, native, course);
   if (options.contention && rows.some(({ lock }) => lock?.of === TRACED && lock.form === 'wrapped')) {
-    await trace(options, results, showProgress);
+    await trace(options, course);
   }
   if (options.pairs) {
-    await pairs(options, native, results, showProgress);
-    await releases(options, results, showProgress);
-    if (rows.some(({ name }) => name === benchmark.asyncRows[0]?.name)) await asyncs(options, results, showProgress);
+    await pairs(options, native, course);
+    await releases(options, course);
+    if (rows.some(({ name }) => name === benchmark.asyncRows[0]?.name)) await asyncs(options, course);
   }
   note('');
 
@@ -232,10 +271,35 @@ async function run(options: Options): Promise<void> {
     console.log('no figure: no row could be run');
     process.exitCode = 1;
   }
+  if (record) console.log(`record:              ${relative('.', record)}`);
+  if (stop.aborted) {
+    console.log('\ninterrupted: what was finished is in the record, and the same command goes on from there');
+    process.exitCode = INTERRUPTED;
+  }
 }
 
-function showProgress(...[table, what, count, of]: Parameters<Progress>): void {
-  note(`${table}: ${what}, run ${count} of ${of}`);
+/** Opens the record, if there is one, and ends the program if it is of another run. */
+function storeOf({ benchmark, rows, threads, record, ...options }: Options, results: Results): Store {
+  if (record === undefined) return new Store(results);
+  const { seconds, probeSeconds, warmUp, quick, work } = options;
+  const { date: _, ...machine } = results.environment;
+  const chosen = rows.map(({ name }) => name);
+  // Floors and promises have names that are no row's.
+  const others = rowsOf(benchmark).flatMap(({ name }) => (chosen.includes(name) ? [] : name));
+  const wanted = ({ row, threads: of }: Key): boolean =>
+    !others.includes(row) && (of === undefined || threads.includes(of));
+  const configuration = { seconds, probeSeconds, warmUp, quick, ...(work && { work }) };
+  const origin = { benchmark: benchmark.name, configuration, machine, build: build() };
+  try {
+    return new Store(results, { file: record, origin, wanted });
+  } catch (error) {
+    if (error instanceof RecordError) program.error(`error: option '--record': ${error.message}`);
+    throw error;
+  }
+}
+
+function showProgress(...[table, what, count, of, left]: Parameters<Progress>): void {
+  note(`${table}: ${what}, run ${count} of ${of}${left === undefined ? '' : `, ${period(left)} left`}`);
 }
 
 await program.parseAsync();

@@ -75,10 +75,11 @@ export function nativeContention(
   seconds: number,
   probe: boolean,
   work?: Work,
+  stop?: AbortSignal,
 ): Promise<NativeRun> {
   const args = [workload, algorithm, '--threads', String(threads), '--seconds', String(seconds)];
   if (work !== undefined) args.push('--inside', String(work.inside), '--outside', String(work.outside));
-  return runJson(binary, probe ? [...args, '--probe'] : args, 60_000 + seconds * 2000);
+  return runJson(binary, probe ? [...args, '--probe'] : args, 60_000 + seconds * 2000, stop);
 }
 
 export async function nativePair(binary: string, algorithm: string, seconds: number): Promise<number> {

@@ -22,6 +22,8 @@ export interface Options {
   seconds: number;
   /** Milliseconds of the loop before the interval, for each thread that is new to the row. */
   warmUp: number;
+  /** The length of the intervals that take clocks and stamps. */
+  probeSeconds: number;
   runs: number;
   rows: Row[];
   /** The work, if it is not the benchmark's own. */
@@ -33,6 +35,8 @@ export interface Options {
   quick: boolean;
   json: string;
   svg: string;
+  /** The file of the record, if there is one. */
+  record?: string;
 }
 
 function readNumber(text: string, least: number, most: number, whole: boolean): number {
@@ -71,15 +75,25 @@ export const readMicroseconds = (text: string): number[] => readNumbers(text, MO
 
 export const readMilliseconds = (text: string): number[] => readNumbers(text, MOST_MICROSECONDS / 1000);
 
-/** Reads row names, separated by commas; returns each once, in the order of declaration. */
+/**
+ * Reads row names, separated by commas, in which `*` stands for any text; returns each row once, in the order of
+ * declaration.
+ */
 export function readRows(all: readonly Row[], text: string): Row[] {
-  const names = text.split(',').map((part) => part.trim());
-  const unknown = names.find((name) => !all.some((row) => row.name === name));
+  const patterns = text.split(',').map((part) => part.trim());
+  const matches = (pattern: string): ((row: Row) => boolean) => {
+    const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    const whole = new RegExp(`^${parts.join('.*')}$`);
+    return ({ name }) => whole.test(name);
+  };
+  const unknown = patterns.find((pattern) => !all.some(matches(pattern)));
   if (unknown !== undefined) {
     const allowed = all.map((row) => row.name).join(', ');
-    throw new InvalidArgumentError(`No row is called '${unknown}'. Allowed: ${allowed}.`);
+    throw new InvalidArgumentError(
+      `No row is called '${unknown}'. Allowed: ${allowed}; and patterns of them with * for any text.`,
+    );
   }
-  return all.filter((row) => names.includes(row.name));
+  return all.filter((row) => patterns.some((pattern) => matches(pattern)(row)));
 }
 
 /** Reads the path of a file, and checks before the benchmark runs that the file can be written. */

@@ -18,7 +18,8 @@ export function note(text: string): void {
   }
 }
 
-export function listRows(rows: readonly Row[]): void {
+/** Prints the rows; `remark` adds a remark on a row. */
+export function listRows(rows: readonly Row[], remark: (row: Row) => string = () => ''): void {
   const width = Math.max(...rows.map((row) => row.name.length));
-  for (const row of rows) console.log(`${row.name.padEnd(width)}  ${row.family}`);
+  for (const row of rows) console.log(`${row.name.padEnd(width)}  ${row.family}${remark(row)}`);
 }

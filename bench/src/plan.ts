@@ -1,13 +1,15 @@
 // Runs the benchmark. In each round every row runs once, so that drift of the machine (its clock, its other users)
-// affects all rows alike.
+// affects all rows alike, and a run that is stopped has every row, with fewer runs.
 
 import { fileURLToPath } from 'node:url';
 import { type NativeBinary, type NativeRun, nativeContention, nativePair } from './native.js';
 import type { Options } from './options.js';
 import { runJson } from './program.js';
-import { counted, type ReleaseTiming, type Results } from './results.js';
+import type { Lists, Store } from './record.js';
+import { counted, type Probe, type Run } from './results.js';
 import { BYPASS, TRACE_ROW, TRACED } from './rows/locks.js';
 import { CALLS_FLOOR, FLOOR, measuredAt, NATIVE_FLOOR, type Row, type Wakes } from './rows/row.js';
+import { type Kind, TimeLeft } from './time-left.js';
 import { Host } from './workers/client.js';
 
 const TIMER = fileURLToPath(new URL('./pairs/timer.js', import.meta.url));
@@ -15,28 +17,61 @@ const TIMER = fileURLToPath(new URL('./pairs/timer.js', import.meta.url));
 /** The name in the binary of its loop of two locked instructions. */
 const NATIVE_FLOOR_ALGORITHM = 'two-locked-instructions';
 
-/** Reports the next run. */
-export type Progress = (table: string, what: string, run: number, runs: number) => void;
+/** Reports the next run, and how many seconds it and the rest take if that is known. */
+export type Progress = (table: string, what: string, run: number, runs: number, left?: number) => void;
+
+/** What the tables of a run share. */
+export interface Course {
+  /** Where the measurements go. What it has already is not measured again. */
+  store: Store;
+  progress: Progress;
+  /** Once it is aborted, the run in progress ends without a result, and no other begins. */
+  stop: AbortSignal;
+}
+
+/** One run of a row. */
+interface Step {
+  row: Row;
+  of: number;
+  round: number;
+  probe: boolean;
+}
+
+/** Returns the runs in order: in each round all thread counts, and at each count all rows. */
+function stepsOf({ benchmark, threads, runs }: Options, rows: readonly Row[]): Step[] {
+  const rounds = Array.from({ length: runs }, (_, index) => index + 1);
+  return rounds.flatMap((round) =>
+    threads.flatMap((of) =>
+      rows
+        .filter(({ only }) => measuredAt(only, of, threads.at(-1)))
+        .flatMap((row) => {
+          const step = { row, of, round, probe: false };
+          const probed = round === 1 && !benchmark.crowdsOnly && !row.apart;
+          return probed ? [step, { ...step, probe: true }] : [step];
+        }),
+    ),
+  );
+}
 
 /** Measures contention: every row at every thread count. */
-export async function contention(
-  options: Options,
-  native: NativeBinary,
-  results: Results,
-  progress: Progress,
-): Promise<void> {
-  const { benchmark, threads, seconds, runs, work } = options;
+export async function contention(options: Options, native: NativeBinary, course: Course): Promise<void> {
+  const { benchmark, seconds, probeSeconds, work } = options;
   const { workload } = benchmark;
+  const { store, progress, stop } = course;
   const rows = options.rows.filter((row) => row.kind === 'script' || 'binary' in native);
-  const probeSeconds = options.quick ? seconds / 2 : seconds;
-  const at = (of: number): Row[] => rows.filter(({ only }) => measuredAt(only, of, threads.at(-1)));
-  const probed = (row: Row): boolean => !benchmark.crowdsOnly && !row.apart;
-  const all = threads.flatMap(at).reduce((sum, row) => sum + runs + (probed(row) ? 1 : 0), 0);
+  const steps = stepsOf(options, rows);
   const broken = new Set<string>();
+  const due = ({ row: { name: row }, of: threads, round, probe }: Step): boolean =>
+    !broken.has(row) && !store.has(probe ? 'probes' : 'runs', probe ? { row, threads } : { row, threads, round });
+  const kindOf = ({ row, of, probe }: Step): Kind => ({
+    script: row.kind === 'script',
+    threads: of,
+    seconds: probe ? probeSeconds : seconds,
+  });
+  const timeLeft = new TimeLeft(options.warmUp);
   let kept: Host | undefined;
-  let count = 0;
 
-  // In the short form one host does all runs; otherwise each run has its own.
+  // In the short form one host does all runs; otherwise each run has its own, which it shares with its probe.
   const host = (): Host => {
     kept ??= new Host();
     return kept;
@@ -45,11 +80,7 @@ export async function contention(
     kept?.close();
     kept = undefined;
   };
-  const measure = (
-    row: Row,
-    of: number,
-    probe: boolean,
-  ): Promise<NativeRun & { admissions?: number; wakes?: Wakes }> =>
+  const measure = ({ row, of, probe }: Step): Promise<NativeRun & { admissions?: number; wakes?: Wakes }> =>
     row.kind === 'script'
       ? host().run({
           benchmark: benchmark.name,
@@ -68,62 +99,64 @@ export async function contention(
           probe ? probeSeconds : seconds,
           probe,
           work,
+          stop,
         );
 
+  stop.addEventListener('abort', closeHost);
   try {
-    for (let round = 1; round <= runs; round++) {
-      for (const of of threads) {
-        for (const row of at(of)) {
-          if (broken.has(row.name)) continue;
-          const step = (): void => progress(workload, `${row.name}, ${counted(of)}`, ++count, all);
-          try {
-            step();
-            const run = await measure(row, of, false);
-            const { iterations, cpuSeconds } = run;
-            results.runs.push({
-              row: row.name,
-              threads: of,
-              round,
-              seconds: run.seconds,
-              cpuSeconds,
-              iterations,
-              parts: run.parts,
-              ...(run.wakes && { wakes: run.wakes }),
-            });
-            if (round === 1 && probed(row)) {
-              step();
-              const seen = await measure(row, of, true);
-              results.probes.push({
-                row: row.name,
-                threads: of,
-                longestWaitMs: seen.longestWaitMs ?? Number.NaN,
-                largestBypass: seen.largestBypass ?? Number.NaN,
-                bypasses: seen.bypasses ?? [],
-                ...(seen.admissions === undefined ? {} : { admissions: seen.admissions }),
-                ...(seen.outOfOrder === undefined ? {} : { outOfOrder: seen.outOfOrder }),
-              });
-            }
-            if (!options.quick) closeHost();
-          } catch (error) {
-            // A row that failed once would fail again, and waiting for it costs minutes.
-            broken.add(row.name);
-            results.skipped.push({
-              row: row.name,
-              at: `${counted(of)}, run ${round}`,
-              why: (error as Error).message,
-            });
-            closeHost();
-          }
-        }
+    for (const [index, step] of steps.entries()) {
+      if (stop.aborted) break;
+      if (!due(step)) continue;
+      const { row, of, round, probe } = step;
+      const left = timeLeft.of(steps.slice(index).filter(due).map(kindOf));
+      progress(workload, `${row.name}, ${counted(of)}`, index + 1, steps.length, left);
+      const start = performance.now();
+      try {
+        const run = await measure(step);
+        if (probe) store.add('probes', probeOf(row, of, run));
+        else store.add('runs', runOf(row, of, round, run));
+        timeLeft.took(kindOf(step), (performance.now() - start) / 1000);
+        const next = steps[index + 1];
+        if (!options.quick && !(next?.probe && next.row === row)) closeHost();
+      } catch (error) {
+        closeHost();
+        // The end of its process is no failure of the row then.
+        if (stop.aborted) break;
+        // A row that failed once would fail again, and waiting for it costs minutes.
+        broken.add(row.name);
+        store.results.skipped.push({
+          row: row.name,
+          at: `${counted(of)}, run ${round}`,
+          why: (error as Error).message,
+        });
       }
     }
   } finally {
+    stop.removeEventListener('abort', closeHost);
     closeHost();
   }
 }
 
+function runOf({ name: row }: Row, threads: number, round: number, run: NativeRun & { wakes?: Wakes }): Run {
+  const { seconds, cpuSeconds, iterations, parts, wakes } = run;
+  return { row, threads, round, seconds, cpuSeconds, iterations, parts, ...(wakes && { wakes }) };
+}
+
+function probeOf({ name: row }: Row, threads: number, seen: NativeRun & { admissions?: number }): Probe {
+  return {
+    row,
+    threads,
+    longestWaitMs: seen.longestWaitMs ?? Number.NaN,
+    largestBypass: seen.largestBypass ?? Number.NaN,
+    bypasses: seen.bypasses ?? [],
+    ...(seen.admissions === undefined ? {} : { admissions: seen.admissions }),
+    ...(seen.outOfOrder === undefined ? {} : { outOfOrder: seen.outOfOrder }),
+  };
+}
+
 /** Does one run with the most threads and a capacitor that logs the threads inside; it is drawn, not counted. */
-export async function trace(options: Options, results: Results, progress: Progress): Promise<void> {
+export async function trace(options: Options, { store: { results }, progress, stop }: Course): Promise<void> {
+  if (stop.aborted) return;
   const { benchmark, warmUp } = options;
   const threads = options.threads.at(-1) as number;
   const host = new Host();
@@ -145,12 +178,7 @@ export async function trace(options: Options, results: Results, progress: Progre
   }
 }
 
-export async function pairs(
-  options: Options,
-  native: NativeBinary,
-  results: Results,
-  progress: Progress,
-): Promise<void> {
+export async function pairs(options: Options, native: NativeBinary, course: Course): Promise<void> {
   const { benchmark, runs } = options;
   const seconds = Math.min(options.seconds / 2, 0.5);
   const script = (row: string) => scriptTiming(benchmark.name, 'pair', row, seconds);
@@ -162,12 +190,10 @@ export async function pairs(
   });
   for (const row of [FLOOR, CALLS_FLOOR]) timed.push({ row, time: () => script(row) });
   if (binary) timed.push({ row: NATIVE_FLOOR, time: () => nativePair(binary, NATIVE_FLOOR_ALGORITHM, seconds) });
-  await inTurn(runs, timed, results, 'pairs', progress, (row, round, nanoseconds) =>
-    results.pairs.push({ row, round, nanoseconds }),
-  );
+  await inTurn(runs, timed, 'pairs', course, 'pairs');
 }
 
-export async function asyncs(options: Options, results: Results, progress: Progress): Promise<void> {
+export async function asyncs(options: Options, course: Course): Promise<void> {
   const { benchmark } = options;
   const seconds = Math.min(options.seconds / 2, 0.5);
   for (const shape of ['uncontended', 'queued'] as const) {
@@ -175,48 +201,44 @@ export async function asyncs(options: Options, results: Results, progress: Progr
       row: name,
       time: () => scriptTiming(benchmark.name, shape, name, seconds),
     }));
-    await inTurn(options.runs, timed, results, `promises, ${shape}`, progress, (row, round, nanoseconds) =>
-      results.asyncs.push({ row, shape, round, nanoseconds }),
-    );
+    await inTurn(options.runs, timed, `promises, ${shape}`, course, 'asyncs', shape);
   }
 }
 
 /** Times release(64), and 64 times release(), of the rows that have both. */
-export async function releases(options: Options, results: Results, progress: Progress): Promise<void> {
+export async function releases(options: Options, course: Course): Promise<void> {
   const { benchmark } = options;
   const seconds = Math.min(options.seconds / 2, 0.5);
-  const found: ReleaseTiming[] = [];
-  results.releases = found;
   for (const shape of ['one step', 'loop'] as const) {
     const timed = options.rows
-
       .filter((row) => row.kind === 'script' && row.releasesMany)
       .map(({ name }) => ({ row: name, time: () => scriptTiming(benchmark.name, shape, name, seconds) }));
-    await inTurn(options.runs, timed, results, `release of 64, ${shape}`, progress, (row, round, nanoseconds) =>
-      found.push({ row, shape, round, nanoseconds }),
-    );
+    await inTurn(options.runs, timed, `release of 64, ${shape}`, course, 'releases', shape);
   }
 }
 
 async function inTurn(
   rounds: number,
   timed: { row: string; time: () => Promise<number> }[],
-  results: Results,
   table: string,
-  progress: Progress,
-  found: (row: string, round: number, nanoseconds: number) => void,
+  { store, progress, stop }: Course,
+  list: 'pairs' | 'asyncs' | 'releases',
+  shape?: string,
 ): Promise<void> {
   const broken = new Set<string>();
   let count = 0;
   for (let round = 1; round <= rounds; round++) {
     for (const { row, time } of timed) {
-      if (broken.has(row)) continue;
-      progress(table, row, ++count, rounds * timed.length);
+      count++;
+      const key = { row, round, ...(shape && { shape }) };
+      if (broken.has(row) || stop.aborted || store.has(list, key)) continue;
+      progress(table, row, count, rounds * timed.length);
       try {
-        found(row, round, await time());
+        store.add(list, { ...key, nanoseconds: await time() } as Lists[typeof list]);
       } catch (error) {
+        if (stop.aborted) return;
         broken.add(row);
-        results.skipped.push({ row, at: table, why: (error as Error).message });
+        store.results.skipped.push({ row, at: table, why: (error as Error).message });
       }
     }
   }

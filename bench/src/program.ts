@@ -2,20 +2,31 @@
 
 import { execFile } from 'node:child_process';
 
-export function runJson<T>(program: string, args: readonly string[], timeoutMs: number): Promise<T> {
+/** Once `signal` is aborted, the program is killed and the promise rejected. */
+export function runJson<T>(
+  program: string,
+  args: readonly string[],
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    execFile(program, args, { timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
-      if (error) {
-        const why = error.killed ? `did not end within ${timeoutMs / 1000} s` : firstLine(stderr) || error.message;
-        reject(new Error(why));
-        return;
-      }
-      try {
-        resolve(JSON.parse(stdout) as T);
-      } catch {
-        reject(new Error(`printed no JSON but: ${firstLine(stdout) || 'nothing'}`));
-      }
-    });
+    execFile(
+      program,
+      args,
+      { timeout: timeoutMs, killSignal: 'SIGKILL', ...(signal && { signal }) },
+      (error, stdout, stderr) => {
+        if (error) {
+          const why = error.killed ? `did not end within ${timeoutMs / 1000} s` : firstLine(stderr) || error.message;
+          reject(new Error(why));
+          return;
+        }
+        try {
+          resolve(JSON.parse(stdout) as T);
+        } catch {
+          reject(new Error(`printed no JSON but: ${firstLine(stdout) || 'nothing'}`));
+        }
+      },
+    );
   });
 }
 

@@ -88,6 +88,8 @@ export interface Cell {
   row: string;
   family: string;
   threads: number;
+  /** The number of runs that the figures are of. */
+  runs: number;
   /** Iterations of all threads together, per second. */
   throughput: Spread;
   /** The same for the slowest part of any interval; NaN without parts. */
@@ -122,6 +124,7 @@ export function cells(results: Results): Cell[] {
         row: name,
         family,
         threads,
+        runs: runs.length,
         throughput: spread(runs.map((run) => total(run.iterations) / run.seconds)),
         slowestPart: slowest(runs),
         fairness: spread(runs.map((run) => fairness(run.iterations))),

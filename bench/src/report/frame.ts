@@ -2,7 +2,7 @@
 
 import * as vega from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
-import { type Results, threadCounts } from '../results.js';
+import { cells, type Results, threadCounts } from '../results.js';
 
 const WHOLE_DECADE = 'abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6';
 const FONT = 'Helvetica, Arial, "DejaVu Sans", sans-serif';
@@ -50,10 +50,16 @@ export function frame(results: Results, heading: string, ...lines: string[]) {
 
 /** Says for a subtitle how often, for how long and when a run was measured. */
 export function measuredAs(results: Results): string {
-  const { seconds, runs } = results.options;
   const { work } = results;
   const steps = work ? `${work.inside} steps inside and ${work.outside} outside; ` : '';
-  return `${steps}median of ${runs} × ${seconds} s, bars from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`;
+  return `${steps}${medians(results)}, bars from minimum to maximum; ${String(results.environment.date).slice(0, 10)}`;
+}
+
+/** Says of how many runs the medians are: of fewer than were asked for, if the benchmark was interrupted. */
+export function medians(results: Results): string {
+  const runs = cells(results).map((cell) => cell.runs);
+  const [fewest, most] = [Math.min(...runs), Math.max(...runs)];
+  return `median of ${fewest === most ? most : `${fewest} to ${most}`} × ${results.options.seconds} s`;
 }
 
 /** Returns the axis of thread counts. */

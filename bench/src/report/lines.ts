@@ -10,6 +10,10 @@ import { frame, measuredAs, THROUGHPUT, threadsAxis } from './frame.js';
 const COLOURS: Record<string, string> = {
   Semaphore: '#c1121f',
   TwaSemaphore: '#f08c00',
+  'TwaSemaphore threshold 0': '#ffd43b',
+  'TwaSemaphore threshold 2': '#e8590c',
+  'TwaSemaphore threshold 4': '#a61e4d',
+  'TwaSemaphore conservative': '#6f4e37',
   TicketSemaphore: '#c99700',
   ChainSemaphore: '#d6336c',
   'ChainSemaphore all': '#e64980',

@@ -10,6 +10,9 @@ export const FORMS = {
   bare: ['baseline', '#c1121f'],
   wrapped: ['wrapped in a capacitor', '#0b5394'],
   fractional: ['fractional: 99 of 100 skip it', '#c026a8'],
+  contended: ['capacitor only under contention', '#2b8a3e'],
+  lanes: ['capacitor of 4 lanes', '#f08c00'],
+  semaphore: ['plain semaphore of 10', '#7048a8'],
   native: ['native counterpart', '#868e96'],
 } as const;
 

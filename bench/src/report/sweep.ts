@@ -3,7 +3,7 @@
 
 import type { TopLevelSpec } from 'vega-lite';
 import { cells, counted, type Results } from '../results.js';
-import { frame, THROUGHPUT } from './frame.js';
+import { frame, medians, THROUGHPUT } from './frame.js';
 
 const COLOURS = ['#c1121f', '#0b5394', '#2b8a3e', '#f08c00', '#7048a8', '#343a40', '#c026a8'];
 
@@ -49,7 +49,7 @@ export function sweep(results: Results): TopLevelSpec | undefined {
     ...frame(
       results,
       'MutexBench: the price of a bypass limit',
-      `median of ${results.options.runs} × ${results.options.seconds} s`,
+      medians(results),
       'numbers: the limit; ∞: the lock without a capacitor',
     ),
     data: { values },

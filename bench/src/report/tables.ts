@@ -28,6 +28,7 @@ function contentionTables(results: Results): string[] {
   return threadCounts(results).map((threads) => {
     const table = makeTable([
       'row',
+      '\nruns',
       'iterations\nper second',
       '\nmin–max',
       'slowest\ntenth',
@@ -40,9 +41,10 @@ function contentionTables(results: Results): string[] {
       'CPU\nseconds',
     ]);
     for (const cell of measured.filter((candidate) => candidate.threads === threads)) {
-      const { row, throughput, slowestPart, fairness, jain, cpuSeconds, probe } = cell;
+      const { row, runs, throughput, slowestPart, fairness, jain, cpuSeconds, probe } = cell;
       table.push([
         row,
+        runs,
         rate(throughput.median),
         `${rate(throughput.min)}–${rate(throughput.max)}`,
         rate(slowestPart),

@@ -24,6 +24,27 @@ export class SemaphoreAsLock implements LockLike {
   }
 }
 
+/** A lock that a thread takes only with a permit of a semaphore: fewer threads compete for it, and no bound holds. */
+class Guarded implements LockLike {
+  readonly #semaphore: SemaphoreLike;
+  readonly #inner: LockLike;
+
+  constructor(semaphore: SemaphoreLike, inner: LockLike) {
+    this.#semaphore = semaphore;
+    this.#inner = inner;
+  }
+
+  lock(): void {
+    this.#semaphore.acquire();
+    this.#inner.lock();
+  }
+
+  unlock(): void {
+    this.#inner.unlock();
+    this.#semaphore.release();
+  }
+}
+
 interface LockClass {
   new (): LockLike & { readonly handle: unknown; dispose(): void };
   from(handle: never): LockLike;
@@ -49,8 +70,24 @@ export const BYPASS = 10;
 /** The share of arrivals that go past the capacitor in the fractional form: the paper's 99 of 100. */
 const FRACTION = 0.99;
 
+/** The lanes of the capacitor in the form with lanes. */
+const LANES = 4;
+
+/** The forms in a capacitor: the ending of the row's name, and the options besides the limit. */
+const CAPACITORS = {
+  wrapped: ['capacitor', {}],
+  fractional: ['fractional', { fraction: FRACTION }],
+  contended: ['whenContended', { whenContended: true }],
+  lanes: ['lanes', { lanes: LANES }],
+} as const;
+
 /** Wraps a lock in a capacitor. */
-function composite(of: string, form: 'wrapped' | 'fractional', bypass: number, name: string): ScriptRow {
+function composite(
+  of: string,
+  form: keyof typeof CAPACITORS,
+  bypass = BYPASS,
+  name = `${of}+${CAPACITORS[form][0]}`,
+): ScriptRow {
   const load = async () => ({ Inner: await innerOf(of), ...(await algorithms()) });
   const row = library(
     name,
@@ -59,7 +96,7 @@ function composite(of: string, form: 'wrapped' | 'fractional', bypass: number, n
       return {
         make: () => {
           const inner = new Inner();
-          const lock = new CapacitorLock(inner, { bypass, fraction: form === 'wrapped' ? 0 : FRACTION });
+          const lock = new CapacitorLock(inner, { bypass, ...CAPACITORS[form][1] });
           const dispose = () => {
             lock.dispose();
             inner.dispose();
@@ -73,6 +110,32 @@ function composite(of: string, form: 'wrapped' | 'fractional', bypass: number, n
     false,
   );
   return { ...row, lock: { of, form, bypass } };
+}
+
+/** Wraps a lock in a plain semaphore of as many permits as the capacitors have, which the paper compares them with. */
+function guarded(of: string): ScriptRow<LockLike> {
+  return {
+    kind: 'script',
+    name: `${of}+semaphore`,
+    family: 'taketurns',
+    lock: { of, form: 'semaphore' },
+    share: async () => {
+      const { Semaphore } = await import('taketurns');
+      const semaphore = new Semaphore(BYPASS);
+      const inner = new (await innerOf(of))();
+      const dispose = () => {
+        semaphore.dispose();
+        inner.dispose();
+      };
+      return { shared: { semaphore: semaphore.handle, inner: inner.handle }, dispose };
+    },
+    join: async (shared) => {
+      const { Semaphore } = await import('taketurns');
+      const { semaphore, inner } = shared as Record<string, never>;
+      const lock = (await innerOf(of)).from(inner as never);
+      return { subject: new Guarded(Semaphore.from(semaphore as never), lock) };
+    },
+  };
 }
 
 function innerOf(name: string): Promise<LockClass> {
@@ -165,8 +228,8 @@ export const LOCKS: readonly Row[] = [
   ),
   ...Object.entries(INNER).flatMap(([name, load]) => [
     bare(library(name, load, (Lock) => new Lock(), TICKETED.includes(name))),
-    composite(name, 'wrapped', BYPASS, `${name}+capacitor`),
-    composite(name, 'fractional', BYPASS, `${name}+fractional`),
+    composite(name, 'wrapped'),
+    composite(name, 'fractional'),
   ]),
   bare({
     kind: 'script',
@@ -191,6 +254,20 @@ export const LOCKS: readonly Row[] = [
   counterpart('ClhLock', 'clh-futex'),
   counterpart('LifoLock', 'lifo-futex'),
   counterpart('ReciprocatingLock', 'reciprocating-futex'),
+];
+
+/** The rows of the usual run that `--paper` leaves out: they are in no figure of the paper, nor made of its locks. */
+const NOT_OF_THE_PAPER = ['Semaphore', 'sem_t', 'js-barging', 'multithreading'];
+
+/**
+ * The set of `--paper`: each lock bare and in every form that Dice's paper names. A row of this set alone is an entry
+ * here; no usual run has it, so that those do not take longer.
+ */
+export const PAPER_LOCKS: readonly Row[] = [
+  ...LOCKS.filter(({ name }) => !NOT_OF_THE_PAPER.includes(name)),
+  ...Object.keys(INNER).map((name) => composite(name, 'contended')),
+  composite('TtsLock', 'lanes'),
+  guarded('TtsLock'),
 ];
 
 export const ASYNC_LOCKS: readonly AsyncRow[] = [

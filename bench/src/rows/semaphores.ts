@@ -18,6 +18,37 @@ function semaphore(name: string, load: () => Promise<SemaphoreClass>, options?: 
   return counting({ ...row, releasesMany: true });
 }
 
+interface ConservativeSemaphore extends SemaphoreLike {
+  releaseConservative(): void;
+}
+
+/** A semaphore whose posts are those without the short-cut: SemaPostConservative. */
+class ConservativePosts implements SemaphoreLike {
+  readonly #semaphore: ConservativeSemaphore;
+
+  constructor(semaphore: ConservativeSemaphore) {
+    this.#semaphore = semaphore;
+  }
+
+  acquire(): void {
+    this.#semaphore.acquire();
+  }
+
+  release(): void {
+    this.#semaphore.releaseConservative();
+  }
+}
+
+/** Makes the row of a class, whose every post is conservative. */
+function conservative(name: string, load: () => Promise<SemaphoreClass>, options?: object): ScriptRow<SemaphoreLike> {
+  const { releasesMany: _, ...row } = semaphore(name, load, options);
+  const join = async (handle: unknown) => {
+    const { subject, ...joined } = await row.join(handle);
+    return { ...joined, subject: new ConservativePosts(subject as ConservativeSemaphore) };
+  };
+  return { ...row, join };
+}
+
 /** Makes a row of a class that counts collisions and futile wake-ups of its waiters. */
 function counting(row: ScriptRow<SemaphoreLike>): ScriptRow<SemaphoreLike> {
   const share = async () => ({ ...(await row.share()), wakes: () => wakesOf(Arena.default) });
@@ -42,6 +73,7 @@ function p0514(name: string, make: (module: typeof import('taketurns/p0514')) =>
 }
 
 const algorithms = () => import('taketurns/algorithms');
+const twa = async () => (await algorithms()).TwaSemaphore;
 
 export const SEMAPHORES: readonly Row[] = [
   semaphore('Semaphore', async () => (await import('taketurns')).Semaphore),
@@ -106,7 +138,7 @@ export const SEMAPHORES: readonly Row[] = [
       };
     },
   })),
-  semaphore('TwaSemaphore', async () => (await algorithms()).TwaSemaphore),
+  semaphore('TwaSemaphore', twa),
   semaphore('TicketSemaphore', async () => (await algorithms()).TicketSemaphore),
   semaphore('ChainSemaphore', async () => (await algorithms()).ChainSemaphore),
   semaphore('ChainSemaphore all', async () => (await algorithms()).ChainSemaphore, { wake: 'all' }),
@@ -153,6 +185,22 @@ export const SEMAPHORES: readonly Row[] = [
   native('ticket-futex'),
   native('sem_t'),
   native('std::counting_semaphore'),
+];
+
+/** The rows of the usual run that are measured with `--paper`, too. */
+const OF_THE_PAPER =
+  /^(Semaphore|TicketSemaphore|TwaSemaphore|(Chain|Channel|Location)Semaphore.*|twa-futex|ticket-futex|sem_t)$/;
+
+/**
+ * The set of `--paper`: what Dice and Kogan describe, each with its variants. A row of this set alone is an entry here;
+ * no usual run has it, so that those do not take longer. `TwaSemaphore` itself has a threshold of 1.
+ */
+export const PAPER_SEMAPHORES: readonly Row[] = [
+  ...SEMAPHORES.filter(({ name }) => OF_THE_PAPER.test(name)),
+  semaphore('TwaSemaphore threshold 0', twa, { threshold: 0 }),
+  semaphore('TwaSemaphore threshold 2', twa, { threshold: 2 }),
+  semaphore('TwaSemaphore threshold 4', twa, { threshold: 4 }),
+  conservative('TwaSemaphore conservative', twa),
 ];
 
 export const ASYNC_SEMAPHORES: readonly AsyncRow[] = [

@@ -1,0 +1,152 @@
+// The record of a long run: a file of JSON lines to which each finished measurement is appended, so that a run that is
+// stopped can go on.
+//
+//   {"record":"taketurns-bench-1","benchmark":...,"configuration":{...},"machine":{...},"build":"..."}    the origin
+//   {"runs":{...}}        an interval, as in the results (results.ts)
+//   {"probes":{...}}      the run that takes clocks and stamps
+//   {"pairs":{...}}, {"asyncs":{...}}, {"releases":{...}}    a timing on one thread
+//
+// The origin is the first line and says what a figure depends on. A file of another origin is refused: its figures are
+// not comparable. Rows, thread counts and the number of runs are not part of the origin. They say how much is measured,
+// so a later start with the same file may ask for more of them, or fewer.
+//
+// A line is written by one append after its measurement has ended. A program that is killed while it appends leaves a
+// line without its end, the last: the next start cuts it off, and measures that interval again.
+
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
+import type { AsyncTiming, Probe, ReleaseTiming, Results, Run, Timing } from './results.js';
+
+const FORMAT = 'taketurns-bench-1';
+
+/** What the figures of a record depend on. */
+export interface Origin {
+  benchmark: Results['benchmark'];
+  configuration: Readonly<Record<string, unknown>>;
+  machine: Readonly<Record<string, unknown>>;
+  /** A digest of the code that is measured and that measures. */
+  build: string;
+}
+
+/** The entries of each list. */
+export interface Lists {
+  runs: Run;
+  probes: Probe;
+  pairs: Timing;
+  asyncs: AsyncTiming;
+  releases: ReleaseTiming;
+}
+
+type List = keyof Lists;
+
+const LISTS: readonly List[] = ['runs', 'probes', 'pairs', 'asyncs', 'releases'];
+
+/** What distinguishes a measurement from the others of its list. */
+export type Key = Pick<Run, 'row'> & { threads?: number; round?: number; shape?: string };
+
+function keyOf(list: List, { row, threads, round, shape }: Key): string {
+  return JSON.stringify([list, row, threads, round, shape]);
+}
+
+/** A file that is no record, or a record of another origin. */
+export class RecordError extends Error {}
+
+/** The measurements of a run: in the results and, if there is a file, there too. */
+export class Store {
+  readonly results: Results;
+  readonly #file: string | undefined;
+  readonly #have = new Set<string>();
+
+  /**
+   * Reads the measurements that the file has already, or begins the file. Those that are not wanted, of rows and thread
+   * counts that this run does not have, stay in the file and out of the results.
+   * @throws {RecordError} if it is no record, or one of another origin; the file is not changed then.
+   */
+  constructor(results: Results, record?: { file: string; origin: Origin; wanted: (key: Key) => boolean }) {
+    this.results = results;
+    this.#file = record?.file;
+    if (record === undefined) return;
+    const { file, origin, wanted } = record;
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    const lines = whole.split('\n').slice(0, -1);
+    if (text !== '' && lines.length === 0) throw notRecord(file, 1);
+    lines.forEach((line, index) => {
+      const entry = parse(file, line, index + 1);
+      if (index === 0) checkOrigin(file, entry, origin);
+      else this.#read(file, entry, index + 1, wanted);
+    });
+    if (whole !== text) truncateSync(file, Buffer.byteLength(whole));
+    if (text === '') appendFileSync(file, `${JSON.stringify({ record: FORMAT, ...origin })}\n`);
+  }
+
+  has(list: List, key: Key): boolean {
+    return this.#have.has(keyOf(list, key));
+  }
+
+  add<L extends List>(list: L, entry: Lists[L]): void {
+    this.#keep(list, entry);
+    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify({ [list]: entry })}\n`);
+  }
+
+  #keep<L extends List>(list: L, entry: Lists[L]): void {
+    this.#have.add(keyOf(list, entry));
+    const kept = (this.results[list] ?? []) as Lists[L][];
+    kept.push(entry);
+    Object.assign(this.results, { [list]: kept });
+  }
+
+  #read(file: string, entry: Record<string, unknown>, line: number, wanted: (key: Key) => boolean): void {
+    const list = LISTS.find((name) => entry[name] !== undefined);
+    if (list === undefined) throw notRecord(file, line);
+    const found = entry[list] as Lists[List];
+    if (this.has(list, found)) {
+      throw new RecordError(
+        `${file}, line ${line}: this measurement is in the file twice, so two programs have written to it at the same ` +
+          'time. Allowed: a record that one program at a time has written, or a new file.',
+      );
+    }
+    if (wanted(found)) this.#keep(list, found);
+    else this.#have.add(keyOf(list, found));
+  }
+}
+
+function parse(file: string, line: string, number: number): Record<string, unknown> {
+  try {
+    const entry: unknown = JSON.parse(line);
+    if (typeof entry === 'object' && entry !== null) return entry as Record<string, unknown>;
+  } catch {}
+  throw notRecord(file, number);
+}
+
+function notRecord(file: string, line: number): RecordError {
+  return new RecordError(`${file}, line ${line}: it is no record of a benchmark. Allowed: a record, or a new file.`);
+}
+
+function checkOrigin(file: string, found: Record<string, unknown>, origin: Origin): void {
+  if (found.record !== FORMAT) throw notRecord(file, 1);
+  const { configuration, machine } = found as Partial<Origin>;
+  const differences = [
+    ...differ('benchmark', { name: found.benchmark }, { name: origin.benchmark }),
+    ...differ('configuration', configuration, origin.configuration),
+    ...differ('machine', machine, origin.machine),
+    ...differ('build', { digest: found.build }, { digest: origin.build }),
+  ];
+  if (differences.length === 0) return;
+  throw new RecordError(
+    `${file} is the record of another run: ${differences.join('; ')}. Allowed: a record of the same configuration, ` +
+      'machine and build, or a new file.',
+  );
+}
+
+/** Says in which words two parts of an origin differ. */
+function differ(
+  part: string,
+  theirs: Readonly<Record<string, unknown>> = {},
+  ours: Readonly<Record<string, unknown>>,
+): string[] {
+  const names = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])];
+  const text = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
+  return names
+    .filter((name) => text(theirs[name]) !== text(ours[name]))
+    .map((name) => `${part}: ${name} is ${text(theirs[name])} there, and ${text(ours[name])} here`);
+}
