@@ -89,6 +89,7 @@ describe('taketurns bench semaphores', () => {
     [['--seconds', 'x'], /--seconds.*'x'.*from 0.05/],
     [['--json', '/no/such/folder/x'], /--json.*folder that exists/],
     [['--rows', 'sem_t', '--no-native'], /--no-native.*no row/],
+    [['--quick', '--paper'], /--quick.*--paper.*exclude each other/],
     [['--pairs-only', '--no-pairs'], /--pairs-only.*nothing to measure/],
     [['--frobnicate'], /--frobnicate/],
   ])('refuses %j', (args, message) => {

@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { scriptRow } from '../src/benchmarks.js';
+import { BENCHMARKS, rowsOf, scriptRow, usualRows } from '../src/benchmarks.js';
 import { figures } from '../src/report/figures.js';
+import { FORMS } from '../src/report/panels.js';
 import { tables } from '../src/report/tables.js';
 import { targets } from '../src/report/targets.js';
 import type { Results } from '../src/results.js';
-import { LOCKS, withLimit } from '../src/rows/locks.js';
+import { BYPASS, LOCKS, PAPER_LOCKS, withLimit } from '../src/rows/locks.js';
+import type { Row } from '../src/rows/row.js';
 import type { LockLike } from '../src/rows/subjects.js';
 
 const PROGRAM = fileURLToPath(new URL('../bin/taketurns.js', import.meta.url));
@@ -22,8 +24,8 @@ function taketurns(...args: string[]) {
 }
 
 /** Row i does 1000 i iterations a second, and its threads do 1, 2, 3 ... shares of them. */
-function madeUp(): Results {
-  const rows = [...LOCKS, withLimit('TtsLock', 100, [16])];
+function madeUp(of: readonly Row[] = LOCKS): Results {
+  const rows = [...of, withLimit('TtsLock', 100, [16])];
   const at = [1, 16, 64];
   const measured = rows.flatMap((row, index) =>
     at.flatMap((threads) => (row.only?.includes(threads) === false ? [] : { row: row.name, index, threads })),
@@ -66,7 +68,11 @@ function madeUp(): Results {
 }
 
 describe('the rows of MutexBench', () => {
-  it.each(LOCKS.filter(({ kind }) => kind === 'script').map(({ name }) => name))('%s locks', async (name) => {
+  it.each(
+    rowsOf(BENCHMARKS.locks)
+      .filter(({ kind }) => kind === 'script')
+      .map(({ name }) => name),
+  )('%s locks', async (name) => {
     const row = scriptRow('locks', name);
     const { shared, dispose } = await row.share();
     const { subject } = await row.join(shared);
@@ -98,6 +104,41 @@ describe('the rows of MutexBench', () => {
       );
       expect(forms).toEqual(['bare', 'wrapped', 'fractional']);
     }
+  });
+});
+
+describe('the rows of --paper', () => {
+  const names = (rows: readonly { name: string }[]) => rows.map(({ name }) => name);
+
+  it('have every lock of the papers in every form', () => {
+    const all = names(PAPER_LOCKS);
+    for (const lock of ['TtsLock', 'TicketLock', 'TwaLock', 'McsLock', 'ClhLock', 'LifoLock', 'ReciprocatingLock']) {
+      for (const form of ['', '+capacitor', '+fractional', '+whenContended']) expect(all).toContain(`${lock}${form}`);
+    }
+    expect(all).toEqual(expect.arrayContaining(['TtsLock+lanes', 'TtsLock+semaphore', 'tts-futex', 'mcs-futex']));
+  });
+
+  it('are in no run that does not ask for them', () => {
+    const listed = spawnSync(process.execPath, [PROGRAM, 'bench', 'locks', '--list'], { encoding: 'utf8' });
+    const only = names(PAPER_LOCKS).filter((name) => !names(LOCKS).includes(name));
+    expect(only).toEqual(expect.arrayContaining(['TtsLock+whenContended', 'TtsLock+lanes', 'TtsLock+semaphore']));
+    for (const line of listed.stdout.trim().split('\n')) {
+      expect(line.includes('with --paper'), line).toBe(only.some((name) => line.startsWith(`${name} `)));
+    }
+    const usual = names(usualRows(BENCHMARKS.locks));
+    expect(only.filter((name) => usual.includes(name))).toEqual([]);
+  });
+
+  it('are drawn: throughput and fairness of each form in the panel of its lock', async () => {
+    const svg = (await figures(madeUp(PAPER_LOCKS))).get('') ?? '';
+    for (const form of Object.values(FORMS)) expect(svg).toContain(`>${form[0]}</text>`);
+    expect(svg).toContain('>Fairness</text>');
+  });
+
+  it('let as many threads past the plain semaphore as the capacitor has in a platoon', async () => {
+    const { shared } = await scriptRow('locks', 'TtsLock+semaphore').share();
+    const { Semaphore } = await import('taketurns');
+    expect(Semaphore.from((shared as { semaphore: never }).semaphore).available).toBe(BYPASS);
   });
 });
 

@@ -32,6 +32,16 @@ describe('options', () => {
     expect(() => readRows(SEMAPHORES, '')).toThrow('No row is called');
   });
 
+  it('reads patterns of row names', () => {
+    const names = (text: string) => readRows(SEMAPHORES, text).map(({ name }) => name);
+    expect(names('js-*')).toEqual(['js-ticket-notify-all', 'js-barging']);
+    expect(names('*_t,std::*')).toEqual(['sem_t', 'std::counting_semaphore']);
+    expect(names('*').length).toBe(SEMAPHORES.length);
+    // Only the asterisk stands for something else than itself.
+    expect(() => names('sem.t')).toThrow("No row is called 'sem.t'");
+    expect(() => names('js-*,nobody*')).toThrow("No row is called 'nobody*'");
+  });
+
   it('reads files that can be written', () => {
     const file = join(tmpdir(), 'taketurns-no-such-file.json');
     expect(readFile(file)).toBe(file);
