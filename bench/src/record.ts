@@ -106,7 +106,6 @@ export class Store {
       );
     }
     if (wanted(found)) this.#keep(list, found);
-    else this.#have.add(keyOf(list, found));
   }
 }
 
