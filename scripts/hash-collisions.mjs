@@ -3,14 +3,30 @@
  * measured. S semaphores have w waiters each. Their tickets start anywhere and then go up in step through a whole round
  * of the slots, since two semaphores that collide may then collide all the time. Prints, of 40 such starts, the share
  * of waiters that found another at their slot: median, least and most. Run it after a build.
+ *
+ *     node scripts/hash-collisions.mjs           every hash, at 2048 slots and at 64
+ *     node scripts/hash-collisions.mjs --sizes   the default hash, at 1 to 64 slots for each waiter
  */
 import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Semaphore } from '../dist/index.js';
 
 const NAMES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
 const STARTS = 40;
 const STEPS = 64;
-const FIRST_OBJECT = 2048;
-const OBJECT_SIZE = 128;
+/** The slots of an arena by default, and so few that waiters collide. */
+const SLOTS = [2048, 64];
+/** Semaphores and the waiters of each. */
+const CROWDS = [
+  [1, 64],
+  [8, 8],
+  [64, 1],
+  [64, 8],
+];
+
+/** The objects of the default arena lie in a row, from the first on. */
+const [FIRST_OBJECT, SECOND_OBJECT] = [new Semaphore(1), new Semaphore(1)].map(({ handle }) => handle.address);
+const OBJECT_SIZE = SECOND_OBJECT - FIRST_OBJECT;
 
 const { hash } = new WebAssembly.Instance(
   new WebAssembly.Module(readFileSync(new URL('../build/algorithms.wasm', import.meta.url))),
@@ -38,27 +54,47 @@ function collisions(kind, slots, semaphores, waiters, random) {
   return met / (STEPS * semaphores * waiters);
 }
 
-console.log(`| slots | semaphores x waiters | ${NAMES.join(' | ')} |`);
-console.log(`| ---: | ---: |${' --- |'.repeat(NAMES.length)}`);
-for (const slots of [2048, 64]) {
-  for (const [semaphores, waiters] of [
-    [1, 64],
-    [8, 8],
-    [64, 1],
-    [64, 8],
-  ]) {
-    const columns = NAMES.map((_, kind) => {
-      let seed = 12345;
-      const random = () => {
-        seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
-        return seed >>> 8;
-      };
-      const shares = Array.from({ length: STARTS }, () => collisions(kind, slots, semaphores, waiters, random)).sort(
-        (a, b) => a - b,
-      );
-      const [least, median, most] = [0, STARTS / 2, STARTS - 1].map((i) => shares[i].toFixed(3));
-      return `${median} (${least}–${most})`;
-    });
-    console.log(`| ${slots} | ${semaphores} x ${waiters} | ${columns.join(' | ')} |`);
+/** Returns the shares of all starts as text: the median, the least and the most. */
+function shares(kind, slots, semaphores, waiters) {
+  let seed = 12345;
+  const random = () => {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+    return seed >>> 8;
+  };
+  const found = Array.from({ length: STARTS }, () => collisions(kind, slots, semaphores, waiters, random)).sort(
+    (a, b) => a - b,
+  );
+  const [least, median, most] = [0, STARTS / 2, STARTS - 1].map((i) => found[i].toFixed(3));
+  return `${median} (${least}–${most})`;
+}
+
+function everyHash() {
+  console.log(`| slots | semaphores x waiters | ${NAMES.join(' | ')} |`);
+  console.log(`| ---: | ---: |${' --- |'.repeat(NAMES.length)}`);
+  for (const slots of SLOTS) {
+    for (const [semaphores, waiters] of CROWDS) {
+      const columns = NAMES.map((_, kind) => shares(kind, slots, semaphores, waiters));
+      console.log(`| ${slots} | ${semaphores} x ${waiters} | ${columns.join(' | ')} |`);
+    }
   }
 }
+
+/** Prints the shares of as many waiters on one semaphore, on some, and on one each, beside slots drawn at random. */
+function everySize() {
+  const most = 64;
+  const crowds = CROWDS.filter(([semaphores, waiters]) => semaphores * waiters === most);
+  const heads = crowds.map(([semaphores, waiters]) => `${semaphores} x ${waiters}`);
+  console.log(`| slots | slots for each waiter | at random | ${heads.join(' | ')} |`);
+  console.log(`| ---: | ---: | ---: |${' --- |'.repeat(crowds.length)}`);
+  for (let each = 1; each <= most; each *= 2) {
+    const slots = each * most;
+    // Of `most` waiters, those are not the first at their slot who come after the first of each slot that is taken.
+    const random = 1 - (slots / most) * (1 - (1 - 1 / slots) ** most);
+    const columns = crowds.map(([semaphores, waiters]) => shares(0, slots, semaphores, waiters));
+    console.log(`| ${slots} | ${each} | ${random.toFixed(3)} | ${columns.join(' | ')} |`);
+  }
+}
+
+const { values } = parseArgs({ options: { sizes: { type: 'boolean', default: false } } });
+if (values.sizes) everySize();
+else everyHash();

@@ -1,5 +1,7 @@
 /** Each hash keeps what core/algorithms/hashes.ts promises of it, in the compiled function itself. */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Arena } from 'taketurns';
 import { ChainSemaphore, ChannelSemaphore, LocationSemaphore, TwaSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
@@ -162,5 +164,17 @@ describe.each([TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore
     );
     expect(() => new Kind(1, { arena, hash: 1 as never })).toThrow(TypeError);
     expect(arena.stats().objects.used).toBe(0);
+  });
+});
+
+describe('docs/internals/hashes.md', () => {
+  const page = readFileSync(new URL('../../docs/internals/hashes.md', import.meta.url), 'utf8');
+  const script = fileURLToPath(new URL('../../scripts/hash-collisions.mjs', import.meta.url));
+
+  // The script counts, and draws its starts from a generator with a fixed seed: each run prints the same.
+  it.each([[[]], [['--sizes']]])('has the table that scripts/hash-collisions.mjs %j prints', (args) => {
+    const { stdout, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
+    expect(stdout.split('\n').length, stderr).toBeGreaterThan(8);
+    expect(page).toContain(stdout);
   });
 });
