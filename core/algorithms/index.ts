@@ -29,7 +29,6 @@ export {
   capacitorOwn,
   capacitorTryArrive,
 } from './capacitor';
-export { chainAcquire, chainDispose, chainRelease, chainReleaseConservative } from './chain-semaphore';
 export {
   addressSignal,
   addressSignalPolite,
@@ -39,12 +38,6 @@ export {
   chainOf,
   recovery,
 } from './chains';
-export {
-  channelAcquire,
-  channelDispose,
-  channelRelease,
-  channelReleaseConservative,
-} from './channel-semaphore';
 export { keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy } from './channels';
 export { clhLock, clhUnlock } from './clh-lock';
 export {
@@ -57,14 +50,22 @@ export {
 } from './event-count';
 export { hash } from './hashes';
 export { lifoLock, lifoTryLock, lifoUnlock } from './lifo-lock';
-export {
-  locationAcquire,
-  locationDispose,
-  locationRelease,
-  locationReleaseConservative,
-} from './location-semaphore';
 export { locationWaitAt, locationWakeAllAt } from './locations';
 export { mcsLock, mcsUnlock } from './mcs-lock';
+export {
+  acquire as chainAcquire,
+  acquire as channelAcquire,
+  acquire as locationAcquire,
+  dispose as chainDispose,
+  dispose as channelDispose,
+  dispose as locationDispose,
+  release as chainRelease,
+  release as channelRelease,
+  release as locationRelease,
+  releaseConservative as chainReleaseConservative,
+  releaseConservative as channelReleaseConservative,
+  releaseConservative as locationReleaseConservative,
+} from './near-and-far';
 export { neverPark, returnNodes } from './nodes';
 export { holds } from './ownership';
 export { arriveAt, closePlace, departFrom, placeOf, signalAt, sleepAt } from './places';

@@ -1,0 +1,146 @@
+/**
+ * The ticket semaphore over chains, channels and locations, whose waiters are near or far: Listings 3 to 5 of Dice and
+ * Kogan, Semaphores Augmented with a Waiting Array, with the LongTermThreshold of Listing 2, which those leave out.
+ *
+ *     ticket - grant    below 0        admitted
+ *                       0 to T - 1     near: polls grant, as often as its budget says; then waits on its chain until
+ *                                      grant > ticket
+ *                       T or more      far: waits on its chain until grant > ticket - T, and is near then
+ *
+ * T is O_THRESHOLD. With 0, the listings as printed, nobody is near, and each waiter waits until grant > ticket. The
+ * chain of a ticket is the same in both waits, by its hash. How a thread waits there until grant has passed a value,
+ * and how others wake it, is the only thing in which the three kinds differ (waitUntil, signal).
+ *
+ * A release moves grant from g to g + n. The tickets g to g + n - 1 become due, and g + T to g + T + n - 1 become near.
+ * It signals the chains of both rows, or rather of those of them that have been taken: the short-cut of Listing 2. The
+ * end of the first row belongs to the second row if n > T, since tickets that are far become due there.
+ *
+ * Why no waiter sleeps for ever:
+ *
+ *     waiter                                        release
+ *     W1  takes its ticket                          R1  moves grant
+ *     W2  stands on its chain (its element is on    R2  reads ticket: which tickets of the two rows are taken
+ *         the head, or it has read the sequence)    R3  signals (moves the sequence, then) detaches the chain
+ *     W3  looks whether grant has passed the value
+ *     W4  sleeps
+ *
+ * - The value of W3 is ticket - T for a far waiter, and ticket for a near one. grant passes the first in the release in
+ *   whose second row the ticket is, and the second in the release in whose first row it is, or in the second if n > T.
+ *   So each of the two waits ends by the release that signals its chain for it. Without the first row a waiter that is
+ *   near, polls in vain and goes to sleep would be woken by chance only.
+ * - W2 before W3, and R1 before R3: the waiter sees grant, or the release finds the waiter. This is so in each of the
+ *   two waits, since a waiter that has become near stands on the chain anew and looks anew. On a channel the sequence
+ *   stands for grant, so a release moves it whether a thread stands there or not.
+ * - W1 before W3, and R1 before R2: if the release reads that the ticket is not taken, the waiter sees grant.
+ * - The releasing thread neither polls nor sleeps, and a waiter that polls grant stands on no chain. (On a location its
+ *   element may stay, and nobody relies on that.) So nobody waits for a waiter to wake the one below it but while that
+ *   one runs.
+ *
+ * Dispose closes grant, which passes every value, and then signals every chain.
+ */
+import { chainMask } from '../memory/arena';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  GRANT,
+  KIND_CHANNEL_SEMAPHORE,
+  KIND_LOCATION_SEMAPHORE,
+  O_KIND,
+  O_SPIN,
+  O_THRESHOLD,
+  TICKET,
+} from '../memory/layout';
+import { closeObject } from '../memory/objects';
+import { chainSignal, chainWait } from './chain-semaphore';
+import { chainOf, satisfied } from './chains';
+import { channelWait } from './channel-semaphore';
+import { keySignal, keySignalPolite } from './channels';
+import { setLastTicket } from './core';
+import { chainSlotOf, mostChains } from './hashes';
+import { locationWaitUntil } from './location-semaphore';
+import { locationWakeAll, locationWakeAllPolite } from './locations';
+import { relax } from './relax';
+
+/** SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
+export function acquire(s: usize): i32 {
+  const ticket = atomic.add<i64>(s, 1, TICKET);
+  setLastTicket(ticket);
+  const grant = atomic.load<i64>(s, GRANT);
+  return grant > ticket ? ADMITTED : awaitTurn(s, ticket, grant);
+}
+
+/** The rest of SemaTake, for a ticket that is not admitted by `grant`, which was read after it was taken. */
+export function awaitTurn(s: usize, ticket: i64, grant: i64): i32 {
+  const near = ticket - thresholdOf(s);
+  let polls = atomic.load<i32>(s, O_SPIN);
+  if (near !== ticket) {
+    if (!satisfied(grant, near)) grant = waitUntil(s, ticket, near, polls);
+    while (polls !== 0 && !satisfied(grant, ticket)) {
+      polls = relax(polls);
+      grant = atomic.load<i64>(s, GRANT);
+    }
+  }
+  if (!satisfied(grant, ticket)) grant = waitUntil(s, ticket, ticket, polls);
+  return grant > ticket ? ADMITTED : ANSWER_CLOSED;
+}
+
+/** SemaPost for n permits. It only reads a chain on which nobody waits, but moves its sequence or its due posts. */
+export function release(s: usize, n: i32): void {
+  const grant = atomic.add<i64>(s, n, GRANT);
+  // This compares the old grant: with old + n the wake-up of the last waiters would be lost.
+  post(s, grant, n, atomic.load<i64>(s, TICKET) - grant);
+}
+
+/** The rest of SemaPost, which has moved grant by n from `grant`. `waiting`: how many tickets were taken from there on. */
+export function post(s: usize, grant: i64, n: i64, waiting: i64): void {
+  if (waiting <= 0) return;
+  const threshold = thresholdOf(s);
+  signalRow(s, grant, min(waiting, min(n, threshold)), grant + n);
+  signalRow(s, grant + threshold, min(waiting - threshold, n), grant + n);
+}
+
+/** SemaPostConservative: takes no short-cut, and exchanges the head of a chain whether a thread waits or not. */
+export function releaseConservative(s: usize): void {
+  const grant = atomic.add<i64>(s, 1, GRANT);
+  const threshold = thresholdOf(s);
+  if (threshold > 0) signal(s, chainSlotOf(s, grant), grant + 1, true);
+  signal(s, chainSlotOf(s, grant + threshold), grant + 1, false);
+}
+
+/** Disposes of the semaphore and signals every chain, so that each waiter looks at grant again. */
+export function dispose(s: usize): void {
+  if (!closeObject(s)) return;
+  const grant = atomic.load<i64>(s, GRANT);
+  for (let slot: u32 = 0; slot <= chainMask; slot++) signal(s, slot, grant, true);
+}
+
+function thresholdOf(s: usize): i64 {
+  return atomic.load<i32>(s, O_THRESHOLD) as i64;
+}
+
+/** Waits on the chain of the ticket until grant has passed `value` or is closed, and returns a grant that proves it. */
+function waitUntil(s: usize, ticket: i64, value: i64, polls: i32): i64 {
+  const slot = chainSlotOf(s, ticket);
+  const kind = atomic.load<i32>(s, O_KIND);
+  if (kind === KIND_CHANNEL_SEMAPHORE) return channelWait(s, chainOf(slot), value, polls);
+  if (kind === KIND_LOCATION_SEMAPHORE) return locationWaitUntil(s, chainOf(slot), value, polls);
+  return chainWait(s, slot, value, polls);
+}
+
+/** Signals the chains of so many tickets in a row. */
+function signalRow(s: usize, first: i64, count: i64, grant: i64): void {
+  const most = mostChains(s, count);
+  for (let i: i64 = 0; i < most; i++) signal(s, chainSlotOf(s, first + i), grant, true);
+}
+
+/** Wakes the waiters on a chain, after grant has come to this value. */
+function signal(s: usize, slot: u32, grant: i64, polite: bool): void {
+  const kind = atomic.load<i32>(s, O_KIND);
+  if (kind === KIND_CHANNEL_SEMAPHORE) {
+    if (polite) keySignalPolite(chainOf(slot));
+    else keySignal(chainOf(slot));
+  } else if (kind === KIND_LOCATION_SEMAPHORE) {
+    if (polite) locationWakeAllPolite(chainOf(slot));
+    else locationWakeAll(chainOf(slot));
+  } else chainSignal(s, slot, grant, polite);
+}
