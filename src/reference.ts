@@ -137,7 +137,7 @@ export function open<K extends Kind>(
     p?.max ?? LIMIT,
     p?.spin ?? 0,
     p?.threshold ?? 0,
-    Number(p?.robust ?? false),
+    p?.hash ?? Number(p?.robust ?? false),
   );
   if (answer > 0) return new Reference(attachment, answer);
   throw refusal(answer, `${what} ${JSON.stringify(name)}`, kind);
@@ -156,7 +156,9 @@ function refusal(answer: number, what: string, kind: Kind): Error {
     case ANSWER_WRONG_KIND:
       return new TypeError(`${what}: the object there is of another kind, not a ${kind}`);
     case ANSWER_MISMATCH:
-      return new RangeError(`${what}: it exists already, with other permits, another max, or robust where this is not`);
+      return new RangeError(
+        `${what}: it exists already, with other permits, max, hash or waiting, or robust where this is not`,
+      );
     case ANSWER_NOT_FOUND:
       return new Error(`${what}: nothing of that name exists; give the permits to create it`);
     default:

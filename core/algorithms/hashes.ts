@@ -22,7 +22,7 @@
  * Paired needs twice as many tickets. A release of many permits relies on that (mostTickets).
  */
 import { bucketMask, buckets, chainMask } from '../memory/arena';
-import { HASH_GRAY, HASH_MIXED, HASH_ORBIT, HASH_PAIRED, LINE, O_HASH } from '../memory/layout';
+import { HASH_GRAY, HASH_MIXED, HASH_ORBIT, HASH_PAIRED, HASHES, LINE, O_HASH } from '../memory/layout';
 import { MULTIPLIER, spread } from '../queue/waiting-array';
 
 /** The lines of a page of 4 KiB, less one. */
@@ -46,14 +46,18 @@ export function hash(kind: i32, semaphore: usize, ticket: i64, mask: u32): u32 {
   return (first + t * step) & mask;
 }
 
+function hashOf(s: usize): i32 {
+  return atomic.load<i32>(s, O_HASH) & HASHES;
+}
+
 /** Returns the bucket of a semaphore's ticket, by the semaphore's own hash. */
 export function bucketOf(s: usize, ticket: i64): usize {
-  return buckets + (hash(atomic.load<i32>(s, O_HASH), s, ticket, bucketMask) as usize) * LINE;
+  return buckets + (hash(hashOf(s), s, ticket, bucketMask) as usize) * LINE;
 }
 
 /** Returns the number of the chain of a semaphore's ticket, by the same hash. */
 export function chainSlotOf(s: usize, ticket: i64): u32 {
-  return hash(atomic.load<i32>(s, O_HASH), s, ticket, chainMask);
+  return hash(hashOf(s), s, ticket, chainMask);
 }
 
 /** Returns how many of `count` tickets in a row to look at: no more than it takes to meet every bucket. */
@@ -68,5 +72,5 @@ export function mostChains(s: usize, count: i64): i64 {
 
 function most(s: usize, count: i64, mask: u32): i64 {
   const slots = (mask as i64) + 1;
-  return min(count, atomic.load<i32>(s, O_HASH) === HASH_PAIRED ? 2 * slots : slots);
+  return min(count, hashOf(s) === HASH_PAIRED ? 2 * slots : slots);
 }

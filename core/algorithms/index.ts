@@ -79,7 +79,7 @@ export { retire } from './retiring';
 export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
 export { ticketAcquire, ticketAwait, ticketDispose, ticketPost, ticketRelease } from './ticket-semaphore';
 export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';
-export { twaLock, twaLockDispose, twaTryLock, twaUnlock } from './twa-lock';
+export { twaIsOnChains, twaLock, twaLockDispose, twaTryLock, twaUnlock } from './twa-lock';
 export {
   twaAcquire,
   twaAwait,

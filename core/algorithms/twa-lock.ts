@@ -3,16 +3,30 @@
  *
  * It is that semaphore with one permit (twa-semaphore.ts) and an owner. Exclusion and order are those of the semaphore.
  * The waiter next in line polls grant and the others wait in the array, so a hand-over disturbs two at most.
+ *
+ * Its waiters stand in buckets, or on chains as those of the semaphore in near-and-far.ts do: the mark ON_CHAINS beside
+ * the hash says so. Ticket and grant are the same in both, so only a thread that waits or wakes reads it.
  */
-import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../memory/layout';
+import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD, GRANT, O_HASH, ON_CHAINS } from '../memory/layout';
+import { lastTicket } from './core';
+import { awaitTurn, dispose, post } from './near-and-far';
 import { disown, holds, own } from './ownership';
 import { ticketTryLock } from './ticket-lock';
-import { twaDispose, twaGive, twaTake } from './twa-semaphore';
+import { grantBefore, twaAcquire, twaAwait, twaDispose, twaPost, twaRelease, waiters } from './twa-semaphore';
+
+/** Whether the waiters of the lock stand on chains, and each needs an element (borrowed.ts). */
+export function twaIsOnChains(s: usize): bool {
+  return (atomic.load<i32>(s, O_HASH) & ON_CHAINS) !== 0;
+}
+
+function awaitLock(s: usize): i32 {
+  return twaIsOnChains(s) ? awaitTurn(s, lastTicket(), atomic.load<i64>(s, GRANT)) : twaAwait(s);
+}
 
 /** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
 export function twaLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
-  const answer = twaTake(s);
+  const answer = twaAcquire(s) === ADMITTED ? ADMITTED : awaitLock(s);
   if (answer === ADMITTED) own(s);
   return answer;
 }
@@ -26,12 +40,16 @@ export function twaTryLock(s: usize): i32 {
 export function twaUnlock(s: usize): i32 {
   if (!holds(s)) return ANSWER_NOT_HELD;
   disown(s);
-  twaGive(s, 1);
+  if (twaRelease(s, 1) !== ADMITTED) {
+    if (twaIsOnChains(s)) post(s, grantBefore, 1, waiters);
+    else twaPost(s);
+  }
   return ADMITTED;
 }
 
 /** Disposes of the lock, and wakes its waiters. The calling thread then no longer holds it. */
 export function twaLockDispose(s: usize): void {
-  twaDispose(s);
+  if (twaIsOnChains(s)) dispose(s);
+  else twaDispose(s);
   if (holds(s)) disown(s);
 }

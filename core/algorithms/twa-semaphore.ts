@@ -35,9 +35,9 @@ import { bucketOf, mostTickets } from './hashes';
 import { relax } from './relax';
 
 /** twaRelease leaves these to twaPost: the old grant, the permits that it gave, and the number of waiters. */
-let grantBefore: i64 = 0;
+export let grantBefore: i64 = 0;
 let given: i64 = 0;
-let waiters: i64 = 0;
+export let waiters: i64 = 0;
 
 /** SemaTake up to its short-cut. Returns ADMITTED, or QUEUED: twaAwait must follow. Calls nothing and never blocks. */
 export function twaAcquire(s: usize): i32 {
@@ -113,11 +113,6 @@ export function twaRelease(s: usize, n: i32): i32 {
 /** The rest of SemaPost. */
 export function twaPost(s: usize): void {
   post(s, grantBefore, given, waiters);
-}
-
-/** Calls twaRelease, and twaPost if that must follow. */
-export function twaGive(s: usize, n: i32): void {
-  if (twaRelease(s, n) !== ADMITTED) twaPost(s);
 }
 
 /** SemaPostConservative: pokes the array each time. */

@@ -100,7 +100,7 @@ export const O_SPIN: usize = 24; // i32, polls before parking; -1: as many as pa
 export const O_THRESHOLD: usize = 28; // i32, LongTermThreshold, of an object of the algorithms
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: the permits that each thread holds are recorded
-export const O_HASH: usize = 36; // i32, one of HASH_* (of the algorithms' semaphores, which are never robust)
+export const O_HASH: usize = 36; // i32, one of HASH_*, and of a TwaLock ON_CHAINS (of the algorithms' semaphores, which are never robust)
 export const O_VARIANT: usize = 40; // i64, of an object of the algorithms: the next two words
 export const O_WAKE: usize = 40; // i32, of a ChainSemaphore: one of WAKE_*
 export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore: 1 if it waits by keyWaitLazy
@@ -330,6 +330,8 @@ export const HASH_PAIRED: i32 = 1;
 export const HASH_ORBIT: i32 = 2;
 export const HASH_GRAY: i32 = 3;
 export const HASH_MIXED: i32 = 4;
+export const HASHES: i32 = 7; // the bits of these
+export const ON_CHAINS: i32 = 8; // beside the hash of a TwaLock: its waiters stand on chains, not in buckets
 
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;

@@ -5,11 +5,11 @@ import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, makeWithChains } from './listing.js';
+import { ListingSemaphore, makeWithChains, type ThresholdOptions } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
 /** The options of a new `ChainSemaphore`. */
-export interface ChainSemaphoreOptions extends HashedOptions {
+export interface ChainSemaphoreOptions extends HashedOptions, ThresholdOptions {
   /**
    * How the waiters of a chain are woken. A chain has one waiter unless tickets collide. Default `'pass'`.
    *

@@ -5,11 +5,11 @@ import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, makeWithChains } from './listing.js';
+import { ListingSemaphore, makeWithChains, type ThresholdOptions } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
 /** The options of a new `ChannelSemaphore`. */
-export interface ChannelSemaphoreOptions extends HashedOptions {
+export interface ChannelSemaphoreOptions extends HashedOptions, ThresholdOptions {
   /** Whether waiters wait by `keyWaitLazy`, and so need not read the sequence of the channel first. Default false. */
   readonly lazy?: boolean;
 }

@@ -70,6 +70,7 @@ export interface Algorithms {
   ticketTryLock(address: number): number;
   ticketUnlock(address: number): number;
   ticketLockDispose(address: number): void;
+  twaIsOnChains(address: number): number;
   twaLock(address: number): number;
   twaTryLock(address: number): number;
   twaUnlock(address: number): number;

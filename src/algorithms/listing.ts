@@ -19,6 +19,15 @@ export interface ListingOptions extends PolicyOptions {
   readonly firstTicket?: bigint;
 }
 
+/** The option of a new semaphore of Listings 3 to 5. */
+export interface ThresholdOptions {
+  /**
+   * The LongTermThreshold, 0 to 2,147,483,647: waiters that are no further than this from their turn poll grant `spin`
+   * times and then wait as the others do. Default 0: as the listings are printed, no waiter polls grant.
+   */
+  readonly threshold?: number;
+}
+
 /** A shared object of one of the algorithms, as this thread sees it. */
 export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
   // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
@@ -34,14 +43,9 @@ export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
     this.at = reference.address;
   }
 
-  /** @internal Makes sure that the thread can wait on a chain before it has to. */
+  /** @internal */
   protected prepare(): void {
-    try {
-      prepare(this[reference].attachment);
-    } catch (error) {
-      this[closed]();
-      throw error;
-    }
+    prepareFor(this);
   }
 
   /** @internal */
@@ -75,6 +79,16 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
 /** Gives the thread a wait element, which threads need that wait on chains. */
 export function prepare(attachment: Attachment): void {
   if (!algorithmsOf(attachment).prepare()) throw arenaFull('waiter', 'waiters');
+}
+
+/** Makes sure that the thread can wait on a chain before it has to. Closes the library object if it cannot. */
+export function prepareFor(object: SharedObject<Kind>): void {
+  try {
+    prepare(object[reference].attachment);
+  } catch (error) {
+    object[closed]();
+    throw error;
+  }
 }
 
 /**

@@ -4,11 +4,11 @@ import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, makeWithChains } from './listing.js';
+import { ListingSemaphore, makeWithChains, type ThresholdOptions } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
 /** The options of a new `LocationSemaphore`. */
-export type LocationSemaphoreOptions = HashedOptions;
+export interface LocationSemaphoreOptions extends HashedOptions, ThresholdOptions {}
 /** A plain, structured-cloneable value to send to another thread, for `LocationSemaphore.from` there. */
 export type LocationSemaphoreHandle = Handle<'LocationSemaphore'>;
 

@@ -8,7 +8,7 @@ import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from
 import type { Kind } from '../runtime/kinds.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
-import { checkProperties, type Defaults, make, open } from './objects.js';
+import { checkProperties, make, open } from './objects.js';
 
 /** A lock, which one thread at a time can hold. A `CapacitorLock` wraps any object with these functions. */
 export interface Lock {
@@ -47,23 +47,14 @@ export interface LockFunctions {
 const DEFAULTS = { spin: 100 };
 
 /** Returns the shared object of a new lock, or of one that has been found. */
-export function lockObject(
-  kind: Kind,
-  options: LockOptions & { threshold?: number; firstTicket?: bigint } = {},
-  defaults: Defaults = DEFAULTS,
-): Reference {
+export function lockObject(kind: Kind, options: LockOptions & { firstTicket?: bigint } = {}): Reference {
   if (options instanceof Reference) return options;
-  return make(kind, checkProperties(kind, 1, options, defaults), options.arena);
+  return make(kind, checkProperties(kind, 1, options, DEFAULTS), options.arena);
 }
 
 /** Returns the shared object of a name. */
-export function openLock(
-  kind: Kind,
-  name: string,
-  options: LockOptions & { threshold?: number } = {},
-  defaults: Defaults = DEFAULTS,
-): Reference {
-  return open(kind, name, checkProperties(kind, 1, options, defaults), options.arena);
+export function openLock(kind: Kind, name: string, options: LockOptions = {}): Reference {
+  return open(kind, name, checkProperties(kind, 1, options, DEFAULTS), options.arena);
 }
 
 /** Returns the functions of a lock with a queue. Each waiter learns of `dispose` when the owner before it unlocks. */

@@ -1,12 +1,29 @@
 /** TwaLock is the public face of core/algorithms/twa-lock.ts. */
-import type { Handle } from '../reference.js';
-import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
-import { find } from './objects.js';
+
+import { checkChoice } from '../errors.js';
+import type { Properties } from '../options.js';
+import { type Handle, Reference } from '../reference.js';
+import { reference } from '../shared-object.js';
+import { algorithmsOf } from './compiled.js';
+import { type Hash, hashed } from './hash.js';
+import { makeWithChains, prepareFor } from './listing.js';
+import { type LockOptions, SharedLock } from './lock.js';
+import { checkProperties, find, make, open } from './objects.js';
 
 /** The options of a new `TwaLock`. */
 export interface TwaLockOptions extends LockOptions {
   /** The LongTermThreshold, 0 to 2,147,483,647, as in a `TwaSemaphore`. Default 1. */
   readonly threshold?: number;
+  /**
+   * What the waiters stand in that must wait. Default `'buckets'`.
+   *
+   * - `'buckets'`: each waits on the word of the bucket of its ticket, as in a `TwaSemaphore`.
+   * - `'chains'`: each waits on a word of its own in the chain of its ticket, as in a `ChainSemaphore` that wakes
+   *   `'all'`. A thread that uses the lock then takes one of the `waiters` of the arena, and keeps it until it ends.
+   */
+  readonly waiting?: 'buckets' | 'chains';
+  /** The hash of its tickets, which says which bucket or chain. Default `'multiplier'`. */
+  readonly hash?: Hash;
 }
 
 /** A plain, structured-cloneable value to send to another thread, for `TwaLock.from` there. */
@@ -14,33 +31,39 @@ export type TwaLockHandle = Handle<'TwaLock'>;
 
 const KIND = 'TwaLock';
 const DEFAULTS = { spin: 100, threshold: 1 };
+const WAYS = ['buckets', 'chains'] as const;
+/** ON_CHAINS of core/memory/layout.ts. */
+const ON_CHAINS = 8;
 
 /**
- * The ticket lock augmented with a waiting array: first come, first served. It spreads waiters over the buckets of the
- * arena. A waiter polls `spin` times (default 100) while far from its turn and again while near, and then parks on its
- * bucket.
+ * The ticket lock augmented with a waiting array: first come, first served. It spreads waiters over the buckets or the
+ * chains of the arena. A waiter polls `spin` times (default 100) while far from its turn and again while near, and then
+ * parks on its bucket or chain.
  *
- * Source: Dice and Kogan, TWA; the same as a TwaSemaphore with one permit. Here a waiter that has polled in vain parks.
+ * Source: Dice and Kogan, TWA; the same as a TwaSemaphore with one permit. That waiters may stand on chains is said
+ * with Listings 3 and 4 of their Semaphores Augmented with a Waiting Array. Here a waiter that has polled in vain parks.
  */
 export class TwaLock extends SharedLock<typeof KIND> {
   /**
    * @throws {RangeError | TypeError} for an option out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
-  constructor(options?: TwaLockOptions) {
-    super(KIND, lockObject(KIND, options, DEFAULTS), (a) => ({
+  constructor(options: TwaLockOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(options), (a) => ({
       lock: a.twaLock,
       tryLock: a.twaTryLock,
       unlock: a.twaUnlock,
       dispose: a.twaLockDispose,
     }));
+    const { attachment, address } = this[reference];
+    if (algorithmsOf(attachment).twaIsOnChains(address)) prepareFor(this);
   }
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a TwaLock.
    * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {ArenaFullError} if the arena has no room for another thread, another attachment or another waiter.
    */
   static from(handle: TwaLockHandle): TwaLock {
     return new TwaLock(find(KIND, handle));
@@ -49,10 +72,22 @@ export class TwaLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object or to a lock with another
+   * `hash` or `waiting`.
+   * @throws {ArenaFullError} if the arena has no room for another object, name, attachment or waiter.
    */
-  static open(name: string, options?: TwaLockOptions): TwaLock {
-    return new TwaLock(openLock(KIND, name, options, DEFAULTS));
+  static open(name: string, options: TwaLockOptions = {}): TwaLock {
+    return new TwaLock(open(KIND, name, properties(options), options.arena));
   }
+}
+
+function properties(options: TwaLockOptions): Properties {
+  const checked = hashed(KIND, checkProperties(KIND, 1, options, DEFAULTS), options);
+  const waiting = checkChoice(`${KIND}: waiting`, options.waiting ?? 'buckets', WAYS);
+  return waiting === 'chains' ? { ...checked, hash: (checked.hash ?? 0) | ON_CHAINS } : checked;
+}
+
+function made(options: TwaLockOptions): Reference {
+  const checked = properties(options);
+  return (options.waiting === 'chains' ? makeWithChains : make)(KIND, checked, options.arena);
 }

@@ -64,7 +64,7 @@ describe('open refuses', () => {
     ] as const) {
       expect(() => Semaphore.open('as it is', permits, { max })).toThrow(RangeError);
       expect(() => Semaphore.open('as it is', permits, { max })).toThrow(
-        'Semaphore.open: name "as it is": it exists already, with other permits, another max, or robust where this is not',
+        'Semaphore.open: name "as it is": it exists already, with other permits, max, hash or waiting, or robust where this is not',
       );
     }
     expect(() => Semaphore.open('as it is', 3)).toThrow(RangeError);

@@ -55,7 +55,7 @@ describe('a robust semaphore', () => {
       const semaphore = Semaphore.open(name, 2, { arena, robust: isRobust });
       expect(() => Semaphore.open(name, 2, { arena, robust: !isRobust })).toThrow(
         new RangeError(
-          `Semaphore.open: name "${name}": it exists already, with other permits, another max, or robust where this is not`,
+          `Semaphore.open: name "${name}": it exists already, with other permits, max, hash or waiting, or robust where this is not`,
         ),
       );
       expect(Semaphore.open(name, 2, { arena, robust: isRobust }).tryAcquire(2)).toBe(true);
