@@ -12,7 +12,7 @@ import { deaths } from './dying.js';
 import { eventCounts } from './event-counts.js';
 import { inspections } from './inspect.js';
 import { interrupted } from './interrupted.js';
-import { chainSemaphores, hashedSemaphores, listingSemaphores } from './listings.js';
+import { chainSemaphores, hashedSemaphores, listingSemaphores, thresholdSemaphores } from './listings.js';
 import { locks } from './locks.js';
 import { mutexes } from './mutex.js';
 import { names } from './names.js';
@@ -37,6 +37,7 @@ export const models: readonly Model[] = [
   ...tombstones,
   ...listingSemaphores,
   ...chainSemaphores,
+  ...thresholdSemaphores,
   ...hashedSemaphores,
   ...locks,
   ...eventCounts,

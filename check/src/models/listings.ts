@@ -105,6 +105,55 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[
 });
 
 /**
+ * The same semaphores with near and far waiters (core/algorithms/near-and-far.ts). With one permit or none and threshold
+ * 1, the first waiter is near and the others are far; with threshold 2, two are near.
+ */
+const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[] =>
+  [1, 2].flatMap((threshold): Line[] => {
+    const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
+      name: `${name} ${threshold}: ${text}`,
+      program,
+      permits: [1],
+      kind,
+      threshold,
+      ...variant,
+      ...more,
+    });
+    const conservative = { kind: `${kind} conservative` } as const;
+    return [
+      line('2x1', 'A R | A R'),
+      line('2x1 conservative', 'A R | A R', conservative),
+      line('2x1 polling', 'A R | A R', { spin: 2, first: WRAP }),
+      line('left waiting', 'A | A | V', { permits: [0], mayWait: true }),
+      line('left waiting, conservative', 'A | A | V', { ...conservative, permits: [0], mayWait: true }),
+      line('elements used before', 'A R E | A R', { aged: true }),
+      line('3x1', 'A R | A R | A R'),
+      line('3x1 conservative', 'A R | A R | A R', conservative),
+      line('3x1 2 buckets', 'A R | A R | A R', { buckets: 2 }),
+      line('3x1 wrap, polling', 'A R | A R | A R', { spin: 1, first: WRAP, buckets: 2 }),
+      line('2x2', 'A R A R | A R A R'),
+      line('2 wait twice', 'A A | A A | V2 V2', { permits: [0], long: true }),
+      line('posted', 'A | A | V V', { permits: [0], buckets: 2 }),
+      line('posted one by one', 'A | A | V | V', { permits: [0], long: true }),
+      line('release of 2', 'A | A | V2', { permits: [0] }),
+      line('release of 2, 2 buckets', 'A | A | V2', { permits: [0], buckets: 2 }),
+      line('release of 3', 'A | A | A | V3', {
+        permits: [0],
+        buckets: 2,
+        long: threshold === 1 || name === 'chain due',
+      }),
+      line('release of 1 and 2', 'A | A | A | V V2', { permits: [0], buckets: 2, long: true }),
+      line('dispose of waiters', 'A | A | D', { permits: [0] }),
+      line('dispose of waiters, 2 buckets', 'A | A | D', { permits: [0], buckets: 2 }),
+      line('dispose of 3 waiters', 'A | A | A | D', { permits: [0], buckets: 2, long: true }),
+      line('two semaphores, posted', "A | A' | V V'", { permits: [0, 0] }),
+      line('two semaphores, posted twice', "A A | A' A' | V2 V2'", { permits: [0, 0] }),
+      line('the end of threads', 'A R E | A R E | A R E', { buckets: 2 }),
+    ];
+  }),
+);
+
+/**
  * By each hash a waiter and a releasing thread come to the same bucket, and a release of many permits to all buckets.
  * Paired tickets need more tickets in a row for that. The listings above use the first HASH_* of core/memory/layout.ts.
  */
@@ -133,4 +182,5 @@ const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).
 
 export const listingSemaphores: readonly Model[] = listings.map(modelOf);
 export const chainSemaphores: readonly Model[] = chains.map(modelOf);
+export const thresholdSemaphores: readonly Model[] = thresholds.map(modelOf);
 export const hashedSemaphores: readonly Model[] = hashes.map(modelOf);

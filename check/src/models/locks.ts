@@ -64,6 +64,7 @@ const Q_END = constant('Q_END');
 const Q_LINK = constant('Q_LINK');
 /** The number of bits below the owner in the high half of E_REQUEST. */
 const OWNER_SHIFT = constant('OWNER_SHIFT') - 32;
+const ON_CHAINS = constant('ON_CHAINS');
 const THREAD_MASK = constant('THREAD_MASK');
 /** The mark of an empty segment in the arrivals of a ReciprocatingLock. */
 const EMPTY = 2;
@@ -77,6 +78,8 @@ interface Line {
   readonly program: string;
   readonly spin?: number;
   readonly threshold?: number;
+  /** Whether the waiters of a TwaLock stand on chains. */
+  readonly chains?: boolean;
   readonly buckets?: 1 | 2;
   readonly first?: bigint;
   readonly long?: boolean;
@@ -303,7 +306,7 @@ function checkFree(scene: Scene, kind: Kind): void {
   if (!free) throw new Violation('nobody holds the lock at the end, and it is not free');
 }
 
-/** Checks that every node is clean, and in the pool of one thread. */
+/** Checks that every node is clean, and in the pool of one thread, and no element for chains is lost. */
 function checkNodes(scene: Scene): void {
   const pooled = new Set<number>();
   const put = (node: number): void => {
@@ -316,6 +319,7 @@ function checkNodes(scene: Scene): void {
   for (let t = 0; t < scene.threads; t++) {
     const spare = scene.global(t, 'algorithms/nodes/spare');
     if (spare !== 0) put(spare);
+    pooled.add(scene.global(t, 'algorithms/borrowed/mine'));
     for (let n = scene.global(t, 'algorithms/nodes/more'); n !== 0; n = word(scene, n + Q_LINK)) put(n);
   }
   if (scene.get(0, HOLDER) !== 0) return;
@@ -336,14 +340,22 @@ function modelOf(line: Line): Model {
     symmetric: parts,
     arena: {
       buckets: line.buckets ?? 1,
-      elements: line.elements ?? (withNodes(kind) ? 2 * programs.length : 1),
+      elements: line.elements ?? (withNodes(kind) ? 2 * programs.length : line.chains ? programs.length : 1),
       objects: 1,
     },
     long: line.long ?? false,
     aged: line.aged ?? false,
     objects: (scene) => {
       const { number } = KINDS[kind];
-      const lock = scene.object(number, line.spin ?? 0, line.threshold ?? 0, 1, line.first);
+      const lock = scene.object(
+        number,
+        line.spin ?? 0,
+        line.threshold ?? 0,
+        1,
+        line.first,
+        line.chains ? ON_CHAINS : 0,
+      );
+      if (line.chains) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
       if (withNodes(kind) && line.warm !== false) {
         for (let t = 0; t < programs.length; t++)
           for (const what of ['Lock', 'Unlock']) scene.callNow(t, `${kind}${what}`, lock);
@@ -368,6 +380,9 @@ export const locks: readonly Model[] = (
     { kind: 'ticket', name: 'TicketLock' },
     { kind: 'twa', name: 'TwaLock 0', threshold: 0 },
     { kind: 'twa', name: 'TwaLock 1', threshold: 1 },
+    { kind: 'twa', name: 'TwaLock 0 on chains', threshold: 0, chains: true },
+    { kind: 'twa', name: 'TwaLock 1 on chains', threshold: 1, chains: true },
+    { kind: 'twa', name: 'TwaLock 2 on chains', threshold: 2, chains: true },
     { kind: 'mcs', name: 'McsLock' },
     { kind: 'clh', name: 'ClhLock' },
     { kind: 'lifo', name: 'LifoLock' },
@@ -376,7 +391,7 @@ export const locks: readonly Model[] = (
 ).flatMap(({ name, ...kind }): Model[] =>
   [
     { name: '3x2', program: 'L U L U | L U L U | L U L U', long: true },
-    ...(name === 'TwaLock 1' || name === 'LifoLock'
+    ...(name === 'TwaLock 1' || name.endsWith('chains') || name === 'LifoLock'
       ? []
       : [{ name: '4x1', program: 'L U | L U | L U | L U', long: true }]),
     { name: '2x1', program: 'L U | L U' },
