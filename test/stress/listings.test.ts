@@ -49,6 +49,25 @@ const kinds: [string, Make][] = [
   ['LocationSemaphore', (permits, options) => new LocationSemaphore(permits, options)],
 ];
 
+/** The semaphores of Listings 3 to 5 with a threshold of 1 or 2, and the heads of their chains. */
+const near: [string, Make, number, string][] = [1, 2].flatMap((threshold) =>
+  (
+    [
+      ['ChainSemaphore', ChainSemaphore, { wake: 'all' }, 'C_HEAD'],
+      ['ChainSemaphore', ChainSemaphore, { wake: 'pass' }, 'C_HEAD'],
+      ['ChainSemaphore', ChainSemaphore, { wake: 'due' }, 'C_DUE_HEAD'],
+      ['ChannelSemaphore', ChannelSemaphore, {}, 'C_CHANNEL_HEAD'],
+      ['ChannelSemaphore', ChannelSemaphore, { lazy: true }, 'C_CHANNEL_HEAD'],
+      ['LocationSemaphore', LocationSemaphore, {}, 'C_LOCATION_HEAD'],
+    ] as const
+  ).map(([name, Kind, variant, head]): [string, Make, number, string] => [
+    `${name} ${Object.keys(variant)} ${Object.values(variant)} with threshold ${threshold}`,
+    (permits, options) => new Kind(permits, { ...options, ...variant, threshold }),
+    threshold,
+    head,
+  ]),
+);
+
 const hashes: [string, Make][] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((hash) =>
   [TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore].map((Kind): [string, Make] => [
     `${Kind.name}, hash ${hash}`,
@@ -201,5 +220,45 @@ describe.each(kinds)('%s, with its queue observed', (_, make) => {
       await until(() => Atomics.load(log, 0) === i, `${i} are in`);
     }
     expect([...log.subarray(1)]).toEqual(Array.from({ length: CROWD }, (_, i) => i));
+  });
+});
+
+describe.each(near)('%s', (_, make, threshold, head) => {
+  it('admits in the order of tickets, parked and polling', async () => {
+    const arena = new Arena({ ...sizes, slots: 2, chains: 2 });
+    for (const spin of [0, 100]) {
+      const semaphore = make(1, { arena, spin });
+      await contest(crowd.slice(0, 5), { semaphore, permits: 1, ways, rounds: 60 });
+      await contest(crowd.slice(0, 5), { semaphore, permits: 1, ways, rounds: 60, giving: 'conservative' });
+    }
+  });
+
+  it.each(['release', 'releaseConservative'] as const)(
+    'a waiter that %s brings near leaves its chain',
+    async (post) => {
+      const arena = new Arena({ ...sizes, slots: 64, chains: 64 });
+      const memory = new Memory(arena);
+      const semaphore = make(0, { arena, policy: 'yield' });
+      const { handle } = semaphore;
+      const waits = crowd.slice(0, 5).map((member, i) => watch(member.run('enter', { handle }), i));
+      for (let left = 5; left >= 0; left--) {
+        const far = Math.max(left - threshold, 0);
+        await until(() => memory.chainWords(head).filter((e) => e !== 0).length === far, `${far} stand on chains`);
+        await until(() => waits.filter(({ state }) => state === 'pending').length === left, `${left} wait`);
+        if (left > 0) semaphore[post]();
+      }
+      // Each was woken once, when it came near, and then was on no chain to be woken from.
+      expect(arena.stats().futileWakes).toBe(0);
+    },
+  );
+
+  it('a release of many admits those that were near and those that were far', async () => {
+    const semaphore = make(0, { arena: new Arena(sizes), spin: 0 });
+    const { handle } = semaphore;
+    const memory = new Memory(Arena.from(handle.arena));
+    const waits = crowd.map((member, i) => watch(member.run('enter', { handle }), i));
+    await until(() => memory.long(handle.address + at('TICKET')) === BigInt(CROWD), 'all have a ticket');
+    semaphore.release(CROWD);
+    await until(() => waits.every(({ state }) => state !== 'pending'), 'all are in');
   });
 });

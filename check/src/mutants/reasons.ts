@@ -260,12 +260,45 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The waiter takes the others off the chain and wakes them, though its own gate is open. They look again, and its park returns at once.',
   ],
   [
-    /^algorithms\/(chain-semaphore\/chainAcquire|channel-semaphore\/channelAcquire|capacitor\/capacitorArriveInLanes): (rmw ticket, swapped|load grant( #1)?, zero)/,
+    /^algorithms\/capacitor\/capacitorArriveInLanes: (rmw ticket, swapped|load grant( #1)?, zero)/,
     'A request that is due at once misses its short-cut. The waiter looks at grant again before it sleeps.',
   ],
+  // --- near-and-far.ts, and the lock over it ---
   [
-    /^algorithms\/channel-semaphore\/channelAcquire: load grant #1, ones/,
-    'A request misses its short-cut too. The next look finds that the semaphore is closed.',
+    /^algorithms\/twa-lock\/twaIsOnChains: load/,
+    'All threads go by it, so the lock has the other one of two ways to wait. test/unit/locks.test.ts checks that each lock has its own.',
+  ],
+  [
+    /^algorithms\/twa-lock\/twaLock: (rmw ticket, swapped|load grant( #\d)?, (zero|ones))/,
+    'A request that is due at once misses its short-cut. It looks at grant again, on a chain or at a bucket, before it sleeps.',
+  ],
+  [
+    /^algorithms\/near-and-far\/(awaitTurn|post|releaseConservative): load threshold,/,
+    'Only who polls grant changes. A release signals the tickets that become due in any case: as its first row, or as its second, if the threshold seems to be 0. test/stress/listings.test.ts checks which waiters leave their chains, and that none is woken in vain.',
+  ],
+  [
+    /^algorithms\/near-and-far\/releaseConservative: rmw grant, swapped with load threshold/,
+    'The threshold of an object never changes.',
+  ],
+  [
+    /^algorithms\/near-and-far\/awaitTurn: load grant, zero/,
+    'A waiter that polls grant sees that it is due only when it has gone to its chain, and looks again there.',
+  ],
+  [
+    /^algorithms\/near-and-far\/dispose: load grant,/,
+    'The value is passed along the chains. One that proves nothing makes a waiter read grant itself, and one below 0 says what is so: the semaphore is closed.',
+  ],
+  [
+    /^algorithms\/near-and-far\/waitUntil: load bytes,/,
+    'It is O_LAZY. A waiter that takes itself for a lazy one, or does not, reads the sequence before grant all the same.',
+  ],
+  [
+    /^algorithms\/near-and-far\/waitUntil: (store (gate|end, counter|start), swapped with|load due head, zero)/,
+    'No other thread knows the element before the cmpxchg of due head, which fails if the head is not what the load said.',
+  ],
+  [
+    /^algorithms\/near-and-far\/waitUntil: load grant #3, ones/,
+    'The waiter on a chain of due waiters evaluates their conditions itself, though its own is not satisfied.',
   ],
   [/^algorithms\/[\w-]+\/\w+: load spin, (zero|ones)/, 'It only decides how long a waiter polls before it sleeps.'],
   // --- Only slower ---
