@@ -1,7 +1,7 @@
 /** The locks of the papers, in crowds of real threads. */
 import { Arena, type DisposedError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-import { LOCKS } from '../support/locks.js';
+import { LOCKS, ON_CHAINS } from '../support/locks.js';
 import { at, Memory } from '../support/memory.js';
 import { type Settling, watch } from '../support/settled.js';
 import { team, together } from '../support/team.js';
@@ -45,14 +45,14 @@ async function lineUp(
   return waits;
 }
 
-describe.each(LOCKS)('$kind, by each policy', ({ Class }) => {
+describe.each([...LOCKS, ON_CHAINS])('$kind, by each policy', ({ Class }) => {
   it.each(['spin', 'yield', 'park'] as const)('%s', async (policy) => {
     // A polling thread keeps others from running where there are few processors.
     await contest(new Class({ arena: new Arena(sizes), policy }), 2, policy === 'spin' ? 100 : 400);
   });
 });
 
-describe.each(LOCKS)('$kind', ({ Class, order }) => {
+describe.each([...LOCKS, ON_CHAINS])('$kind', ({ Class, order }) => {
   describe.each([0, 100])('polling %i times', (spin) => {
     it.each([2, 3, CROWD])('is held by one of %i threads at a time', async (threads) => {
       const lock = new Class({ arena: new Arena(sizes), spin });

@@ -24,3 +24,12 @@ export const LOCKS: readonly LockKind[] = [
   // While one thread holds it, one segment builds up.
   kind(ReciprocatingLock, 'last come'),
 ];
+
+/** A TwaLock whose waiters stand on chains. Other threads come to it by the handle of a TwaLock. */
+class ChainedTwaLock extends TwaLock {
+  constructor(options: ConstructorParameters<typeof TwaLock>[0] = {}) {
+    super({ ...options, waiting: 'chains' });
+  }
+}
+
+export const ON_CHAINS: LockKind = { ...kind(ChainedTwaLock, 'first come'), kind: 'TwaLock on chains' };

@@ -107,6 +107,12 @@ export class Memory {
     );
   }
 
+  /** Returns one word of each bucket, by its name in the layout. */
+  bucketWords(name: string): number[] {
+    const buckets = this.#lines - this.word(at('H_BUCKETS')) * at('LINE');
+    return Array.from({ length: this.word(at('H_BUCKETS')) }, (_, i) => this.word(buckets + i * at('LINE') + at(name)));
+  }
+
   /** The private overflow lines that have been given to buckets so far. */
   get usedLines(): number {
     return this.word(at('USED_LINES'));

@@ -185,9 +185,11 @@ describe('making a semaphore', () => {
   });
 
   it.each([-1, 2 ** 31, 0.5, Number.NaN, '1', 1n])('refuses a threshold of %s', (threshold) => {
-    expect(() => new TwaSemaphore(0, { threshold: threshold as never })).toThrow(
-      `TwaSemaphore: threshold must be an integer from 0 to ${MOST}, got `,
-    );
+    for (const Kind of [TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore]) {
+      expect(() => new Kind(0, { threshold: threshold as never })).toThrow(
+        `${Kind.name}: threshold must be an integer from 0 to ${MOST}, got `,
+      );
+    }
   });
 
   it('refuses a first ticket that is no valid ticket', () => {

@@ -20,6 +20,12 @@ const kinds = [
   ['ChannelSemaphore', ChannelSemaphore, {}],
   ['ChannelSemaphore, lazy', ChannelSemaphore, { lazy: true }],
   ['LocationSemaphore', LocationSemaphore, {}],
+  ['ChainSemaphore, all, threshold 1', ChainSemaphore, { wake: 'all', threshold: 1 }],
+  ['ChainSemaphore, pass, threshold 2', ChainSemaphore, { wake: 'pass', threshold: 2 }],
+  ['ChainSemaphore, due, threshold 1', ChainSemaphore, { wake: 'due', threshold: 1 }],
+  ['ChannelSemaphore, threshold 2 ** 31 - 1', ChannelSemaphore, { threshold: 2 ** 31 - 1 }],
+  ['ChannelSemaphore, lazy, threshold 1', ChannelSemaphore, { lazy: true, threshold: 1 }],
+  ['LocationSemaphore, threshold 2', LocationSemaphore, { threshold: 2 }],
 ] as const;
 
 describe.each(kinds)('%s', (_, Kind, options) => {

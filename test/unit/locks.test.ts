@@ -179,4 +179,66 @@ describe('TwaLock', () => {
       new RangeError('TwaLock: threshold must be an integer from 0 to 2147483647, got -1'),
     );
   });
+
+  it.each([
+    ['stacks', RangeError, '"stacks"'],
+    ['', RangeError, '""'],
+    [1, TypeError, '1'],
+  ])('has no waiters in %j', (waiting, Failure, shown) => {
+    for (const make of [
+      () => new TwaLock({ waiting: waiting as never }),
+      () => TwaLock.open('stacked', { waiting: waiting as never }),
+    ]) {
+      expect(make).toThrow(Failure);
+      expect(make).toThrow(`TwaLock: waiting must be "buckets" or "chains", got ${shown}`);
+    }
+  });
+
+  it('refuses a bad hash', () => {
+    expect(() => new TwaLock({ hash: 'grey' as never })).toThrow('TwaLock: hash must be "multiplier" or ');
+  });
+
+  describe.each(['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as const)('hash %s', (hash) => {
+    it.each(['buckets', 'chains'] as const)('its waiters stand in %s', async (waiting) => {
+      const arena = new Arena();
+      const memory = new Memory(arena);
+      const lock = new TwaLock({ arena, waiting, hash, spin: 0, threshold: 0 });
+      lock.lock();
+      const parked = member().run('pass-lock', { handle: lock.handle });
+      const standing = () =>
+        [memory.bucketWords('B_PARKED'), memory.chainWords('C_HEAD')].map((all) => all.filter((n) => n !== 0).length);
+      await until(() => standing().some((count) => count > 0), 'it waits');
+      expect(standing()).toEqual(waiting === 'buckets' ? [1, 0] : [0, 1]);
+      lock.unlock();
+      await parked;
+      expect(standing()).toEqual([0, 0]);
+      lock.dispose();
+    });
+  });
+
+  it('borrows an element for chains, and none for buckets', () => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    const lent = () => memory.elementsIn(at('BORROWED')).length;
+    const lock = new TwaLock({ arena, waiting: 'buckets' });
+    expect(lent()).toBe(0);
+    TwaLock.from(lock.handle);
+    expect(lent()).toBe(0);
+    TwaLock.from(new TwaLock({ arena, waiting: 'chains' }).handle);
+    expect(lent()).toBe(1);
+  });
+
+  it('open finds the lock of a name with the same waiting and hash only', () => {
+    const arena = new Arena();
+    const options = { arena, waiting: 'chains', hash: 'orbit' } as const;
+    const lock = TwaLock.open('by name', options);
+    expect(TwaLock.open('by name', options).handle).toEqual(lock.handle);
+    for (const other of [{ arena }, { ...options, hash: 'gray' }, { ...options, waiting: 'buckets' }] as const) {
+      expect(() => TwaLock.open('by name', other)).toThrow(
+        new RangeError(
+          'TwaLock.open: name "by name": it exists already, with other permits, max, hash or waiting, or robust where this is not',
+        ),
+      );
+    }
+  });
 });
