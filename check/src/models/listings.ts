@@ -148,7 +148,7 @@ const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): L
       line('dispose of 3 waiters', 'A | A | A | D', { permits: [0], buckets: 2, long: true }),
       line('two semaphores, posted', "A | A' | V V'", { permits: [0, 0] }),
       line('two semaphores, posted twice', "A A | A' A' | V2 V2'", { permits: [0, 0] }),
-      line('the end of threads', 'A R E | A R E | A R E', { buckets: 2 }),
+      line('the end of threads', 'A R E | A R E | A R E', { buckets: 2, long: threshold === 1 }),
     ];
   }),
 );
