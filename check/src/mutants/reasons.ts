@@ -248,7 +248,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The wait is one pause between polls (relax.ts): the thread yields or naps for a moment. NEVER is always 0.',
   ],
   [
-    /^algorithms\/[\w-]+\/\w+: rmw (futile wakes|collisions), dropped/,
+    /^algorithms\/[\w-]+\/\w+: rmw (futile wakes|collisions)( #\d)?, dropped/,
     'Only diagnostics read the count; test/unit/inspect.test.ts checks it.',
   ],
   [
