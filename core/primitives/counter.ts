@@ -1,33 +1,42 @@
 /**
- * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore. A taker wants 1 of
- * the value, and is through when it has it. A permit is handed on when a signal gives it to the queue.
+ * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore. A taker wants n of the
+ * value, all or nothing, and is through when it has them. A permit is handed on when it goes from the value to the
+ * queue.
  *
  *     value word    waiting << 32 | value          the queue (ticket, grant): permits that were handed on
- *                       │         └── a taker subtracts 1 while it is above 0, and is through
- *                       └── any other taker counts itself here, and acquires a permit of the queue
- *     signal n      value += n;  k = 0 for none, min(1, value, waiting) for one, min(value, waiting) for all;
- *                   value -= k, waiting -= k, all in one exchange;  then the queue is given k permits
+ *                       │         └── a taker subtracts n while it is n or more, and is through
+ *                       └── any other taker adds n here, and acquires n permits of the queue
+ *     signal n      value += n;  k = min(limit, value, waiting), the limit being 0 for none, and for one the most that
+ *                   a taker ever waited for;  value -= k, waiting -= k, all in one exchange;  the queue is given k
  *
  * Source: P0514R1, 32.10. There a signal of `none` may leave the value above 0 while threads sleep. The counters of a
  * Semaphore cannot express that, so the value is a word of its own. A signal acts as if the waiters that it unblocks
- * had taken the value in that instant. It wakes no waiter that could take nothing.
+ * had taken the value in that instant. The text wants "1 or count" taken (clause 12), and lets an implementation take
+ * them one by one. So may a taker here: what is handed on is put by for the first in the queue until it has all.
  *
- * Invariant: waiting + permits handed on and not acquired = takers that have counted themselves and are not through. So
- * each of them gets a permit of its own. The queue (queue/tickets.ts) loses no wake-up: it keeps a permit that comes
- * before the ticket. Without signals of `one` or `none`, nobody waits while value > 0, so newcomers overtake nobody.
+ * Invariant: waiting + permits handed on and not acquired = what takers that have counted themselves still want. So the
+ * queue gets all that they want. It (queue/tickets.ts) loses no wake-up, keeps a permit that comes before the ticket,
+ * and serves in order, so a taker of many at its head is not starved by lighter ones. A taker that must wait hands on
+ * what is there at once. So without signals of `one` or `none` nobody waits while value > 0, and newcomers overtake
+ * nobody.
  *
- * Cancelling: a taker that can subtract itself from `waiting` holds nothing. If `waiting` is 0, each counted taker has
- * been handed a permit, and so has the one that cancels. But it has left its place in the queue, and a later taker may
- * take that permit and be counted in its place. So it does not wait there: it tries in turn to subtract itself and to
- * acquire, until one succeeds.
+ * Cancelling: a taker subtracts from `waiting` what it can of its n. If less than n is left there, then all the rest of
+ * what anybody wants has been handed on, and so has the rest of its own. But it has left its place in the queue, and a
+ * later taker may get those permits, and be counted in its place. So it does not wait there: it tries in turn to
+ * subtract, and to acquire one. One of the two succeeds as soon as signals that have handed on have come to the queue,
+ * whoever stands there: permits are short in the queue only if somebody is counted in `waiting`. If in the end it holds
+ * all n, it is through. Otherwise it gives back what it holds (GIVE_BACK). That may carry the value past the maximum,
+ * where signals have raised it meanwhile.
  *
- * Closing leaves `waiting` as it is. By the same rule, takers that find the queue closed learn how many of them had
- * been handed a permit before. Those are through.
+ * Closing leaves `waiting` as it is. Takers that find the queue closed subtract in the same way. A taker that can
+ * subtract nothing, and has not before, has been handed all that it wants, and is through. If only a part can be
+ * subtracted, the taker is not through, and the rest is lost with the object.
  *
- * Dying: a request that is cancelled in the name of a dead thread subtracts 1 from `waiting`, whatever its value. If
- * that gives -1, the queue has a permit that no taker is counted for. The next taker that counts itself gets it, and
- * tryCountDown does not find it. A thread that dies after it has counted itself and before it takes a ticket leaves
- * `waiting` 1 too high; after one more signal the queue has such a permit, too.
+ * Dying: a request that is cancelled in the name of a dead thread subtracts its tickets, which are as many as it wants,
+ * from `waiting`, whatever its value. If that gives less than 0, the queue has permits that no taker is counted for.
+ * The next taker that counts itself gets them, and tryCountDown does not find them. A thread that dies after it has
+ * counted itself and before it takes tickets leaves `waiting` too high; after more signals the queue has such permits,
+ * too.
  *
  * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */

@@ -17,6 +17,7 @@ import { GOT, LOCAL, PHASE } from '../scene/words.js';
 const O_COUNTER = constant('O_COUNTER');
 export const NOTIFY = { S: constant('NOTIFY_ALL'), O: constant('NOTIFY_ONE'), N: constant('NOTIFY_NONE') };
 const GIVE_BACK = constant('GIVE_BACK');
+const OVER_MAX = constant('ANSWER_OVER_MAX');
 
 /** The word in which a thread counts. Each constant is the bit at which a count begins. */
 const TALLY = GOT + 1;
@@ -381,7 +382,7 @@ function hands(scene: Scene, t: number): boolean {
   return handed > 0;
 }
 
-export function signal(permits: number, notify: number, ifTaken = false): Op {
+export function signal(permits: number, notify: number, ifTaken = false, mayBeTooMany = false): Op {
   return {
     text: `signal(${permits}, ${notify})`,
     next(scene, t) {
@@ -393,6 +394,10 @@ export function signal(permits: number, notify: number, ifTaken = false): Op {
         return false;
       }
       if (phase === 1) {
+        if (mayBeTooMany && scene.result(t) === OVER_MAX) {
+          count(scene, t, SIGNALLED, -permits);
+          return true;
+        }
         if (!hands(scene, t)) return true;
         scene.set(t, PHASE, 2);
       }
@@ -407,6 +412,6 @@ export const signalTooMany = (count: number): Op =>
     'countUp',
     (scene) => [scene.semaphores[0] as number, count, 0],
     (answer, _, t) => {
-      if (answer !== constant('ANSWER_OVER_MAX')) throw new Violation(`thread ${t}'s signal is answered ${answer}`);
+      if (answer !== OVER_MAX) throw new Violation(`thread ${t}'s signal is answered ${answer}`);
     },
   );

@@ -5,7 +5,7 @@
  *     S signal      O signal(one)    N signal(none)              R signal if the thread has taken something
  *     W2 wait(2), and so on          S2 signal(2), S0 signal(0)  M2 signal(2), which is too many
  *     w waitAsync   f tryWaitForAsync, whose time may be over in every sleep of the event loop    x it is over now
- *     X reap threads that die
+ *     T signal(none), if that is not too many                    X reap threads that die
  *     d the event loop, until no promise waits
  *     u the same, and each promise that takes something signals   q the same, and it disposes
  *
@@ -43,7 +43,7 @@ import {
 import { partsOf } from './program.js';
 
 function op(text: string, initial: number, width: number): Op[] {
-  const [, letter, digits] = /^([WFYDSONRXMwfxduq])(\d*)$/.exec(text) ?? [];
+  const [, letter, digits] = /^([WFYDSONTRXMwfxduq])(\d*)$/.exec(text) ?? [];
   const count = digits ? Number(digits) : 1;
   switch (letter) {
     case 'W':
@@ -56,6 +56,8 @@ function op(text: string, initial: number, width: number): Op[] {
     case 'O':
     case 'N':
       return [signal(count, NOTIFY[letter])];
+    case 'T':
+      return [signal(count, NOTIFY.N, false, true)];
     case 'R':
       return [signal(count, NOTIFY.S, true)];
     case 'M':
@@ -235,7 +237,7 @@ const several: readonly Line[] = [
   { name: '2, and 1 is there', program: 'W2 | S', initial: 1, least: 2 },
   { name: '2, and 1 is there, and one behind', program: 'W2 | W | S2', initial: 1, least: 3 },
   { name: '2, and 1 is there, which others want', program: 'W2 S2 | W S | Y R', initial: 1, mayWait: true },
-  { name: '2 beside none, and a value for one before', program: 'W | N W2', mayWait: true, least: 1 },
+  { name: '2 beside none, and a value for one before', program: 'W | N W2', mayWait: true },
   { name: 'a lock of 2, one takes both', program: 'W2 S2 | W S | W S', initial: 2 },
   { name: 'a lock of 2, two take both', program: 'W2 S2 W2 S2 | W2 S2', initial: 2, max: 2 },
   { name: '2, a signal of none, and one of nothing', program: 'W2 | N2 S0', least: 2 },
@@ -254,8 +256,8 @@ const several: readonly Line[] = [
   { name: '2 timed, of 1', program: 'F2 | S' },
   { name: '2 timed, and one behind', program: 'F2 | W | S', mayWait: true },
   { name: '2 timed, and one behind gets it', program: 'F2 | W | S S0', mayWait: true },
-  { name: '2 timed behind one', program: 'W | F2 | S S', least: 1 },
-  { name: '2 timed, and one timed', program: 'F2 | F | S S' },
+  { name: '2 timed behind one', program: 'W | F2 | S S', least: 1, mayWait: true },
+  { name: '2 timed, and one timed', program: 'F2 | F | S S', long: true },
   { name: '2 timed, twice, of 1', program: 'F2 | F2 | S' },
   { name: '2 timed, twice, of 3', program: 'F2 | F2 | S3', long: true },
   { name: '3 timed, of 1 and 1', program: 'F3 | S S' },
@@ -263,14 +265,14 @@ const several: readonly Line[] = [
   { name: '2 behind one timed', program: 'F | W2 | S2', least: 1, mayWait: true },
   { name: '2 timed, and 2 behind', program: 'F2 | W2 | S2', least: 0, mayWait: true },
   // What a taker gives back may pass the maximum, which signals have reached meanwhile.
-  { name: '2 timed, the value is full', program: 'F2 | S N2', max: 2 },
-  { name: '2 timed, the value is full, and then too many', program: 'F2 | S N2 S0', max: 2 },
+  { name: '2 timed, the value is full', program: 'F2 | S T2', max: 2 },
+  { name: '2 timed, the value is full, and then too many', program: 'F2 | S T2 S0', max: 2 },
   { name: '2 timed, by one', program: 'F2 | O O' },
   { name: '2 timed, and 1 is there', program: 'F2 | S', initial: 1 },
   { name: '2 timed, and 1 is there, which another wants', program: 'F2 | W', initial: 1, least: 1 },
   { name: '2, dispose', program: 'W2 R2 | W R | D', initial: 2 },
   { name: '2, dispose of some that wait', program: 'W2 | W | D' },
-  { name: '2, signal, then dispose', program: 'W2 | S2 D', least: 2 },
+  { name: '2, signal, then dispose', program: 'W2 | S2 D' },
   { name: '2 and 2, signal of one, then dispose', program: 'W2 | W2 | S2 D' },
   { name: '2 and 1, signal of 1, then dispose', program: 'W2 | W | S D' },
   { name: '2 and 1, signal of 2, then dispose', program: 'W2 | W | S2 D' },
@@ -293,16 +295,30 @@ const several: readonly Line[] = [
   { name: 'promises, 2 timed, of 1', program: 'f2 d | S' },
   { name: 'promises, 2 timed, over at once', program: 'f2 x d | S S' },
   { name: 'promises, 2 timed, and a thread', program: 'f2 d | W | S', mayWait: true },
-  { name: 'promises, 2 timed, and a thread timed', program: 'f2 d | F | S S' },
+  { name: 'promises, 2 timed, and a thread timed', program: 'f2 d | F | S S', long: true },
   { name: 'promises, 2 timed of one, of 3', program: 'f2 f2 d | S3' },
   { name: 'promises, 2 timed of two, of 3', program: 'f2 d | f2 d | S3', long: true },
   { name: 'promises, 2 timed, no room', program: 'f2 d | S', elements: 2 },
   { name: 'promises, 2, dispose', program: 'w2 d | W | D' },
-  { name: 'promises, 2, signal, then dispose', program: 'w2 d | S2 D', least: 2 },
+  { name: 'promises, 2, signal, then dispose', program: 'w2 d | S2 D' },
   { name: 'promises, 2 and 2, signal of 2, then dispose', program: 'w2 w2 d | S2 D' },
   { name: 'promises, 2 timed, signals, then dispose', program: 'f2 d | S S D' },
-  { name: 'promises, 2, killed asleep', program: 'w2 w2 d | S | X', deaths: 1, mortal: [0], asleep: [0] },
-  { name: 'promises, 2, killed asleep, of 3', program: 'w2 w2 d | S3 | X', deaths: 1, mortal: [0], asleep: [0] },
+  {
+    name: 'promises, 2, killed asleep',
+    program: 'w2 w2 d | S | X',
+    deaths: 1,
+    mortal: [0],
+    asleep: [0],
+    mayWait: true,
+  },
+  {
+    name: 'promises, 2, killed asleep, of 3',
+    program: 'w2 w2 d | S3 | X',
+    deaths: 1,
+    mortal: [0],
+    asleep: [0],
+    mayWait: true,
+  },
 ].map(({ name, ...line }) => ({ ...line, name: `several, ${name}` }));
 
 const promises: readonly Line[] = [
