@@ -345,6 +345,19 @@ describe('12: 1 or count, all or nothing', () => {
     expect(new Memory(arenaOf(semaphore)).standing).toEqual([]);
   });
 
+  it('what is given back may pass the max, which signals have reached meanwhile', async () => {
+    const { max } = CountingSemaphore;
+    const semaphore = new CountingSemaphore();
+    const wait = semaphore.tryWaitForAsync(20, 3);
+    semaphore.signal();
+    semaphore.signal(max, Notify.none);
+    expect(await wait).toBe(false);
+    expect(semaphore.value).toBe(max + 1);
+    semaphore.signal(0);
+    expect(() => semaphore.signal()).toThrow(/it is 2147483648. Nothing was signalled/);
+    expect([semaphore.tryWait(max), semaphore.value]).toEqual([true, 1]);
+  });
+
   it('what is no count is refused by its name, and nothing has changed', async () => {
     const semaphore = new CountingSemaphore(9);
     const binary = new BinarySemaphore(1);
