@@ -248,6 +248,7 @@ const several: readonly Line[] = [
   { name: '2, by one of 1 and 1', program: 'W2 | O O', least: 2 },
   { name: '2 and 2, by one of 4', program: 'W2 | W2 | O4', mayWait: true, least: 2 },
   { name: '2 and 1, by one of 2, twice', program: 'W2 | W | O2 O1', mayWait: true, least: 1 },
+  { name: '3 and 2, by one of 5', program: 'W3 | W2 | O5', mayWait: true, least: 2 },
   { name: 'nothing is signalled to one', program: 'W | W | N2 O0 S0', least: 2 },
   { name: 'try 2', program: 'Y2 R2 | Y R | S', initial: 1 },
   { name: 'too many while 2 are there', program: 'M2 S M W2 S2', initial: 1, max: 2 },
