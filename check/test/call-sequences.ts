@@ -529,7 +529,8 @@ export class Sequence {
   /** Calls the counter of a semaphore of P0514. */
   #counter(t: number, s: number): Outcome | 'stuck' {
     const count = this.#from(['countDown', 'tryCountDown', 'countUp', 'counted', 'cancelWaiting', 'closeCounter']);
-    return this.#call(t, count, count === 'countUp' ? [s, this.#from(counts), this.#draw(3)] : [s]);
+    const args = { countUp: [this.#from(counts), this.#draw(4)], counted: [], closeCounter: [] }[count];
+    return this.#call(t, count, [s, ...(args ?? [this.#from(counts)])]);
   }
 
   #algorithm(t: number): Outcome | 'stuck' {

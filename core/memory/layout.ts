@@ -74,8 +74,9 @@ export const NAME_HEADS_STEP: u32 = 32;
 // | vain polls | a waiter that has polled            | store: 1 more, or 0; see polling.ts               |
 // | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit; see marks.ts         |
 // | counter | countDown, countUp, cancelWaiting      | cmpxchg; see counter.ts                           |
-// |        | a thread that cancels for a dead thread | sub ONE_WAITING                                   |
+// |        | a thread that cancels for a dead thread | sub the width of the request << WAITING_SHIFT     |
 // |        | dispose                                 | cmpxchg, CLOSED_COUNTER more                      |
+// | widest | countDown, before it counts more than 1 as waiting | cmpxchg, to a greater number           |
 //
 // The grant of a live object never falls.
 //
@@ -106,6 +107,7 @@ export const O_WAKE: usize = 40; // i32, of a ChainSemaphore: one of WAKE_*
 export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore: 1 if it waits by keyWaitLazy
 export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
+export const O_WIDEST: usize = 48; // i32, the most that a taker of a counter has waited for; 0 means 1
 export const O_PLACE: usize = 40; // of an AtomicSemaphore: sequence and parked, as in a bucket
 export const O_PARKED: usize = 48; // i32
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
@@ -164,13 +166,15 @@ export const KIND_RECIPROCATING_LOCK: i32 = 27;
 export const KIND_CAPACITOR: i32 = 28;
 
 export const WAITING_SHIFT: i64 = 32;
-export const ONE_WAITING: i64 = 0x100000000;
+/** The most that all takers of a counter may wait for. */
+export const MOST_WAITING: i64 = 0x1fffffff;
 export const VALUE_MASK: i64 = 0xffffffff;
 export const CLOSED_COUNTER: i64 = -0x4000000000000000;
 export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
 export const NOTIFY_ALL: i32 = 0;
 export const NOTIFY_ONE: i32 = 1;
 export const NOTIFY_NONE: i32 = 2;
+export const GIVE_BACK: i32 = 3; // as NOTIFY_ALL, and past the maximum
 
 // Counters are compared by their difference, so it does no harm that requests for many permits may carry them round.
 // The grant of a disposed semaphore lies so far below its ticket that no number of waiters could make up for it.

@@ -1,33 +1,42 @@
 /**
- * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore. A taker wants 1 of
- * the value, and is through when it has it. A permit is handed on when a signal gives it to the queue.
+ * The counter of a BinarySemaphore or CountingSemaphore: a value beside the queue of a Semaphore. A taker wants n of the
+ * value, all or nothing, and is through when it has them. A permit is handed on when it goes from the value to the
+ * queue.
  *
  *     value word    waiting << 32 | value          the queue (ticket, grant): permits that were handed on
- *                       │         └── a taker subtracts 1 while it is above 0, and is through
- *                       └── any other taker counts itself here, and acquires a permit of the queue
- *     signal n      value += n;  k = 0 for none, min(1, value, waiting) for one, min(value, waiting) for all;
- *                   value -= k, waiting -= k, all in one exchange;  then the queue is given k permits
+ *                       │         └── a taker subtracts n while it is n or more, and is through
+ *                       └── any other taker adds n here, and acquires n permits of the queue
+ *     signal n      value += n;  k = min(limit, value, waiting), the limit being 0 for none, and for one the most that
+ *                   a taker ever waited for;  value -= k, waiting -= k, all in one exchange;  the queue is given k
  *
  * Source: P0514R1, 32.10. There a signal of `none` may leave the value above 0 while threads sleep. The counters of a
  * Semaphore cannot express that, so the value is a word of its own. A signal acts as if the waiters that it unblocks
- * had taken the value in that instant. It wakes no waiter that could take nothing.
+ * had taken the value in that instant. The text wants "1 or count" taken (clause 12), and lets an implementation take
+ * them one by one. So may a taker here: what is handed on is put by for the first in the queue until it has all.
  *
- * Invariant: waiting + permits handed on and not acquired = takers that have counted themselves and are not through. So
- * each of them gets a permit of its own. The queue (queue/tickets.ts) loses no wake-up: it keeps a permit that comes
- * before the ticket. Without signals of `one` or `none`, nobody waits while value > 0, so newcomers overtake nobody.
+ * Invariant: waiting + permits handed on and not acquired = what takers that have counted themselves still want. So the
+ * queue gets all that they want. It (queue/tickets.ts) loses no wake-up, keeps a permit that comes before the ticket,
+ * and serves in order, so a taker of many at its head is not starved by lighter ones. A taker that must wait hands on
+ * what is there at once. So without signals of `one` or `none` nobody waits while value > 0, and newcomers overtake
+ * nobody.
  *
- * Cancelling: a taker that can subtract itself from `waiting` holds nothing. If `waiting` is 0, each counted taker has
- * been handed a permit, and so has the one that cancels. But it has left its place in the queue, and a later taker may
- * take that permit and be counted in its place. So it does not wait there: it tries in turn to subtract itself and to
- * acquire, until one succeeds.
+ * Cancelling: a taker subtracts from `waiting` what it can of its n. If less than n is left there, then all the rest of
+ * what anybody wants has been handed on, and so has the rest of its own. But it has left its place in the queue, and a
+ * later taker may get those permits, and be counted in its place. So it does not wait there: it tries in turn to
+ * subtract, and to acquire one. One of the two succeeds as soon as signals that have handed on have come to the queue,
+ * whoever stands there: permits are short in the queue only if somebody is counted in `waiting`. If in the end it holds
+ * all n, it is through. Otherwise it gives back what it holds (GIVE_BACK). That may carry the value past the maximum,
+ * where signals have raised it meanwhile.
  *
- * Closing leaves `waiting` as it is. By the same rule, takers that find the queue closed learn how many of them had
- * been handed a permit before. Those are through.
+ * Closing leaves `waiting` as it is. Takers that find the queue closed subtract in the same way. A taker that can
+ * subtract nothing, and has not before, has been handed all that it wants, and is through. If only a part can be
+ * subtracted, the taker is not through, and the rest is lost with the object.
  *
- * Dying: a request that is cancelled in the name of a dead thread subtracts 1 from `waiting`, whatever its value. If
- * that gives -1, the queue has a permit that no taker is counted for. The next taker that counts itself gets it, and
- * tryCountDown does not find it. A thread that dies after it has counted itself and before it takes a ticket leaves
- * `waiting` 1 too high; after one more signal the queue has such a permit, too.
+ * Dying: a request that is cancelled in the name of a dead thread subtracts its tickets, which are as many as it wants,
+ * from `waiting`, whatever its value. If that gives less than 0, the queue has permits that no taker is counted for.
+ * The next taker that counts itself gets them, and tryCountDown does not find them. A thread that dies after it has
+ * counted itself and before it takes tickets leaves `waiting` too high; after more signals the queue has such permits,
+ * too.
  *
  * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */
@@ -37,14 +46,16 @@ import {
   ANSWER_OVER_MAX,
   CLOSED_COUNTER,
   COUNTER_CLOSED_BELOW,
+  GIVE_BACK,
   KIND_BINARY_SEMAPHORE,
   KIND_COUNTING_SEMAPHORE,
-  NOTIFY_ALL,
+  MOST_WAITING,
   NOTIFY_NONE,
+  NOTIFY_ONE,
   O_COUNTER,
   O_KIND,
   O_MOST,
-  ONE_WAITING,
+  O_WIDEST,
   QUEUED,
   REFUSED,
   VALUE_MASK,
@@ -61,59 +72,95 @@ export function isCounter(kind: i32): bool {
   return kind === KIND_BINARY_SEMAPHORE || kind === KIND_COUNTING_SEMAPHORE;
 }
 
-/** Subtracts requests that are cancelled in the name of a thread. The object may be of any kind. */
-export function uncountDead(s: usize, requests: i64): void {
-  if (isCounter(atomic.load<i32>(s, O_KIND))) atomic.sub<i64>(s, requests << WAITING_SHIFT, O_COUNTER);
+/** Subtracts what cancelled requests of a dead thread wanted: as many tickets as they had. The object may be of any kind. */
+export function uncountDead(s: usize, tickets: i64): void {
+  if (isCounter(atomic.load<i32>(s, O_KIND))) atomic.sub<i64>(s, tickets << WAITING_SHIFT, O_COUNTER);
 }
 
-/** Takes 1 of the value, or counts the caller as waiting. ADMITTED, QUEUED (acquire must follow) or ANSWER_CLOSED. */
-export function countDown(s: usize): i32 {
-  while (true) {
-    const word = atomic.load<i64>(s, O_COUNTER);
-    if (isClosed(word)) return ANSWER_CLOSED;
-    const free = (word & VALUE_MASK) > 0;
-    if (atomic.cmpxchg<i64>(s, word, free ? word - 1 : word + ONE_WAITING, O_COUNTER) === word)
-      return free ? ADMITTED : QUEUED;
-  }
+/** How many permits a signal hands on that may hand on so many: no more than the takers wait for. */
+function handedOn(word: i64, limit: i64): i64 {
+  return max(0, min(limit, word >> WAITING_SHIFT));
 }
 
-/** Takes 1 of the value. Returns ADMITTED, REFUSED if the value is 0, or ANSWER_CLOSED. */
-export function tryCountDown(s: usize): i32 {
+/** The word after so many permits have been handed on, from the value to takers that wait. */
+function afterHanding(word: i64, permits: i64): i64 {
+  return word - permits - (permits << WAITING_SHIFT);
+}
+
+/** Notes the width of a taker that may have to wait. */
+function widen(s: usize, n: i32): void {
   while (true) {
-    const word = atomic.load<i64>(s, O_COUNTER);
-    if (isClosed(word)) return ANSWER_CLOSED;
-    if ((word & VALUE_MASK) === 0) return REFUSED;
-    if (atomic.cmpxchg<i64>(s, word, word - 1, O_COUNTER) === word) return ADMITTED;
+    const widest = atomic.load<i32>(s, O_WIDEST);
+    if (n <= widest || atomic.cmpxchg<i32>(s, widest, n, O_WIDEST) === widest) return;
   }
 }
 
 /**
- * Ends the wait of a counted caller that is cancelled or finds the queue closed. REFUSED: it holds nothing. ADMITTED:
- * it has been handed a permit, and must try to acquire from the queue; it is through if the queue is closed.
+ * Takes n of the value, or counts the caller as waiting for n. Returns ADMITTED; ANSWER_CLOSED; ANSWER_OVER_MAX, with
+ * nothing changed, if the takers would wait for more than MOST_WAITING; or QUEUED and k more: the caller must release k
+ * permits to the queue, which it has handed on, and then acquire n.
  */
-export function cancelWaiting(s: usize): i32 {
+export function countDown(s: usize, n: i32): i32 {
+  const wanted = n as i64;
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
-    if ((isClosed(word) ? word - CLOSED_COUNTER : word) < ONE_WAITING) return ADMITTED;
-    if (atomic.cmpxchg<i64>(s, word, word - ONE_WAITING, O_COUNTER) === word) return REFUSED;
+    if (isClosed(word)) return ANSWER_CLOSED;
+    const value = word & VALUE_MASK;
+    let next = word - wanted;
+    let answer = ADMITTED;
+    if (value < wanted) {
+      if ((word >> WAITING_SHIFT) + wanted > MOST_WAITING) return ANSWER_OVER_MAX;
+      if (n > 1) widen(s, n);
+      const counted = word + (wanted << WAITING_SHIFT);
+      const handed = handedOn(counted, value);
+      next = afterHanding(counted, handed);
+      answer = QUEUED + (handed as i32);
+    }
+    if (atomic.cmpxchg<i64>(s, word, next, O_COUNTER) === word) return answer;
+  }
+}
+
+/** Takes n of the value. Returns ADMITTED, REFUSED if the value is less, or ANSWER_CLOSED. */
+export function tryCountDown(s: usize, n: i32): i32 {
+  while (true) {
+    const word = atomic.load<i64>(s, O_COUNTER);
+    if (isClosed(word)) return ANSWER_CLOSED;
+    if ((word & VALUE_MASK) < (n as i64)) return REFUSED;
+    if (atomic.cmpxchg<i64>(s, word, word - (n as i64), O_COUNTER) === word) return ADMITTED;
   }
 }
 
 /**
- * Adds n, 1 or more, to the value. Returns how many permits the caller must release to the queue, 0 if it is closed; or
- * ANSWER_OVER_MAX, with nothing changed, if the value would pass the maximum.
+ * Subtracts what it can of n from `waiting`, for a counted caller that is cancelled or finds the queue closed. Returns
+ * how many of the n are left. So many permits have been handed on for the caller, who must try to acquire them from the
+ * queue. If the queue is closed, the caller is through when all that it wanted has been handed on.
+ */
+export function cancelWaiting(s: usize, n: i32): i32 {
+  while (true) {
+    const word = atomic.load<i64>(s, O_COUNTER);
+    const waiting = (isClosed(word) ? word - CLOSED_COUNTER : word) >> WAITING_SHIFT;
+    const out = min(n as i64, waiting);
+    if (out <= 0) return n;
+    if (atomic.cmpxchg<i64>(s, word, word - (out << WAITING_SHIFT), O_COUNTER) === word) return n - (out as i32);
+  }
+}
+
+/**
+ * Adds n, 0 or more, to the value. Returns how many permits the caller must release to the queue, 0 if it is closed; or
+ * ANSWER_OVER_MAX, with nothing changed, if n is not 0 and the value would pass the maximum. GIVE_BACK may pass it.
  */
 export function countUp(s: usize, n: i32, notify: i32): i32 {
   const most = atomic.load<i32>(s, O_MOST) as i64;
   while (true) {
     const word = atomic.load<i64>(s, O_COUNTER);
     if (isClosed(word)) return 0;
-    const value = (word & VALUE_MASK) + (n as i64);
-    if (value > most) return ANSWER_OVER_MAX;
-    const limit: i64 = notify === NOTIFY_ALL ? value : notify === NOTIFY_NONE ? 0 : 1;
-    const handed = max(0, min(limit, word >> WAITING_SHIFT));
-    const next = word + (n as i64) - handed - (handed << WAITING_SHIFT);
-    if (atomic.cmpxchg<i64>(s, word, next, O_COUNTER) === word) return handed as i32;
+    const raised = word + (n as i64);
+    let limit = (word & VALUE_MASK) + (n as i64);
+    if (limit > most && n !== 0 && notify !== GIVE_BACK) return ANSWER_OVER_MAX;
+    if (notify === NOTIFY_NONE) limit = 0;
+    if (notify === NOTIFY_ONE) limit = min(limit, max(1, atomic.load<i32>(s, O_WIDEST)) as i64);
+    const handed = handedOn(raised, limit);
+    if (atomic.cmpxchg<i64>(s, word, afterHanding(raised, handed), O_COUNTER) === word) return handed as i32;
   }
 }
 

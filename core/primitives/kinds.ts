@@ -67,9 +67,9 @@ export function cancelled(o: usize, requests: i64): void {
   if (isMutex(o)) atomic.sub<i64>(o, requests * M_WAITER, M_WORD);
 }
 
-/** Called when so many requests are cancelled in the name of a thread that is dead or ends. */
-export function cancelledByDeath(o: usize, requests: i64): void {
-  uncountDead(o, requests);
+/** Called when requests of so many tickets are cancelled in the name of a thread that is dead or ends. */
+export function cancelledByDeath(o: usize, tickets: i64): void {
+  uncountDead(o, tickets);
 }
 
 /** Ends the wait of this thread as the head, by this attachment. It does not get the lock. */

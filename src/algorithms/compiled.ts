@@ -10,10 +10,10 @@ import { algorithmsBytes } from './algorithms-bytes.js';
 /** The exports of algorithms.wasm; see the docstrings in core/algorithms/. Addresses and answers are int32. */
 export interface Algorithms {
   adopt(thread: number): number;
-  countDown(address: number): number;
-  tryCountDown(address: number): number;
+  countDown(address: number, n: number): number;
+  tryCountDown(address: number, n: number): number;
   countUp(address: number, n: number, notify: number): number;
-  cancelWaiting(address: number): number;
+  cancelWaiting(address: number, n: number): number;
   closeCounter(address: number): void;
   counted(address: number): number;
   prepare(): number;

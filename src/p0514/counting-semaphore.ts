@@ -11,7 +11,7 @@ export type CountingSemaphoreHandle = Handle<'CountingSemaphore'>;
 const KIND = 'CountingSemaphore';
 
 /**
- * P0514R1's `counting_semaphore`: a value that `signal` raises and `wait` lowers, never below 0.
+ * P0514R1's `counting_semaphore`: a value that `signal` raises and `wait` lowers, by 1 or several, never below 0.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has it as `std::counting_semaphore`.
  */
@@ -40,9 +40,11 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * Adds to the value, and unblocks waiters. Never blocks. Does nothing on a disposed semaphore.
-   * @param count 1 (the default) to `CountingSemaphore.max`.
-   * @param notify `all` (the default) unblocks as many waiters as the value suffices for, `one` unblocks one of them,
-   * and `none` unblocks nobody: the value stays for later callers, or for waiters that a later signal unblocks.
+   * @param count 0 to `CountingSemaphore.max`, 1 by default. 0 adds nothing, and unblocks those that earlier signals
+   * of `one` or `none` have left asleep.
+   * @param notify `all` (the default) unblocks as many waiters as the value suffices for, `one` unblocks one of them
+   * (at least one, if any waiter ever waited for several), and `none` unblocks nobody: the value stays for later
+   * callers, or for waiters that a later signal unblocks.
    * @throws {RangeError} if the value would pass `CountingSemaphore.max`; then nothing has changed.
    * @throws {RangeError | TypeError} for a bad count or `notify`.
    */

@@ -11,7 +11,7 @@ import { badInteger, checkInteger, checkOptions, DisposedError, mayNotBlock, Tim
 import { ADAPTIVE, budget, LONGEST, PARKING, type ParkingOptions, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../runtime/core.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT, QUEUED } from '../runtime/core.js';
 import type { Kind } from '../runtime/kinds.js';
 import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
@@ -26,6 +26,9 @@ export interface SemaphoreOptions extends ParkingOptions {
 }
 
 const DONE = Promise.resolve();
+/** GIVE_BACK and MOST_WAITING of core/memory/layout.ts. */
+const GIVE_BACK = 3;
+const MOST_WAITING = 2 ** 29 - 1;
 /** The milliseconds to wait for a permit that is on its way, before a look whether it still is. */
 const BRIEF = 1;
 const nap = (): void => {
@@ -72,7 +75,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /** The value now, or 0 once the semaphore is disposed of. It is racy, and meant for diagnostics. P0514R1 lacks it. */
   get value(): number {
-    return this.#counter.counted(this.#at);
+    return this.#counter.counted(this.#at) >>> 0;
   }
 
   /** Whether it has been disposed of, as far as this object has noticed. */
@@ -83,9 +86,12 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   /** @internal Adds `count` to the value, and unblocks waiters. */
   protected raise(count: number, notify: Notify): void {
     const number = notify === 'all' ? 0 : notifyNumber(`${this.#kind}.signal`, notify);
-    if (count !== 1 && !this.#valid(count))
-      throw badInteger(`${this.#kind}.signal: count`, count, 1, this.#max, ' (its max)');
-    const handed = this.#counter.countUp(this.#at, count, number);
+    if (count !== 1) this.#check('signal', count, 0);
+    this.#raised(this.#counter.countUp(this.#at, count, number), count);
+  }
+
+  /** Hands on what countUp has answered. */
+  #raised(handed: number, count: number): void {
     if (handed > 0) this.#queue.release(handed);
     else if (handed === ANSWER_OVER_MAX)
       throw new RangeError(
@@ -94,20 +100,26 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
       );
   }
 
-  #valid(count: number): boolean {
-    return typeof count === 'number' && (count | 0) === count && count >= 1 && count <= this.#max;
+  #check(method: string, count: number, least = 1): void {
+    if (typeof count !== 'number' || (count | 0) !== count || count < least || count > this.#max)
+      throw badInteger(`${this.#kind}.${method}: count`, count, least, this.#max, ' (its max)');
   }
 
   /**
-   * Takes 1 from the value, and blocks the thread while the value is 0. Waiters are served in the order in which they
-   * joined the queue. Nobody overtakes them there, unless signals of `one` or `none` leave a value while threads sleep.
+   * Takes `count` from the value, all at once, and blocks the thread while the value is less. Waiters are served in the
+   * order in which they joined the queue. A waiter for several holds up those behind it, and what is signalled is put
+   * by for it. Nobody overtakes them there, unless signals of `one` or `none` leave a value while threads sleep.
+   * @param count 1 (the default) to `max`. All waiters together may wait for 536,870,911 at a time.
+   * @throws {RangeError | TypeError} for a bad count.
+   * @throws {RangeError} if more than that would be waited for; then nothing has changed.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
-  wait(): void {
+  wait(count = 1): void {
+    if (count !== 1) this.#check('wait', count);
     this.#mayBlock();
-    const answer = this.#counter.countDown(this.#at);
-    if (answer !== 0) this.#queueUp(answer);
+    const answer = this.#counter.countDown(this.#at, count);
+    if (answer !== 0) this.#queueUp(answer, count);
   }
 
   #mayBlock(): void {
@@ -115,20 +127,60 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /** Continues when countDown has taken nothing. Throws an error of the queue, or a TimeoutError after the time-out. */
-  #queueUp(answer: number, options?: WaitOptions): void {
-    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+  #queueUp(answer: number, count: number, options?: WaitOptions): void {
+    this.#joins(answer, count);
     try {
-      this.#queue.acquire(1, options);
+      this.#queue.acquire(count, options);
     } catch (reason) {
-      for (let error = reason; !this.#refused(error, reason); nap()) {
-        const looked = this.#look();
-        if (looked === true) return;
-        error = looked;
-      }
+      for (const _ of this.#leaving(count, reason)) nap();
     }
   }
 
-  /** Returns whether the permit that was on its way has come, or the error of a closed queue. */
+  /** Hands on what countDown has handed on for a taker that is to wait, or throws if it is not to wait. */
+  #joins(answer: number, count: number): void {
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === ANSWER_OVER_MAX)
+      throw new RangeError(
+        `${this.#kind}: the value does not suffice for ${count}, and with ${count} more, more than ${MOST_WAITING} ` +
+          'would be waited for. Nothing was taken',
+      );
+    if (answer > QUEUED) this.#queue.release(answer - QUEUED);
+  }
+
+  /**
+   * Ends the wait of a request that the queue did not admit, because it was cancelled for a reason or the queue is
+   * closed. What it wants is no longer waited for, as far as that has not been handed on. The rest is in the queue or
+   * on its way there, unless a later waiter takes it that is now counted as waiting. So the request looks again and
+   * again, and yields before each time. It returns if it is through after all. Otherwise it gives back what it has, and
+   * throws.
+   */
+  *#leaving(count: number, reason: unknown): Generator<void, void> {
+    const counter = this.#counter;
+    const at = this[reference].address;
+    let error = reason;
+    let held = 0;
+    for (let wanted = count; ; ) {
+      const left = counter.cancelWaiting(at, wanted);
+      const isThrough = left + held === count;
+      if (error instanceof DisposedError) {
+        this[closed]();
+        if (isThrough) return;
+        throw error;
+      }
+      if (left === 0) break;
+      wanted = left;
+      error = this.#look();
+      if (error === true) {
+        held++;
+        wanted--;
+      } else if (error === false) yield;
+    }
+    if (held === count) return;
+    if (held > 0) this.#raised(counter.countUp(at, held, GIVE_BACK), held);
+    throw reason;
+  }
+
+  /** Takes a permit of the queue. Returns whether one was there, or the error of a closed queue. */
   #look(): unknown {
     try {
       return this.#queue.tryAcquire();
@@ -138,26 +190,15 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   /**
-   * Ends the wait of a request that the queue did not admit, because it was cancelled for a reason or the queue is
-   * closed. True: the request is through, since the queue is closed and had handed it a permit. False: it has been
-   * handed a permit, which is there or on its way, or which a later waiter took that is now counted as waiting; so it
-   * must look again. Throws if the request holds nothing.
-   */
-  #refused(error: unknown, reason: unknown): boolean {
-    const isOut = this.#counter.cancelWaiting(this[reference].address) !== ADMITTED;
-    const isClosed = error instanceof DisposedError;
-    if (isClosed) this[closed]();
-    if (isOut) throw isClosed ? error : reason;
-    return isClosed;
-  }
-
-  /**
-   * Takes 1 from the value if that is not 0. Never blocks, and fails only when the value is 0.
+   * Takes `count` from the value, all at once, if the value suffices. Never blocks, and fails only if it does not.
+   * @param count 1 (the default) to `max`.
    * @returns whether it has taken it.
+   * @throws {RangeError | TypeError} for a bad count.
    * @throws {DisposedError} if the semaphore has been disposed of.
    */
-  tryWait(): boolean {
-    const answer = this.#counter.tryCountDown(this.#at);
+  tryWait(count = 1): boolean {
+    if (count !== 1) this.#check('tryWait', count);
+    const answer = this.#counter.tryCountDown(this.#at, count);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     return answer === ADMITTED;
   }
@@ -165,22 +206,26 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   /**
    * As `wait`, for a limited time.
    * @param ms milliseconds, 0 (as `tryWait`) to 2,147,483,647, or Infinity.
-   * @returns whether it has taken 1 from the value. It returns false only when the time has passed.
-   * @throws {RangeError | TypeError} for a bad time.
+   * @param count 1 (the default) to `max`, as `wait` has it.
+   * @returns whether it has taken `count` from the value. It returns false only when the time has passed; then it has
+   * taken nothing.
+   * @throws {RangeError | TypeError} for a bad time or count, and as `wait`.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
-  tryWaitFor(ms: number): boolean {
-    return this.#waitFor(checkDuration(`${this.#kind}.tryWaitFor`, ms));
+  tryWaitFor(ms: number, count = 1): boolean {
+    const timeout = checkDuration(`${this.#kind}.tryWaitFor`, ms);
+    this.#check('tryWaitFor', count);
+    return this.#waitFor(timeout, count);
   }
 
-  #waitFor(timeout: number): boolean {
-    if (timeout === 0) return this.tryWait();
+  #waitFor(timeout: number, count: number): boolean {
+    if (timeout === 0) return this.tryWait(count);
     this.#mayBlock();
-    const answer = this.#counter.countDown(this.#at);
+    const answer = this.#counter.countDown(this.#at, count);
     if (answer === ADMITTED) return true;
     try {
-      this.#queueUp(answer, { timeout });
+      this.#queueUp(answer, count, { timeout });
       return true;
     } catch (error) {
       if (error instanceof TimeoutError) return false;
@@ -191,40 +236,45 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   /**
    * As `wait`, until a point of the system clock at most.
    * @param epochMs milliseconds since 1970, as in `Date.now()`. If that point has passed, the call acts as `tryWait`.
-   * @returns whether it has taken 1 from the value. It returns false only after that point, by the clock at the call.
+   * @param count 1 (the default) to `max`, as `wait` has it.
+   * @returns whether it has taken `count` from the value. It returns false only after that point, by the clock at the
+   * call.
    * @throws as `tryWaitFor`.
    */
-  tryWaitUntil(epochMs: number): boolean {
+  tryWaitUntil(epochMs: number, count = 1): boolean {
+    this.#check('tryWaitUntil', count);
     while (true) {
       const left = untilThen(`${this.#kind}.tryWaitUntil`, epochMs);
-      if (this.#waitFor(left)) return true;
+      if (this.#waitFor(left, count)) return true;
       if (left < LONGEST) return false;
     }
   }
 
   /**
-   * As `wait`, without blocking the thread: the promise is fulfilled when 1 has been taken. The process stays alive
-   * until then. The promise stands in one queue with blocked threads.
-   * @returns a promise; it rejects with DisposedError if the semaphore has been or is being disposed of, and with
-   * ArenaFullError if the arena has no room for another waiter.
+   * As `wait`, without blocking the thread: the promise is fulfilled when `count` has been taken. The process stays
+   * alive until then. The promise stands in one queue with blocked threads.
+   * @param count 1 (the default) to `max`, as `wait` has it.
+   * @returns a promise; it rejects with RangeError or TypeError as `wait` throws them, with DisposedError if the
+   * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for another waiter.
    */
-  waitAsync(): Promise<void> {
-    const answer = this.#counter.countDown(this.#at);
-    return answer === ADMITTED ? DONE : this.#queueUpAsync(answer);
+  waitAsync(count = 1): Promise<void> {
+    try {
+      if (count !== 1) this.#check('waitAsync', count);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const answer = this.#counter.countDown(this.#at, count);
+    return answer === ADMITTED ? DONE : this.#queueUpAsync(answer, count);
   }
 
-  async #queueUpAsync(answer: number, options?: WaitOptions): Promise<void> {
-    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+  async #queueUpAsync(answer: number, count: number, options?: WaitOptions): Promise<void> {
+    this.#joins(answer, count);
     this.#pending++;
     try {
-      await this.#queue.acquireAsync(1, options);
+      await this.#queue.acquireAsync(count, options);
     } catch (reason) {
       // The request may be unable to queue again, for want of room or because the thread ends. So it looks.
-      for (let error = reason; !this.#refused(error, reason); await brief()) {
-        const looked = this.#look();
-        if (looked === true) return;
-        error = looked;
-      }
+      for (const _ of this.#leaving(count, reason)) await brief();
     } finally {
       if (--this.#pending === 0 && this.disposed) super[detach]();
     }
@@ -232,18 +282,22 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /**
    * As `tryWaitFor`, without blocking the thread.
-   * @returns a promise of whether it has taken 1 from the value. It rejects for a bad time, and as that of `waitAsync`.
+   * @param count 1 (the default) to `max`, as `wait` has it.
+   * @returns a promise of whether it has taken `count` from the value. It rejects for a bad time or count, and as that
+   * of `waitAsync`.
    */
-  async tryWaitForAsync(ms: number): Promise<boolean> {
-    return this.#waitForAsync(checkDuration(`${this.#kind}.tryWaitForAsync`, ms));
+  async tryWaitForAsync(ms: number, count = 1): Promise<boolean> {
+    const timeout = checkDuration(`${this.#kind}.tryWaitForAsync`, ms);
+    this.#check('tryWaitForAsync', count);
+    return this.#waitForAsync(timeout, count);
   }
 
-  async #waitForAsync(timeout: number): Promise<boolean> {
-    if (timeout === 0) return this.tryWait();
-    const answer = this.#counter.countDown(this.#at);
+  async #waitForAsync(timeout: number, count: number): Promise<boolean> {
+    if (timeout === 0) return this.tryWait(count);
+    const answer = this.#counter.countDown(this.#at, count);
     if (answer === ADMITTED) return true;
     try {
-      await this.#queueUpAsync(answer, { timeout });
+      await this.#queueUpAsync(answer, count, { timeout });
       return true;
     } catch (error) {
       if (error instanceof TimeoutError) return false;
@@ -253,20 +307,22 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /**
    * As `tryWaitUntil`, without blocking the thread.
+   * @param count 1 (the default) to `max`, as `wait` has it.
    * @returns as `tryWaitForAsync`.
    */
-  async tryWaitUntilAsync(epochMs: number): Promise<boolean> {
+  async tryWaitUntilAsync(epochMs: number, count = 1): Promise<boolean> {
+    this.#check('tryWaitUntilAsync', count);
     while (true) {
       const left = untilThen(`${this.#kind}.tryWaitUntilAsync`, epochMs);
-      if (await this.#waitForAsync(left)) return true;
+      if (await this.#waitForAsync(left, count)) return true;
       if (left < LONGEST) return false;
     }
   }
 
   /**
    * Closes the semaphore in every thread. All present and later waiters get a DisposedError. A waiter that has been
-   * unblocked by then has its 1, even if its wait has not returned yet. The memory is reused once every thread has
-   * released the semaphore. Never blocks, throws nothing.
+   * unblocked by then has what it waited for, even if its wait has not returned yet. The memory is reused once every
+   * thread has released the semaphore. Never blocks, throws nothing.
    */
   override dispose(): void {
     super.dispose();

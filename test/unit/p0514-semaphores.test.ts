@@ -12,16 +12,16 @@ const [first, second, third] = [0, 1, 2].map((i) => () => crowd[i] as NonNullabl
 const arenaOf = (semaphore: { handle: { arena: Parameters<typeof Arena.from>[0] } }) =>
   Arena.from(semaphore.handle.arena);
 
-/** Waits until so many requests are counted as waiting, and their blocked threads sleep. */
-async function waiting(semaphore: BinarySemaphore | CountingSemaphore, count: number): Promise<void> {
+/** Waits until so many are lacking to takers, of whom so many (as many by default) stand in the queue. */
+async function waiting(semaphore: BinarySemaphore | CountingSemaphore, count: number, takers = count): Promise<void> {
   const { address } = semaphore.handle;
   const memory = new Memory(arenaOf(semaphore));
   await until(() => memory.long(address + at('O_COUNTER')) >> 32n === BigInt(count), `${count} are counted as waiting`);
   await until(
     () =>
       memory.long(address + at('TICKET')) - memory.long(address + at('GRANT')) === BigInt(count) &&
-      memory.standing.length === count,
-    `${count} stand in the queue`,
+      memory.standing.length === takers,
+    `${takers} stand in the queue`,
   );
 }
 
@@ -98,6 +98,19 @@ describe("4: the destructor's requirement", () => {
     }
   });
 
+  it('a thread that was handed all that it waits for, likewise', async () => {
+    for (let i = 0; i < 100; i++) {
+      const semaphore = new CountingSemaphore(1, { spin: i % 2 ? 0 : 200 });
+      const { address } = semaphore.handle;
+      const memory = new Memory(arenaOf(semaphore));
+      const wait = first().run('call', { handle: semaphore.handle, method: 'wait', args: [3] });
+      await until(() => memory.long(address + at('O_COUNTER')) >> 32n === 2n, 'it waits');
+      semaphore.signal(2);
+      semaphore.dispose();
+      await wait;
+    }
+  });
+
   it('promises likewise', async () => {
     const semaphore = new CountingSemaphore();
     const waits = [semaphore.waitAsync(), semaphore.waitAsync()];
@@ -144,7 +157,10 @@ describe('7.1: signal adds', () => {
 
   it('a bad count or notify is an error', () => {
     const semaphore = new CountingSemaphore();
-    for (const count of [0, -1, 1.5, 2 ** 31]) expect(() => semaphore.signal(count)).toThrow(RangeError);
+    for (const count of [-1, 1.5, 2 ** 31, Number.NaN]) expect(() => semaphore.signal(count)).toThrow(RangeError);
+    expect(() => semaphore.signal(-1)).toThrow(
+      'CountingSemaphore.signal: count must be an integer from 0 to 2147483647 (its max), got -1',
+    );
     expect(() => semaphore.signal('2' as never)).toThrow(TypeError);
     expect(() => semaphore.signal(1, 'some' as never)).toThrow(/notify must be Notify.all/);
     expect(() => new BinarySemaphore().signal(1 as never)).toThrow(TypeError);
@@ -212,6 +228,36 @@ describe('7: signal none', () => {
   });
 });
 
+describe('signal of nothing, release(count = 0) in the paper', () => {
+  it('adds nothing, and unblocks those for whom the value suffices', async () => {
+    const semaphore = new CountingSemaphore();
+    const { handle } = semaphore;
+    const waits = crowd.slice(0, 3).map((member, i) => watch(member.run('call', { handle, method: 'wait' }), i));
+    const through = () => waits.filter(({ state }) => state === 'fulfilled').length;
+    await waiting(semaphore, 3);
+    semaphore.signal(0);
+    semaphore.signal(2, Notify.none);
+    semaphore.signal(0, Notify.none);
+    await waiting(semaphore, 3);
+    expect(semaphore.value).toBe(2);
+    semaphore.signal(0, Notify.one);
+    await until(() => through() === 1, 'one is through');
+    expect(semaphore.value).toBe(1);
+    semaphore.signal(0);
+    await until(() => through() === 2, 'two are');
+    await waiting(semaphore, 1);
+    expect(semaphore.value).toBe(0);
+    semaphore.signal();
+    await until(() => through() === 3, 'all are');
+  });
+
+  it('is allowed when the value is at its greatest', () => {
+    const semaphore = new CountingSemaphore(CountingSemaphore.max);
+    semaphore.signal(0);
+    expect(semaphore.value).toBe(CountingSemaphore.max);
+  });
+});
+
 describe('8: signal without notify', () => {
   it('is signal all', async () => {
     const semaphore = new CountingSemaphore();
@@ -225,6 +271,136 @@ describe('12, 13: try_wait', () => {
   it('takes 1 and returns true, unless the value is 0', () => {
     const semaphore = new CountingSemaphore(2);
     expect([semaphore.tryWait(), semaphore.tryWait(), semaphore.tryWait()]).toEqual([true, true, false]);
+    expect(semaphore.value).toBe(0);
+  });
+});
+
+describe('12: 1 or count, all or nothing', () => {
+  it('try_wait takes the count if the value suffices, and nothing if not', () => {
+    const semaphore = new CountingSemaphore(5);
+    expect([semaphore.tryWait(3), semaphore.tryWait(3), semaphore.tryWaitFor(0, 3)]).toEqual([true, false, false]);
+    expect(semaphore.value).toBe(2);
+    expect([semaphore.tryWaitUntil(0, 2), semaphore.tryWait(CountingSemaphore.max)]).toEqual([true, false]);
+    const full = new CountingSemaphore(CountingSemaphore.max);
+    full.wait(CountingSemaphore.max);
+    expect(full.value).toBe(0);
+  });
+
+  it('every wait takes its count, and at once if the value suffices', async () => {
+    const semaphore = new CountingSemaphore(21);
+    semaphore.wait(2);
+    expect(semaphore.tryWaitFor(5, 3)).toBe(true);
+    expect(semaphore.tryWaitUntil(Date.now() + 5, 4)).toBe(true);
+    await semaphore.waitAsync(5);
+    expect(await semaphore.tryWaitForAsync(5, 6)).toBe(true);
+    expect(await semaphore.tryWaitUntilAsync(Number.POSITIVE_INFINITY, 1)).toBe(true);
+    expect(semaphore.value).toBe(0);
+  });
+
+  it.each(['wait', 'tryWaitFor', 'tryWaitUntil', 'waitAsync', 'tryWaitForAsync', 'tryWaitUntilAsync'])(
+    '%s blocks until all of it has been signalled, ahead of those that came later',
+    async (method) => {
+      const semaphore = new CountingSemaphore(1);
+      const { handle } = semaphore;
+      const time = method.includes('Until') ? [Number.POSITIVE_INFINITY] : method.includes('For') ? [1e6] : [];
+      const heavy = watch(first().run('call', { handle, method, args: [...time, 3] }), 0);
+      await waiting(semaphore, 2, 1);
+      // What was there is put by for it.
+      expect(semaphore.value).toBe(0);
+      expect(semaphore.tryWait()).toBe(false);
+      const light = watch(second().run('call', { handle, method: 'wait' }), 1);
+      await waiting(semaphore, 3, 2);
+      semaphore.signal();
+      await waiting(semaphore, 2, 2);
+      expect([heavy.state, light.state]).toEqual(['pending', 'pending']);
+      semaphore.signal(1, Notify.one);
+      await until(() => heavy.state === 'fulfilled', 'the heavy one is through');
+      await waiting(semaphore, 1);
+      expect(light.state).toBe('pending');
+      semaphore.signal();
+      await until(() => light.state === 'fulfilled', 'the light one is');
+      expect(semaphore.value).toBe(0);
+    },
+  );
+
+  it('a signal of one unblocks one that wants several', async () => {
+    const semaphore = new CountingSemaphore();
+    const wait = semaphore.waitAsync(3);
+    semaphore.signal(3, Notify.one);
+    await wait;
+    expect(semaphore.value).toBe(0);
+  });
+
+  it.each(['tryWaitFor', 'tryWaitForAsync'] as const)('%s gives back what it has if the time is over', async (way) => {
+    const semaphore = new CountingSemaphore(2);
+    expect(await semaphore[way](1, 3)).toBe(false);
+    expect(semaphore.value).toBe(2);
+    const heavy = semaphore.tryWaitForAsync(20, 5);
+    const light = semaphore.waitAsync(2);
+    expect(semaphore.value).toBe(0);
+    // The light one has what the heavy one gives back: nothing is signalled.
+    expect(await heavy).toBe(false);
+    await light;
+    expect(semaphore.value).toBe(0);
+    expect(new Memory(arenaOf(semaphore)).standing).toEqual([]);
+  });
+
+  it('what is given back may pass the max, which signals have reached meanwhile', async () => {
+    const { max } = CountingSemaphore;
+    const semaphore = new CountingSemaphore();
+    const wait = semaphore.tryWaitForAsync(20, 3);
+    semaphore.signal();
+    semaphore.signal(max, Notify.none);
+    expect(await wait).toBe(false);
+    expect(semaphore.value).toBe(max + 1);
+    semaphore.signal(0);
+    expect(() => semaphore.signal()).toThrow(/it is 2147483648. Nothing was signalled/);
+    expect([semaphore.tryWait(max), semaphore.value]).toEqual([true, 1]);
+  });
+
+  it('what is no count is refused by its name, and nothing has changed', async () => {
+    const semaphore = new CountingSemaphore(9);
+    const binary = new BinarySemaphore(1);
+    for (const [bad, Kind] of [
+      [0, RangeError],
+      [-1, RangeError],
+      [1.5, RangeError],
+      [Number.NaN, RangeError],
+      [2 ** 31, RangeError],
+      ['2', TypeError],
+      [null, TypeError],
+    ] as const) {
+      const count = bad as number;
+      expect(() => semaphore.wait(count)).toThrow(Kind);
+      expect(() => semaphore.tryWait(count)).toThrow(Kind);
+      for (const ms of [0, 5]) {
+        expect(() => semaphore.tryWaitFor(ms, count)).toThrow(/tryWaitFor: count must be/);
+        expect(() => semaphore.tryWaitUntil(ms, count)).toThrow(/tryWaitUntil: count must be/);
+        await expect(semaphore.tryWaitForAsync(ms, count)).rejects.toThrow(Kind);
+        await expect(semaphore.tryWaitUntilAsync(ms, count)).rejects.toThrow(Kind);
+      }
+      await expect(semaphore.waitAsync(count)).rejects.toThrow(/waitAsync: count must be an integer from 1 to/);
+    }
+    expect(() => binary.wait(2)).toThrow('BinarySemaphore.wait: count must be an integer from 1 to 1 (its max), got 2');
+    expect(() => binary.tryWait(2)).toThrow(RangeError);
+    await expect(binary.waitAsync(2)).rejects.toThrow(RangeError);
+    binary.wait(1);
+    expect([semaphore.value, binary.value]).toEqual([9, 0]);
+  });
+
+  it('more than can be waited for at a time is refused, and nothing has changed', async () => {
+    const most = 2 ** 29 - 1;
+    const semaphore = new CountingSemaphore(1);
+    expect(() => semaphore.wait(most + 1)).toThrow(
+      'CountingSemaphore: the value does not suffice for 536870912, and with 536870912 more, more than 536870911 ' +
+        'would be waited for. Nothing was taken',
+    );
+    await expect(semaphore.waitAsync(CountingSemaphore.max)).rejects.toThrow(RangeError);
+    expect(semaphore.value).toBe(1);
+    const wait = semaphore.waitAsync(most);
+    await expect(semaphore.tryWaitForAsync(5, 2)).rejects.toThrow(RangeError);
+    semaphore.signal(most - 1);
+    await wait;
     expect(semaphore.value).toBe(0);
   });
 });
@@ -315,6 +491,22 @@ describe('19: timed waits', () => {
 });
 
 describe('threads that end', () => {
+  it.each(['wait', 'waitAsync'])('in %s of several: what they wanted is not waited for any more', async (way) => {
+    const semaphore = new CountingSemaphore(1);
+    const { handle } = semaphore;
+    const memory = new Memory(arenaOf(semaphore));
+    const member = new Member();
+    arenaOf(semaphore).watch(member.worker);
+    member.run('call', { handle, method: way, args: [4] });
+    await waiting(semaphore, 3, 1);
+    const behind = semaphore.waitAsync(2);
+    await member.kill();
+    await until(() => memory.long(handle.address + at('O_COUNTER')) === 1n << 32n, 'one is lacking to the other');
+    semaphore.signal();
+    await behind;
+    expect(memory.long(handle.address + at('O_COUNTER'))).toBe(0n);
+  });
+
   it.each(['wait', 'waitAsync'])('in %s are counted no more: a signal is for the remaining waiters', async (way) => {
     const semaphore = new CountingSemaphore();
     const { handle } = semaphore;

@@ -237,7 +237,7 @@ export const answers: readonly Model[] = [
         asks('acquire', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
         asks('tryAcquire', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
         asks('arrive', () => [CLOSED_OBJECT, 1, 0, 0], ANSWER_CLOSED),
-        asks('countDown', () => [CLOSED_OBJECT], ANSWER_CLOSED),
+        asks('countDown', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
         asks('tryLock', () => [CLOSED_OBJECT], ANSWER_CLOSED),
         asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0], 3),
         asks(

@@ -294,7 +294,7 @@ const reads: readonly Model[] = [
     programs: [
       [
         asks('counted', ofFirst(), 3),
-        asks('countDown', ofFirst(), ADMITTED),
+        asks('countDown', (scene) => [scene.semaphores[0] as number, 1], ADMITTED),
         asks('counted', ofFirst(), 2),
         call('closeCounter', ofFirst()),
         asks('counted', ofFirst(), 0),

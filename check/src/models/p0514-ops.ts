@@ -16,22 +16,30 @@ import { GOT, LOCAL, PHASE } from '../scene/words.js';
 
 const O_COUNTER = constant('O_COUNTER');
 export const NOTIFY = { S: constant('NOTIFY_ALL'), O: constant('NOTIFY_ONE'), N: constant('NOTIFY_NONE') };
+const GIVE_BACK = constant('GIVE_BACK');
+const OVER_MAX = constant('ANSWER_OVER_MAX');
 
 /** The word in which a thread counts. Each constant is the bit at which a count begins. */
 const TALLY = GOT + 1;
 export const TAKEN = 0;
 export const SIGNALLED = 8;
+/** What the thread has handed on to the queue, less what it has taken from there. */
 export const HANDED = 16;
-/** The promises of the thread that look again after a short while. */
+/** The promises of the thread that look again after a short while: see `LATER`. Each of three counts has two bits. */
 const NAPS = 24;
 // Words within an operation or a continuation. While one runs, the event loop needs none but PHASE.
 const STAGE = LOCAL + 4;
 const WIDTH = LOCAL + 1;
+/** What a taker that leaves still wants, and << 8 what it holds. */
+const LEAVES = LOCAL + 3;
 
-const tally = (scene: Scene, t: number, what: number): number => (scene.get(t, TALLY) >> what) & 0xff;
+const tally = (scene: Scene, t: number, what: number): number => (scene.get(t, TALLY) << (24 - what)) >> 24;
+const naps = (scene: Scene, t: number, kind: number): number => (scene.get(t, TALLY) >>> (NAPS + 2 * kind)) & 3;
 
 function count(scene: Scene, t: number, what: number, more: number): void {
-  scene.set(t, TALLY, scene.get(t, TALLY) + (more << what));
+  const mask = 0xff << what;
+  const all = scene.get(t, TALLY);
+  scene.set(t, TALLY, (all & ~mask) | ((all + (more << what)) & mask));
 }
 
 export const total = (scene: Scene, what: number): number =>
@@ -39,8 +47,11 @@ export const total = (scene: Scene, what: number): number =>
 
 export const counter = (scene: Scene): number => (scene.semaphores[0] as number) + O_COUNTER;
 
-function through(scene: Scene, t: number, initial: number): true {
-  count(scene, t, TAKEN, 1);
+/** The thread has taken n, by default from the queue. */
+function through(scene: Scene, t: number, initial: number, n: number, fromQueue = true): true {
+  scene.set(t, LEAVES, 0);
+  count(scene, t, TAKEN, n);
+  if (fromQueue) count(scene, t, HANDED, -n);
   const taken = total(scene, TAKEN);
   const there = initial + total(scene, SIGNALLED);
   if (taken > there) throw new Violation(`${taken} have been taken, and ${there} were there`);
@@ -57,47 +68,73 @@ const REJECTING = 7; // the promises of the thread learn that the queue is close
 const TELLING_LAST = 8; // the same, but nothing follows
 const SIGNALLING = 9;
 const RELEASING = 10;
+const HANDING = 11; // what countDown has handed on
+const BACK = 12; // giving back what a taker holds that leaves
+const BACK_ON = 13; // handing that on
 
 const queueOf = (scene: Scene): number => scene.semaphores[0] as number;
 
-/** `wait()`, or `tryWaitFor(ms)`. */
-export function wait(initial: number, timed = false): Op {
-  const queue = timed ? acquireFor() : acquire();
+/** Takes up the answer QUEUED of countDown, or more. Returns whether a release must follow. */
+function handsOn(scene: Scene, t: number): boolean {
+  const handed = scene.result(t) - QUEUED;
+  count(scene, t, HANDED, handed);
+  scene.set(t, WIDTH, handed);
+  return handed > 0;
+}
+
+/** Hands on what `WIDTH` says. Returns true at the end. */
+const handing = (scene: Scene, t: number): boolean => releasing(scene, t, scene.get(t, WIDTH), 0, false);
+
+/** `wait(n)`, or `tryWaitFor(ms, n)`. */
+export function wait(initial: number, timed = false, n = 1): Op {
+  const queue = timed ? acquireFor(n) : acquire(n);
   const look = tryAcquire();
   return {
     ...queue,
-    text: timed ? 'tryWaitFor' : 'wait',
+    text: `${timed ? 'tryWaitFor' : 'wait'}(${n})`,
     next(scene, t) {
       const to = (stage: number): void => scene.set(t, STAGE, stage);
       switch (scene.get(t, STAGE)) {
         case 0:
           to(COUNTING);
-          scene.call(t, 'countDown', queueOf(scene));
+          scene.call(t, 'countDown', queueOf(scene), n);
           return false;
         case COUNTING:
-          if (scene.result(t) === ADMITTED) return through(scene, t, initial);
-          if (scene.result(t) !== QUEUED) return closes(scene, t);
+          if (scene.result(t) === ADMITTED) return through(scene, t, initial, n, false);
+          if (scene.result(t) < QUEUED) return closes(scene, t);
+          to(handsOn(scene, t) ? HANDING : QUEUEING);
+          return this.next(scene, t);
+        case HANDING:
+          if (!handing(scene, t)) return false;
+          scene.set(t, WIDTH, 0);
           to(QUEUEING);
           return this.next(scene, t);
         case QUEUEING: {
           const got = scene.get(t, GOT);
           if (!queue.next(scene, t)) return false;
-          return scene.get(t, GOT) > got ? through(scene, t, initial) : refused(scene, t);
+          if (scene.get(t, GOT) > got) return through(scene, t, initial, n);
+          scene.set(t, LEAVES, n);
+          return refused(scene, t);
         }
         case LEAVING:
-          if (scene.result(t) === REFUSED) return true;
-          scene.set(t, PHASE, 0);
-          to(LOOKING);
+          if (!leaves(scene, t, n)) {
+            scene.set(t, PHASE, 0);
+            to(LOOKING);
+          } else if (scene.get(t, STAGE) === 0) return true;
           return this.next(scene, t);
         case LOOKING: {
           const got = scene.get(t, GOT);
           if (!look.next(scene, t)) return false;
-          return scene.get(t, GOT) > got ? through(scene, t, initial) : refused(scene, t);
+          if (scene.get(t, GOT) === got) return refused(scene, t);
+          return finds(scene, t) === n ? through(scene, t, initial, n) : leave(scene, t, LEAVING);
         }
         case LEAVING_CLOSED:
-          return scene.result(t) === REFUSED ? isClosed(scene, t) : through(scene, t, initial);
+          return wasHanded(scene, t, n) ? through(scene, t, initial, n) : isClosed(scene, t);
         case REJECTING:
           return !settling(scene, t) && leave(scene, t, LEAVING_CLOSED);
+        case BACK:
+        case BACK_ON:
+          return givesBack(scene, t);
         default:
           return closes(scene, t);
       }
@@ -112,10 +149,55 @@ function refused(scene: Scene, t: number): false {
   return !settle(scene, t) && leave(scene, t, LEAVING_CLOSED);
 }
 
+/** Begins to leave: what the taker still wants is waited for no more, as far as it has not been handed on. */
 function leave(scene: Scene, t: number, stage: number): false {
   scene.set(t, STAGE, stage);
-  scene.call(t, 'cancelWaiting', queueOf(scene));
+  scene.call(t, 'cancelWaiting', queueOf(scene), scene.get(t, LEAVES) & 0xff);
   return false;
+}
+
+/**
+ * Takes up the answer of cancelWaiting. Returns false if the taker must look into the queue. Otherwise it is out; STAGE
+ * is BACK if it must give back what it holds, and 0 if it holds nothing.
+ */
+function leaves(scene: Scene, t: number, n: number): boolean {
+  const left = scene.result(t);
+  const held = scene.get(t, LEAVES) >> 8;
+  if (left < 0 || left + held > n) throw new Violation(`thread ${t} has ${held} of ${n}, and is to look for ${left}`);
+  scene.set(t, LEAVES, left | (held << 8));
+  if (left > 0) return false;
+  scene.set(t, STAGE, held > 0 ? BACK : 0);
+  return true;
+}
+
+/** Takes up the answer of cancelWaiting on a closed semaphore. Returns whether all was handed on that was wanted. */
+const wasHanded = (scene: Scene, t: number, n: number): boolean => scene.result(t) + (scene.get(t, LEAVES) >> 8) === n;
+
+/** A permit of the queue was there for a taker that leaves. Returns how many it holds. */
+function finds(scene: Scene, t: number): number {
+  const leaves = scene.get(t, LEAVES) - 1 + (1 << 8);
+  scene.set(t, LEAVES, leaves);
+  return leaves >> 8;
+}
+
+/** A taker that is out gives back what it holds. Returns true at the end. */
+function givesBack(scene: Scene, t: number): boolean {
+  const held = scene.get(t, LEAVES) >> 8;
+  if (held > 0) {
+    scene.set(t, LEAVES, 0);
+    scene.set(t, WIDTH, held);
+    scene.call(t, 'countUp', queueOf(scene), held, GIVE_BACK);
+    return false;
+  }
+  if (scene.get(t, STAGE) === BACK) {
+    const handed = scene.result(t);
+    if (handed < 0) throw new Violation(`thread ${t} gives back, and is answered ${handed}`);
+    count(scene, t, HANDED, handed - scene.get(t, WIDTH));
+    scene.set(t, WIDTH, handed);
+    if (handed === 0) return true;
+    scene.set(t, STAGE, BACK_ON);
+  }
+  return handing(scene, t);
 }
 
 function isClosed(scene: Scene, t: number): true {
@@ -140,17 +222,17 @@ function closes(scene: Scene, t: number): boolean {
   }
 }
 
-export function tryWait(initial: number): Op {
+export function tryWait(initial: number, n = 1): Op {
   return {
-    text: 'tryWait',
+    text: `tryWait(${n})`,
     next(scene, t) {
       if (scene.get(t, STAGE) === 0) {
         scene.set(t, STAGE, COUNTING);
-        scene.call(t, 'tryCountDown', queueOf(scene));
+        scene.call(t, 'tryCountDown', queueOf(scene), n);
         return false;
       }
       if (scene.get(t, STAGE) !== COUNTING) return closes(scene, t);
-      if (scene.result(t) === ADMITTED) return through(scene, t, initial);
+      if (scene.result(t) === ADMITTED) return through(scene, t, initial, n, false);
       return scene.result(t) === REFUSED || closes(scene, t);
     },
   };
@@ -171,28 +253,38 @@ function disposes(scene: Scene, t: number): false {
 
 // --- Promises -------------------------------------------------------------------------------------------
 
-const FULFILLED = 1;
-/** What a promise is settled with when the short while is over after which it looks again. */
+/**
+ * What a promise is settled with when the short while is over after which it looks again: this, less 0 if it wants 1 and
+ * holds nothing, 1 if it wants 2 and holds nothing, 2 if it wants 1 and holds 1. So no promise of a model wants more.
+ */
 const LATER = 13;
+const KINDS = [1, 2, 1 | (1 << 8)];
 
-/** `waitAsync()`, or `tryWaitForAsync(ms)`. */
-export function waitAsync(timed = false): Op {
-  const arrival = arrive(1, timed, true);
+/** `waitAsync(n)`, or `tryWaitForAsync(ms, n)`. */
+export function waitAsync(timed = false, n = 1): Op {
+  const arrival = arrive(n, timed, true);
   return {
     ...arrival,
-    text: timed ? 'tryWaitForAsync' : 'waitAsync',
+    text: `${timed ? 'tryWaitForAsync' : 'waitAsync'}(${n})`,
     next(scene, t) {
       switch (scene.get(t, STAGE)) {
         case 0:
           scene.set(t, STAGE, COUNTING);
-          scene.call(t, 'countDown', queueOf(scene));
+          scene.call(t, 'countDown', queueOf(scene), n);
           return false;
         case COUNTING:
           if (scene.result(t) === ADMITTED) {
-            ready(scene, t, FULFILLED);
+            // A continuation cannot tell where its n come from.
+            count(scene, t, HANDED, n);
+            ready(scene, t, n);
             return true;
           }
-          if (scene.result(t) !== QUEUED) return closes(scene, t);
+          if (scene.result(t) < QUEUED) return closes(scene, t);
+          scene.set(t, STAGE, handsOn(scene, t) ? HANDING : QUEUEING);
+          return this.next(scene, t);
+        case HANDING:
+          if (!handing(scene, t)) return false;
+          scene.set(t, WIDTH, 0);
           scene.set(t, STAGE, QUEUEING);
           return arrival.next(scene, t);
         case QUEUEING:
@@ -207,55 +299,72 @@ export function waitAsync(timed = false): Op {
 /** What a continuation does after it has taken something. */
 type Then = 'nothing' | 'signals' | 'disposes';
 
-/** Runs the continuation of a promise of the queue. Returns true at its end. */
-function goesOn(scene: Scene, t: number, outcome: number, initial: number, then: Then): boolean {
+/** Runs the continuation of a promise of the queue, which wants n. Returns true at its end. */
+function goesOn(scene: Scene, t: number, outcome: number, initial: number, then: Then, n: number): boolean {
   const answer = scene.result(t);
   const to = (stage: number): void => scene.set(t, STAGE, stage);
   const taken = (): boolean => {
-    through(scene, t, initial);
+    through(scene, t, initial, n);
     if (then === 'disposes') return disposes(scene, t);
     if (then === 'nothing') return true;
     to(SIGNALLING);
-    countUp(scene, t, 1, NOTIFY.S);
+    countUp(scene, t, n, NOTIFY.S);
+    return false;
+  };
+  const looks = (): false => {
+    to(LOOKING);
+    scene.call(t, 'tryAcquire', queueOf(scene), 1);
     return false;
   };
   switch (scene.get(t, STAGE)) {
     case 0:
-      if (outcome === FULFILLED) return taken();
-      if (outcome !== LATER) return leave(scene, t, outcome === CANCELLED ? LEAVING : LEAVING_CLOSED);
-      to(LOOKING);
-      scene.call(t, 'tryAcquire', queueOf(scene), 1);
-      return false;
+      if (outcome === n) return taken();
+      if (outcome >= CANCELLED) {
+        scene.set(t, LEAVES, n);
+        return leave(scene, t, outcome === CANCELLED ? LEAVING : LEAVING_CLOSED);
+      }
+      scene.set(t, LEAVES, KINDS[LATER - outcome] as number);
+      return leave(scene, t, LEAVING);
     case LEAVING:
-      if (answer !== REFUSED) count(scene, t, NAPS, 1);
-      return true;
+      if (!leaves(scene, t, n)) return looks();
+      return scene.get(t, STAGE) === 0 || givesBack(scene, t);
     case LEAVING_CLOSED:
-      return answer === REFUSED ? isClosed(scene, t) : taken();
+      if (wasHanded(scene, t, n)) return taken();
+      scene.set(t, LEAVES, 0);
+      return isClosed(scene, t);
     case LOOKING:
-      if (answer !== ADMITTED) return refused(scene, t);
+      if (answer === ANSWER_CLOSED) return refused(scene, t);
+      if (answer !== ADMITTED) {
+        count(scene, t, NAPS, 1 << (2 * KINDS.indexOf(scene.get(t, LEAVES))));
+        scene.set(t, LEAVES, 0);
+        return true;
+      }
       scene.admittedNow(t, 0, 1);
-      return taken();
+      return finds(scene, t) === n ? taken() : leave(scene, t, LEAVING);
     case REJECTING:
       return !settling(scene, t) && leave(scene, t, LEAVING_CLOSED);
+    case BACK:
+    case BACK_ON:
+      return givesBack(scene, t);
     case SIGNALLING:
       if (!hands(scene, t)) return true;
       to(RELEASING);
-      break;
+      return handing(scene, t);
     case RELEASING:
-      break;
+      return handing(scene, t);
     default:
       return closes(scene, t);
   }
-  return releasing(scene, t, scene.get(t, WIDTH), 0, false);
 }
 
-export const jobs = (initial: number, then: Then): Jobs => ({
-  goOn: (scene, t, answer) => goesOn(scene, t, answer, initial, then),
+export const jobs = (initial: number, then: Then, n = 1): Jobs => ({
+  goOn: (scene, t, answer) => goesOn(scene, t, answer, initial, then, n),
   timed: true,
-  isSet: (scene, t) => tally(scene, t, NAPS) > 0,
+  isSet: (scene, t) => KINDS.some((_, kind) => naps(scene, t, kind) > 0),
   fire(scene, t) {
-    count(scene, t, NAPS, -1);
-    ready(scene, t, LATER);
+    const kind = KINDS.findIndex((_, k) => naps(scene, t, k) > 0);
+    count(scene, t, NAPS, -1 << (2 * kind));
+    ready(scene, t, LATER - kind);
   },
 });
 
@@ -273,7 +382,7 @@ function hands(scene: Scene, t: number): boolean {
   return handed > 0;
 }
 
-export function signal(permits: number, notify: number, ifTaken = false): Op {
+export function signal(permits: number, notify: number, ifTaken = false, mayBeTooMany = false): Op {
   return {
     text: `signal(${permits}, ${notify})`,
     next(scene, t) {
@@ -285,6 +394,10 @@ export function signal(permits: number, notify: number, ifTaken = false): Op {
         return false;
       }
       if (phase === 1) {
+        if (mayBeTooMany && scene.result(t) === OVER_MAX) {
+          count(scene, t, SIGNALLED, -permits);
+          return true;
+        }
         if (!hands(scene, t)) return true;
         scene.set(t, PHASE, 2);
       }
@@ -299,6 +412,6 @@ export const signalTooMany = (count: number): Op =>
     'countUp',
     (scene) => [scene.semaphores[0] as number, count, 0],
     (answer, _, t) => {
-      if (answer !== constant('ANSWER_OVER_MAX')) throw new Violation(`thread ${t}'s signal is answered ${answer}`);
+      if (answer !== OVER_MAX) throw new Violation(`thread ${t}'s signal is answered ${answer}`);
     },
   );
