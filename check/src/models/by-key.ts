@@ -192,7 +192,8 @@ function modelOf(way: Way, name: string, program: string, more: More = {}): Mode
     program: 'algorithms',
     programs: parts.map((part) => part.split(/\s+/).map((text) => op(text, way, looks))),
     symmetric: parts,
-    arena: { buckets: 1, chains, objects: 1, elements },
+    // No object is made, so the element that the arena has for its attachment is one of these.
+    arena: { buckets: 1, chains, objects: 1, elements: elements - 1 },
     leaves: true,
     long,
     objects: (scene) => {
