@@ -78,7 +78,8 @@ export interface ParkingOptions {
 /** Stands for an adaptive number of polls, see core/queue/polling.ts. */
 export const ADAPTIVE = -1;
 
-const MOST_POLLS = 1_000_000;
+/** The most polls, or looks, that an option can ask for. */
+export const MOST_POLLS = 1_000_000;
 
 /** The polls of the policies that fix their number, where a waiter may have a deadline. */
 export const PARKING: Partial<Record<Policy, number>> = { park: 0 };

@@ -5,13 +5,22 @@
  * A waiter waits under the key of its ticket until grant has passed a value, and a release signals the keys of the
  * tickets whose values it has passed. Without collisions that wakes their threads and no others. The object says how
  * chains are woken: WAKE_ALL is the listing, WAKE_PASS and WAKE_DUE are the refinements in its text.
+ *
+ * Before a waiter pushes its element, it may look at grant a few times more (O_LOOK), which spares it the chain if its
+ * turn is close. The listing calls that tantamount to global spinning, so it is bounded, and none by default.
  */
-import { O_WAKE, WAKE_DUE, WAKE_PASS } from '../memory/layout';
-import { addressSignal, addressSignalPolite, addressWaitUntil } from './chains';
+import { GRANT, O_LOOK, O_WAKE, WAKE_DUE, WAKE_PASS } from '../memory/layout';
+import { pause } from '../queue/pause';
+import { addressSignal, addressSignalPolite, addressWaitUntil, satisfied } from './chains';
 import { dueSignal, dueWait } from './due-chains';
 
 /** Waits until grant has passed `value` or is closed, and returns a grant that proves it. The caller has looked. */
 export function chainWait(s: usize, key: u32, value: i64, polls: i32): i64 {
+  for (let looks = atomic.load<i32>(s, O_LOOK); looks > 0; looks--) {
+    pause();
+    const grant = atomic.load<i64>(s, GRANT);
+    if (satisfied(grant, value)) return grant;
+  }
   const wakes = atomic.load<i32>(s, O_WAKE);
   if (wakes !== WAKE_DUE) return addressWaitUntil(key, s, value, polls, wakes === WAKE_PASS);
   return dueWait(key, s, value, polls) ? value + 1 : -1;

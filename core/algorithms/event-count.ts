@@ -10,7 +10,7 @@
  * count, value), on a chain that is woken as a whole, with the count passed along (chains.ts). advance looks into the
  * chain of each value that it has reached.
  */
-import { bucketMask } from '../memory/arena';
+import { chainMask } from '../memory/arena';
 import { ADMITTED, ANSWER_CLOSED, GRANT, O_SPIN, TICKET } from '../memory/layout';
 import { closeObject } from '../memory/objects';
 import { keyOf } from '../queue/waiting-array';
@@ -20,7 +20,7 @@ import { addressSignalPolite, addressWaitUntil, satisfied } from './chains';
 export function eventAdvance(o: usize, n: i32): void {
   const before = atomic.add<i64>(o, n, GRANT);
   // Consecutive values go round all the chains, so that many steps meet each of them.
-  const count = min(n as i64, (bucketMask as i64) + 1);
+  const count = min(n as i64, (chainMask as i64) + 1);
   for (let i: i64 = 1; i <= count; i++) addressSignalPolite(keyOf(o, before + i), o, before + n);
 }
 
@@ -41,7 +41,7 @@ export function eventAwait(o: usize, value: i64): i32 {
 /** Disposes of the event count, and wakes its waiters. */
 export function eventDispose(o: usize): void {
   if (!closeObject(o)) return;
-  for (let key: u32 = 0; key <= bucketMask; key++) addressSignalPolite(key, 0, 0);
+  for (let key: u32 = 0; key <= chainMask; key++) addressSignalPolite(key, 0, 0);
 }
 
 /** Takes the next ticket. Tickets are consecutive. */

@@ -15,6 +15,7 @@ export {
   countUp,
   tryCountDown,
 } from '../primitives/counter';
+export { pause } from '../queue/pause';
 export { prepare } from './borrowed';
 export {
   capacitorArrive,
@@ -50,7 +51,7 @@ export {
 } from './event-count';
 export { hash } from './hashes';
 export { lifoLock, lifoTryLock, lifoUnlock } from './lifo-lock';
-export { locationWaitAt, locationWakeAllAt } from './locations';
+export { locationWait, locationWakeAll, locationWakeAllPolite, lookUp, prepareLocation } from './locations';
 export { mcsLock, mcsUnlock } from './mcs-lock';
 export {
   acquire as chainAcquire,

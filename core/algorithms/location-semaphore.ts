@@ -4,7 +4,7 @@
  *
  * A waiter waits at the location of its ticket until grant has passed a value.
  */
-import { GRANT } from '../memory/layout';
+import { GRANT, O_ALTERNATES } from '../memory/layout';
 import { satisfied } from './chains';
 import { countFutileWake } from './counting';
 import { isEmplacedAt, locationWait } from './locations';
@@ -14,10 +14,11 @@ import { isEmplacedAt, locationWait } from './locations';
  * from before, it has looked after that.
  */
 export function locationWaitUntil(s: usize, location: usize, value: i64, polls: i32): i64 {
+  const alternates = atomic.load<i32>(s, O_ALTERNATES) !== 0;
   // Every other call waits. The first emplaces the thread, or waits if the thread is emplaced there from before.
   let waits = isEmplacedAt(location);
   while (true) {
-    locationWait(location, polls);
+    locationWait(location, polls, alternates);
     const grant = atomic.load<i64>(s, GRANT);
     if (satisfied(grant, value)) return grant;
     if (waits) countFutileWake();

@@ -8,9 +8,17 @@
  *     this thread's element:   free ──emplace──► on the chain of `where` ──gate opens, seen──► free
  *
  * A thread that leaves the loop with its element emplaced abandons it there. It takes the element off when it next
- * needs it for another location, or ends: it detaches the chain and wakes all on it, unless another thread has done so
- * before. So no thread may rely on a waiter to wake the one below it. The waking thread walks the chain, whose links
- * the elements hold, and push is a cmpxchg that may need several tries.
+ * needs it for another location, or ends. It flushes the location, that is, it detaches the chain and wakes all on it,
+ * unless another thread has done so before; and it waits until its own gate is open. So no thread may rely on a waiter
+ * to wake the one below it. The waking thread walks the chain, whose links the elements hold, and push is a cmpxchg
+ * that may need several tries. The first try guesses that the chain is empty.
+ *
+ *     alternating:   element 1   emplaced at A ─► A is flushed ─────────────► gate open, seen ─► emplaced at C
+ *                    element 2                    emplaced at B ────────────► B is flushed ─► ...
+ *
+ * The thread that has detached an element may be slow to open its gate. A thread that alternates between two elements
+ * does not wait for that at once: it goes on with the other element, and waits when it leaves the next location, by
+ * which time the gate is open as a rule. If the arena has no second element, it waits at once.
  *
  * Why no waiter sleeps for ever. A waiter is emplaced before the look at the condition after which it sleeps. A waking
  * thread changes the condition, then detaches. So the waiter sees the change, or the waking thread sees the element.
@@ -19,29 +27,43 @@
  */
 import { chainMask, chains } from '../memory/arena';
 import { C_LOCATION_HEAD, E_BELOW, LINE, OPEN } from '../memory/layout';
-import { borrow, giveBack } from './borrowed';
+import { borrow, giveBack, prepare } from './borrowed';
 import { countCollision } from './counting';
 import { park, saysOpen, shut, unpark } from './parking';
 
-/** The element of this thread while it is emplaced, and its location; otherwise both are 0. */
-let element: usize = 0;
+/** The location where this thread's element is emplaced, and the element; 0, and any value, if it is nowhere. */
 let where: usize = 0;
+let element: usize = 0;
+/** The other element, while it is off its location and its gate may not be open yet; otherwise 0. */
+let flushed: usize = 0;
 
 // The location that the thread looked up last, and its key.
 let cachedKey: u32 = 0;
 let cached: usize = 0;
 
-/** Emplaces the thread, or waits if it is emplaced there already. The caller loops around the condition. */
-export function locationWait(location: usize, polls: i32): void {
+/** As prepare. A thread that is emplaced has its element, and needs no other. */
+export function prepareLocation(): bool {
+  return where !== 0 || prepare();
+}
+
+/**
+ * Emplaces the thread, or waits if it is emplaced there already. The caller loops around the condition. A thread that
+ * comes from another location either waits for its element, or alternates.
+ */
+export function locationWait(location: usize, polls: i32, alternates: bool): void {
   if (where === location) {
     park(element, polls);
-    free();
+    where = 0;
+    giveBack(element);
     return;
   }
-  if (where) locationLeave();
+  if (where) {
+    flush();
+    if (!alternates || !prepare()) settle();
+  }
   const e = borrow();
   shut(e);
-  let top = atomic.load<u32>(location, C_LOCATION_HEAD);
+  let top: u32 = 0;
   while (true) {
     atomic.store<u32>(e, top, E_BELOW);
     const found = atomic.cmpxchg<u32>(location, top, e as u32, C_LOCATION_HEAD);
@@ -58,21 +80,26 @@ export function isEmplacedAt(location: usize): bool {
   return where === location;
 }
 
-function free(): void {
-  giveBack(element);
-  element = 0;
+/** Takes the element off the location where it is emplaced, or leaves it to the thread that does so. */
+function flush(): void {
+  settle();
+  if (!saysOpen(element)) locationWakeAll(where);
+  flushed = element;
   where = 0;
 }
 
-/** Takes the element off the chain on which the thread abandoned it, if it did. */
+/** Waits until the gate of the flushed element is open: the thread that has detached it is about to open it. */
+function settle(): void {
+  if (flushed === 0) return;
+  park(flushed, 0);
+  giveBack(flushed);
+  flushed = 0;
+}
+
+/** Takes the thread's elements off all chains. */
 export function locationLeave(): void {
-  if (where === 0) return;
-  if (!saysOpen(element)) {
-    locationWakeAll(where);
-    // If another thread has detached the element, that one is about to open its gate.
-    park(element, 0);
-  }
-  free();
+  if (where) flush();
+  settle();
 }
 
 /** Wakes all waiters at the location. */
@@ -90,24 +117,14 @@ export function locationWakeAllPolite(location: usize): void {
   if (atomic.load<u32>(location, C_LOCATION_HEAD) !== 0) locationWakeAll(location);
 }
 
-/** Returns the location of a key: a hash of all its bits (the finalizer of MurmurHash3), behind a cache of one. */
+/** Returns the location of a key: a hash of all its bits (Mix32A of the listing), behind a cache of one. */
 export function lookUp(key: u32): usize {
   if (cached && key === cachedKey) return cached;
   let hash = key;
-  hash = (hash ^ (hash >> 16)) * 0x85ebca6b;
-  hash = (hash ^ (hash >> 13)) * 0xc2b2ae35;
+  hash = (hash ^ (hash >> 16)) * 0x9abe94e3;
+  hash = (hash ^ (hash >> 16)) * 0x9abe94e3;
   hash ^= hash >> 16;
   cachedKey = key;
   cached = chains + ((hash & chainMask) as usize) * LINE;
   return cached;
-}
-
-/** Calls locationWait by key. */
-export function locationWaitAt(key: u32, polls: i32): void {
-  locationWait(lookUp(key), polls);
-}
-
-/** Calls locationWakeAll by key. */
-export function locationWakeAllAt(key: u32): void {
-  locationWakeAll(lookUp(key));
 }

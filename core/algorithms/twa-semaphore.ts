@@ -34,6 +34,9 @@ import { countCollision, countFutileWake } from './counting';
 import { bucketOf, mostTickets } from './hashes';
 import { relax } from './relax';
 
+/** What a wait answers that a notify has ended. It answers something else if the value was another from the start. */
+const NOTIFIED: i32 = 0;
+
 /** twaRelease leaves these to twaPost: the old grant, the permits that it gave, and the number of waiters. */
 export let grantBefore: i64 = 0;
 let given: i64 = 0;
@@ -84,8 +87,7 @@ export function twaAwait(s: usize): i32 {
       const again = atomic.load<i64>(s, GRANT);
       waits = again <= ticket && again >= 0;
     }
-    if (waits) atomic.wait<i64>(bucket + B_SEQUENCE, sequence, -1);
-    woken = waits;
+    woken = waits && (atomic.wait<i64>(bucket + B_SEQUENCE, sequence, -1) as i32) === NOTIFIED;
     atomic.sub<i32>(bucket, 1, B_PARKED);
     sequence = atomic.load<i64>(bucket, B_SEQUENCE);
   }

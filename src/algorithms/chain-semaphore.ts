@@ -1,6 +1,7 @@
 /** ChainSemaphore is the public face of core/algorithms/chain-semaphore.ts. */
 
-import { checkChoice } from '../errors.js';
+import { checkChoice, checkInteger } from '../errors.js';
+import { MOST_POLLS } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
@@ -18,6 +19,11 @@ export interface ChainSemaphoreOptions extends HashedOptions, ThresholdOptions {
    * - `'due'`: the releasing thread evaluates the conditions of the waiters, and wakes only those whose turn has come.
    */
   readonly wake?: 'all' | 'pass' | 'due';
+  /**
+   * How often a waiter looks at grant again, with a pause between, before it enters its chain: 0 to 1,000,000. All
+   * such waiters poll one word, so it pays only if turns come within a moment of each other. Default 0.
+   */
+  readonly look?: number;
 }
 
 /** A plain, structured-cloneable value to send to another thread, for `ChainSemaphore.from` there. */
@@ -94,5 +100,8 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
 function made(permits: number, options: ChainSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const wake = checkChoice(`${KIND}: wake`, options.wake ?? 'pass', WAKES);
-  return makeWithChains(KIND, { ...properties, variant: BigInt(WAKES.indexOf(wake)) }, options.arena);
+  const { look = 0 } = options;
+  checkInteger(`${KIND}: look`, look, 0, MOST_POLLS);
+  const variant = BigInt(WAKES.indexOf(wake)) | (BigInt(look) << 32n);
+  return makeWithChains(KIND, { ...properties, variant }, options.arena);
 }

@@ -17,6 +17,7 @@ export interface Algorithms {
   closeCounter(address: number): void;
   counted(address: number): number;
   prepare(): number;
+  prepareLocation(): number;
   retire(): void;
   chainAcquire(address: number): number;
   chainRelease(address: number, permits: number): void;
@@ -41,8 +42,11 @@ export interface Algorithms {
   keyWaitLazy(channel: number, sequence: bigint, polls: number): bigint;
   keySignal(channel: number): void;
   keySignalPolite(channel: number): void;
-  locationWaitAt(key: number, polls: number): void;
-  locationWakeAllAt(key: number): void;
+  locationWait(location: number, polls: number, alternates: boolean): void;
+  locationWakeAll(location: number): void;
+  locationWakeAllPolite(location: number): void;
+  lookUp(key: number): number;
+  pause(): void;
   eventAdvance(address: number, n: number): void;
   eventRead(address: number): bigint;
   eventAwait(address: number, value: bigint): number;
@@ -122,7 +126,7 @@ const BLOCKING = [
   'chainEnter',
   'keyWait',
   'keyWaitLazy',
-  'locationWaitAt',
+  'locationWait',
   'eventAwait',
 ] as const satisfies readonly (keyof Algorithms)[];
 const LOCKING = [

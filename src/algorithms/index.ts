@@ -15,6 +15,7 @@ export {
 export { ClhLock, type ClhLockHandle, type ClhLockOptions } from './clh-lock.js';
 export { EventCount, type EventCountHandle, type EventCountOptions } from './event-count.js';
 export type { Hash, HashedOptions } from './hash.js';
+export type { KeyWaitOptions, KeyWakeOptions, LocationWaitOptions } from './keys.js';
 export { lastTicket } from './last-ticket.js';
 export { LifoLock, type LifoLockHandle, type LifoLockOptions } from './lifo-lock.js';
 export type { ListingOptions } from './listing.js';
@@ -40,17 +41,21 @@ export {
 export { TtsLock, type TtsLockHandle, type TtsLockOptions } from './tts-lock.js';
 export { TwaLock, type TwaLockHandle, type TwaLockOptions } from './twa-lock.js';
 export { TwaSemaphore, type TwaSemaphoreHandle, type TwaSemaphoreOptions } from './twa-semaphore.js';
+export type { WaitChannel } from './wait-channel.js';
+export type { WaitLocation } from './wait-location.js';
 export {
+  type AddressWaitOptions,
   addressSignal,
   addressSignalPolite,
   addressWaitUntil,
-  type KeyWaitOptions,
-  type KeyWakeOptions,
+  channelOf,
   keyMonitor,
   keySignal,
   keySignalPolite,
   keyWait,
   keyWaitLazy,
+  locationOf,
   locationWait,
   locationWakeAll,
+  locationWakeAllPolite,
 } from './waiting.js';

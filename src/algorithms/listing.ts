@@ -77,8 +77,8 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
 }
 
 /** Gives the thread a wait element, which threads need that wait on chains. */
-export function prepare(attachment: Attachment): void {
-  if (!algorithmsOf(attachment).prepare()) throw arenaFull('waiter', 'waiters');
+export function prepare(attachment: Attachment, how: 'prepare' | 'prepareLocation' = 'prepare'): void {
+  if (!algorithmsOf(attachment)[how]()) throw arenaFull('waiter', 'waiters');
 }
 
 /** Makes sure that the thread can wait on a chain before it has to. Closes the library object if it cannot. */

@@ -4,11 +4,18 @@ import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
+import { checkAlternating } from './keys.js';
 import { ListingSemaphore, makeWithChains, type ThresholdOptions } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
 /** The options of a new `LocationSemaphore`. */
-export interface LocationSemaphoreOptions extends HashedOptions, ThresholdOptions {}
+export interface LocationSemaphoreOptions extends HashedOptions, ThresholdOptions {
+  /**
+   * Whether its waiters alternate between two wait elements, as `locationWait` has it. A waiter then need not wait for
+   * the element that it left at the location of an earlier ticket. Default false.
+   */
+  readonly alternating?: boolean;
+}
 /** A plain, structured-cloneable value to send to another thread, for `LocationSemaphore.from` there. */
 export type LocationSemaphoreHandle = Handle<'LocationSemaphore'>;
 
@@ -77,5 +84,6 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
 
 function made(permits: number, options: LocationSemaphoreOptions): Reference {
   const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
-  return makeWithChains(KIND, properties, options.arena);
+  const alternating = checkAlternating(KIND, options.alternating);
+  return makeWithChains(KIND, { ...properties, variant: BigInt(Number(alternating)) << 32n }, options.arena);
 }

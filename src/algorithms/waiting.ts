@@ -5,59 +5,65 @@
  * All threads must use a key of an arena for the same condition. Different keys may share a bucket, so a wake-up may be
  * meant for other waiters. The waking thread must first change the condition, by Atomics.
  */
-import { type Arena, attachmentOf } from '../arena.js';
 import { checkInteger, checkType } from '../errors.js';
-import { budget, type PolicyOptions } from '../options.js';
-import { type Algorithms, algorithmsOf } from './compiled.js';
-import { prepare } from './listing.js';
-import { POLICIES } from './objects.js';
+import { MOST_POLLS } from '../options.js';
+import {
+  algorithmsFor,
+  channelAt,
+  checkAlternating,
+  type KeyWaitOptions,
+  type KeyWakeOptions,
+  type LocationWaitOptions,
+  pollsNow,
+  slotOf,
+} from './keys.js';
+import { WaitChannel } from './wait-channel.js';
+import { WaitLocation } from './wait-location.js';
 
-/** The place of the threads to wake. */
-export interface KeyWakeOptions {
-  /** The arena of the waiting array. Default: `Arena.default`. */
-  readonly arena?: Arena;
-}
-
-/** The way and the place to wait. */
-export interface KeyWaitOptions extends KeyWakeOptions, PolicyOptions {}
-
-const SPIN = 100;
-const MOST_KEY = 2 ** 32 - 1;
-
-function algorithmsFor(what: string, key: number, { arena }: KeyWakeOptions): Algorithms {
-  checkInteger(`${what}: key`, key, 0, MOST_KEY);
-  return algorithmsOf(attachmentOf(arena));
-}
-
-function waiter(what: string, key: number, options: KeyWaitOptions): { algorithms: Algorithms; spin: number } {
-  const algorithms = algorithmsFor(what, key, options);
-  const spin = budget(what, options, SPIN, POLICIES);
-  prepare(attachmentOf(options.arena));
-  return { algorithms, spin };
+/** The way and the place to wait for a condition that is a function. */
+export interface AddressWaitOptions extends KeyWaitOptions {
+  /**
+   * How often the thread looks at the condition again, with a pause between, before it enters the chain: 0 to
+   * 1,000,000. It is worth while if the condition is likely to come true within a moment. Default 0.
+   */
+  readonly look?: number;
 }
 
 /**
- * AddressWaitUntil of Listing 3: blocks the thread until `satisfied` returns true. It calls that again after each
- * `addressSignal` of the key. `satisfied` may itself wait, and its errors pass through.
+ * AddressWaitUntil of Listing 3: blocks the thread until `satisfied` returns a value that is truthy, and returns that
+ * value. It calls `satisfied` again after each `addressSignal` of the key. `satisfied` may itself wait, and its errors
+ * pass through.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
-export function addressWaitUntil(key: number, satisfied: () => boolean, options: KeyWaitOptions = {}): void {
+export function addressWaitUntil<T>(key: number, satisfied: () => T, options: AddressWaitOptions = {}): T {
   checkType('addressWaitUntil: satisfied', satisfied, 'function', 'a function');
-  const { algorithms, spin } = waiter('addressWaitUntil', key, options);
-  while (!satisfied()) {
-    const element = algorithms.chainEnter(key);
+  const algorithms = algorithmsFor('addressWaitUntil', key, options);
+  const polls = pollsNow('addressWaitUntil', options);
+  const { look = 0 } = options;
+  let looks = checkInteger('addressWaitUntil: look', look, 0, MOST_POLLS);
+  const slot = slotOf(key);
+  let value = satisfied();
+  for (; !value && looks > 0; looks--) {
+    algorithms.pause();
+    value = satisfied();
+  }
+  while (!value) {
+    const element = algorithms.chainEnter(slot);
     let done = true;
     try {
-      done = satisfied();
+      value = satisfied();
+      done = Boolean(value);
     } finally {
       // The thread must also leave the chain if the condition throws.
-      if (done) algorithms.chainLeave(key, element);
+      if (done) algorithms.chainLeave(slot, element);
     }
-    if (done) return;
-    algorithms.chainAwait(element, spin);
+    if (done) return value;
+    algorithms.chainAwait(element, polls);
+    value = satisfied();
   }
+  return value;
 }
 
 /**
@@ -66,12 +72,12 @@ export function addressWaitUntil(key: number, satisfied: () => boolean, options:
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function addressSignal(key: number, options: KeyWakeOptions = {}): void {
-  algorithmsFor('addressSignal', key, options).addressSignal(key, 0, 0n);
+  algorithmsFor('addressSignal', key, options).addressSignal(slotOf(key), 0, 0n);
 }
 
 /** As `addressSignal`, but it writes nothing if nobody waits (AddressSignalPolite of Listing 3). */
 export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): void {
-  algorithmsFor('addressSignalPolite', key, options).addressSignalPolite(key, 0, 0n);
+  algorithmsFor('addressSignalPolite', key, options).addressSignalPolite(slotOf(key), 0, 0n);
 }
 
 /**
@@ -82,7 +88,7 @@ export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): 
  */
 export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
   const algorithms = algorithmsFor('keyMonitor', key, options);
-  return algorithms.keyMonitor(algorithms.chainOf(key));
+  return algorithms.keyMonitor(channelAt(algorithms, key));
 }
 
 /**
@@ -95,8 +101,8 @@ export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
  */
 export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions = {}): void {
   checkType('keyWait: sequence', sequence, 'bigint', 'a bigint');
-  const { algorithms, spin } = waiter('keyWait', key, options);
-  algorithms.keyWait(algorithms.chainOf(key), sequence, spin);
+  const algorithms = algorithmsFor('keyWait', key, options);
+  algorithms.keyWait(channelAt(algorithms, key), sequence, pollsNow('keyWait', options));
 }
 
 /**
@@ -105,8 +111,8 @@ export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions =
  */
 export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptions = {}): bigint {
   checkType('keyWaitLazy: sequence', sequence, 'bigint', 'a bigint');
-  const { algorithms, spin } = waiter('keyWaitLazy', key, options);
-  return algorithms.keyWaitLazy(algorithms.chainOf(key), sequence, spin);
+  const algorithms = algorithmsFor('keyWaitLazy', key, options);
+  return algorithms.keyWaitLazy(channelAt(algorithms, key), sequence, pollsNow('keyWaitLazy', options));
 }
 
 /**
@@ -116,13 +122,33 @@ export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptio
  */
 export function keySignal(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignal', key, options);
-  algorithms.keySignal(algorithms.chainOf(key));
+  algorithms.keySignal(channelAt(algorithms, key));
 }
 
 /** As `keySignal`, but it writes only the sequence if nobody waits (KeySignalPolite of Listing 4). */
 export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignalPolite', key, options);
-  algorithms.keySignalPolite(algorithms.chainOf(key));
+  algorithms.keySignalPolite(channelAt(algorithms, key));
+}
+
+/**
+ * KeyToChannel of Listing 4: returns the channel of a key, for many calls. Never blocks.
+ * @param key 0 to 2 ** 32 - 1.
+ * @param options the arena, and how `wait` and `waitLazy` wait.
+ * @throws {RangeError | TypeError} for an argument out of its range.
+ */
+export function channelOf(key: number, options: KeyWaitOptions = {}): WaitChannel {
+  return new WaitChannel(algorithmsFor('channelOf', key, options), key, options);
+}
+
+/**
+ * Looks a location up as Listing 5 does: returns the location of a key, for many calls. Never blocks.
+ * @param key 0 to 2 ** 32 - 1.
+ * @param options the arena, and how `wait` waits.
+ * @throws {RangeError | TypeError} for an argument out of its range.
+ */
+export function locationOf(key: number, options: LocationWaitOptions = {}): WaitLocation {
+  return new WaitLocation(algorithmsFor('locationOf', key, options), key, options);
 }
 
 /**
@@ -133,9 +159,10 @@ export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
  */
-export function locationWait(key: number, options: KeyWaitOptions = {}): void {
-  const { algorithms, spin } = waiter('locationWait', key, options);
-  algorithms.locationWaitAt(key, spin);
+export function locationWait(key: number, options: LocationWaitOptions = {}): void {
+  const algorithms = algorithmsFor('locationWait', key, options);
+  const alternates = checkAlternating('locationWait', options.alternating);
+  algorithms.locationWait(algorithms.lookUp(key), pollsNow('locationWait', options, 'prepareLocation'), alternates);
 }
 
 /**
@@ -144,5 +171,12 @@ export function locationWait(key: number, options: KeyWaitOptions = {}): void {
  * @throws {RangeError | TypeError} for an argument out of its range.
  */
 export function locationWakeAll(key: number, options: KeyWakeOptions = {}): void {
-  algorithmsFor('locationWakeAll', key, options).locationWakeAllAt(key);
+  const algorithms = algorithmsFor('locationWakeAll', key, options);
+  algorithms.locationWakeAll(algorithms.lookUp(key));
+}
+
+/** As `locationWakeAll`, but it writes nothing if nobody waits (the polite form that Listing 5 names). */
+export function locationWakeAllPolite(key: number, options: KeyWakeOptions = {}): void {
+  const algorithms = algorithmsFor('locationWakeAllPolite', key, options);
+  algorithms.locationWakeAllPolite(algorithms.lookUp(key));
 }

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 const CROWD = 6;
 const crowd = team(CROWD);
 
-describe.each(['address', 'key', 'lazy', 'location'])('waiting by %s', (way) => {
+describe.each(['address', 'looking', 'key', 'lazy', 'channel', 'location', 'alternating'])('waiting by %s', (way) => {
   describe.each([1, 4])('with %i slots', (slots) => {
     it.each([0, 100])('passes turns around, polling %i times', async (spin) => {
       const arena = new Arena({ slots, chains: slots });
@@ -51,8 +51,12 @@ describe.each([1, 2, 5])('a ring of %i slots, of event counts and sequencers', (
   });
 });
 
-it('a disposed event count rejects those that await it', async () => {
-  const count = new EventCount({ spin: 0 });
+it.each([
+  [64, 64],
+  [1, 64],
+  [64, 1],
+])('a disposed event count rejects those that await it (%i buckets, %i chains)', async (slots, chains) => {
+  const count = new EventCount({ spin: 0, arena: new Arena({ slots, chains }) });
   const waits = crowd.map((member, i) =>
     watch(member.run('await-value', { handle: count.handle, value: BigInt(i + 1) }), i),
   );

@@ -47,6 +47,11 @@ const kinds: [string, Make][] = [
       ] as [string, Make],
   ),
   ['LocationSemaphore', (permits, options) => new LocationSemaphore(permits, options)],
+  [
+    'LocationSemaphore, alternating',
+    (permits, options) => new LocationSemaphore(permits, { ...options, alternating: true }),
+  ],
+  ['ChainSemaphore, looking', (permits, options) => new ChainSemaphore(permits, { ...options, look: 20 })],
 ];
 
 /** The semaphores of Listings 3 to 5 with a threshold of 1 or 2, and the heads of their chains. */

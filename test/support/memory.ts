@@ -81,6 +81,16 @@ export class Memory {
     Atomics.store(this.#longs, address >> 3, BigInt.asIntN(64, value));
   }
 
+  /** Writes a word of 4 bytes. */
+  store(address: number, value: number): void {
+    Atomics.store(this.#words, address >> 2, value);
+  }
+
+  /** Returns the address of a chain. */
+  chainAt(slot: number): number {
+    return this.#chains + slot * at('LINE');
+  }
+
   /** Returns the address of a thread's record. */
   record(thread: number): number {
     return this.#threads + thread * at('THREAD_SIZE');
@@ -102,9 +112,7 @@ export class Memory {
 
   /** Returns one word of each chain, by its name in the layout. */
   chainWords(name: string): number[] {
-    return Array.from({ length: this.word(at('H_CHAINS')) }, (_, i) =>
-      this.word(this.#chains + i * at('LINE') + at(name)),
-    );
+    return Array.from({ length: this.word(at('H_CHAINS')) }, (_, i) => this.word(this.chainAt(i) + at(name)));
   }
 
   /** Returns one word of each bucket, by its name in the layout. */

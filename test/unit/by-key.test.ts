@@ -3,9 +3,11 @@ import { Arena } from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
+import { Member } from '../support/team.js';
 
 const { addressWaitUntil, keyMonitor, keySignal, keySignalPolite, keyWait, keyWaitLazy, locationWait } = algorithms;
-const { addressSignal, addressSignalPolite, locationWakeAll } = algorithms;
+const { addressSignal, addressSignalPolite, channelOf, locationOf, locationWakeAll, locationWakeAllPolite } =
+  algorithms;
 
 const calls: Record<string, (key: never, options: object) => unknown> = {
   addressWaitUntil: (key, options) => addressWaitUntil(key, () => true, options),
@@ -16,8 +18,11 @@ const calls: Record<string, (key: never, options: object) => unknown> = {
   keyWaitLazy: (key, options) => keyWaitLazy(key, -1n, options),
   keySignal,
   keySignalPolite,
+  channelOf,
   locationWait,
+  locationOf,
   locationWakeAll,
+  locationWakeAllPolite,
 };
 
 describe.each(Object.entries(calls))('%s', (name, call) => {
@@ -34,15 +39,47 @@ describe.each(Object.entries(calls))('%s', (name, call) => {
   });
 });
 
-it.each(['addressWaitUntil', 'keyWait', 'keyWaitLazy', 'locationWait'])('%s checks its budget', (name) => {
-  expect(() => calls[name]?.(1 as never, { spin: -1 })).toThrow(`${name}: spin must be an integer from 0 to 1000000`);
-});
+it.each(['addressWaitUntil', 'keyWait', 'keyWaitLazy', 'channelOf', 'locationWait', 'locationOf'])(
+  '%s checks its budget',
+  (name) => {
+    expect(() => calls[name]?.(1 as never, { spin: -1 })).toThrow(`${name}: spin must be an integer from 0 to 1000000`);
+  },
+);
 
 describe('addressWaitUntil', () => {
   it('asks once if the condition holds', () => {
     let asked = 0;
     addressWaitUntil(1, () => ++asked > 0);
     expect(asked).toBe(1);
+  });
+
+  it.each([1, 'yes', 7n, true])('returns %s if the condition does, at whichever look', (value) => {
+    // The last look before it sleeps comes when it has entered the chain.
+    for (const [late, look] of [
+      [1, 0],
+      [2, 0],
+      [2, 2],
+      [3, 2],
+      [4, 2],
+    ] as const) {
+      let asked = 0;
+      expect(addressWaitUntil(1, () => ++asked >= late && value, { look })).toBe(value);
+      expect(asked).toBe(late);
+    }
+  });
+
+  it.each([0, 1, 3])('enters the chain after the first look and %i more', (look) => {
+    const arena = new Arena();
+    const entered: boolean[] = [];
+    const condition = () => entered.push(new Memory(arena).chainWords('C_HEAD').some((word) => word !== 0)) > look + 1;
+    expect(addressWaitUntil(1, condition, { arena, look })).toBe(true);
+    expect(entered).toEqual([...Array.from({ length: look + 1 }, () => false), true]);
+  });
+
+  it.each([-1, 1_000_001, 0.5, '1', null])('does not look %s times', (look) => {
+    expect(() => addressWaitUntil(1, () => true, { look: look as never })).toThrow(
+      'addressWaitUntil: look must be an integer from 0 to 1000000, got ',
+    );
   });
 
   it('leaves the chain when the condition comes true meanwhile, or throws', () => {
@@ -96,7 +133,113 @@ describe('keyWait', () => {
   });
 });
 
+describe('channelOf', () => {
+  it('is the channel of the calls by key', () => {
+    const arena = new Arena();
+    const channel = channelOf(5, { arena });
+    const sequence = keyMonitor(5, { arena });
+    expect(channel.monitor()).toBe(sequence);
+    channel.signal();
+    channel.signalPolite();
+    expect(keyMonitor(5, { arena })).toBe(sequence + 2n);
+    channel.wait(sequence);
+    expect(channel.waitLazy(-1n)).toBe(sequence + 2n);
+    keySignal(5, { arena });
+    expect(channelOf(5, { arena }).monitor()).toBe(sequence + 3n);
+    expect(keyMonitor(6, { arena })).toBe(0n);
+  });
+
+  it('waits with a bigint alone', () => {
+    const channel = channelOf(5);
+    expect(() => channel.wait(1 as never)).toThrow(new TypeError('WaitChannel.wait: sequence must be a bigint, got 1'));
+    expect(() => channel.waitLazy(1 as never)).toThrow(
+      new TypeError('WaitChannel.waitLazy: sequence must be a bigint, got 1'),
+    );
+  });
+});
+
+describe('the slots of keys', () => {
+  // There are 4,096 chains. A stride of a power of two would meet few of them if keys were only masked.
+  it.each([1, 2, 3, 8, 17, 64, 4096, 65536])('64 keys %i apart have channels and chains of their own', (stride) => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    for (let i = 0; i < 64; i++) keySignal(12345 + i * stride, { arena });
+    expect(memory.chainWords('C_SEQUENCE').filter((count) => count === 1).length).toBe(64);
+    const occupied = () => memory.chainWords('C_HEAD').findIndex((word) => word !== 0) + 1;
+    const slot = addressWaitUntil(12345, occupied, { arena }) - 1;
+    const before = memory.chainWords('C_SEQUENCE')[slot] as number;
+    channelOf(12345, { arena }).signal();
+    expect(memory.chainWords('C_SEQUENCE')[slot]).toBe(before + 1);
+  });
+});
+
 describe('locationWait', () => {
+  it.each([0, 'true', null])('does not alternate with %s', (alternating) => {
+    const options = { alternating: alternating as never };
+    expect(() => locationWait(1, options)).toThrow('locationWait: alternating must be true or false, got ');
+    expect(() => locationOf(1, options)).toThrow('locationOf: alternating must be true or false, got ');
+  });
+
+  it('is woken politely, and by the location as a value', () => {
+    const arena = new Arena({ slots: 1, chains: 1 });
+    const emplaced = () => new Memory(arena).chainWords('C_LOCATION_HEAD')[0] !== 0;
+    const location = locationOf(1, { arena });
+    const wakes = [
+      () => locationWakeAllPolite(1, { arena }),
+      () => locationWakeAll(1, { arena }),
+      () => location.wakeAll(),
+      () => location.wakeAllPolite(),
+    ];
+    for (const [i, wake] of wakes.entries()) {
+      const wait = i % 2 ? () => location.wait() : () => locationWait(1, { arena });
+      wake();
+      wait();
+      expect(emplaced()).toBe(true);
+      wake();
+      expect(emplaced()).toBe(false);
+      wait();
+      expect(emplaced()).toBe(false);
+    }
+  });
+
+  it('goes on with a second element, and does not wait for the first to come off its location', () => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    const borrowed = () => memory.elementsIn(at('BORROWED'));
+    const options = { arena, alternating: true };
+    locationWait(1, options);
+    const [first] = borrowed() as [number];
+    // Another thread detaches the chain, and is preempted before it opens the gate.
+    const slot = memory.chainWords('C_LOCATION_HEAD').indexOf(first);
+    memory.write(memory.chainAt(slot) + at('C_CHANNEL_HEAD'), 0n);
+    locationWait(2, options);
+    const [second] = borrowed().filter((e) => e !== first) as [number];
+    expect(memory.chainWords('C_LOCATION_HEAD').filter((word) => word !== 0)).toEqual([second]);
+    // The other thread goes on.
+    memory.store(first + at('E_GATE'), at('OPEN'));
+    locationWait(3, options);
+    expect(memory.chainWords('C_LOCATION_HEAD').filter((word) => word !== 0)).toEqual([first]);
+    locationWait(4, options);
+    expect(memory.chainWords('C_LOCATION_HEAD').filter((word) => word !== 0)).toEqual([second]);
+    expect(borrowed().length).toBe(2);
+  });
+
+  it.each([false, true])('leaves nothing behind at the end of the thread (alternating: %s)', async (alternating) => {
+    const arena = new Arena();
+    const member = new Member();
+    await member.run('emplace', { arena: arena.handle, keys: [1, 2, 3], alternating });
+    const memory = new Memory(arena);
+    expect(memory.elementsIn(at('BORROWED')).length).toBe(alternating ? 2 : 1);
+    expect(memory.chainWords('C_LOCATION_HEAD').filter((word) => word !== 0).length).toBe(1);
+    // It has taken no others in the meantime.
+    expect(memory.elements.filter(({ epoch, state }) => epoch > 0n || state === at('BORROWED')).length).toBe(
+      alternating ? 2 : 1,
+    );
+    await member.leave();
+    expect(memory.elementsIn(at('BORROWED')).length).toBe(0);
+    expect(memory.chainWords('C_LOCATION_HEAD').every((word) => word === 0)).toBe(true);
+  });
+
   it('returns the first time, and again when all have been woken', () => {
     const arena = new Arena({ slots: 1, chains: 1 });
     const heads = () => new Memory(arena).chainWords('C_LOCATION_HEAD');

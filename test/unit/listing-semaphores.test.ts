@@ -26,6 +26,8 @@ const kinds = [
   ['ChannelSemaphore, threshold 2 ** 31 - 1', ChannelSemaphore, { threshold: 2 ** 31 - 1 }],
   ['ChannelSemaphore, lazy, threshold 1', ChannelSemaphore, { lazy: true, threshold: 1 }],
   ['LocationSemaphore, threshold 2', LocationSemaphore, { threshold: 2 }],
+  ['ChainSemaphore, looking', ChainSemaphore, { look: 2 }],
+  ['LocationSemaphore, alternating', LocationSemaphore, { alternating: true }],
 ] as const;
 
 describe.each(kinds)('%s', (_, Kind, options) => {
@@ -157,6 +159,30 @@ describe('ChainSemaphore: wake', () => {
       `ChainSemaphore: wake must be "all" or "pass" or "due", got ${shown}`,
     );
   });
+});
+
+it.each([-1, 1_000_001, 0.5, '1', null])('ChainSemaphore: look is not %s', (look) => {
+  expect(() => new ChainSemaphore(1, { look: look as never })).toThrow(
+    'ChainSemaphore: look must be an integer from 0 to 1000000, got ',
+  );
+});
+
+it('the options of the semaphores come to the words of the object', () => {
+  const word = (kind: { handle: { address: number } }, name: string): number =>
+    new Memory(Arena.default).word(kind.handle.address + at(name));
+  for (const [i, wake] of (['all', 'pass', 'due'] as const).entries()) {
+    const semaphore = new ChainSemaphore(1, { wake, look: 1_000_000 - i });
+    expect([word(semaphore, 'O_WAKE'), word(semaphore, 'O_LOOK')]).toEqual([i, 1_000_000 - i]);
+  }
+  for (const alternating of [true, false]) {
+    expect(word(new LocationSemaphore(1, { alternating }), 'O_ALTERNATES')).toBe(Number(alternating));
+  }
+});
+
+it.each([0, 'true', null])('LocationSemaphore: alternating is not %s', (alternating) => {
+  expect(() => new LocationSemaphore(1, { alternating: alternating as never })).toThrow(
+    'LocationSemaphore: alternating must be true or false, got ',
+  );
 });
 
 it.each([0, 'true', null])('ChannelSemaphore: lazy is not %s', (lazy) => {

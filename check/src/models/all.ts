@@ -5,6 +5,7 @@
 import type { Model } from '../scene/model.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
+import { byKey } from './by-key.js';
 import { cancellations } from './cancelling.js';
 import { capacitors } from './capacitors.js';
 import { deadThreads } from './dead-threads.js';
@@ -40,6 +41,7 @@ export const models: readonly Model[] = [
   ...thresholdSemaphores,
   ...hashedSemaphores,
   ...locks,
+  ...byKey,
   ...eventCounts,
   ...capacitors,
   ...p0514,

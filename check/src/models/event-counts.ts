@@ -60,7 +60,7 @@ function op(word: string): Op {
   }
 }
 
-function model(name: string, program: string, more: { buckets?: number; long?: boolean } = {}): Model {
+function model(name: string, program: string, more: { buckets?: number; chains?: number; long?: boolean } = {}): Model {
   const symmetric = partsOf(program);
   const programs = symmetric.map((part) => part.split(/\s+/).map(op));
   return {
@@ -68,7 +68,7 @@ function model(name: string, program: string, more: { buckets?: number; long?: b
     program: 'algorithms',
     programs,
     symmetric,
-    arena: { buckets: more.buckets ?? 1, elements: programs.length },
+    arena: { buckets: more.buckets ?? 1, chains: more.chains ?? more.buckets ?? 1, elements: programs.length },
     long: more.long ?? false,
     leaves: true,
     objects: (scene) => {
@@ -100,4 +100,6 @@ export const eventCounts: readonly Model[] = [
   model('mutual exclusion by a sequencer', 'T M V1 | T M V1 | T M V1', { long: true }),
   model('dispose', 'A1 | A2 | D'),
   model('dispose and advance', 'A1 | V1 | D'),
+  model('two values in one step, more chains than buckets', 'A1 | A2 | V2', { chains: 4 }),
+  model('dispose, more chains than buckets', 'A1 | A2 | D', { chains: 4 }),
 ];

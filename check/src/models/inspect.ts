@@ -22,7 +22,7 @@ import { abort, arrive } from '../scene/ops/promises.js';
 import { post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { recordOf } from '../scene/set-up.js';
-import { GOT, PROMISES } from '../scene/words.js';
+import { GOT, PHASE, PROMISES } from '../scene/words.js';
 import { asks, mine, ofFirst } from './answers.js';
 import { type Line, modelOf } from './program.js';
 
@@ -378,8 +378,38 @@ const head: Model = {
   },
 };
 
+/** Stands for a poke of a thread of another semaphore, which has not looked for parked waiters yet. */
+const sequenceMoves: Op = {
+  text: 'the sequence moves',
+  next(scene, t) {
+    if (scene.get(t, PHASE) === 1) return true;
+    scene.set(t, PHASE, 1);
+    scene.hostStore(t, scene.regions.buckets + constant('B_SEQUENCE'), 9);
+    return false;
+  },
+};
+
+/** A waiter whose sequence is stale does not sleep, so it is not woken in vain. The one that wakes it lets it in. */
+function stale(threshold: number): Model {
+  const model = counting(
+    { name: `a stale sequence, threshold ${threshold}`, program: 'A | V', kind: 'twa', threshold, mayWait: false },
+    () => 0,
+  );
+  return {
+    ...model,
+    programs: model.programs.map((program, t) => (t === 0 ? program : [sequenceMoves, ...program])),
+    end: (scene) => {
+      const futile = scene.total(T_FUTILE_WAKES);
+      if (futile !== 0) throw new Violation(`${futile} futile wake-ups are counted, and nobody was woken in vain`);
+      model.end?.(scene);
+    },
+  };
+}
+
 const counts: readonly Model[] = [
   head,
+  stale(0),
+  stale(1),
   counting({ name: 'the last in line cancels', program: 'B' }, cancelled),
   counting({ name: 'a thread leaves a tombstone', program: 'B | a1', buckets: 2 }, cancelled),
   counting({ name: 'the last promise in line cancels', program: 't1 x' }, () => 1),

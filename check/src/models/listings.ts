@@ -64,6 +64,13 @@ const ON_CHAINS = [
   ['location', 'location', {}],
 ] as const;
 
+/** Two elements for each thread, so that waiters at locations alternate; and waiters that look before they wait. */
+const VARIANTS = [
+  ['location alternating', 'location', { alternates: 1, extra: 3 }],
+  ['chain pass looking', 'chain', { wake: 1, look: 1 }],
+  ['chain due looking', 'chain', { wake: 2, look: 2 }],
+] as const;
+
 const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[] => {
   const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
     name: `${name}: ${text}`,
@@ -180,7 +187,28 @@ const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).
   ];
 });
 
+const variants: readonly Line[] = VARIANTS.flatMap(([name, kind, variant]): Line[] => {
+  const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
+    name: `${name}: ${text}`,
+    program,
+    permits: [1],
+    kind,
+    ...variant,
+    ...more,
+  });
+  return [
+    line('2x1 conservative', 'A R | A R', { kind: `${kind} conservative` }),
+    line('dispose of a waiter', 'A | D', { permits: [0] }),
+    line('2x2 2 buckets', 'A R A R | A R A R', { buckets: 2 }),
+    line('3x1', 'A R | A R | A R'),
+    line('2 wait twice, 2 buckets', 'A A | A A | V2 V2', { buckets: 2, permits: [0], long: true }),
+    line('release of 2, 2 buckets', 'A | A | V2', { permits: [0], buckets: 2 }),
+    line('dispose', 'A R | A R | D'),
+    line('the end of threads', 'A R E | A R E', { buckets: 2 }),
+  ];
+});
+
 export const listingSemaphores: readonly Model[] = listings.map(modelOf);
-export const chainSemaphores: readonly Model[] = chains.map(modelOf);
+export const chainSemaphores: readonly Model[] = [...chains, ...variants].map(modelOf);
 export const thresholdSemaphores: readonly Model[] = thresholds.map(modelOf);
 export const hashedSemaphores: readonly Model[] = hashes.map(modelOf);

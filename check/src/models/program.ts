@@ -67,6 +67,10 @@ export interface Line {
   readonly wake?: number;
   /** 1: waiters on channels wait by keyWaitLazy. */
   readonly lazy?: number;
+  /** How often a waiter looks at grant before it enters its chain. */
+  readonly look?: number;
+  /** 1: waiters at locations alternate between two elements. */
+  readonly alternates?: number;
   /** The hash, one of HASH_*, if the kind has one. */
   readonly hash?: number;
   readonly mayWait?: boolean;
@@ -211,7 +215,7 @@ function checkDisposed(scene: Scene, semaphores: ReadonlySet<number>): void {
 }
 
 /** When every thread has ended, no element is borrowed, and none is on a chain. */
-function checkRetired(scene: Scene): void {
+export function checkRetired(scene: Scene): void {
   const { chains, buckets, elements, end } = scene.regions;
   const word = (address: number): number => scene.machine.words[address >> 2];
   for (let e = elements; e < end; e += ELEMENT_SIZE) {
@@ -271,7 +275,7 @@ export function modelOf(line: Line): Model {
           spin: line.awake ? -1 : (line.spin ?? 0),
           threshold: line.threshold ?? 0,
           wake: line.wake ?? 0,
-          lazy: line.lazy ?? 0,
+          lazy: line.lazy ?? line.look ?? line.alternates ?? 0,
           first: line.first ?? 0n,
           robust: line.robust ?? false,
           ...(line.hash === undefined ? {} : { hash: line.hash }),

@@ -256,7 +256,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The thread makes an exchange, or a look at the waiters that are due, where there is no waiter.',
   ],
   [
-    /^algorithms\/(chains\/recover|channels\/waitOnce|locations\/locationLeave): load gate, zero/,
+    /^algorithms\/(chains\/recover|channels\/waitOnce|locations\/flush): load gate, zero/,
     'The waiter takes the others off the chain and wakes them, though its own gate is open. They look again, and its park returns at once.',
   ],
   [

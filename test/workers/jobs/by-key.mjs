@@ -34,14 +34,38 @@ const ways = {
       },
     };
   },
-  location(key, satisfied, options) {
-    const { locationWait, locationWakeAll } = algorithms;
+  looking: (key, satisfied, options, polite) => ways.address(key, satisfied, { ...options, look: 20 }, polite),
+  channel(key, satisfied, options, polite) {
+    const channel = algorithms.channelOf(key, options);
+    return {
+      wait: () => {
+        while (true) {
+          const sequence = channel.monitor();
+          if (satisfied()) return;
+          channel.wait(sequence);
+        }
+      },
+      wake: (next) => {
+        const other = algorithms.channelOf(next, options);
+        if (polite) other.signalPolite();
+        else other.signal();
+      },
+    };
+  },
+  location(key, satisfied, options, polite) {
+    const { locationWait, locationWakeAll, locationWakeAllPolite } = algorithms;
     return {
       wait: () => {
         while (!satisfied()) locationWait(key, options);
       },
-      wake: (next) => locationWakeAll(next, options),
+      wake: (next) => (polite ? locationWakeAllPolite : locationWakeAll)(next, options),
     };
+  },
+  // Each round has a location of its own, so that a thread often leaves an element behind at another.
+  alternating(key, satisfied, options, polite, round) {
+    const at = (index, of) => index + 100 * of;
+    const { wait, wake } = ways.location(at(key, round), satisfied, { ...options, alternating: true }, polite);
+    return { wait, wake: (next, of) => wake(at(next, of)) };
   },
 };
 
@@ -52,9 +76,9 @@ export default function byKey({ arena: handle, way, turns, rounds, spin, index, 
   const satisfied = () => Atomics.load(turns, index) >= round;
   meet(barrier, parties);
   for (; round <= rounds; round++) {
-    const { wait, wake } = ways[way](index, satisfied, options, round % 2);
+    const { wait, wake } = ways[way](index, satisfied, options, round % 2, round);
     wait();
-    Atomics.add(turns, next, 1);
-    wake(next);
+    const its = Atomics.add(turns, next, 1) + 1;
+    wake(next, its);
   }
 }

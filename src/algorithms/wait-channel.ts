@@ -1,0 +1,67 @@
+/** This file has the channels of Listing 4 as values: KeyToChannel is computed once for all calls. */
+import { attachmentOf } from '../arena.js';
+import { checkType } from '../errors.js';
+import type { Attachment } from '../runtime/attachment.js';
+import type { Algorithms } from './compiled.js';
+import { channelAt, type KeyWaitOptions, pollsOf } from './keys.js';
+import { prepare } from './listing.js';
+
+/**
+ * A channel as the calling thread sees it: `channelOf` makes it. Other threads call `channelOf` with the same key, or
+ * the calls by key.
+ *
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4, WaitChannel.
+ */
+export class WaitChannel {
+  readonly #algorithms: Algorithms;
+  readonly #attachment: Attachment;
+  readonly #at: number;
+  readonly #polls: number;
+
+  /** @internal */
+  constructor(algorithms: Algorithms, key: number, options: KeyWaitOptions) {
+    this.#algorithms = algorithms;
+    this.#attachment = attachmentOf(options.arena);
+    this.#at = channelAt(algorithms, key);
+    this.#polls = pollsOf('channelOf', options);
+  }
+
+  /** As `keyMonitor`: returns the sequence. Look at the condition afterwards, and then `wait`. Never blocks. */
+  monitor(): bigint {
+    return this.#algorithms.keyMonitor(this.#at);
+  }
+
+  /**
+   * As `keyWait`: blocks the thread until the sequence is another.
+   * @param sequence the result of `monitor`, 0n or more.
+   * @throws {TypeError} for a sequence that is no bigint, or on a thread that must not block.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   */
+  wait(sequence: bigint): void {
+    checkType('WaitChannel.wait: sequence', sequence, 'bigint', 'a bigint');
+    prepare(this.#attachment);
+    this.#algorithms.keyWait(this.#at, sequence, this.#polls);
+  }
+
+  /**
+   * As `keyWaitLazy`: may return early, and returns the sequence to wait with next. A first call with -1n only learns
+   * the sequence.
+   * @throws {TypeError} for a sequence that is no bigint, or on a thread that must not block.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   */
+  waitLazy(sequence: bigint): bigint {
+    checkType('WaitChannel.waitLazy: sequence', sequence, 'bigint', 'a bigint');
+    prepare(this.#attachment);
+    return this.#algorithms.keyWaitLazy(this.#at, sequence, this.#polls);
+  }
+
+  /** As `keySignal`: moves the sequence, and wakes the waiters. Never blocks. */
+  signal(): void {
+    this.#algorithms.keySignal(this.#at);
+  }
+
+  /** As `keySignalPolite`: the same, but it writes only the sequence if nobody waits. Never blocks. */
+  signalPolite(): void {
+    this.#algorithms.keySignalPolite(this.#at);
+  }
+}

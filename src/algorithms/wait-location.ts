@@ -1,0 +1,50 @@
+/** This file has the locations of Listing 5 as values: the slot of a key is looked up once for all calls. */
+import { attachmentOf } from '../arena.js';
+import type { Attachment } from '../runtime/attachment.js';
+import type { Algorithms } from './compiled.js';
+import { checkAlternating, type LocationWaitOptions, pollsOf } from './keys.js';
+import { prepare } from './listing.js';
+
+/**
+ * A location as the calling thread sees it: `locationOf` makes it. Other threads call `locationOf` with the same key,
+ * or the calls by key.
+ *
+ * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5, WaitSlot.
+ */
+export class WaitLocation {
+  readonly #algorithms: Algorithms;
+  readonly #attachment: Attachment;
+  readonly #at: number;
+  readonly #polls: number;
+  readonly #alternates: boolean;
+
+  /** @internal */
+  constructor(algorithms: Algorithms, key: number, options: LocationWaitOptions) {
+    this.#algorithms = algorithms;
+    this.#attachment = attachmentOf(options.arena);
+    this.#at = algorithms.lookUp(key);
+    this.#polls = pollsOf('locationOf', options);
+    this.#alternates = checkAlternating('locationOf', options.alternating);
+  }
+
+  /**
+   * As `locationWait`: the first call announces the thread and returns at once, the next one blocks. Call it in a loop
+   * around the condition.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   */
+  wait(): void {
+    prepare(this.#attachment, 'prepareLocation');
+    this.#algorithms.locationWait(this.#at, this.#polls, this.#alternates);
+  }
+
+  /** As `locationWakeAll`: wakes all waiters. Never blocks. */
+  wakeAll(): void {
+    this.#algorithms.locationWakeAll(this.#at);
+  }
+
+  /** As `locationWakeAllPolite`: the same, but it writes nothing if nobody waits. Never blocks. */
+  wakeAllPolite(): void {
+    this.#algorithms.locationWakeAllPolite(this.#at);
+  }
+}
