@@ -94,7 +94,7 @@ describe('a promise of a semaphore that has timed out', () => {
 
   it('stays counted as waiting: it is handed a permit that it does not take', () => {
     expect(findIn(name, [arrives, leaves])).toMatch(/-1 are lacking, and 0 waited for/);
-    expect(findIn('p0514: promises, timed, and nothing comes', [arrives, leaves])).toMatch(/are said to wait/);
+    expect(findIn('p0514: promises, timed, and nothing comes', [arrives, leaves])).toMatch(/0 are lacking, and 1 waited for/);
   });
 
   it('is not counted any more: nothing is found', () => {
