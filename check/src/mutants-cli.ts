@@ -7,7 +7,7 @@ import { performAll } from './jobs.js';
 import { models } from './models/all.js';
 import { mutantsOf } from './mutants/modules.js';
 import { reasons } from './mutants/reasons.js';
-import { type Finding, killers, report, summary } from './mutants/report.js';
+import { type Finding, killers, part, report, summary } from './mutants/report.js';
 import { type Measure, measureSetUp, type Verdict, wordsIn } from './mutants/trial.js';
 import type { Job } from './mutants/worker.js';
 import { loadProgram, PROGRAMS, type ProgramName } from './programs.js';
@@ -42,7 +42,7 @@ const options = new Command('mutants')
   .option('--budget <number>', 'try no further models when those tried have so many states', Number, 400_000)
   .option('--last <file>', 'a report: what killed a mutant then is tried first', LAST)
   .option('--again', 'only mutants that nothing has killed, as that report says', false)
-  .option('--write <file>', 'write the report there')
+  .option('--write <file>', 'where the report goes; the last one, if every mutant is tried, else nowhere')
   .parse()
   .opts<Options>();
 
@@ -51,7 +51,8 @@ const progress = (what: string, of: number) => (count: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
   else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
-const killed = existsSync(options.last) ? killers(readFileSync(options.last, 'utf8')) : new Map<string, string>();
+const last = existsSync(options.last) ? readFileSync(options.last, 'utf8') : '';
+const killed = killers(last);
 const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
 const measured = chosen.filter(({ long }) => !long);
 const measures = (
@@ -107,11 +108,26 @@ const findings = named.map(({ mutant, name }, i): Finding => {
   if (pattern !== undefined) used.add(pattern);
   return { name, fn: mutant.site.fn, change: mutant.change, verdict, reason };
 });
-if (options.write !== undefined) writeFileSync(options.write, report(findings, options.states, options.budget));
+const whole = options.only === undefined && !options.again;
+const tried = PROGRAMS.filter((program) => program === (options.program ?? program));
+const write = options.write ?? (whole ? LAST : undefined);
+if (write !== undefined) {
+  const parts = tried.map((program): [ProgramName, string] => [
+    program,
+    part(
+      program,
+      findings.filter((_, i) => named[i]?.mutant.program === program),
+      options.states,
+      options.budget,
+    ),
+  ]);
+  writeFileSync(write, report(new Map(parts), last));
+}
 const unexplained = findings.filter(({ verdict, reason }) => verdict.outcome === 'survived' && reason === undefined);
 for (const { name } of unexplained) console.log(`survived: ${name}`);
-const whole = options.only === undefined && options.program === undefined && !options.again;
-const idle = whole ? reasons.filter(([pattern]) => !used.has(pattern)) : [];
+const programOfReason = (pattern: RegExp): ProgramName =>
+  /^\^algorithms/.test(pattern.source) ? 'algorithms' : 'core';
+const idle = whole ? reasons.filter(([pattern]) => !used.has(pattern) && tried.includes(programOfReason(pattern))) : [];
 for (const [pattern] of idle) console.log(`a reason for no survivor: ${pattern}`);
 console.log(summary(findings));
 process.exitCode = unexplained.length + idle.length > 0 ? 1 : 0;

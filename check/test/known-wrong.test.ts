@@ -3,11 +3,13 @@
  *
  * Two faults are ways to cancel. In a FIFO queue of tickets a waiter may not walk away, since its permits then come to
  * nobody. It may not post on its own behalf either, since that admits the waiters ahead on permits which do not exist.
- * The others are promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order.
+ * Others are promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order. The
+ * last is a condition that waits while its thread stands on a chain, where the thread has to wake the one below.
  */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
 import { models } from '../src/models/all.js';
+import { conditionModel } from '../src/models/conditions.js';
 import { jobs } from '../src/models/p0514-ops.js';
 import { bucket, wordAt } from '../src/models/places.js';
 import { loadProgram, programOf } from '../src/programs.js';
@@ -94,7 +96,9 @@ describe('a promise of a semaphore that has timed out', () => {
 
   it('stays counted as waiting: it is handed a permit that it does not take', () => {
     expect(findIn(name, [arrives, leaves])).toMatch(/-1 are lacking, and 0 waited for/);
-    expect(findIn('p0514: promises, timed, and nothing comes', [arrives, leaves])).toMatch(/0 are lacking, and 1 waited for/);
+    expect(findIn('p0514: promises, timed, and nothing comes', [arrives, leaves])).toMatch(
+      /0 are lacking, and 1 waited for/,
+    );
   });
 
   it('is not counted any more: nothing is found', () => {
@@ -177,5 +181,20 @@ describe('a promise for a word', () => {
 
   it('looks again after it has arrived: nothing is found', () => {
     expect(findIn('places: a promise', [waits(true)])).toBeUndefined();
+  });
+});
+
+describe('a condition that waits, of a wait by key', () => {
+  const find = (...program: string[]): string | undefined => {
+    const model = conditionModel('known wrong', program.join(' | '), 3);
+    return search(() => new Driver(programOf(model), model)).violation?.message;
+  };
+
+  it('waits for the thread below on the chain, which it would have to wake', () => {
+    expect(find('Wa Sb E', 'N E', 'Sa')).toMatch(/deadlock: thread 0 sleeps for ever/);
+  });
+
+  it('waits for another thread: nothing is found', () => {
+    expect(find('N E', 'Sb Sa')).toBeUndefined();
   });
 });

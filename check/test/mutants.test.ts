@@ -7,7 +7,7 @@ import { render } from '../src/engine/search/trace.js';
 import { type Program, STRIDE } from '../src/engine/wasm/code.js';
 import { models } from '../src/models/all.js';
 import { mutantsOf } from '../src/mutants/modules.js';
-import { killers, report } from '../src/mutants/report.js';
+import { killers, part, report } from '../src/mutants/report.js';
 import { measure, tryMutant, wordsIn } from '../src/mutants/trial.js';
 import { loadProgram, PROGRAMS, programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
@@ -82,8 +82,15 @@ describe('a mutant', () => {
       reason: 'why',
       verdict: { outcome: 'survived' } as const,
     };
-    const text = report([{ ...finding, verdict }, other], 1, 1);
-    expect([...killers(text + text)]).toEqual([[finding.name, '2x2']]);
+    const core = part('core', [{ ...finding, verdict }, other], 1, 1);
+    const text = report(new Map([['core', core]]), '');
+    expect([...killers(text)]).toEqual([[finding.name, '2x2']]);
+    expect(report(new Map(), text)).toBe(text);
+    const algorithms = part('algorithms', [{ ...finding, name: 'c: load d, zero', verdict }], 1, 1);
+    const both = report(new Map([['algorithms', algorithms]]), text);
+    expect(both).toBe(text + algorithms);
+    expect([...killers(both).keys()]).toEqual([finding.name, 'c: load d, zero']);
+    expect(report(new Map([['core', core]]), both)).toBe(both);
   });
 });
 

@@ -8,6 +8,7 @@ import { answers } from './answers.js';
 import { byKey } from './by-key.js';
 import { cancellations } from './cancelling.js';
 import { capacitors } from './capacitors.js';
+import { conditions } from './conditions.js';
 import { deadThreads } from './dead-threads.js';
 import { deaths } from './dying.js';
 import { eventCounts } from './event-counts.js';
@@ -19,6 +20,7 @@ import { mutexes } from './mutex.js';
 import { names } from './names.js';
 import { p0514 } from './p0514.js';
 import { places } from './places.js';
+import { queueNodes } from './queue-nodes.js';
 import { reusedElements } from './reused-elements.js';
 import { robustSemaphores, semaphores } from './semaphore.js';
 import { tombstones } from './tombstones.js';
@@ -40,8 +42,10 @@ export const models: readonly Model[] = [
   ...chainSemaphores,
   ...thresholdSemaphores,
   ...hashedSemaphores,
+  ...conditions,
   ...locks,
   ...byKey,
+  ...queueNodes,
   ...eventCounts,
   ...capacitors,
   ...p0514,

@@ -2,6 +2,7 @@
  * Models of event counts and sequencers, which hold no permits. A program is a line as in program.ts, with
  *
  *     A3 await(3)      V2 advance(2)      T ticket()      M await(the ticket that T took)      D dispose
+ *     P2 read(), which answers 2       C read() of a count that is closed
  *
  * When await returns, the count has reached its value or is closed. At the end nobody sleeps.
  */
@@ -37,6 +38,22 @@ function op(word: string): Op {
       );
     case 'V':
       return call('eventAdvance', (scene) => [at(scene), n]);
+    case 'P':
+      return call(
+        'eventRead',
+        (scene) => [at(scene)],
+        (answer) => {
+          if (answer !== n) throw new Violation(`read answers ${answer}, not ${n}`);
+        },
+      );
+    case 'C':
+      return call(
+        'eventRead',
+        (scene) => [at(scene)],
+        (_, scene, t) => {
+          if (scene.machine.resultHi(t) >= 0) throw new Violation('read does not answer that the count is closed');
+        },
+      );
     case 'T':
       return call(
         'sequencerTicket',
@@ -98,6 +115,8 @@ export const eventCounts: readonly Model[] = [
   model('two advance', 'A2 | A1 | V1 | V1', { long: true }),
   model('in turn', 'A1 V1 A3 | V1 A2 V1', { buckets: 2 }),
   model('mutual exclusion by a sequencer', 'T M V1 | T M V1 | T M V1', { long: true }),
+  model('read', 'V2 P2 D C'),
+  model('two by a sequencer', 'T M V1 | T M V1'),
   model('dispose', 'A1 | A2 | D'),
   model('dispose and advance', 'A1 | V1 | D'),
   model('two values in one step, more chains than buckets', 'A1 | A2 | V2', { chains: 4 }),

@@ -89,6 +89,20 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[
     line('posted, 4 buckets', 'A | A | V2', { permits: [0], buckets: 4 }),
     line('the end of two threads', 'A R E | A R E'),
     line('elements used before', 'A R E | A R', { aged: true }),
+    line('no elements at hand, used before', 'A R E | A R', { aged: true, cold: true }),
+    // What was passed to an element in an earlier wait must not admit its next owner.
+    ...(name === 'chain pass'
+      ? [
+          line('left waiting, elements used before', 'A | A | V', {
+            permits: [0],
+            mayWait: true,
+            aged: true,
+            cold: true,
+          }),
+        ]
+      : []),
+    // Of three that wait on one chain two are pushed back.
+    ...(name === 'chain due' ? [line('one of three', 'A | A | A | V', { permits: [0], mayWait: true })] : []),
     line('3x1', 'A R | A R | A R'),
     line('3x1 conservative', 'A R | A R | A R', { kind: `${kind} conservative` }),
     // The model is too large with the conditions of three waiters, or with a sequence that each release moves.

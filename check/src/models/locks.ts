@@ -6,7 +6,8 @@
  *     F  tryLock of a free lock: granted                C  lock of a disposed lock: refused; c the same with tryLock
  *     N  lock, which may be refused for want of a queue node
  *
- * At every step the lock has at most one owner, and admits in the order that its kind promises. A thread has arrived
+ * At every step the lock has at most one owner, and admits in the order that its kind promises. A thread that stands in
+ * line when the lock is closed does not get it. A thread has arrived
  * when its access to the lock's first word says so. It is admitted when it writes itself into owner, a word that every
  * lock but the TtsLock has. At the end the lock is free, and says so, and every queue node is clean and in one pool.
  * The ghosts stand in words of thread 0 that promises would use; there are no promises here.
@@ -32,7 +33,7 @@ import {
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import type { Scene } from '../scene/scene.js';
-import { GOT, PHASE, PROMISES } from '../scene/words.js';
+import { GOT, LOCAL, PHASE, PROMISES } from '../scene/words.js';
 import { partsOf } from './program.js';
 
 type Kind = 'tts' | 'ticket' | 'twa' | 'mcs' | 'clh' | 'lifo' | 'recip';
@@ -48,6 +49,9 @@ const CHOSEN = PROMISES + 2;
 const SEGMENT = PROMISES + 3;
 /** How often thread b has overtaken thread a since a arrived: two bits for each pair. */
 const PASSED = PROMISES + 4;
+/** Of each thread: whether it stands in line at a queue lock, and whether that was closed when its turn came. */
+const IN_LINE = LOCAL;
+const LATE = LOCAL + 1;
 
 const KINDS: Record<Kind, { readonly number: number; readonly dispose: string; readonly order: Order }> = {
   tts: { number: constant('KIND_TTS_LOCK'), dispose: 'ttsDispose', order: 'none' },
@@ -83,6 +87,7 @@ interface Line {
   readonly buckets?: 1 | 2;
   readonly first?: bigint;
   readonly long?: boolean;
+  readonly mayWait?: boolean;
   /** Whether each thread begins with a queue node at hand; true by default. */
   readonly warm?: boolean;
   readonly aged?: boolean;
@@ -128,6 +133,8 @@ function moved(scene: Scene, t: number, before: number, kind: Kind): void {
   const after = word(scene, lockOf(scene) + TICKET);
   const { order } = KINDS[kind];
   if (order === 'none' || after === before) return;
+  const isLine = withNodes(kind) && before !== 0 && after > EMPTY;
+  if (isLine && (kind !== 'lifo' || word(scene, after + Q_NEXT) === before)) scene.set(t, IN_LINE, 1);
   if (order === 'first come') {
     // 0 ends a queue. A count of tickets is 0 only where its low half wraps round.
     if (after !== 0 || kind === 'ticket' || kind === 'twa') push(scene, QUEUE, t + 1);
@@ -152,6 +159,7 @@ function admitted(scene: Scene, t: number, kind: Kind): void {
   const holder = scene.get(0, HOLDER);
   if (holder !== 0) throw new Violation(`threads ${holder - 1} and ${t} both hold the lock`);
   scene.set(0, HOLDER, t + 1);
+  if (scene.get(t, IN_LINE) === 1 && closed(scene, lockOf(scene))) scene.set(t, LATE, 1);
   const queue = scene.get(0, QUEUE);
   switch (KINDS[kind].order) {
     case 'first come':
@@ -224,6 +232,7 @@ function op(letter: string, kind: Kind): Op {
       if (answer === ADMITTED) {
         if (kind === 'tts') admitted(scene, t, kind);
         if (scene.get(0, HOLDER) !== t + 1) throw new Violation(`thread ${t} learns that it holds the lock`);
+        if (scene.get(t, LATE) === 1) throw new Violation(`thread ${t} does not learn that the lock is closed`);
         scene.set(t, GOT, 1);
         return;
       }
@@ -285,9 +294,13 @@ function disposing(kind: Kind): Op {
         return false;
       }
       scene.set(t, GOT, 0);
-      if (phase === 2 || !withNodes(kind)) return true;
-      scene.call(t, `${kind}Unlock`, lockOf(scene));
-      return false;
+      if (phase === 1 && withNodes(kind)) {
+        scene.call(t, `${kind}Unlock`, lockOf(scene));
+        return false;
+      }
+      if (word(scene, lockOf(scene) + O_OWNER) === t + 1)
+        throw new Violation(`thread ${t} has disposed of the lock, and still is its owner`);
+      return true;
     },
   };
 }
@@ -307,7 +320,7 @@ function checkFree(scene: Scene, kind: Kind): void {
 }
 
 /** Checks that every node is clean, and in the pool of one thread, and no element for chains is lost. */
-function checkNodes(scene: Scene): void {
+export function checkNodes(scene: Scene): void {
   const pooled = new Set<number>();
   const put = (node: number): void => {
     if (pooled.has(node)) throw new Violation('a queue node is in two pools');
@@ -344,6 +357,8 @@ function modelOf(line: Line): Model {
       objects: 1,
     },
     long: line.long ?? false,
+    mayWait: line.mayWait ?? false,
+    leaves: line.mayWait ?? false,
     aged: line.aged ?? false,
     objects: (scene) => {
       const { number } = KINDS[kind];
@@ -406,7 +421,9 @@ export const locks: readonly Model[] = (
     { name: 'free', program: 'F U F U' },
     { name: 'misuse', program: 'X L H U X | L U X' },
     { name: 'dispose', program: 'L U | L U | D C c', spin: 1 },
-    { name: 'dispose by the owner', program: 'L D C | L U | L U' },
+    { name: 'dispose by the owner', program: 'L D X C | L U | L U' },
+    // A waiter whose polls are spent sleeps: if it polled on, there would be no end.
+    { name: 'left waiting', program: 'L | L', mayWait: true },
     // The waiters of a queue lock learn of the dispose when its owner unlocks.
     { name: 'dispose of waiters', program: withNodes(kind.kind) ? 'L U | L U | L U | D' : 'L | L | L | D' },
     ...(withNodes(kind.kind)
@@ -419,6 +436,7 @@ export const locks: readonly Model[] = (
           },
           { name: 'no nodes at hand, 2', program: 'L U | L U', warm: false },
           { name: 'no nodes at hand', program: 'L U | L U | L U', warm: false },
+          { name: 'try of a lock that is held, without a node', program: 'L Y U', warm: false, elements: 1 },
           { name: 'few nodes', program: 'N U N U | N U | N U', warm: false, elements: 2 },
         ]
       : []),

@@ -17,8 +17,10 @@ import { Violation } from '../engine/search/violation.js';
 import {
   B_CELLS,
   BORROWED,
+  C_DUE_HEAD,
   C_LOCATION_HEAD,
   constant,
+  E_GATE,
   ELEMENT_SIZE,
   LINE,
   O_LIFE,
@@ -76,6 +78,8 @@ export interface Line {
   readonly mayWait?: boolean;
   readonly long?: boolean;
   readonly aged?: boolean;
+  /** Whether no thread has an element at hand when it begins to wait, as within the condition of a wait by key. */
+  readonly cold?: boolean;
   /** The threads of which one may be killed, or `deaths`. */
   readonly mortal?: readonly number[];
   readonly deaths?: number;
@@ -89,13 +93,17 @@ export interface Line {
   readonly before?: number;
 }
 
+/** The gate of a sleeping thread; above that it is open. */
+const PARKED = constant('PARKED');
+const E_BELOW = constant('E_BELOW');
+
 const CELLS = (LINE - B_CELLS) / 4;
 function over(kind: 'CHAIN' | 'CHANNEL' | 'LOCATION', name: string, way = ''): Listing & { kind: string } {
   return { kind, acquire: `${name}Acquire`, release: `${name}Release${way}`, dispose: `${name}Dispose` };
 }
 
 /** The papers' semaphores, with the names of their functions. */
-const LISTINGS = {
+export const LISTINGS = {
   ticket: {
     kind: 'TICKET',
     acquire: 'ticketAcquire',
@@ -226,6 +234,17 @@ export function checkRetired(scene: Scene): void {
   }
 }
 
+/** No element of a thread that has been woken is on a chain. */
+function checkDueChains(scene: Scene): void {
+  const { chains, buckets } = scene.regions;
+  const word = (address: number): number => scene.machine.words[address >> 2];
+  for (let line = chains; line < buckets; line += LINE) {
+    for (let e = word(line + C_DUE_HEAD); e !== 0; e = word(e + E_BELOW)) {
+      if (word(e + E_GATE) > PARKED) throw new Violation('a thread has been woken, and its element is on a chain');
+    }
+  }
+}
+
 /** The program of each thread. */
 export function partsOf(program: string): string[] {
   return program.split('|').map((part) => part.trim());
@@ -261,11 +280,12 @@ export function modelOf(line: Line): Model {
     aged: line.aged ?? false,
     end: (scene) => {
       checkDisposed(scene, disposed);
+      checkDueChains(scene);
       if (programs.every((program) => program.at(-1)?.text === 'retire')) checkRetired(scene);
     },
     objects: (scene) => {
       for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0, 0, 0);
-      if (borrows(kind)) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
+      if (borrows(kind) && !line.cold) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
       if (line.awake) {
         for (let t = 0; t < programs.length; t++) scene.callNow(t, 'setAwake', line.awake.turns, NEAR);
       }

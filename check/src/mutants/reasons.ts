@@ -189,22 +189,9 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- A closed semaphore ---
   [
-    /^algorithms\/places\/closePlace: (load ticket, (zero|ones)|store grant, dropped)/,
-    'closeObject is compiled in from the core. An AtomicSemaphore has no tickets and no grant: a waiter looks at its life.',
-  ],
-  [
-    /^algorithms\/places\/closePlace: cmpxchg life, loosened/,
-    'closeObject again. Two threads that dispose at once write the same. Only the core attaches and detaches, and its models kill this mutant there (semaphore/dispose).',
-  ],
-  [
     /^algorithms\/places\/arriveAt: rmw parked\/parked\/limit, swapped/,
     'The sequence is read before the waiter is counted. A signal in between may not move the sequence. But the word has changed before the signal, and the waiter sees that when it looks at the word, after both.',
   ],
-  [
-    /^algorithms\/places\/arriveAt: load counter\/owner\/sequence, (zero|ones)/,
-    'With a wrong sequence the sleep ends at once: the waiter polls instead.',
-  ],
-  [/^algorithms\/places\/sleepAt: wait .*, dropped/, 'The waiter polls instead of sleeping.'],
   [
     /^algorithms\/places\/(signalAt|closePlace): load parked\/(parked\/)?limit, ones/,
     'A notify without a sleeper has no effect.',
@@ -212,14 +199,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^closing\/dispose: rmw grant, dropped/,
     'The width of a tombstone is added to a grant that is closed, and that stays closed with or without it.',
-  ],
-  [
-    /^algorithms\/[\w-]+\/\w+Dispose: load ticket( #1)?, (zero|ones)/,
-    'closeObject is compiled in from the core. In these kinds the first word is between 0 and little more than 2^61, so grant comes to lie far below 0, and below the first word, in any case.',
-  ],
-  [
-    /^algorithms\/[\w-]+\/\w+Dispose: cmpxchg life, loosened/,
-    'closeObject again. Two threads that dispose at once write the same. Only the core attaches and detaches, and its models kill this mutant there (semaphore/dispose).',
   ],
   // --- The algorithms: nodes, gates, chains ---
   [
@@ -231,7 +210,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The node is new: no other thread knows it.',
   ],
   [
-    /^algorithms\/(clh-lock|mcs-lock|reciprocating-lock|lifo-lock)\/\w+: store counter\/owner( #2)?, swapped with load/,
+    /^algorithms\/(clh-lock|mcs-lock|reciprocating-lock|lifo-lock)\/\w+: store owner( #2)?, swapped with load/,
     'Each thread only compares the owner word with its own number, so the value matters to the owner alone.',
   ],
   [
@@ -254,6 +233,50 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^algorithms\/[\w-]+\/\w+: load (due |channel |location )?head, ones/,
     'The thread makes an exchange, or a look at the waiters that are due, where there is no waiter.',
+  ],
+  [
+    /^algorithms\/(due-chains\/\w+|locations\/locationWait): load (due|location) head, zero/,
+    'The load is for a first try of the cmpxchg that pushes. It fails if an element is there, and answers which.',
+  ],
+  [
+    /^algorithms\/due-chains\/wakeDue: load due posts #1, swapped with rmw due head/,
+    'Nothing is evaluated between the two. A counter that was moved before that load is read after it, and the last load sees the posts of all others.',
+  ],
+  [
+    /^algorithms\/locations\/locationWait: store gate, swapped with load location head/,
+    'The element is on no chain yet: no other thread knows it.',
+  ],
+  [
+    /^algorithms\/chains\/recover: cmpxchg head, fails/,
+    'The waiter gets off by way 2, 3 or 4 in place of 1. By way 4 it takes all off, itself among them, and wakes them; they look again.',
+  ],
+  [
+    /^algorithms\/chains\/(addressWaitUntil|chainAwait): load passed, zero/,
+    'A grant of 0 proves no ticket, so this waiter, or those below to whom it passes it on, read grant themselves.',
+  ],
+  [
+    /^algorithms\/chains\/addressWaitUntil: load grant #2, zero/,
+    'The waiter pushes itself once more, then reads grant as before its first sleep, and gets off the chain.',
+  ],
+  [
+    /^algorithms\/hashes\/(bucketOf|chainSlotOf): load robust\/hash, (zero|ones)/,
+    'Waiters and releasing threads come to their slot by this one function, so they agree on another slot. A release looks at enough tickets in a row to meet every slot by any of the hashes, if not more.',
+  ],
+  [
+    /^algorithms\/event-count\/eventAwait: load grant, zero/,
+    'A value that has been reached misses its short-cut. The waiter pushes itself, reads the count, and gets off the chain.',
+  ],
+  [
+    /^algorithms\/(lifo-lock\/lifoTryLock|queue-lock\/queueTryLock): load ticket, zero/,
+    'The load only avoids a cmpxchg that would fail.',
+  ],
+  [
+    /^algorithms\/tts-lock\/ttsLock: cmpxchg ticket #1, fails/,
+    'The thread takes the slow path, which loads the word and tries again.',
+  ],
+  [
+    /^algorithms\/nodes\/returnNodes: load below, swapped with store request/,
+    'The node is at hand: only its own thread reads and writes its link and its request.',
   ],
   [
     /^algorithms\/(chains\/recover|channels\/waitOnce|locations\/flush): load gate, zero/,
@@ -309,12 +332,16 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'grant is read too early, so the thread does not see that it has become due in between. enterUntilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
   ],
   [
-    /^algorithms\/(twa-semaphore\/twaAcquire|ticket-semaphore\/ticketAcquire): rmw ticket, swapped/,
+    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket)(Acquire|Take): rmw ticket, swapped/,
     'grant is read too early. The loop that follows reads it again before the thread sleeps, or the thread sleeps only while grant has that value.',
   ],
   [
-    /^algorithms\/(twa-semaphore\/twaAcquire: load grant #1, (zero|ones)|ticket-semaphore\/ticketAcquire: load grant #1, zero)/,
-    'A request that is due at once misses its short-cut. The loop that follows reads grant again, or compares with it in the wait. Counters of these semaphores are not below 0.',
+    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket)(Acquire|Take): load grant, (zero|ones)/,
+    'A request that is due at once misses its short-cut. twaAwait or ticketAwait, which follows, reads grant again.',
+  ],
+  [
+    /^algorithms\/ticket-semaphore\/ticketAwait: load grant #[12], zero/,
+    'Tickets are not below 0, so a grant of 0 admits none. The waiter polls on, or its wait compares grant with 0 and returns at once, and it reads grant again.',
   ],
   [/^parking\/enqueue: load spin,/, 'The waiter does not poll before it sleeps.'],
   [

@@ -1,4 +1,5 @@
-/** Writes the report on mutants, docs/internals/mutants.md. */
+/** Writes the report on mutants, docs/internals/mutants.md: a part for each module. */
+import { PROGRAMS, type ProgramName } from '../programs.js';
 import type { Verdict } from './trial.js';
 
 /** A mutant with the verdict on it. */
@@ -54,10 +55,10 @@ export function summary(findings: readonly Finding[]): string {
   );
 }
 
-/** Reads from a report, or from several one after the other, which model killed each mutant. */
+/** Reads from a report which model killed each mutant. */
 export function killers(text: string): Map<string, string> {
   const rows = text
-    .split('\n## Killed\n')
+    .split('\n### Killed\n')
     .slice(1)
     .flatMap((section) => (section.split('\n#')[0] as string).split('\n').slice(3));
   const cells = (line: string): string[] =>
@@ -68,46 +69,61 @@ export function killers(text: string): Map<string, string> {
   return new Map(rows.map(cells).filter((row): row is [string, string] => row.length === 2));
 }
 
-export function report(findings: readonly Finding[], states: number, budget: number): string {
+const headOf = (program: ProgramName): string => `\n## ${program}.wasm\n`;
+
+/** Returns the part on one module, of which every mutant has been tried. */
+export function part(program: ProgramName, findings: readonly Finding[], states: number, budget: number): string {
   const survivors = findings.filter(({ verdict }) => verdict.outcome === 'survived');
   const others = findings.filter(({ verdict }) => verdict.outcome !== 'survived');
-  return `# Mutants
-
-\`npm run mutants\` generates this report. The reasons are in \`check/src/mutants/reasons.ts\`, the kinds of change in
-\`check/src/engine/mutation/mutate.ts\`. Each access to memory in \`build/core.wasm\` is changed in turn, and each of the
-algorithms' own in \`build/algorithms.wasm\`. The models that come to it are searched until one detects the change: first
-the model that detected it in the last report, then the smallest ones, of at most ${states.toLocaleString('en')} states,
-until they have ${budget.toLocaleString('en')} together. The name of a mutant has three parts: the function, what the access
-does to which words (and which of several like it), and the change.
+  return `${headOf(program)}
+\`npm run mutants -- --program ${program}\`: models of at most ${states.toLocaleString('en')} states, until they have
+${budget.toLocaleString('en')} together.
 
 ${summary(findings)}
 
-## By kind of change
+### By kind of change
 
 ${counts(
   'change',
   countBy(findings, ({ change }) => change),
 )}
 
-## By function
+### By function
 
 ${counts(
   'function',
   countBy(findings, ({ fn }) => fn),
 )}
 
-## Survivors
+### Survivors
 
 ${table(
   ['mutant', 'why it breaks nothing that is promised'],
   survivors.map(({ name, reason }) => [name, reason ?? '**not explained**']),
 )}
 
-## Killed
+### Killed
 
 ${table(
   ['mutant', 'model', 'what it finds'],
   others.map(({ name, verdict }) => [name, verdict.model ?? '', verdict.message ?? '']),
 )}
 `;
+}
+
+/** Returns the report with these parts, and the parts of the last report on the other modules. */
+export function report(parts: ReadonlyMap<ProgramName, string>, last: string): string {
+  const kept = (program: ProgramName): string => {
+    const [, text] = last.split(headOf(program));
+    return text === undefined ? '' : `${headOf(program)}${(text.split('\n## ')[0] as string).trimEnd()}\n`;
+  };
+  return `# Mutants
+
+\`npm run mutants\` generates this report, and with \`--program\` the part on one module. Each access to memory in
+\`build/core.wasm\` is changed in turn, and each of the algorithms' own in \`build/algorithms.wasm\`. The kinds of change
+are in \`check/src/engine/mutation/mutate.ts\`. The models that come to the access are searched until one detects the
+change: first the model that detected it in the last report, then the others, the smallest first. The reasons of the
+survivors are in \`check/src/mutants/reasons.ts\`. The name of a mutant has three parts: the function, what the access
+does to which words (and which of several like it), and the change.
+${PROGRAMS.map((program) => parts.get(program) ?? kept(program)).join('')}`;
 }

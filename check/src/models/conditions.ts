@@ -1,0 +1,250 @@
+/**
+ * Models of conditions of the user that are waited for by a key (Listings 3 to 5). The ops do what
+ * src/algorithms/waiting.ts does around the module. A condition is that a word behind the arena is 1. Key 0 stands for
+ * word a, key 1 for b.
+ *
+ *     Wa addressWaitUntil a is 1      Sa a = 1 and addressSignal      sa the same by addressSignalPolite
+ *     N  the same, by a condition that itself waits until b is 1
+ *     Ma keyMonitor and keyWait       Ka a = 1 and keySignal          ka the same by keySignalPolite
+ *     ma the same by keyWaitLazy
+ *     Oa locationWait                 La a = 1 and locationWakeAll
+ *     A  acquire of a ChainSemaphore that passes its grant along the same chains      V give it a permit
+ *     E  the end of the thread
+ *
+ * No thread has an element at hand when it begins, so that it borrows one within a wait. A wait returns when its thread
+ * has seen 1 in the word, so what a fault can do is that a wait never returns, or never sleeps. At the end no element is
+ * borrowed by a thread that has ended, and every chain is empty.
+ */
+import { constant, LINE } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
+import { call } from '../scene/ops/calls.js';
+import { acquireOf, releaseOf } from '../scene/ops/listings.js';
+import type { Scene } from '../scene/scene.js';
+import { LOCAL, PHASE, RESULT } from '../scene/words.js';
+import { wordAt } from './places.js';
+import { checkRetired, LISTINGS, partsOf } from './program.js';
+
+/** The elements of a wait and of the wait in its condition, and the sequence of a channel. */
+const ELEMENT = LOCAL;
+const INNER = LOCAL + 1;
+const LOW = LOCAL + 2;
+const HIGH = LOCAL + 3;
+
+/** Begins a call or an access, or nothing, and returns the number of the next step. */
+type Step = (scene: Scene, t: number) => number;
+const DONE = -1;
+
+const inSteps = (text: string, ...steps: readonly Step[]): Op => ({
+  text,
+  next(scene, t) {
+    const next = (steps[scene.get(t, PHASE)] as Step)(scene, t);
+    if (next !== DONE) scene.set(t, PHASE, next);
+    return next === DONE;
+  },
+});
+
+const done: Step = () => DONE;
+const isSet = (scene: Scene, t: number): boolean => scene.get(t, RESULT) === 1;
+
+function look(word: number, next: number): Step {
+  return (scene, t) => {
+    scene.hostLoad(t, wordAt(word));
+    return next;
+  };
+}
+
+/** addressWaitUntil in four steps, of which this is number `first`. Step `after` follows. */
+function untilSet(word: number, first: number, after: number, element: number, spin: number): Step[] {
+  return [
+    look(word, first + 1),
+    (scene, t) => {
+      if (isSet(scene, t)) return after;
+      scene.call(t, 'chainEnter', word);
+      return first + 2;
+    },
+    (scene, t) => {
+      scene.set(t, element, scene.result(t));
+      scene.hostLoad(t, wordAt(word));
+      return first + 3;
+    },
+    (scene, t) => {
+      if (isSet(scene, t)) {
+        scene.call(t, 'chainLeave', word, scene.get(t, element));
+        return after;
+      }
+      scene.call(t, 'chainAwait', scene.get(t, element), spin);
+      return first;
+    },
+  ];
+}
+
+/** The condition waits for b when the thread stands on the chain of a. */
+const nested = (spin: number): Op =>
+  inSteps(
+    'addressWaitUntil, nested',
+    look(0, 1),
+    (scene, t) => {
+      if (isSet(scene, t)) return DONE;
+      scene.call(t, 'chainEnter', 0);
+      return 2;
+    },
+    (scene, t) => {
+      scene.set(t, ELEMENT, scene.result(t));
+      return 3;
+    },
+    ...untilSet(1, 3, 7, INNER, spin),
+    look(0, 8),
+    (scene, t) => {
+      if (isSet(scene, t)) {
+        scene.call(t, 'chainLeave', 0, scene.get(t, ELEMENT));
+        return 9;
+      }
+      scene.call(t, 'chainAwait', scene.get(t, ELEMENT), spin);
+      return 0;
+    },
+    done,
+  );
+
+/** The channel of a key, and its location. */
+const channel = ({ regions: { chains, buckets } }: Scene, word: number): number =>
+  chains + ((word * LINE) % (buckets - chains));
+
+function keepSequence(scene: Scene, t: number): void {
+  scene.set(t, LOW, scene.machine.resultLo(t));
+  scene.set(t, HIGH, scene.machine.resultHi(t));
+}
+
+const monitoring = (word: number, spin: number): Op =>
+  inSteps(
+    'keyMonitor, keyWait',
+    (scene, t) => {
+      scene.call(t, 'keyMonitor', channel(scene, word));
+      return 1;
+    },
+    (scene, t) => {
+      keepSequence(scene, t);
+      scene.hostLoad(t, wordAt(word));
+      return 2;
+    },
+    (scene, t) => {
+      if (isSet(scene, t)) return DONE;
+      scene.call(t, 'keyWait', channel(scene, word), scene.get(t, LOW), scene.get(t, HIGH), spin);
+      return 0;
+    },
+  );
+
+const lazily = (word: number, spin: number): Op =>
+  inSteps(
+    'keyWaitLazy',
+    (scene, t) => {
+      scene.set(t, LOW, -1);
+      scene.set(t, HIGH, -1);
+      return 1;
+    },
+    look(word, 2),
+    (scene, t) => {
+      if (isSet(scene, t)) return DONE;
+      scene.call(t, 'keyWaitLazy', channel(scene, word), scene.get(t, LOW), scene.get(t, HIGH), spin);
+      return 3;
+    },
+    (scene, t) => {
+      keepSequence(scene, t);
+      return 1;
+    },
+  );
+
+const atLocation = (word: number, spin: number): Op =>
+  inSteps('locationWait', look(word, 1), (scene, t) => {
+    if (isSet(scene, t)) return DONE;
+    scene.call(t, 'locationWait', channel(scene, word), spin, 0);
+    return 0;
+  });
+
+/** Sets the word, and wakes. */
+const setting = (word: number, name: string, args: (scene: Scene) => number[]): Op =>
+  inSteps(
+    `word ${word} = 1, ${name}`,
+    (scene, t) => {
+      scene.hostStore(t, wordAt(word), 1);
+      return 1;
+    },
+    (scene, t) => {
+      scene.call(t, name, ...args(scene));
+      return 2;
+    },
+    done,
+  );
+
+const PASSES = LISTINGS.chain;
+
+function op(text: string, spin: number): Op {
+  const word = text[1] === 'b' ? 1 : 0;
+  switch (text[0]) {
+    case 'W':
+      return inSteps('addressWaitUntil', ...untilSet(word, 0, 4, ELEMENT, spin), done);
+    case 'N':
+      return nested(spin);
+    case 'S':
+      return setting(word, 'addressSignal', () => [word, 0, 0, 0]);
+    case 's':
+      return setting(word, 'addressSignalPolite', () => [word, 0, 0, 0]);
+    case 'M':
+      return monitoring(word, spin);
+    case 'm':
+      return lazily(word, spin);
+    case 'K':
+      return setting(word, 'keySignal', (scene) => [channel(scene, word)]);
+    case 'k':
+      return setting(word, 'keySignalPolite', (scene) => [channel(scene, word)]);
+    case 'O':
+      return atLocation(word, spin);
+    case 'L':
+      return setting(word, 'locationWakeAll', (scene) => [channel(scene, word)]);
+    case 'A':
+      return acquireOf(PASSES);
+    case 'V':
+      return releaseOf(PASSES, 0, 1);
+    default:
+      return call('retire', () => []);
+  }
+}
+
+interface More {
+  readonly chains?: 1 | 2;
+  readonly spin?: number;
+  readonly mayWait?: boolean;
+}
+
+/** Has as many elements as waits at a time, which have been used before. No thread has one at hand. */
+export function conditionModel(name: string, program: string, elements: number, more: More = {}): Model {
+  const { chains = 1, spin = 0, mayWait = false } = more;
+  const parts = partsOf(program);
+  return {
+    name: `condition: ${name}`,
+    program: 'algorithms',
+    programs: parts.map((part) => part.split(/\s+/).map((text) => op(text, spin))),
+    symmetric: parts,
+    arena: { buckets: 1, chains, elements, objects: 1 },
+    aged: true,
+    mayWait,
+    leaves: mayWait,
+    objects: (scene) => {
+      scene.semaphore({ permits: 0, kind: constant('KIND_CHAIN_SEMAPHORE'), wake: constant('WAKE_PASS') });
+    },
+    end: (scene) => {
+      if (!mayWait) checkRetired(scene);
+    },
+  };
+}
+
+export const conditions: readonly Model[] = [
+  conditionModel('two keys, two chains', 'Wa Wb E | Wb Wa E | Sa sb', 2, { chains: 2 }),
+  conditionModel('one that waits', 'N E | Sa Sb', 2),
+  conditionModel('one that waits, and one element too few', 'N E | Wb E | Sa sb', 2, { chains: 2 }),
+  conditionModel('a semaphore on the same chain', 'Wa E | A E | V Sa', 2),
+  // A waiter whose word stays 0 sleeps in the end: if it looked again and again, there would be no end.
+  conditionModel('left waiting', 'Wa | Sb', 1, { mayWait: true }),
+  conditionModel('keyWait, left waiting', 'Ma | Kb', 1, { mayWait: true }),
+  conditionModel('keyWaitLazy, left waiting', 'ma | kb', 1, { mayWait: true }),
+  conditionModel('locationWait, left waiting', 'Oa | Lb', 1, { mayWait: true }),
+];
