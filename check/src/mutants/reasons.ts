@@ -235,16 +235,12 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The thread makes an exchange, or a look at the waiters that are due, where there is no waiter.',
   ],
   [
-    /^algorithms\/(due-chains\/\w+|locations\/locationWait): load (due|location) head, zero/,
+    /^algorithms\/due-chains\/\w+: load due head, zero/,
     'The load is for a first try of the cmpxchg that pushes. It fails if an element is there, and answers which.',
   ],
   [
     /^algorithms\/due-chains\/wakeDue: load due posts #1, swapped with rmw due head/,
     'Nothing is evaluated between the two. A counter that was moved before that load is read after it, and the last load sees the posts of all others.',
-  ],
-  [
-    /^algorithms\/locations\/locationWait: store gate, swapped with load location head/,
-    'The element is on no chain yet: no other thread knows it.',
   ],
   [
     /^algorithms\/chains\/recover: cmpxchg head, fails/,
@@ -312,15 +308,19 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The value is passed along the chains. One that proves nothing makes a waiter read grant itself, and one below 0 says what is so: the semaphore is closed.',
   ],
   [
-    /^algorithms\/near-and-far\/waitUntil: load bytes,/,
-    'It is O_LAZY. A waiter that takes itself for a lazy one, or does not, reads the sequence before grant all the same.',
+    /^algorithms\/near-and-far\/waitUntil: load bytes #\d,/,
+    'They are O_LAZY, O_ALTERNATES and O_LOOK. A lazy waiter reads the sequence before grant as any other does. A waiter that alternates waits for its first element later. The looks at grant before the push only spare a push.',
+  ],
+  [
+    /^algorithms\/near-and-far\/waitUntil: load grant #3, zero/,
+    'It is a look before the push. A grant of 0 proves no ticket, and the waiter goes to its chain and looks again.',
   ],
   [
     /^algorithms\/near-and-far\/waitUntil: (store (gate|end, counter|start), swapped with|load due head, zero)/,
     'No other thread knows the element before the cmpxchg of due head, which fails if the head is not what the load said.',
   ],
   [
-    /^algorithms\/near-and-far\/waitUntil: load grant #3, ones/,
+    /^algorithms\/near-and-far\/waitUntil: load grant #4, ones/,
     'The waiter on a chain of due waiters evaluates their conditions itself, though its own is not satisfied.',
   ],
   [/^algorithms\/[\w-]+\/\w+: load spin, (zero|ones)/, 'It only decides how long a waiter polls before it sleeps.'],
