@@ -31,8 +31,9 @@ export interface AddressWaitOptions extends KeyWaitOptions {
 
 /**
  * AddressWaitUntil of Listing 3: blocks the thread until `satisfied` returns a value that is truthy, and returns that
- * value. It calls `satisfied` again after each `addressSignal` of the key. `satisfied` may itself wait, and its errors
- * pass through.
+ * value. It calls `satisfied` again after each `addressSignal` of the key. Its errors pass through. `satisfied` must be
+ * short, and must not wait for another thread: while it runs, this thread may stand on the chain of the key, and wakes
+ * the waiters that came before it there only when it goes on.
  * @param key 0 to 2 ** 32 - 1.
  * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
  * @throws {ArenaFullError} if the arena has no room for another waiter.
