@@ -20,7 +20,6 @@ import {
   GRANT,
   GRANTED,
   INTERRUPTED,
-  NEVER,
   QUEUED,
   RESERVED,
   STATE_MASK,
@@ -29,7 +28,7 @@ import {
   WIDTH_MASK,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
-import { count, fallAsleep, wakeUp } from '../memory/threads';
+import { count, sleepOn } from '../memory/threads';
 import { admitted } from '../primitives/kinds';
 import { pause } from './pause';
 import { callEnded, recover } from './pending-call';
@@ -119,11 +118,7 @@ export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
   return ahead < CLOSED_BELOW ? ANSWER_CLOSED : QUEUED;
 }
 
-/**
- * Sleeps until the element is granted or closed. A timed sleep may end early, since the caller has the clock. In some
- * runtimes a thread that was terminated in its sleep can still wake and run on. If it was declared dead in its sleep,
- * its element may have the next owner by now. So the thread touches nothing, and sleeps on NEVER for ever.
- */
+/** Sleeps until the element is granted or closed. A timed sleep may end early, since the caller has the clock. */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;
   while (true) {
@@ -135,9 +130,7 @@ function sleep(e: usize, nanoseconds: i64): i32 {
       if (nanoseconds >= 0) return TIMED_OUT;
       count(T_FUTILE_WAKES);
     }
-    while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, FOREVER);
-    atomic.wait<i32>(e + E_STATE, state as i32, nanoseconds); // D5
-    while (!wakeUp()) atomic.wait<i32>(NEVER, 0, FOREVER);
+    sleepOn(e + E_STATE, state as i32, nanoseconds);
     slept = true;
   }
 }

@@ -41,6 +41,7 @@ export interface Contender {
 const WITHOUT_END = 1_000_000;
 // These are the defaults of src/.
 const LISTING_SPIN = 100;
+const ADAPTIVE = -1;
 const SEMAPHORE_SPIN = 200;
 const TWA_THRESHOLD = 1;
 const MUTEX_BYPASS = 2 ** 21;
@@ -67,9 +68,9 @@ const listing = (name: string, kind: 'ticket' | 'twa', spin: number): Contender 
   of: 'semaphores',
 });
 
-const semaphore: Contender = {
-  name: 'Semaphore',
-  objects: [{ kind: 'KIND_SEMAPHORE', spin: SEMAPHORE_SPIN }],
+const semaphore = (name: string, spin: number): Contender => ({
+  name,
+  objects: [{ kind: 'KIND_SEMAPHORE', spin }],
   enter: [
     {
       name: 'acquireOne',
@@ -92,7 +93,7 @@ const semaphore: Contender = {
     },
   ],
   of: 'semaphores',
-};
+});
 
 const compete: Call = { name: 'compete', args: (attachment) => [-1, -1, attachment] };
 
@@ -166,7 +167,9 @@ export const contenders: readonly Contender[] = [
   listing('TicketSemaphore', 'ticket', LISTING_SPIN),
   listing('TwaSemaphore, spinning', 'twa', WITHOUT_END),
   listing('TwaSemaphore', 'twa', LISTING_SPIN),
-  semaphore,
+  semaphore('Semaphore', ADAPTIVE),
+  semaphore('Semaphore, asleep', 0),
+  semaphore('Semaphore, 200', 200),
   ...bothWays('TtsLock', 'TTS', 'tts'),
   ...bothWays('TicketLock', 'TICKET', 'ticket'),
   ...bothWays('TwaLock', 'TWA', 'twa'),

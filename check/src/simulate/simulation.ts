@@ -58,6 +58,7 @@ const ELEMENTS = 640;
 const UNLIMITED = 0x7fffffff;
 /** The rounds for which the head of a Mutex sleeps: a tenth of a millisecond, as if a turn took 50 ns. */
 const DOZE = 2000;
+const AWAKE_POLLS = 4167;
 
 // The phases of a thread.
 const OUTSIDE = 0;
@@ -112,6 +113,9 @@ class Simulation {
     this.#callNow(0, 'create', 1, 0, objects.length, NAMES, processors, BUCKETS, CHAINS, ELEMENTS);
     for (let t = 0; t < processors; t++) {
       enrol(program, t, (name, ...args) => this.#callNow(t, name, ...args));
+    }
+    for (let t = 0; t < processors && program.exports.has('setAwake'); t++) {
+      this.#callNow(t, 'setAwake', AWAKE_POLLS, Math.min(Math.max(processors, 2), 8));
     }
     for (const {
       kind,
