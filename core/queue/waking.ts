@@ -30,7 +30,7 @@ import {
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
 import { isAsleep, me, threadRecord } from '../memory/threads';
-import { isAdaptive, isCrowded, isVain, near } from './polling';
+import { isAdaptive, isCrowded, mayWake, near } from './polling';
 import { claim, grantAfterClaim } from './tombstones';
 import { bucketOf } from './waiting-array';
 
@@ -72,10 +72,11 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
 
 /**
  * Wakes sleeping waiters that have come near, so that they are awake when they are due. Nothing depends on it: a woken
- * thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket.
+ * thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket. While polls pay, all
+ * near waiters are awake. Then it does not look for them, since that takes three lines of each.
  */
 export function wakeNear(s: usize, width: i64): void {
-  if (!isAdaptive(s) || isCrowded(s, width) || isVain(s)) return;
+  if (!isAdaptive(s) || isCrowded(s, width) || !mayWake(s)) return;
   const first = atomic.load<i64>(s, GRANT);
   const end = min(atomic.load<i64>(s, TICKET), first + near);
   for (let ticket = first; end - ticket > 0; ticket++) wakeWaiter(s, ticket);
