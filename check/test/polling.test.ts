@@ -44,7 +44,9 @@ function loads(scene: Scene, t: number, address: number): number {
 
 describe('a waiter', () => {
   interface Polled {
+    /** The polls of grant, and those of its own element. */
     polls: number;
+    own: number;
     vain: number;
   }
 
@@ -60,8 +62,8 @@ describe('a waiter', () => {
       let seen = 0;
       while (machine.status(1) === PENDING) {
         if (machine.pendingAddress(1) === s + GRANT && machine.pendingKind(1) === LOAD) {
-          // The first look counts the waiters.
-          if (seen === grants && grants > 0) machine.hostStore32(s + GRANT, word(TICKET));
+          // The first look counts the waiters, and the second those before this one.
+          if (seen === grants + 1 && grants > 0) machine.hostStore32(s + GRANT, word(TICKET));
           seen++;
         }
         machine.step(1);
@@ -69,25 +71,38 @@ describe('a waiter', () => {
       // The last look of a waiter that no poll admits comes after it has entered its element.
       const admitted = machine.resultLo(1) === ADMITTED;
       expect(admitted).toBe(grants > 0);
-      result = { polls: seen - (admitted ? 1 : 2), vain: word(O_VAIN_POLLS) };
+      const polls = Math.max(0, seen - (admitted ? 2 : 3));
+      let own = 0;
+      if (!admitted) {
+        scene.call(1, 'park', 0, 0);
+        // There is one look before the polls.
+        own = loads(scene, 1, scene.spare(1) + E_STATE) - 1;
+        expect(machine.status(1)).toBe(PARKED);
+      }
+      result = { polls, own, vain: word(O_VAIN_POLLS) };
     });
     return result as Polled;
   }
 
-  it.each([0, 1, 2])('with %i tickets before its own polls, and counts a vain poll', (before) => {
-    expect(polled(before)).toEqual({ polls: TURNS, vain: 1 });
+  it.each([0, 1])('with %i tickets before its own polls grant, and counts a vain poll', (before) => {
+    expect(polled(before)).toEqual({ polls: TURNS, own: 0, vain: 1 });
   });
 
-  it('further from the head sleeps at its first look', () => {
-    expect(polled(3)).toEqual({ polls: 1, vain: 0 });
+  it('with more before it leaves grant alone and polls its own element', () => {
+    // The one look at grant tells it so.
+    expect(polled(2)).toEqual({ polls: 1, own: TURNS, vain: 1 });
+  });
+
+  it('that is not near sleeps at once', () => {
+    expect(polled(3)).toEqual({ polls: 0, own: 0, vain: 0 });
   });
 
   it('in a long queue does not poll', () => {
-    expect(polled(4)).toEqual({ polls: 0, vain: 0 });
+    expect(polled(4)).toEqual({ polls: 0, own: 0, vain: 0 });
   });
 
   it('is admitted by a poll, and notes that polling pays', () => {
-    expect(polled(0, 3, 7)).toEqual({ polls: 7, vain: 0 });
+    expect(polled(0, 3, 7)).toEqual({ polls: 7, own: 0, vain: 0 });
   });
 
   it.each([
@@ -99,7 +114,7 @@ describe('a waiter', () => {
     [640, TURNS / 16],
     [65_535, TURNS / 16],
   ])('after %i vain polls polls %i times', (vain, polls) => {
-    expect(polled(0, vain)).toEqual({ polls, vain: (vain + 1) % 65_536 });
+    expect(polled(0, vain)).toEqual({ polls, own: 0, vain: (vain + 1) % 65_536 });
   });
 });
 
@@ -130,7 +145,11 @@ describe('a release', () => {
 
   it('also wakes the next waiter, which looks at its element for a quarter of the time and sleeps on', () => {
     // There is one further look, after the wake-up.
-    expect(released(0)).toEqual({ first: false, second: false, looks: TURNS / 4 + 1 });
+    expect(released(1)).toEqual({ first: false, second: false, looks: TURNS / 4 + 1 });
+  });
+
+  it('looks for no waiter to wake early while polls pay', () => {
+    expect(released(0)).toMatchObject({ first: false, second: true });
   });
 
   it('wakes no waiter early while polls are in vain', () => {

@@ -5,7 +5,7 @@
  * thread from every other thread that had the same index before. death/registry.ts has registration and its end.
  */
 import { open, threads } from './arena';
-import { ALIVE, ASLEEP, LIFE_STATE, T_DOORBELL, T_HOST, T_LIFE, THREAD_SIZE, USED_THREADS } from './layout';
+import { ALIVE, ASLEEP, LIFE_STATE, NEVER, T_DOORBELL, T_HOST, T_LIFE, THREAD_SIZE, USED_THREADS } from './layout';
 
 /** The index of this thread in the registry, from 1 on; 0 if the thread is not registered. */
 export let me: i32 = 0;
@@ -52,8 +52,20 @@ export function doorbell(): usize {
   return threadRecord(me) + T_DOORBELL;
 }
 
+/**
+ * Sleeps while the word has this value, for at most so many nanoseconds (below 0: for ever). The thread is recorded as
+ * asleep meanwhile. In some runtimes a thread that was terminated in its sleep can still wake and run on. If it was
+ * declared dead in its sleep, what it waited with may have the next owner by now. So the thread touches nothing, and
+ * sleeps on NEVER for ever.
+ */
+export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
+  while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, -1);
+  atomic.wait<i32>(word, value, nanoseconds); // D5, D10
+  while (!wakeUp()) atomic.wait<i32>(NEVER, 0, -1);
+}
+
 /** Records that the thread is about to sleep. Returns whether no thread has declared it dead. */
-export function fallAsleep(): bool {
+function fallAsleep(): bool {
   return atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (ASLEEP - ALIVE), T_LIFE) === myLife;
 }
 

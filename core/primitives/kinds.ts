@@ -57,9 +57,12 @@ export function countWaiter(o: usize): void {
   atomic.add<i64>(o, M_WAITER, M_WORD);
 }
 
-/** Called when a request of this thread is admitted and its wait in the queue is over. */
+/**
+ * Called when a request of this thread is admitted and its wait in the queue is over. Nobody waits for a mutex without
+ * an attachment, so for all else the line of the object, which other threads write, is not read.
+ */
 export function admitted(o: usize, attachment: i32): void {
-  if (isMutex(o)) becomeHead(o, attachment);
+  if (attachment !== 0 && isMutex(o)) becomeHead(o, attachment);
 }
 
 /** Counts so many cancelled requests, in the uninterruptible section that settles their tickets (R2). */

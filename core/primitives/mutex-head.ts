@@ -19,7 +19,6 @@ import {
   M_WAITER,
   M_WAITERS,
   M_WORD,
-  NEVER,
   O_DEATHS,
   O_TIMEOUTS,
   O_UNREPORTED_DEATHS,
@@ -28,7 +27,7 @@ import {
   TICKET,
   TIMED_OUT,
 } from '../memory/layout';
-import { fallAsleep, me, owner, threadRecord, wakeUp } from '../memory/threads';
+import { me, owner, sleepOn, threadRecord } from '../memory/threads';
 import { beginHeadRelease, endHeadRelease, isCompeting, NOTHING, pendingCall, recover } from '../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../queue/polling';
 import { wakeDue } from '../queue/waking';
@@ -77,9 +76,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
       if (takeLock(m, w, attachment, true)) return ADMITTED;
       continue;
     }
-    while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, -1);
-    atomic.wait<i32>(wake, 0, nanoseconds); // D10
-    while (!wakeUp()) atomic.wait<i32>(NEVER, 0, -1);
+    sleepOn(wake, 0, nanoseconds);
     setSlept();
     sleeps = nanoseconds < 0;
   }

@@ -20,7 +20,6 @@ import {
   GRANT,
   GRANTED,
   INTERRUPTED,
-  NEVER,
   QUEUED,
   RESERVED,
   STATE_MASK,
@@ -29,17 +28,21 @@ import {
   WIDTH_MASK,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
-import { count, fallAsleep, wakeUp } from '../memory/threads';
+import { count, sleepOn } from '../memory/threads';
 import { admitted } from '../primitives/kinds';
 import { pause } from './pause';
 import { callEnded, recover } from './pending-call';
-import { isCrowded, near, pollsOf, pollsPaid, pollsWereVain } from './polling';
+import { isCrowded, isFar, pollsOf, pollsPaid, pollsWereVain } from './polling';
 import { queueSpare, ticketTaken } from './tickets';
 import { enterBoth } from './waiting-array';
 
 const FOREVER: i64 = -1;
 /** A thread that was woken early polls for the usual time shifted right by this. */
 const WOKEN_SHIFT: i32 = 2;
+/** A waiter with more requests than this before it does not poll grant: all pollers of one line lose it each time. */
+const NEXT: i64 = 1;
+/** How often the waiter may still poll before it sleeps. */
+let polls: i32 = 0;
 
 /**
  * Continues an acquire(s, n) that has returned `taken`: the thread polls, and then enters its element in the array. It
@@ -51,7 +54,7 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
     if (!recover()) return ANSWER_FULL;
     queueSpare(s, ticketTaken, n as i64);
   } else if (taken !== QUEUED) return taken;
-  const answer = untilDue(s, spare, near);
+  const answer = untilDue(s, spare, NEXT);
   if (answer !== QUEUED) leaveQueue(answer, attachment);
   return answer;
 }
@@ -88,27 +91,37 @@ export function leaveQueue(answer: i32, attachment: i32): void {
 }
 
 /**
- * Polls, unless the queue is crowded or more than `most` requests of the same width are before this one. Then it enters
- * the request in the waiting array. Returns ADMITTED or ANSWER_CLOSED if the wait is over already, else QUEUED.
+ * Polls grant if at most `most` requests of the same width are before this one, unless the queue is crowded. Then it
+ * enters the request in the waiting array. Returns ADMITTED or ANSWER_CLOSED if the wait is over already, else QUEUED.
+ * A waiter that is near, but has more than `most` before it, polls its element in `sleep`, except that of a mutex (0).
  */
 export function untilDue(s: usize, e: usize, most: i64): i32 {
   const start = atomic.load<i64>(e, E_START);
   const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
   const due = start + width;
-  let polls = isCrowded(s, width) ? 0 : pollsOf(s);
-  if (polls > 0) {
-    do {
-      const ahead = atomic.load<i64>(s, GRANT) - due;
-      if (ahead >= 0) {
-        pollsPaid(s);
-        return ADMITTED;
-      }
-      if (ahead < -(most + 1) * width) return enterUntilDue(s, e, start, due);
-      pause();
-    } while (--polls > 0);
-    pollsWereVain(s);
-  }
+  polls = isCrowded(s, width) || isFar(s, start, width) ? 0 : pollsOf(s);
+  if (poll(s, s + GRANT, due, (most + 1) * width)) return ADMITTED;
+  if (most === 0) polls = 0;
   return enterUntilDue(s, e, start, due);
+}
+
+/**
+ * Polls a word, as often as `polls` says, until it has reached a value or is further below it than `most`. Returns
+ * whether it has reached the value.
+ */
+function poll(s: usize, word: usize, value: i64, most: i64): bool {
+  if (polls <= 0) return false;
+  do {
+    const ahead = atomic.load<i64>(word) - value;
+    if (ahead >= 0) {
+      pollsPaid(s);
+      return true;
+    }
+    if (ahead < -most) return false;
+    pause();
+  } while (--polls > 0);
+  pollsWereVain(s);
+  return false;
 }
 
 /** As untilDue, without polling. */
@@ -119,35 +132,22 @@ export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
   return ahead < CLOSED_BELOW ? ANSWER_CLOSED : QUEUED;
 }
 
-/**
- * Sleeps until the element is granted or closed. A timed sleep may end early, since the caller has the clock. In some
- * runtimes a thread that was terminated in its sleep can still wake and run on. If it was declared dead in its sleep,
- * its element may have the next owner by now. So the thread touches nothing, and sleeps on NEVER for ever.
- */
+/** Sleeps until the element is granted or closed. A timed sleep may end early, since the caller has the clock. */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
     if ((state & STATE_MASK) === GRANTED) return ADMITTED;
     if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
+    const s = objectOf(atomic.load<i64>(e, E_REQUEST));
+    if (slept) polls = pollsOf(s) >> WOKEN_SHIFT;
+    // Only GRANTED and CLOSED can follow, and are above WAITING.
+    if (poll(s, e + E_STATE, state + 1, 1)) continue;
     if (slept) {
-      if (pollElement(e, state)) continue;
       if (nanoseconds >= 0) return TIMED_OUT;
       count(T_FUTILE_WAKES);
     }
-    while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, FOREVER);
-    atomic.wait<i32>(e + E_STATE, state as i32, nanoseconds); // D5
-    while (!wakeUp()) atomic.wait<i32>(NEVER, 0, FOREVER);
+    sleepOn(e + E_STATE, state as i32, nanoseconds);
     slept = true;
   }
-}
-
-/** Polls the state of its element after a wake-up that came early. Returns whether the state has changed. */
-function pollElement(e: usize, state: i64): bool {
-  const s = objectOf(atomic.load<i64>(e, E_REQUEST));
-  for (let polls = pollsOf(s) >> WOKEN_SHIFT; polls > 0; polls--) {
-    if (atomic.load<i64>(e, E_STATE) !== state) return true;
-    pause();
-  }
-  return false;
 }

@@ -5,7 +5,10 @@
  *                         measures that for itself (setAwake)
  *     only in a short     if a few more than `near` waiters are queued, their threads outnumber the processors by so
  *     queue               much that a polling thread only keeps a processor from the thread whose turn it is
- *     it is woken early   if it sleeps and at most `near` waiters are before it: it is awake, and polls, when it is due
+ *     on one of two       grant, if it is one of the next two in line: that is the fastest. Otherwise its own element,
+ *     words               which only the thread writes that admits it: so however many poll, two at most poll one line
+ *     it is woken early   if it sleeps, at most `near` waiters are before it and the last poll was in vain: it is awake,
+ *                         and polls, when it is due
  *     vain polls          are counted in the object. While the count is not 0, waiters poll in full for the first TRIAL
  *                         of each PERIOD, all at the same time. In the rest they poll a 16th, and none is woken early
  *
@@ -61,9 +64,22 @@ export function isVain(o: usize): bool {
   return atomic.load<i32>(o, O_VAIN_POLLS) % PERIOD >= TRIAL;
 }
 
+/**
+ * Returns whether waiters may be woken early: polls of this object were in vain lately, so that some waiter may sleep
+ * near the head, but not so many that it is hopeless (isVain).
+ */
+export function mayWake(o: usize): bool {
+  return (((atomic.load<i32>(o, O_VAIN_POLLS) % PERIOD) - 1) as u32) < (TRIAL as u32) - 1;
+}
+
 /** Returns whether more than near + CROWD requests of this width are queued, so that nobody polls or is woken early. */
 export function isCrowded(o: usize, width: i64): bool {
   return atomic.load<i64>(o, TICKET) - atomic.load<i64>(o, GRANT) > (near + CROWD) * width;
+}
+
+/** Returns whether more than `near` requests of this width are before the request with this first ticket. */
+export function isFar(o: usize, start: i64, width: i64): bool {
+  return start - atomic.load<i64>(o, GRANT) > near * width;
 }
 
 /** Records that a waiter has polled in vain. */

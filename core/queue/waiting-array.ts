@@ -41,7 +41,9 @@ export function bucketOf(semaphore: usize, ticket: i64): usize {
 export function enter(semaphore: usize, ticket: i64, e: usize): usize {
   const number = (indexOf(e) + 1) as i32;
   let line = bucketOf(semaphore, ticket);
-  if (atomic.load<i32>(line, B_CELLS) !== 0) count(T_COLLISIONS);
+  // No load comes before this, since the line is usually in another cache and has to come for a write anyway.
+  if (atomic.cmpxchg<i32>(line, 0, number, B_CELLS) === 0) return line + B_CELLS;
+  count(T_COLLISIONS);
   while (true) {
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
       if (atomic.load<i32>(cell) === 0 && atomic.cmpxchg<i32>(cell, 0, number) === 0) return cell;

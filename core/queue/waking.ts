@@ -30,7 +30,7 @@ import {
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
 import { isAsleep, me, threadRecord } from '../memory/threads';
-import { isAdaptive, isCrowded, isVain, near } from './polling';
+import { isAdaptive, isCrowded, mayWake, near } from './polling';
 import { claim, grantAfterClaim } from './tombstones';
 import { bucketOf } from './waiting-array';
 
@@ -72,10 +72,11 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
 
 /**
  * Wakes sleeping waiters that have come near, so that they are awake when they are due. Nothing depends on it: a woken
- * thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket.
+ * thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket. While polls pay, all
+ * near waiters are awake. Then it does not look for them, since that takes three lines of each.
  */
 export function wakeNear(s: usize, width: i64): void {
-  if (!isAdaptive(s) || isCrowded(s, width) || isVain(s)) return;
+  if (!isAdaptive(s) || isCrowded(s, width) || !mayWake(s)) return;
   const first = atomic.load<i64>(s, GRANT);
   const end = min(atomic.load<i64>(s, TICKET), first + near);
   for (let ticket = first; end - ticket > 0; ticket++) wakeWaiter(s, ticket);
@@ -100,19 +101,24 @@ function wakeWaiter(s: usize, ticket: i64): void {
 /**
  * Wakes the waiters of a bucket that are due. Returns how many tickets, from `first` on, need no further look: those of
  * the request that begins with `first`, or 1. Returns 0 if it has claimed a tombstone, since more tickets are due then.
+ *
+ * A woken thread leaves its cell at once, and so takes the line. Waiters enter the first free cell, so the look goes
+ * from the last cell to the first: in the usual bucket, with one waiter, the whole line has been read by then. Any
+ * order is right, since each cell is read after grant has been moved (D2).
  */
 function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
   let tickets: i64 = 1;
   let line = bucket;
   while (line) {
-    for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
+    const next = atomic.load<u32>(line, B_NEXT) as usize; // D2 read
+    for (let cell = line + LINE - 4; cell >= line + B_CELLS; cell -= 4) {
       const number = atomic.load<u32>(cell); // D2 read
       if (number === 0) continue;
       const found = grantIfDue(s, elementAt(number - 1), to, first);
       if (found === 0) return 0;
       tickets = max(tickets, found);
     }
-    line = atomic.load<u32>(line, B_NEXT) as usize;
+    line = next;
   }
   return tickets;
 }

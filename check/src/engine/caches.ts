@@ -1,5 +1,5 @@
 /**
- * Simulates caches that MESI keeps coherent. Each processor has one, which is never full. Lines have 64 bytes.
+ * Simulates caches that MESI keeps coherent. Each processor has one, which is never full.
  *
  *                          own cache             the others'
  *     read    M, E, S      hit                   -
@@ -12,9 +12,6 @@
  * have it, and which of them, if any, has it alone.
  */
 
-/** The bytes of a line. */
-const LINE = 64;
-
 export const HIT = 0;
 export const MISS = 1;
 export const UPGRADE = 2;
@@ -24,6 +21,8 @@ const NOBODY = -1;
 
 export class Caches {
   readonly #processors: number;
+  /** The bytes of a line. */
+  readonly #line: number;
   /** Whether a processor has a line. */
   readonly #has: Uint8Array;
   /** How many processors have it. */
@@ -32,8 +31,9 @@ export class Caches {
   readonly #owner: Int32Array;
   readonly #modified: Uint8Array;
 
-  constructor(bytes: number, processors: number) {
-    const lines = Math.ceil(bytes / LINE);
+  constructor(bytes: number, processors: number, line = 64) {
+    const lines = Math.ceil(bytes / line);
+    this.#line = line;
     this.#processors = processors;
     this.#has = new Uint8Array(lines * processors);
     this.#holders = new Int32Array(lines);
@@ -42,7 +42,7 @@ export class Caches {
   }
 
   read(processor: number, address: number): Outcome {
-    const line = Math.floor(address / LINE);
+    const line = Math.floor(address / this.#line);
     const mine = line * this.#processors + processor;
     if (this.#has[mine] !== 0) return HIT;
     this.#has[mine] = 1;
@@ -53,7 +53,7 @@ export class Caches {
   }
 
   write(processor: number, address: number): Outcome {
-    const line = Math.floor(address / LINE);
+    const line = Math.floor(address / this.#line);
     const first = line * this.#processors;
     this.#modified[line] = 1;
     if (this.#owner[line] === processor) return HIT;
@@ -65,9 +65,14 @@ export class Caches {
     return outcome;
   }
 
+  /** Says whether the processor has the line of this address. */
+  has(processor: number, address: number): boolean {
+    return this.#has[Math.floor(address / this.#line) * this.#processors + processor] !== 0;
+  }
+
   stateOf(processor: number, address: number): 'M' | 'E' | 'S' | 'I' {
-    const line = Math.floor(address / LINE);
-    if (this.#has[line * this.#processors + processor] === 0) return 'I';
+    const line = Math.floor(address / this.#line);
+    if (!this.has(processor, address)) return 'I';
     if (this.#owner[line] !== processor) return 'S';
     return this.#modified[line] !== 0 ? 'M' : 'E';
   }

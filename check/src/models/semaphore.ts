@@ -30,6 +30,9 @@ const semaphore: readonly Line[] = [
       line('3x1', 'A R | A R | A R', { buckets: 2 }),
       line('3x1 timed', 'B R | A R | B R', { long: true }),
       line('heavy', 'A2 R | A R | A2 R', { permits: [2], long: true }),
+      // The light request has two permits before it, so it polls its element, not grant.
+      line('light behind heavy', 'A2 | A | V3', { permits: [0], mayWait: true, long: vain > 127 }),
+      line('light behind heavy, dispose', 'A2 | A | D', { permits: [0], long: vain > 0 }),
       line('a promise between', 'A R | a1 d | A R', { long: true }),
       line('dispose', 'A R | A R | D', {}),
       line('die', 'A R | A R | S', { mortal: [0, 1], mayWait: true }),

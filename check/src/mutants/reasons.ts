@@ -96,13 +96,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The record is that of the running thread itself, ALIVE or ASLEEP, and gets the right value. No other thread changes it, since a running thread is not declared dead.',
   ],
   [
-    /^(parking\/parkFor: (cmpxchg life #1, loosened|wait, (dropped|loosened))|mutex-head\/compete: (cmpxchg life #1, loosened|wait, (dropped|loosened)))/,
+    /^threads\/sleepOn: (cmpxchg life #1, loosened|wait, (dropped|loosened))/,
     'fallAsleep fails only for a thread that was declared dead while awake, against the contract of reap. In the models with undead threads, threads are declared dead only in their sleep.',
   ],
-  [
-    /^(parking\/parkFor: wait never|mutex-head\/compete: wait never), loosened/,
-    'NEVER is always 0, so the comparison always holds.',
-  ],
+  [/^threads\/sleepOn: wait never, loosened/, 'NEVER is always 0, so the comparison always holds.'],
   // --- A later comparison decides ---
   [
     /^elements\/reserve: load state #2, zero/,
@@ -117,7 +114,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The new element or object counts as taken by another thread, and a later pass over those in use finds it.',
   ],
   [
-    /^(waiting-array\/enter: load cell #2|names\/draftName: load used), zero/,
+    /^(waiting-array\/enter: load cell|names\/draftName: load used), zero/,
     'The load only avoids a cmpxchg that would fail. It fails if another number is there, and the search goes on.',
   ],
   [

@@ -19,7 +19,8 @@ import { generator } from '../engine/search/walk.js';
 import type { Program } from '../engine/wasm/code.js';
 import { constant, nameOf } from '../scene/layout.js';
 import { enrol, regionsOf } from '../scene/set-up.js';
-import { type Call, type Contender, contenderOf } from './contenders.js';
+import { type Call, type Contender, type Visitor, WITHOUT_END } from './contender.js';
+import { contenderOf } from './contenders.js';
 
 export type Schedule = 'round robin' | 'random';
 
@@ -35,6 +36,8 @@ export interface Configuration {
   /** The turns of work that each thread does while it holds the permit, and between two acquisitions. */
   readonly inside: number;
   readonly outside: number;
+  /** The bytes that travel together, 64 or 128. */
+  readonly line: number;
 }
 
 /** The costs of one hand-over. */
@@ -56,8 +59,16 @@ const BUCKETS = 2048;
 const CHAINS = 4096;
 const ELEMENTS = 640;
 const UNLIMITED = 0x7fffffff;
-/** The rounds for which the head of a Mutex sleeps: a tenth of a millisecond, as if a turn took 50 ns. */
+/** The rounds after which a sleep with a time-out ends. */
 const DOZE = 2000;
+/** How often an adaptive waiter polls: for 50 microseconds, of 12 ns each (src/runtime/awake.ts). */
+const AWAKE = 4167;
+const NEAREST = 2;
+const FARTHEST = 8;
+
+const NOTHING = -1;
+/** A thread that performs one load so often in a row polls: no function is called so often in a row. */
+const LOOP = 8;
 
 // The phases of a thread.
 const OUTSIDE = 0;
@@ -80,14 +91,22 @@ class Simulation {
   readonly #machine: Machine;
   readonly #caches: Caches;
   readonly #objects: number[] = [];
-  /** The threads' attachments to a robust object. */
-  readonly #attachments: number[] = [];
+  readonly #visitors: readonly Visitor[];
   readonly #random: () => number;
   readonly #phases: Uint8Array;
   /** The turns of work that each thread has yet to do. */
   readonly #work: Int32Array;
   /** The rounds for which each thread has slept. */
   readonly #slept: Int32Array;
+  /** Whether polls have no end, so that a waiter need not count them. */
+  readonly #endless: boolean;
+  /**
+   * The word that each thread polls in a loop of this one load. While its cache has the line, the load finds what it
+   * found, so the turn is over without it.
+   */
+  readonly #polls: Int32Array;
+  /** How often in a row it has performed the same load. */
+  readonly #repeats: Int32Array;
   /** The calls that each thread has yet to make, with the call under way first. */
   readonly #calls: Call[][];
   #handOvers = 0;
@@ -102,17 +121,26 @@ class Simulation {
     this.#configuration = configuration;
     this.#program = program;
     this.#machine = new Machine(program, { bytes: BYTES, threads: processors });
-    this.#caches = new Caches(BYTES, processors);
+    this.#caches = new Caches(BYTES, processors, configuration.line);
     this.#random = generator(seed);
     this.#phases = new Uint8Array(processors);
     this.#work = new Int32Array(processors);
     this.#slept = new Int32Array(processors);
     this.#calls = Array.from({ length: processors }, () => []);
+    this.#polls = new Int32Array(processors).fill(NOTHING);
+    this.#repeats = new Int32Array(processors);
     const { objects } = contender;
+    this.#endless = objects.every(({ spin }) => spin === WITHOUT_END);
     this.#callNow(0, 'create', 1, 0, objects.length, NAMES, processors, BUCKETS, CHAINS, ELEMENTS);
     for (let t = 0; t < processors; t++) {
       enrol(program, t, (name, ...args) => this.#callNow(t, name, ...args));
     }
+    for (let t = 0; t < processors && program.exports.has('setAwake'); t++) {
+      // A processor alone does not poll.
+      this.#callNow(t, 'setAwake', processors > 1 ? AWAKE : 0, Math.min(Math.max(processors, NEAREST), FARTHEST));
+    }
+    /** The threads' attachments to a robust object. */
+    const attachments: number[] = [];
     for (const {
       kind,
       permits = 1,
@@ -129,9 +157,17 @@ class Simulation {
       const at = this.#callNow(0, 'attachedTo', attachment);
       this.#objects.push(at);
       if (!robust) continue;
-      this.#attachments[0] = attachment;
-      for (let t = 1; t < processors; t++) this.#attachments[t] = this.#callNow(t, 'attach', at, 0, number);
+      attachments[0] = attachment;
+      for (let t = 1; t < processors; t++) attachments[t] = this.#callNow(t, 'attach', at, 0, number);
     }
+    for (let t = 0; t < processors && program.exports.has('prepare'); t++) this.#callNow(t, 'prepare');
+    const dice = generator(seed + 1);
+    this.#visitors = Array.from({ length: processors }, (_, t) => ({
+      attachment: attachments[t] ?? 0,
+      objects: this.#objects,
+      dice: () => (dice() >>> 0) / 2 ** 32,
+      past: false,
+    }));
   }
 
   /** Runs until the threads have made so many hand-overs. */
@@ -184,9 +220,15 @@ class Simulation {
 
   #turn(t: number): void {
     const machine = this.#machine;
+    if (this.#polls[t] !== NOTHING) {
+      if (this.#caches.has(t, this.#polls[t])) return;
+      this.#polls[t] = NOTHING;
+      this.#repeats[t] = 0;
+    }
     if (machine.status(t) === NO_CALL && !this.#advance(t)) return;
     const kind = machine.pendingKind(t);
     const address = machine.pendingAddress(t);
+    const instruction = machine.instruction(t);
     if (kind !== NOTIFY) {
       const outcome = kind === LOAD || kind === WAIT ? this.#caches.read(t, address) : this.#caches.write(t, address);
       if (outcome === MISS) this.#misses[address >>> 2]++;
@@ -194,6 +236,10 @@ class Simulation {
     }
     machine.step(t);
     machine.forget();
+    if (!this.#endless || kind !== LOAD || machine.status(t) !== PENDING) return;
+    const again = machine.instruction(t) === instruction && machine.pendingAddress(t) === address;
+    this.#repeats[t] = again ? this.#repeats[t] + 1 : 0;
+    if (this.#repeats[t] >= LOOP) this.#polls[t] = address;
   }
 
   /** Begins the thread's next call, as the library's TypeScript would; returns false if the thread works instead. */
@@ -204,18 +250,19 @@ class Simulation {
       return false;
     }
     const calls = this.#calls[t] as Call[];
+    const visitor = this.#visitors[t] as Visitor;
     switch (this.#phases[t]) {
       case OUTSIDE:
         this.#phases[t] = ENTERING;
-        calls.push(...this.#contender.enter);
+        calls.push(...this.#contender.enter(visitor));
         break;
       case INSIDE:
         this.#phases[t] = LEAVING;
-        calls.push(...this.#contender.leave);
+        calls.push(...this.#contender.leave(visitor));
         break;
       default: {
         const done = calls.shift();
-        calls.unshift(...(done?.next?.(this.#machine.resultLo(t)) ?? []));
+        calls.unshift(...(done?.next?.(this.#machine.resultLo(t), visitor) ?? []));
       }
     }
     const [call] = calls;
@@ -237,7 +284,7 @@ class Simulation {
 
   #call(t: number, { name, on = 0, args }: Call): void {
     const object = on === 'nothing' ? [] : [this.#objects[on] as number];
-    const rest = args?.(this.#attachments[t] ?? 0) ?? [];
+    const rest = args?.(this.#visitors[t] as Visitor) ?? [];
     this.#machine.call(t, this.#function(name), ...object, ...rest);
   }
 

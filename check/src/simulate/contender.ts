@@ -1,0 +1,73 @@
+/** What is simulated: objects, and the calls of the module by which a thread enters and leaves. */
+import type { ProgramName } from '../programs.js';
+import { constant } from '../scene/layout.js';
+
+/** A thread that enters and leaves for ever. */
+export interface Visitor {
+  /** Its attachment to the first object, if that is robust; otherwise 0. */
+  readonly attachment: number;
+  /** The addresses of the contender's objects. */
+  readonly objects: readonly number[];
+  /** Returns a number from 0 to below 1. */
+  readonly dice: () => number;
+  /** Whether it has gone past the capacitor. */
+  past: boolean;
+}
+
+/** A call of an export on one of the contender's objects. */
+export interface Call {
+  readonly name: string;
+  /** The index of the object, 0 by default; park takes no object. */
+  readonly on?: number | 'nothing';
+  /** Returns the arguments after the object's address. */
+  readonly args?: (visitor: Visitor) => readonly number[];
+  /** Returns the calls that must follow this answer. */
+  readonly next?: (answer: number, visitor: Visitor) => readonly Call[];
+}
+
+export interface Made {
+  /** The name of a constant in core/memory/layout.ts. */
+  readonly kind: string;
+  readonly spin: number;
+  readonly threshold?: number;
+  /** O_WAKE and O_LAZY. */
+  readonly wake?: number;
+  readonly lazy?: number;
+  readonly permits?: number;
+  readonly most?: number;
+  readonly robust?: boolean;
+}
+
+export const GROUPS = ['semaphores', 'chains', 'thresholds', 'locks', 'capacitors'] as const;
+/** Each group has a table of its own. */
+export type Group = (typeof GROUPS)[number];
+
+type Calls = (visitor: Visitor) => readonly Call[];
+
+export interface Contender {
+  readonly name: string;
+  /** The module; the core by default. */
+  readonly program?: ProgramName;
+  readonly objects: readonly Made[];
+  readonly enter: Calls;
+  readonly leave: Calls;
+  readonly of: Group;
+}
+
+/** More polls than any wait takes, so that nobody parks, as in the papers' listings. */
+export const WITHOUT_END = 1_000_000;
+/** Each waiter decides for itself how long it polls (core/queue/polling.ts). */
+export const ADAPTIVE = -1;
+/** The library's default. */
+export const TWA_THRESHOLD = 1;
+
+export const MORE = constant('MORE');
+
+/** A lock that a capacitor can be put around, by the names of its exports. */
+export interface Inner {
+  readonly name: string;
+  readonly made: Made;
+  readonly lock: string;
+  readonly tryLock: string;
+  readonly unlock: string;
+}

@@ -1,0 +1,130 @@
+/** Makes the semaphores that are simulated, each with one permit and with the exports that the library calls for it. */
+import { ADMITTED, constant, QUEUED } from '../scene/layout.js';
+import { ADAPTIVE, type Call, type Contender, type Group, MORE, TWA_THRESHOLD, WITHOUT_END } from './contender.js';
+
+/** The default of the listings. */
+const LISTING_SPIN = 100;
+const WAKE_ALL = constant('WAKE_ALL');
+const WAKE_PASS = constant('WAKE_PASS');
+const WAKE_DUE = constant('WAKE_DUE');
+
+/** Returns the two forms of what waits: it polls without end, as the listings do, or parks after the default polls. */
+const bothWays = (make: (suffix: string, spin: number) => Contender): Contender[] => [
+  make(', spinning', WITHOUT_END),
+  make('', LISTING_SPIN),
+];
+
+/** The calls of TicketSemaphore and TwaSemaphore. They also serve the semaphore around a lock. */
+export function listingEnter(kind: 'ticket' | 'twa'): Call {
+  return { name: `${kind}Acquire`, next: (answer) => (answer === QUEUED ? [{ name: `${kind}Await` }] : []) };
+}
+
+export function listingLeave(kind: 'ticket' | 'twa'): Call {
+  return {
+    name: `${kind}Release`,
+    args: () => [1],
+    next: (answer) => (answer === MORE ? [{ name: `${kind}Post` }] : []),
+  };
+}
+
+const ticket = bothWays((suffix, spin) => ({
+  name: `TicketSemaphore${suffix}`,
+  program: 'algorithms',
+  objects: [{ kind: 'KIND_TICKET_SEMAPHORE', spin }],
+  enter: () => [listingEnter('ticket')],
+  leave: () => [listingLeave('ticket')],
+  of: 'semaphores',
+}));
+
+function twa(name: string, spin: number, threshold: number, of: Group, post = listingLeave('twa')): Contender {
+  const objects = [{ kind: 'KIND_TWA_SEMAPHORE', spin, threshold }];
+  return { name, program: 'algorithms', objects, enter: () => [listingEnter('twa')], leave: () => [post], of };
+}
+
+function semaphore(name: string, spin: number): Contender {
+  return {
+    name,
+    objects: [{ kind: 'KIND_SEMAPHORE', spin }],
+    enter: () => [
+      {
+        name: 'acquireOne',
+        next: (acquired) => {
+          if (acquired === ADMITTED) return [];
+          const park: Call = { name: 'park', on: 'nothing', args: () => [0, 0] };
+          const next = (queued: number): Call[] => (queued === QUEUED ? [park] : []);
+          return [{ name: 'enqueue', args: () => [1, acquired, 0], next }];
+        },
+      },
+    ],
+    leave: () => [
+      {
+        name: 'releaseOne',
+        next: (released) => (released === ADMITTED ? [] : [{ name: 'finishRelease', args: () => [1, released, 0, 0] }]),
+      },
+    ],
+    of: 'semaphores',
+  };
+}
+
+export const semaphores: readonly Contender[] = [
+  ...ticket,
+  ...bothWays((suffix, spin) => twa(`TwaSemaphore${suffix}`, spin, TWA_THRESHOLD, 'semaphores')),
+  semaphore('Semaphore', ADAPTIVE),
+  semaphore('Semaphore, asleep', 0),
+];
+
+interface Properties {
+  readonly wake?: number;
+  readonly lazy?: number;
+  readonly threshold?: number;
+}
+
+/** Returns a semaphore of Listings 3 to 5. */
+function overChains(prefix: string, properties: Properties) {
+  return (name: string, spin: number, of: Group, conservative = false): Contender => ({
+    name,
+    program: 'algorithms',
+    objects: [{ kind: `KIND_${prefix.toUpperCase()}_SEMAPHORE`, spin, ...properties }],
+    enter: () => [{ name: `${prefix}Acquire` }],
+    leave: () => [
+      conservative ? { name: `${prefix}ReleaseConservative` } : { name: `${prefix}Release`, args: () => [1] },
+    ],
+    of,
+  });
+}
+
+/** Returns it as printed, in both forms, and spinning with conservative posts. */
+function listing(name: string, prefix: string, properties: Properties = {}): Contender[] {
+  const make = overChains(prefix, properties);
+  return [
+    ...bothWays((suffix, spin) => make(`${name}${suffix}`, spin, 'chains')),
+    make(`${name}, conservative`, WITHOUT_END, 'chains', true),
+  ];
+}
+
+export const chains: readonly Contender[] = [
+  ...listing('ChainSemaphore, all', 'chain', { wake: WAKE_ALL }),
+  ...listing('ChainSemaphore, pass', 'chain', { wake: WAKE_PASS }),
+  ...listing('ChainSemaphore, due', 'chain', { wake: WAKE_DUE }),
+  ...listing('ChannelSemaphore', 'channel'),
+  ...listing('ChannelSemaphore, lazy', 'channel', { lazy: 1 }),
+  ...listing('LocationSemaphore', 'location'),
+  twa('TwaSemaphore, conservative', WITHOUT_END, TWA_THRESHOLD, 'chains', { name: 'twaReleaseConservative' }),
+];
+
+/** A chain, channel or location with the threshold 0 is among the others. */
+export const thresholds: readonly Contender[] = [
+  ...[0, 1, 2, 4].flatMap((threshold) =>
+    bothWays((suffix, spin) => twa(`TwaSemaphore, threshold ${threshold}${suffix}`, spin, threshold, 'thresholds')),
+  ),
+  ...(['chain', 'channel', 'location'] as const).flatMap((prefix) =>
+    [1, 2, 4].map((threshold) => {
+      const name = `${prefix[0]?.toUpperCase()}${prefix.slice(1)}Semaphore, threshold ${threshold}, spinning`;
+      return overChains(prefix, { threshold, wake: prefix === 'chain' ? WAKE_PASS : 0 })(
+        name,
+        WITHOUT_END,
+        'thresholds',
+      );
+    }),
+  ),
+];
