@@ -53,8 +53,10 @@ export function twaAcquire(s: usize): i32 {
 export function twaAwait(s: usize): i32 {
   const ticket = lastTicket();
   const bucket = bucketOf(s, ticket);
-  const near = ticket - (atomic.load<i32>(s, O_THRESHOLD) as i64);
-  const budget = atomic.load<i32>(s, O_SPIN);
+  // Threshold and spin in one load: between two, a release could take the line away.
+  const knobs = atomic.load<i64>(s, O_SPIN);
+  const near = ticket - (knobs >> 32);
+  const budget = knobs as i32;
   let polls = budget;
   let wasFar = true;
   let woken = false;
