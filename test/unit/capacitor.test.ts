@@ -103,7 +103,9 @@ describe('Capacitor', () => {
       );
     expect(() => new Capacitor('1' as never)).toThrow(TypeError);
     expect(() => new Capacitor(1, { semaphore: 'fifo' as never })).toThrow(
-      new TypeError(`Capacitor: semaphore must be 'twa' or 'ticket', got "fifo"`),
+      new TypeError(
+        `Capacitor: semaphore must be 'twa', 'ticket', 'chain', 'channel', 'location', 'multilane' or a semaphore of your own, got "fifo"`,
+      ),
     );
     for (const lanes of [0, 65])
       expect(() => new Capacitor(1, { lanes })).toThrow(

@@ -147,8 +147,27 @@ function bothWays(name: string, kind: string, prefix: string): Contender[] {
       name: `${name}, wrapped`,
       program: 'algorithms',
       objects: [CAPACITOR, made],
-      enter: [{ name: 'capacitorArrive' }, { name: lock, on: 1 }, { name: 'capacitorOwn', args: () => [1] }],
-      leave: [{ name: 'capacitorDisown' }, { name: unlock, on: 1 }, { name: 'capacitorDepart' }],
+      enter: [
+        { name: 'twaAcquire', next: (answer) => (answer === QUEUED ? [{ name: 'twaAwait' }] : []) },
+        { name: lock, on: 1 },
+      ],
+      leave: [
+        { name: unlock, on: 1 },
+        {
+          name: 'capacitorDepart',
+          args: () => [PLATOON],
+          next: (departed) =>
+            departed === MORE
+              ? [
+                  {
+                    name: 'twaRelease',
+                    args: () => [PLATOON],
+                    next: (released) => (released === MORE ? [{ name: 'twaPost' }] : []),
+                  },
+                ]
+              : [],
+        },
+      ],
       of: 'locks',
     },
   ];
