@@ -90,13 +90,19 @@ const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = {
  * Source: Dice, Capacitors, Listings 1 and 2; `fraction`, `whenContended` and `lanes` are from its section 5.
  */
 export class CapacitorLock implements Lock {
-  readonly #inner: Lock;
-  readonly #capacitor: Capacitor;
-  readonly #fraction: number;
-  /** A thread goes past the capacitor if it draws a number below this; undefined if it never does. */
-  readonly #limit: number | undefined;
-  readonly #whenContended: boolean;
-  readonly #mine: Mine;
+  // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
+  /** @internal */
+  declare private readonly inner: Lock;
+  /** @internal */
+  declare private readonly capacitor: Capacitor;
+  /** @internal */
+  declare private readonly fraction: number;
+  /** @internal A thread goes past the capacitor if it draws a number below this; undefined if it never does. */
+  declare private readonly limit: number | undefined;
+  /** @internal */
+  declare private readonly whenContended: boolean;
+  /** @internal */
+  declare private readonly mine: Mine;
 
   /**
    * @throws {TypeError} if `inner` is not a lock, or lacks a `tryLock` that is needed.
@@ -117,12 +123,12 @@ export class CapacitorLock implements Lock {
     checkType(`${KIND}: whenContended`, whenContended, 'boolean', 'true or false');
     if (whenContended && typeof inner.tryLock !== 'function')
       throw new TypeError(`${KIND}: whenContended needs an inner lock with a function tryLock`);
-    this.#inner = inner;
-    this.#fraction = fraction;
-    this.#limit = fraction > 0 ? limitOf(fraction) : undefined;
-    this.#whenContended = whenContended;
-    this.#capacitor = options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, options);
-    this.#mine = this.#capacitor.mine;
+    this.inner = inner;
+    this.fraction = fraction;
+    this.limit = fraction > 0 ? limitOf(fraction) : undefined;
+    this.whenContended = whenContended;
+    this.capacitor = options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, options);
+    this.mine = this.capacitor.mine;
   }
 
   /**
@@ -147,19 +153,19 @@ export class CapacitorLock implements Lock {
    * @throws {DisposedError} if the lock has been disposed of.
    */
   get handle(): CapacitorLockHandle {
-    const { handle: inner } = this.#inner as { readonly handle?: { readonly kind: string } };
+    const { handle: inner } = this.inner as { readonly handle?: { readonly kind: string } };
     return {
       kind: KIND,
-      capacitor: this.#capacitor.handle,
+      capacitor: this.capacitor.handle,
       inner,
-      fraction: this.#fraction,
-      whenContended: this.#whenContended,
+      fraction: this.fraction,
+      whenContended: this.whenContended,
     };
   }
 
   /** The size of a platoon. */
   get bypass(): number {
-    return this.#capacitor.bypass;
+    return this.capacitor.bypass;
   }
 
   /**
@@ -169,25 +175,25 @@ export class CapacitorLock implements Lock {
    * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lock(): void {
-    const mine = this.#mine;
-    if (mine.held !== NOT_HELD) throw held();
-    const capacitor = this.#capacitor;
-    const inner = this.#inner;
-    if (this.#whenContended && this.#pass()) return;
-    if (this.#limit !== undefined && draw() < this.#limit) {
-      if (capacitor.isDisposed) throw this.#disposed();
-      inner.lock();
-      mine.held = PAST;
-      return;
-    }
-    if (capacitor.enter() !== ADMITTED) throw this.#disposed();
+    if (this.mine.held !== NOT_HELD) throw held();
+    if (this.whenContended && this.capacitor.isIdle && (this.inner as Required<Lock>).tryLock()) {
+      this.mine.held = PAST;
+    } else if (this.limit !== undefined && draw() < this.limit) {
+      if (this.capacitor.isDisposed) throw this.#disposed();
+      this.inner.lock();
+      this.mine.held = PAST;
+    } else this.#through();
+  }
+
+  #through(): void {
+    if (this.capacitor.enter() !== ADMITTED) throw this.#disposed();
     try {
-      inner.lock();
+      this.inner.lock();
     } catch (error) {
-      capacitor.leave();
+      this.capacitor.leave();
       throw error;
     }
-    mine.held = ARRIVED;
+    this.mine.held = ARRIVED;
   }
 
   /**
@@ -197,12 +203,15 @@ export class CapacitorLock implements Lock {
    * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLock(): boolean {
-    const capacitor = this.#capacitor;
-    const inner = this.#inner;
+    const capacitor = this.capacitor;
+    const inner = this.inner;
     if (typeof inner.tryLock !== 'function')
       throw new TypeError(`${KIND}.tryLock: the inner lock has no function tryLock`);
-    if (this.#mine.held !== NOT_HELD) return false;
-    if (this.#whenContended && this.#pass()) return true;
+    if (this.mine.held !== NOT_HELD) return false;
+    if (this.whenContended && capacitor.isIdle && inner.tryLock()) {
+      this.mine.held = PAST;
+      return true;
+    }
     if (!capacitor.tryArrive()) return false;
     let got = false;
     try {
@@ -210,7 +219,7 @@ export class CapacitorLock implements Lock {
     } finally {
       if (!got) capacitor.leave();
     }
-    if (got) this.#mine.held = ARRIVED;
+    if (got) this.mine.held = ARRIVED;
     return got;
   }
 
@@ -219,21 +228,23 @@ export class CapacitorLock implements Lock {
    * @throws {Error} if this thread does not hold it.
    */
   unlock(): void {
-    const mine = this.#mine;
-    const { held } = mine;
-    mine.held = NOT_HELD;
-    if (held === PAST) {
-      this.#inner.unlock();
-      return;
-    }
-    if (held === NOT_HELD) {
-      if (this.#capacitor.isDisposed) return;
+    const { mine } = this;
+    if (mine.held === PAST) {
+      mine.held = NOT_HELD;
+      this.inner.unlock();
+    } else this.#leave();
+  }
+
+  #leave(): void {
+    if (this.mine.held === NOT_HELD) {
+      if (this.capacitor.isDisposed) return;
       throw new Error(`${KIND}.unlock: this thread does not hold the lock`);
     }
+    this.mine.held = NOT_HELD;
     try {
-      this.#inner.unlock();
+      this.inner.unlock();
     } finally {
-      this.#capacitor.leave();
+      this.capacitor.leave();
     }
   }
 
@@ -256,22 +267,14 @@ export class CapacitorLock implements Lock {
    * @throws the error of the inner `unlock`.
    */
   dispose(): void {
-    const capacitor = this.#capacitor;
+    const capacitor = this.capacitor;
     capacitor[close]();
-    if (this.#mine.held !== NOT_HELD) this.unlock();
+    if (this.mine.held !== NOT_HELD) this.unlock();
     capacitor.dispose();
   }
 
-  /** Goes past a capacitor that nobody needs, if the inner lock is free. */
-  #pass(): boolean {
-    const capacitor = this.#capacitor;
-    if (!capacitor.isIdle || !(this.#inner as Required<Lock>).tryLock()) return false;
-    this.#mine.held = PAST;
-    return true;
-  }
-
   #disposed(): DisposedError {
-    this.#capacitor[closed]();
+    this.capacitor[closed]();
     return new DisposedError(`the ${KIND} has been disposed of`);
   }
 }

@@ -92,12 +92,13 @@ export class Capacitor extends SharedObject<typeof KIND> {
   readonly bypass: number;
   readonly #semaphore: InnerName | InnerSemaphore;
   readonly #lanes: readonly Reference[];
-  /** The capacitor; with lanes at random, one for each. */
-  readonly #platoons: readonly Platoons[];
-  /** The same, if it is one. */
-  readonly #only: Platoons | undefined;
+  // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
+  /** @internal The capacitor; with lanes at random, one for each. */
+  declare private readonly platoons: readonly Platoons[];
+  /** @internal The same, if it is one. */
+  declare private readonly only: Platoons | undefined;
   /** @internal What this thread knows of its own calls. */
-  readonly mine: Mine;
+  declare readonly mine: Mine;
 
   /**
    * @param bypass the size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper.
@@ -111,10 +112,10 @@ export class Capacitor extends SharedObject<typeof KIND> {
     for (const lane of lanes) lane.hold(this);
     this.#semaphore = semaphore;
     this.#lanes = lanes;
-    this.#platoons = random
+    this.platoons = random
       ? lanes.map((lane) => new Platoons(lane, semaphore, []))
       : [new Platoons(own, semaphore, lanes)];
-    this.#only = random ? undefined : this.#platoons[0];
+    this.only = random ? undefined : this.platoons[0];
     this.mine = mineOf(own);
     this.bypass = own.attachment.core.maxOf(own.address);
   }
@@ -141,7 +142,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
     return {
       ...super.handle,
       lanes: this.#lanes.map((lane) => lane.handle(KIND)),
-      random: this.#only === undefined,
+      random: this.only === undefined,
       semaphore: typeof semaphore === 'string' ? semaphore : (semaphore as { handle?: { kind: string } }).handle,
     };
   }
@@ -163,10 +164,10 @@ export class Capacitor extends SharedObject<typeof KIND> {
    */
   tryArrive(): boolean {
     const lane = this.#choose();
-    const answer = (this.#platoons[lane] as Platoons).tryEnter();
+    const answer = (this.platoons[lane] as Platoons).tryEnter();
     if (answer === REFUSED) return false;
     if (answer !== ADMITTED) throw this[disposedError]();
-    if (this.#only === undefined) this.mine.lanes.push(lane);
+    if (this.only === undefined) this.mine.lanes.push(lane);
     return true;
   }
 
@@ -176,7 +177,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * @throws {Error} if nobody is inside.
    */
   depart(): void {
-    const only = this.#only;
+    const only = this.only;
     const inside = only === undefined ? this.mine.lanes.length > 0 : !only.isIdle;
     if ((inside && this.leave()) || this.isDisposed) return;
     throw new Error(
@@ -188,10 +189,10 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /** @internal */
   override [close](): void {
-    if ((this.#platoons[0] as Platoons).isForgotten) return;
-    for (const platoons of this.#platoons) platoons.close();
+    if ((this.platoons[0] as Platoons).isForgotten) return;
+    for (const platoons of this.platoons) platoons.close();
     // With lanes at random nobody waits on the words of the capacitor's own object.
-    if (this.#only === undefined) {
+    if (this.only === undefined) {
       const { attachment, address } = this[reference];
       algorithmsOf(attachment).closeObject(address);
     }
@@ -199,33 +200,33 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /** @internal Does what `arrive` does. Returns ADMITTED or ANSWER_CLOSED. */
   enter(): number {
-    if (this.#only !== undefined) return this.#only.enter();
+    if (this.only !== undefined) return this.only.enter();
     const lane = this.#choose();
-    const answer = (this.#platoons[lane] as Platoons).enter();
+    const answer = (this.platoons[lane] as Platoons).enter();
     if (answer === ADMITTED) this.mine.lanes.push(lane);
     return answer;
   }
 
   /** @internal Does what `depart` does, for a thread that has arrived. Returns false if that cannot be. */
   leave(): boolean {
-    if (this.#only !== undefined) return this.#only.leave();
+    if (this.only !== undefined) return this.only.leave();
     const lane = this.mine.lanes.pop();
-    return lane === undefined ? false : (this.#platoons[lane] as Platoons).leave();
+    return lane === undefined ? false : (this.platoons[lane] as Platoons).leave();
   }
 
   /** @internal Whether nobody is inside, and it has not been disposed of. */
   get isIdle(): boolean {
-    return this.#only === undefined ? this.#platoons.every(({ isIdle }) => isIdle) : this.#only.isIdle;
+    return this.only === undefined ? this.platoons.every(({ isIdle }) => isIdle) : this.only.isIdle;
   }
 
   /** @internal Whether it has been disposed of. */
   get isDisposed(): boolean {
-    return (this.#platoons[0] as Platoons).isDisposed;
+    return (this.only ?? (this.platoons[0] as Platoons)).isDisposed;
   }
 
   /** @internal */
   protected override [forget](): void {
-    for (const platoons of this.#platoons) platoons.forget();
+    for (const platoons of this.platoons) platoons.forget();
   }
 
   /** @internal */
@@ -236,7 +237,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /** Returns the index of the lane to go to. */
   #choose(): number {
-    return (draw() >>> 0) % this.#platoons.length;
+    return (draw() >>> 0) % this.platoons.length;
   }
 }
 

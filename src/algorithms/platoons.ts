@@ -114,84 +114,90 @@ function functionsAround(semaphore: InnerSemaphore, a: Algorithms, isDisposed: (
 }
 
 export class Platoons {
-  readonly #algorithms: Algorithms;
-  readonly #functions: Functions;
-  readonly #acquire: Functions['acquire'];
-  readonly #semaphore: InnerSemaphore | undefined;
-  readonly #isDisposed: (at: number) => number;
+  // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
+  declare private readonly algorithms: Algorithms;
+  declare private readonly functions: Functions;
+  declare private readonly acquire: Functions['acquire'];
+  declare private readonly semaphore: InnerSemaphore | undefined;
+  declare private readonly disposedAt: (at: number) => number;
+  declare private readonly idleAt: Algorithms['capacitorIsIdle'];
+  declare private readonly departAt: Algorithms['capacitorDepart'];
   /** The number of threads of a platoon. */
-  readonly bypass: number;
+  declare readonly bypass: number;
   /** The address of the shared object, or of the closed one after `forget`. */
-  #at: number;
+  declare private at: number;
 
   constructor({ attachment, address }: Reference, semaphore: InnerName | InnerSemaphore, lanes: readonly Reference[]) {
     const { core } = attachment;
-    this.#algorithms = algorithmsOf(attachment);
-    this.#isDisposed = core.isDisposed;
+    this.algorithms = algorithmsOf(attachment);
+    this.disposedAt = core.isDisposed;
+    this.idleAt = this.algorithms.capacitorIsIdle;
+    this.departAt = this.algorithms.capacitorDepart;
     if (typeof semaphore === 'string') {
       if (semaphore === 'chain' || semaphore === 'channel' || semaphore === 'location') prepare(attachment);
-      this.#functions = functionsOf(this.#algorithms, semaphore, lanes);
+      this.functions = functionsOf(this.algorithms, semaphore, lanes);
+      this.semaphore = undefined;
     } else {
-      this.#functions = functionsAround(semaphore, this.#algorithms, core.isDisposed);
-      this.#semaphore = semaphore;
+      this.functions = functionsAround(semaphore, this.algorithms, core.isDisposed);
+      this.semaphore = semaphore;
     }
-    this.#acquire = this.#functions.acquire;
-    this.#at = address;
+    this.acquire = this.functions.acquire;
+    this.at = address;
     this.bypass = core.maxOf(address);
   }
 
   /** Blocks until a platoon takes the thread in. Returns ADMITTED or ANSWER_CLOSED. */
   enter(): number {
-    const at = this.#at;
+    const at = this.at;
     if (at === CLOSED_OBJECT) return ANSWER_CLOSED;
-    const answer = this.#acquire(at);
-    return answer === ADMITTED || answer === ANSWER_CLOSED ? answer : this.#functions.await(at);
+    const answer = this.acquire(at);
+    return answer === ADMITTED || answer === ANSWER_CLOSED ? answer : this.functions.await(at);
   }
 
   /** Enters if that needs no waiting. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
   tryEnter(): number {
-    const at = this.#at;
+    const at = this.at;
     if (at === CLOSED_OBJECT) return ANSWER_CLOSED;
-    const semaphore = this.#semaphore;
-    if (semaphore === undefined) return this.#algorithms.takeIfDue(at);
+    const semaphore = this.semaphore;
+    if (semaphore === undefined) return this.algorithms.takeIfDue(at);
     if (typeof semaphore.tryAcquire !== 'function')
       throw new TypeError('Capacitor.tryArrive: the semaphore inside has no function tryAcquire');
     if (this.isDisposed) return ANSWER_CLOSED;
     if (!semaphore.tryAcquire()) return REFUSED;
-    const answer = this.#algorithms.ticketAcquire(at);
-    return answer === QUEUED ? this.#functions.await(at) : answer;
+    const answer = this.algorithms.ticketAcquire(at);
+    return answer === QUEUED ? this.functions.await(at) : answer;
   }
 
   /** Leaves; the last of a platoon lets the next one in. Returns whether the thread can have been inside. */
   leave(): boolean {
-    const at = this.#at;
+    const at = this.at;
     if (at === CLOSED_OBJECT) return true;
-    const answer = this.#algorithms.capacitorDepart(at, this.bypass);
+    const answer = this.departAt(at, this.bypass);
     if (answer === ADMITTED) return true;
     if (answer !== MORE) return false;
-    this.#functions.release(at, this.bypass);
+    this.functions.release(at, this.bypass);
     return true;
   }
 
   /** Whether nobody is inside, and it is not closed. */
   get isIdle(): boolean {
-    return this.#algorithms.capacitorIsIdle(this.#at, this.bypass) !== 0;
+    return this.idleAt(this.at, this.bypass) !== 0;
   }
 
   get isDisposed(): boolean {
-    return this.#at === CLOSED_OBJECT || this.#isDisposed(this.#at) !== 0;
+    return this.at === CLOSED_OBJECT || this.disposedAt(this.at) !== 0;
   }
 
   /** Closes it for all threads, and wakes those that wait. Not to be called after `forget`. */
   close(): void {
-    this.#functions.dispose(this.#at);
+    this.functions.dispose(this.at);
   }
 
   get isForgotten(): boolean {
-    return this.#at === CLOSED_OBJECT;
+    return this.at === CLOSED_OBJECT;
   }
 
   forget(): void {
-    this.#at = CLOSED_OBJECT;
+    this.at = CLOSED_OBJECT;
   }
 }
