@@ -245,7 +245,7 @@ function made(bypass: number, options: CapacitorOptions): Found {
   checkInteger(`${KIND}: bypass`, bypass, 1, LIMIT);
   checkOptions(KIND, options);
   const { lanes, random = false } = options;
-  const semaphore = options.semaphore ?? (lanes === undefined || random ? 'twa' : 'multilane');
+  const { semaphore = lanes === undefined || random ? 'twa' : 'multilane' } = options;
   checkInner(`${KIND}: semaphore`, semaphore);
   checkType(`${KIND}: random`, random, 'boolean', 'true or false');
   if (lanes !== undefined) checkLanes(KIND, lanes);

@@ -45,6 +45,9 @@ const forms: CapacitorLockOptions[] = [
   { threshold: 0, spin: 0 },
   { semaphore: 'ticket' },
   { semaphore: 'ticket', spin: 0 },
+  { semaphore: 'chain' },
+  { semaphore: 'channel', spin: 0 },
+  { semaphore: 'location' },
   { lanes: 4 },
   { lanes: 3, spin: 0 },
 ];
@@ -90,6 +93,7 @@ describe.each(LOCKS)('around a $kind', ({ Class: Inner }) => {
   it.each([
     { fraction: 0.5 },
     { fraction: 0.9, lanes: 2 },
+    { lanes: 3, random: true },
     { whenContended: true },
     { whenContended: true, fraction: 0.5, bypass: 2 },
   ])('with %o it is held by one at a time', async (options) => {
