@@ -44,6 +44,8 @@ const PAIRS = PROMISES + 3;
 /** With `each`: a bit for each thread that has a ticket, and SUSTAINED times one for each ticket that counts. */
 const TICKETED = PROMISES + 4;
 const SUSTAINED = 16;
+/** How many departures have been refused. */
+const REFUSALS = PROMISES + 5;
 
 const MORE = constant('MORE');
 const O_DEPARTED = constant('O_DEPARTED');
@@ -71,6 +73,10 @@ interface Line {
   readonly lanes?: number;
   /** Whether the lanes are capacitors of their own. */
   readonly random?: boolean;
+  /** How many departures are refused; any number by default. */
+  readonly refusals?: number;
+  /** How many tickets are taken; any number by default. */
+  readonly tickets?: number;
   readonly spin?: number;
   readonly first?: bigint;
   readonly buckets?: 1 | 2;
@@ -290,7 +296,10 @@ function departing(scene: Scene, t: number, at: number, form: Form): boolean {
     const answer = scene.result(t);
     left(scene, t, form);
     if (answer === ADMITTED) return true;
-    if (answer === ANSWER_NOT_HELD && form.strays > 0) return true;
+    if (answer === ANSWER_NOT_HELD && form.strays > 0) {
+      scene.set(0, REFUSALS, scene.get(0, REFUSALS) + 1);
+      return true;
+    }
     if (answer !== MORE) throw new Violation(`thread ${t}'s departure is answered ${answer}`);
   } else if (phase !== RELEASE && phase !== POST && phase !== OPEN) {
     scene.set(t, PHASE, DEPART);
@@ -427,6 +436,11 @@ export function capacitorModel(line: Line): Model {
     end: (scene) => {
       if (word(scene, innerOf(scene)) !== 0 || scene.get(0, HOLDER) !== 0)
         throw new Violation('somebody is said to hold the lock at the end');
+      const { refusals, tickets } = line;
+      if (refusals !== undefined && scene.get(0, REFUSALS) !== refusals)
+        throw new Violation(`${scene.get(0, REFUSALS)} departures are refused`);
+      if (tickets !== undefined && word(scene, capacitorOf(scene) + TICKET) !== tickets)
+        throw new Violation(`${word(scene, capacitorOf(scene) + TICKET)} tickets are taken`);
       for (const at of random ? [0, 1].map((i) => laneOf(scene, i)) : [capacitorOf(scene)]) {
         if (closed(scene, at)) continue;
         const inside = word(scene, at + TICKET) - (word(scene, at + GRANT) - bypass) - word(scene, at + O_DEPARTED);
@@ -468,8 +482,8 @@ export const capacitors: readonly Model[] = (
     { name: 'polling', program: 'L U | L U | L U', bypass: 2, spin: 1 },
     { name: 'wrap', program: 'L U L U | L U L U', bypass: 2, first: WRAP },
     { name: 'try', program: 'L U | Y U Y U | L U', bypass: 2 },
-    { name: 'misuse', program: 'X L U L U', bypass: 2 },
-    { name: 'misuse: the platoon is not complete', program: 'L U X L U L U', bypass: 3 },
+    { name: 'misuse', program: 'X L U L U', bypass: 2, refusals: 1 },
+    { name: 'misuse: the platoon is not complete', program: 'L U X L U L U', bypass: 3, refusals: 1 },
     { name: 'misuse: 2x2 and a stray', program: 'L U L U | L U L U | X', bypass: 2, bound: 9 },
     { name: 'misuse: B = 1, a stray', program: 'L U L U | L U | X', bypass: 1, bound: 9 },
     { name: 'dispose', program: 'L U | L U | D', bypass: 1 },
@@ -557,6 +571,8 @@ export const capacitors: readonly Model[] = (
       bound: 3,
       long: true,
     },
+    { name: 'when contended: one passes', program: 'K U K U K U | L U', bypass: 1, bound: 1 },
+    { name: 'when contended: alone', program: 'K U L U K U', bypass: 2, tickets: 1 },
     { name: 'when contended: try', program: 'K U | Y U Y U | K U', bypass: 1, bound: 2 },
   ] satisfies Line[]
 ).map(capacitorModel);
