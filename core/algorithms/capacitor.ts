@@ -8,7 +8,7 @@
  * It is a FIFO semaphore of B permits that come back all at once, when the last of the B threads has departed. So grant
  * is always a multiple of B past its first value, and the thread with ticket t belongs to platoon t / B. Which
  * semaphore that is, is up to the caller, who waits and releases by the functions of ticket-semaphore.ts (Listing 1),
- * twa-semaphore.ts (Listing 2), chains, channels, locations or lanes, all on the words of this object.
+ * twa-semaphore.ts (Listing 2), near-and-far.ts (chains) or lanes.ts, all on the words of this object.
  *
  * Bound. Let a thread have ticket t. Threads that come after it have higher tickets. At most B - 1 of them are in its
  * own platoon, and the next platoon begins when this one has departed, the thread itself with it. So at most B - 1

@@ -22,9 +22,9 @@ import { TwaSemaphore } from './twa-semaphore.js';
 export interface CapacitorOptions extends PolicyOptions {
   /**
    * The semaphore inside: where threads wait at a closed capacitor. The waiting array (`'twa'`, the default, Listing 2);
-   * one word for all (`'ticket'`, Listing 1); chains, channels or locations, as in the semaphores of these names;
-   * several words in turn (`'multilane'`, with `lanes`). Or a FIFO semaphore of your own, with `bypass` permits that
-   * nobody else takes; `tryArrive` then needs its `tryAcquire`.
+   * one word for all (`'ticket'`, Listing 1); chains, as a `ChainSemaphore` (`'chain'`); several words in turn
+   * (`'multilane'`, with `lanes`). Or a FIFO semaphore of your own, with `bypass` permits that nobody else takes, which
+   * may be any of this entry; `tryArrive` then needs its `tryAcquire`.
    */
   readonly semaphore?: InnerName | InnerSemaphore;
   /** The number of words on which they wait in turn, 1 to 64; with no `semaphore` but `'multilane'`. */
@@ -35,7 +35,7 @@ export interface CapacitorOptions extends PolicyOptions {
    * admission is fair on the average. Default false.
    */
   readonly random?: boolean;
-  /** The LongTermThreshold of the waiting array, 0 to 2,147,483,647. Default 1. */
+  /** The LongTermThreshold, 0 to 2,147,483,647. Default 1 with `'twa'`, and 0 with `'chain'`. */
   readonly threshold?: number;
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;

@@ -10,7 +10,7 @@ import { awaitInLane, closeParts, releaseLanes } from './lanes.js';
 import { prepare } from './listing.js';
 
 /** The semaphores of the library that a capacitor can have inside by their names. */
-export type InnerName = 'twa' | 'ticket' | 'chain' | 'channel' | 'location' | 'multilane';
+export type InnerName = 'twa' | 'ticket' | 'chain' | 'multilane';
 
 /** A FIFO semaphore of one's own, to have inside of a `Capacitor`. */
 export interface InnerSemaphore {
@@ -31,7 +31,7 @@ interface Functions {
   dispose(at: number): void;
 }
 
-const NAMES: readonly InnerName[] = ['twa', 'ticket', 'chain', 'channel', 'location', 'multilane'];
+const NAMES: readonly InnerName[] = ['twa', 'ticket', 'chain', 'multilane'];
 
 export function checkInner(what: string, semaphore: InnerName | InnerSemaphore): void {
   if (typeof semaphore === 'string' || semaphore === null || typeof semaphore !== 'object') {
@@ -43,7 +43,6 @@ export function checkInner(what: string, semaphore: InnerName | InnerSemaphore):
 }
 
 function functionsOf(a: Algorithms, name: InnerName, lanes: readonly Reference[]): Functions {
-  const direct = { await: (): number => ANSWER_CLOSED };
   switch (name) {
     case 'twa':
       return {
@@ -55,11 +54,13 @@ function functionsOf(a: Algorithms, name: InnerName, lanes: readonly Reference[]
         dispose: a.twaDispose,
       };
     case 'chain':
-      return { ...direct, acquire: a.chainAcquire, release: a.chainRelease, dispose: a.chainDispose };
-    case 'channel':
-      return { ...direct, acquire: a.channelAcquire, release: a.channelRelease, dispose: a.channelDispose };
-    case 'location':
-      return { ...direct, acquire: a.locationAcquire, release: a.locationRelease, dispose: a.locationDispose };
+      return {
+        acquire: a.chainAcquire,
+        // chainAcquire has waited.
+        await: () => ANSWER_CLOSED,
+        release: a.chainRelease,
+        dispose: a.chainDispose,
+      };
     case 'multilane':
       return {
         acquire: a.ticketAcquire,
@@ -134,7 +135,7 @@ export class Platoons {
     this.idleAt = this.algorithms.capacitorIsIdle;
     this.departAt = this.algorithms.capacitorDepart;
     if (typeof semaphore === 'string') {
-      if (semaphore === 'chain' || semaphore === 'channel' || semaphore === 'location') prepare(attachment);
+      if (semaphore === 'chain') prepare(attachment);
       this.functions = functionsOf(this.algorithms, semaphore, lanes);
       this.semaphore = undefined;
     } else {

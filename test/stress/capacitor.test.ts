@@ -46,8 +46,7 @@ const forms: CapacitorLockOptions[] = [
   { semaphore: 'ticket' },
   { semaphore: 'ticket', spin: 0 },
   { semaphore: 'chain' },
-  { semaphore: 'channel', spin: 0 },
-  { semaphore: 'location' },
+  { semaphore: 'chain', threshold: 1, spin: 0 },
   { lanes: 4 },
   { lanes: 3, spin: 0 },
 ];

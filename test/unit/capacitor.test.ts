@@ -4,8 +4,9 @@ import {
   Capacitor,
   CapacitorLock,
   type CapacitorOptions,
-  ChainSemaphore,
+  ChannelSemaphore,
   type InnerSemaphore,
+  LocationSemaphore,
   type Lock,
   lastTicket,
   MultilaneSemaphore,
@@ -39,8 +40,7 @@ const forms: CapacitorOptions[] = [
   { threshold: 0 },
   { semaphore: 'ticket' },
   { semaphore: 'chain' },
-  { semaphore: 'channel' },
-  { semaphore: 'location' },
+  { semaphore: 'chain', threshold: 2 },
   { lanes: 1 },
   { lanes: 3 },
   { lanes: 2, semaphore: 'multilane' },
@@ -111,7 +111,7 @@ describe('Capacitor', () => {
     expect(() => new Capacitor('1' as never)).toThrow(TypeError);
     expect(() => new Capacitor(1, { semaphore: 'fifo' as never })).toThrow(
       new TypeError(
-        `Capacitor: semaphore must be 'twa', 'ticket', 'chain', 'channel', 'location', 'multilane' or a semaphore of your own, got "fifo"`,
+        `Capacitor: semaphore must be 'twa', 'ticket', 'chain', 'multilane' or a semaphore of your own, got "fifo"`,
       ),
     );
     for (const lanes of [0, 65])
@@ -196,7 +196,7 @@ describe("a Capacitor with a semaphore of the user's own inside", () => {
   });
 
   it('finds a semaphore of the library by its handle', () => {
-    const semaphores = [() => new MultilaneSemaphore(2), () => new ChainSemaphore(2)];
+    const semaphores = [() => new MultilaneSemaphore(2), () => new ChannelSemaphore(2), () => new LocationSemaphore(2)];
     for (const make of semaphores) {
       const lock = new CapacitorLock(new TtsLock(), { semaphore: make(), bypass: 2 });
       const same = CapacitorLock.from(structuredClone(lock.handle));
@@ -242,7 +242,7 @@ describe.each([
   { lanes: 2 },
   { lanes: 3, random: true },
   { lanes: 2, random: true, semaphore: 'chain', whenContended: true },
-  { semaphore: 'location' },
+  { semaphore: 'chain' },
   { fraction: 0.5 },
   { whenContended: true },
   { whenContended: true, fraction: 0.9, lanes: 3 },

@@ -53,9 +53,8 @@ const KIND = constant('KIND_CAPACITOR');
 const WAKE_PASS = constant('WAKE_PASS');
 
 /** The semaphore inside: the functions that src/algorithms/platoons.ts calls. */
-type Inside = 'ticket' | 'twa' | 'chain' | 'channel' | 'location' | 'multilane';
+type Inside = 'ticket' | 'twa' | 'chain' | 'multilane';
 const POSTS: Partial<Record<string, string>> = { ticketRelease: 'ticketPost', twaRelease: 'twaPost' };
-const onChains = (inside: Inside): boolean => inside === 'chain' || inside === 'channel' || inside === 'location';
 /** The prefix of the functions by which threads arrive. */
 const prefix = (inside: Inside): string => (inside === 'multilane' ? 'ticket' : inside);
 
@@ -417,7 +416,7 @@ export function capacitorModel(line: Line): Model {
     program: 'algorithms',
     programs: parts.map((part) => part.split(/\s+/).map((letter) => op(letter, form))),
     symmetric: parts,
-    arena: { buckets: line.buckets ?? 1, elements: onChains(inside) ? parts.length : 1, objects: 2 + lanes },
+    arena: { buckets: line.buckets ?? 1, elements: inside === 'chain' ? parts.length : 1, objects: 2 + lanes },
     long: line.long ?? false,
     objects: (scene) => {
       const wake = inside === 'chain' ? WAKE_PASS : 0;
@@ -428,7 +427,7 @@ export function capacitorModel(line: Line): Model {
         const lane = scene.object(KIND, spin, threshold, bypass, first);
         if (random) scene.watched.add(lane + TICKET);
       }
-      if (onChains(inside)) for (let t = 0; t < parts.length; t++) scene.callNow(t, 'prepare');
+      if (inside === 'chain') for (let t = 0; t < parts.length; t++) scene.callNow(t, 'prepare');
     },
     written: (scene, t, address, before) => {
       if (word(scene, address) !== before) drew(scene, t, form);
@@ -520,12 +519,19 @@ export const capacitors: readonly Model[] = (
           { name: `twa ${threshold}: dispose`, program: 'L U | L U | D', bypass: 1, threshold, inside: 'twa' },
         ] as const,
     ),
-    ...(['chain', 'channel', 'location'] as const).flatMap(
-      (inside) =>
+    ...[0, 1].flatMap(
+      (threshold) =>
         [
-          { name: `${inside}: 2x1, B = 1`, program: 'L U | L U', bypass: 1, inside },
-          { name: `${inside}: 3x1, B = 2`, program: 'L U | L U | L U', bypass: 2, inside, long: true },
-          { name: `${inside}: dispose`, program: 'L U | L U | D', bypass: 1, inside },
+          { name: `chain ${threshold}: 2x1, B = 1`, program: 'L U | L U', bypass: 1, threshold, inside: 'chain' },
+          {
+            name: `chain ${threshold}: 3x1, B = 2`,
+            program: 'L U | L U | L U',
+            bypass: 2,
+            threshold,
+            inside: 'chain',
+            long: true,
+          },
+          { name: `chain ${threshold}: dispose`, program: 'L U | L U | D', bypass: 1, threshold, inside: 'chain' },
         ] as const,
     ),
     { name: '1 lane: 3x1, B = 1', program: 'L U | L U | L U', bypass: 1, lanes: 1 },
