@@ -97,8 +97,8 @@ export class CapacitorLock implements Lock {
   declare private readonly capacitor: Capacitor;
   /** @internal */
   declare private readonly fraction: number;
-  /** @internal A thread goes past the capacitor if it draws a number below this; undefined if it never does. */
-  declare private readonly limit: number | undefined;
+  /** @internal A thread goes past the capacitor if it draws a number below this. */
+  declare private readonly limit: number;
   /** @internal */
   declare private readonly whenContended: boolean;
   /** @internal */
@@ -125,7 +125,7 @@ export class CapacitorLock implements Lock {
       throw new TypeError(`${KIND}: whenContended needs an inner lock with a function tryLock`);
     this.inner = inner;
     this.fraction = fraction;
-    this.limit = fraction > 0 ? limitOf(fraction) : undefined;
+    this.limit = limitOf(fraction);
     this.whenContended = whenContended;
     this.capacitor = options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, options);
     this.mine = this.capacitor.mine;
@@ -178,8 +178,8 @@ export class CapacitorLock implements Lock {
     if (this.mine.held !== NOT_HELD) throw held();
     if (this.whenContended && this.capacitor.isIdle && (this.inner as Required<Lock>).tryLock()) {
       this.mine.held = PAST;
-    } else if (this.limit !== undefined && draw() < this.limit) {
-      if (this.capacitor.isDisposed) throw this.#disposed();
+    } else if (this.fraction > 0 && draw() < this.limit) {
+      if (this.capacitor.isClosed) throw this.#disposed();
       this.inner.lock();
       this.mine.held = PAST;
     } else this.#through();

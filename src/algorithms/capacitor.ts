@@ -14,7 +14,6 @@ import { type Mine, mineOf } from './mine.js';
 import { MultilaneSemaphore } from './multilane-semaphore.js';
 import { checkProperties } from './objects.js';
 import { checkInner, type InnerName, type InnerSemaphore, Platoons } from './platoons.js';
-import { draw } from './random.js';
 import { TicketSemaphore } from './ticket-semaphore.js';
 import { TwaSemaphore } from './twa-semaphore.js';
 
@@ -219,6 +218,11 @@ export class Capacitor extends SharedObject<typeof KIND> {
     return this.only === undefined ? this.platoons.every(({ isIdle }) => isIdle) : this.only.isIdle;
   }
 
+  /** @internal Whether it is closed for newcomers, as far as this thread sees without a call of the core. */
+  get isClosed(): boolean {
+    return (this.only ?? (this.platoons[0] as Platoons)).isClosed;
+  }
+
   /** @internal Whether it has been disposed of. */
   get isDisposed(): boolean {
     return (this.only ?? (this.platoons[0] as Platoons)).isDisposed;
@@ -237,7 +241,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /** Returns the index of the lane to go to. */
   #choose(): number {
-    return (draw() >>> 0) % this.platoons.length;
+    return Math.floor(Math.random() * this.platoons.length);
   }
 }
 

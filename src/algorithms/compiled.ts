@@ -93,6 +93,7 @@ export interface Algorithms {
   recipUnlock(address: number): number;
   /** Disposes of an object whose waiters need no wake-up for that. */
   closeObject(address: number): number;
+  isDisposed(address: number): number;
   neverPark(): void;
   returnNodes(): void;
   takeIfDue(address: number): number;

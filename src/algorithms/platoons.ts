@@ -31,6 +31,9 @@ interface Functions {
   dispose(at: number): void;
 }
 
+/** The offset of the upper half of GRANT in an object: core/memory/layout.ts, with which a unit test compares it. */
+export const GRANT_HIGH = 12;
+
 const NAMES: readonly InnerName[] = ['twa', 'ticket', 'chain', 'multilane'];
 
 export function checkInner(what: string, semaphore: InnerName | InnerSemaphore): void {
@@ -88,14 +91,14 @@ function functionsOf(a: Algorithms, name: InnerName, lanes: readonly Reference[]
  * When the capacitor is closed, the waiters come out one by one: each one that is let in finds it closed, and gives
  * the permit to the next.
  */
-function functionsAround(semaphore: InnerSemaphore, a: Algorithms, isDisposed: (at: number) => number): Functions {
+function functionsAround(semaphore: InnerSemaphore, a: Algorithms): Functions {
   return {
     acquire: (at) => {
       semaphore.acquire();
       return a.ticketAcquire(at);
     },
     await: (at) => {
-      if (!isDisposed(at)) {
+      if (!a.isDisposed(at)) {
         throw new Error(
           'Capacitor: the semaphore inside has let in more threads than a platoon has: it must have as many permits',
         );
@@ -120,7 +123,9 @@ export class Platoons {
   declare private readonly functions: Functions;
   declare private readonly acquire: Functions['acquire'];
   declare private readonly semaphore: InnerSemaphore | undefined;
-  declare private readonly disposedAt: (at: number) => number;
+  declare private readonly disposedAt: Algorithms['isDisposed'];
+  /** The memory of the arena, to see without a call whether grant is below 0. */
+  declare private readonly words: Int32Array;
   declare private readonly idleAt: Algorithms['capacitorIsIdle'];
   declare private readonly departAt: Algorithms['capacitorDepart'];
   /** The number of threads of a platoon. */
@@ -131,7 +136,8 @@ export class Platoons {
   constructor({ attachment, address }: Reference, semaphore: InnerName | InnerSemaphore, lanes: readonly Reference[]) {
     const { core } = attachment;
     this.algorithms = algorithmsOf(attachment);
-    this.disposedAt = core.isDisposed;
+    this.disposedAt = this.algorithms.isDisposed;
+    this.words = new Int32Array(attachment.memory.buffer);
     this.idleAt = this.algorithms.capacitorIsIdle;
     this.departAt = this.algorithms.capacitorDepart;
     if (typeof semaphore === 'string') {
@@ -139,7 +145,7 @@ export class Platoons {
       this.functions = functionsOf(this.algorithms, semaphore, lanes);
       this.semaphore = undefined;
     } else {
-      this.functions = functionsAround(semaphore, this.algorithms, core.isDisposed);
+      this.functions = functionsAround(semaphore, this.algorithms);
       this.semaphore = semaphore;
     }
     this.acquire = this.functions.acquire;
@@ -183,6 +189,14 @@ export class Platoons {
   /** Whether nobody is inside, and it is not closed. */
   get isIdle(): boolean {
     return this.idleAt(this.at, this.bypass) !== 0;
+  }
+
+  /**
+   * Whether it is closed for newcomers. A plain read is as good as a call of the core, which would cost a thread that
+   * goes past a capacitor half as much as the lock: the word changes once, and each call of the inner lock is a fence.
+   */
+  get isClosed(): boolean {
+    return (this.words[(this.at + GRANT_HIGH) >> 2] as number) < 0;
   }
 
   get isDisposed(): boolean {

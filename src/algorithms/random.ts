@@ -12,7 +12,7 @@ export function draw(): number {
   return x;
 }
 
-/** Returns below what number `draw` is with this probability, 0 to 1. */
+/** Returns below what number `draw` is with this probability, 0 to 1: an integer. */
 export function limitOf(probability: number): number {
-  return probability * 2 ** 32 - 2 ** 31;
+  return Math.floor(probability * (2 ** 32 - 1) - 2 ** 31) | 0;
 }
