@@ -43,3 +43,41 @@ it('a semaphore bounds nothing for three threads and 2 permits either', () => {
   expect(find(plainSemaphoreModel(program, 2, 4)).exhaustive).toBe(true);
   expect(find(plainSemaphoreModel(program, 2, 3)).violation?.message).toMatch(/is overtaken more than/);
 });
+
+/**
+ * One-bounded bypass (Capacitors, section 5): with as many threads as a platoon has, or more, and sustained arrivals, a
+ * given thread overtakes a given waiter once at most.
+ */
+describe('a given thread, and a given waiter', () => {
+  const run = (line: { program: string; bypass: number; lanes?: number }, each: number) => {
+    const model = capacitorModel({ name: 'each', bound: 9, each, ...line });
+    return search(() => new Driver(programOf(model), model));
+  };
+  const three = 'L U L U | L U L U | L U';
+
+  it.each([
+    { name: 'T > B', program: three, bypass: 2 },
+    { name: 'T = B', program: three, bypass: 3 },
+    { name: 'T = B, lanes', program: three, bypass: 3, lanes: 2 },
+    { name: 'T = B = 2', program: 'L U L U L U | L U L U L U', bypass: 2 },
+  ])('$name: once', (line) => {
+    expect(run(line, 1)).toMatchObject({ exhaustive: true });
+    expect(run(line, 0).violation?.message).toMatch(/overtakes thread \d more than 0 times/);
+  });
+
+  it('T < B: several times', () => {
+    const line = { program: 'L U L U L U | L U L U L U', bypass: 4 };
+    expect(run(line, 1).violation?.message).toMatch(/overtakes thread \d more than 1 times/);
+  });
+});
+
+/** With lanes at random a waiter is overtaken as often as others come in the other lane. */
+it('there is no bound with lanes at random', () => {
+  const run = (bound: number) => {
+    const program = 'L0 U | L1 U L1 U L1 U';
+    const model = capacitorModel({ name: 'random', program, bypass: 1, lanes: 2, random: true, bound });
+    return search(() => new Driver(programOf(model), model));
+  };
+  expect(run(3)).toMatchObject({ exhaustive: true });
+  expect(run(2).violation?.message).toMatch(/is overtaken more than/);
+});

@@ -17,19 +17,7 @@ export {
 } from '../primitives/counter';
 export { pause } from '../queue/pause';
 export { prepare } from './borrowed';
-export {
-  capacitorArrive,
-  capacitorArriveInLanes,
-  capacitorAwait,
-  capacitorDepart,
-  capacitorDepartFromLanes,
-  capacitorDisown,
-  capacitorDispose,
-  capacitorIsIdle,
-  capacitorOpenLane,
-  capacitorOwn,
-  capacitorTryArrive,
-} from './capacitor';
+export { capacitorDepart, capacitorIsIdle } from './capacitor';
 export {
   addressSignal,
   addressSignalPolite,
@@ -50,6 +38,7 @@ export {
   sequencerTicket,
 } from './event-count';
 export { hash } from './hashes';
+export { laneOf, laneOpen, lanesRelease } from './lanes';
 export { lifoLock, lifoTryLock, lifoUnlock } from './lifo-lock';
 export { locationWait, locationWakeAll, locationWakeAllPolite, lookUp, prepareLocation } from './locations';
 export { mcsLock, mcsUnlock } from './mcs-lock';
@@ -68,7 +57,6 @@ export {
   releaseConservative as locationReleaseConservative,
 } from './near-and-far';
 export { neverPark, returnNodes } from './nodes';
-export { holds } from './ownership';
 export { arriveAt, closePlace, departFrom, placeOf, signalAt, sleepAt } from './places';
 export {
   queueTryLock as clhTryLock,
@@ -77,7 +65,13 @@ export {
 } from './queue-lock';
 export { recipLock, recipUnlock } from './reciprocating-lock';
 export { retire } from './retiring';
-export { ticketLock, ticketLockDispose, ticketTryLock, ticketUnlock } from './ticket-lock';
+export {
+  takeIfDue,
+  ticketLock,
+  ticketLockDispose,
+  ticketTryLock,
+  ticketUnlock,
+} from './ticket-lock';
 export { ticketAcquire, ticketAwait, ticketDispose, ticketPost, ticketRelease } from './ticket-semaphore';
 export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';
 export { twaIsOnChains, twaLock, twaLockDispose, twaTryLock, twaUnlock } from './twa-lock';

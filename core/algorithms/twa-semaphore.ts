@@ -53,8 +53,10 @@ export function twaAcquire(s: usize): i32 {
 export function twaAwait(s: usize): i32 {
   const ticket = lastTicket();
   const bucket = bucketOf(s, ticket);
-  const near = ticket - (atomic.load<i32>(s, O_THRESHOLD) as i64);
-  const budget = atomic.load<i32>(s, O_SPIN);
+  // Threshold and spin in one load: between two, a release could take the line away.
+  const knobs = atomic.load<i64>(s, O_SPIN);
+  const near = ticket - (knobs >> 32);
+  const budget = knobs as i32;
   let polls = budget;
   let wasFar = true;
   let woken = false;
@@ -123,28 +125,10 @@ export function twaReleaseConservative(s: usize): void {
 }
 
 /**
- * Pokes the buckets of the n tickets that became due, if near waiters are parked there, and of the n that came near.
+ * Pokes the buckets of tickets that were far and become due or near. It pokes those of tickets that were near and
+ * become due only if a thread is parked there.
  */
 function post(s: usize, grant: i64, n: i64, waiting: i64): void {
-  const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
-  if (threshold > 0) {
-    const due = mostTickets(s, min(n, waiting));
-    for (let i: i64 = 0; i < due; i++) {
-      const bucket = bucketOf(s, grant + i);
-      if (atomic.load<i32>(bucket, B_PARKED) > 0) poke(bucket);
-    }
-  }
-  const near = mostTickets(s, min(n, waiting - threshold));
-  for (let i: i64 = 0; i < near; i++) poke(bucketOf(s, grant + threshold + i));
-}
-
-/**
- * Gives n permits back in one step (SemaPostMulti). It pokes the buckets of tickets that were far and become due or
- * near, as SemaPost does. It pokes those of tickets that were near and become due only if a thread is parked there.
- */
-export function twaReleaseMany(s: usize, n: i64): void {
-  const grant = atomic.add<i64>(s, n, GRANT);
-  const waiting = atomic.load<i64>(s, TICKET) - grant;
   const threshold = atomic.load<i32>(s, O_THRESHOLD) as i64;
   pokeRow(s, grant, min(waiting, min(n, threshold)), true);
   pokeRow(s, grant + threshold, min(waiting - threshold, n), false);

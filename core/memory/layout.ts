@@ -84,6 +84,7 @@ export const NAME_HEADS_STEP: u32 = 32;
 //
 // | word   | changed by                            | how                                                   |
 // |--------|---------------------------------------|-------------------------------------------------------|
+// | grant of a lane | a thread that releases       | add; see algorithms/lanes.ts                          |
 // | ticket | a TtsLock's threads                   | the word of the lock; see tts-lock.ts                 |
 // |        | a TicketLock's, TwaLock's, Capacitor's | as a semaphore's                                     |
 // |        | the other locks' threads              | tail, top or arrivals, an address; see their files    |
@@ -91,7 +92,7 @@ export const NAME_HEADS_STEP: u32 = 32;
 // | owner  | a thread that has just got the lock   | store, its number and its queue node                  |
 // |        | the same before it gives the lock back | store 0                                              |
 // | departed | a thread that leaves a capacitor    | add 1                                                 |
-// |        | the last thread of a platoon          | store 0                                               |
+// |        | the last thread of a platoon          | cmpxchg, bypass less: algorithms/capacitor.ts         |
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
@@ -166,6 +167,7 @@ export const KIND_CLH_LOCK: i32 = 25;
 export const KIND_LIFO_LOCK: i32 = 26;
 export const KIND_RECIPROCATING_LOCK: i32 = 27;
 export const KIND_CAPACITOR: i32 = 28;
+export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
 
 export const WAITING_SHIFT: i64 = 32;
 /** The most that all takers of a counter may wait for. */

@@ -2,14 +2,17 @@
 
 import { checkOptions, checkType, DisposedError } from '../errors.js';
 import { checkKind } from '../reference.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD } from '../runtime/core.js';
+import { ADMITTED } from '../runtime/core.js';
 import { closed } from '../runtime/promises.js';
 import { close } from '../shared-object.js';
 import { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 import { ClhLock } from './clh-lock.js';
 import { LifoLock } from './lifo-lock.js';
-import type { Lock } from './lock.js';
+import { type Lock, runLocked } from './lock.js';
 import { McsLock } from './mcs-lock.js';
+import { ARRIVED, type Mine, NOT_HELD, PAST } from './mine.js';
+import type { InnerSemaphore } from './platoons.js';
+import { draw, limitOf } from './random.js';
 import { ReciprocatingLock } from './reciprocating-lock.js';
 import { TicketLock } from './ticket-lock.js';
 import { TtsLock } from './tts-lock.js';
@@ -87,10 +90,19 @@ const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = {
  * Source: Dice, Capacitors, Listings 1 and 2; `fraction`, `whenContended` and `lanes` are from its section 5.
  */
 export class CapacitorLock implements Lock {
-  readonly #inner: Lock;
-  readonly #capacitor: Capacitor;
-  readonly #fraction: number;
-  readonly #whenContended: boolean;
+  // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
+  /** @internal */
+  declare private readonly inner: Lock;
+  /** @internal */
+  declare private readonly capacitor: Capacitor;
+  /** @internal */
+  declare private readonly fraction: number;
+  /** @internal A thread goes past the capacitor if it draws a number below this. */
+  declare private readonly limit: number;
+  /** @internal */
+  declare private readonly whenContended: boolean;
+  /** @internal */
+  declare private readonly mine: Mine;
 
   /**
    * @throws {TypeError} if `inner` is not a lock, or lacks a `tryLock` that is needed.
@@ -111,25 +123,28 @@ export class CapacitorLock implements Lock {
     checkType(`${KIND}: whenContended`, whenContended, 'boolean', 'true or false');
     if (whenContended && typeof inner.tryLock !== 'function')
       throw new TypeError(`${KIND}: whenContended needs an inner lock with a function tryLock`);
-    this.#inner = inner;
-    this.#fraction = fraction;
-    this.#whenContended = whenContended;
-    this.#capacitor = options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, options);
+    this.inner = inner;
+    this.fraction = fraction;
+    this.limit = limitOf(fraction);
+    this.whenContended = whenContended;
+    this.capacitor = options instanceof Found ? options.capacitor : new Capacitor(options.bypass ?? BYPASS, options);
+    this.mine = this.capacitor.mine;
   }
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @param inner the inner lock of this thread. It is needed if it is not of this library.
+   * @param semaphore the semaphore inside the capacitor, if it is one of your own, as for `Capacitor.from`.
    * @throws {TypeError} if it is no handle of a CapacitorLock, or the inner lock is missing.
    * @throws {DisposedError} if the lock has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
-  static from(handle: CapacitorLockHandle, inner?: Lock): CapacitorLock {
+  static from(handle: CapacitorLockHandle, inner?: Lock, semaphore?: InnerSemaphore): CapacitorLock {
     checkKind(`${KIND}.from: handle`, KIND, handle);
     const lock = inner ?? innerOf(handle.inner);
     if (lock === undefined)
       throw new TypeError(`${KIND}.from: inner must be given, since the handle knows no lock of this library`);
-    const found = new Found(Capacitor.from(handle.capacitor), handle);
+    const found = new Found(Capacitor.from(handle.capacitor, semaphore), handle);
     return new CapacitorLock(lock, found);
   }
 
@@ -138,19 +153,19 @@ export class CapacitorLock implements Lock {
    * @throws {DisposedError} if the lock has been disposed of.
    */
   get handle(): CapacitorLockHandle {
-    const { handle: inner } = this.#inner as { readonly handle?: { readonly kind: string } };
+    const { handle: inner } = this.inner as { readonly handle?: { readonly kind: string } };
     return {
       kind: KIND,
-      capacitor: this.#capacitor.handle,
+      capacitor: this.capacitor.handle,
       inner,
-      fraction: this.#fraction,
-      whenContended: this.#whenContended,
+      fraction: this.fraction,
+      whenContended: this.whenContended,
     };
   }
 
   /** The size of a platoon. */
   get bypass(): number {
-    return this.#capacitor.bypass;
+    return this.capacitor.bypass;
   }
 
   /**
@@ -160,29 +175,25 @@ export class CapacitorLock implements Lock {
    * @throws {DisposedError} if the lock has been or is being disposed of.
    */
   lock(): void {
-    const capacitor = this.#capacitor;
-    const inner = this.#inner;
-    if (this.#whenContended && this.#pass()) return;
-    if (this.#fraction > 0 && Math.random() < this.#fraction) {
-      if (capacitor.isOwned) throw held();
-      if (capacitor.isDisposed) throw this.#disposed();
-      inner.lock();
-      capacitor.own(false);
-      return;
-    }
-    const answer = capacitor.enter();
-    if (answer !== ADMITTED) {
-      if (answer === ANSWER_HELD) throw held();
-      if (answer !== ANSWER_CLOSED) throw new Error(`${KIND}.lock: the core answers ${answer}`);
-      throw this.#disposed();
-    }
+    if (this.mine.held !== NOT_HELD) throw held();
+    if (this.whenContended && this.capacitor.isIdle && (this.inner as Required<Lock>).tryLock()) {
+      this.mine.held = PAST;
+    } else if (this.fraction > 0 && draw() < this.limit) {
+      if (this.capacitor.isClosed) throw this.#disposed();
+      this.inner.lock();
+      this.mine.held = PAST;
+    } else this.#through();
+  }
+
+  #through(): void {
+    if (this.capacitor.enter() !== ADMITTED) throw this.#disposed();
     try {
-      inner.lock();
+      this.inner.lock();
     } catch (error) {
-      capacitor.depart();
+      this.capacitor.leave();
       throw error;
     }
-    capacitor.own(true);
+    this.mine.held = ARRIVED;
   }
 
   /**
@@ -192,20 +203,23 @@ export class CapacitorLock implements Lock {
    * @throws {DisposedError} if the lock has been disposed of.
    */
   tryLock(): boolean {
-    const capacitor = this.#capacitor;
-    const inner = this.#inner;
+    const capacitor = this.capacitor;
+    const inner = this.inner;
     if (typeof inner.tryLock !== 'function')
       throw new TypeError(`${KIND}.tryLock: the inner lock has no function tryLock`);
-    if (capacitor.isOwned) return false;
-    if (this.#whenContended && this.#pass()) return true;
+    if (this.mine.held !== NOT_HELD) return false;
+    if (this.whenContended && capacitor.isIdle && inner.tryLock()) {
+      this.mine.held = PAST;
+      return true;
+    }
     if (!capacitor.tryArrive()) return false;
     let got = false;
     try {
       got = inner.tryLock();
     } finally {
-      if (!got) capacitor.depart();
+      if (!got) capacitor.leave();
     }
-    if (got) capacitor.own(true);
+    if (got) this.mine.held = ARRIVED;
     return got;
   }
 
@@ -214,17 +228,36 @@ export class CapacitorLock implements Lock {
    * @throws {Error} if this thread does not hold it.
    */
   unlock(): void {
-    const capacitor = this.#capacitor;
-    const arrived = capacitor.disown();
-    if (arrived < 0) {
-      if (capacitor.isDisposed) return;
+    const { mine } = this;
+    if (mine.held === PAST) {
+      mine.held = NOT_HELD;
+      this.inner.unlock();
+    } else this.#leave();
+  }
+
+  #leave(): void {
+    if (this.mine.held === NOT_HELD) {
+      if (this.capacitor.isDisposed) return;
       throw new Error(`${KIND}.unlock: this thread does not hold the lock`);
     }
+    this.mine.held = NOT_HELD;
     try {
-      this.#inner.unlock();
+      this.inner.unlock();
     } finally {
-      if (arrived) capacitor.depart();
+      this.capacitor.leave();
     }
+  }
+
+  /**
+   * Takes the lock, blocks the thread until it has it, calls a function, and gives the lock back whatever happens: the
+   * critical section as in Dice, Capacitors, Listing 1.
+   * @param section must not be async: the lock is given back when it returns.
+   * @returns what the section returns.
+   * @throws {TypeError} if the section is no function, or has returned a promise.
+   * @throws what the section throws, and what `lock` throws.
+   */
+  run<T>(section: () => T): T {
+    return runLocked(KIND, this, section);
   }
 
   /**
@@ -234,22 +267,14 @@ export class CapacitorLock implements Lock {
    * @throws the error of the inner `unlock`.
    */
   dispose(): void {
-    const capacitor = this.#capacitor;
+    const capacitor = this.capacitor;
     capacitor[close]();
-    if (capacitor.isOwned) this.unlock();
+    if (this.mine.held !== NOT_HELD) this.unlock();
     capacitor.dispose();
   }
 
-  /** Goes past a capacitor that nobody needs, if the inner lock is free. */
-  #pass(): boolean {
-    const capacitor = this.#capacitor;
-    if (!capacitor.isIdle || !(this.#inner as Required<Lock>).tryLock()) return false;
-    capacitor.own(false);
-    return true;
-  }
-
   #disposed(): DisposedError {
-    this.#capacitor[closed]();
+    this.capacitor[closed]();
     return new DisposedError(`the ${KIND} has been disposed of`);
   }
 }

@@ -1,24 +1,40 @@
 /** Capacitor is the public face of core/algorithms/capacitor.ts. */
 import type { Arena } from '../arena.js';
-import { badType, checkInteger } from '../errors.js';
+import { checkInteger, checkOptions, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import type { Handle, Reference } from '../reference.js';
-import { ended } from '../runtime/attachment.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, CLOSED_OBJECT, LIMIT, MORE, REFUSED } from '../runtime/core.js';
+import { ADMITTED, LIMIT, REFUSED } from '../runtime/core.js';
 import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
-import { type Algorithms, algorithmsOf } from './compiled.js';
-import { checkProperties, find, make } from './objects.js';
+import { ChainSemaphore } from './chain-semaphore.js';
+import { ChannelSemaphore } from './channel-semaphore.js';
+import { algorithmsOf } from './compiled.js';
+import { checkLanes, findParts, makeParts, Parts } from './lanes.js';
+import { LocationSemaphore } from './location-semaphore.js';
+import { type Mine, mineOf } from './mine.js';
+import { MultilaneSemaphore } from './multilane-semaphore.js';
+import { checkProperties } from './objects.js';
+import { checkInner, type InnerName, type InnerSemaphore, Platoons } from './platoons.js';
+import { TicketSemaphore } from './ticket-semaphore.js';
+import { TwaSemaphore } from './twa-semaphore.js';
 
 /** The options of a new `Capacitor`. */
 export interface CapacitorOptions extends PolicyOptions {
   /**
-   * Where threads wait at a closed capacitor: in the waiting array (`'twa'`, the default, Listing 2), or on one word
-   * for all (`'ticket'`, Listing 1).
+   * The semaphore inside: where threads wait at a closed capacitor. The waiting array (`'twa'`, the default, Listing 2);
+   * one word for all (`'ticket'`, Listing 1); chains, as a `ChainSemaphore` (`'chain'`); several words in turn
+   * (`'multilane'`, with `lanes`). Or a FIFO semaphore of your own, with `bypass` permits that nobody else takes, which
+   * may be any of this entry; `tryArrive` then needs its `tryAcquire`.
    */
-  readonly semaphore?: 'twa' | 'ticket';
-  /** The number of words on which they wait in turn instead, 1 to 64; only with `semaphore` left out. */
+  readonly semaphore?: InnerName | InnerSemaphore;
+  /** The number of words on which they wait in turn, 1 to 64; with no `semaphore` but `'multilane'`. */
   readonly lanes?: number;
-  /** The LongTermThreshold of the waiting array, 0 to 2,147,483,647. Default 1. */
+  /**
+   * Whether a thread chooses its lane at random. Each lane is then a capacitor of its own for its share of `bypass`,
+   * rounded up, and a thread departs from the lane in which it has arrived. There is no bound on overtaking any more:
+   * admission is fair on the average. Default false.
+   */
+  readonly random?: boolean;
+  /** The LongTermThreshold, 0 to 2,147,483,647. Default 1 with `'twa'`, and 0 with `'chain'`. */
   readonly threshold?: number;
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
@@ -30,24 +46,38 @@ export interface CapacitorOptions extends PolicyOptions {
 export interface CapacitorHandle extends Handle<'Capacitor'> {
   /** The handles of its lanes, if it has any. */
   readonly lanes: readonly Handle<'Capacitor'>[];
+  /** As in `CapacitorOptions`. */
+  readonly random: boolean;
+  /** The name of the semaphore inside, or the handle of a semaphore of your own, if it has one. */
+  readonly semaphore: InnerName | { readonly kind: string } | undefined;
 }
 
 /** The parts that `from` has found. They take the place of the options of the constructor. */
-class Found {
-  declare readonly arena?: never;
-  /** The reference of the capacitor, and then those of its lanes. */
-  readonly references: readonly Reference[];
+class Found extends Parts {
+  readonly semaphore: InnerName | InnerSemaphore;
+  readonly random: boolean;
 
-  constructor(references: readonly Reference[]) {
-    this.references = references;
+  constructor(references: readonly Reference[], semaphore: InnerName | InnerSemaphore, random: boolean) {
+    super(references);
+    this.semaphore = semaphore;
+    this.random = random;
   }
 }
 
 const KIND = 'Capacitor';
-const DEFAULTS = { spin: 100, threshold: 1 };
-const MOST_LANES = 64;
-/** This value in place of a threshold puts waiters on one word, not in the waiting array. */
-const ON_GRANT = -1;
+const SPIN = 100;
+const TWA_THRESHOLD = 1;
+/** O_VARIANT of an object with chains: WAKE_PASS. */
+const PASS = 1n;
+/** The semaphores of this entry. Their handles say how to attach to them. */
+const CLASSES: Readonly<Record<string, { from(handle: never): InnerSemaphore }>> = {
+  TwaSemaphore,
+  TicketSemaphore,
+  ChainSemaphore,
+  ChannelSemaphore,
+  LocationSemaphore,
+  MultilaneSemaphore,
+};
 
 /**
  * Lets threads through in platoons. `bypass` threads pass `arrive`, and then the capacitor is closed until all of these
@@ -59,37 +89,47 @@ const ON_GRANT = -1;
 export class Capacitor extends SharedObject<typeof KIND> {
   /** The size of a platoon. */
   readonly bypass: number;
+  readonly #semaphore: InnerName | InnerSemaphore;
   readonly #lanes: readonly Reference[];
-  readonly #algorithms: Algorithms;
-  /** The address of the shared object, or of the closed one after this object has released its reference. */
-  #at: number;
+  // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
+  /** @internal The capacitor; with lanes at random, one for each. */
+  declare private readonly platoons: readonly Platoons[];
+  /** @internal The same, if it is one. */
+  declare private readonly only: Platoons | undefined;
+  /** @internal What this thread knows of its own calls. */
+  declare readonly mine: Mine;
 
   /**
    * @param bypass the size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper.
    * @throws {RangeError | TypeError} for an argument out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter on chains.
    */
   constructor(bypass: number, options: CapacitorOptions = {}) {
-    const { references } = options instanceof Found ? options : made(bypass, options);
-    const [reference, ...lanes] = references as readonly [Reference, ...Reference[]];
-    super(KIND, reference);
+    const { references, semaphore, random } = options instanceof Found ? options : made(bypass, options);
+    const [own, ...lanes] = references as readonly [Reference, ...Reference[]];
+    super(KIND, own);
     for (const lane of lanes) lane.hold(this);
+    this.#semaphore = semaphore;
     this.#lanes = lanes;
-    this.#algorithms = algorithmsOf(reference.attachment);
-    this.#at = reference.address;
-    this.bypass = reference.attachment.core.maxOf(reference.address);
+    this.platoons = random
+      ? lanes.map((lane) => new Platoons(lane, semaphore, []))
+      : [new Platoons(own, semaphore, lanes)];
+    this.only = random ? undefined : this.platoons[0];
+    this.mine = mineOf(own);
+    this.bypass = own.attachment.core.maxOf(own.address);
   }
 
   /**
    * Attaches to the capacitor of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a Capacitor.
+   * @param semaphore the semaphore inside, if it is one of your own. It is needed if it is not of this entry.
+   * @throws {TypeError} if the value is not the handle of a Capacitor, or the semaphore is missing.
    * @throws {DisposedError} if the capacitor has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
-  static from(handle: CapacitorHandle): Capacitor {
-    const reference = find(KIND, handle);
-    if (!Array.isArray(handle.lanes)) throw badType(`${KIND}.from: lanes of the handle`, 'an array', handle.lanes);
-    return new Capacitor(0, all([() => reference, ...handle.lanes.map((lane) => () => find(KIND, lane))]));
+  static from(handle: CapacitorHandle, semaphore?: InnerSemaphore): Capacitor {
+    const references = findParts(KIND, handle);
+    const inner = semaphore ?? innerOf(handle.semaphore);
+    return new Capacitor(0, new Found(references, inner, handle.random === true));
   }
 
   /**
@@ -97,7 +137,13 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * @throws {DisposedError} if the capacitor has been disposed of.
    */
   override get handle(): CapacitorHandle {
-    return { ...super.handle, lanes: this.#lanes.map((lane) => lane.handle(KIND)) };
+    const semaphore = this.#semaphore;
+    return {
+      ...super.handle,
+      lanes: this.#lanes.map((lane) => lane.handle(KIND)),
+      random: this.only === undefined,
+      semaphore: typeof semaphore === 'string' ? semaphore : (semaphore as { handle?: { kind: string } }).handle,
+    };
   }
 
   /**
@@ -106,80 +152,85 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * @throws {DisposedError} if the capacitor has been or is being disposed of.
    */
   arrive(): void {
-    const answer = this.enter();
-    if (answer !== ADMITTED) this.#refuse(answer);
+    if (this.enter() !== ADMITTED) throw this[disposedError]();
   }
 
   /**
-   * Passes in if the capacitor is open and nobody waits for it. Never blocks. Returns whether it has passed.
+   * Passes in if the capacitor is open and nobody waits for it. With lanes at random it looks at one of them. Never
+   * blocks. Returns whether it has passed.
+   * @throws {TypeError} if the semaphore inside has no `tryAcquire`.
    * @throws {DisposedError} if the capacitor has been disposed of.
    */
   tryArrive(): boolean {
-    const answer = this.#at === CLOSED_OBJECT ? ANSWER_CLOSED : this.#algorithms.capacitorTryArrive(this.#at);
-    if (answer === ADMITTED || answer === REFUSED) return answer === ADMITTED;
-    return this.#refuse(answer);
+    const lane = this.#choose();
+    const answer = (this.platoons[lane] as Platoons).tryEnter();
+    if (answer === REFUSED) return false;
+    if (answer !== ADMITTED) throw this[disposedError]();
+    if (this.only === undefined) this.mine.lanes.push(lane);
+    return true;
   }
 
   /**
-   * Passes out. The last of a platoon lets the next one in. Never blocks. Any thread may call it.
+   * Passes out. The last of a platoon lets the next one in. Never blocks. Any thread may call it; with lanes at random,
+   * a thread that has arrived, since it departs from the lane in which it arrived last.
    * @throws {Error} if nobody is inside.
    */
   depart(): void {
-    if (this.#at === CLOSED_OBJECT) return;
-    const { length } = this.#lanes;
-    const algorithms = this.#algorithms;
-    const answer = length === 0 ? algorithms.capacitorDepart(this.#at) : algorithms.capacitorDepartFromLanes(this.#at);
-    if (answer === ADMITTED) return;
-    if (answer !== MORE) throw new Error(`${KIND}.depart: every thread that has arrived has departed`);
-    for (const [i, lane] of this.#lanes.entries()) algorithms.capacitorOpenLane(this.#at, lane.address, i, length);
+    const only = this.only;
+    const inside = only === undefined ? this.mine.lanes.length > 0 : !only.isIdle;
+    if ((inside && this.leave()) || this.isDisposed) return;
+    throw new Error(
+      only === undefined
+        ? `${KIND}.depart: this thread has departed as often as it has arrived`
+        : `${KIND}.depart: every thread that has arrived has departed`,
+    );
   }
 
   /** @internal */
   override [close](): void {
-    if (this.#at === CLOSED_OBJECT) return;
-    this.#algorithms.capacitorDispose(this.#at);
-    for (const lane of this.#lanes) this.#algorithms.capacitorDispose(lane.address);
+    if ((this.platoons[0] as Platoons).isForgotten) return;
+    for (const platoons of this.platoons) platoons.close();
+    // With lanes at random nobody waits on the words of the capacitor's own object.
+    if (this.only === undefined) {
+      const { attachment, address } = this[reference];
+      algorithmsOf(attachment).closeObject(address);
+    }
   }
 
-  /** @internal Does what `arrive` does. Returns an answer: ANSWER_HELD if this thread holds the lock around it. */
+  /** @internal Does what `arrive` does. Returns ADMITTED or ANSWER_CLOSED. */
   enter(): number {
-    const algorithms = this.#algorithms;
-    const lanes = this.#lanes;
-    if (this.#at === CLOSED_OBJECT) return ANSWER_CLOSED;
-    if (lanes.length === 0) return algorithms.capacitorArrive(this.#at);
-    const answer = algorithms.capacitorArriveInLanes(this.#at, lanes.length);
-    if (answer === ADMITTED || answer === ANSWER_CLOSED || answer === ANSWER_HELD) return answer;
-    return algorithms.capacitorAwait((lanes[answer - 1] as Reference).address);
+    if (this.only !== undefined) return this.only.enter();
+    const lane = this.#choose();
+    const answer = (this.platoons[lane] as Platoons).enter();
+    if (answer === ADMITTED) this.mine.lanes.push(lane);
+    return answer;
   }
 
-  /** @internal Whether nobody is inside. */
+  /** @internal Does what `depart` does, for a thread that has arrived. Returns false if that cannot be. */
+  leave(): boolean {
+    if (this.only !== undefined) return this.only.leave();
+    const lane = this.mine.lanes.pop();
+    return lane === undefined ? false : (this.platoons[lane] as Platoons).leave();
+  }
+
+  /** @internal Whether nobody is inside, and it has not been disposed of. */
   get isIdle(): boolean {
-    return this.#algorithms.capacitorIsIdle(this.#at) !== 0;
+    return this.only === undefined ? this.platoons.every(({ isIdle }) => isIdle) : this.only.isIdle;
   }
 
-  /** @internal Whether this thread holds the lock around it. */
-  get isOwned(): boolean {
-    return this.#algorithms.holds(this.#at) !== 0;
+  /** @internal Whether it is closed for newcomers, as far as this thread sees without a call of the core. */
+  get isClosed(): boolean {
+    return (this.only ?? (this.platoons[0] as Platoons)).isClosed;
   }
 
   /** @internal Whether it has been disposed of. */
   get isDisposed(): boolean {
-    return this.#at === CLOSED_OBJECT || this[reference].attachment.core.isDisposed(this.#at) !== 0;
-  }
-
-  /** @internal Records that this thread has got the inner lock. */
-  own(arrived: boolean): void {
-    this.#algorithms.capacitorOwn(this.#at, Number(arrived));
-  }
-
-  /** @internal This thread gives the inner lock back. Returns whether it had arrived, or an answer below 0. */
-  disown(): number {
-    return this.#algorithms.capacitorDisown(this.#at);
+    return (this.only ?? (this.platoons[0] as Platoons)).isDisposed;
   }
 
   /** @internal */
   protected override [forget](): void {
-    this.#at = CLOSED_OBJECT;
+    for (const platoons of this.platoons) platoons.forget();
   }
 
   /** @internal */
@@ -188,47 +239,46 @@ export class Capacitor extends SharedObject<typeof KIND> {
     for (const lane of this.#lanes) lane.detach(this);
   }
 
-  #refuse(answer: number): never {
-    if (answer !== ANSWER_CLOSED) throw new Error(`${KIND}: the core answers ${answer}`);
-    throw this[disposedError]();
+  /** Returns the index of the lane to go to. */
+  #choose(): number {
+    return Math.floor(Math.random() * this.platoons.length);
   }
 }
 
 function made(bypass: number, options: CapacitorOptions): Found {
-  const max = checkInteger(`${KIND}: bypass`, bypass, 1, LIMIT);
-  const properties = checkProperties(KIND, max, options, DEFAULTS);
-  const { semaphore, lanes } = options;
-  if (semaphore !== undefined && semaphore !== 'twa' && semaphore !== 'ticket')
-    throw badType(`${KIND}: semaphore`, "'twa' or 'ticket'", semaphore);
-  if (lanes !== undefined) {
-    checkInteger(`${KIND}: lanes`, lanes, 1, MOST_LANES);
-    if (semaphore !== undefined) throw new TypeError(`${KIND}: lanes take the place of a semaphore: give one of both`);
+  checkInteger(`${KIND}: bypass`, bypass, 1, LIMIT);
+  checkOptions(KIND, options);
+  const { lanes, random = false } = options;
+  const { semaphore = lanes === undefined || random ? 'twa' : 'multilane' } = options;
+  checkInner(`${KIND}: semaphore`, semaphore);
+  checkType(`${KIND}: random`, random, 'boolean', 'true or false');
+  if (lanes !== undefined) checkLanes(KIND, lanes);
+  if (random) {
+    if (lanes === undefined) throw new TypeError(`${KIND}: random needs lanes`);
+    if (typeof semaphore !== 'string' || semaphore === 'multilane')
+      throw new TypeError(`${KIND}: random lanes must have a semaphore of the library each, and no multilane one`);
+  } else if ((lanes === undefined) === (semaphore === 'multilane')) {
+    throw new TypeError(`${KIND}: lanes and a semaphore other than 'multilane' exclude one another: give one of both`);
   }
-  const onGrant = lanes !== undefined || semaphore === 'ticket';
-  const one = { ...properties, max, threshold: onGrant ? ON_GRANT : properties.threshold };
-  return all(
-    Array.from({ length: 1 + (lanes ?? 0) }, () => () => make(KIND, one, options.arena)),
-    closeLane,
-  );
+  const defaults = { spin: SPIN, threshold: semaphore === 'twa' ? TWA_THRESHOLD : 0 };
+  const of = (max: number) => ({
+    ...checkProperties(KIND, max, options, defaults),
+    max,
+    variant: semaphore === 'chain' ? PASS : 0n,
+  });
+  const own = of(bypass);
+  const lane = random ? of(Math.ceil(bypass / (lanes as number))) : own;
+  return new Found(makeParts(KIND, own, lane, lanes ?? 0, options.arena), semaphore, random);
 }
 
-/** Gets the capacitor's own object and those of its lanes. If it cannot get one of them, it releases the others. */
-function all(gets: readonly (() => Reference)[], drop: (reference: Reference) => void = () => {}): Found {
-  const got: Reference[] = [];
-  try {
-    for (const get of gets) got.push(get());
-  } catch (error) {
-    for (const reference of got) {
-      const owner = { [ended]: () => {} };
-      reference.hold(owner);
-      drop(reference);
-      reference.detach(owner);
-    }
-    throw error;
+function innerOf(semaphore: CapacitorHandle['semaphore']): InnerName | InnerSemaphore {
+  if (typeof semaphore === 'string') {
+    checkInner(`${KIND}.from: semaphore of the handle`, semaphore);
+    return semaphore;
   }
-  return new Found(got);
-}
-
-function closeLane({ attachment, address }: Reference): void {
-  algorithmsOf(attachment).capacitorDispose(address);
+  const kind = semaphore?.kind ?? '';
+  const inner = Object.hasOwn(CLASSES, kind) ? CLASSES[kind]?.from(semaphore as never) : undefined;
+  if (inner === undefined)
+    throw new TypeError(`${KIND}.from: semaphore must be given, since the handle knows no semaphore of this entry`);
+  return inner;
 }

@@ -93,20 +93,15 @@ export interface Algorithms {
   recipUnlock(address: number): number;
   /** Disposes of an object whose waiters need no wake-up for that. */
   closeObject(address: number): number;
+  isDisposed(address: number): number;
   neverPark(): void;
   returnNodes(): void;
-  holds(address: number): number;
-  capacitorArrive(address: number): number;
-  capacitorTryArrive(address: number): number;
-  capacitorArriveInLanes(address: number, lanes: number): number;
-  capacitorAwait(lane: number): number;
-  capacitorDepart(address: number): number;
-  capacitorDepartFromLanes(address: number): number;
-  capacitorOpenLane(address: number, lane: number, index: number, lanes: number): void;
-  capacitorIsIdle(address: number): number;
-  capacitorOwn(address: number, arrived: number): void;
-  capacitorDisown(address: number): number;
-  capacitorDispose(address: number): void;
+  takeIfDue(address: number): number;
+  capacitorDepart(address: number, bypass: number): number;
+  capacitorIsIdle(address: number, bypass: number): number;
+  laneOf(lanes: number): number;
+  lanesRelease(address: number, permits: number, lanes: number): number;
+  laneOpen(address: number, lane: number, index: number, lanes: number): void;
   hash(kind: number, semaphore: number, ticket: bigint, mask: number): number;
   placeOf(key: number): number;
   arriveAt(place: number): bigint;
@@ -137,8 +132,6 @@ const LOCKING = [
   'clhLock',
   'lifoLock',
   'recipLock',
-  'capacitorArrive',
-  'capacitorArriveInLanes',
 ] as const satisfies readonly (keyof Algorithms)[];
 
 const instantiate = embedded<Algorithms>(algorithmsBytes);

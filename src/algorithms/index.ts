@@ -27,6 +27,12 @@ export {
 export type { Lock, LockOptions } from './lock.js';
 export { McsLock, type McsLockHandle, type McsLockOptions } from './mcs-lock.js';
 export {
+  MultilaneSemaphore,
+  type MultilaneSemaphoreHandle,
+  type MultilaneSemaphoreOptions,
+} from './multilane-semaphore.js';
+export type { InnerName, InnerSemaphore } from './platoons.js';
+export {
   ReciprocatingLock,
   type ReciprocatingLockHandle,
   type ReciprocatingLockOptions,

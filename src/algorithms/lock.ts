@@ -1,7 +1,7 @@
 /** This file defines a lock, and holds all that the locks of the papers share besides their algorithm. */
 
 import type { Arena } from '../arena.js';
-import { ArenaFullError } from '../errors.js';
+import { ArenaFullError, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { Reference } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../runtime/core.js';
@@ -70,6 +70,24 @@ export function queueLock(
   return { lock, tryLock, unlock, dispose };
 }
 
+/** Takes a lock, calls a function, and gives the lock back whatever happens. Returns what the function returns. */
+export function runLocked<T>(kind: string, lock: Lock, section: () => T): T {
+  checkType(`${kind}.run: section`, section, 'function', 'a function');
+  lock.lock();
+  let result: T;
+  try {
+    result = section();
+  } finally {
+    lock.unlock();
+  }
+  if (typeof (result as { then?: unknown } | undefined | null)?.then === 'function') {
+    throw new TypeError(
+      `${kind}.run: section must not be async: it has returned a promise, and the lock is given back before that is settled`,
+    );
+  }
+  return result;
+}
+
 export abstract class SharedLock<K extends Kind> extends SharedObject<K> implements Lock {
   readonly #kind: K;
   readonly #functions: LockFunctions;
@@ -120,6 +138,18 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
     if (this.#at === CLOSED_OBJECT) return;
     if (this.#unlock(this.#at) === ADMITTED || this[reference].attachment.core.isDisposed(this.#at)) return;
     throw new Error(`${this.#kind}.unlock: this thread does not hold the lock`);
+  }
+
+  /**
+   * Takes the lock, blocks the thread until it has it, calls a function, and gives the lock back whatever happens: the
+   * critical section as in Dice, Capacitors, Listing 1.
+   * @param section must not be async: the lock is given back when it returns.
+   * @returns what the section returns.
+   * @throws {TypeError} if the section is no function, or has returned a promise.
+   * @throws what the section throws, and what `lock` throws.
+   */
+  run<T>(section: () => T): T {
+    return runLocked(this.#kind, this, section);
   }
 
   /**

@@ -20,6 +20,7 @@ export const KINDS = {
   LifoLock: 26,
   ReciprocatingLock: 27,
   Capacitor: 28,
+  MultilaneSemaphore: 29,
 } as const;
 
 export type Kind = keyof typeof KINDS;

@@ -45,6 +45,8 @@ const forms: CapacitorLockOptions[] = [
   { threshold: 0, spin: 0 },
   { semaphore: 'ticket' },
   { semaphore: 'ticket', spin: 0 },
+  { semaphore: 'chain' },
+  { semaphore: 'chain', threshold: 1, spin: 0 },
   { lanes: 4 },
   { lanes: 3, spin: 0 },
 ];
@@ -90,6 +92,7 @@ describe.each(LOCKS)('around a $kind', ({ Class: Inner }) => {
   it.each([
     { fraction: 0.5 },
     { fraction: 0.9, lanes: 2 },
+    { lanes: 3, random: true },
     { whenContended: true },
     { whenContended: true, fraction: 0.5, bypass: 2 },
   ])('with %o it is held by one at a time', async (options) => {

@@ -4,6 +4,7 @@ import {
   ChainSemaphore,
   ChannelSemaphore,
   LocationSemaphore,
+  MultilaneSemaphore,
   TicketSemaphore,
   TwaSemaphore,
 } from 'taketurns/algorithms';
@@ -19,7 +20,13 @@ const crowd = team(CROWD);
 const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
 const ways = ['acquire'] as const;
 
-type Listing = TicketSemaphore | TwaSemaphore | ChainSemaphore | ChannelSemaphore | LocationSemaphore;
+type Listing =
+  | TicketSemaphore
+  | TwaSemaphore
+  | ChainSemaphore
+  | ChannelSemaphore
+  | LocationSemaphore
+  | MultilaneSemaphore;
 type Options = ConstructorParameters<typeof TwaSemaphore>[1];
 type Make = (permits: number, options: Options) => Listing;
 
@@ -52,6 +59,13 @@ const kinds: [string, Make][] = [
     (permits, options) => new LocationSemaphore(permits, { ...options, alternating: true }),
   ],
   ['ChainSemaphore, looking', (permits, options) => new ChainSemaphore(permits, { ...options, look: 20 })],
+  ...[1, 3].map(
+    (lanes) =>
+      [
+        `MultilaneSemaphore, lanes: ${lanes}`,
+        (permits, options) => new MultilaneSemaphore(permits, { ...options, lanes }),
+      ] as [string, Make],
+  ),
 ];
 
 /** The semaphores of Listings 3 to 5 with a threshold of 1 or 2, and the heads of their chains. */
@@ -157,7 +171,7 @@ describe.each([0, 1, 2])('TwaSemaphore, conservative post, threshold %i', (thres
   });
 });
 
-describe.each(kinds.filter(([name]) => !name.startsWith('T')))('%s, post as in the listing', (_, make) => {
+describe.each(kinds.filter(([name]) => !/^[MT]/.test(name)))('%s, post as in the listing', (_, make) => {
   it.each([0, 100])('polling %i times', async (spin) => {
     const semaphore = make(1, { arena: new Arena({ ...sizes, slots: 2, chains: 2 }), spin });
     const rest = { semaphore, permits: 1, ways, giving: 'conservative' } as const;

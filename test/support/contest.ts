@@ -4,6 +4,7 @@ import type {
   ChainSemaphore,
   ChannelSemaphore,
   LocationSemaphore,
+  MultilaneSemaphore,
   TicketSemaphore,
   TwaSemaphore,
 } from 'taketurns/algorithms';
@@ -19,7 +20,8 @@ export interface Contest {
     | TwaSemaphore
     | ChainSemaphore
     | ChannelSemaphore
-    | LocationSemaphore;
+    | LocationSemaphore
+    | MultilaneSemaphore;
   /** How many permits the semaphore was made with. */
   readonly permits: number;
   /** Lightest and heaviest request; one permit by default. */

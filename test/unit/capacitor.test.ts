@@ -4,8 +4,12 @@ import {
   Capacitor,
   CapacitorLock,
   type CapacitorOptions,
+  ChannelSemaphore,
+  type InnerSemaphore,
+  LocationSemaphore,
   type Lock,
   lastTicket,
+  MultilaneSemaphore,
   TicketLock,
   TtsLock,
 } from 'taketurns/algorithms';
@@ -35,8 +39,11 @@ const forms: CapacitorOptions[] = [
   {},
   { threshold: 0 },
   { semaphore: 'ticket' },
+  { semaphore: 'chain' },
+  { semaphore: 'chain', threshold: 2 },
   { lanes: 1 },
   { lanes: 3 },
+  { lanes: 2, semaphore: 'multilane' },
   { firstTicket: 2n ** 53n - 3n },
   { firstTicket: 2n ** 61n, lanes: 7 },
 ];
@@ -103,13 +110,25 @@ describe('Capacitor', () => {
       );
     expect(() => new Capacitor('1' as never)).toThrow(TypeError);
     expect(() => new Capacitor(1, { semaphore: 'fifo' as never })).toThrow(
-      new TypeError(`Capacitor: semaphore must be 'twa' or 'ticket', got "fifo"`),
+      new TypeError(
+        `Capacitor: semaphore must be 'twa', 'ticket', 'chain', 'multilane' or a semaphore of your own, got "fifo"`,
+      ),
     );
     for (const lanes of [0, 65])
       expect(() => new Capacitor(1, { lanes })).toThrow(
         new RangeError(`Capacitor: lanes must be an integer from 1 to 64, got ${lanes}`),
       );
     expect(() => new Capacitor(1, { lanes: 2, semaphore: 'twa' })).toThrow(/give one of both/);
+    expect(() => new Capacitor(1, { semaphore: 'multilane' })).toThrow(/give one of both/);
+    expect(() => new Capacitor(1, { random: true })).toThrow(new TypeError('Capacitor: random needs lanes'));
+    expect(() => new Capacitor(1, { lanes: 2, random: 1 as never })).toThrow(
+      new TypeError('Capacitor: random must be true or false, got 1'),
+    );
+    expect(() => new Capacitor(1, { lanes: 2, random: true, semaphore: 'multilane' })).toThrow(/and no multilane one/);
+    expect(() => new Capacitor(1, { semaphore: { acquire() {} } as never })).toThrow(
+      new TypeError('Capacitor: semaphore: release must be a function, got undefined'),
+    );
+    expect(() => new Capacitor(1, { semaphore: null as never })).toThrow(TypeError);
     expect(() => new Capacitor(1, { spin: -1 })).toThrow(RangeError);
     expect(() => Capacitor.from(new TtsLock().handle as never)).toThrow(
       'Capacitor.from: handle must be of a Capacitor, but it is of a TtsLock',
@@ -123,11 +142,107 @@ describe('Capacitor', () => {
   });
 });
 
+/** A FIFO semaphore that a user wrote, for one thread. */
+class OwnSemaphore implements InnerSemaphore {
+  permits: number;
+
+  constructor(permits: number) {
+    this.permits = permits;
+  }
+
+  acquire(): void {
+    if (this.permits-- === 0) throw new Error('it would wait for ever');
+  }
+
+  release(permits: number): void {
+    this.permits += permits;
+  }
+}
+
+describe("a Capacitor with a semaphore of the user's own inside", () => {
+  it('waits there, and gives the permits of a platoon back at once', () => {
+    const own = new OwnSemaphore(2);
+    const capacitor = new Capacitor(2, { semaphore: own });
+    for (let i = 0; i < 3; i++) {
+      capacitor.arrive();
+      capacitor.arrive();
+      expect(own.permits).toBe(0);
+      capacitor.depart();
+      expect(own.permits).toBe(0);
+      capacitor.depart();
+      expect(own.permits).toBe(2);
+    }
+    expect(() => capacitor.depart()).toThrow('every thread that has arrived has departed');
+    expect(() => capacitor.tryArrive()).toThrow(
+      new TypeError('Capacitor.tryArrive: the semaphore inside has no function tryAcquire'),
+    );
+    expect(capacitor.handle.semaphore).toBeUndefined();
+    expect(() => Capacitor.from(capacitor.handle)).toThrow(
+      new TypeError('Capacitor.from: semaphore must be given, since the handle knows no semaphore of this entry'),
+    );
+    const same = Capacitor.from(capacitor.handle, own);
+    same.arrive();
+    expect(own.permits).toBe(1);
+    capacitor.depart();
+    capacitor.dispose();
+    expect(() => same.arrive()).toThrow(DisposedError);
+  });
+
+  it('refuses a semaphore that lets in too many', () => {
+    const capacitor = new Capacitor(2, { semaphore: new OwnSemaphore(3) });
+    capacitor.arrive();
+    capacitor.arrive();
+    expect(() => capacitor.arrive()).toThrow(/has let in more threads than a platoon has/);
+  });
+
+  it('finds a semaphore of the library by its handle', () => {
+    const semaphores = [() => new MultilaneSemaphore(2), () => new ChannelSemaphore(2), () => new LocationSemaphore(2)];
+    for (const make of semaphores) {
+      const lock = new CapacitorLock(new TtsLock(), { semaphore: make(), bypass: 2 });
+      const same = CapacitorLock.from(structuredClone(lock.handle));
+      for (let i = 0; i < 5; i++) {
+        same.lock();
+        expect(() => lock.lock()).toThrow('holds the lock already');
+        lock.unlock();
+      }
+      lock.dispose();
+      expect(() => same.lock()).toThrow(DisposedError);
+    }
+  });
+});
+
+describe('a Capacitor with lanes at random', () => {
+  it('departs where the thread has arrived, and nowhere else', () => {
+    const capacitor = new Capacitor(6, { lanes: 3, random: true });
+    const same = Capacitor.from(structuredClone(capacitor.handle));
+    expect(same.bypass).toBe(6);
+    const message = 'Capacitor.depart: this thread has departed as often as it has arrived';
+    for (let i = 0; i < 200; i++) {
+      capacitor.arrive();
+      same.depart();
+      expect(() => capacitor.depart()).toThrow(new Error(message));
+    }
+  });
+
+  it('goes to every lane', () => {
+    // A lane takes one in. So a thread that has come to all of them is let in nowhere any more.
+    const capacitor = new Capacitor(3, { lanes: 3, random: true });
+    let inside = 0;
+    for (let i = 0; i < 1000; i++) if (capacitor.tryArrive()) inside++;
+    expect(inside).toBe(3);
+    for (let i = 0; i < 3; i++) capacitor.depart();
+    expect(capacitor.tryArrive()).toBe(true);
+  });
+});
+
 describe.each([
   {},
   { bypass: 1 },
   { semaphore: 'ticket' },
   { lanes: 2 },
+  { lanes: 3, random: true },
+  { lanes: 2, random: true, semaphore: 'chain', whenContended: true },
+  { semaphore: 'chain' },
   { fraction: 0.5 },
   { whenContended: true },
   { whenContended: true, fraction: 0.9, lanes: 3 },
@@ -208,6 +323,32 @@ describe('CapacitorLock', () => {
     expect(() => lock.tryLock()).toThrow(
       new TypeError('CapacitorLock.tryLock: the inner lock has no function tryLock'),
     );
+  });
+
+  it('runs a section, and gives the lock back whatever happens', () => {
+    for (const lock of [new CapacitorLock(new TtsLock()), new TtsLock(), new TicketLock()]) {
+      const kind = lock.constructor.name;
+      expect(
+        lock.run(() => {
+          expect(lock.tryLock()).toBe(false);
+          return 7;
+        }),
+      ).toBe(7);
+      expect(() =>
+        lock.run(() => {
+          throw new RangeError('the section fails');
+        }),
+      ).toThrow(new RangeError('the section fails'));
+      expect(() => lock.run(async () => 7)).toThrow(
+        new TypeError(
+          `${kind}.run: section must not be async: it has returned a promise, and the lock is given back before that is settled`,
+        ),
+      );
+      expect(() => lock.run(7 as never)).toThrow(new TypeError(`${kind}.run: section must be a function, got 7`));
+      expect(lock.tryLock()).toBe(true);
+      expect(() => lock.run(() => 7)).toThrow('holds the lock already');
+      lock.unlock();
+    }
   });
 
   it('wraps a lock that is wrapped', () => {

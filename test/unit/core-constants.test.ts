@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { GRANT_HIGH } from '../../src/algorithms/platoons.js';
 import { decode } from '../../src/runtime/decode.js';
 import { at, layout } from '../support/memory.js';
 
@@ -25,6 +26,10 @@ describe('the numbers of src/runtime/core.ts', () => {
       expect(value).toBe(at(renamed[name] ?? name));
     },
   );
+
+  it('GRANT_HIGH is the upper half of grant', () => {
+    expect(GRANT_HIGH).toBe(at('GRANT') + 4);
+  });
 
   it('LIMIT is that of core/queue/tickets.ts', () => {
     const [, limit] = read('core/queue/tickets.ts').match(/^export const LIMIT: i64 = (0x[0-9a-f]+);/m) ?? [];

@@ -3,10 +3,15 @@
  *
  *     L  lock: arrive, then the inner lock        U  unlock, if locked: the inner lock, then depart
  *     K  lock, with whenContended                 D  dispose of the capacitor
- *     Y  tryLock                                  X  depart with nobody inside: refused
+ *     Y  tryLock                                  X  a departure too many
+ *     L0, L1  lock, in the lane that the dice say, which is a capacitor of its own
+ *     A  acquire the semaphore inside alone       R  release a permit of it
  *
  * At every step the lock has at most one owner, and no more threads than the bound have overtaken a waiter, that is,
  * have got the lock before it with a later ticket. At the end nobody is inside.
+ *
+ * `each` bounds how often one given thread overtakes a given waiter while arrivals are sustained. A ticket that a thread
+ * draws while some other thread has none is left out: then fewer threads than there are circulate.
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -16,8 +21,8 @@ import {
   ANSWER_NOT_HELD,
   constant,
   GRANT,
-  O_OWNER,
   OBJECT_SIZE,
+  QUEUED,
   REFUSED,
   TICKET,
 } from '../scene/layout.js';
@@ -34,10 +39,24 @@ const QUEUE = PROMISES + 1;
 /** How often each of them has been overtaken: 4 bits for each thread. */
 const PASSED = PROMISES + 2;
 
+/** With `each`: how often thread b has overtaken thread a since a arrived, two bits for each pair. */
+const PAIRS = PROMISES + 3;
+/** With `each`: a bit for each thread that has a ticket, and SUSTAINED times one for each ticket that counts. */
+const TICKETED = PROMISES + 4;
+const SUSTAINED = 16;
+/** How many departures have been refused. */
+const REFUSALS = PROMISES + 5;
+
 const MORE = constant('MORE');
 const O_DEPARTED = constant('O_DEPARTED');
 const KIND = constant('KIND_CAPACITOR');
-const ON_GRANT = -1;
+const WAKE_PASS = constant('WAKE_PASS');
+
+/** The semaphore inside: the functions that src/algorithms/platoons.ts calls. */
+type Inside = 'ticket' | 'twa' | 'chain' | 'multilane';
+const POSTS: Partial<Record<string, string>> = { ticketRelease: 'ticketPost', twaRelease: 'twaPost' };
+/** The prefix of the functions by which threads arrive. */
+const prefix = (inside: Inside): string => (inside === 'multilane' ? 'ticket' : inside);
 
 interface Line {
   readonly name: string;
@@ -45,8 +64,18 @@ interface Line {
   readonly bypass: number;
   /** How often a waiter may be overtaken; bypass - 1 by default. */
   readonly bound?: number;
+  /** How often a given thread may overtake a given waiter while arrivals are sustained; not checked by default. */
+  readonly each?: number;
+  /** The semaphore inside; 'multilane' with lanes, else 'ticket' by default. */
+  readonly inside?: Inside;
   readonly threshold?: number;
   readonly lanes?: number;
+  /** Whether the lanes are capacitors of their own. */
+  readonly random?: boolean;
+  /** How many departures are refused; any number by default. */
+  readonly refusals?: number;
+  /** How many tickets are taken; any number by default. */
+  readonly tickets?: number;
   readonly spin?: number;
   readonly first?: bigint;
   readonly buckets?: 1 | 2;
@@ -87,44 +116,105 @@ export function admitted(scene: Scene, t: number, bound: number): void {
   scene.set(0, PASSED, scene.get(0, PASSED) & ~(15 << (4 * t)));
 }
 
+/** What the ops need to know of a model. */
+interface Form {
+  readonly inside: Inside;
+  readonly lanes: number;
+  readonly bypass: number;
+  readonly bound: number;
+  readonly each: number | undefined;
+  readonly threads: number;
+  /** How many departures too many there are. */
+  readonly strays: number;
+}
+
+/** Notes that thread t has drawn a ticket. */
+function drew(scene: Scene, t: number, { each, threads }: Form): void {
+  arrived(scene, t);
+  if (each === undefined) return;
+  const ticketed = scene.get(0, TICKETED) | (1 << t);
+  const sustained = (ticketed & (SUSTAINED - 1)) === 2 ** threads - 1;
+  const bit = SUSTAINED << t;
+  scene.set(0, TICKETED, sustained ? ticketed | bit : ticketed & ~bit);
+}
+
+/** Notes that thread t has no ticket any more, and waits no longer. */
+function left(scene: Scene, t: number, { each }: Form): void {
+  if (each !== undefined) scene.set(0, TICKETED, scene.get(0, TICKETED) & ~(1 << t));
+}
+
+/** Checks how often thread t has overtaken those before it. */
+function overtook(scene: Scene, t: number, { each, threads }: Form): void {
+  if (each === undefined) return;
+  let pairs = scene.get(0, PAIRS);
+  if (scene.get(0, TICKETED) & (SUSTAINED << t)) {
+    for (const who of digits(scene.get(0, QUEUE))) {
+      if (who === t + 1 || who === 0) break;
+      const shift = 2 * (threads * (who - 1) + t);
+      if (((pairs >> shift) & 3) === each)
+        throw new Violation(`thread ${t} overtakes thread ${who - 1} more than ${each} times`);
+      pairs += 1 << shift;
+    }
+  }
+  // Thread t waits no longer.
+  scene.set(0, PAIRS, pairs & ~((4 ** threads - 1) << (2 * threads * t)));
+}
+
 /** The phases of an op. */
 const IDLE = 1;
 const TRY_INNER = 2;
 const ARRIVE = 3;
 const AWAIT = 4;
-const TRY_ARRIVE = 5;
+const LANE = 5;
 const INNER = 6;
-const OWN = 7;
 const DEPART = 8;
-const DISOWN = 9;
+const RELEASE = 9;
 const UNLOCK = 10;
 const OPEN = 11;
+const POST = 12;
 
-/** How a thread got the lock: through the capacitor, or past it. */
-const ARRIVED = 1;
-const PAST = 2;
+/** How a thread got the lock: past the capacitor, through it, or, plus the lane, through that at random. */
+const PAST = 1;
+const ARRIVED = 2;
 
-function locking(letter: string, lanes: number, bound: number): Op {
+/** Arrives at the capacitor at an address. Returns undefined, or the answer when that is done. */
+function arriving(scene: Scene, t: number, at: number, trying: boolean, form: Form): number | undefined {
+  const answer = scene.result(t);
+  const call = (phase: number, name: string, ...args: number[]): undefined => {
+    scene.set(t, PHASE, phase);
+    scene.call(t, name, ...args);
+  };
+  switch (scene.get(t, PHASE)) {
+    case ARRIVE:
+      if (answer !== QUEUED) return answer;
+      if (form.inside === 'multilane') return call(LANE, 'laneOf', form.lanes);
+      return call(AWAIT, `${form.inside}Await`, at);
+    case LANE:
+      return call(AWAIT, 'ticketAwait', laneOf(scene, answer));
+    case AWAIT:
+      return answer;
+    default:
+      return call(ARRIVE, trying ? 'takeIfDue' : `${prefix(form.inside)}Acquire`, at);
+  }
+}
+
+function locking(letter: string, lane: number | undefined, form: Form): Op {
   const trying = letter === 'Y';
   return {
     text: { L: 'lock', K: 'lock when contended', Y: 'tryLock' }[letter] as string,
     next(scene, t) {
-      const at = capacitorOf(scene);
+      const at = lane === undefined ? capacitorOf(scene) : laneOf(scene, lane);
       const answer = scene.result(t);
       const call = (phase: number, name: string, ...args: number[]): false => {
         scene.set(t, PHASE, phase);
         scene.call(t, name, ...args);
         return false;
       };
-      const arrive = (): false => {
-        if (trying) return call(TRY_ARRIVE, 'capacitorTryArrive', at);
-        if (lanes === 0) return call(ARRIVE, 'capacitorArrive', at);
-        return call(ARRIVE, 'capacitorArriveInLanes', at, lanes);
-      };
-      const got = (how: number): false => {
-        admitted(scene, t, bound);
+      const got = (how: number): true => {
+        overtook(scene, t, form);
+        admitted(scene, t, form.bound);
         scene.set(t, GOT, how);
-        return call(OWN, 'capacitorOwn', at, how === ARRIVED ? 1 : 0);
+        return true;
       };
       const inner = (): false => call(INNER, trying ? 'ttsTryLock' : 'ttsLock', innerOf(scene));
       const refused = (): true => {
@@ -133,58 +223,92 @@ function locking(letter: string, lanes: number, bound: number): Op {
           throw new Violation(`thread ${t} learns that the capacitor is closed`);
         scene.set(0, QUEUE, without(scene.get(0, QUEUE), t + 1));
         scene.set(0, PASSED, scene.get(0, PASSED) & ~(15 << (4 * t)));
+        left(scene, t, form);
         return true;
       };
       switch (scene.get(t, PHASE)) {
         case 0:
-          return letter === 'K' ? call(IDLE, 'capacitorIsIdle', at) : arrive();
+          if (letter === 'K') return call(IDLE, 'capacitorIsIdle', at, form.bypass);
+          break;
         case IDLE:
-          return answer === 1 ? call(TRY_INNER, 'ttsTryLock', innerOf(scene)) : arrive();
+          if (answer === 1) return call(TRY_INNER, 'ttsTryLock', innerOf(scene));
+          break;
         case TRY_INNER:
-          return answer === ADMITTED ? got(PAST) : arrive();
-        case ARRIVE:
-          if (answer > 0) return call(AWAIT, 'capacitorAwait', laneOf(scene, answer - 1));
-          return answer === ADMITTED ? inner() : refused();
-        case AWAIT:
-        case TRY_ARRIVE:
-          return answer === ADMITTED ? inner() : refused();
+          if (answer === ADMITTED) return got(PAST);
+          break;
         case INNER:
-          if (answer === ADMITTED) return got(ARRIVED);
+          if (answer === ADMITTED) return got(ARRIVED + (lane ?? 0));
           if (answer !== REFUSED) throw new Violation(`thread ${t} is answered ${answer} by the inner lock`);
           refused();
-          return departing(scene, t, lanes);
-        case OWN:
-          return true;
+          return departing(scene, t, at, form);
+        case ARRIVE:
+        case LANE:
+        case AWAIT:
+          break;
         default:
-          return departing(scene, t, lanes);
+          return departing(scene, t, at, form);
       }
+      const answered = arriving(scene, t, at, trying, form);
+      if (answered === undefined) return false;
+      return answered === ADMITTED ? inner() : refused();
     },
   };
 }
 
-/** Departs. Returns true when that is done. */
-function departing(scene: Scene, t: number, lanes: number): boolean {
-  const at = capacitorOf(scene);
+/** Gives permits of the semaphore inside back. Returns true when that is done. */
+function releasing(scene: Scene, t: number, at: number, permits: number, { inside, lanes }: Form): boolean {
   const answer = scene.result(t);
   const phase = scene.get(t, PHASE);
-  if (phase !== DEPART && phase !== OPEN) {
-    scene.set(t, PHASE, DEPART);
-    scene.call(t, lanes === 0 ? 'capacitorDepart' : 'capacitorDepartFromLanes', at);
+  const call = (next: number, name: string, ...args: number[]): false => {
+    scene.set(t, PHASE, next);
+    scene.call(t, name, ...args);
     return false;
+  };
+  const release = inside === 'multilane' ? 'lanesRelease' : `${inside}Release`;
+  switch (phase) {
+    case RELEASE:
+      if (inside === 'multilane') {
+        if (answer < 0) return true;
+        scene.set(t, LOCAL, answer);
+        break;
+      }
+      return answer === MORE ? call(POST, POSTS[release] as string, at) : true;
+    case OPEN:
+      break;
+    case POST:
+      return true;
+    default:
+      return inside === 'multilane' ? call(RELEASE, release, at, permits, lanes) : call(RELEASE, release, at, permits);
   }
-  if (phase === DEPART) {
-    if (answer === ADMITTED) return true;
-    if (answer !== MORE || lanes === 0) throw new Violation(`thread ${t}'s departure is answered ${answer}`);
-    scene.set(t, PHASE, OPEN);
-  }
-  const i = scene.get(t, LOCAL);
-  if (i === lanes) return true;
-  scene.set(t, LOCAL, i + 1);
-  scene.call(t, 'capacitorOpenLane', at, laneOf(scene, i), i, lanes);
-  return false;
+  // LOCAL is the first lane, plus 64 for each that has been opened.
+  const local = scene.get(t, LOCAL);
+  const opened = local >> 6;
+  if (opened === Math.min(permits, lanes)) return true;
+  scene.set(t, LOCAL, local + 64);
+  return call(OPEN, 'laneOpen', at, laneOf(scene, ((local & 63) + opened) % lanes), opened, lanes);
 }
 
-function unlocking(lanes: number): Op {
+/** Departs from the capacitor at an address. Returns true when that is done. */
+function departing(scene: Scene, t: number, at: number, form: Form): boolean {
+  const phase = scene.get(t, PHASE);
+  if (phase === DEPART) {
+    const answer = scene.result(t);
+    left(scene, t, form);
+    if (answer === ADMITTED) return true;
+    if (answer === ANSWER_NOT_HELD && form.strays > 0) {
+      scene.set(0, REFUSALS, scene.get(0, REFUSALS) + 1);
+      return true;
+    }
+    if (answer !== MORE) throw new Violation(`thread ${t}'s departure is answered ${answer}`);
+  } else if (phase !== RELEASE && phase !== POST && phase !== OPEN) {
+    scene.set(t, PHASE, DEPART);
+    scene.call(t, 'capacitorDepart', at, form.bypass);
+    return false;
+  }
+  return releasing(scene, t, at, form.bypass, form);
+}
+
+function unlocking(form: Form): Op {
   return {
     text: 'unlock',
     next(scene, t) {
@@ -193,80 +317,149 @@ function unlocking(lanes: number): Op {
         case 0:
           if (held === 0) return true;
           scene.set(0, HOLDER, 0);
-          scene.set(t, PHASE, DISOWN);
-          scene.call(t, 'capacitorDisown', capacitorOf(scene));
-          return false;
-        case DISOWN:
-          if (scene.result(t) !== (held === ARRIVED ? 1 : 0))
-            throw new Violation(`thread ${t} forgets how it has got the lock: ${scene.result(t)}`);
           scene.set(t, PHASE, UNLOCK);
           scene.call(t, 'ttsUnlock', innerOf(scene));
           return false;
         case UNLOCK:
           if (scene.result(t) !== ADMITTED) throw new Violation(`thread ${t} does not hold the inner lock`);
-          scene.set(t, GOT, 0);
-          if (held === PAST) return true;
+          if (held === PAST) {
+            scene.set(t, GOT, 0);
+            return true;
+          }
       }
-      return departing(scene, t, lanes);
+      const random = form.lanes > 0 && form.inside !== 'multilane';
+      const at = random ? laneOf(scene, held - ARRIVED) : capacitorOf(scene);
+      if (!departing(scene, t, at, form)) return false;
+      scene.set(t, GOT, 0);
+      return true;
     },
   };
 }
 
-function calling(text: string, name: string, lanes: number, expected?: number): Op {
+/** Acquires the semaphore inside, which has as many permits as the bypass says. HOLDER counts those that have one. */
+function acquiring(form: Form): Op {
   return {
-    text,
+    text: 'acquire',
+    next(scene, t) {
+      const at = capacitorOf(scene);
+      const answer = arriving(scene, t, at, false, form);
+      if (answer === undefined) return false;
+      if (answer === ADMITTED) {
+        const inside = scene.get(0, HOLDER) + 1;
+        if (inside > form.bypass) throw new Violation(`${inside} have permits`);
+        scene.set(0, HOLDER, inside);
+        scene.set(t, GOT, 1);
+        if (form.bypass === 1 && digits(scene.get(0, QUEUE))[0] !== t + 1)
+          throw new Violation(`thread ${t} is admitted out of turn`);
+      } else if (!closed(scene, at)) throw new Violation(`thread ${t} learns that the semaphore is closed`);
+      scene.set(0, QUEUE, without(scene.get(0, QUEUE), t + 1));
+      return true;
+    },
+  };
+}
+
+function givingBack(form: Form): Op {
+  return {
+    text: 'release',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        if (scene.get(t, GOT) === 0) return true;
+        scene.set(t, GOT, 0);
+        scene.set(0, HOLDER, scene.get(0, HOLDER) - 1);
+      }
+      return releasing(scene, t, capacitorOf(scene), 1, form);
+    },
+  };
+}
+
+/** Closes the words on which threads wait. */
+function disposing({ inside, lanes }: Form): Op {
+  return {
+    text: 'dispose',
     next(scene, t) {
       const phase = scene.get(t, PHASE);
-      if (phase === 1 && expected !== undefined && scene.result(t) !== expected)
-        throw new Violation(`thread ${t} is answered ${scene.result(t)}, not ${expected}`);
       if (phase > lanes) return true;
       scene.set(t, PHASE, phase + 1);
-      scene.call(t, name, phase === 0 ? capacitorOf(scene) : laneOf(scene, phase - 1));
+      const at = phase === 0 ? capacitorOf(scene) : laneOf(scene, phase - 1);
+      scene.call(t, `${prefix(inside)}Dispose`, at);
       return false;
     },
   };
 }
 
-function op(letter: string, lanes: number, bound: number): Op {
-  if (letter === 'U') return unlocking(lanes);
-  if (letter === 'D') return calling('dispose', 'capacitorDispose', lanes);
-  if (letter === 'X') return calling('depart, nobody inside', 'capacitorDepart', 0, ANSWER_NOT_HELD);
-  if ('LKY'.includes(letter)) return locking(letter, lanes, bound);
+function op([letter = '', digit]: string, form: Form): Op {
+  const lane = digit === undefined ? undefined : Number(digit);
+  if (letter === 'U') return unlocking(form);
+  if (letter === 'D') return disposing(form);
+  if (letter === 'X') return { text: 'depart', next: (scene, t) => departing(scene, t, capacitorOf(scene), form) };
+  if (letter === 'A') return acquiring(form);
+  if (letter === 'R') return givingBack(form);
+  if ('LKY'.includes(letter)) return locking(letter, lane, form);
   throw new Error(`a capacitor's program has no ${letter}`);
 }
 
 export function capacitorModel(line: Line): Model {
-  const { bypass, lanes = 0, bound = bypass - 1, spin = 0, first = 0n } = line;
-  const threshold = line.threshold ?? ON_GRANT;
+  const { bypass, lanes = 0, random = false, bound = bypass - 1, each, spin = 0, first = 0n, threshold = 0 } = line;
+  const inside = line.inside ?? (lanes > 0 && !random ? 'multilane' : 'ticket');
   const parts = partsOf(line.program);
+  const form: Form = {
+    inside,
+    lanes,
+    bypass,
+    bound,
+    each,
+    threads: parts.length,
+    strays: line.program.split('X').length - 1,
+  };
   return {
     name: `Capacitor: ${line.name}`,
     program: 'algorithms',
-    programs: parts.map((part) => part.split(/\s+/).map((letter) => op(letter, lanes, bound))),
+    programs: parts.map((part) => part.split(/\s+/).map((letter) => op(letter, form))),
     symmetric: parts,
-    arena: { buckets: line.buckets ?? 1, elements: 1, objects: 2 + lanes },
+    arena: { buckets: line.buckets ?? 1, elements: inside === 'chain' ? parts.length : 1, objects: 2 + lanes },
     long: line.long ?? false,
     objects: (scene) => {
-      scene.watched.add(scene.object(KIND, spin, threshold, bypass, first) + TICKET);
+      const wake = inside === 'chain' ? WAKE_PASS : 0;
+      const at = scene.object(KIND, spin, threshold, bypass, first, 0, wake);
+      scene.watched.add(at + TICKET);
       scene.object(constant('KIND_TTS_LOCK'), 0, 0);
-      for (let i = 0; i < lanes; i++) scene.object(KIND, spin, threshold, bypass, first);
+      for (let i = 0; i < lanes; i++) {
+        const lane = scene.object(KIND, spin, threshold, bypass, first);
+        if (random) scene.watched.add(lane + TICKET);
+      }
+      if (inside === 'chain') for (let t = 0; t < parts.length; t++) scene.callNow(t, 'prepare');
     },
     written: (scene, t, address, before) => {
-      if (word(scene, address) !== before) arrived(scene, t);
+      if (word(scene, address) !== before) drew(scene, t, form);
     },
     end: (scene) => {
-      const at = capacitorOf(scene);
-      if (word(scene, at + O_OWNER) !== 0 || word(scene, innerOf(scene)) !== 0)
+      if (word(scene, innerOf(scene)) !== 0 || scene.get(0, HOLDER) !== 0)
         throw new Violation('somebody is said to hold the lock at the end');
-      if (closed(scene, at)) return;
-      const grant = word(scene, at + GRANT);
-      const inside = word(scene, at + TICKET) - (grant - bypass) - word(scene, at + O_DEPARTED);
-      if (inside !== 0) throw new Violation(`${inside} are said to be inside at the end`);
-      for (let i = 0; i < lanes; i++) {
-        if (word(scene, laneOf(scene, i) + GRANT) !== grant) throw new Violation(`lane ${i} is not as open`);
+      const { refusals, tickets } = line;
+      if (refusals !== undefined && scene.get(0, REFUSALS) !== refusals)
+        throw new Violation(`${scene.get(0, REFUSALS)} departures are refused`);
+      if (tickets !== undefined && word(scene, capacitorOf(scene) + TICKET) !== tickets)
+        throw new Violation(`${word(scene, capacitorOf(scene) + TICKET)} tickets are taken`);
+      for (const at of random ? [0, 1].map((i) => laneOf(scene, i)) : [capacitorOf(scene)]) {
+        if (closed(scene, at)) continue;
+        const inside = word(scene, at + TICKET) - (word(scene, at + GRANT) - bypass) - word(scene, at + O_DEPARTED);
+        if (inside !== -form.strays) throw new Violation(`${inside} are said to be inside at the end`);
       }
+      if (inside === 'multilane' && !closed(scene, capacitorOf(scene))) lanesAgree(scene, form, Number(first));
     },
   };
+}
+
+/** The grant of a lane has risen by `lanes` for each of its tickets that has been granted. */
+function lanesAgree(scene: Scene, { lanes, bypass }: Form, first: number): void {
+  const begin = first + bypass;
+  const grant = word(scene, capacitorOf(scene) + GRANT) >>> 0;
+  for (let i = 0; i < lanes; i++) {
+    let granted = 0;
+    for (let ticket = begin; ticket % 2 ** 32 !== grant; ticket++) if (ticket % lanes === i) granted++;
+    if (word(scene, laneOf(scene, i) + GRANT) >>> 0 !== (begin + granted * lanes) % 2 ** 32)
+      throw new Violation(`the grant of lane ${i} is not that of its tickets`);
+  }
 }
 
 const three = 'L U L U | L U L U | L U L U';
@@ -288,25 +481,30 @@ export const capacitors: readonly Model[] = (
     { name: 'polling', program: 'L U | L U | L U', bypass: 2, spin: 1 },
     { name: 'wrap', program: 'L U L U | L U L U', bypass: 2, first: WRAP },
     { name: 'try', program: 'L U | Y U Y U | L U', bypass: 2 },
-    { name: 'misuse', program: 'X L U X', bypass: 2 },
+    { name: 'misuse', program: 'X L U L U', bypass: 2, refusals: 1 },
+    { name: 'misuse: the platoon is not complete', program: 'L U X L U L U', bypass: 3, refusals: 1 },
+    { name: 'misuse: 2x2 and a stray', program: 'L U L U | L U L U | X', bypass: 2, bound: 9 },
+    { name: 'misuse: B = 1, a stray', program: 'L U L U | L U | X', bypass: 1, bound: 9 },
     { name: 'dispose', program: 'L U | L U | D', bypass: 1 },
     ...[0, 1, 2].flatMap(
       (threshold) =>
         [
-          { name: `twa ${threshold}: 2x1, B = 1`, program: 'L U | L U', bypass: 1, threshold },
+          { name: `twa ${threshold}: 2x1, B = 1`, program: 'L U | L U', bypass: 1, threshold, inside: 'twa' },
           {
             name: `twa ${threshold}: 2x1, B = 2, 2 buckets`,
             program: 'L U | L U',
             bypass: 2,
             threshold,
+            inside: 'twa',
             buckets: 2,
           },
-          { name: `twa ${threshold}: 3x1, B = 1`, program: 'L U | L U | L U', bypass: 1, threshold },
+          { name: `twa ${threshold}: 3x1, B = 1`, program: 'L U | L U | L U', bypass: 1, threshold, inside: 'twa' },
           {
             name: `twa ${threshold}: 3x1 and 1, B = 2`,
             program: 'L U L U | L U | L U',
             bypass: 2,
             threshold,
+            inside: 'twa',
             long: true,
           },
           {
@@ -314,10 +512,26 @@ export const capacitors: readonly Model[] = (
             program: 'L U | L U | L U | L U',
             bypass: 2,
             threshold,
+            inside: 'twa',
             buckets: 2,
             long: true,
           },
-          { name: `twa ${threshold}: dispose`, program: 'L U | L U | D', bypass: 1, threshold },
+          { name: `twa ${threshold}: dispose`, program: 'L U | L U | D', bypass: 1, threshold, inside: 'twa' },
+        ] as const,
+    ),
+    ...[0, 1].flatMap(
+      (threshold) =>
+        [
+          { name: `chain ${threshold}: 2x1, B = 1`, program: 'L U | L U', bypass: 1, threshold, inside: 'chain' },
+          {
+            name: `chain ${threshold}: 3x1, B = 2`,
+            program: 'L U | L U | L U',
+            bypass: 2,
+            threshold,
+            inside: 'chain',
+            long: true,
+          },
+          { name: `chain ${threshold}: dispose`, program: 'L U | L U | D', bypass: 1, threshold, inside: 'chain' },
         ] as const,
     ),
     { name: '1 lane: 3x1, B = 1', program: 'L U | L U | L U', bypass: 1, lanes: 1 },
@@ -334,6 +548,21 @@ export const capacitors: readonly Model[] = (
     },
     { name: '2 lanes: yielding', program: 'L U L U | L U L U', bypass: 1, lanes: 2, spin: -1 },
     { name: '2 lanes: dispose', program: 'L U | L U | D', bypass: 1, lanes: 2 },
+    { name: '3 lanes: 2x2, B = 2', program: 'L U L U | L U L U', bypass: 2, lanes: 3 },
+    { name: '2 lanes at random', program: 'L0 U L1 U | L1 U L0 U', bypass: 1, bound: 3, lanes: 2, random: true },
+    {
+      name: '2 lanes at random: in one lane',
+      program: 'L0 U L0 U | L0 U | L1 U',
+      bypass: 1,
+      bound: 3,
+      lanes: 2,
+      random: true,
+    },
+    { name: 'a semaphore in 2 lanes: 3x1', program: 'A R | A R | A R', bypass: 1, lanes: 2 },
+    { name: 'a semaphore in 2 lanes: 2x2', program: 'A R A R | A R A R', bypass: 1, lanes: 2, spin: 1 },
+    { name: 'a semaphore in 2 lanes: 4x1, 2 permits', program: 'A R | A R | A R | A R', bypass: 2, lanes: 2 },
+    { name: 'a semaphore in 3 lanes: wrap', program: 'A R A R | A R | A R', bypass: 1, lanes: 3, first: WRAP },
+    { name: 'a semaphore in 2 lanes: dispose', program: 'A R | A R | D', bypass: 1, lanes: 2 },
     {
       name: 'when contended: 3x2, B = 1',
       program: 'K U K U | K U K U | K U K U',
@@ -348,6 +577,8 @@ export const capacitors: readonly Model[] = (
       bound: 3,
       long: true,
     },
+    { name: 'when contended: one passes', program: 'K U K U K U | L U', bypass: 1, bound: 1 },
+    { name: 'when contended: alone', program: 'K U L U K U', bypass: 2, tickets: 1 },
     { name: 'when contended: try', program: 'K U | Y U Y U | K U', bypass: 1, bound: 2 },
   ] satisfies Line[]
 ).map(capacitorModel);

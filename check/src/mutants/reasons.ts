@@ -218,7 +218,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^algorithms\/(parking\/park|nodes\/passGate|mcs-lock\/mcsUnlock): (cmpxchg (gate|start|bytes), (dropped|fails)|wait (gate|start|bytes), dropped)/,
     'The waiter polls instead of sleeping.',
   ],
-  [/^algorithms\/capacitor\/capacitorAwait: wait grant, dropped/, 'The waiter polls instead of sleeping.'],
   [
     /^algorithms\/[\w-]+\/\w+: wait never, (dropped|loosened)/,
     'The wait is one pause between polls (relax.ts): the thread yields or naps for a moment. NEVER is always 0.',
@@ -274,10 +273,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^algorithms\/(chains\/recover|channels\/waitOnce|locations\/flush): load gate, zero/,
     'The waiter takes the others off the chain and wakes them, though its own gate is open. They look again, and its park returns at once.',
-  ],
-  [
-    /^algorithms\/capacitor\/capacitorArriveInLanes: (rmw ticket, swapped|load grant( #1)?, zero)/,
-    'A request that is due at once misses its short-cut. The waiter looks at grant again before it sleeps.',
   ],
   // --- near-and-far.ts, and the lock over it ---
   [

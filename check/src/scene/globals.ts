@@ -42,6 +42,8 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
     looks: ['elements/hint'],
     dead: [
       'algorithms/chains/recovery',
+      'algorithms/lanes/given',
+      'algorithms/lanes/grantBefore',
       'algorithms/twa-semaphore/given',
       'algorithms/twa-semaphore/grantBefore',
       'algorithms/twa-semaphore/waiters',

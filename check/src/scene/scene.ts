@@ -185,10 +185,11 @@ export abstract class Scene {
   }
 
   /** Makes an object of another kind, for which the model keeps its own ghosts. */
-  object(kind: number, spin: number, threshold: number, permits = 1, first = 0n, hash = 0): number {
+  object(kind: number, spin: number, threshold: number, permits = 1, first = 0n, hash = 0, variant = 0): number {
     const lo = Number(BigInt.asIntN(32, first));
     const hi = Number(BigInt.asIntN(32, first >> 32n));
-    const attachment = this.callNow(0, 'createObject', kind, permits, permits, spin, threshold, hash, 0, 0, lo, hi);
+    const knobs = [spin, threshold, hash, variant, 0];
+    const attachment = this.callNow(0, 'createObject', kind, permits, permits, ...knobs, lo, hi);
     if (attachment < 0) throw new Error(`${this.model.name}: no room for an object`);
     return this.callNow(0, 'attachedTo', attachment);
   }

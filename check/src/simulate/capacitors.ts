@@ -1,5 +1,5 @@
 /** Makes the locks in a capacitor that are simulated, with the calls that CapacitorLock makes. */
-import { ADMITTED } from '../scene/layout.js';
+import { ADMITTED, QUEUED } from '../scene/layout.js';
 import {
   type Call,
   type Contender,
@@ -17,34 +17,42 @@ const PLATOON = 10;
 const LANES = 4;
 /** How many of a hundred threads go past a fractional capacitor. */
 const FRACTION = 0.99;
-/** The threshold of a capacitor whose waiters wait on grant. */
-const ON_GRANT = -1;
 
-const platoon = (threshold = TWA_THRESHOLD): Made => ({
+/** A lane at random lets in its share of a platoon. */
+const SHARE = Math.ceil(PLATOON / LANES);
+
+const platoon = (size = PLATOON): Made => ({
   kind: 'KIND_CAPACITOR',
   spin: WITHOUT_END,
-  threshold,
-  permits: PLATOON,
-  most: PLATOON,
+  threshold: TWA_THRESHOLD,
+  permits: size,
+  most: size,
 });
 
 /** The calls around the inner lock, which is object `at`. */
 interface Gate {
-  readonly arrive: Call;
-  readonly depart: Call;
+  readonly arrive: (visitor: Visitor) => Call;
+  readonly depart: (visitor: Visitor) => Call;
 }
 
-const GATE: Gate = { arrive: { name: 'capacitorArrive' }, depart: { name: 'capacitorDepart' } };
+/** A capacitor with a semaphore of one of the listings inside. */
+const gate = (of: 'ticket' | 'twa'): Gate => ({
+  arrive: () => listingEnter(of),
+  depart: () => departing(PLATOON, [listingLeave(of, PLATOON)]),
+});
 
-const own = (arrived: number): Call => ({ name: 'capacitorOwn', args: () => [arrived] });
+/** Returns the call of a thread that departs, with the calls that follow for the last of a platoon. */
+function departing(size: number, release: readonly Call[], on = 0): Call {
+  return { name: 'capacitorDepart', on, args: () => [size], next: (answer) => (answer === MORE ? release : []) };
+}
 
-function through({ lock, unlock }: Inner, gate: Gate, at: number): Pick<Contender, 'enter' | 'leave'> {
+function through({ lock, unlock }: Inner, { arrive, depart }: Gate, at: number): Pick<Contender, 'enter' | 'leave'> {
   return {
     enter: (visitor) => {
       visitor.past = false;
-      return [gate.arrive, { name: lock, on: at }, own(1)];
+      return [arrive(visitor), { name: lock, on: at }];
     },
-    leave: ({ past }) => [{ name: 'capacitorDisown' }, { name: unlock, on: at }, ...(past ? [] : [gate.depart])],
+    leave: (visitor) => [{ name: unlock, on: at }, ...(visitor.past ? [] : [depart(visitor)])],
   };
 }
 
@@ -54,7 +62,7 @@ export function wrapped(inner: Inner): Contender {
     name: `${inner.name}, wrapped`,
     program: 'algorithms',
     objects: [platoon(), inner.made],
-    ...through(inner, GATE, 1),
+    ...through(inner, gate('twa'), 1),
     of: 'locks',
   };
 }
@@ -69,20 +77,25 @@ export function capacitors(inner: Inner): Contender[] {
     ...calls,
     of: 'capacitors',
   });
-  const usual = through(inner, GATE, 1);
+  const usual = through(inner, gate('twa'), 1);
   return [
-    form('on grant', [platoon(ON_GRANT), made], usual),
+    form('on grant', [platoon(), made], through(inner, gate('ticket'), 1)),
     form(
       `${LANES} lanes`,
-      [platoon(ON_GRANT), ...Array.from({ length: LANES }, () => platoon(ON_GRANT)), made],
+      [platoon(), ...Array.from({ length: LANES }, () => platoon()), made],
       through(inner, lanes(), 1 + LANES),
+    ),
+    form(
+      `${LANES} lanes at random`,
+      [...Array.from({ length: LANES }, () => platoon(SHARE)), made],
+      through(inner, randomLanes(), LANES),
     ),
     form('99 of 100 past', [platoon(), made], {
       ...usual,
       enter: (visitor) => {
         const calls = usual.enter(visitor);
         visitor.past = visitor.dice() < FRACTION;
-        return visitor.past ? [{ name: lock, on: 1 }, own(0)] : calls;
+        return visitor.past ? [{ name: lock, on: 1 }] : calls;
       },
     }),
     form('when contended', [platoon(), made], { ...usual, enter: whenContended(usual.enter, tryLock) }),
@@ -99,17 +112,35 @@ export function capacitors(inner: Inner): Contender[] {
 
 /** The lanes are objects 1 to LANES. */
 function lanes(): Gate {
-  const open = (i: number): Call => ({ name: 'capacitorOpenLane', args: ({ objects }) => [objects[1 + i], i, LANES] });
+  const open = (lane: number, i: number): Call => ({
+    name: 'laneOpen',
+    args: ({ objects }) => [objects[1 + lane], i, LANES],
+  });
+  const wait: Call = {
+    name: 'laneOf',
+    on: 'nothing',
+    args: () => [LANES],
+    next: (lane) => [{ name: 'ticketAwait', on: 1 + lane }],
+  };
+  const release: Call = {
+    name: 'lanesRelease',
+    args: () => [PLATOON, LANES],
+    next: (first) => Array.from({ length: LANES }, (_, i) => open((first + i) % LANES, i)),
+  };
   return {
-    arrive: {
-      name: 'capacitorArriveInLanes',
-      args: () => [LANES],
-      next: (answer) => (answer === ADMITTED ? [] : [{ name: 'capacitorAwait', on: answer }]),
+    arrive: () => ({ name: 'ticketAcquire', next: (answer) => (answer === QUEUED ? [wait] : []) }),
+    depart: () => departing(PLATOON, [release]),
+  };
+}
+
+/** The lanes are objects 0 to LANES - 1, each with platoons of its own. */
+function randomLanes(): Gate {
+  return {
+    arrive: (visitor) => {
+      visitor.lane = Math.floor(visitor.dice() * LANES);
+      return listingEnter('twa', visitor.lane);
     },
-    depart: {
-      name: 'capacitorDepartFromLanes',
-      next: (answer) => (answer === MORE ? Array.from({ length: LANES }, (_, i) => open(i)) : []),
-    },
+    depart: ({ lane }) => departing(SHARE, [listingLeave('twa', SHARE, lane)], lane),
   };
 }
 
@@ -118,12 +149,13 @@ function whenContended(enter: Contender['enter'], tryLock: string): Contender['e
   return (visitor: Visitor) => [
     {
       name: 'capacitorIsIdle',
+      args: () => [PLATOON],
       next: (idle) => {
         if (idle === 0) return enter(visitor);
         const next = (answer: number): readonly Call[] => {
           if (answer !== ADMITTED) return enter(visitor);
           visitor.past = true;
-          return [own(0)];
+          return [];
         };
         return [{ name: tryLock, on: 1, next }];
       },

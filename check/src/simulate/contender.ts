@@ -12,6 +12,8 @@ export interface Visitor {
   readonly dice: () => number;
   /** Whether it has gone past the capacitor. */
   past: boolean;
+  /** The lane in which it has arrived. */
+  lane: number;
 }
 
 /** A call of an export on one of the contender's objects. */

@@ -15,15 +15,16 @@ const bothWays = (make: (suffix: string, spin: number) => Contender): Contender[
 ];
 
 /** The calls of TicketSemaphore and TwaSemaphore. They also serve the semaphore around a lock. */
-export function listingEnter(kind: 'ticket' | 'twa'): Call {
-  return { name: `${kind}Acquire`, next: (answer) => (answer === QUEUED ? [{ name: `${kind}Await` }] : []) };
+export function listingEnter(kind: 'ticket' | 'twa', on = 0): Call {
+  return { name: `${kind}Acquire`, on, next: (answer) => (answer === QUEUED ? [{ name: `${kind}Await`, on }] : []) };
 }
 
-export function listingLeave(kind: 'ticket' | 'twa'): Call {
+export function listingLeave(kind: 'ticket' | 'twa', permits = 1, on = 0): Call {
   return {
     name: `${kind}Release`,
-    args: () => [1],
-    next: (answer) => (answer === MORE ? [{ name: `${kind}Post` }] : []),
+    on,
+    args: () => [permits],
+    next: (answer) => (answer === MORE ? [{ name: `${kind}Post`, on }] : []),
   };
 }
 

@@ -167,6 +167,7 @@ class Simulation {
       objects: this.#objects,
       dice: () => (dice() >>> 0) / 2 ** 32,
       past: false,
+      lane: 0,
     }));
   }
 

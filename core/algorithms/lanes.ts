@@ -1,0 +1,47 @@
+/**
+ * Lanes: a FIFO semaphore whose waiters wait on n words in turn. Source: Dice, Capacitors, section 5 and the notes of
+ * Listing 2 on the multilane idiom.
+ *
+ *     tickets     0 1 2 3 4 5 6 7 ...      of one counter, and n = 3 lanes
+ *     lane 0      0     3     6            grant of the lane: where it was first, and n more for each of its tickets
+ *     lane 1        1     4     7          that has been granted
+ *     lane 2          2     5
+ *
+ * ticket and grant of the semaphore are as in ticket-semaphore.ts, so order and fast path are those of one counter. A
+ * thread whose ticket is not due waits on the grant of lane ticket mod n, which is an object of its own, by ticketAwait.
+ *
+ * Every grant of a lane begins where that of the semaphore begins, at g. The first ticket of a lane that has to wait is
+ * at least g and below g + n. So after k of the lane's tickets have been granted, its grant is above the k-th of them
+ * and not above the next. Threads that release add, so it does not matter which of two comes to a lane first.
+ *
+ * Why no waiter sleeps for ever: a releasing thread moves the grant of the semaphore, then that of a lane, then reads
+ * ticket. If it finds that the lane's ticket has been drawn it wakes the lane. A thread that draws the ticket later
+ * finds the grant of the semaphore above it. The wait compares the grant of the lane and goes to sleep in one step.
+ */
+import { GRANT, TICKET } from '../memory/layout';
+import { lastTicket } from './core';
+
+/** lanesRelease leaves these to laneOpen: the old grant, and the permits that it gave. */
+let grantBefore: i64 = 0;
+let given: i32 = 0;
+
+/** Returns the lane of the ticket just taken, of n lanes: ticketAwait must follow for it. */
+export function laneOf(n: i32): i32 {
+  return (lastTicket() % (n as i64)) as i32;
+}
+
+/**
+ * Gives permits back. Returns the lane of the first of their tickets, of n lanes: laneOpen must follow for this lane
+ * and those after it, as many as there are permits, and n at most. Never blocks.
+ */
+export function lanesRelease(s: usize, permits: i32, n: i32): i32 {
+  grantBefore = atomic.add<i64>(s, permits, GRANT);
+  given = permits;
+  return (grantBefore % (n as i64)) as i32;
+}
+
+/** Admits the waiters of the lane that comes i after the first, of n lanes. */
+export function laneOpen(s: usize, lane: usize, i: i32, n: i32): void {
+  atomic.add<i64>(lane, (((given - 1 - i) / n + 1) as i64) * (n as i64), GRANT);
+  if (atomic.load<i64>(s, TICKET) > grantBefore + (i as i64)) atomic.notify(lane + GRANT, -1);
+}

@@ -1,0 +1,40 @@
+/**
+ * What a thread knows of its own calls on a capacitor. All library objects of one capacitor in one thread share it, so
+ * that the shared memory need not say who holds a CapacitorLock.
+ *
+ * It is kept for as long as the thread runs: a thread may lock by one library object, which is then collected, and
+ * unlock by another. There is at most one for each address, since an object that comes to an address after another has
+ * a higher generation, and takes the place of that one.
+ */
+import type { Reference } from '../reference.js';
+import type { Attachment } from '../runtime/attachment.js';
+
+/** How a thread holds a CapacitorLock. */
+export const NOT_HELD = 0;
+export const ARRIVED = 1;
+export const PAST = 2;
+
+export class Mine {
+  readonly generation: number;
+  /** NOT_HELD; ARRIVED, through the capacitor; or PAST, past the capacitor. */
+  held = NOT_HELD;
+  /** The lanes, chosen at random, in which the thread has arrived and not departed. */
+  readonly lanes: number[] = [];
+
+  constructor(generation: number) {
+    this.generation = generation;
+  }
+}
+
+const all = new WeakMap<Attachment, Map<number, Mine>>();
+
+export function mineOf({ attachment, address }: Reference): Mine {
+  const known = all.get(attachment) ?? new Map<number, Mine>();
+  all.set(attachment, known);
+  const generation = attachment.core.generation(address);
+  const last = known.get(address);
+  if (last?.generation === generation) return last;
+  const mine = new Mine(generation);
+  known.set(address, mine);
+  return mine;
+}

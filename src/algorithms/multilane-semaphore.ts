@@ -1,0 +1,119 @@
+/** MultilaneSemaphore is the public face of core/algorithms/lanes.ts. */
+import type { Handle, Reference } from '../reference.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT } from '../runtime/core.js';
+import { close, detach, disposedError } from '../shared-object.js';
+import { awaitInLane, checkLanes, closeParts, findParts, makeParts, Parts, releaseLanes } from './lanes.js';
+import { type ListingOptions, ListingSemaphore } from './listing.js';
+import { checkProperties } from './objects.js';
+
+/** The options of a new `MultilaneSemaphore`. */
+export interface MultilaneSemaphoreOptions extends ListingOptions {
+  /** The number of words on which its waiters wait in turn, 1 to 64. Default 8. */
+  readonly lanes?: number;
+}
+
+/** A plain, structured-cloneable value to send to another thread, for `MultilaneSemaphore.from` there. */
+export interface MultilaneSemaphoreHandle extends Handle<'MultilaneSemaphore'> {
+  /** The handles of its lanes. */
+  readonly lanes: readonly Handle<'MultilaneSemaphore'>[];
+}
+
+const KIND = 'MultilaneSemaphore';
+const DEFAULTS = { spin: 100 };
+const LANES = 8;
+
+/**
+ * The ticket semaphore in lanes: first come, first served. Its waiters wait on several words in turn, which belong to
+ * this semaphore alone, so that a release disturbs only one of so many waiters. A waiter polls its word `spin` times
+ * (default 100) and then parks on it. A release wakes all that are parked in the lane of the ticket that is due.
+ *
+ * Source: Dice, Capacitors, section 5 and the notes of Listing 2, the multilane idiom.
+ */
+export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
+  readonly #acquire = this.algorithms.ticketAcquire;
+  readonly #lanes: readonly Reference[];
+
+  /**
+   * @param permits the number available at first, 0 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for an argument out of its range.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(permits: number, options: MultilaneSemaphoreOptions = {}) {
+    const { references } = options instanceof Parts ? options : made(permits, options);
+    const [own, ...lanes] = references as readonly [Reference, ...Reference[]];
+    super(KIND, own);
+    for (const lane of lanes) lane.hold(this);
+    this.#lanes = lanes;
+  }
+
+  /**
+   * Attaches to the semaphore of a handle, in any thread. Never blocks.
+   * @throws {TypeError} if the value is not the handle of a MultilaneSemaphore.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   */
+  static from(handle: MultilaneSemaphoreHandle): MultilaneSemaphore {
+    return new MultilaneSemaphore(0, new Parts(findParts(KIND, handle)));
+  }
+
+  /**
+   * The value to send to another thread, for `from` there.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  override get handle(): MultilaneSemaphoreHandle {
+    return { ...super.handle, lanes: this.#lanes.map((lane) => lane.handle(KIND)) };
+  }
+
+  /**
+   * Takes a permit, and blocks the thread until its turn has come.
+   * @throws {TypeError} on a thread that must not block.
+   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   */
+  acquire(): void {
+    if (this.#acquire(this.at) !== ADMITTED) this.#await();
+  }
+
+  #await(): void {
+    const answer = this.at === CLOSED_OBJECT ? ANSWER_CLOSED : awaitInLane(this.algorithms, this.#lanes);
+    if (answer !== ADMITTED) throw this[disposedError]();
+  }
+
+  /**
+   * Takes a permit if one is free and nobody waits. Never blocks.
+   * @returns whether it has taken one.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  tryAcquire(): boolean {
+    const answer = this.algorithms.takeIfDue(this.at);
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    return answer === ADMITTED;
+  }
+
+  /**
+   * Gives several permits back in one step, and opens the lanes of the tickets that become due. Never blocks. The
+   * number of permits has no bound.
+   * @param permits 1 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number.
+   */
+  release(permits = 1): void {
+    if (permits !== 1) this.checkPermits(permits);
+    if (this.at !== CLOSED_OBJECT) releaseLanes(this.algorithms, this.at, permits, this.#lanes);
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    closeParts(this.algorithms, this.at, this.#lanes);
+  }
+
+  /** @internal */
+  protected override [detach](): void {
+    super[detach]();
+    for (const lane of this.#lanes) lane.detach(this);
+  }
+}
+
+function made(permits: number, options: MultilaneSemaphoreOptions): Parts {
+  const properties = checkProperties(KIND, permits, options, DEFAULTS);
+  const lanes = checkLanes(KIND, options.lanes ?? LANES);
+  return new Parts(makeParts(KIND, properties, properties, lanes, options.arena));
+}

@@ -1,0 +1,218 @@
+/**
+ * What a capacitor does with its shared object: core/algorithms/capacitor.ts, and the FIFO semaphore inside of it, whose
+ * functions work on the words of the same object.
+ */
+import { badType, checkType } from '../errors.js';
+import type { Reference } from '../reference.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MORE, QUEUED, REFUSED } from '../runtime/core.js';
+import { type Algorithms, algorithmsOf } from './compiled.js';
+import { awaitInLane, closeParts, releaseLanes } from './lanes.js';
+import { prepare } from './listing.js';
+
+/** The semaphores of the library that a capacitor can have inside by their names. */
+export type InnerName = 'twa' | 'ticket' | 'chain' | 'multilane';
+
+/** A FIFO semaphore of one's own, to have inside of a `Capacitor`. */
+export interface InnerSemaphore {
+  /** Takes a permit, and blocks the thread until it has it. Those who come first must get it first. */
+  acquire(): void;
+  /** Gives several permits back. Does not block. */
+  release(permits: number): void;
+  /** Takes a permit if that needs no waiting; never blocks. Returns whether it has. */
+  tryAcquire?(): boolean;
+}
+
+/** The functions of a semaphore for an object at an address; see the docstrings in core/algorithms/. */
+interface Functions {
+  /** Returns ADMITTED or ANSWER_CLOSED, or another answer after which `await` must follow. */
+  acquire(at: number): number;
+  await(at: number): number;
+  release(at: number, permits: number): void;
+  dispose(at: number): void;
+}
+
+/** The offset of the upper half of GRANT in an object: core/memory/layout.ts, with which a unit test compares it. */
+export const GRANT_HIGH = 12;
+
+const NAMES: readonly InnerName[] = ['twa', 'ticket', 'chain', 'multilane'];
+
+export function checkInner(what: string, semaphore: InnerName | InnerSemaphore): void {
+  if (typeof semaphore === 'string' || semaphore === null || typeof semaphore !== 'object') {
+    if (NAMES.includes(semaphore as InnerName)) return;
+    throw badType(what, `${NAMES.map((name) => `'${name}'`).join(', ')} or a semaphore of your own`, semaphore);
+  }
+  for (const name of ['acquire', 'release'] as const)
+    checkType(`${what}: ${name}`, semaphore[name], 'function', 'a function');
+}
+
+function functionsOf(a: Algorithms, name: InnerName, lanes: readonly Reference[]): Functions {
+  switch (name) {
+    case 'twa':
+      return {
+        acquire: a.twaAcquire,
+        await: a.twaAwait,
+        release: (at, permits) => {
+          if (a.twaRelease(at, permits) === MORE) a.twaPost(at);
+        },
+        dispose: a.twaDispose,
+      };
+    case 'chain':
+      return {
+        acquire: a.chainAcquire,
+        // chainAcquire has waited.
+        await: () => ANSWER_CLOSED,
+        release: a.chainRelease,
+        dispose: a.chainDispose,
+      };
+    case 'multilane':
+      return {
+        acquire: a.ticketAcquire,
+        await: () => awaitInLane(a, lanes),
+        release: (at, permits) => releaseLanes(a, at, permits, lanes),
+        dispose: (at) => closeParts(a, at, lanes),
+      };
+    case 'ticket':
+      return {
+        acquire: a.ticketAcquire,
+        await: a.ticketAwait,
+        release: (at, permits) => {
+          if (a.ticketRelease(at, permits) === MORE) a.ticketPost(at);
+        },
+        dispose: a.ticketDispose,
+      };
+  }
+}
+
+/**
+ * The functions around a semaphore of one's own. Threads wait there. Whom it has let in takes a ticket of the capacitor
+ * too, which must be due: the semaphore has as many permits as a platoon has threads, and gets them back when grant has
+ * been raised. Nobody waits on the capacitor's own words.
+ *
+ * When the capacitor is closed, the waiters come out one by one: each one that is let in finds it closed, and gives
+ * the permit to the next.
+ */
+function functionsAround(semaphore: InnerSemaphore, a: Algorithms): Functions {
+  return {
+    acquire: (at) => {
+      semaphore.acquire();
+      return a.ticketAcquire(at);
+    },
+    await: (at) => {
+      if (!a.isDisposed(at)) {
+        throw new Error(
+          'Capacitor: the semaphore inside has let in more threads than a platoon has: it must have as many permits',
+        );
+      }
+      semaphore.release(1);
+      return ANSWER_CLOSED;
+    },
+    release: (at, permits) => {
+      a.ticketRelease(at, permits);
+      semaphore.release(permits);
+    },
+    dispose: (at) => {
+      a.ticketDispose(at);
+      semaphore.release(1);
+    },
+  };
+}
+
+export class Platoons {
+  // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
+  declare private readonly algorithms: Algorithms;
+  declare private readonly functions: Functions;
+  declare private readonly acquire: Functions['acquire'];
+  declare private readonly semaphore: InnerSemaphore | undefined;
+  declare private readonly disposedAt: Algorithms['isDisposed'];
+  /** The memory of the arena, to see without a call whether grant is below 0. */
+  declare private readonly words: Int32Array;
+  declare private readonly idleAt: Algorithms['capacitorIsIdle'];
+  declare private readonly departAt: Algorithms['capacitorDepart'];
+  /** The number of threads of a platoon. */
+  declare readonly bypass: number;
+  /** The address of the shared object, or of the closed one after `forget`. */
+  declare private at: number;
+
+  constructor({ attachment, address }: Reference, semaphore: InnerName | InnerSemaphore, lanes: readonly Reference[]) {
+    const { core } = attachment;
+    this.algorithms = algorithmsOf(attachment);
+    this.disposedAt = this.algorithms.isDisposed;
+    this.words = new Int32Array(attachment.memory.buffer);
+    this.idleAt = this.algorithms.capacitorIsIdle;
+    this.departAt = this.algorithms.capacitorDepart;
+    if (typeof semaphore === 'string') {
+      if (semaphore === 'chain') prepare(attachment);
+      this.functions = functionsOf(this.algorithms, semaphore, lanes);
+      this.semaphore = undefined;
+    } else {
+      this.functions = functionsAround(semaphore, this.algorithms);
+      this.semaphore = semaphore;
+    }
+    this.acquire = this.functions.acquire;
+    this.at = address;
+    this.bypass = core.maxOf(address);
+  }
+
+  /** Blocks until a platoon takes the thread in. Returns ADMITTED or ANSWER_CLOSED. */
+  enter(): number {
+    const at = this.at;
+    if (at === CLOSED_OBJECT) return ANSWER_CLOSED;
+    const answer = this.acquire(at);
+    return answer === ADMITTED || answer === ANSWER_CLOSED ? answer : this.functions.await(at);
+  }
+
+  /** Enters if that needs no waiting. Returns ADMITTED, REFUSED or ANSWER_CLOSED. */
+  tryEnter(): number {
+    const at = this.at;
+    if (at === CLOSED_OBJECT) return ANSWER_CLOSED;
+    const semaphore = this.semaphore;
+    if (semaphore === undefined) return this.algorithms.takeIfDue(at);
+    if (typeof semaphore.tryAcquire !== 'function')
+      throw new TypeError('Capacitor.tryArrive: the semaphore inside has no function tryAcquire');
+    if (this.isDisposed) return ANSWER_CLOSED;
+    if (!semaphore.tryAcquire()) return REFUSED;
+    const answer = this.algorithms.ticketAcquire(at);
+    return answer === QUEUED ? this.functions.await(at) : answer;
+  }
+
+  /** Leaves; the last of a platoon lets the next one in. Returns whether the thread can have been inside. */
+  leave(): boolean {
+    const at = this.at;
+    if (at === CLOSED_OBJECT) return true;
+    const answer = this.departAt(at, this.bypass);
+    if (answer === ADMITTED) return true;
+    if (answer !== MORE) return false;
+    this.functions.release(at, this.bypass);
+    return true;
+  }
+
+  /** Whether nobody is inside, and it is not closed. */
+  get isIdle(): boolean {
+    return this.idleAt(this.at, this.bypass) !== 0;
+  }
+
+  /**
+   * Whether it is closed for newcomers. A plain read is as good as a call of the core, which would cost a thread that
+   * goes past a capacitor half as much as the lock: the word changes once, and each call of the inner lock is a fence.
+   */
+  get isClosed(): boolean {
+    return (this.words[(this.at + GRANT_HIGH) >> 2] as number) < 0;
+  }
+
+  get isDisposed(): boolean {
+    return this.at === CLOSED_OBJECT || this.disposedAt(this.at) !== 0;
+  }
+
+  /** Closes it for all threads, and wakes those that wait. Not to be called after `forget`. */
+  close(): void {
+    this.functions.dispose(this.at);
+  }
+
+  get isForgotten(): boolean {
+    return this.at === CLOSED_OBJECT;
+  }
+
+  forget(): void {
+    this.at = CLOSED_OBJECT;
+  }
+}
