@@ -315,7 +315,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^algorithms\/near-and-far\/waitUntil: load grant #4, ones/,
     'The waiter on a chain of due waiters evaluates their conditions itself, though its own is not satisfied.',
   ],
-  [/^algorithms\/[\w-]+\/\w+: load spin, (zero|ones)/, 'It only decides how long a waiter polls before it sleeps.'],
+  [
+    /^algorithms\/(?!twa-semaphore\/)[\w-]+\/\w+: load spin, (zero|ones)/,
+    'It only decides how long a waiter polls before it sleeps.',
+  ],
   // --- Only slower ---
   [/^names\/findName: load bytes #[34],/, 'Eight bytes that seem to differ are then compared byte by byte.'],
   [/^names\/openName: load bytes,/, 'All names of one length have the same hash, and stand in one list.'],
@@ -336,10 +339,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Tickets are not below 0, so a grant of 0 admits none. The waiter polls on, or its wait compares grant with 0 and returns at once, and it reads grant again.',
   ],
   [/^parking\/enqueue: load spin,/, 'The waiter does not poll before it sleeps.'],
-  [
-    /^algorithms\/twa-semaphore\/twaAwait: load threshold, ones/,
-    'The waiter counts as near, since the threshold seems to be 2^32 - 1. It polls grant, and looks at it once more before it sleeps.',
-  ],
   [
     /^algorithms\/twa-semaphore\/twaAwait: load sequence #1,/,
     'If the value is wrong, the first sleep ends at once, and sequence is read again. If it is right, no thread has poked the bucket since.',
