@@ -1,5 +1,5 @@
 /** Makes the locks in a capacitor that are simulated, with the calls that CapacitorLock makes. */
-import { ADMITTED, QUEUED } from '../scene/layout.js';
+import { ADMITTED } from '../scene/layout.js';
 import {
   type Call,
   type Contender,
@@ -10,16 +10,13 @@ import {
   type Visitor,
   WITHOUT_END,
 } from './contender.js';
-import { listingEnter, listingLeave } from './semaphores.js';
+import { lanesEnter, lanesLeave, listingEnter, listingLeave } from './semaphores.js';
 
 /** The size of a platoon, as in the paper. */
 const PLATOON = 10;
 const LANES = 4;
 /** How many of a hundred threads go past a fractional capacitor. */
 const FRACTION = 0.99;
-
-/** A lane at random lets in its share of a platoon. */
-const SHARE = Math.ceil(PLATOON / LANES);
 
 const platoon = (size = PLATOON): Made => ({
   kind: 'KIND_CAPACITOR',
@@ -35,16 +32,18 @@ interface Gate {
   readonly depart: (visitor: Visitor) => Call;
 }
 
-/** A capacitor with a semaphore of one of the listings inside. */
-const gate = (of: 'ticket' | 'twa'): Gate => ({
-  arrive: () => listingEnter(of),
-  depart: () => departing(PLATOON, [listingLeave(of, PLATOON)]),
+/** Departs from a platoon of this size. The last to do so calls `open`. */
+const depart = (size: number, open: Call, on = 0): Call => ({
+  name: 'capacitorDepart',
+  on,
+  args: () => [size],
+  next: (answer) => (answer === MORE ? [open] : []),
 });
 
-/** Returns the call of a thread that departs, with the calls that follow for the last of a platoon. */
-function departing(size: number, release: readonly Call[], on = 0): Call {
-  return { name: 'capacitorDepart', on, args: () => [size], next: (answer) => (answer === MORE ? release : []) };
-}
+const gate = (kind: 'ticket' | 'twa'): Gate => ({
+  arrive: () => listingEnter(kind),
+  depart: () => depart(PLATOON, listingLeave(kind, PLATOON)),
+});
 
 function through({ lock, unlock }: Inner, { arrive, depart }: Gate, at: number): Pick<Contender, 'enter' | 'leave'> {
   return {
@@ -80,16 +79,8 @@ export function capacitors(inner: Inner): Contender[] {
   const usual = through(inner, gate('twa'), 1);
   return [
     form('on grant', [platoon(), made], through(inner, gate('ticket'), 1)),
-    form(
-      `${LANES} lanes`,
-      [platoon(), ...Array.from({ length: LANES }, () => platoon()), made],
-      through(inner, lanes(), 1 + LANES),
-    ),
-    form(
-      `${LANES} lanes at random`,
-      [...Array.from({ length: LANES }, () => platoon(SHARE)), made],
-      through(inner, randomLanes(), LANES),
-    ),
+    form(`${LANES} lanes`, [platoon(), ...lanesOf(PLATOON), made], through(inner, LANES_IN_TURN, 1 + LANES)),
+    form(`${LANES} lanes at random`, [platoon(), ...lanesOf(SHARE), made], through(inner, LANES_AT_RANDOM, 1 + LANES)),
     form('99 of 100 past', [platoon(), made], {
       ...usual,
       enter: (visitor) => {
@@ -111,38 +102,23 @@ export function capacitors(inner: Inner): Contender[] {
 }
 
 /** The lanes are objects 1 to LANES. */
-function lanes(): Gate {
-  const open = (lane: number, i: number): Call => ({
-    name: 'laneOpen',
-    args: ({ objects }) => [objects[1 + lane], i, LANES],
-  });
-  const wait: Call = {
-    name: 'laneOf',
-    on: 'nothing',
-    args: () => [LANES],
-    next: (lane) => [{ name: 'ticketAwait', on: 1 + lane }],
-  };
-  const release: Call = {
-    name: 'lanesRelease',
-    args: () => [PLATOON, LANES],
-    next: (first) => Array.from({ length: LANES }, (_, i) => open((first + i) % LANES, i)),
-  };
-  return {
-    arrive: () => ({ name: 'ticketAcquire', next: (answer) => (answer === QUEUED ? [wait] : []) }),
-    depart: () => departing(PLATOON, [release]),
-  };
-}
+const lanesOf = (size: number): Made[] => Array.from({ length: LANES }, () => platoon(size));
 
-/** The lanes are objects 0 to LANES - 1, each with platoons of its own. */
-function randomLanes(): Gate {
-  return {
-    arrive: (visitor) => {
-      visitor.lane = Math.floor(visitor.dice() * LANES);
-      return listingEnter('twa', visitor.lane);
-    },
-    depart: ({ lane }) => departing(SHARE, [listingLeave('twa', SHARE, lane)], lane),
-  };
-}
+const LANES_IN_TURN: Gate = {
+  arrive: () => lanesEnter(LANES),
+  depart: () => depart(PLATOON, lanesLeave(LANES, PLATOON)),
+};
+
+/** The size of a platoon of a lane that is chosen at random. */
+const SHARE = Math.ceil(PLATOON / LANES);
+
+const LANES_AT_RANDOM: Gate = {
+  arrive: (visitor) => {
+    visitor.lane = 1 + Math.floor(visitor.dice() * LANES);
+    return listingEnter('twa', visitor.lane);
+  },
+  depart: ({ lane }) => depart(SHARE, listingLeave('twa', SHARE, lane), lane),
+};
 
 /** Goes past the capacitor if nobody is inside and the lock is free. */
 function whenContended(enter: Contender['enter'], tryLock: string): Contender['enter'] {

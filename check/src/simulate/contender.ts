@@ -12,7 +12,7 @@ export interface Visitor {
   readonly dice: () => number;
   /** Whether it has gone past the capacitor. */
   past: boolean;
-  /** The lane in which it has arrived. */
+  /** The lane, chosen at random, in which it has arrived. */
   lane: number;
 }
 

@@ -28,6 +28,25 @@ export function listingLeave(kind: 'ticket' | 'twa', permits = 1, on = 0): Call 
   };
 }
 
+/** The calls of a MultilaneSemaphore. Its lanes are objects 1 to n. */
+export function lanesEnter(n: number): Call {
+  const next = (lane: number): Call[] => [{ name: 'ticketAwait', on: 1 + lane }];
+  const choose: Call = { name: 'laneOf', on: 'nothing', args: () => [n], next };
+  return { name: 'ticketAcquire', next: (answer) => (answer === QUEUED ? [choose] : []) };
+}
+
+export function lanesLeave(n: number, permits = 1): Call {
+  const open = (lane: number, i: number): Call => ({
+    name: 'laneOpen',
+    args: ({ objects }) => [objects[1 + (lane % n)] as number, i, n],
+  });
+  return {
+    name: 'lanesRelease',
+    args: () => [permits, n],
+    next: (first) => Array.from({ length: Math.min(permits, n) }, (_, i) => open(first + i, i)),
+  };
+}
+
 const ticket = bothWays((suffix, spin) => ({
   name: `TicketSemaphore${suffix}`,
   program: 'algorithms',
@@ -103,6 +122,18 @@ function listing(name: string, prefix: string, properties: Properties = {}): Con
   ];
 }
 
+/** The default of MultilaneSemaphore. */
+const LANES = 8;
+
+const multilane = bothWays((suffix, spin) => ({
+  name: `MultilaneSemaphore${suffix}`,
+  program: 'algorithms',
+  objects: Array.from({ length: 1 + LANES }, () => ({ kind: 'KIND_MULTILANE_SEMAPHORE', spin })),
+  enter: () => [lanesEnter(LANES)],
+  leave: () => [lanesLeave(LANES)],
+  of: 'chains',
+}));
+
 export const chains: readonly Contender[] = [
   ...listing('ChainSemaphore, all', 'chain', { wake: WAKE_ALL }),
   ...listing('ChainSemaphore, pass', 'chain', { wake: WAKE_PASS }),
@@ -111,6 +142,7 @@ export const chains: readonly Contender[] = [
   ...listing('ChannelSemaphore, lazy', 'channel', { lazy: 1 }),
   ...listing('LocationSemaphore', 'location'),
   twa('TwaSemaphore, conservative', WITHOUT_END, TWA_THRESHOLD, 'chains', { name: 'twaReleaseConservative' }),
+  ...multilane,
 ];
 
 /** A chain, channel or location with the threshold 0 is among the others. */
