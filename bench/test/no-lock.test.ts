@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BENCHMARKS, rowsOf, scriptRow } from '../src/benchmarks.js';
+import { BENCHMARKS, usualRows, scriptRow } from '../src/benchmarks.js';
 import type { Results } from '../src/results.js';
 import { NO_LOCK } from '../src/rows/no-lock.js';
 
@@ -30,7 +30,7 @@ describe('rows without a lock', () => {
   it('are rows of both benchmarks, and stand after the others', () => {
     for (const benchmark of ['semaphores', 'locks'] as const) {
       expect(scriptRow(benchmark, SCRIPT).apart).toBe(true);
-      expect(rowsOf(BENCHMARKS[benchmark]).slice(-NAMES.length)).toEqual(NO_LOCK);
+      expect(usualRows(BENCHMARKS[benchmark]).slice(-NAMES.length)).toEqual(NO_LOCK);
     }
     expect(() => scriptRow('hashes', SCRIPT)).toThrow('no script row of hashes is called');
   });

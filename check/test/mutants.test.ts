@@ -33,7 +33,7 @@ function mutant(name: string, model: Model): Program {
 
 describe('seeded faults', () => {
   it.each([
-    ['the look at grant after entering a cell', 'parking/enterUntilDue: load grant, zero', '2x2'],
+    ['the look at grant after entering a cell', 'parking/untilDue: load grant #3, zero', '2x2'],
     ['a notify', 'waking/endWait: notify state, dropped', '2x2'],
     [
       'one notified of all who sleep on a word',
@@ -43,7 +43,7 @@ describe('seeded faults', () => {
     ['the comparison when a grant is given', 'waking/endWait: cmpxchg state, loosened', '1x3'],
     ['the epoch', 'parking/leaveQueue: load state, zero', '1x3'],
     ['grant before ticket', 'semaphore/releaseOne: rmw grant, swapped with load ticket', '2x2'],
-    ['the comparison of a wait', 'parking/parkFor: wait state, loosened', '2x2'],
+    ['the comparison of a wait', 'threads/sleepOn: wait state, loosened', '2x2'],
     [
       'a tombstone that is passed while it is half joined',
       'tombstones/merge: store state #1, dropped',
@@ -64,7 +64,7 @@ describe('seeded faults', () => {
 describe('a mutant', () => {
   it('is tried with one model after the other, until one kills it or they are too large together', () => {
     const last = modelOf('2x2');
-    const program = mutant('parking/enterUntilDue: load grant, zero', last);
+    const program = mutant('parking/untilDue: load grant #3, zero', last);
     const candidates = [
       [modelOf('names, robust'), 300],
       [last, 300],

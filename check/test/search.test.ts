@@ -53,7 +53,7 @@ const plants = [
   {
     fault: 'the look at grant after entering dropped',
     in: '3x1',
-    program: faulty('parking/enterUntilDue', LOAD, readsNothing, GRANT),
+    program: faulty('parking/untilDue', LOAD, readsNothing, GRANT),
   },
   {
     fault: 'the wake-up dropped',

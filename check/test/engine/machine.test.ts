@@ -431,9 +431,9 @@ describe('undo', () => {
       while (machine.status(t) === PENDING) machine.step(t);
     };
     release(1);
-    expect(machine.frames(1)).toEqual(['parking/park', 'parking/parkFor']);
+    expect(machine.frames(1)).toEqual(['parking/park', 'parking/parkFor', 'threads/sleepOn']);
     expect(machine.pendingKind(1)).toBe(WAIT);
-    expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'parking/parkFor' });
+    expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'threads/sleepOn' });
   });
 });
 
