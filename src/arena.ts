@@ -168,7 +168,7 @@ export class Arena {
 
   /** Describes the arena, for diagnostics. It looks at every waiter and is racy. Never blocks, throws nothing. */
   stats(): ArenaStats {
-    return arenaStats(this.#attachment.core);
+    return arenaStats(this.#attachment);
   }
 
   /** The handle of the calling thread. Another thread needs it to `reap` this one after its death. */

@@ -2,6 +2,7 @@
  * An arena, a semaphore and a mutex describe themselves by plain objects. This file makes them by a look at every wait
  * element. Other threads run meanwhile, so the numbers may not fit one another; while all threads rest, they are exact.
  */
+import type { Attachment } from './runtime/attachment.js';
 import {
   ASYNC,
   ATTACHED,
@@ -9,7 +10,9 @@ import {
   type Core,
   IDLE,
   T_COLLISIONS,
+  T_DOORBELL,
   T_FUTILE_WAKES,
+  THREAD_SIZE,
   TOMBSTONE,
   WAITING,
 } from './runtime/core.js';
@@ -173,7 +176,20 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a +
 const requestsOf = (waiters: readonly Waiter[]): number => sum(waiters.map(({ requests }) => requests));
 const longest = (waiters: readonly Waiter[]): number => Math.max(0, ...waiters.map(({ since }) => since));
 
-export function arenaStats(core: Core): ArenaStats {
+/**
+ * Returns how often all threads that ever registered have counted an event in their records, modulo 2^32. A record
+ * keeps its counts when the next thread gets it.
+ */
+function total({ core, memory, thread }: Attachment, event: number): number {
+  const words = new Int32Array(memory.buffer);
+  const records = core.doorbell() - T_DOORBELL - thread * THREAD_SIZE;
+  let count = 0;
+  for (let i = core.mostThreads(); i > 0; i--) count += Atomics.load(words, (records + i * THREAD_SIZE + event) >> 2);
+  return count >>> 0;
+}
+
+export function arenaStats(attachment: Attachment): ArenaStats {
+  const { core } = attachment;
   const { waiters, holders, cancelled, used } = look(core);
   const threads: ThreadStats[] = [];
   for (let thread = 1; thread <= core.mostThreads(); thread++) {
@@ -193,8 +209,8 @@ export function arenaStats(core: Core): ArenaStats {
     waiting: requestsOf(waiters),
     longestWait: longest(waiters),
     cancelled,
-    collisions: core.countOf(T_COLLISIONS) >>> 0,
-    futileWakes: core.countOf(T_FUTILE_WAKES) >>> 0,
+    collisions: total(attachment, T_COLLISIONS),
+    futileWakes: total(attachment, T_FUTILE_WAKES),
     elements: { used, capacity: core.mostElements() },
     objects: { used: core.liveObjects(), capacity: core.mostObjects() },
     holders: holders.length,

@@ -29,8 +29,6 @@ const HEAD = 8;
 const MUTEX = 20;
 export const THREADS = 3;
 const NAME_BYTES = 20;
-const T_COLLISIONS = 16;
-const T_FUTILE_WAKES = 20;
 const KINDS = 3;
 
 export function load(name: ProgramName) {
@@ -365,7 +363,6 @@ export class Sequence {
     const [name, ...args] = this.#from<readonly [string, ...number[]]>([
       ...['balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
       ...['liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map((name) => [name] as const),
-      ...[T_COLLISIONS, T_FUTILE_WAKES].map((word) => ['countOf', word] as const),
       ...['Held', 'Object', 'Owner', 'Since', 'State', 'Waiting'].map((word) => [`element${word}`, e] as const),
       ['elementWidth', e, this.#draw(2)],
     ]);

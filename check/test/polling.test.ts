@@ -5,7 +5,7 @@ import { PARKED, PENDING } from '../src/engine/machine/status.js';
 import { modelOf } from '../src/models/program.js';
 import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
-import { ADMITTED, constant, GRANT, O_VAIN_POLLS, QUEUED, TICKET } from '../src/scene/layout.js';
+import { ADMITTED, constant, GRANT, O_SLEEPERS, O_VAIN_POLLS, QUEUED, TICKET } from '../src/scene/layout.js';
 import type { Scene } from '../src/scene/scene.js';
 
 const core = loadProgram('core');
@@ -119,9 +119,12 @@ describe('a waiter', () => {
 });
 
 describe('a release', () => {
-  /** Thread 0 releases while 1 and 2 sleep in line. Returns which of these still sleeps, and the looks of 2. */
-  function released(vain: number): { first: boolean; second: boolean; looks: number } {
-    let result: ReturnType<typeof released> | undefined;
+  /**
+   * Thread 0 releases while 1 and 2 sleep in line. Returns which of these still sleeps, the looks of 2, and the mark of
+   * sleepers before the release and after it.
+   */
+  function released(vain: number, sleepers?: number) {
+    let result: { first: boolean; second: boolean; looks: number; marks: readonly number[] } | undefined;
     set(vain, (scene, s) => {
       const { machine } = scene;
       for (const t of [1, 2]) {
@@ -133,23 +136,43 @@ describe('a release', () => {
       }
       // Only the release is tested here, so the vain polls of the waiters are overwritten.
       machine.hostStore32(s + O_VAIN_POLLS, vain);
+      const mark = (): number => machine.words[(s + O_SLEEPERS) >> 2] as number;
+      const marked = mark();
+      if (sleepers !== undefined) machine.hostStore32(s + O_SLEEPERS, sleepers);
       expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
       scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
       const [first, second] = [1, 2].map((t) => machine.status(t) === PARKED) as [boolean, boolean];
       const looks = loads(scene, 2, scene.spare(2) + E_STATE);
       if (!second) expect(machine.status(2)).toBe(PARKED);
-      result = { first, second, looks };
+      result = { first, second, looks, marks: [marked, mark()] };
     });
-    return result as ReturnType<typeof released>;
+    return result as NonNullable<typeof result>;
   }
 
   it('also wakes the next waiter, which looks at its element for a quarter of the time and sleeps on', () => {
     // There is one further look, after the wake-up.
-    expect(released(1)).toEqual({ first: false, second: false, looks: TURNS / 4 + 1 });
+    expect(released(0)).toMatchObject({ first: false, second: false, looks: TURNS / 4 + 1 });
+    expect(released(1)).toMatchObject({ first: false, second: false, looks: TURNS / 4 + 1 });
   });
 
-  it('looks for no waiter to wake early while polls pay', () => {
-    expect(released(0)).toMatchObject({ first: false, second: true });
+  it('looks for no waiter to wake early while none is marked as asleep', () => {
+    expect(released(0, 0)).toMatchObject({ first: false, second: true, marks: [1, 0] });
+  });
+
+  it('leaves the mark of sleepers, which a waiter sets that sleeps, as long as it finds one', () => {
+    expect(released(0)).toMatchObject({ marks: [1, 1] });
+    expect(released(128)).toMatchObject({ marks: [1, 1] });
+  });
+
+  it('takes the mark off when all waiters are near and awake', () => {
+    set(0, (scene, s) => {
+      const { machine } = scene;
+      expect(scene.callNow(1, 'acquire', s, 1)).toBe(QUEUED);
+      machine.hostStore32(s + O_SLEEPERS, 1);
+      expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
+      scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
+      expect(machine.words[(s + O_SLEEPERS) >> 2]).toBe(0);
+    });
   });
 
   it('wakes no waiter early while polls are in vain', () => {

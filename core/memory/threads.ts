@@ -40,13 +40,6 @@ export function count(word: usize): void {
   atomic.add<i32>(threadRecord(me) + word, 1);
 }
 
-/** Returns how often all threads that ever registered have counted this event, modulo 2^32. */
-export function countOf(word: usize): u32 {
-  let sum: u32 = 0;
-  for (let i = mostThreads(); i > 0; i--) sum += atomic.load<u32>(threadRecord(i) + word);
-  return sum;
-}
-
 /** Returns the address of the doorbell of this thread. */
 export function doorbell(): usize {
   return threadRecord(me) + T_DOORBELL;

@@ -32,7 +32,7 @@ import { count, sleepOn } from '../memory/threads';
 import { admitted } from '../primitives/kinds';
 import { pause } from './pause';
 import { callEnded, recover } from './pending-call';
-import { isCrowded, isFar, pollsOf, pollsPaid, pollsWereVain } from './polling';
+import { isCrowded, isFar, markSleeper, pollsOf, pollsPaid, pollsWereVain } from './polling';
 import { queueSpare, ticketTaken } from './tickets';
 import { enterBoth } from './waiting-array';
 
@@ -100,16 +100,16 @@ export function untilDue(s: usize, e: usize, most: i64): i32 {
   const width = atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
   const due = start + width;
   polls = isCrowded(s, width) || isFar(s, start, width) ? 0 : pollsOf(s);
-  if (poll(s, s + GRANT, due, (most + 1) * width)) return ADMITTED;
+  if (poll(s, s + GRANT, due, (most + 1) * width, true)) return ADMITTED;
   if (most === 0) polls = 0;
   return enterUntilDue(s, e, start, due);
 }
 
 /**
  * Polls a word, as often as `polls` says, until it has reached a value or is further below it than `most`. Returns
- * whether it has reached the value.
+ * whether it has reached the value. Polls in vain are counted, if `counts`.
  */
-function poll(s: usize, word: usize, value: i64, most: i64): bool {
+function poll(s: usize, word: usize, value: i64, most: i64, counts: bool): bool {
   if (polls <= 0) return false;
   do {
     const ahead = atomic.load<i64>(word) - value;
@@ -120,7 +120,7 @@ function poll(s: usize, word: usize, value: i64, most: i64): bool {
     if (ahead < -most) return false;
     pause();
   } while (--polls > 0);
-  pollsWereVain(s);
+  if (counts) pollsWereVain(s);
   return false;
 }
 
@@ -142,11 +142,12 @@ function sleep(e: usize, nanoseconds: i64): i32 {
     const s = objectOf(atomic.load<i64>(e, E_REQUEST));
     if (slept) polls = pollsOf(s) >> WOKEN_SHIFT;
     // Only GRANTED and CLOSED can follow, and are above WAITING.
-    if (poll(s, e + E_STATE, state + 1, 1)) continue;
+    if (poll(s, e + E_STATE, state + 1, 1, !slept)) continue;
     if (slept) {
       if (nanoseconds >= 0) return TIMED_OUT;
       count(T_FUTILE_WAKES);
     }
+    markSleeper(s);
     sleepOn(e + E_STATE, state as i32, nanoseconds);
     slept = true;
   }

@@ -7,8 +7,9 @@
  *     queue               much that a polling thread only keeps a processor from the thread whose turn it is
  *     on one of two       grant, if it is one of the next two in line: that is the fastest. Otherwise its own element,
  *     words               which only the thread writes that admits it: so however many poll, two at most poll one line
- *     it is woken early   if it sleeps, at most `near` waiters are before it and the last poll was in vain: it is awake,
- *                         and polls, when it is due
+ *     it is woken early   if it sleeps and at most `near` waiters are before it: it is awake, and polls, when it is due.
+ *                         A waiter that goes to sleep leaves a mark in the object. A releasing thread that finds all
+ *                         waiters near and awake takes the mark off, and later ones look for no sleepers
  *     vain polls          are counted in the object. While the count is not 0, waiters poll in full for the first TRIAL
  *                         of each PERIOD, all at the same time. In the rest they poll a 16th, and none is woken early
  *
@@ -17,7 +18,7 @@
  * The count is a hint: a thread loads it and stores it, and may lose what others store meanwhile. It only decides how
  * long a waiter polls, and whether a waiter is woken that will sleep again. No safety rests on it.
  */
-import { GRANT, O_SPIN, O_VAIN_POLLS, TICKET } from '../memory/layout';
+import { GRANT, O_SLEEPERS, O_SPIN, O_VAIN_POLLS, TICKET } from '../memory/layout';
 import { pause } from './pause';
 
 /** O_SPIN in place of a number of polls: each waiter decides for itself. */
@@ -64,12 +65,19 @@ export function isVain(o: usize): bool {
   return atomic.load<i32>(o, O_VAIN_POLLS) % PERIOD >= TRIAL;
 }
 
-/**
- * Returns whether waiters may be woken early: polls of this object were in vain lately, so that some waiter may sleep
- * near the head, but not so many that it is hopeless (isVain).
- */
+/** Returns whether waiters are to be woken early: some may sleep, and polls do not seem hopeless (isVain). */
 export function mayWake(o: usize): bool {
-  return (((atomic.load<i32>(o, O_VAIN_POLLS) % PERIOD) - 1) as u32) < (TRIAL as u32) - 1;
+  return atomic.load<i32>(o, O_SLEEPERS) !== 0 && !isVain(o);
+}
+
+/** Records that a waiter goes to sleep. */
+export function markSleeper(o: usize): void {
+  if (atomic.load<i32>(o, O_SLEEPERS) === 0) atomic.store<i32>(o, 1, O_SLEEPERS);
+}
+
+/** Records that no waiter sleeps, before a look at all of them that says otherwise if one does. */
+export function noSleepers(o: usize): void {
+  atomic.store<i32>(o, 0, O_SLEEPERS);
 }
 
 /** Returns whether more than near + CROWD requests of this width are queued, so that nobody polls or is woken early. */

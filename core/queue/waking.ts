@@ -30,7 +30,7 @@ import {
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
 import { isAsleep, me, threadRecord } from '../memory/threads';
-import { isAdaptive, isCrowded, mayWake, near } from './polling';
+import { isAdaptive, isCrowded, markSleeper, mayWake, near, noSleepers } from './polling';
 import { claim, grantAfterClaim } from './tombstones';
 import { bucketOf } from './waiting-array';
 
@@ -72,13 +72,18 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
 
 /**
  * Wakes sleeping waiters that have come near, so that they are awake when they are due. Nothing depends on it: a woken
- * thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket. While polls pay, all
- * near waiters are awake. Then it does not look for them, since that takes three lines of each.
+ * thread looks at its element, polls, and sleeps on. A heavy waiter is found by its first ticket. If all waiters are
+ * near and none sleeps, later calls look for nobody until a waiter goes to sleep: a look reads three cache lines.
  */
 export function wakeNear(s: usize, width: i64): void {
   if (!isAdaptive(s) || isCrowded(s, width) || !mayWake(s)) return;
   const first = atomic.load<i64>(s, GRANT);
-  const end = min(atomic.load<i64>(s, TICKET), first + near);
+  let end = first + near;
+  const last = atomic.load<i64>(s, TICKET);
+  if (last - end <= 0) {
+    end = last;
+    noSleepers(s);
+  }
   for (let ticket = first; end - ticket > 0; ticket++) wakeWaiter(s, ticket);
 }
 
@@ -93,7 +98,10 @@ function wakeWaiter(s: usize, ticket: i64): void {
     const request = atomic.load<i64>(e, E_REQUEST);
     if (objectOf(request) !== s || atomic.load<i64>(e, E_START) !== ticket) continue;
     const who = (request >> OWNER_SHIFT) as i32;
-    if ((who & ASYNC) === 0 && isAsleep(who)) atomic.notify(e + E_STATE, ALL);
+    if ((who & ASYNC) === 0 && isAsleep(who)) {
+      markSleeper(s);
+      atomic.notify(e + E_STATE, ALL);
+    }
     return;
   }
 }

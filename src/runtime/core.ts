@@ -38,7 +38,9 @@ export const ASYNC = 0x1000;
 export const CLOSED_OBJECT = 512;
 /** The number of bytes of an object. */
 export const OBJECT_SIZE = 128;
-/** The offsets of the counts in the record of a thread. */
+/** The size of the record of a thread, and the offsets of its doorbell and its counts. */
+export const THREAD_SIZE = 64;
+export const T_DOORBELL = 4;
 export const T_COLLISIONS = 16;
 export const T_FUTILE_WAKES = 20;
 /** The offset of the place in the object of an AtomicSemaphore. */
@@ -125,7 +127,6 @@ export interface Core {
   available(address: number): number;
   waiting(address: number): number;
   balance(address: number): bigint;
-  countOf(word: number): number;
   deaths(address: number): number;
   elementHeld(index: number): number;
   elementObject(index: number): number;

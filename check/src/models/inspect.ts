@@ -21,7 +21,6 @@ import { call, dispose } from '../scene/ops/calls.js';
 import { abort, arrive } from '../scene/ops/promises.js';
 import { post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
-import { recordOf } from '../scene/set-up.js';
 import { GOT, PHASE, PROMISES } from '../scene/words.js';
 import { asks, mine, ofFirst } from './answers.js';
 import { type Line, modelOf } from './program.js';
@@ -309,8 +308,6 @@ const reads: readonly Model[] = [
     name: 'inspect: the arena',
     programs: [
       [
-        asks('countOf', () => [T_COLLISIONS], 5),
-        asks('countOf', () => [T_FUTILE_WAKES], 6),
         asks('mostThreads', () => [], 2),
         asks('lifeIfAlive', () => [2], 1),
         asks('lifeIfAlive', () => [3], 0),
@@ -324,10 +321,6 @@ const reads: readonly Model[] = [
     ],
     objects: (scene) => {
       scene.semaphore({ permits: 0 });
-      // The two threads have counted 2 and 3 collisions, and no and 6 futile wake-ups.
-      scene.machine.hostStore32(recordOf(scene, 0) + T_COLLISIONS, 2);
-      scene.machine.hostStore32(recordOf(scene, 1) + T_COLLISIONS, 3);
-      scene.machine.hostStore32(recordOf(scene, 1) + T_FUTILE_WAKES, 6);
     },
   },
 ];

@@ -47,6 +47,7 @@ export const E_GATE = constant('E_GATE');
 export const C_HEAD = constant('C_HEAD');
 export const C_CHANNEL_HEAD = constant('C_CHANNEL_HEAD');
 export const O_VAIN_POLLS = constant('O_VAIN_POLLS');
+export const O_SLEEPERS = constant('O_SLEEPERS');
 export const C_LOCATION_HEAD = constant('C_LOCATION_HEAD');
 export const C_DUE_HEAD = constant('C_DUE_HEAD');
 export const E_HELD = constant('E_HELD');
@@ -144,6 +145,7 @@ const OBJECT = words({
   O_OWNER: 'owner',
   O_WHERE: 'where',
   O_VAIN_POLLS: 'vain',
+  O_SLEEPERS: 'sleepers',
 });
 const NAME = words({
   N_TARGET: 'target',
