@@ -77,8 +77,11 @@ export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';
 export { twaIsOnChains, twaLock, twaLockDispose, twaTryLock, twaUnlock } from './twa-lock';
 export {
   twaAcquire,
+  twaAcquireSequestered,
+  twaAvailableSequestered,
   twaAwait,
   twaDispose,
+  twaIsSequestered,
   twaPost,
   twaRelease,
   twaReleaseConservative,
