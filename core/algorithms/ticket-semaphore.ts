@@ -32,10 +32,23 @@ export function ticketAcquire(s: usize): i32 {
 
 /** Blocks until it is the turn of the ticket just taken. Returns ADMITTED or ANSWER_CLOSED. */
 export function ticketAwait(s: usize): i32 {
+  return awaitTurn(s, 0);
+}
+
+/** How much longer a waiter pauses between two looks for each ticket ahead. If not 0, it calls ticketAwaitDelayed. */
+export function ticketDelay(s: usize): i32 {
+  return atomic.load<i32>(s, O_DELAY);
+}
+
+/** As ticketAwait, with that delay. The objects of other kinds that use this file have none. */
+export function ticketAwaitDelayed(s: usize): i32 {
+  return awaitTurn(s, ticketDelay(s));
+}
+
+function awaitTurn(s: usize, delay: i64): i32 {
   const ticket = lastTicket();
   let grant = atomic.load<i64>(s, GRANT);
   let polls = atomic.load<i32>(s, O_SPIN);
-  const delay = atomic.load<i32>(s, O_DELAY) as i64;
   while (true) {
     if (grant > ticket) return ADMITTED;
     if (grant < 0) return ANSWER_CLOSED;

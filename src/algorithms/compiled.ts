@@ -57,6 +57,8 @@ export interface Algorithms {
   readonly recovery: WebAssembly.Global<'i32'>;
   ticketAcquire(address: number): number;
   ticketAwait(address: number): number;
+  ticketAwaitDelayed(address: number): number;
+  ticketDelay(address: number): number;
   ticketRelease(address: number, permits: number): number;
   ticketPost(address: number): void;
   ticketDispose(address: number): void;

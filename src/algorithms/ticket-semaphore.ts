@@ -34,6 +34,7 @@ const MOST_DELAY = 10_000;
  */
 export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   readonly #acquire = this.algorithms.ticketAcquire;
+  readonly #isDelayed = this.algorithms.ticketDelay(this.at) > 0;
   readonly #release = this.algorithms.ticketRelease;
 
   /**
@@ -65,7 +66,9 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   }
 
   #await(): void {
-    if (this.algorithms.ticketAwait(this.at) !== ADMITTED) throw this[disposedError]();
+    const { ticketAwait, ticketAwaitDelayed } = this.algorithms;
+    const answer = this.#isDelayed ? ticketAwaitDelayed(this.at) : ticketAwait(this.at);
+    if (answer !== ADMITTED) throw this[disposedError]();
   }
 
   /**

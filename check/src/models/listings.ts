@@ -228,7 +228,7 @@ const delays: readonly Line[] = [1, 2].flatMap((delay): Line[] => {
     name: `ticket, delay ${delay}: ${text}`,
     program,
     permits: [1],
-    kind: 'ticket',
+    kind: 'delayed',
     delay,
     spin: 2,
     ...more,

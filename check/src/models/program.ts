@@ -115,6 +115,14 @@ export const LISTINGS = {
     post: 'ticketPost',
     dispose: 'ticketDispose',
   },
+  delayed: {
+    kind: 'TICKET',
+    acquire: 'ticketAcquire',
+    await: 'ticketAwaitDelayed',
+    release: 'ticketRelease',
+    post: 'ticketPost',
+    dispose: 'ticketDispose',
+  },
   twa: {
     kind: 'TWA',
     acquire: 'twaAcquire',
