@@ -18,7 +18,7 @@ const { DETAIL, FRAME, HEADER, PC, STATUS, VALUE } = layout;
 const { ctz32, divide, mul, popcount, rotl, shl, shrS, shrU } = i64;
 const { IDLE, PENDING } = statuses;
 
-/** The most instructions between two accesses: a longer delay (core/algorithms/ticket-semaphore.ts) is not possible. */
+/** The most instructions between two accesses. The longest delay of a TicketSemaphore takes half as many. */
 const PATIENCE = 20_000_000;
 const PAGE = 65536;
 
