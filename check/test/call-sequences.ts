@@ -550,15 +550,15 @@ export class Sequence {
       case 2:
       case 3:
       case 4:
-        return this.#call(t, this.#from(['ticketAcquire', 'ticketAwait']), [s]);
+        return this.#call(t, this.#from(['ticketAcquire', 'ticketAwait', 'ticketAwaitDelayed']), [s]);
       case 5:
       case 6:
       case 7:
-        return this.#call(t, this.#from(['twaAcquire', 'twaAwait']), [s]);
+        return this.#call(t, this.#from(['twaAcquire', 'twaAcquireSequestered', 'twaAwait']), [s]);
       default:
         return this.#draw(3)
-          ? this.#call(t, this.#from(['ticketRelease', 'twaRelease']), [s, 1 + this.#draw(3)])
-          : this.#call(t, this.#from(['twaReleaseConservative', 'ticketPost', 'twaPost']), [s]);
+          ? this.#call(t, this.#from(['ticketRelease', 'twaRelease', 'twaReleaseConservative']), [s, 1 + this.#draw(3)])
+          : this.#call(t, this.#from(['twaAvailableSequestered', 'ticketPost', 'twaPost']), [s]);
     }
   }
 }

@@ -72,13 +72,24 @@ export {
   ticketTryLock,
   ticketUnlock,
 } from './ticket-lock';
-export { ticketAcquire, ticketAwait, ticketDispose, ticketPost, ticketRelease } from './ticket-semaphore';
+export {
+  ticketAcquire,
+  ticketAwait,
+  ticketAwaitDelayed,
+  ticketDelay,
+  ticketDispose,
+  ticketPost,
+  ticketRelease,
+} from './ticket-semaphore';
 export { ttsDispose, ttsLock, ttsTryLock, ttsUnlock } from './tts-lock';
 export { twaIsOnChains, twaLock, twaLockDispose, twaTryLock, twaUnlock } from './twa-lock';
 export {
   twaAcquire,
+  twaAcquireSequestered,
+  twaAvailableSequestered,
   twaAwait,
   twaDispose,
+  twaIsSequestered,
   twaPost,
   twaRelease,
   twaReleaseConservative,

@@ -5,14 +5,23 @@
  * itself. So a release wakes the whole herd, and all but one go back to sleep. The waiting array is measured against
  * it.
  *
+ * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing says: O_DELAY
+ * times as long for each ticket ahead of it, none by default. So waiters that are far disturb the line of grant less
+ * often than the next in line. The pauses of one look are bounded, and each look costs one poll of the budget. So a
+ * waiter that has come near, or whose semaphore is disposed of, sees that soon, and parks in the end as before.
+ *
  * The wait compares all 64 bits of grant with the value that was too small, and goes to sleep in the same step. The
  * releasing thread changes grant before it notifies. So a waiter sees the new grant or is woken.
  */
-import { ADMITTED, ANSWER_CLOSED, GRANT, MORE, O_SPIN, QUEUED, TICKET } from '../memory/layout';
+import { ADMITTED, ANSWER_CLOSED, GRANT, MORE, O_DELAY, O_SPIN, QUEUED, TICKET } from '../memory/layout';
 import { closeObject } from '../memory/objects';
+import { pause } from '../queue/pause';
 import { lastTicket, setLastTicket } from './core';
 import { countFutileWake } from './counting';
 import { relax } from './relax';
+
+/** The most pauses between two looks at grant: about a millisecond. */
+const LONGEST: i64 = 100_000;
 
 /** Takes a ticket. ADMITTED if it is due, or QUEUED: ticketAwait must follow. Calls nothing and never blocks. */
 export function ticketAcquire(s: usize): i32 {
@@ -23,6 +32,20 @@ export function ticketAcquire(s: usize): i32 {
 
 /** Blocks until it is the turn of the ticket just taken. Returns ADMITTED or ANSWER_CLOSED. */
 export function ticketAwait(s: usize): i32 {
+  return awaitTurn(s, 0);
+}
+
+/** How much longer a waiter pauses between two looks for each ticket ahead. If not 0, it calls ticketAwaitDelayed. */
+export function ticketDelay(s: usize): i32 {
+  return atomic.load<i32>(s, O_DELAY);
+}
+
+/** As ticketAwait, with that delay. The objects of other kinds that use this file have none. */
+export function ticketAwaitDelayed(s: usize): i32 {
+  return awaitTurn(s, ticketDelay(s));
+}
+
+function awaitTurn(s: usize, delay: i64): i32 {
   const ticket = lastTicket();
   let grant = atomic.load<i64>(s, GRANT);
   let polls = atomic.load<i32>(s, O_SPIN);
@@ -31,6 +54,8 @@ export function ticketAwait(s: usize): i32 {
     if (grant < 0) return ANSWER_CLOSED;
     if (polls !== 0) {
       polls = relax(polls);
+      // The distance is bounded too, so that the product cannot overflow.
+      for (let left = min(min(ticket - grant, LONGEST) * delay, LONGEST); left > 0; left--) pause();
       grant = atomic.load<i64>(s, GRANT);
     } else {
       atomic.wait<i64>(s + GRANT, grant, -1);

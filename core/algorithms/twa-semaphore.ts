@@ -13,6 +13,20 @@
  * changes the value that the wait compares, and it need not look at grant again. A waiter that parks counts itself into
  * `parked`, then looks at grant once more if it is near, then waits. The releasing thread moves grant, then the
  * sequence, then reads `parked`. So the releasing thread sees the count, or the waiter sees the grant or the sequence.
+ *
+ * A sequestered semaphore has its ticket on a line of its own, which a comment of the listing considers:
+ *
+ *     first line     ticket, which stays at its first value | grant | threshold, spin, hash
+ *     second line    the tickets taken
+ *
+ * The next ticket is the sum of ticket and the tickets taken. Those that acquire change the second line, and those that
+ * release change the first. That pays only if a release does not read what was taken, so every post of such a semaphore
+ * is conservative. It pokes for all the permits that it gives, as if there were waiters without end, and so for each
+ * ticket for which a post with the short-cut would. A release and a waiter do the same as above in all else, since a
+ * waiter knows its ticket and reads grant alone.
+ *
+ * Dispose of it sets grant to the first ticket + CLOSED_DISTANCE, which is no higher than what closes another semaphore
+ * with that first ticket: at most 2^61 - 2^62. However many wait, that is below 0 until 2^61 more permits are released.
  */
 import { bucketMask, buckets } from '../memory/arena';
 import {
@@ -23,9 +37,12 @@ import {
   GRANT,
   LINE,
   MORE,
+  O_HASH,
   O_SPIN,
+  O_TAKEN,
   O_THRESHOLD,
   QUEUED,
+  SEQUESTERED,
   TICKET,
 } from '../memory/layout';
 import { closeObject } from '../memory/objects';
@@ -47,6 +64,25 @@ export function twaAcquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
   setLastTicket(ticket);
   return atomic.load<i64>(s, GRANT) > ticket ? ADMITTED : QUEUED;
+}
+
+/** Whether the semaphore is sequestered. Then twaAcquireSequestered takes its tickets. */
+export function twaIsSequestered(s: usize): bool {
+  return (atomic.load<i32>(s, O_HASH) & SEQUESTERED) !== 0;
+}
+
+/** As twaAcquire, on a sequestered semaphore. */
+export function twaAcquireSequestered(s: usize): i32 {
+  const taken = atomic.add<i64>(s, 1, O_TAKEN);
+  const ticket = atomic.load<i64>(s, TICKET) + taken;
+  setLastTicket(ticket);
+  return atomic.load<i64>(s, GRANT) > ticket ? ADMITTED : QUEUED;
+}
+
+/** Returns how many permits of a sequestered semaphore are free, 0 if it is closed. It may be out of date at once. */
+export function twaAvailableSequestered(s: usize): i32 {
+  const free = atomic.load<i64>(s, GRANT) - atomic.load<i64>(s, TICKET) - atomic.load<i64>(s, O_TAKEN);
+  return max(0, min(free, i32.MAX_VALUE as i64)) as i32;
 }
 
 /** The rest of SemaTake: blocks until it is the turn of the ticket just taken. Returns ADMITTED or ANSWER_CLOSED. */
@@ -119,9 +155,10 @@ export function twaPost(s: usize): void {
   post(s, grantBefore, given, waiters);
 }
 
-/** SemaPostConservative: pokes the array each time. */
-export function twaReleaseConservative(s: usize): void {
-  post(s, atomic.add<i64>(s, 1, GRANT), 1, i64.MAX_VALUE);
+/** SemaPostConservative of n permits: pokes the array each time. Returns ADMITTED, since nothing is left to be done. */
+export function twaReleaseConservative(s: usize, n: i32): i32 {
+  post(s, atomic.add<i64>(s, n, GRANT), n, i64.MAX_VALUE);
+  return ADMITTED;
 }
 
 /**

@@ -79,7 +79,8 @@ export const NAME_HEADS_STEP: u32 = 32;
 // |        | dispose                                 | cmpxchg, CLOSED_COUNTER more                      |
 // | widest | countDown, before it counts more than 1 as waiting | cmpxchg, to a greater number           |
 //
-// The grant of a live object never falls.
+// The grant of a live object never falls. The ticket of a sequestered TwaSemaphore stays at its first value, and acquire
+// adds to the tickets taken instead (algorithms/twa-semaphore.ts).
 //
 // Locks and capacitors (algorithms/):
 //
@@ -106,6 +107,7 @@ export const O_ROBUST: usize = 36; // i32, 1: the permits that each thread holds
 export const O_HASH: usize = 36; // i32, one of HASH_*, and of a TwaLock ON_CHAINS (of the algorithms' semaphores, which are never robust)
 export const O_VARIANT: usize = 40; // i64, of an object of the algorithms: the next two words
 export const O_WAKE: usize = 40; // i32, of a ChainSemaphore: one of WAKE_*
+export const O_DELAY: usize = 40; // i32, of a TicketSemaphore: pauses for each ticket ahead between two looks at grant
 export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore: 1 if it waits by keyWaitLazy
 export const O_LOOK: usize = 44; // i32, of a ChainSemaphore: looks at grant before a waiter pushes its element
 export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore: 1 if its waiters alternate between two elements
@@ -123,6 +125,7 @@ export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the pre
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
 export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
+export const O_TAKEN: usize = 96; // i64, of a sequestered TwaSemaphore: the tickets taken so far
 
 // A Mutex has a queue with one permit, so ticket and grant are as above. mutex.ts says what its other words are for:
 //
@@ -342,6 +345,7 @@ export const HASH_GRAY: i32 = 3;
 export const HASH_MIXED: i32 = 4;
 export const HASHES: i32 = 7; // the bits of these
 export const ON_CHAINS: i32 = 8; // beside the hash of a TwaLock: its waiters stand on chains, not in buckets
+export const SEQUESTERED: i32 = 16; // beside the hash of a TwaSemaphore: O_TAKEN counts its tickets, ticket stands still
 
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;

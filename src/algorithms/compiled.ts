@@ -57,15 +57,20 @@ export interface Algorithms {
   readonly recovery: WebAssembly.Global<'i32'>;
   ticketAcquire(address: number): number;
   ticketAwait(address: number): number;
+  ticketAwaitDelayed(address: number): number;
+  ticketDelay(address: number): number;
   ticketRelease(address: number, permits: number): number;
   ticketPost(address: number): void;
   ticketDispose(address: number): void;
   twaAcquire(address: number): number;
+  twaAcquireSequestered(address: number): number;
+  twaAvailableSequestered(address: number): number;
   twaAwait(address: number): number;
   twaRelease(address: number, permits: number): number;
   twaPost(address: number): void;
-  twaReleaseConservative(address: number): void;
+  twaReleaseConservative(address: number, permits: number): number;
   twaDispose(address: number): void;
+  twaIsSequestered(address: number): number;
   ttsLock(address: number): number;
   ttsTryLock(address: number): number;
   ttsUnlock(address: number): number;
@@ -118,6 +123,7 @@ const BLOCKING = [
   'locationAcquire',
   'ticketAcquire',
   'twaAcquire',
+  'twaAcquireSequestered',
   'chainEnter',
   'keyWait',
   'keyWaitLazy',

@@ -1,5 +1,7 @@
 /** TwaSemaphore is the public face of core/algorithms/twa-semaphore.ts. */
 
+import { checkType } from '../errors.js';
+import type { Properties } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED } from '../runtime/core.js';
 import { close, disposedError } from '../shared-object.js';
@@ -14,6 +16,12 @@ export interface TwaSemaphoreOptions extends HashedOptions {
    * others poll the waiting array. Default 1. With 0 no waiter polls grant; with `spin: 0` as well no waiter polls.
    */
   readonly threshold?: number;
+  /**
+   * Whether ticket and grant have a cache line each, so that threads that acquire and threads that release write to
+   * different lines. That can only pay if a release does not read ticket. So `release` is then as conservative as
+   * `releaseConservative`, and touches the waiting array whether threads wait or not. Default false.
+   */
+  readonly sequestered?: boolean;
 }
 
 /** A plain, structured-cloneable value to send to another thread, for `TwaSemaphore.from` there. */
@@ -21,6 +29,8 @@ export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
 
 const KIND = 'TwaSemaphore';
 const DEFAULTS = { spin: 100, threshold: 1 };
+/** SEQUESTERED of core/memory/layout.ts. */
+const SEQUESTERED = 16;
 
 /**
  * The semaphore with a waiting array: first come, first served. It spreads waiters over the buckets of the arena. A
@@ -30,8 +40,9 @@ const DEFAULTS = { spin: 100, threshold: 1 };
  * they park in the end, or more threads than processors could not run.
  */
 export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
-  readonly #acquire = this.algorithms.twaAcquire;
-  readonly #release = this.algorithms.twaRelease;
+  readonly #sequestered = this.algorithms.twaIsSequestered(this.at) !== 0;
+  readonly #acquire = this.#sequestered ? this.algorithms.twaAcquireSequestered : this.algorithms.twaAcquire;
+  readonly #release = this.#sequestered ? this.algorithms.twaReleaseConservative : this.algorithms.twaRelease;
 
   /**
    * @param permits the number available at first, 0 to 2,147,483,647.
@@ -39,12 +50,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: TwaSemaphoreOptions = {}) {
-    super(
-      KIND,
-      options instanceof Reference
-        ? options
-        : make(KIND, hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options), options.arena),
-    );
+    super(KIND, options instanceof Reference ? options : make(KIND, properties(permits, options), options.arena));
   }
 
   /**
@@ -72,7 +78,8 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
 
   /**
    * SemaPost for several permits in one step, with its short-cut: it leaves the waiting array alone when no waiter is
-   * far from its turn. Never blocks. As in the listing, the number of permits has no bound.
+   * far from its turn. A sequestered semaphore has no short-cut. Never blocks. As in the listing, the number of permits
+   * has no bound.
    * @param permits 1 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    */
@@ -90,11 +97,23 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * throws nothing.
    */
   releaseConservative(): void {
-    this.algorithms.twaReleaseConservative(this.at);
+    this.algorithms.twaReleaseConservative(this.at, 1);
+  }
+
+  /** The number of free permits now. It is racy, and meant for diagnostics. */
+  override get available(): number {
+    return this.#sequestered ? this.algorithms.twaAvailableSequestered(this.at) : super.available;
   }
 
   /** @internal */
   protected override [close](): void {
     this.algorithms.twaDispose(this.at);
   }
+}
+
+function properties(permits: number, options: TwaSemaphoreOptions): Properties {
+  const checked = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
+  const { sequestered = false } = options;
+  checkType(`${KIND}: sequestered`, sequestered, 'boolean', 'true or false');
+  return sequestered ? { ...checked, hash: (checked.hash ?? 0) | SEQUESTERED } : checked;
 }

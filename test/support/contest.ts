@@ -51,7 +51,8 @@ export async function contest(members: readonly Member[], c: Contest): Promise<S
   const { semaphore, permits, from = 1, to = 1 } = c;
   const { handle } = semaphore;
   const memory = new Memory(Arena.from(handle.arena));
-  const ticket = () => memory.long(handle.address + at('TICKET'));
+  // A sequestered semaphore counts its tickets in O_TAKEN, which is 0 in the others.
+  const ticket = () => memory.long(handle.address + at('TICKET')) + memory.long(handle.address + at('O_TAKEN'));
   const owed = () => ticket() - memory.long(handle.address + at('GRANT'));
   // Threads that only try would never wait. Otherwise this thread takes all permits until the whole crowd is in line.
   const line = c.ways.some((way) => way !== 'tryAcquire');

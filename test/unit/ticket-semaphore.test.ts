@@ -2,6 +2,7 @@
 import { Arena, DisposedError } from 'taketurns';
 import { lastTicket, TicketSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
 
 describe('TicketSemaphore', () => {
   it('counts', () => {
@@ -38,5 +39,33 @@ describe('TicketSemaphore', () => {
     semaphore.release();
     same.release();
     expect(() => same.acquire()).toThrow(DisposedError);
+  });
+});
+
+describe('TicketSemaphore: delay', () => {
+  const delayOf = ({ handle }: TicketSemaphore): number =>
+    new Memory(Arena.default).word(handle.address + at('O_DELAY'));
+
+  it('comes to the words of the object', () => {
+    expect(delayOf(new TicketSemaphore(1))).toBe(0);
+    expect(delayOf(new TicketSemaphore(1, { delay: 0 }))).toBe(0);
+    expect(delayOf(new TicketSemaphore(1, { delay: 10_000 }))).toBe(10_000);
+  });
+
+  it.each([
+    [-1, RangeError, '-1'],
+    [10_001, RangeError, '10001'],
+    [0.5, RangeError, '0.5'],
+    [Number.NaN, RangeError, 'NaN'],
+    ['1', TypeError, '"1"'],
+    [1n, TypeError, '1n'],
+    [null, TypeError, 'null'],
+  ])('is not %s', (delay, Failure, shown) => {
+    const { used } = Arena.default.stats().objects;
+    expect(() => new TicketSemaphore(1, { delay: delay as never })).toThrow(Failure);
+    expect(() => new TicketSemaphore(1, { delay: delay as never })).toThrow(
+      `TicketSemaphore: delay must be an integer from 0 to 10000, got ${shown}`,
+    );
+    expect(Arena.default.stats().objects.used).toBe(used);
   });
 });

@@ -74,6 +74,7 @@ function p0514(name: string, make: (module: typeof import('taketurns/p0514')) =>
 
 const algorithms = () => import('taketurns/algorithms');
 const twa = async () => (await algorithms()).TwaSemaphore;
+const ticket = async () => (await algorithms()).TicketSemaphore;
 
 export const SEMAPHORES: readonly Row[] = [
   semaphore('Semaphore', async () => (await import('taketurns')).Semaphore),
@@ -139,7 +140,7 @@ export const SEMAPHORES: readonly Row[] = [
     },
   })),
   semaphore('TwaSemaphore', twa),
-  semaphore('TicketSemaphore', async () => (await algorithms()).TicketSemaphore),
+  semaphore('TicketSemaphore', ticket),
   semaphore('ChainSemaphore', async () => (await algorithms()).ChainSemaphore),
   semaphore('ChainSemaphore all', async () => (await algorithms()).ChainSemaphore, { wake: 'all' }),
   semaphore('ChainSemaphore due', async () => (await algorithms()).ChainSemaphore, { wake: 'due' }),
@@ -201,6 +202,8 @@ export const PAPER_SEMAPHORES: readonly Row[] = [
   semaphore('TwaSemaphore threshold 2', twa, { threshold: 2 }),
   semaphore('TwaSemaphore threshold 4', twa, { threshold: 4 }),
   conservative('TwaSemaphore conservative', twa),
+  semaphore('TwaSemaphore sequestered', twa, { sequestered: true }),
+  semaphore('TicketSemaphore delay 10', ticket, { delay: 10 }),
 ];
 
 export const ASYNC_SEMAPHORES: readonly AsyncRow[] = [

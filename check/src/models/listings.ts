@@ -2,7 +2,7 @@
 import type { Model } from '../scene/model.js';
 import { type Line, modelOf, three, WRAP } from './program.js';
 
-const listings: readonly Line[] = (['ticket', 'twa', 'conservative'] as const).flatMap((kind) => {
+const listings: readonly Line[] = (['ticket', 'twa', 'conservative', 'sequestered'] as const).flatMap((kind) => {
   const thresholds = kind === 'ticket' ? [0] : [0, 1, 2];
   return thresholds.flatMap((threshold): Line[] => {
     const name = (text: string): string => `${kind}${kind === 'ticket' ? '' : ` ${threshold}`}: ${text}`;
@@ -222,7 +222,26 @@ const variants: readonly Line[] = VARIANTS.flatMap(([name, kind, variant]): Line
   ];
 });
 
-export const listingSemaphores: readonly Model[] = listings.map(modelOf);
+/** Waiters that pause in proportion to their distance. A delay that is never looked at would change no model. */
+const delays: readonly Line[] = [1, 2].flatMap((delay): Line[] => {
+  const line = (text: string, program: string, more: Partial<Line> = {}): Line => ({
+    name: `ticket, delay ${delay}: ${text}`,
+    program,
+    permits: [1],
+    kind: 'delayed',
+    delay,
+    spin: 2,
+    ...more,
+  });
+  return [
+    line('2x1 polling', 'A R | A R'),
+    line('3x1 wrap, polling', 'A R | A R | A R', { spin: 1, first: WRAP }),
+    line('release of 2, polling', 'A | A | V2', { permits: [0] }),
+    line('dispose, polling', 'A | A | D', { permits: [0] }),
+  ];
+});
+
+export const listingSemaphores: readonly Model[] = [...listings, ...delays].map(modelOf);
 export const chainSemaphores: readonly Model[] = [...chains, ...variants].map(modelOf);
 export const thresholdSemaphores: readonly Model[] = thresholds.map(modelOf);
 export const hashedSemaphores: readonly Model[] = hashes.map(modelOf);

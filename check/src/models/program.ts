@@ -24,6 +24,7 @@ import {
   ELEMENT_SIZE,
   LINE,
   O_LIFE,
+  O_TAKEN,
   O_VAIN_POLLS,
   STATE_MASK,
 } from '../scene/layout.js';
@@ -73,6 +74,8 @@ export interface Line {
   readonly look?: number;
   /** 1: waiters at locations alternate between two elements. */
   readonly alternates?: number;
+  /** The pauses of a waiter on a ticket semaphore for each ticket ahead. */
+  readonly delay?: number;
   /** The hash, one of HASH_*, if the kind has one. */
   readonly hash?: number;
   readonly mayWait?: boolean;
@@ -112,6 +115,14 @@ export const LISTINGS = {
     post: 'ticketPost',
     dispose: 'ticketDispose',
   },
+  delayed: {
+    kind: 'TICKET',
+    acquire: 'ticketAcquire',
+    await: 'ticketAwaitDelayed',
+    release: 'ticketRelease',
+    post: 'ticketPost',
+    dispose: 'ticketDispose',
+  },
   twa: {
     kind: 'TWA',
     acquire: 'twaAcquire',
@@ -123,6 +134,13 @@ export const LISTINGS = {
   conservative: {
     kind: 'TWA',
     acquire: 'twaAcquire',
+    await: 'twaAwait',
+    release: 'twaReleaseConservative',
+    dispose: 'twaDispose',
+  },
+  sequestered: {
+    kind: 'TWA',
+    acquire: 'twaAcquireSequestered',
     await: 'twaAwait',
     release: 'twaReleaseConservative',
     dispose: 'twaDispose',
@@ -294,13 +312,14 @@ export function modelOf(line: Line): Model {
           permits,
           spin: line.awake ? -1 : (line.spin ?? 0),
           threshold: line.threshold ?? 0,
-          wake: line.wake ?? 0,
+          wake: line.wake ?? line.delay ?? 0,
           lazy: line.lazy ?? line.look ?? line.alternates ?? 0,
           first: line.first ?? 0n,
           robust: line.robust ?? false,
           ...(line.hash === undefined ? {} : { hash: line.hash }),
           ...(kind === undefined ? {} : { kind: constant(`KIND_${LISTINGS[kind].kind}_SEMAPHORE`) }),
         });
+        if (kind === 'sequestered') scene.watched.add((scene.semaphores.at(-1) as number) + O_TAKEN);
         if (line.awake) scene.machine.hostStore32((scene.semaphores.at(-1) as number) + O_VAIN_POLLS, line.awake.vain);
       }
       if (cells < CELLS) {

@@ -327,16 +327,20 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'grant is read too early, so the thread does not see that it has become due in between. enterUntilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
   ],
   [
-    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket)(Acquire|Take): rmw ticket, swapped/,
+    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket)(Acquire|AcquireSequestered|Take): rmw (ticket|owner\/taken), swapped/,
     'grant is read too early. The loop that follows reads it again before the thread sleeps, or the thread sleeps only while grant has that value.',
   ],
   [
-    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket)(Acquire|Take): load grant, (zero|ones)/,
+    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket)(Acquire|AcquireSequestered|Take): load grant, (zero|ones)/,
     'A request that is due at once misses its short-cut. twaAwait or ticketAwait, which follows, reads grant again.',
   ],
   [
-    /^algorithms\/ticket-semaphore\/ticketAwait: load grant #[12], zero/,
+    /^algorithms\/ticket-semaphore\/awaitTurn: load grant #[12], zero/,
     'Tickets are not below 0, so a grant of 0 admits none. The waiter polls on, or its wait compares grant with 0 and returns at once, and it reads grant again.',
+  ],
+  [
+    /^algorithms\/ticket-semaphore\/(ticketAwaitDelayed|ticketDelay): load counter\/variant, (zero|ones)/,
+    'It only decides how long a waiter pauses between two looks at grant. check/test/delay.test.ts checks it.',
   ],
   [/^parking\/enqueue: load spin,/, 'The waiter does not poll before it sleeps.'],
   [

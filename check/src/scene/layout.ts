@@ -71,6 +71,7 @@ export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
 export const REFUSED = constant('REFUSED');
 export const O_OWNER = constant('O_OWNER');
+export const O_TAKEN = constant('O_TAKEN');
 export const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
 export const ANSWER_HELD = constant('ANSWER_HELD');
 export const ANSWER_CLOSED = constant('ANSWER_CLOSED');
@@ -142,7 +143,7 @@ const OBJECT = words({
   O_DEATHS: 'deaths',
   O_TIMEOUTS: 'timeouts',
   O_DEPARTED: 'departed',
-  O_OWNER: 'owner',
+  O_OWNER: 'owner/taken',
   O_WHERE: 'where',
   O_VAIN_POLLS: 'vain',
   O_SLEEPERS: 'sleepers',

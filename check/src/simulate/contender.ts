@@ -35,6 +35,8 @@ export interface Made {
   /** O_WAKE and O_LAZY. */
   readonly wake?: number;
   readonly lazy?: number;
+  /** O_DELAY: the pauses for each ticket ahead, each of which takes a turn. */
+  readonly delay?: number;
   readonly permits?: number;
   readonly most?: number;
   readonly robust?: boolean;

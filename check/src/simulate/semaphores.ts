@@ -122,6 +122,8 @@ function listing(name: string, prefix: string, properties: Properties = {}): Con
   ];
 }
 
+const CONSERVATIVE: Call = { name: 'twaReleaseConservative', args: () => [1] };
+
 /** The default of MultilaneSemaphore. */
 const LANES = 8;
 
@@ -141,7 +143,23 @@ export const chains: readonly Contender[] = [
   ...listing('ChannelSemaphore', 'channel'),
   ...listing('ChannelSemaphore, lazy', 'channel', { lazy: 1 }),
   ...listing('LocationSemaphore', 'location'),
-  twa('TwaSemaphore, conservative', WITHOUT_END, TWA_THRESHOLD, 'chains', { name: 'twaReleaseConservative' }),
+  {
+    name: 'TicketSemaphore, delay 10, spinning',
+    program: 'algorithms',
+    objects: [{ kind: 'KIND_TICKET_SEMAPHORE', spin: WITHOUT_END, delay: 10 }],
+    enter: () => [
+      { name: 'ticketAcquire', next: (answer) => (answer === QUEUED ? [{ name: 'ticketAwaitDelayed' }] : []) },
+    ],
+    leave: () => [listingLeave('ticket')],
+    of: 'chains',
+  },
+  {
+    ...twa('TwaSemaphore, sequestered', WITHOUT_END, TWA_THRESHOLD, 'chains', CONSERVATIVE),
+    enter: () => [
+      { name: 'twaAcquireSequestered', next: (answer) => (answer === QUEUED ? [{ name: 'twaAwait' }] : []) },
+    ],
+  },
+  twa('TwaSemaphore, conservative', WITHOUT_END, TWA_THRESHOLD, 'chains', CONSERVATIVE),
   ...multilane,
 ];
 

@@ -7,7 +7,8 @@
  *
  * Time goes in rounds. In a round each processor has one turn (round robin), or as many turns as there are processors
  * are dealt out at random. In a turn a thread performs one access to shared memory, whatever that costs, or one turn of
- * work; a parked thread does nothing. So a waiter polls once a turn.
+ * work; a parked thread does nothing. So a waiter polls once a turn. If it has a delay beyond the usual pause of a poll,
+ * each further pause is a turn without an access.
  *
  * A wait counts as a read of its word, and a notify as nothing, since it does not look at the word. A sleep with a
  * time-out ends after DOZE rounds. A compare-and-swap always counts as a write: processors ask for the line first.
@@ -18,9 +19,10 @@ import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '.
 import { generator } from '../engine/search/walk.js';
 import type { Program } from '../engine/wasm/code.js';
 import { constant, nameOf } from '../scene/layout.js';
-import { enrol, regionsOf } from '../scene/set-up.js';
+import { enrol, globalIndex, regionsOf } from '../scene/set-up.js';
 import { type Call, type Contender, type Visitor, WITHOUT_END } from './contender.js';
 import { contenderOf } from './contenders.js';
+import { PAUSE_SINK, pausesBetween } from './pauses.js';
 
 export type Schedule = 'round robin' | 'random';
 
@@ -105,6 +107,9 @@ class Simulation {
    * found, so the turn is over without it.
    */
   readonly #polls: Int32Array;
+  /** The global that counts pauses, if waiters have a delay, and how many turns each thread pauses for now. */
+  readonly #sink: number;
+  readonly #pausing: Int32Array;
   /** How often in a row it has performed the same load. */
   readonly #repeats: Int32Array;
   /** The calls that each thread has yet to make, with the call under way first. */
@@ -130,7 +135,9 @@ class Simulation {
     this.#polls = new Int32Array(processors).fill(NOTHING);
     this.#repeats = new Int32Array(processors);
     const { objects } = contender;
-    this.#endless = objects.every(({ spin }) => spin === WITHOUT_END);
+    this.#sink = objects.some(({ delay }) => delay !== undefined) ? globalIndex(program, PAUSE_SINK) : NOTHING;
+    this.#endless = this.#sink === NOTHING && objects.every(({ spin }) => spin === WITHOUT_END);
+    this.#pausing = new Int32Array(processors);
     this.#callNow(0, 'create', 1, 0, objects.length, NAMES, processors, BUCKETS, CHAINS, ELEMENTS);
     for (let t = 0; t < processors; t++) {
       enrol(program, t, (name, ...args) => this.#callNow(t, name, ...args));
@@ -147,7 +154,8 @@ class Simulation {
       most = UNLIMITED,
       spin,
       threshold = 0,
-      wake = 0,
+      delay = 0,
+      wake = delay,
       lazy = 0,
       robust = false,
     } of objects) {
@@ -221,6 +229,10 @@ class Simulation {
 
   #turn(t: number): void {
     const machine = this.#machine;
+    if (this.#pausing[t] > 0) {
+      this.#pausing[t]--;
+      return;
+    }
     if (this.#polls[t] !== NOTHING) {
       if (this.#caches.has(t, this.#polls[t])) return;
       this.#polls[t] = NOTHING;
@@ -235,8 +247,11 @@ class Simulation {
       if (outcome === MISS) this.#misses[address >>> 2]++;
       else if (outcome === UPGRADE) this.#upgrades[address >>> 2]++;
     }
+    const sink = this.#sink === NOTHING ? 0 : machine.get(t, this.#sink);
     machine.step(t);
     machine.forget();
+    // The pause of each poll takes no turn, those of a delay take one each.
+    if (this.#sink !== NOTHING) this.#pausing[t] = Math.max(pausesBetween(sink, machine.get(t, this.#sink)) - 1, 0);
     if (!this.#endless || kind !== LOAD || machine.status(t) !== PENDING) return;
     const again = machine.instruction(t) === instruction && machine.pendingAddress(t) === address;
     this.#repeats[t] = again ? this.#repeats[t] + 1 : 0;

@@ -18,8 +18,8 @@ const { DETAIL, FRAME, HEADER, PC, STATUS, VALUE } = layout;
 const { ctz32, divide, mul, popcount, rotl, shl, shrS, shrU } = i64;
 const { IDLE, PENDING } = statuses;
 
-/** The most instructions between two accesses. */
-const PATIENCE = 100_000;
+/** The most instructions between two accesses. The longest delay of a TicketSemaphore takes half as many. */
+const PATIENCE = 20_000_000;
 const PAGE = 65536;
 
 export class Interpreter extends MachineState {

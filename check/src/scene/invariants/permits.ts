@@ -5,7 +5,7 @@
 import * as engine from '../../engine/machine/machine.js';
 import { Violation } from '../../engine/search/violation.js';
 import type { Ghosts } from '../ghosts.js';
-import { GRANT, TICKET } from '../layout.js';
+import { GRANT, O_TAKEN, TICKET } from '../layout.js';
 import type { Arena } from '../set-up.js';
 import * as words from '../words.js';
 
@@ -32,11 +32,12 @@ export class Permits {
     return this.#difference(this.#semaphores[semaphore] + GRANT, lo, hi);
   }
 
-  /** Returns grant - ticket. */
+  /** Returns grant - ticket. A sequestered semaphore counts its tickets in O_TAKEN, where others have 0. */
   #free(semaphore: number): number {
     const { words } = this.#arena.machine;
     const ticket = (this.#semaphores[semaphore] + TICKET) >> 2;
-    return this.grantMinus(semaphore, words[ticket], words[ticket + 1]);
+    const taken = words[(this.#semaphores[semaphore] + O_TAKEN) >> 2];
+    return this.grantMinus(semaphore, words[ticket], words[ticket + 1]) - taken;
   }
 
   /** Says whether the semaphore has been disposed of. */
@@ -91,6 +92,11 @@ export class Permits {
    * when it is closed. Returns whether the model's own checks are to look at the write.
    */
   wrote(t: number, kind: number, address: number, lo: number, hi: number): boolean {
+    const apart = this.#semaphores.find((s) => address === s + O_TAKEN);
+    if (apart !== undefined) {
+      this.#took(t, apart, lo);
+      return false;
+    }
     const semaphore = this.#semaphores.findIndex((s) => address === s + TICKET || address === s + GRANT);
     if (semaphore < 0) return true;
     if (address === this.#semaphores[semaphore] + GRANT) {
@@ -101,6 +107,14 @@ export class Permits {
     this.#ghosts.setWord(t, TAKEN, lo);
     this.#ghosts.setWord(t, TAKEN + 1, hi);
     return true;
+  }
+
+  /** Notes the ticket that thread t takes of a sequestered semaphore, of which so many were taken. */
+  #took(t: number, s: number, taken: number): void {
+    const { words } = this.#arena.machine;
+    const low = (words[(s + TICKET) >> 2] >>> 0) + taken;
+    this.#ghosts.setWord(t, TAKEN, low | 0);
+    this.#ghosts.setWord(t, TAKEN + 1, words[(s + TICKET + 4) >> 2] + (low >= 2 ** 32 ? 1 : 0));
   }
 
   /** Checks, at the end, that permits are conserved, with so many waited for and so many kept by tombstones. */

@@ -55,7 +55,7 @@ export function releaseOf({ release: name, post: following }: Listing, semaphore
       const width = posted === 0 ? 1 : posted;
       scene.releasing(t, semaphore, width, got > 0);
       if (got > 0) scene.set(t, GOT + semaphore, got - 1);
-      if (name.endsWith('Conservative')) scene.call(t, name, scene.semaphores[semaphore]);
+      if (/^(chain|channel|location).*Conservative$/.test(name)) scene.call(t, name, scene.semaphores[semaphore]);
       else scene.call(t, name, scene.semaphores[semaphore], width);
       return false;
     },

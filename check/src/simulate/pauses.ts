@@ -1,0 +1,16 @@
+/** Counts the pauses of a thread (core/queue/pause.ts). They touch no memory, but each takes the same steps of a global. */
+
+/** The steps of one pause. */
+const STEPS = 8;
+
+/** The global that the steps change. */
+export const PAUSE_SINK = 'pause/pauseSink';
+
+/** Returns how many pauses have changed the global from one value to the other. */
+export function pausesBetween(before: number, after: number): number {
+  let count = 0;
+  for (let x = before; x !== after; count++) {
+    for (let i = 0; i < STEPS; i++) x = (Math.imul(x, 1664525) + 1013904223) | 0;
+  }
+  return count;
+}
