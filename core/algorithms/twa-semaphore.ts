@@ -66,7 +66,7 @@ export function twaAcquire(s: usize): i32 {
   return atomic.load<i64>(s, GRANT) > ticket ? ADMITTED : QUEUED;
 }
 
-/** Whether the semaphore is sequestered. Then twaAcquireSequestered takes its tickets. */
+/** Whether the semaphore is sequestered: twaAcquireSequestered takes its permits, twaReleaseConservative gives them. */
 export function twaIsSequestered(s: usize): bool {
   return (atomic.load<i32>(s, O_HASH) & SEQUESTERED) !== 0;
 }
