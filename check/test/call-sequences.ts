@@ -504,20 +504,26 @@ export class Sequence {
   #lock(t: number, s: number): Outcome | 'stuck' {
     if (this.#first < 0) this.#first = this.#draw(LOCKS.length);
     const kind = LOCKS[((s >>> 7) + this.#first) % LOCKS.length] as string;
-    const capacitor = ['Arrive', 'ArriveInLanes', 'Await', 'Depart', 'Depart', 'DepartFromLanes', 'Dispose'];
-    const more = ['Disown', 'IsIdle', 'OpenLane', 'Own', 'TryArrive'];
     if (kind === 'capacitor') {
-      const name = this.#from([...capacitor, ...more]) as string;
-      const args = { ArriveInLanes: [3], OpenLane: [s, 1, 3], Own: [1] }[name] ?? [];
-      return this.#call(t, `capacitor${name}`, [s, ...args]);
+      const [name, ...args] = this.#from<readonly [string, ...number[]]>([
+        ['capacitorDepart', s, 2],
+        ['capacitorDepart', s, 1],
+        ['capacitorIsIdle', s, 2],
+        ['takeIfDue', s],
+        ['ticketAcquire', s],
+        ['laneOf', 3],
+        ['lanesRelease', s, 1 + this.#draw(3), 3],
+        ['laneOpen', s, s, this.#draw(3), 3],
+        ['ticketAwait', s],
+        ['ticketDispose', s],
+      ]);
+      return this.#call(t, name, args);
     }
     switch (this.#draw(24)) {
       case 0:
         return this.#call(t, this.#from(['closeObject', 'ttsDispose', 'ticketLockDispose', 'twaLockDispose']), [s]);
       case 1:
         return this.#call(t, this.#from(['neverPark', 'returnNodes']), []);
-      case 2:
-        return this.#call(t, 'holds', [s]);
       default:
         return this.#call(t, `${kind}${this.#from(['Lock', 'Lock', 'TryLock', 'Unlock', 'Unlock'])}`, [s]);
     }
