@@ -5,7 +5,7 @@
 export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // --- Words that no other thread reads yet, or any more ---
   [
-    /^attachments\/createObject: store (ticket|grant|counter\/owner|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|deaths|timeouts|departed), swapped/,
+    /^attachments\/createObject: store (ticket|grant|counter\/variant|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|timeouts|where|owner), swapped/,
     'The object is BUILDING: no thread reads it before the store of LIVE, which comes after all of these.',
   ],
   [
@@ -57,7 +57,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Only diagnostics read since, one word at a time; the models "inspect: ..." check its value.',
   ],
   [
-    /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/owner #4)|store held( #\d)?, swapped)/,
+    /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/variant #4)|store held( #\d)?, swapped)/,
     'No death can come between, in an uninterruptible section. Only the reaping thread reads held, and only diagnostics read deaths. A thread that is admitted reads died, but only after the add to grant, which comes later.',
   ],
   [
@@ -140,7 +140,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It decides how long a turn lasts, within the limit that the bypass bound sets. check/test/mutex.test.ts ("a turn", "the pace") has the numbers.',
   ],
   [
-    /^mutex-head\/(compete: load turn #\d|compete: rmw counter\/owner #1), (zero|ones|dropped)/,
+    /^mutex-head\/(compete: load turn #\d|compete: rmw counter\/variant #1), (zero|ones|dropped)/,
     'It decides whether the head, which is awake, ends the turn by taking or reserving the lock. Otherwise the limit or an idle lock ends it. check/test/mutex.test.ts ("reserves the lock when the turn is over").',
   ],
   [
@@ -148,11 +148,15 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It decides whether the head reserves the lock before its first sleep, or before the second. check/test/mutex.test.ts ("as head sleeps when one owner has had the lock for all the polls").',
   ],
   [
-    /^mutex-head\/compete: (load|store) vain( #\d)?, (zero|ones|dropped)/,
+    /: (load|store) sleepers( #\d)?, /,
+    'The mark of sleepers is a hint (core/queue/polling.ts); check/test/polling.test.ts has what it does.',
+  ],
+  [
+    /^(mutex-head\/compete|parking\/poll): (load|store) vain( #\d)?, (zero|ones|dropped)/,
     'The count of vain polls is a hint (core/queue/polling.ts); check/test/polling.test.ts has the numbers.',
   ],
   [
-    /^mutex-head\/(compete: load counter\/owner #[123]), (zero|ones)/,
+    /^mutex-head\/(compete: load counter\/variant #[123]), (zero|ones)/,
     'It decides whether the head takes the free lock at once, which it always may, or looks at it once more before it sleeps.',
   ],
   [
@@ -164,11 +168,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It decides whether to poll on; check/test/mutex.test.ts ("a thread that polls").',
   ],
   [
-    /^mutex\/lock: load (parked\/limit #1|counter\/owner), (zero|ones)/,
+    /^mutex\/lock: load (parked\/limit #1|counter\/variant), (zero|ones)/,
     'It decides how the lock is taken. With a wrong limit the thread loads the word and compares it with the limit again. With a wrong word it goes on to queue, which loads the word again. check/test/mutex.test.ts ("an owner") checks the right values.',
   ],
   [
-    /^mutex\/lock: cmpxchg counter\/owner #[23], fails/,
+    /^mutex\/lock: cmpxchg counter\/variant #[23], fails/,
     'The thread takes the slow path, to the next exchange or to queue, which loads the word again. check/test/mutex.test.ts ("locks and unlocks by one access to the word each") checks the fast path.',
   ],
   [/^mutex\/queue: load where, zero/, 'The load only avoids setting a bit that is already set (core/queue/marks.ts).'],
@@ -177,11 +181,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Both come before the access that says that the head sleeps, and other threads read both only after that.',
   ],
   [
-    /^(mutex\/(wakeHead|mutexDispose): cmpxchg counter\/owner|reaping\/cleanUp: cmpxchg counter\/owner #[23]), dropped/,
+    /^(mutex\/(wakeHead|mutexDispose): cmpxchg counter\/variant|reaping\/cleanUp: cmpxchg counter\/variant #[23]), dropped/,
     'SLEEPING stays set: the next unlock wakes the head once more, in vain.',
   ],
   [
-    /^(mutex\/mutexDispose: cmpxchg counter\/owner|reaping\/cleanUp: cmpxchg counter\/owner #3), loosened/,
+    /^(mutex\/mutexDispose: cmpxchg counter\/variant|reaping\/cleanUp: cmpxchg counter\/variant #3), loosened/,
     'The word is closed by then: no thread takes the lock, the head reads CLOSED, which stays, and a queued waiter learns of it from its element.',
   ],
   // --- A closed semaphore ---
