@@ -62,7 +62,10 @@ import {
   WAITING_SHIFT,
 } from '../memory/layout';
 
-/** A closed counter is so far below 0 that no number of dead waiters can bring an open one there. */
+/**
+ * A closed counter is so far below 0 that dead waiters bring an open one there only if they wanted over 2 ** 29 more in
+ * all than takers are counted for.
+ */
 function isClosed(word: i64): bool {
   return word < COUNTER_CLOSED_BELOW;
 }

@@ -30,7 +30,8 @@ export interface CapacitorLockOptions extends CapacitorOptions {
   /**
    * Whether `lock` goes past the capacitor while nobody is inside it and the inner lock is free. The inner lock must
    * then have a `tryLock`. The bound is then `bypass - 1` plus one for each other thread, which may have looked just
-   * before. Default false.
+   * before. It needs a semaphore of the library inside: in one of your own, threads wait before they have a ticket, so
+   * that the capacitor looks idle, and any number would pass them. Default false.
    */
   readonly whenContended?: boolean;
 }
@@ -105,7 +106,8 @@ export class CapacitorLock implements Lock {
   declare private readonly mine: Mine;
 
   /**
-   * @throws {TypeError} if `inner` is not a lock, or lacks a `tryLock` that is needed.
+   * @throws {TypeError} if `inner` is not a lock, or lacks a `tryLock` that is needed; if `whenContended` is true with a
+   * semaphore of your own.
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
@@ -123,6 +125,7 @@ export class CapacitorLock implements Lock {
     checkType(`${KIND}: whenContended`, whenContended, 'boolean', 'true or false');
     if (whenContended && typeof inner.tryLock !== 'function')
       throw new TypeError(`${KIND}: whenContended needs an inner lock with a function tryLock`);
+    if (whenContended && typeof options.semaphore === 'object') throw ownSemaphore(KIND);
     this.inner = inner;
     this.fraction = fraction;
     this.limit = limitOf(fraction);
@@ -141,6 +144,8 @@ export class CapacitorLock implements Lock {
    */
   static from(handle: CapacitorLockHandle, inner?: Lock, semaphore?: InnerSemaphore): CapacitorLock {
     checkKind(`${KIND}.from: handle`, KIND, handle);
+    if (handle.whenContended && typeof handle.capacitor?.semaphore !== 'string')
+      throw ownSemaphore(`${KIND}.from: handle`);
     const lock = inner ?? innerOf(handle.inner);
     if (lock === undefined)
       throw new TypeError(`${KIND}.from: inner must be given, since the handle knows no lock of this library`);
@@ -283,6 +288,12 @@ function innerOf(handle: CapacitorLockHandle['inner']): Lock | undefined {
   if (handle?.kind === KIND) return CapacitorLock.from(handle as CapacitorLockHandle);
   const kind = handle?.kind ?? '';
   return Object.hasOwn(CLASSES, kind) ? CLASSES[kind]?.from(handle as never) : undefined;
+}
+
+function ownSemaphore(what: string): TypeError {
+  return new TypeError(
+    `${what}: whenContended must not be true with a semaphore of your own: its waiters have no ticket, and would be passed without bound`,
+  );
 }
 
 function held(): Error {

@@ -1,5 +1,5 @@
 /** Capacitor is the public face of core/algorithms/capacitor.ts. */
-import type { Arena } from '../arena.js';
+import { Arena, attachmentOf } from '../arena.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import type { Handle, Reference } from '../reference.js';
@@ -8,7 +8,8 @@ import { close, detach, disposedError, forget, reference, SharedObject } from '.
 import { ChainSemaphore } from './chain-semaphore.js';
 import { ChannelSemaphore } from './channel-semaphore.js';
 import { algorithmsOf } from './compiled.js';
-import { checkLanes, findParts, makeParts, Parts } from './lanes.js';
+import { checkLanes, checkParts, findParts, makeParts, Parts } from './lanes.js';
+import { prepare } from './listing.js';
 import { LocationSemaphore } from './location-semaphore.js';
 import { type Mine, mineOf } from './mine.js';
 import { MultilaneSemaphore } from './multilane-semaphore.js';
@@ -23,10 +24,14 @@ export interface CapacitorOptions extends PolicyOptions {
    * The semaphore inside: where threads wait at a closed capacitor. The waiting array (`'twa'`, the default, Listing 2);
    * one word for all (`'ticket'`, Listing 1); chains, as a `ChainSemaphore` (`'chain'`); several words in turn
    * (`'multilane'`, with `lanes`). Or a FIFO semaphore of your own, with `bypass` permits that nobody else takes, which
-   * may be any of this entry; `tryArrive` then needs its `tryAcquire`.
+   * may be any of this entry; `tryArrive` then needs its `tryAcquire`. A robust `Semaphore` cannot be inside, since the
+   * last of a platoon gives back the permits of all.
    */
   readonly semaphore?: InnerName | InnerSemaphore;
-  /** The number of words on which they wait in turn, 1 to 64; with no `semaphore` but `'multilane'`. */
+  /**
+   * The number of words on which they wait in turn, 1 to 64. Unless `random`, with no `semaphore` but `'multilane'`; with
+   * `random`, `bypass` at most, and `semaphore` is that of each lane: `'twa'`, `'ticket'` or `'chain'`.
+   */
   readonly lanes?: number;
   /**
    * Whether a thread chooses its lane at random. Each lane is then a capacitor of its own for its share of `bypass`,
@@ -122,14 +127,19 @@ export class Capacitor extends SharedObject<typeof KIND> {
   /**
    * Attaches to the capacitor of a handle, in any thread. Never blocks.
    * @param semaphore the semaphore inside, if it is one of your own. It is needed if it is not of this entry.
-   * @throws {TypeError} if the value is not the handle of a Capacitor, or the semaphore is missing.
+   * @throws {TypeError} if the value is not the handle of a Capacitor, or the semaphore is missing, no semaphore, or
+   * given although the handle names one of the library.
+   * @throws {RangeError} if the handle has more than 64 lanes, or none where it needs some.
    * @throws {DisposedError} if the capacitor has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws {ArenaFullError} if the arena has no room for another thread or attachment, or another waiter on chains.
    */
   static from(handle: CapacitorHandle, semaphore?: InnerSemaphore): Capacitor {
-    const references = findParts(KIND, handle);
-    const inner = semaphore ?? innerOf(handle.semaphore);
-    return new Capacitor(0, new Found(references, inner, handle.random === true));
+    const random = handle?.random === true;
+    checkParts(KIND, handle, random || handle.semaphore === 'multilane' ? 1 : 0);
+    const inner = innerOf(handle.semaphore, semaphore);
+    if (random) checkOfLane(`${KIND}.from: handle`, inner);
+    if (inner === 'chain') prepare(attachmentOf(Arena.from(handle.arena)));
+    return new Capacitor(0, new Found(findParts(KIND, handle), inner, random));
   }
 
   /**
@@ -173,7 +183,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
   /**
    * Passes out. The last of a platoon lets the next one in. Never blocks. Any thread may call it; with lanes at random,
    * a thread that has arrived, since it departs from the lane in which it arrived last.
-   * @throws {Error} if nobody is inside.
+   * @throws {Error} if nobody is inside. If a thread has departed too often while others were inside, the error may come
+   * to one of these: the threads are counted, and not told apart.
    */
   depart(): void {
     const only = this.only;
@@ -255,8 +266,9 @@ function made(bypass: number, options: CapacitorOptions): Found {
   if (lanes !== undefined) checkLanes(KIND, lanes);
   if (random) {
     if (lanes === undefined) throw new TypeError(`${KIND}: random needs lanes`);
-    if (typeof semaphore !== 'string' || semaphore === 'multilane')
-      throw new TypeError(`${KIND}: random lanes must have a semaphore of the library each, and no multilane one`);
+    checkOfLane(KIND, semaphore);
+    if (lanes > bypass)
+      throw new RangeError(`${KIND}: random lanes must be at most as many as bypass, which is ${bypass}, got ${lanes}`);
   } else if ((lanes === undefined) === (semaphore === 'multilane')) {
     throw new TypeError(`${KIND}: lanes and a semaphore other than 'multilane' exclude one another: give one of both`);
   }
@@ -267,14 +279,29 @@ function made(bypass: number, options: CapacitorOptions): Found {
     variant: semaphore === 'chain' ? PASS : 0n,
   });
   const own = of(bypass);
+  // It fails before the object is made, since nobody would dispose of that.
+  if (semaphore === 'chain') prepare(attachmentOf(options.arena));
   const lane = random ? of(Math.ceil(bypass / (lanes as number))) : own;
   return new Found(makeParts(KIND, own, lane, lanes ?? 0, options.arena), semaphore, random);
 }
 
-function innerOf(semaphore: CapacitorHandle['semaphore']): InnerName | InnerSemaphore {
+/** Checks the semaphore of a lane chosen at random. */
+function checkOfLane(what: string, semaphore: InnerName | InnerSemaphore): void {
+  if (typeof semaphore !== 'string' || semaphore === 'multilane')
+    throw new TypeError(`${what}: random lanes must have a semaphore of the library each, and no multilane one`);
+}
+
+/** Returns the semaphore that a handle stands for, or which the caller of `from` has given. */
+function innerOf(semaphore: CapacitorHandle['semaphore'], given?: InnerSemaphore): InnerName | InnerSemaphore {
   if (typeof semaphore === 'string') {
     checkInner(`${KIND}.from: semaphore of the handle`, semaphore);
-    return semaphore;
+    if (given === undefined) return semaphore;
+    throw new TypeError(`${KIND}.from: semaphore must be left out, since the handle names '${semaphore}'`);
+  }
+  if (given !== undefined) {
+    checkType(`${KIND}.from: semaphore`, given, 'object', 'a semaphore of your own');
+    checkInner(`${KIND}.from: semaphore`, given);
+    return given;
   }
   const kind = semaphore?.kind ?? '';
   const inner = Object.hasOwn(CLASSES, kind) ? CLASSES[kind]?.from(semaphore as never) : undefined;

@@ -2,7 +2,7 @@
 import type { Arena } from '../arena.js';
 import { badType, checkInteger } from '../errors.js';
 import type { Properties } from '../options.js';
-import type { Handle, Reference } from '../reference.js';
+import { checkKind, type Handle, type Reference } from '../reference.js';
 import { ended } from '../runtime/attachment.js';
 import type { Kind } from '../runtime/kinds.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
@@ -38,14 +38,23 @@ export function makeParts(
   );
 }
 
-/** Attaches to the objects of a handle with lanes. */
-export function findParts<K extends Kind>(
-  kind: K,
-  handle: Handle<K> & { readonly lanes: readonly Handle<K>[] },
-): Reference[] {
-  const own = find(kind, handle);
-  if (!Array.isArray(handle.lanes)) throw badType(`${kind}.from: lanes of the handle`, 'an array', handle.lanes);
-  return all([() => own, ...handle.lanes.map((lane: Handle<K>) => () => find(kind, lane))]);
+interface HandleOfParts<K extends Kind> extends Handle<K> {
+  readonly lanes: readonly Handle<K>[];
+}
+
+/** Checks a handle with lanes, of which there must be so many at least. It comes before the thread attaches to any. */
+export function checkParts<K extends Kind>(kind: K, handle: HandleOfParts<K>, least: 0 | 1): void {
+  checkKind(`${kind}.from: handle`, kind, handle);
+  const what = `${kind}.from: lanes of the handle`;
+  if (!Array.isArray(handle.lanes)) throw badType(what, 'an array', handle.lanes);
+  const { length } = handle.lanes;
+  if (length < least || length > MOST_LANES)
+    throw new RangeError(`${what} must be ${least} to ${MOST_LANES} handles, got ${length}`);
+}
+
+/** Attaches to the objects of a handle with lanes, which has been checked. */
+export function findParts<K extends Kind>(kind: K, handle: HandleOfParts<K>): Reference[] {
+  return all([handle, ...handle.lanes].map((part) => () => find(kind, part)));
 }
 
 /** Closes the object and its lanes, and wakes all waiters. */
@@ -63,10 +72,9 @@ export function awaitInLane(algorithms: Algorithms, lanes: readonly Reference[])
 export function releaseLanes(algorithms: Algorithms, at: number, permits: number, lanes: readonly Reference[]): void {
   const { length } = lanes;
   const first = algorithms.lanesRelease(at, permits, length);
-  // The grant of a semaphore that another thread has disposed of is below 0. Its waiters have been woken.
-  if (first < 0) return;
   for (let i = 0; i < Math.min(permits, length); i++) {
-    algorithms.laneOpen(at, (lanes[(first + i) % length] as Reference).address, i, length);
+    // Of a semaphore that is disposed of, the first may be below 0, and is counted from the end: nobody waits there.
+    algorithms.laneOpen(at, (lanes.at((first + i) % length) as Reference).address, i, length);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Handle, Reference } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT } from '../runtime/core.js';
 import { close, detach, disposedError } from '../shared-object.js';
-import { awaitInLane, checkLanes, closeParts, findParts, makeParts, Parts, releaseLanes } from './lanes.js';
+import { awaitInLane, checkLanes, checkParts, closeParts, findParts, makeParts, Parts, releaseLanes } from './lanes.js';
 import { type ListingOptions, ListingSemaphore } from './listing.js';
 import { checkProperties } from './objects.js';
 
@@ -49,10 +49,12 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
    * @throws {TypeError} if the value is not the handle of a MultilaneSemaphore.
+   * @throws {RangeError} if the handle does not have 1 to 64 lanes.
    * @throws {DisposedError} if the semaphore has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: MultilaneSemaphoreHandle): MultilaneSemaphore {
+    checkParts(KIND, handle, 1);
     return new MultilaneSemaphore(0, new Parts(findParts(KIND, handle)));
   }
 

@@ -7,12 +7,14 @@ import type { Reference } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, MORE, QUEUED, REFUSED } from '../runtime/core.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { awaitInLane, closeParts, releaseLanes } from './lanes.js';
-import { prepare } from './listing.js';
 
 /** The semaphores of the library that a capacitor can have inside by their names. */
 export type InnerName = 'twa' | 'ticket' | 'chain' | 'multilane';
 
-/** A FIFO semaphore of one's own, to have inside of a `Capacitor`. */
+/**
+ * A FIFO semaphore of one's own, to have inside of a `Capacitor`. Any thread may give the permits of a platoon back. So
+ * a robust `Semaphore`, of which each thread gives back its own, cannot be inside.
+ */
 export interface InnerSemaphore {
   /** Takes a permit, and blocks the thread until it has it. Those who come first must get it first. */
   acquire(): void;
@@ -43,6 +45,8 @@ export function checkInner(what: string, semaphore: InnerName | InnerSemaphore):
   }
   for (const name of ['acquire', 'release'] as const)
     checkType(`${what}: ${name}`, semaphore[name], 'function', 'a function');
+  if ((semaphore as { readonly robust?: unknown }).robust === true)
+    throw new TypeError(`${what} must not be robust: the last of a platoon gives back the permits of other threads`);
 }
 
 function functionsOf(a: Algorithms, name: InnerName, lanes: readonly Reference[]): Functions {
@@ -86,33 +90,47 @@ function functionsOf(a: Algorithms, name: InnerName, lanes: readonly Reference[]
 /**
  * The functions around a semaphore of one's own. Threads wait there. Whom it has let in takes a ticket of the capacitor
  * too, which must be due: the semaphore has as many permits as a platoon has threads, and gets them back when grant has
- * been raised. Nobody waits on the capacitor's own words.
+ * been raised. Nobody waits on the capacitor's own words. A thread that finds no ticket due draws none, and gives its
+ * permit back, so that a semaphore with too many permits harms nobody but the thread that gets the error.
  *
  * When the capacitor is closed, the waiters come out one by one: each one that is let in finds it closed, and gives
- * the permit to the next.
+ * the permit to the next. The first permit for that is one more than the semaphore has had. A semaphore that refuses a
+ * permit beyond its maximum has all of its permits, so that nobody waits there, and its error is of no interest.
  */
-function functionsAround(semaphore: InnerSemaphore, a: Algorithms): Functions {
+function functionsAround(semaphore: InnerSemaphore, a: Algorithms, words: BigInt64Array<ArrayBufferLike>): Functions {
+  // ticket is read before grant. So a thread that has a permit cannot miss its ticket while others draw and depart.
+  const isDue = (at: number) => Atomics.load(words, at >> 3) < Atomics.load(words, (at + GRANT_HIGH) >> 3);
+  const giveBack = (at: number, permits: number) => {
+    try {
+      semaphore.release(permits);
+    } catch (error) {
+      if (!a.isDisposed(at)) throw error;
+    }
+  };
   return {
-    acquire: (at) => {
+    acquire: () => {
       semaphore.acquire();
-      return a.ticketAcquire(at);
+      return QUEUED;
     },
+    // Draws the ticket of a thread that has a permit, and blocks nobody. It comes again if another has drawn that one.
     await: (at) => {
-      if (!a.isDisposed(at)) {
-        throw new Error(
-          'Capacitor: the semaphore inside has let in more threads than a platoon has: it must have as many permits',
-        );
-      }
-      semaphore.release(1);
-      return ANSWER_CLOSED;
+      let answer = a.takeIfDue(at);
+      while (answer === REFUSED && isDue(at)) answer = a.takeIfDue(at);
+      if (answer === ADMITTED) return ADMITTED;
+      giveBack(at, 1);
+      if (answer === ANSWER_CLOSED || a.isDisposed(at)) return ANSWER_CLOSED;
+      throw new Error(
+        'Capacitor: the semaphore inside has let in more threads than a platoon has: it must have as many permits',
+      );
     },
     release: (at, permits) => {
       a.ticketRelease(at, permits);
-      semaphore.release(permits);
+      giveBack(at, permits);
     },
     dispose: (at) => {
+      const isFirst = !a.isDisposed(at);
       a.ticketDispose(at);
-      semaphore.release(1);
+      if (isFirst) giveBack(at, 1);
     },
   };
 }
@@ -141,11 +159,10 @@ export class Platoons {
     this.idleAt = this.algorithms.capacitorIsIdle;
     this.departAt = this.algorithms.capacitorDepart;
     if (typeof semaphore === 'string') {
-      if (semaphore === 'chain') prepare(attachment);
       this.functions = functionsOf(this.algorithms, semaphore, lanes);
       this.semaphore = undefined;
     } else {
-      this.functions = functionsAround(semaphore, this.algorithms);
+      this.functions = functionsAround(semaphore, this.algorithms, new BigInt64Array(attachment.memory.buffer));
       this.semaphore = semaphore;
     }
     this.acquire = this.functions.acquire;
@@ -170,9 +187,7 @@ export class Platoons {
     if (typeof semaphore.tryAcquire !== 'function')
       throw new TypeError('Capacitor.tryArrive: the semaphore inside has no function tryAcquire');
     if (this.isDisposed) return ANSWER_CLOSED;
-    if (!semaphore.tryAcquire()) return REFUSED;
-    const answer = this.algorithms.ticketAcquire(at);
-    return answer === QUEUED ? this.functions.await(at) : answer;
+    return semaphore.tryAcquire() ? this.functions.await(at) : REFUSED;
   }
 
   /** Leaves; the last of a platoon lets the next one in. Returns whether the thread can have been inside. */

@@ -34,7 +34,7 @@ const attachments = new Map<bigint, Attachment>();
 const byMemory = new WeakMap<WebAssembly.Memory, Attachment>();
 
 /** The number of 8-byte words in the header of an arena's memory, and the index of its id among them. */
-const HEADER = 5;
+const HEADER = 6;
 const ID = 1;
 
 /** Returns the attachment to the arena of a memory object that has just arrived. It costs no instance of the core. */

@@ -7,7 +7,8 @@ Atomics.wait = () => {
 };
 const { Semaphore } = await import('taketurns');
 const algorithms = await import('taketurns/algorithms');
-const { ChainSemaphore, ChannelSemaphore, EventCount, LocationSemaphore, TicketSemaphore, TwaSemaphore } = algorithms;
+const { Capacitor, ChainSemaphore, ChannelSemaphore, EventCount, LocationSemaphore, TicketSemaphore, TwaSemaphore } =
+  algorithms;
 
 const semaphore = new Semaphore(2);
 const empty = new Semaphore(0);
@@ -48,6 +49,13 @@ for (const [kind, Lock] of Object.entries(algorithms)) {
 
 const works = { availableAfterErrors: semaphore.available };
 works.tryAcquire = [semaphore.tryAcquire(), semaphore.tryAcquire(), semaphore.tryAcquire()];
+const own = new Semaphore(2);
+const capacitor = new Capacitor(2, { semaphore: own });
+const tryArrive = () => capacitor.tryArrive();
+works.tryArrive = [tryArrive(), tryArrive(), tryArrive()];
+capacitor.depart();
+capacitor.depart();
+works.tryArrive.push(own.available, tryArrive());
 works.settledInOrder = [];
 const all = ['a', 'b', 'c'].map((name) => semaphore.acquireAsync().then(() => works.settledInOrder.push(name)));
 semaphore.release(2);

@@ -1,6 +1,13 @@
 /** Capacitors around locks, in crowds of real threads. */
 import { Arena } from 'taketurns';
-import { CapacitorLock, type CapacitorLockOptions, LifoLock, TtsLock } from 'taketurns/algorithms';
+import {
+  CapacitorLock,
+  type CapacitorLockOptions,
+  LifoLock,
+  TicketSemaphore,
+  TtsLock,
+  TwaSemaphore,
+} from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { LOCKS } from '../support/locks.js';
 import { at, Memory } from '../support/memory.js';
@@ -111,6 +118,18 @@ describe('around a LifoLock', () => {
     const tickets = new BigInt64Array(new SharedArrayBuffer(8 * CROWD * 250));
     await contest(lock, CROWD, 250, { tickets });
     expect(mostPassed(tickets)).toBeLessThan(bypass);
+  });
+});
+
+describe.each([{ Inside: TicketSemaphore }, { Inside: TwaSemaphore }])('with a $Inside.name inside', ({ Inside }) => {
+  it.each([1, 2, 5])('bypass %i: every thread draws a ticket, and none is overtaken more often', async (bypass) => {
+    const arena = new Arena(sizes);
+    const semaphore = new Inside(bypass, { arena });
+    const lock = new CapacitorLock(new TtsLock({ arena }), { arena, bypass, semaphore });
+    const tickets = new BigInt64Array(new SharedArrayBuffer(8 * CROWD * 250));
+    await contest(lock, CROWD, 250, { tickets });
+    expect(mostPassed(tickets)).toBeLessThan(bypass);
+    expect(semaphore.available).toBe(bypass);
   });
 });
 

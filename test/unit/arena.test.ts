@@ -2,6 +2,7 @@
 import { Arena, Semaphore } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { at } from '../support/memory.js';
 import { report } from '../support/program.js';
 import { Member } from '../support/team.js';
 
@@ -117,5 +118,14 @@ describe('Arena.from refuses', () => {
     new Uint8Array(short.buffer).set(bytes);
     expect(memory.buffer.byteLength).toBeGreaterThan(65536);
     expect(() => Arena.from({ kind: 'Arena', memory: short, isDefault: false })).toThrow(/holds no arena/);
+  });
+
+  it('an arena whose header is damaged, though it has the id of a known one', () => {
+    const { memory } = new Arena({ objects: 1, names: 1, threads: 1, waiters: 8 }).handle;
+    const pages = memory.buffer.byteLength / 65536;
+    const copy = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    new Uint8Array(copy.buffer).set(new Uint8Array(memory.buffer));
+    (new Int32Array(copy.buffer)[at('H_CHAINS') / 4] as number) += 4096;
+    expect(() => Arena.from({ kind: 'Arena', memory: copy, isDefault: false })).toThrow(/holds no arena/);
   });
 });

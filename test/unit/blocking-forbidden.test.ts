@@ -45,6 +45,7 @@ describe('where Atomics.wait is forbidden', async () => {
     expect(works).toEqual({
       availableAfterErrors: 2,
       tryAcquire: [true, true, false],
+      tryArrive: [true, true, false, 2, true],
       settledInOrder: ['a', 'b', 'c'],
       releasedByWorker: true,
       held: 0,

@@ -1,5 +1,5 @@
 /** Capacitor and CapacitorLock in one thread and with one other; stress/capacitor.test.ts has crowds of threads. */
-import { Arena, ArenaFullError, DisposedError } from 'taketurns';
+import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
 import {
   Capacitor,
   CapacitorLock,
@@ -14,6 +14,10 @@ import {
   TtsLock,
 } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { Capacitor as SourceCapacitor } from '../../src/algorithms/capacitor.js';
+import { algorithmsOf } from '../../src/algorithms/compiled.js';
+import { attachmentOf, Arena as SourceArena } from '../../src/arena.js';
+import { REFUSED } from '../../src/runtime/core.js';
 import { type Member, team } from '../support/team.js';
 
 const crowd = team(1);
@@ -135,6 +139,82 @@ describe('Capacitor', () => {
     );
   });
 
+  it('takes no more lanes at random than threads of a platoon', () => {
+    expect(() => new Capacitor(2, { lanes: 3, random: true })).toThrow(
+      new RangeError('Capacitor: random lanes must be at most as many as bypass, which is 2, got 3'),
+    );
+    expect(new Capacitor(3, { lanes: 3, random: true, semaphore: 'ticket' }).tryArrive()).toBe(true);
+  });
+
+  it('leaves no object behind when its thread has no room to wait on chains', async () => {
+    const arena = new Arena({ waiters: 8, threads: 1, objects: 2 });
+    const hog = new Semaphore(0, { arena });
+    // Two neighbours that ask for the same number would share an element.
+    const asked = Array.from({ length: 20 }, (_, i) => hog.acquireAsync(1 + (i % 2)).catch(() => {}));
+    let capacitor: Capacitor | undefined;
+    let refusals = 0;
+    while (!capacitor && refusals < 20) {
+      try {
+        capacitor = new Capacitor(1, { arena, semaphore: 'chain' });
+      } catch (error) {
+        refusals++;
+        expect(error).toBeInstanceOf(ArenaFullError);
+        expect((error as Error).message).toContain('`waiters`');
+        hog.release();
+        await new Promise(setImmediate);
+      }
+    }
+    expect(refusals).toBeGreaterThan(1);
+    expect(capacitor?.tryArrive()).toBe(true);
+    hog.dispose();
+    await Promise.all(asked);
+  });
+
+  it('does not attach by a handle that is bad', () => {
+    const arena = new Arena({ objects: 1 });
+    const inner = new LocationSemaphore(1);
+    const [dead, lane] = [inner.handle, new Capacitor(1).handle];
+    inner.dispose();
+    const given = new OwnSemaphore(1);
+    const what = 'Capacitor.from: ';
+    const refused: [Error | RegExp | typeof DisposedError, object, unknown?][] = [
+      [DisposedError, { semaphore: dead }],
+      [new TypeError(`${what}semaphore must be left out, since the handle names 'twa'`), {}, given],
+      [new TypeError(`${what}semaphore must be a semaphore of your own, got "twa"`), { semaphore: undefined }, 'twa'],
+      [new TypeError(`${what}semaphore must be a semaphore of your own, got null`), { semaphore: undefined }, null],
+      [new TypeError(`${what}semaphore: acquire must be a function, got undefined`), { semaphore: undefined }, {}],
+      [/: handle: random lanes must have/, { semaphore: undefined, random: true, lanes: [lane] }, given],
+      [new TypeError(`${what}lanes of the handle must be an array, got 7`), { lanes: 7 }],
+      [new RangeError(`${what}lanes of the handle must be 1 to 64 handles, got 0`), { semaphore: 'multilane' }],
+      [new RangeError(`${what}lanes of the handle must be 1 to 64 handles, got 0`), { random: true }],
+      [new RangeError(`${what}lanes of the handle must be 0 to 64 handles, got 65`), { lanes: Array(65).fill(lane) }],
+    ];
+    for (const [error, changes, semaphore] of refused) {
+      const capacitor = new Capacitor(1, { arena });
+      const handle = { ...capacitor.handle, ...changes };
+      expect(() => Capacitor.from(handle, semaphore as never)).toThrow(error);
+      // Its memory is free again unless the thread is still attached, and there is room for one.
+      capacitor.dispose();
+    }
+    expect(() => MultilaneSemaphore.from({ ...new MultilaneSemaphore(1).handle, lanes: [] })).toThrow(
+      new RangeError('MultilaneSemaphore.from: lanes of the handle must be 1 to 64 handles, got 0'),
+    );
+  });
+
+  it.each([0n, 1n, 2n])('departs from lanes that another has disposed of, from ticket %i', (firstTicket) => {
+    const capacitor = new Capacitor(1, { lanes: 3, firstTicket });
+    const same = Capacitor.from(capacitor.handle);
+    const semaphore = new MultilaneSemaphore(0, { lanes: 3, firstTicket });
+    const other = MultilaneSemaphore.from(semaphore.handle);
+    same.arrive();
+    capacitor.dispose();
+    semaphore.dispose();
+    expect(same.depart()).toBeUndefined();
+    for (const permits of [1, 2, 7]) expect(other.release(permits)).toBeUndefined();
+    expect(other.available).toBe(0);
+    expect(() => other.tryAcquire()).toThrow(DisposedError);
+  });
+
   it('leaves nothing behind when the arena has no room for its lanes', () => {
     const arena = new Arena({ objects: 4 });
     expect(() => new Capacitor(1, { arena, lanes: 4 })).toThrow(ArenaFullError);
@@ -156,6 +236,14 @@ class OwnSemaphore implements InnerSemaphore {
 
   release(permits: number): void {
     this.permits += permits;
+  }
+}
+
+class TryOwnSemaphore extends OwnSemaphore {
+  tryAcquire(): boolean {
+    if (this.permits === 0) return false;
+    this.permits--;
+    return true;
   }
 }
 
@@ -188,11 +276,93 @@ describe("a Capacitor with a semaphore of the user's own inside", () => {
     expect(() => same.arrive()).toThrow(DisposedError);
   });
 
-  it('refuses a semaphore that lets in too many', () => {
-    const capacitor = new Capacitor(2, { semaphore: new OwnSemaphore(3) });
+  it('refuses a thread that the semaphore lets in too early, and goes on', () => {
+    const own = new TryOwnSemaphore(3);
+    const capacitor = new Capacitor(2, { semaphore: own });
+    for (let i = 0; i < 4; i++) {
+      capacitor.arrive();
+      capacitor.arrive();
+      for (const arrive of [() => capacitor.arrive(), () => capacitor.tryArrive()])
+        expect(arrive).toThrow(/has let in more threads than a platoon has/);
+      expect(own.permits).toBe(1);
+      capacitor.depart();
+      capacitor.depart();
+      expect(own.permits).toBe(3);
+    }
+  });
+
+  it('draws another ticket if a thread has drawn the one that was due', () => {
+    // The sources have a thread of their own, whose functions can be replaced here.
+    const arena = new SourceArena();
+    const own = new TryOwnSemaphore(2);
+    const capacitor = new SourceCapacitor(2, { arena, semaphore: own });
+    const algorithms = algorithmsOf(attachmentOf(arena));
+    const { takeIfDue } = algorithms;
+    let refusals = 0;
+    algorithms.takeIfDue = (at) => (refusals++ % 3 < 2 ? REFUSED : takeIfDue(at));
+    capacitor.arrive();
+    expect(capacitor.tryArrive()).toBe(true);
+    algorithms.takeIfDue = takeIfDue;
+    expect(refusals).toBe(6);
+    expect(own.permits).toBe(0);
+    capacitor.depart();
+    capacitor.depart();
+    expect(own.permits).toBe(2);
+  });
+
+  it('is closed without an error, and gives one permit to those who wait', () => {
+    const own = new OwnSemaphore(1);
+    const lock = new CapacitorLock(new TtsLock(), { bypass: 1, semaphore: own });
+    const same = CapacitorLock.from(lock.handle, undefined, own);
+    const third = CapacitorLock.from(lock.handle, undefined, own);
+    lock.lock();
+    expect(own.permits).toBe(0);
+    lock.dispose();
+    third.dispose();
+    expect(own.permits).toBe(1);
+    expect(() => same.lock()).toThrow(DisposedError);
+    expect(own.permits).toBe(1);
+
+    const full = new Semaphore(4, { max: 4 });
+    const capacitor = new Capacitor(4, { semaphore: full });
+    const other = Capacitor.from(capacitor.handle, full);
+    expect(capacitor.dispose()).toBeUndefined();
+    expect(full.available).toBe(4);
+    expect(() => other.arrive()).toThrow(DisposedError);
+    expect(full.available).toBe(4);
+  });
+
+  it('passes an error of the semaphore on while it is open', () => {
+    const full = new Semaphore(3, { max: 3 });
+    const capacitor = new Capacitor(2, { semaphore: full });
     capacitor.arrive();
     capacitor.arrive();
-    expect(() => capacitor.arrive()).toThrow(/has let in more threads than a platoon has/);
+    full.release(2);
+    capacitor.depart();
+    expect(() => capacitor.depart()).toThrow(RangeError);
+  });
+
+  it('refuses a robust semaphore', () => {
+    const message = 'must not be robust: the last of a platoon gives back the permits of other threads';
+    const robust = new Semaphore(2, { robust: true });
+    expect(() => new Capacitor(2, { semaphore: robust })).toThrow(new TypeError(`Capacitor: semaphore ${message}`));
+    const { handle } = new Capacitor(2, { semaphore: new OwnSemaphore(2) });
+    expect(() => Capacitor.from(handle, robust)).toThrow(new TypeError(`Capacitor.from: semaphore ${message}`));
+  });
+
+  it('has no whenContended, since its waiters have no ticket', () => {
+    const why =
+      'whenContended must not be true with a semaphore of your own: its waiters have no ticket, and would be passed without bound';
+    const semaphore = new OwnSemaphore(1);
+    expect(() => new CapacitorLock(new TtsLock(), { bypass: 1, semaphore, whenContended: true })).toThrow(
+      new TypeError(`CapacitorLock: ${why}`),
+    );
+    for (const inside of [semaphore, new LocationSemaphore(1)]) {
+      const { handle } = new CapacitorLock(new TtsLock(), { bypass: 1, semaphore: inside });
+      expect(() => CapacitorLock.from({ ...handle, whenContended: true }, undefined, inside)).toThrow(
+        new TypeError(`CapacitorLock.from: handle: ${why}`),
+      );
+    }
   });
 
   it('finds a semaphore of the library by its handle', () => {
