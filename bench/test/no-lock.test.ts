@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BENCHMARKS, usualRows, scriptRow } from '../src/benchmarks.js';
+import { BENCHMARKS, scriptRow, usualRows } from '../src/benchmarks.js';
 import type { Results } from '../src/results.js';
 import { NO_LOCK } from '../src/rows/no-lock.js';
 
