@@ -54,7 +54,13 @@ export interface CapacitorHandle extends Handle<'Capacitor'> {
   /** As in `CapacitorOptions`. */
   readonly random: boolean;
   /** The name of the semaphore inside, or the handle of a semaphore of your own, if it has one. */
-  readonly semaphore: InnerName | { readonly kind: string } | undefined;
+  readonly semaphore:
+    | InnerName
+    | {
+        /** The name of its class. */
+        readonly kind: string;
+      }
+    | undefined;
 }
 
 /** The parts that `from` has found. They take the place of the options of the constructor. */

@@ -16,11 +16,21 @@ export type InnerName = 'twa' | 'ticket' | 'chain' | 'multilane';
  * a robust `Semaphore`, of which each thread gives back its own, cannot be inside.
  */
 export interface InnerSemaphore {
-  /** Takes a permit, and blocks the thread until it has it. Those who come first must get it first. */
+  /**
+   * Takes a permit, and blocks the thread until it has it. Those who come first must get it first.
+   * @throws what it refuses by its own rules; the error goes through `arrive`.
+   */
   acquire(): void;
-  /** Gives several permits back. Does not block. */
+  /**
+   * Gives several permits back. Does not block.
+   * @param permits 1 to the size of a platoon.
+   * @throws what it refuses by its own rules; the error goes through `depart`.
+   */
   release(permits: number): void;
-  /** Takes a permit if that needs no waiting; never blocks. Returns whether it has. */
+  /**
+   * Takes a permit if that needs no waiting; never blocks. Returns whether it has.
+   * @throws what it refuses by its own rules; the error goes through `tryArrive`.
+   */
   tryAcquire?(): boolean;
 }
 
