@@ -70,8 +70,8 @@ const kinds: [string, Make][] = [
   ),
 ];
 
-/** The semaphores of Listings 3 to 5 with a threshold of 2, and the heads of their chains. Models have 0, 1 and 2. */
-const near: [string, Make, number, string][] = [2].flatMap((threshold) =>
+/** The semaphores of Listings 3 to 5 with a threshold of 1 or 2, and the heads of their chains. */
+const near: [string, Make, number, string][] = [1, 2].flatMap((threshold) =>
   (
     [
       ['ChainSemaphore', ChainSemaphore, { wake: 'all' }, 'C_HEAD'],
