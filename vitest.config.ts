@@ -29,9 +29,8 @@ export default defineConfig({
         test: {
           name: 'benchmarks',
           include: ['bench/test/**/*.test.ts'],
-          // Each starts processes that want both processors.
-          maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
         },
       },
     ],
