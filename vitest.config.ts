@@ -29,6 +29,7 @@ export default defineConfig({
         test: {
           name: 'benchmarks',
           include: ['bench/test/**/*.test.ts'],
+          globalSetup: ['bench/test/native-rows.setup.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },

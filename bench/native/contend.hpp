@@ -3,27 +3,12 @@
 
 #include <ostream>
 #include <string>
-#include <type_traits>
 
 #include "contention.hpp"
 #include "no-lock.hpp"
 #include "rows.hpp"
 
 using ContentionFloors = Rows<NoLock>;
-
-template <class Semaphore, class Steps>
-ContentionResult contention(const Arguments& arguments, Steps steps) {
-  checkKnobs<Semaphore>(arguments.knobs);
-  if (!arguments.probe) {
-    return Contention<Semaphore, NoProbe, Steps>(arguments.threads, arguments.knobs, steps).run(arguments.seconds);
-  }
-  if constexpr (Apart<Semaphore>) {
-    throw BadArguments(std::string(Semaphore::name) + " has no --probe");
-  } else {
-    using Probe = std::conditional_t<TicketSemaphore<Semaphore>, TicketOrder, ArrivalStamps>;
-    return Contention<Semaphore, Probe, Steps>(arguments.threads, arguments.knobs, steps).run(arguments.seconds);
-  }
-}
 
 inline void print(std::ostream& out, const Arguments& arguments, const ContentionResult& result) {
   out << "{\"algorithm\":\"" << arguments.algorithm << "\",\"threads\":" << arguments.threads
@@ -44,16 +29,25 @@ inline void print(std::ostream& out, const Arguments& arguments, const Contentio
   out << '}';
 }
 
-// Runs the row with the steps of the papers, which are constants, or with those of the arguments.
+// Calls `run` with the row of that name.
+template <class Run>
+void withContender(const std::string& name, Run run) {
+  if (!withRow(Algorithms{}, name, run) && !withRow(ContentionFloors{}, name, run)) noSuchAlgorithm(name);
+}
+
+// Runs the row with steps that are no constants, or with a probe (work.cpp).
+void contendWithWork(std::ostream& out, const Arguments& arguments, Work work);
+
+// Runs the row with the steps of the papers, which are constants, unless the arguments ask for others or for a probe.
 template <class Steps>
 void contend(std::ostream& out, const Arguments& arguments, Steps own) {
-  const auto run = [&]<class R>(R) {
-    using Semaphore = typename R::Semaphore;
-    if (!arguments.inside && !arguments.outside) return print(out, arguments, contention<Semaphore>(arguments, own));
-    const Work told{arguments.inside.value_or(Steps::inside), arguments.outside.value_or(Steps::outside)};
-    print(out, arguments, contention<Semaphore>(arguments, told));
-  };
-  if (!withRow(Algorithms{}, arguments.algorithm, run) && !withRow(ContentionFloors{}, arguments.algorithm, run)) {
-    noSuchAlgorithm(arguments.algorithm);
+  if (arguments.probe || arguments.inside || arguments.outside) {
+    const Work work{arguments.inside.value_or(Steps::inside), arguments.outside.value_or(Steps::outside)};
+    return contendWithWork(out, arguments, work);
   }
+  withContender(arguments.algorithm, [&]<class R>(R) {
+    using Semaphore = typename R::Semaphore;
+    checkKnobs<Semaphore>(arguments.knobs);
+    print(out, arguments, Contention<Semaphore, NoProbe, Steps>(arguments.threads, arguments.knobs, own).run(arguments.seconds));
+  });
 }

@@ -13,9 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <optional>
-#include <stdexcept>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -46,67 +44,13 @@ struct Work {
   unsigned inside, outside;
 };
 
-template <class Semaphore, class Probe, class Steps>
-class Contention {
+// The part that is the same for all semaphores (contention.cpp): the interval, and the counts of its threads.
+class Interval {
  public:
-  Contention(unsigned threads, const Knobs& knobs, Steps steps)
-      : steps_(steps), semaphore_(1, knobs), probe_(threads), results_(threads) {}
+  ContentionResult run(double seconds);
 
-  ContentionResult run(double seconds) {
-    std::vector<std::thread> threads;
-    try {
-      for (unsigned i = 0; i < results_.size(); i++) threads.emplace_back([this, i] { work(i); });
-    } catch (...) {
-      // The system refused a thread, so the running ones stop.
-      stop(threads);
-      throw;
-    }
-    const Clock::time_point patience = Clock::now() + gathering;
-    while (admitted_.load() < threads.size() && Clock::now() < patience) nap();
-
-    const double cpuBefore = processCpuSeconds();
-    begin_ = Clock::now();
-    phase_.store(measuring, std::memory_order_release);
-    ContentionResult result;
-    Clock::time_point last = begin_;
-    for (int part = 1; part <= parts; part++) {
-      const std::chrono::duration<double> due(seconds * part / parts);
-      std::this_thread::sleep_until(begin_ + std::chrono::duration_cast<Clock::duration>(due));
-      const Clock::time_point now = Clock::now();
-      result.partSeconds.push_back(std::chrono::duration<double>(now - last).count());
-      last = now;
-      if (part < parts) phase_.store(measuring + part, std::memory_order_release);
-    }
-    end_ = last;
-    const double cpuAfter = processCpuSeconds();
-    stop(threads);
-
-    result.partIterations.resize(parts);
-    result.seconds = std::chrono::duration<double>(end_ - begin_).count();
-    result.cpuSeconds = cpuAfter - cpuBefore;
-    Clock::duration longest{0};
-    Mt19937 expected{seed};
-    for (const Result& each : results_) {
-      if constexpr (!Apart<Semaphore>) expected.discard(each.turns * steps_.inside);
-      result.iterations.push_back(each.marks[stopped] - each.marks[measuring]);
-      for (int part = 0; part < parts; part++) {
-        result.partIterations[part] += each.marks[measuring + part + 1] - each.marks[measuring + part];
-      }
-      longest = std::max(longest, each.longestWait);
-    }
-    if (expected != shared_) throw std::runtime_error("it let two threads in at once: steps were lost");
-    if constexpr (Probe::records) {
-      result.longestWaitMs = std::chrono::duration<double, std::milli>(longest).count();
-      result.bypasses = probe_.bypasses;
-      if constexpr (TicketSemaphore<Semaphore>) result.outOfOrder = probe_.outOfOrder;
-    }
-    return result;
-  }
-
- private:
+ protected:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::uint32_t seed = 0;
-  static constexpr std::chrono::seconds gathering{2};
   // The parts of the interval are the consecutive phases from measuring on.
   static constexpr int parts = 10;
   static constexpr int gathered = 0, measuring = 1, stopped = measuring + parts;
@@ -119,7 +63,51 @@ class Contention {
     Clock::duration longestWait{0};
   };
 
-  void work(unsigned thread) {
+  Interval(unsigned threads, unsigned inside, bool apart) : inside_(inside), apart_(apart), results_(threads) {}
+  ~Interval() = default;
+
+  // Iterates until the end, in a thread of its own.
+  virtual void work(unsigned thread) = 0;
+  // Wakes threads that the semaphore has forgotten; returns false if it forgets none.
+  virtual bool wakeForgotten() = 0;
+  virtual void addRecords(ContentionResult& result, Clock::duration longestWait) const = 0;
+
+  // Returns the part of a wait that lies in the interval: a thread that starves through all of it must show.
+  Clock::duration waitedInInterval(Clock::time_point arrival) const {
+    const Clock::time_point now = Clock::now();
+    const int phase = phase_.load(std::memory_order_acquire);
+    if (phase == gathered) return Clock::duration{0};
+    const Clock::time_point until = phase == stopped ? std::min(now, end_) : now;
+    return until - std::max(arrival, begin_);
+  }
+
+  static constexpr std::uint32_t seed = 0;
+
+  alignas(sectorSize) Mt19937 shared_{seed};
+  // The word is written some ten times in a run, and read in every iteration.
+  alignas(sectorSize) std::atomic<int> phase_{gathered};
+  alignas(sectorSize) std::atomic<std::size_t> admitted_{0};
+  std::atomic<std::size_t> left_{0};
+
+ private:
+  void stop(std::vector<std::thread>& threads);
+
+  const unsigned inside_;
+  const bool apart_;
+  Clock::time_point begin_, end_;
+
+ protected:
+  std::vector<Result> results_;
+};
+
+template <class Semaphore, class Probe, class Steps>
+class Contention final : public Interval {
+ public:
+  Contention(unsigned threads, const Knobs& knobs, Steps steps)
+      : Interval(threads, steps.inside, Apart<Semaphore>), steps_(steps), semaphore_(1, knobs), probe_(threads) {}
+
+ private:
+  void work(unsigned thread) override {
     std::conditional_t<Apart<Semaphore>, Mt19937, Mt19937&> common = shared_;
     Mt19937 own(thread);
     Result result;
@@ -157,42 +145,23 @@ class Contention {
     step(own, steps_.outside);
   }
 
-  // Returns the part of a wait that lies in the interval: a thread that starves through all of it must show.
-  Clock::duration waitedInInterval(Clock::time_point arrival) const {
-    const Clock::time_point now = Clock::now();
-    const int phase = phase_.load(std::memory_order_acquire);
-    if (phase == gathered) return Clock::duration{0};
-    const Clock::time_point until = phase == stopped ? std::min(now, end_) : now;
-    return until - std::max(arrival, begin_);
-  }
-
-  void stop(std::vector<std::thread>& threads) {
-    phase_.store(stopped, std::memory_order_release);
+  bool wakeForgotten() override {
     if constexpr (requires { semaphore_.wakeForgotten(); }) {
-      while (left_.load() < threads.size()) {
-        semaphore_.wakeForgotten();
-        nap();
-      }
+      semaphore_.wakeForgotten();
+      return true;
     }
-    for (std::thread& thread : threads) thread.join();
+    return false;
   }
 
-  static void nap() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
-
-  static double processCpuSeconds() {
-    timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+  void addRecords(ContentionResult& result, Clock::duration longestWait) const override {
+    if constexpr (Probe::records) {
+      result.longestWaitMs = std::chrono::duration<double, std::milli>(longestWait).count();
+      result.bypasses = probe_.bypasses;
+      if constexpr (TicketSemaphore<Semaphore>) result.outOfOrder = probe_.outOfOrder;
+    }
   }
 
   const Steps steps_;
-  Semaphore semaphore_;
-  alignas(sectorSize) Mt19937 shared_{seed};
+  alignas(sectorSize) Semaphore semaphore_;
   alignas(sectorSize) [[no_unique_address]] Probe probe_;
-  // The word is written some ten times in a run, and read in every iteration.
-  alignas(sectorSize) std::atomic<int> phase_{gathered};
-  Clock::time_point begin_, end_;
-  std::vector<Result> results_;
-  alignas(sectorSize) std::atomic<std::size_t> admitted_{0};
-  std::atomic<std::size_t> left_{0};
 };

@@ -1,8 +1,8 @@
 // The native rows: builds their binary with any C++ compiler that it finds, and runs it.
 
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Benchmark, Work } from './benchmarks.js';
@@ -48,20 +48,26 @@ export async function buildNative(): Promise<NativeBinary> {
     const fresh = existsSync(BINARY) && sources.every((file) => statSync(file).mtimeMs < statSync(BINARY).mtimeMs);
     if (fresh) return found;
     mkdirSync(BUILD, { recursive: true });
+    // Two processes may build at once: each works in a folder of its own, and the last binary stays.
+    const folder = mkdtempSync(`${BUILD}native-`);
     const run = promisify(execFile);
     try {
       const objects = await Promise.all(
         units.map(async (unit) => {
-          const object = `${BUILD}${basename(unit)}.o`;
+          const object = join(folder, `${basename(unit)}.o`);
           await run(compiler, [...FLAGS, '-c', unit, '-o', object]);
           return object;
         }),
       );
-      await run(compiler, [...FLAGS, ...objects, '-o', BINARY]);
+      const linked = join(folder, basename(BINARY));
+      await run(compiler, [...FLAGS, ...objects, '-o', linked]);
+      renameSync(linked, BINARY);
       return found;
     } catch (error) {
       const why = (error as { stderr?: string }).stderr || String(error);
       return { missing: `${compiler} could not build bench/native: ${firstLine(why)}` };
+    } finally {
+      rmSync(folder, { recursive: true });
     }
   }
   return { missing: `no C++ compiler found (tried ${compilers.join(', ')}; CXX names another)` };

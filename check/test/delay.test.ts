@@ -6,7 +6,7 @@ import { loadProgram } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 import { GRANT, QUEUED, TICKET } from '../src/scene/layout.js';
 import { globalIndex } from '../src/scene/set-up.js';
-import { PAUSE_SINK, pausesBetween } from '../src/simulate/pauses.js';
+import { PATIENCE_WITH_DELAYS, PAUSE_SINK, pausesBetween } from '../src/simulate/pauses.js';
 
 const algorithms = loadProgram('algorithms');
 const sink = globalIndex(algorithms, PAUSE_SINK);
@@ -23,6 +23,7 @@ function pauses(await_: string, delay: number, before: number, nearer = Infinity
     model.objects?.(scene);
     const s = scene.semaphores[0] as number;
     const { machine } = scene;
+    machine.patience = PATIENCE_WITH_DELAYS;
     machine.hostStore32(s + TICKET, before);
     expect(scene.callNow(0, 'ticketAcquire', s)).toBe(QUEUED);
     machine.call(0, algorithms.exports.get(await_) as number, s);

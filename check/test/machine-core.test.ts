@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Machine, NOTIFY } from '../src/engine/machine/machine.js';
 import { OP_ACCESS, STRIDE } from '../src/engine/wasm/code.js';
+import { PATIENCE_WITH_DELAYS } from '../src/simulate/pauses.js';
 import { load, Sequence, THREADS } from './call-sequences.js';
 import { draws, PAGE, sharedMemory } from './engine/machine-support.js';
 
@@ -17,6 +18,7 @@ describe.each([
 
   beforeAll(() => {
     const machine = new Machine(program, { bytes: PAGE, threads: THREADS });
+    machine.patience = PATIENCE_WITH_DELAYS;
     const fresh = machine.snapshot();
     const memory = sharedMemory();
     for (let seed = 1; seed <= sequences; seed++) {

@@ -14,3 +14,6 @@ export function pausesBetween(before: number, after: number): number {
   }
   return count;
 }
+
+/** The patience that a machine needs for the longest delay of a TicketSemaphore: twice its instructions. */
+export const PATIENCE_WITH_DELAYS = 20_000_000;

@@ -18,11 +18,12 @@ const { DETAIL, FRAME, HEADER, PC, STATUS, VALUE } = layout;
 const { ctz32, divide, mul, popcount, rotl, shl, shrS, shrU } = i64;
 const { IDLE, PENDING } = statuses;
 
-/** The most instructions between two accesses. The longest delay of a TicketSemaphore takes half as many. */
-const PATIENCE = 20_000_000;
 const PAGE = 65536;
 
 export class Interpreter extends MachineState {
+  /** The most instructions between two accesses: a loop that takes more is taken for one without an end. */
+  patience = 100_000;
+
   /**
    * Runs to the next access, or to the end of the call. The opcodes are literal numbers, since V8 makes a jump table
    * only of a switch over literals.
@@ -34,7 +35,7 @@ export class Interpreter extends MachineState {
     s[GLOBALS_BASE] = this.globals(head);
     const limit = head + HEADER + this.program.stack;
     let killable = entered | 0;
-    let patience = PATIENCE;
+    let patience = this.patience;
     let pc = from | 0;
     for (;;) {
       const ra = s[(pc + A) | 0];
