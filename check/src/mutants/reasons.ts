@@ -5,7 +5,7 @@
 export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // --- Words that no other thread reads yet, or any more ---
   [
-    /^attachments\/createObject: store (ticket|grant|counter\/variant|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|timeouts|where|owner), swapped/,
+    /^attachments\/createObject: store (ticket|grant|counter\/variant|parked\/limit|kind|max|spin|threshold|initial|robust\/hash|died|timeouts|where|owner\/taken), swapped/,
     'The object is BUILDING: no thread reads it before the store of LIVE, which comes after all of these.',
   ],
   [
@@ -41,14 +41,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'If the waiter is a thread, others read end only once the element is TOMBSTONE, which comes after both. If it is a promise, others read end to count, but the store does not change it.',
   ],
   [
-    /^cancelling\/cancelRun: store end, counter, dropped/,
-    'arrive has already stored the end of a promise. The store is for threads, which share this function.',
-  ],
-  [
-    /^cancelling\/cancel(Run)?: store state( #1)?, swapped with rmw timeouts/,
-    'Only diagnostics read the count of cancelled requests, and it says nothing about an element.',
-  ],
-  [
     /^parking\/parkFor: rmw futile wakes, dropped/,
     'Only diagnostics read the count of futile wake-ups; test/unit/inspect.test.ts checks it.',
   ],
@@ -60,10 +52,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/variant #4)|store held( #\d)?, swapped)/,
     'No death can come between, in an uninterruptible section. Only the reaping thread reads held, and only diagnostics read deaths. A thread that is admitted reads died, but only after the add to grant, which comes later.',
   ],
-  [
-    /^names\/openName: (cmpxchg life #[23], loosened|load ticket, (zero|ones)|store grant, dropped)/,
-    'The object has lost the race for the name. Only this thread knows it: no other access can come between, no thread waits on it, and it is given back at once.',
-  ],
   [/^reaping\/reap: load life #5, swapped with store host/, 'The record is DEAD: only the reaping thread changes it.'],
   [
     /^reaping\/reap: cmpxchg (life #2|reaper #2), loosened/,
@@ -73,7 +61,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^mutex-head\/(takeLock|returnHeadPermit): store held, swapped with rmw grant/,
     'No death can come between, in an uninterruptible section. Only its own thread and the thread that reaps it read held.',
   ],
-  [/^mutex\/queue: load held, zero/, 'A thread is the head of a mutex at most once at a time, and held is 0 before.'],
   [
     /^(cancelling\/cancelFor: store state #2|kinds\/restoreOwnerDeaths: rmw died), swapped with load kind/,
     'The kind of an object never changes, and a reference of the caller or of the dead thread keeps the object alive.',
@@ -81,10 +68,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^reaping\/cleanUp: (rmw doorbell|notify doorbell\/state), dropped/,
     'As compiled, no call and no loop lies between the exchange that grants or closes and the notify, so no thread can be stopped there. The waiter has been woken; this call is there in case the compiled code changes.',
-  ],
-  [
-    /^reaping\/cleanUp: load kind #5, (zero|ones)/,
-    'The sweep has woken the waiters, since grant is closed together with life: no call and no loop lies between. So dispose finds no waiter.',
   ],
   [
     /^reaping\/cleanUp: (load objects used, zero|load life #2, (zero|ones)|store, dropped)/,
@@ -101,18 +84,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [/^threads\/sleepOn: wait never, loosened/, 'NEVER is always 0, so the comparison always holds.'],
   // --- A later comparison decides ---
-  [
-    /^elements\/reserve: load state #2, zero/,
-    'A newly counted element is IDLE in epoch 0, which is the value 0. If another thread has taken it since, the cmpxchg fails.',
-  ],
-  [
-    /^attachments\/createObject: load life #2, zero/,
-    'A newly counted object is FREE in generation 0, which is the value 0. If another thread has taken it since, the cmpxchg fails.',
-  ],
-  [
-    /^(elements\/reserve: (load state #2, ones|cmpxchg state #2, fails)|attachments\/createObject: (load life #2, ones|cmpxchg life #2, fails))/,
-    'The new element or object counts as taken by another thread, and a later pass over those in use finds it.',
-  ],
   [
     /^(waiting-array\/enter: load cell|names\/draftName: load used), zero/,
     'The load only avoids a cmpxchg that would fail. It fails if another number is there, and the search goes on.',
@@ -184,10 +155,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^(mutex\/(wakeHead|mutexDispose): cmpxchg counter\/variant|reaping\/cleanUp: cmpxchg counter\/variant #[23]), dropped/,
     'SLEEPING stays set: the next unlock wakes the head once more, in vain.',
   ],
-  [
-    /^(mutex\/mutexDispose: cmpxchg counter\/variant|reaping\/cleanUp: cmpxchg counter\/variant #3), loosened/,
-    'The word is closed by then: no thread takes the lock, the head reads CLOSED, which stays, and a queued waiter learns of it from its element.',
-  ],
   // --- A closed semaphore ---
   [
     /^algorithms\/places\/arriveAt: rmw parked\/parked\/limit, swapped/,
@@ -196,10 +163,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^algorithms\/places\/(signalAt|closePlace): load parked\/(parked\/)?limit, ones/,
     'A notify without a sleeper has no effect.',
-  ],
-  [
-    /^closing\/dispose: rmw grant, dropped/,
-    'The width of a tombstone is added to a grant that is closed, and that stays closed with or without it.',
   ],
   // --- The algorithms: nodes, gates, chains ---
   [
@@ -211,7 +174,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The node is new: no other thread knows it.',
   ],
   [
-    /^algorithms\/(clh-lock|mcs-lock|reciprocating-lock|lifo-lock)\/\w+: store owner( #2)?, swapped with load/,
+    /^algorithms\/(clh-lock|mcs-lock|reciprocating-lock|lifo-lock)\/\w+: store owner\/taken( #2)?, swapped with load/,
     'Each thread only compares the owner word with its own number, so the value matters to the owner alone.',
   ],
   [
@@ -331,11 +294,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'grant is read too early, so the thread does not see that it has become due in between. enterUntilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
   ],
   [
-    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket)(Acquire|AcquireSequestered|Take): rmw (ticket|owner\/taken), swapped/,
+    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket|ticket-lock\/ticket)(Acquire|AcquireSequestered|Take|Lock): rmw (ticket|owner\/taken), swapped/,
     'grant is read too early. The loop that follows reads it again before the thread sleeps, or the thread sleeps only while grant has that value.',
   ],
   [
-    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket)(Acquire|AcquireSequestered|Take): load grant, (zero|ones)/,
+    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket|ticket-lock\/ticket)(Acquire|AcquireSequestered|Take|Lock): load grant, (zero|ones)/,
     'A request that is due at once misses its short-cut. twaAwait or ticketAwait, which follows, reads grant again.',
   ],
   [
@@ -343,10 +306,13 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Tickets are not below 0, so a grant of 0 admits none. The waiter polls on, or its wait compares grant with 0 and returns at once, and it reads grant again.',
   ],
   [
-    /^algorithms\/ticket-semaphore\/(ticketAwaitDelayed|ticketDelay): load counter\/variant, (zero|ones)/,
+    /^algorithms\/twa-semaphore\/(twaIsSequestered|twaAvailableSequestered): load/,
+    'It answers a question of the program, and no thread waits or is admitted by it. test/unit/twa-semaphore.test.ts checks the answers.',
+  ],
+  [
+    /^algorithms\/ticket-semaphore\/(ticketAwaitDelayed|ticketDelay): load( counter\/variant)?, (zero|ones)/,
     'It only decides how long a waiter pauses between two looks at grant. check/test/delay.test.ts checks it.',
   ],
-  [/^parking\/enqueue: load spin,/, 'The waiter does not poll before it sleeps.'],
   [
     /^algorithms\/twa-semaphore\/twaAwait: load sequence #1,/,
     'If the value is wrong, the first sleep ends at once, and sequence is read again. If it is right, no thread has poked the bucket since.',
@@ -367,10 +333,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^algorithms\/twa-semaphore\/post: load threshold, zero/,
     'The bucket of the ticket that is due is poked whatever the threshold is. Only the waiter that warms up is another, or there is none.',
   ],
-  [
-    /^algorithms\/twa-semaphore\/post: rmw sequence #1, swapped/,
-    'A waiter that counts itself as parked after that load also reads grant after it, and grant was moved before. Only a waiter that is not due can miss the poke, and another poke comes when it is due.',
-  ],
   // --- One sleeper at most ---
   [
     /^(pending-call\/recover|waking\/endWait|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
@@ -381,7 +343,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'check/test/search.test.ts plants this fault in the model "cancel: heavy, and two in its place, one a promise", which has too many states for mutants.',
   ],
   [
-    /^(releasing\/settleRelease|parking\/parkFor|parking\/untilDue|polling\/pollsOf): (load( (spin|vain|cell|life|request|ticket( #[23])?|grant #[12]))?( #\d)?|store vain( #\d)?|notify), (zero|ones|dropped|one)/,
+    /^(releasing\/settleRelease|parking\/parkFor|parking\/untilDue|polling\/pollsOf): (load( (spin|vain|cell|life|request|ticket( #[23])?|grant #[12]))?( #\d)?|store( vain)?( #\d)?|notify), (zero|ones|dropped|one)/,
     'It decides how long a waiter polls, and which sleeping waiters are woken early, so that they poll when their turn comes. No safety rests on that; check/test/polling.test.ts looks at it.',
   ],
   [
