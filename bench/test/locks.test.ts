@@ -121,7 +121,9 @@ describe('the rows of --paper', () => {
   it('are in no run that does not ask for them', () => {
     const listed = spawnSync(process.execPath, [PROGRAM, 'bench', 'locks', '--list'], { encoding: 'utf8' });
     const only = names(PAPER_LOCKS).filter((name) => !names(LOCKS).includes(name));
-    expect(only).toEqual(expect.arrayContaining(['TtsLock+whenContended', 'TtsLock+lanes', 'TtsLock+semaphore']));
+    expect(only).toEqual(
+      expect.arrayContaining(['TtsLock+whenContended', 'TtsLock+lanes', 'TtsLock+randomLanes', 'TtsLock+semaphore']),
+    );
     for (const line of listed.stdout.trim().split('\n')) {
       expect(line.includes('with --paper'), line).toBe(only.some((name) => line.startsWith(`${name} `)));
     }

@@ -12,6 +12,7 @@ export const FORMS = {
   fractional: ['fractional: 99 of 100 skip it', '#c026a8'],
   contended: ['capacitor only under contention', '#2b8a3e'],
   lanes: ['capacitor of 4 lanes', '#f08c00'],
+  random: ['4 lanes at random', '#0c8599'],
   semaphore: ['plain semaphore of 10', '#7048a8'],
   native: ['native counterpart', '#868e96'],
 } as const;

@@ -70,7 +70,7 @@ export const BYPASS = 10;
 /** The share of arrivals that go past the capacitor in the fractional form: the paper's 99 of 100. */
 const FRACTION = 0.99;
 
-/** The lanes of the capacitor in the form with lanes. */
+/** The lanes of the capacitor in the forms with lanes. */
 const LANES = 4;
 
 /** The forms in a capacitor: the ending of the row's name, and the options besides the limit. */
@@ -79,6 +79,7 @@ const CAPACITORS = {
   fractional: ['fractional', { fraction: FRACTION }],
   contended: ['whenContended', { whenContended: true }],
   lanes: ['lanes', { lanes: LANES }],
+  random: ['randomLanes', { lanes: LANES, random: true }],
 } as const;
 
 /** Wraps a lock in a capacitor. */
@@ -267,6 +268,7 @@ export const PAPER_LOCKS: readonly Row[] = [
   ...LOCKS.filter(({ name }) => !NOT_OF_THE_PAPER.includes(name)),
   ...Object.keys(INNER).map((name) => composite(name, 'contended')),
   composite('TtsLock', 'lanes'),
+  composite('TtsLock', 'random'),
   guarded('TtsLock'),
 ];
 

@@ -94,7 +94,7 @@ export interface AsyncRow {
 /** The lock that a row belongs to, and its form. */
 export interface LockPlace {
   of: string;
-  form: 'bare' | 'wrapped' | 'fractional' | 'contended' | 'lanes' | 'semaphore' | 'native';
+  form: 'bare' | 'wrapped' | 'fractional' | 'contended' | 'lanes' | 'random' | 'semaphore' | 'native';
   /** The capacitor's bypass limit, if there is a capacitor. */
   bypass?: number;
 }
