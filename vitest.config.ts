@@ -1,4 +1,7 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+const built = fileURLToPath(new URL('check/dist/', import.meta.url));
 
 export default defineConfig({
   test: {
@@ -8,8 +11,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        // The built code, as Node loads it, searches a quarter faster than what Vite makes of the sources.
+        resolve: { alias: [{ find: /^(\.\.\/)+src\//, replacement: built }] },
         test: {
           name: 'models',
+          server: { deps: { external: [/check\/dist/] } },
           include: ['check/test/**/*.test.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },

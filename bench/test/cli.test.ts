@@ -23,7 +23,7 @@ describe('taketurns bench semaphores', () => {
     const json = join(folder, 'out.json');
     const svg = join(folder, 'out.svg');
     const rows = ['Semaphore', 'js-ticket-notify-all', 'js-barging', 'multithreading'];
-    const options = ['--threads', '1,3', '--seconds', '0.05', '--runs', '1', '--rows', rows.join()];
+    const options = ['--threads', '1,3', '--seconds', '0.05', '--runs', '1', '--warm-up', '5', '--rows', rows.join()];
     const done = taketurns('bench', 'semaphores', ...options, '--json', json, '--svg', svg);
     expect(done.stderr).not.toMatch(/\n\s+at /);
     expect(done.status).toBe(0);

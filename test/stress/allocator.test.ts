@@ -5,7 +5,7 @@ import { at, Memory } from '../support/memory.js';
 import { Member, team, together } from '../support/team.js';
 import { until } from '../support/until.js';
 
-const crowd = team(4);
+const crowd = team(4, { core: true });
 
 it('threads that make and dispose of semaphores at once never get the same memory', async () => {
   // There is so much room that no thread looks in vain while another one moves objects about.
@@ -80,10 +80,10 @@ it('a thread that ends in an orderly way lets go of everything', async () => {
   for (let i = 0; i < 5; i++) {
     const semaphore = new Semaphore(2, { arena });
     const { handle } = semaphore;
-    const guest = new Member();
+    const guest = new Member(undefined, { core: true });
     expect(await guest.run('attempts', { handle, rounds: 3 })).toBe(1);
     expect(arena.threads).toBe(2);
-    const late = new Member();
+    const late = new Member(undefined, { core: true });
     await expect(late.run('attempts', { handle, rounds: 1 })).rejects.toMatchObject({
       name: 'ArenaFullError',
       message: expect.stringContaining('threads'),
@@ -102,7 +102,7 @@ it('more threads come and go, one after another, than there is room for at once'
   const semaphore = new Semaphore(1, { arena });
   const { handle } = semaphore;
   for (let i = 0; i < 8; i++) {
-    const guest = new Member();
+    const guest = new Member(undefined, { core: true });
     semaphore.acquire();
     const entering = guest.run('enter', { handle });
     const promised = semaphore.acquireAsync();
@@ -126,7 +126,7 @@ it('threads that are killed while they make, dispose, acquire and release do not
     .map((member, i) => member.run<number>('live', { arena: arena.handle, progress, index: i }));
   const seen = (index: number) => Atomics.load(progress, 1 + index);
   for (let i = 2; i < 14; i++) {
-    const doomed = new Member();
+    const doomed = new Member(undefined, { core: true });
     doomed.run('live', { arena: arena.handle, progress, index: i });
     await until(() => seen(i) > 20 * (i % 5), `${i} is at work`);
     await doomed.kill();

@@ -3,7 +3,7 @@ import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { team } from '../support/team.js';
 
-const crowd = team(4);
+const crowd = team(4, { core: true });
 const [hog, victim] = [0, 1];
 
 describe.each([0, 200])('polling %i times before parking', (spin) => {

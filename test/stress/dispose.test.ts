@@ -7,7 +7,7 @@ import { team, together } from '../support/team.js';
 import { until } from '../support/until.js';
 
 const CROWD = 16;
-const crowd = team(CROWD);
+const crowd = team(CROWD, { core: true });
 const told = { name: 'DisposedError' };
 
 describe.each([1, 1024])('a waiting array of %i', (slots) => {

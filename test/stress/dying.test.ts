@@ -1,19 +1,12 @@
 /** Workers are killed by the dozen at any point: the others go on, nothing is lost, and memory stays flat. */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { recruit, upTo } from '../support/dying.js';
 import { at, Memory } from '../support/memory.js';
-import { Member, team } from '../support/team.js';
+import { type Member, team } from '../support/team.js';
 import { until } from '../support/until.js';
 
-const crowd = team(2);
-const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
-
-/** A worker that is watched. */
-function recruit(arena: Arena): Member {
-  const recruit = new Member();
-  arena.watch(recruit.worker);
-  return recruit;
-}
+const crowd = team(2, { core: true });
 
 describe.each([['acquire'], ['acquireAsync'], ['tryAcquire', 'acquire'], ['acquire', 'acquireAsync', 'tryAcquire']])(
   'workers that acquire and release without a pause (%s, %s, %s)',

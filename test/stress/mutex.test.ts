@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { Member, team } from '../support/team.js';
 
-const crowd = team(4);
+const crowd = team(4, { core: true });
 const words = (): Int32Array => new Int32Array(new SharedArrayBuffer(8));
 
 describe.each([
@@ -74,7 +74,7 @@ describe('a thread that is killed', () => {
     const arena = new Arena();
     const [mutex, gate] = [new Mutex({ arena }), new Mutex({ arena })];
     gate.lock();
-    const victim = new Member();
+    const victim = new Member(undefined, { core: true });
     arena.watch(victim.worker);
     await victim.run('mutex-die', { handle: mutex.handle });
     expect(mutex.locked).toBe(true);
@@ -90,7 +90,7 @@ describe('a thread that is killed', () => {
     const arena = new Arena();
     const [free, mutex] = [new Mutex({ arena }), new Mutex({ arena })];
     mutex.lock();
-    const victims = [new Member(), new Member()];
+    const victims = [new Member(undefined, { core: true }), new Member(undefined, { core: true })];
     for (const [i, victim] of victims.entries()) {
       arena.watch(victim.worker);
       const own = new Mutex({ arena });

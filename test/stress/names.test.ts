@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { team, together } from '../support/team.js';
 
 const CROWD = 8;
-const crowd = team(CROWD);
+const crowd = team(CROWD, { core: true });
 
 it('threads that open a name at once get one semaphore', async () => {
   const names = Array.from({ length: 300 }, (_, i) => `one of ${i}`);

@@ -9,8 +9,8 @@ import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
 import { until } from '../support/until.js';
 
-const crowd = team(16);
-const releaser = team(1);
+const crowd = team(16, { core: true });
+const releaser = team(1, { core: true });
 const sizes = { objects: 64, names: 4, threads: 40, waiters: 512 };
 
 /** A queue of waiters, and the log that they write when they are admitted. */

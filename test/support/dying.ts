@@ -8,8 +8,8 @@ import { until } from './until.js';
 export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 
 /** A worker that is watched. */
-export function recruit(arena: Arena): Member {
-  const recruit = new Member();
+export function recruit(arena: Arena, core = true): Member {
+  const recruit = new Member(undefined, { core });
   arena.watch(recruit.worker);
   return recruit;
 }

@@ -7,7 +7,7 @@ import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
 
-const crowd = team(2);
+const crowd = team(2, { core: true });
 const [member, other] = [() => crowd[0] as Member, () => crowd[1] as Member];
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 

@@ -11,7 +11,7 @@ import { runProgram } from '../support/program.js';
 import { team } from '../support/team.js';
 import { reactions, turn } from '../support/until.js';
 
-const crowd = team(4);
+const crowd = team(4, { core: true });
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

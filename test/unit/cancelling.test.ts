@@ -12,7 +12,7 @@ import { type Settling, watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
 
-const crowd = team(4);
+const crowd = team(4, { core: true });
 const member = () => crowd[0] as Member;
 const other = () => crowd[1] as Member;
 const LONG = 600_000;

@@ -10,7 +10,7 @@ import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
 import { turn, until } from '../support/until.js';
 
-const crowd = team(1);
+const crowd = team(1, { core: true });
 const member = () => crowd[0] as Member;
 
 describe.each([1, 2, 1024])('a thread that has queued and not yet entered its bucket (slots %i)', (slots) => {

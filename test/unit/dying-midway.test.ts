@@ -11,7 +11,7 @@ import { watch } from '../support/settled.js';
 import { Member, team } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
 
-const crowd = team(2);
+const crowd = team(2, { core: true });
 const member = () => crowd[0] as Member;
 const other = () => crowd[1] as Member;
 const TICKET = at('TICKET');
@@ -160,7 +160,11 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     const memory = new Memory(arena);
     const semaphore = new Semaphore(2, { arena, robust: true });
     // Both are unwatched: the first is declared dead, and the reaper dies before it has buried the first.
-    const [first, reaper, third] = [new Member(), new Member(), recruit(arena)];
+    const [first, reaper, third] = [
+      new Member(undefined, { core: true }),
+      new Member(undefined, { core: true }),
+      recruit(arena),
+    ];
     await hold(semaphore, first);
     const [dead, dying] = [await threadOf(semaphore, first), await threadOf(semaphore, reaper)];
     await hold(semaphore, third);

@@ -70,7 +70,7 @@ describe.each(ways)('a worker that ends by %s', (way) => {
       new TicketSemaphore(1, { arena }),
       new TwaSemaphore(1, { arena }),
     ];
-    const dying = recruit(arena);
+    const dying = recruit(arena, false);
     for (const { handle } of objects) await dying.run('call', { handle, method: 'acquire' });
     for (const object of objects) object.dispose();
     expect(() => new Semaphore(1, { arena })).toThrow(/no room for another object/);

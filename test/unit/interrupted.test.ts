@@ -83,7 +83,7 @@ describe('after an interrupted release', () => {
 });
 
 describe('after an interrupted wait for a mutex', () => {
-  const worker = team(1);
+  const worker = team(1, { core: true });
 
   it('the next wait ends', async () => {
     const [held, other] = [new Mutex(), new Mutex()];
@@ -100,7 +100,7 @@ describe('after an interrupted wait for a mutex', () => {
 });
 
 describe('after an interrupted call, a promise that is the head of a mutex', () => {
-  const crowd = team(1);
+  const crowd = team(1, { core: true });
 
   /** Makes a mutex that a worker holds, and a promise of this thread that is its head. */
   async function head(patience?: { timeout: number }) {

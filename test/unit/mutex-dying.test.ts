@@ -4,32 +4,14 @@
  */
 import { Arena, Mutex } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { end, recruit, type Way } from '../support/dying.js';
 import { Member, team } from '../support/team.js';
 import { turn, until } from '../support/until.js';
 
-const crowd = team(1);
+const crowd = team(1, { core: true });
 const member = () => crowd[0] as Member;
 
-type Way = 'terminate' | 'process.exit' | 'an uncaught error' | 'leaving';
-
 const ways: readonly Way[] = ['terminate', 'process.exit', 'an uncaught error', 'leaving'];
-
-/** A worker that is watched. */
-function recruit(arena: Arena): Member {
-  const recruit = new Member();
-  arena.watch(recruit.worker);
-  return recruit;
-}
-
-/** Ends a worker that is at no job. */
-async function end(member: Member, way: Way): Promise<void> {
-  if (way === 'terminate') await member.kill();
-  else if (way === 'leaving') await member.leave();
-  else {
-    member.run('end', { way });
-    await member.exited;
-  }
-}
 
 /** Makes a mutex that a worker owns. */
 async function owned(arena: Arena): Promise<{ mutex: Mutex; owner: Member }> {
@@ -122,7 +104,7 @@ describe('a worker that aborts in an exit handler', () => {
   it('the promise that was the head: it is cancelled once', async () => {
     const mutex = new Mutex({ arena: new Arena() });
     mutex.lock();
-    const ending = new Member();
+    const ending = new Member(undefined, { core: true });
     ending.run('mutex-hold', { handle: mutex.handle, abortsAtExit: true });
     await ending.exited;
     expect(mutex.waiting).toBe(0);
@@ -139,7 +121,7 @@ describe('a worker that is killed', () => {
     const mutex = new Mutex({ arena });
     mutex.lock();
     const dying = recruit(arena);
-    const [behind, ahead] = [new Member(), new Member()];
+    const [behind, ahead] = [new Member(undefined, { core: true }), new Member(undefined, { core: true })];
     const others: Promise<boolean>[] = [];
     if (place !== 'first') others.push(...(await park(mutex, ahead)));
     if (place === 'last') others.push(...(await park(mutex, behind)));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { at, firstObject, Memory, nameHeads } from '../support/memory.js';
 import { type Member, team } from '../support/team.js';
 
-const crowd = team(1);
+const crowd = team(1, { core: true });
 
 describe('open', () => {
   it('makes a semaphore, and finds it again', () => {

@@ -7,7 +7,7 @@ import { watch } from '../support/settled.js';
 import { Member, team } from '../support/team.js';
 import { turn, until } from '../support/until.js';
 
-const crowd = team(2);
+const crowd = team(2, { core: true });
 const member = () => crowd[0] as Member;
 
 describe('the thread that learns that an owner died', () => {
@@ -35,7 +35,7 @@ describe('the thread that learns that an owner died', () => {
     const arena = new Arena();
     const semaphore = new Semaphore(1, { arena, robust: true });
     const { handle } = semaphore;
-    const [dying, heir] = [recruit(arena), new Member()];
+    const [dying, heir] = [recruit(arena), new Member(undefined, { core: true })];
     await hold(semaphore, dying);
     const told = heir.run('hold-and-tell', { handle, how });
     await until(() => semaphore.waiting === 1, 'it waits');

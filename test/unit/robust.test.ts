@@ -11,7 +11,7 @@ import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
 
-const crowd = team(2);
+const crowd = team(2, { core: true });
 const member = () => crowd[0] as Member;
 const other = () => crowd[1] as Member;
 const TICKET = at('TICKET');

@@ -8,7 +8,7 @@ import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
 
-const crowd = team(1);
+const crowd = team(1, { core: true });
 const member = () => crowd[0] as Member;
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
 

@@ -9,7 +9,7 @@ import { watch } from '../support/settled.js';
 import { Member, team } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
 
-const crowd = team(2);
+const crowd = team(2, { core: true });
 const member = () => crowd[0] as Member;
 
 /** Returns a handle of the calling thread with some properties changed. */
@@ -34,7 +34,7 @@ describe('Arena.watch', () => {
 
   it('refuses a worker that has ended', async () => {
     const arena = new Arena();
-    const late = new Member();
+    const late = new Member(undefined, { core: true });
     await late.leave();
     expect(() => arena.watch(late.worker)).toThrow(new Error('Arena.watch: the worker has ended already'));
   });
@@ -42,7 +42,7 @@ describe('Arena.watch', () => {
   it('may be called before the worker attaches or after, and twice', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(4, { arena, robust: true });
-    const [early, late] = [recruit(arena), new Member()];
+    const [early, late] = [recruit(arena), new Member(undefined, { core: true })];
     await hold(semaphore, early);
     await hold(semaphore, late);
     arena.watch(early.worker);
@@ -62,7 +62,7 @@ describe('Arena.watch', () => {
     expect(arena.threads).toBe(1);
     expect([elsewhere.threads, semaphore.available]).toEqual([2, 0]);
     // The watching thread is not bound to one arena.
-    const twice = new Member();
+    const twice = new Member(undefined, { core: true });
     for (const each of [arena, elsewhere]) {
       each.watch(twice.worker);
       await hold(new Semaphore(1, { arena: each, robust: true }), twice);
@@ -84,7 +84,7 @@ describe('Arena.watch', () => {
   it('is needed: an unwatched worker that is terminated keeps its place', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(1, { arena, robust: true });
-    const unwatched = new Member();
+    const unwatched = new Member(undefined, { core: true });
     await hold(semaphore, unwatched);
     const handle = await threadOf(semaphore, unwatched);
     await unwatched.kill();
@@ -109,7 +109,7 @@ describe('Arena.watch of a worker of the web', () => {
   it('reaps it when it is terminated, and terminate does what it did', async () => {
     const arena = new Arena();
     const semaphore = taken(1, { arena });
-    const dying = new Member();
+    const dying = new Member(undefined, { core: true });
     const worker = webWorker(dying);
     const thread = await threadOf(semaphore, dying);
     arena.watch(worker, thread);
@@ -199,7 +199,7 @@ describe('Arena.reap', () => {
     const arena = new Arena();
     const semaphore = new Semaphore(4, { arena, robust: true });
     await threadOf(semaphore, member());
-    const unwatched = new Member();
+    const unwatched = new Member(undefined, { core: true });
     const thread = await threadOf(semaphore, unwatched);
     await hold(semaphore, unwatched, 3);
     const behind = watch(semaphore.acquireAsync(2), 0);
@@ -217,7 +217,7 @@ describe('Arena.reap', () => {
     expectBuried(arena, 2);
     expect(semaphore.inspect().ownerDeaths).toBe(1);
     // The record belongs to another thread now, which the old handle does not affect.
-    const next = new Member();
+    const next = new Member(undefined, { core: true });
     const fresh = await threadOf(semaphore, next);
     expect(fresh.thread).toBe(thread.thread);
     expect(await reap()).toBe(false);
@@ -236,7 +236,7 @@ describe('a thread that is declared dead in its sleep', () => {
     const arena = new Arena({ objects: 1, names: 1, threads: 4, waiters: 8 });
     const memory = new Memory(arena);
     const semaphore = taken(4, { arena });
-    const sleeper = new Member();
+    const sleeper = new Member(undefined, { core: true });
     const thread = await threadOf(semaphore, sleeper);
     await park(semaphore, sleeper, 2, ...patience);
     const asleep = () => (memory.word(memory.record(thread.thread)) & at('LIFE_STATE')) === at('ASLEEP');
@@ -248,7 +248,7 @@ describe('a thread that is declared dead in its sleep', () => {
     semaphore.acquire(2);
     // Another thread sleeps on that very element, and is woken there.
     for (const _ of upTo(3)) {
-      const guests = upTo(3).map(() => new Member());
+      const guests = upTo(3).map(() => new Member(undefined, { core: true }));
       for (const guest of guests) await park(semaphore, guest);
       expect(memory.elementsIn(at('WAITING'))).toContain(element);
       semaphore.release(3);
@@ -273,7 +273,7 @@ describe('a thread that was interrupted in its sleep', () => {
   it('is removed when it ends, as any other', async () => {
     const arena = new Arena();
     const semaphore = taken(1, { arena });
-    const one = new Member();
+    const one = new Member(undefined, { core: true });
     expect(await one.run('interrupt', { handle: semaphore.handle })).toBe('ERR_SCRIPT_EXECUTION_TIMEOUT');
     expect(semaphore.waiting).toBe(1);
     await one.leave();

@@ -1,9 +1,11 @@
 /** Helpers that the jobs share. */
 import { Arena, Semaphore } from 'taketurns';
-import * as algorithms from 'taketurns/algorithms';
-import { AtomicSemaphore, BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 
-const CLASSES = { Semaphore, ...algorithms, AtomicSemaphore, BinarySemaphore, CountingSemaphore };
+const CLASSES = { Semaphore };
+// See Member in test/support/team.ts.
+if (!process.argv.includes('core')) {
+  Object.assign(CLASSES, await import('taketurns/algorithms'), await import('taketurns/p0514'));
+}
 
 /** The library objects of each arena; an arena is one object in a thread, however often its handle arrives. */
 const known = new Map();

@@ -42,17 +42,17 @@ export class Patch {
 
   constructor(program: Program) {
     this.#program = program;
-    this.#image = [...program.image];
-    this.#origins = [...program.origins];
-    this.#owners = [...program.owners];
+    this.#image = Array.from(program.image);
+    this.#origins = Array.from(program.origins);
+    this.#owners = Array.from(program.owners);
   }
 
   program(): Program {
     return {
       ...this.#program,
-      image: Int32Array.from(this.#image),
-      origins: Int32Array.from(this.#origins),
-      owners: Int32Array.from(this.#owners),
+      image: new Int32Array(this.#image),
+      origins: new Int32Array(this.#origins),
+      owners: new Int32Array(this.#owners),
     };
   }
 
