@@ -81,6 +81,11 @@ export interface SemaphoreStats {
   readonly out: number;
   /** The number of waiting requests, blocked threads and promises alike. */
   readonly waiting: number;
+  /**
+   * The most permits for which one of them waits; 0 if none waits. If it is more than can ever be available at one time,
+   * the queue stands still behind that request; see `SemaphoreOptions.max`.
+   */
+  readonly widest: number;
   /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
   /** The number of cancelled tickets that still stand in the queue. */
@@ -115,32 +120,54 @@ export interface MutexStats {
   readonly ownerDeaths: number;
 }
 
-interface Waiter {
-  readonly thread: number;
-  readonly isPromise: boolean;
-  readonly requests: number;
-  readonly width: number;
-  readonly since: number;
+/** What is known of some of the waiting requests. It is added up element by element, since there may be millions. */
+interface Tally {
+  requests: number;
+  /** The permits for which they wait. */
+  permits: number;
+  /** The most permits for which one of them waits. */
+  widest: number;
+  /** The longest wait until now, in milliseconds. */
+  longest: number;
+  /** Whether one of them is of a blocked thread. */
+  blocked: boolean;
 }
 
 interface Look {
-  readonly waiters: readonly Waiter[];
+  readonly all: Tally;
+  /** The tally of each thread that has a waiting request. */
+  readonly threads: ReadonlyMap<number, Tally>;
   readonly holders: readonly HolderStats[];
   readonly cancelled: number;
   readonly used: number;
 }
 
 const THREAD_MASK = ASYNC - 1;
+const NONE: Readonly<Tally> = { requests: 0, permits: 0, widest: 0, longest: 0, blocked: false };
 
 const ago = (now: number, since: number): number => Math.max(0, (now - since) | 0);
 
+function count(tally: Tally, requests: number, width: number, waited: number, isPromise: boolean): void {
+  tally.requests += requests;
+  tally.permits += requests * width;
+  tally.widest = Math.max(tally.widest, width);
+  tally.longest = Math.max(tally.longest, waited);
+  tally.blocked ||= !isPromise;
+}
+
 /** Looks at every element, or at those of one object. */
 function look(core: Core, object?: number): Look {
-  const waiters: Waiter[] = [];
+  const all = { ...NONE };
+  const threads = new Map<number, Tally>();
   const holders: HolderStats[] = [];
   const now = Date.now();
   let cancelled = 0;
   let used = 0;
+  const waits = (thread: number, requests: number, width: number, waited: number, isPromise: boolean): void => {
+    const own = threads.get(thread) ?? { ...NONE };
+    threads.set(thread, own);
+    for (const tally of [all, own]) count(tally, requests, width, waited, isPromise);
+  };
   for (let i = core.usedElements() - 1; i >= 0; i--) {
     const state = core.elementState(i);
     if (state !== IDLE) used++;
@@ -151,30 +178,21 @@ function look(core: Core, object?: number): Look {
     else if (state === ATTACHED) {
       const permits = core.elementHeld(i);
       if (permits > 0) holders.push({ thread, permits });
-      if (core.elementWaiting(i) === 0) continue;
       // The head of a mutex has left the queue.
-      const isPromise = core.isAsleep(thread) === 0;
-      waiters.push({ thread, isPromise, requests: 1, width: 0, since: ago(now, core.elementSince(i)) });
+      if (core.elementWaiting(i) !== 0) {
+        waits(thread, 1, 0, ago(now, core.elementSince(i)), core.isAsleep(thread) === 0);
+      }
     } else if (state === WAITING || state === AWAKE || (owner & ASYNC && state > IDLE + 1 && state < AWAKE)) {
       const requests = core.elementWaiting(i);
       if (requests === 0) continue;
       // Until a thread sleeps, or a promise is entered in the array, the time there is of an earlier wait.
       const isAsleep = owner & ASYNC ? state !== AWAKE : core.isAsleep(thread) !== 0;
-      waiters.push({
-        thread,
-        isPromise: (owner & ASYNC) !== 0,
-        requests,
-        width: Number(core.elementWidth(i, 0)),
-        since: isAsleep ? ago(now, core.elementSince(i)) : 0,
-      });
+      const waited = isAsleep ? ago(now, core.elementSince(i)) : 0;
+      waits(thread, requests, Number(core.elementWidth(i, 0)), waited, (owner & ASYNC) !== 0);
     }
   }
-  return { waiters, holders, cancelled, used };
+  return { all, threads, holders, cancelled, used };
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
-const requestsOf = (waiters: readonly Waiter[]): number => sum(waiters.map(({ requests }) => requests));
-const longest = (waiters: readonly Waiter[]): number => Math.max(0, ...waiters.map(({ since }) => since));
 
 /**
  * Returns how often all threads that ever registered have counted an event in their records, modulo 2^32. A record
@@ -190,24 +208,24 @@ function total({ core, memory, thread }: Attachment, event: number): number {
 
 export function arenaStats(attachment: Attachment): ArenaStats {
   const { core } = attachment;
-  const { waiters, holders, cancelled, used } = look(core);
+  const { all, threads: waiting, holders, cancelled, used } = look(core);
   const threads: ThreadStats[] = [];
   for (let thread = 1; thread <= core.mostThreads(); thread++) {
     if (core.lifeIfAlive(thread) === 0) continue;
     const host = core.hostOf(thread);
-    const own = waiters.filter((waiter) => waiter.thread === thread);
+    const own = waiting.get(thread) ?? NONE;
     threads.push({
       thread,
       threadId: host === 0 ? undefined : host - 1,
-      blocked: own.some(({ isPromise }) => !isPromise),
-      waiting: requestsOf(own),
-      longestWait: longest(own),
+      blocked: own.blocked,
+      waiting: own.requests,
+      longestWait: own.longest,
     });
   }
   return {
     threads,
-    waiting: requestsOf(waiters),
-    longestWait: longest(waiters),
+    waiting: all.requests,
+    longestWait: all.longest,
     cancelled,
     collisions: total(attachment, T_COLLISIONS),
     futileWakes: total(attachment, T_FUTILE_WAKES),
@@ -218,16 +236,16 @@ export function arenaStats(attachment: Attachment): ArenaStats {
 }
 
 export function semaphoreStats(core: Core, at: number): SemaphoreStats {
-  const { waiters, holders, cancelled } = look(core, at);
+  const { all, holders, cancelled } = look(core, at);
   const permits = core.initial(at);
-  const queued = sum(waiters.map(({ requests, width }) => requests * width));
   return {
     permits,
     max: core.maxOf(at),
     available: core.available(at),
-    out: permits - Number(core.balance(at)) - queued - cancelled,
-    waiting: requestsOf(waiters),
-    longestWait: longest(waiters),
+    out: permits - Number(core.balance(at)) - all.permits - cancelled,
+    waiting: all.requests,
+    widest: all.widest,
+    longestWait: all.longest,
     cancelled,
     timeouts: core.timeouts(at),
     robust: core.isRobust(at) !== 0,
@@ -237,7 +255,7 @@ export function semaphoreStats(core: Core, at: number): SemaphoreStats {
 }
 
 export function mutexStats(core: Core, at: number): MutexStats {
-  const { waiters } = look(core, at);
+  const { all } = look(core, at);
   const owner = core.ownerOf(at);
   const host = owner === 0 ? 0 : core.hostOf(owner);
   return {
@@ -246,7 +264,7 @@ export function mutexStats(core: Core, at: number): MutexStats {
     ownerThreadId: host === 0 ? undefined : host - 1,
     bypass: core.maxOf(at),
     waiting: core.waitersOf(at),
-    longestWait: longest(waiters),
+    longestWait: all.longest,
     timeouts: core.timeouts(at),
     ownerDeaths: core.deaths(at),
   };

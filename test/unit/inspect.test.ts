@@ -27,6 +27,7 @@ describe('inspect', () => {
       available: 3,
       out: 0,
       waiting: 0,
+      widest: 0,
       longestWait: 0,
       cancelled: 0,
       timeouts: 0,
@@ -80,6 +81,30 @@ describe('inspect', () => {
     expect(semaphore.inspect()).toMatchObject({ robust: true, out: 2, holders: [{ thread, permits: 2 }] });
     semaphore.release(2);
     expect(semaphore.inspect().holders).toEqual([]);
+  });
+
+  it('shows the widest of the waiting requests', async () => {
+    const semaphore = new Semaphore(0, { arena: new Arena() });
+    const promises = [semaphore.acquireAsync(2), semaphore.acquireAsync(5), semaphore.acquireAsync(3)];
+    expect(semaphore.inspect()).toMatchObject({ waiting: 3, widest: 5 });
+    semaphore.release(7);
+    expect(semaphore.inspect()).toMatchObject({ waiting: 1, widest: 3 });
+    semaphore.release(3);
+    expect(semaphore.inspect()).toMatchObject({ waiting: 0, widest: 0 });
+    await Promise.all(promises);
+  });
+
+  it('and the stats of the arena count more waiters than a call can have arguments', async () => {
+    const arena = new Arena({ waiters: 1 << 18 });
+    const semaphore = new Semaphore(0, { arena });
+    const { signal } = new AbortController();
+    // Each of these may be cancelled, and so has an element of its own.
+    const promises = Array.from({ length: 1 << 17 }, () => semaphore.acquireAsync(2, { signal }));
+    expect(semaphore.inspect()).toMatchObject({ waiting: 1 << 17, widest: 2, out: 0 });
+    expect(arena.stats()).toMatchObject({ waiting: 1 << 17, threads: [{ waiting: 1 << 17, blocked: false }] });
+    semaphore.dispose();
+    const ends = await Promise.allSettled(promises);
+    expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
   });
 
   it('counts only waiters of its own semaphore', async () => {
