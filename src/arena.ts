@@ -2,7 +2,7 @@
  * An arena is the shared memory that semaphores and locks live in. This file makes arenas and lets threads share one.
  */
 import { host } from '#host';
-import { badType, checkInteger, checkType } from './errors.js';
+import { badType, checkInteger, checkOptions, checkType } from './errors.js';
 import { Attachment } from './runtime/attachment.js';
 import { instantiate } from './runtime/core.js';
 import { requireSharedMemory, sharedMemory } from './runtime/requirements.js';
@@ -91,7 +91,7 @@ export class Arena {
 
   /**
    * Makes an arena and attaches the calling thread to it.
-   * @throws {RangeError | TypeError} for a capacity out of its range.
+   * @throws {RangeError | TypeError} for options that are no object, or a capacity out of its range.
    * @throws {Error} if the runtime or page lacks a feature such as shared memory. The message names the reason.
    */
   constructor(options?: ArenaOptions);
@@ -234,6 +234,7 @@ export class Arena {
 }
 
 function create(options: ArenaOptions): Attachment {
+  checkOptions('Arena', options);
   const objects = checkInteger('objects', options.objects ?? 8192, 1, 1 << 20);
   const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
   const threads = checkInteger('threads', options.threads ?? 1024, 1, 4095);

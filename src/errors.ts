@@ -58,7 +58,7 @@ export function checkType(what: string, value: unknown, type: string, expected: 
 }
 
 export function checkOptions(what: string, options: unknown): void {
-  checkType(`${what}: options`, options, 'object', 'an object');
+  if (typeof options !== 'object' || options === null) throw badType(`${what}: options`, 'an object', options);
 }
 
 /** The error of a request for which there is no wait element. */

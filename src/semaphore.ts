@@ -6,7 +6,7 @@
  * with a literal 0, which is ADMITTED, since V8 would load and check an imported constant each time.
  */
 import type { Arena } from './arena.js';
-import { badInteger, noRoom } from './errors.js';
+import { badInteger, checkOptions, noRoom } from './errors.js';
 import { HeldPermits } from './held-permits.js';
 import {
   ADAPTIVE,
@@ -125,7 +125,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /**
    * Attaches to the semaphore of this name in the arena, or creates it if there is none or it has been disposed of.
    * Threads that open a name at the same time get one semaphore. Never blocks.
-   * @param name 1 to 108 bytes of UTF-8.
+   * @param name 1 to 108 bytes of UTF-8, well-formed.
    * @param permits the number available at first, 0 to `max`. Without it the semaphore must exist.
    * @throws {RangeError | TypeError} for a bad argument, or if the name belongs to another kind of object.
    * @throws {RangeError} if it exists with other permits or another max, or if only one of the two is robust.
@@ -133,6 +133,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {Error} if it does not exist and no permits are given.
    */
   static open(name: string, permits?: number, options: Omit<SemaphoreOptions, 'firstTicket'> = {}): Semaphore {
+    checkOptions(KIND, options);
     const wanted = permits === undefined ? undefined : properties(permits, options);
     return new Semaphore(0, open(KIND, NUMBER, name, wanted, options.arena));
   }

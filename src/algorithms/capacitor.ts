@@ -141,7 +141,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    */
   static from(handle: CapacitorHandle, semaphore?: InnerSemaphore): Capacitor {
     const random = handle?.random === true;
-    checkParts(KIND, handle, random || handle.semaphore === 'multilane' ? 1 : 0);
+    checkParts(KIND, handle, random || handle?.semaphore === 'multilane' ? 1 : 0);
     const inner = innerOf(handle.semaphore, semaphore);
     if (random) checkOfLane(`${KIND}.from: handle`, inner);
     if (inner === 'chain') prepare(attachmentOf(Arena.from(handle.arena)));

@@ -1,7 +1,7 @@
 /** EventCount is the public face of core/algorithms/event-count.ts. */
 
 import type { Arena } from '../arena.js';
-import { checkInteger, checkType } from '../errors.js';
+import { checkInteger, checkOptions, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED, LIMIT } from '../runtime/core.js';
@@ -90,12 +90,8 @@ export class EventCount extends ListingObject<typeof KIND> {
 }
 
 function made(options: EventCountOptions): Reference {
-  const { first = 0n, ...rest } = options ?? {};
-  const properties = checkProperties(
-    KIND,
-    0,
-    options === null ? (null as never) : { ...rest, firstTicket: first },
-    DEFAULTS,
-  );
+  checkOptions(KIND, options);
+  const { first = 0n, ...rest } = options;
+  const properties = checkProperties(KIND, 0, { ...rest, firstTicket: first }, DEFAULTS);
   return makeWithChains(KIND, properties, options.arena);
 }

@@ -7,7 +7,7 @@
  * since threads that wait and threads that wake must agree on it.
  */
 import { type Arena, attachmentOf } from '../arena.js';
-import { checkInteger, checkType } from '../errors.js';
+import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { budget, type PolicyOptions } from '../options.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
@@ -37,10 +37,11 @@ const SPIN = 100;
 const MOST_KEY = 2 ** 32 - 1;
 const SPREAD = 0x9e3779b1;
 
-/** Checks a key, and returns the algorithms of the calling thread. */
-export function algorithmsFor(what: string, key: number, { arena }: KeyWakeOptions): Algorithms {
+/** Checks a key and the options, and returns the algorithms of the calling thread. */
+export function algorithmsFor(what: string, key: number, options: KeyWakeOptions): Algorithms {
   checkInteger(`${what}: key`, key, 0, MOST_KEY);
-  return algorithmsOf(attachmentOf(arena));
+  checkOptions(what, options);
+  return algorithmsOf(attachmentOf(options.arena));
 }
 
 /** Checks how to wait, and returns the number of polls. */

@@ -1,6 +1,7 @@
 /** Sequencer is the public face of core/algorithms/event-count.ts. */
 
 import type { Arena } from '../arena.js';
+import { checkOptions } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
 import { close } from '../shared-object.js';
 import { ListingObject } from './listing.js';
@@ -54,6 +55,8 @@ export class Sequencer extends ListingObject<typeof KIND> {
   }
 }
 
-function made({ first = 0n, arena }: SequencerOptions): Reference {
+function made(options: SequencerOptions): Reference {
+  checkOptions(KIND, options);
+  const { first = 0n, arena } = options;
   return make(KIND, checkProperties(KIND, 0, { firstTicket: first, spin: 0 }, { spin: 0 }), arena);
 }

@@ -1,5 +1,6 @@
 /** In the free functions of P0514R1, threads wait in a table of the library: the waiting array of the arena. */
 import { type Arena, attachmentOf } from '../arena.js';
+import { checkOptions } from '../errors.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
@@ -21,8 +22,9 @@ class Table extends Places {
 
 const tables = new WeakMap<Attachment, Table>();
 
-function tableOf({ arena }: AtomicWaitOptions = {}): Table {
-  const attachment = attachmentOf(arena);
+function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
+  checkOptions(what, options);
+  const attachment = attachmentOf(options.arena);
   let table = tables.get(attachment);
   if (table === undefined) {
     table = new Table(attachment);
@@ -51,7 +53,7 @@ export function atomicWait<A extends WaitableArray>(
   old: ValueOf<A>,
   options?: AtomicWaitOptions,
 ): void {
-  tableOf(options).wait(new Word('atomicWait', array, index, old));
+  tableOf('atomicWait', options).wait(new Word('atomicWait', array, index, old));
 }
 
 /** As `atomicWait`, but it only looks whether the word differs from `old`. Never blocks. */
@@ -72,7 +74,7 @@ export function atomicTryWaitFor<A extends WaitableArray>(
   options?: AtomicWaitOptions,
 ): boolean {
   const word = new Word('atomicTryWaitFor', array, index, old);
-  return tableOf(options).wait(word, checkDuration('atomicTryWaitFor', ms));
+  return tableOf('atomicTryWaitFor', options).wait(word, checkDuration('atomicTryWaitFor', ms));
 }
 
 /**
@@ -87,7 +89,7 @@ export function atomicTryWaitUntil<A extends WaitableArray>(
   options?: AtomicWaitOptions,
 ): boolean {
   const what = 'atomicTryWaitUntil';
-  return waitUntil(tableOf(options), what, new Word(what, array, index, old), epochMs);
+  return waitUntil(tableOf(what, options), what, new Word(what, array, index, old), epochMs);
 }
 
 /** As `atomicWait`, but returns a promise and does not block. The process stays alive until it is fulfilled. */
@@ -97,7 +99,7 @@ export async function atomicWaitAsync<A extends WaitableArray>(
   old: ValueOf<A>,
   options?: AtomicWaitOptions,
 ): Promise<void> {
-  await tableOf(options).waitAsync(new Word('atomicWaitAsync', array, index, old));
+  await tableOf('atomicWaitAsync', options).waitAsync(new Word('atomicWaitAsync', array, index, old));
 }
 
 /** As `atomicTryWaitFor`, but returns a promise and does not block. */
@@ -109,7 +111,7 @@ export async function atomicTryWaitForAsync<A extends WaitableArray>(
   options?: AtomicWaitOptions,
 ): Promise<boolean> {
   const word = new Word('atomicTryWaitForAsync', array, index, old);
-  return tableOf(options).waitAsync(word, checkDuration('atomicTryWaitForAsync', ms));
+  return tableOf('atomicTryWaitForAsync', options).waitAsync(word, checkDuration('atomicTryWaitForAsync', ms));
 }
 
 /** As `atomicTryWaitUntil`, but returns a promise and does not block. */
@@ -121,7 +123,7 @@ export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
   options?: AtomicWaitOptions,
 ): Promise<boolean> {
   const what = 'atomicTryWaitUntilAsync';
-  return waitUntilAsync(tableOf(options), what, new Word(what, array, index, old), epochMs);
+  return waitUntilAsync(tableOf(what, options), what, new Word(what, array, index, old), epochMs);
 }
 
 /**
@@ -141,5 +143,5 @@ export function atomicSignal(
 ): void {
   notifyNumber('atomicSignal', notify);
   const key = keyOf('atomicSignal', array, index);
-  if (notify !== Notify.none) tableOf(options).signal(key);
+  if (notify !== Notify.none) tableOf('atomicSignal', options).signal(key);
 }

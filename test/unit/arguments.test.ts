@@ -1,15 +1,13 @@
 /** A bad argument causes an error that names the argument, its range and the value given, and changes nothing. */
-import { Arena, Semaphore } from 'taketurns';
-import {
-  ChainSemaphore,
-  ChannelSemaphore,
-  LocationSemaphore,
-  TicketSemaphore,
-  TwaSemaphore,
-} from 'taketurns/algorithms';
+import { Arena, Mutex, Semaphore } from 'taketurns';
+import * as algorithms from 'taketurns/algorithms';
+import * as p0514 from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
 import { failure } from '../support/failure.js';
 
+const { ChainSemaphore, ChannelSemaphore, LocationSemaphore, TicketSemaphore, TwaSemaphore } = algorithms;
+const { CapacitorLock, ClhLock, LifoLock, McsLock, ReciprocatingLock, TicketLock, TtsLock, TwaLock } = algorithms;
+const locks = [TtsLock, TicketLock, TwaLock, McsLock, ClhLock, LifoLock, ReciprocatingLock] as const;
 const MOST = 2 ** 31 - 1;
 
 /** Each entry has a bad number, its text in the message, and the class of the error. */
@@ -219,6 +217,87 @@ describe('making a semaphore', () => {
   it.each([null, 5, {}, 'arena'])('refuses %s for an arena', (arena) => {
     expect(() => new Semaphore(1, { arena: arena as never })).toThrow(/^arena must be an Arena, got /);
   });
+});
+
+/** Every call that takes options, with the name that its errors begin with. */
+const calls: [string, (options: never) => unknown][] = [
+  ['Arena', (o) => new Arena(o)],
+  ['Semaphore', (o) => new Semaphore(1, o)],
+  ['Semaphore.open', (o) => Semaphore.open('options', 1, o)],
+  ['Semaphore.open', (o) => Semaphore.open('options', undefined, o)],
+  ['Mutex', (o) => new Mutex(o)],
+  ['Mutex.open', (o) => Mutex.open('options', o)],
+  ['BinarySemaphore', (o) => new p0514.BinarySemaphore(0, o)],
+  ['CountingSemaphore', (o) => new p0514.CountingSemaphore(0, o)],
+  ['AtomicSemaphore', (o) => new p0514.AtomicSemaphore(o)],
+  ...([TicketSemaphore, TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore] as const).map(
+    (Class) => [Class.name, (o: never) => new Class(1, o)] as [string, (options: never) => unknown],
+  ),
+  ['MultilaneSemaphore', (o) => new algorithms.MultilaneSemaphore(1, o)],
+  ['EventCount', (o) => new algorithms.EventCount(o)],
+  ['Sequencer', (o) => new algorithms.Sequencer(o)],
+  ...locks.flatMap((Class): [string, (options: never) => unknown][] => [
+    [Class.name, (o) => new Class(o)],
+    [`${Class.name}.open`, (o) => Class.open('options', o)],
+  ]),
+  ['Capacitor', (o) => new algorithms.Capacitor(1, o)],
+  ['CapacitorLock', (o) => new CapacitorLock(new TtsLock(), o)],
+  ['addressWaitUntil', (o) => algorithms.addressWaitUntil(1, () => true, o)],
+  ['addressSignal', (o) => algorithms.addressSignal(1, o)],
+  ['addressSignalPolite', (o) => algorithms.addressSignalPolite(1, o)],
+  ['keyMonitor', (o) => algorithms.keyMonitor(1, o)],
+  ['keyWait', (o) => algorithms.keyWait(1, -1n, o)],
+  ['keyWaitLazy', (o) => algorithms.keyWaitLazy(1, -1n, o)],
+  ['keySignal', (o) => algorithms.keySignal(1, o)],
+  ['keySignalPolite', (o) => algorithms.keySignalPolite(1, o)],
+  ['channelOf', (o) => algorithms.channelOf(1, o)],
+  ['locationOf', (o) => algorithms.locationOf(1, o)],
+  ['locationWait', (o) => algorithms.locationWait(1, o)],
+  ['locationWakeAll', (o) => algorithms.locationWakeAll(1, o)],
+  ['locationWakeAllPolite', (o) => algorithms.locationWakeAllPolite(1, o)],
+  ['atomicWait', (o) => p0514.atomicWait(words, 0, 1, o)],
+  ['atomicTryWaitFor', (o) => p0514.atomicTryWaitFor(words, 0, 1, 0, o)],
+  ['atomicTryWaitUntil', (o) => p0514.atomicTryWaitUntil(words, 0, 1, 0, o)],
+  ['atomicWaitAsync', (o) => p0514.atomicWaitAsync(words, 0, 1, o)],
+  ['atomicTryWaitForAsync', (o) => p0514.atomicTryWaitForAsync(words, 0, 1, 0, o)],
+  ['atomicTryWaitUntilAsync', (o) => p0514.atomicTryWaitUntilAsync(words, 0, 1, 0, o)],
+  ['atomicSignal', (o) => p0514.atomicSignal(words, 0, p0514.Notify.all, o)],
+];
+const words = new Int32Array(new SharedArrayBuffer(4));
+
+describe.each(calls)('the options of %s', (name, call) => {
+  it.each([
+    [null, 'null'],
+    [5, '5'],
+    ['x', '"x"'],
+    [true, 'true'],
+  ])('must not be %s', async (options, shown) => {
+    const error = await failure(() => call(options as never));
+    expect(error.constructor).toBe(TypeError);
+    const kind = name.replace('.open', '');
+    expect(error.message).toMatch(new RegExp(`^${kind}(\\.open)?: options must be an object, got ${shown}$`));
+  });
+
+  it('must not name anything else for an arena', async () => {
+    if (name === 'Arena') return;
+    for (const arena of [null, 5, {}]) {
+      expect((await failure(() => call({ arena } as never))).message).toMatch(/^arena must be an Arena, got /);
+    }
+  });
+});
+
+it.each(
+  [Arena, Semaphore, Mutex, ...Object.values(algorithms), ...Object.values(p0514)].filter((it) =>
+    Object.hasOwn(it, 'from'),
+  ),
+)('%o.from refuses what is no handle', (Class) => {
+  const { name, from } = Class as unknown as { name: string; from(handle: unknown): unknown };
+  for (const handle of [undefined, null, 5, 'x', {}, []]) {
+    expect(() => from.call(Class, handle)).toThrow(TypeError);
+    expect(() => from.call(Class, handle)).toThrow(
+      new RegExp(`^${name}.from: handle must be the handle of an? ${name}, got `),
+    );
+  }
 });
 
 describe('making an arena', () => {
