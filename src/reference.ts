@@ -119,6 +119,10 @@ export function open<K extends Kind>(
 ): Reference {
   const what = `${kind}.open: name`;
   checkType(what, name, 'string', 'a string');
+  // UTF-8 has no code for half of a surrogate pair, and an encoder writes one and the same character for each.
+  if (/\p{Surrogate}/u.test(name)) {
+    throw badType(what, 'well-formed Unicode, with no half of a surrogate pair alone', name);
+  }
   const bytes = new TextEncoder().encode(name);
   if (bytes.length < 1 || bytes.length > NAME_ROOM) {
     throw new RangeError(`${what} must be 1 to ${NAME_ROOM} bytes of UTF-8, got ${bytes.length}`);

@@ -1,5 +1,6 @@
 /** Semaphores by name. */
-import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
+import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurns';
+import { TicketLock } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { at, firstObject, Memory, nameHeads } from '../support/memory.js';
 import { type Member, team } from '../support/team.js';
@@ -29,6 +30,20 @@ describe('open', () => {
   it('tells names apart by every byte, and by length', () => {
     const names = ['a', 'A', 'aa', 'a\0', '\0a', '\0', 'ä', 'a\u0308', ' a', 'toString', '__proto__', '🙂', '🙃'];
     expect(new Set(names.map((name) => Semaphore.open(name, 1).handle.address)).size).toBe(names.length);
+  });
+
+  it('refuses a name with half a character, which UTF-8 cannot tell from another half', () => {
+    const halves = ['\ud800', '\udc00', 'a\ud83d', '\udf42b', '\udc00\ud800', '🙂\ud800'];
+    for (const name of halves) {
+      const error = new TypeError(
+        `open: name must be well-formed Unicode, with no half of a surrogate pair alone, got ${JSON.stringify(name)}`,
+      );
+      expect(() => Semaphore.open(name, 1)).toThrow(new TypeError(`Semaphore.${error.message}`));
+      expect(() => Mutex.open(name)).toThrow(new TypeError(`Mutex.${error.message}`));
+      expect(() => TicketLock.open(name)).toThrow(new TypeError(`TicketLock.${error.message}`));
+    }
+    expect(Semaphore.open('\ufffd', 1).tryAcquire()).toBe(true);
+    expect(Semaphore.open('\u{10ffff}', 1).tryAcquire()).toBe(true);
   });
 
   it('keeps to its arena', () => {
