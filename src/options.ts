@@ -3,6 +3,7 @@
  * properties of a new object.
  */
 import { badType, checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
+import { reasonOf } from './runtime/cancellation.js';
 import { LIMIT } from './runtime/core.js';
 import type { Kind } from './runtime/kinds.js';
 
@@ -12,14 +13,15 @@ export const LONGEST = 2 ** 31 - 1;
 /** How long a request may take. */
 export interface WaitOptions {
   /**
-   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). With 0 the request succeeds at once or not at all.
+   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default), with fractions. It is never cut short. With 0 the request succeeds at once or not at all.
    * When the time has passed, the request is cancelled with a `TimeoutError`.
    */
   readonly timeout?: number;
   /**
    * A signal that cancels the request with its reason when it is aborted. If it is aborted already, the request never
    * queues. The signals of a thread cannot fire while the thread blocks. So `acquire`, `lock` and `hold` look at the
-   * signal once, before they begin.
+   * signal once, before they begin. It needs `aborted`, `addEventListener` and `removeEventListener`; without a `reason`
+   * the request is cancelled with an `AbortError`.
    */
   readonly signal?: AbortSignal;
 }
@@ -37,10 +39,14 @@ export function checkWaitOptions(what: string, options: WaitOptions): number {
   const { timeout = Infinity, signal } = options;
   checkMilliseconds(`${what}: timeout`, timeout);
   if (signal !== undefined) {
-    if (typeof signal?.aborted !== 'boolean' || typeof signal.addEventListener !== 'function') {
+    if (
+      typeof signal?.aborted !== 'boolean' ||
+      typeof signal.addEventListener !== 'function' ||
+      typeof signal.removeEventListener !== 'function'
+    ) {
       throw badType(`${what}: signal`, 'an AbortSignal', signal);
     }
-    signal.throwIfAborted();
+    if (signal.aborted) throw reasonOf(signal);
   }
   return timeout;
 }

@@ -1,5 +1,10 @@
 /** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
 import { TimeoutError } from '../errors.js';
+import { countdown } from './parking.js';
+
+/** A timer that fires this many milliseconds too early goes by another clock. */
+const EARLY = 2;
+const nothing = (): void => {};
 
 /** The requests that a signal cancels. The signal has one listener for all of them. */
 interface Abortion {
@@ -21,24 +26,65 @@ function listen(signal: AbortSignal): Abortion {
   return abortion;
 }
 
-/** Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops that. */
+/**
+ * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops that, and throws
+ * nothing. If the signal takes no listener, the request is cancelled with the error of that.
+ */
 export function watch(
   timeout: number,
   signal: AbortSignal | undefined,
   cancel: (reason: unknown) => void,
   wanted: Wanted,
 ): () => void {
-  const timer = timeout === Infinity ? undefined : setTimeout(() => cancel(timedOut(wanted, timeout)), timeout);
-  if (signal === undefined) return () => clearTimeout(timer);
-  const { cancels, listener } = abortions.get(signal) ?? listen(signal);
-  const abort = (): void => cancel(signal.reason);
+  const stop = timeout === Infinity ? nothing : after(timeout, () => cancel(timedOut(wanted, timeout)));
+  if (signal === undefined) return stop;
+  let abortion: Abortion;
+  try {
+    abortion = abortions.get(signal) ?? listen(signal);
+  } catch (error) {
+    // The caller is about to queue the request, or has done so, and cannot cancel it yet.
+    queueMicrotask(() => cancel(error));
+    return stop;
+  }
+  const { cancels, listener } = abortion;
+  const abort = (): void => cancel(reasonOf(signal));
   cancels.add(abort);
   return () => {
-    clearTimeout(timer);
+    stop();
     if (!cancels.delete(abort) || cancels.size > 0) return;
-    signal.removeEventListener('abort', listener);
     abortions.delete(signal);
+    try {
+      signal.removeEventListener('abort', listener);
+    } catch (error) {
+      // The request is over, and the promises behind it are yet to be settled.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
   };
+}
+
+/**
+ * Calls a function when so many milliseconds have passed, and not earlier. Returns a function that stops that.
+ *
+ * A timer counts whole milliseconds and drops a fraction of the delay, and it may drop one of the clock as well. So the
+ * delay is rounded up, and a timer that is early by less than EARLY is set again. One that is earlier still does not go
+ * by the clock: a test moves its timers by hand.
+ */
+function after(milliseconds: number, run: () => void): () => void {
+  const left = countdown(milliseconds);
+  const fire = (): void => {
+    const remaining = left();
+    if (remaining <= 0 || remaining >= EARLY) run();
+    else timer = setTimeout(fire, 1);
+  };
+  let timer = setTimeout(fire, Math.ceil(milliseconds));
+  return () => clearTimeout(timer);
+}
+
+/** Returns the reason for which a signal was aborted. The oldest signals have none. */
+export function reasonOf({ reason }: AbortSignal): unknown {
+  return reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason;
 }
 
 /** The subject of a TimeoutError: the thing that was requested. */

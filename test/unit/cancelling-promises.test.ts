@@ -1,7 +1,8 @@
 /** Promises cancel by a time-out or a signal, while others wait behind them or are settled before them. */
 import { getEventListeners } from 'node:events';
-import { Arena, DisposedError, Semaphore } from 'taketurns';
-import { describe, expect, it } from 'vitest';
+import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { CountingSemaphore } from 'taketurns/p0514';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ask, tombstones, upTo } from '../support/cancelling.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
@@ -12,6 +13,62 @@ const crowd = team(4, { core: true });
 const member = () => crowd[0] as Member;
 const other = () => crowd[1] as Member;
 const LONG = 600_000;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Every kind of promise that ends by a time-out, where nothing is to be had. */
+const timed: [string, (timeout: number) => Promise<unknown>][] = [
+  ['acquireAsync', (timeout) => new Semaphore(0).acquireAsync(1, { timeout })],
+  ['holdAsync', (timeout) => new Semaphore(0).holdAsync(1, { timeout })],
+  ['lockAsync', (timeout) => locked().lockAsync({ timeout })],
+  ['lockAsync behind another', (timeout) => lockedWithHead().lockAsync({ timeout })],
+  ['tryWaitForAsync', (timeout) => new CountingSemaphore(0).tryWaitForAsync(timeout)],
+];
+
+function locked(): Mutex {
+  const mutex = new Mutex();
+  mutex.lock();
+  return mutex;
+}
+
+function lockedWithHead(): Mutex {
+  const mutex = locked();
+  mutex.lockAsync({ signal: AbortSignal.timeout(50) }).catch(() => {});
+  return mutex;
+}
+
+describe.each(timed)('the time-out of %s', (_, wait) => {
+  it.each([1.7, 5.7])('is never early: %d ms', async (timeout) => {
+    for (let i = 0; i < 10; i++) {
+      const begun = performance.now();
+      await wait(timeout).catch((error) => expect(error).toBeInstanceOf(TimeoutError));
+      expect(performance.now() - begun).toBeGreaterThanOrEqual(timeout);
+    }
+  });
+
+  it('is rounded up for the timer, which would truncate it', async () => {
+    const delays: unknown[] = [];
+    const { setTimeout } = globalThis;
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, delay: number) => {
+      delays.push(delay);
+      return setTimeout(run, delay);
+    }) as typeof setTimeout);
+    await wait(2.3).catch(() => {});
+    expect(delays[0]).toBe(3);
+    // A timer that was early is set again, for a whole number of milliseconds too.
+    expect(delays.every((delay) => Number.isInteger(delay) && Number(delay) > 0)).toBe(true);
+  });
+
+  it('ends when a timer says so that does not go by the clock', async () => {
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void) => {
+      queueMicrotask(run);
+      return 0;
+    }) as never);
+    await wait(LONG).catch((error) => expect(error).toBeInstanceOf(TimeoutError));
+  });
+});
 
 /** Lets another thread release while this thread is not in its event loop. */
 function releaseUnseen(semaphore: Semaphore, permits: number): void {
@@ -296,5 +353,97 @@ describe('promises that cancel and those that do not', () => {
     await reactions();
     expect(log).toEqual([0, 2, 3, 4]);
     expect(semaphore.available).toBe(0);
+  });
+});
+
+describe('a signal that is not the AbortSignal of the runtime', () => {
+  /** What a signal must have, and no more. */
+  function plain() {
+    const listeners = new Set<() => void>();
+    return {
+      aborted: false,
+      reason: undefined as unknown,
+      addEventListener: (_: 'abort', listener: () => void) => void listeners.add(listener),
+      removeEventListener: (_: 'abort', listener: () => void) => void listeners.delete(listener),
+      listeners,
+      abort(reason?: unknown) {
+        this.aborted = true;
+        this.reason = reason;
+        for (const listener of listeners) listener();
+      },
+    };
+  }
+  const waits: [string, (signal: never) => { promise: Promise<unknown>; waiting: () => number; give: () => void }][] = [
+    [
+      'acquireAsync',
+      (signal) => {
+        const semaphore = new Semaphore(0);
+        const promise = semaphore.acquireAsync(1, { signal });
+        return { promise, waiting: () => semaphore.waiting, give: () => semaphore.release() };
+      },
+    ],
+    [
+      'lockAsync',
+      (signal) => {
+        const mutex = locked();
+        const promise = mutex.lockAsync({ signal });
+        return { promise, waiting: () => mutex.waiting, give: () => mutex.unlock() };
+      },
+    ],
+  ];
+
+  it.each(waits)('cancels %s with its reason, or with an AbortError if it has none', async (_, wait) => {
+    for (const reason of [new Error('enough'), null, undefined]) {
+      const signal = plain();
+      const { promise, waiting } = wait(signal as never);
+      signal.abort(reason);
+      if (reason === undefined) await expect(promise).rejects.toMatchObject({ name: 'AbortError' });
+      else expect(await promise.catch((error) => error)).toBe(reason);
+      expect([waiting(), signal.listeners.size]).toEqual([0, 0]);
+      const late = wait(signal as never);
+      if (reason === undefined) await expect(late.promise).rejects.toMatchObject({ name: 'AbortError' });
+      else expect(await late.promise.catch((error) => error)).toBe(reason);
+      expect(late.waiting()).toBe(0);
+    }
+  });
+
+  it.each(waits)('is refused by %s if it lacks a function', async (name, wait) => {
+    for (const lacking of ['addEventListener', 'removeEventListener', 'aborted'] as const) {
+      const { promise, waiting } = wait({ ...plain(), [lacking]: undefined } as never);
+      await expect(promise).rejects.toThrow(
+        new RegExp(`^(Semaphore|Mutex)\\.${name}: signal must be an AbortSignal, got an object`),
+      );
+      expect(waiting()).toBe(0);
+    }
+  });
+
+  it.each(waits)('whose addEventListener throws cancels %s with that error', async (_, wait) => {
+    const reason = new Error('no listeners here');
+    const addEventListener = () => {
+      throw reason;
+    };
+    const { promise, waiting } = wait(Object.assign(plain(), { addEventListener }) as never);
+    expect(await promise.catch((error) => error)).toBe(reason);
+    expect(waiting()).toBe(0);
+  });
+
+  it.each(waits)('whose removeEventListener throws: %s ends all the same', async (_, wait) => {
+    const reason = new Error('no way back');
+    const thrown: unknown[] = [];
+    vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((run) => {
+      try {
+        run();
+      } catch (error) {
+        thrown.push(error);
+      }
+    });
+    const removeEventListener = () => {
+      throw reason;
+    };
+    const { promise, waiting, give } = wait(Object.assign(plain(), { removeEventListener }) as never);
+    give();
+    await promise;
+    expect(waiting()).toBe(0);
+    expect(thrown).toEqual([reason]);
   });
 });
