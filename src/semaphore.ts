@@ -234,12 +234,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   #reportDeaths(deaths: number, permits: number): void {
-    const at = this.#at;
     try {
       this.onOwnerDied?.(deaths);
     } catch (error) {
-      // The callback has repaired nothing, so the next owner must learn of the deaths.
-      this.#core.restoreOwnerDeaths(at, deaths);
+      // The callback has repaired nothing, so the next owner must learn of it. After dispose there is no next owner.
+      if (!this.disposed) this.#core.restoreOwnerDeaths(this.#at, deaths);
       try {
         this.release(permits);
       } catch {

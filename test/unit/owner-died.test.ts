@@ -108,6 +108,23 @@ describe('the thread that learns that an owner died', () => {
     },
   );
 
+  it('when onOwnerDied disposes and throws, a new semaphore in its place knows of no death', async () => {
+    const arena = new Arena({ objects: 1 });
+    const semaphore = new Semaphore(1, { arena, robust: true });
+    let next: Semaphore | undefined;
+    semaphore.onOwnerDied = () => {
+      semaphore.dispose();
+      next = new Semaphore(1, { arena, robust: true });
+      throw new Error('made anew');
+    };
+    await dieHolding(arena, semaphore);
+    expect((await failure(() => semaphore.acquire())).message).toBe('made anew');
+    expect(semaphore.disposed).toBe(true);
+    const held = (next as Semaphore).hold();
+    expect(held.ownerDied).toBe(false);
+    held.release();
+  });
+
   it('when onOwnerDied throws, the next waiter gets the permits', async () => {
     const arena = new Arena();
     const semaphore = new Semaphore(1, { arena, robust: true });
