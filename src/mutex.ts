@@ -90,6 +90,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   readonly #shared = this[reference].shared;
   /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at = this[reference].address;
+  readonly #bypass = this.#core.maxOf(this.#at);
   readonly #lock = this.#core.lock;
   readonly #unlock = this.#core.unlock;
 
@@ -134,9 +135,9 @@ export class Mutex extends SharedObject<typeof KIND> {
     return new Mutex(open(KIND, NUMBER, name, properties(options), options.arena));
   }
 
-  /** How often a waiter may be overtaken at most. */
+  /** How often a waiter may be overtaken at most. It stays the same after `dispose`. */
   get bypass(): number {
-    return this.#core.maxOf(this[reference].address);
+    return this.#bypass;
   }
 
   /** Whether this thread is the owner. */

@@ -226,6 +226,17 @@ describe('lockAsync', () => {
 });
 
 describe('dispose', () => {
+  it('leaves the bypass bound as it was, whatever comes to the place of the mutex', () => {
+    const arena = new Arena({ objects: 1 });
+    const mutex = new Mutex({ arena, bypass: 7 });
+    const other = Mutex.from(mutex.handle);
+    mutex.dispose();
+    other.dispose();
+    expect([mutex.bypass, other.bypass]).toEqual([7, 7]);
+    const next = new Mutex({ arena, bypass: 9 });
+    expect([mutex.bypass, other.bypass, next.bypass]).toEqual([7, 7, 9]);
+  });
+
   it('leaves nothing of promises behind', async () => {
     const arena = new Arena();
     const keep = new Mutex({ arena });
