@@ -149,6 +149,8 @@ export const M_CLOSED: i64 = 0x4000; // disposed of
 export const M_OWNER_DIED: i64 = 0x8000; // an owner has died; the next thread that takes the lock learns of it
 export const M_WAITER: i64 = 0x10000; // one waiter
 export const M_WAITERS: i64 = 0x7ffff * M_WAITER;
+/** With so many waiters a mutex refuses another. 4,095 less than the field holds: each thread may be about to add one. */
+export const MOST_WAITERS: i64 = 0x7f000;
 export const M_COUNT_SHIFT: i64 = 35; // the bits above count the overtakings of waiters, modulo 2^29
 export const M_OVERTAKING: i64 = 1 << 35;
 
