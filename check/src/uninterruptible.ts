@@ -76,6 +76,13 @@ export const sections: readonly Section[] = [
     to: [constant('E_REQUEST')],
   },
   { name: 'R5, enter', fn: 'waiting-array/enter', from: { kind: CMPXCHG, word: 0 }, to: [] },
+  // A reaper frees an entry that is not published, so a thread publishes one as soon as it is in a list.
+  {
+    name: 'R5, publish',
+    fn: 'names/openName',
+    from: { kind: CMPXCHG, word: 0 },
+    to: [constant('N_USED')],
+  },
   // In these functions, the first store and the first exchange of life are those that count the reference.
   {
     name: 'R6, create',

@@ -36,7 +36,7 @@ export const H_END: usize = 36; // bytes of the whole arena
 export const H_CHAINS: usize = 40; // capacity
 
 // Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.
-// A search below the counter finds again what was given back. PUBLISHED_NAMES counts the names in use: it may shrink.
+// A search below the counter finds again what was given back. PUBLISHED_NAMES counts the published names, by add.
 export const USED_ELEMENTS: usize = 64;
 export const USED_LINES: usize = 128;
 export const USED_OBJECTS: usize = 192;
@@ -196,7 +196,7 @@ export const CLOSED_BELOW: i64 = -0x2000000000000000;
 export const NAME_SIZE: usize = 128;
 export const N_TARGET: usize = 0; // i64: generation << 32 | object, 0 before the first; see names.ts
 export const N_NEXT: usize = 8; // i32: address of the next entry of the list, 0 at its end
-export const N_USED: usize = 12; // i32: 0 free, 1 taken
+export const N_USED: usize = 12; // i32: 0 free; see names.ts
 export const N_LENGTH: usize = 16; // i32: bytes of UTF-8
 export const N_BYTES: usize = 20;
 

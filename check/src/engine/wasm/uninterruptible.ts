@@ -37,8 +37,9 @@ export interface Section {
 
 const NOT_ZERO = 0x44;
 const EQZ = 0x45;
-const I64_EQ = 0x51;
-const I64_NE = 0x52;
+/** Equal and not equal, of 32 and of 64 bits. */
+const EQUAL = [0x46, 0x51];
+const UNEQUAL = [0x47, 0x52];
 
 /** Returns what breaks the section, with its offset in the file. Throws if the program does not have the section. */
 export function breaks(program: Program, run: Section): string[] {
@@ -79,14 +80,14 @@ export function breaks(program: Program, run: Section): string[] {
 /** Returns where an instruction leads; if it tests whether an exchange succeeded, only where it did. */
 function ways(code: Int32Array, pc: number, exchange: number): number[] {
   const op = code[pc];
-  if (exchange >= 0 && (op === I64_EQ || op === I64_NE) && (code[pc + META] & BRANCHES) !== 0) {
+  if (exchange >= 0 && (EQUAL.includes(op) || UNEQUAL.includes(op)) && (code[pc + META] & BRANCHES) !== 0) {
     const operands = [code[pc + A], code[pc + B]];
     if (operands.includes(code[exchange + DST]) && operands.includes(code[exchange + B])) {
-      const branchesOnSuccess = (op === I64_EQ) === ((code[pc + META] & NEGATED) === 0);
+      const branchesOnSuccess = EQUAL.includes(op) === ((code[pc + META] & NEGATED) === 0);
       return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
     }
   }
-  // The one exchange of 32 bits, that of a cell, expects 0.
+  // The exchange of a cell expects 0.
   if (exchange >= 0 && (op === EQZ || op === NOT_ZERO) && code[pc + A] === code[exchange + DST]) {
     const branchesOnSuccess = (op === EQZ) === ((code[pc + META] & NEGATED) === 0);
     return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
