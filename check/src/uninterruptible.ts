@@ -53,6 +53,14 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
+  // cancelFor is a part of reaping/cleanUp. Only a mutex counts its waiters, so only its way has a second access.
+  {
+    name: 'R2, tombstone of a dead thread',
+    fn: 'reaping/cleanUp',
+    from: { kind: CMPXCHG, word: constant('E_STATE') },
+    to: [constant('M_WORD')],
+    when: constant('KIND_MUTEX'),
+  },
   {
     name: 'R3, claim',
     fn: 'tombstones/claim',
