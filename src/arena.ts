@@ -12,7 +12,10 @@ import { type ArenaStats, arenaStats } from './stats.js';
 export interface ArenaOptions {
   /** The number of shared objects at one time, 1 to 1,048,576. Default 8192. */
   readonly objects?: number;
-  /** The number of names that are ever opened, 1 to 1,048,576. Default 1024. */
+  /**
+   * The number of names that are ever opened, 1 to 1,048,576. Default 1024. Threads that open new names at the same
+   * moment may exceed it by one each.
+   */
   readonly names?: number;
   /** The number of threads attached at one time, 1 to 4,095. Default 1024. */
   readonly threads?: number;

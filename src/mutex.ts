@@ -6,7 +6,7 @@
  * a literal 0, which is ADMITTED.
  */
 import type { Arena } from './arena.js';
-import { checkInteger, checkOptions, checkType, DisposedError, mayNotBlock, noRoom } from './errors.js';
+import { ArenaFullError, checkInteger, checkOptions, checkType, DisposedError, mayNotBlock, noRoom } from './errors.js';
 import { HeldLock } from './held-lock.js';
 import {
   ADAPTIVE,
@@ -27,6 +27,7 @@ import {
   ANSWER_NOT_HELD,
   CLOSED_OBJECT,
   HEAD,
+  MOST_WAITERS,
   QUEUED,
   REFUSED,
   TIMED_OUT,
@@ -151,7 +152,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * The number of waiters, blocked threads and promises alike. Threads that still poll before they queue up do not
+   * The number of waiters, blocked threads and promises alike; 0 once the mutex is disposed of. Threads that still poll before they queue up do not
    * count. It is racy, and meant for diagnostics.
    */
   get waiting(): number {
@@ -180,7 +181,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
-   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws {ArenaFullError} if the arena has no room for another waiter, or 520,192 requests wait for the mutex.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
    * @throws {DisposedError} if the mutex has been or is being disposed of.
@@ -239,8 +240,16 @@ export class Mutex extends SharedObject<typeof KIND> {
       if (answer === ADMITTED) awake.turnBegins();
     }
     if (answer === ANSWER_HELD) throw new Error(OWNED);
-    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+    if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
     return this.#locked();
+  }
+
+  /** The error of a request that found the arena full, or the mutex itself. */
+  #full(): ArenaFullError {
+    if (this.waiting < MOST_WAITERS) return noRoom();
+    return new ArenaFullError(
+      '520,192 requests wait for the mutex: it has no room for another, in an arena of any size',
+    );
   }
 
   /** The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. */
@@ -317,7 +326,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * must not block the thread meanwhile: `lock` throws while a promise of the same thread has the lock or waits for it.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad time-out, with DisposedError if the mutex has been or is
-   * being disposed of, and with ArenaFullError if the arena has no room for another waiter.
+   * being disposed of, and with ArenaFullError if the arena has no room for another waiter, or 520,192 requests wait
+   * for the mutex.
    */
   lockAsync(options?: WaitOptions): Promise<void> {
     const locked = this.#lockAsync(options);
@@ -341,7 +351,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const impatient = timeout !== Infinity || signal !== undefined;
     const { number, promises, head } = this.#shared;
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
-    if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+    if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
     const since = Date.now() | 0;
     return new Promise<boolean>((resolve) => {
       let leave = (reason: unknown): void => head.cancel(reason);

@@ -53,6 +53,14 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
+  // cancelFor is a part of reaping/cleanUp. Only a mutex counts its waiters, so only its way has a second access.
+  {
+    name: 'R2, tombstone of a dead thread',
+    fn: 'reaping/cleanUp',
+    from: { kind: CMPXCHG, word: constant('E_STATE') },
+    to: [constant('M_WORD')],
+    when: constant('KIND_MUTEX'),
+  },
   {
     name: 'R3, claim',
     fn: 'tombstones/claim',
@@ -76,6 +84,13 @@ export const sections: readonly Section[] = [
     to: [constant('E_REQUEST')],
   },
   { name: 'R5, enter', fn: 'waiting-array/enter', from: { kind: CMPXCHG, word: 0 }, to: [] },
+  // A reaper frees an entry that is not published, so a thread publishes one as soon as it is in a list.
+  {
+    name: 'R5, publish',
+    fn: 'names/openName',
+    from: { kind: CMPXCHG, word: 0 },
+    to: [constant('N_USED')],
+  },
   // In these functions, the first store and the first exchange of life are those that count the reference.
   {
     name: 'R6, create',

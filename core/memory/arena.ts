@@ -40,7 +40,7 @@ export let objects: usize = 0;
 export let objectCapacity: u32 = 0;
 export let names: usize = 0;
 export let nameCapacity: u32 = 0;
-/** The number of entries for names, published or being written: one for each name, and one for each thread. */
+/** The number of entries for names, published or being written: one for each name, and two for each thread. */
 export let draftCapacity: u32 = 0;
 export let threads: usize = 0;
 export let chains: usize = 0;
@@ -76,7 +76,7 @@ function place(
 ): usize {
   objectCapacity = objectCount;
   nameCapacity = nameCount;
-  draftCapacity = nameCount + threadCount;
+  draftCapacity = nameCount + 2 * threadCount;
   bucketMask = bucketCount - 1;
   chainMask = chainCount - 1;
   elementCapacity = elementCount;

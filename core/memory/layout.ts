@@ -36,7 +36,7 @@ export const H_END: usize = 36; // bytes of the whole arena
 export const H_CHAINS: usize = 40; // capacity
 
 // Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.
-// A search below the counter finds again what was given back. PUBLISHED_NAMES counts the names in use: it may shrink.
+// A search below the counter finds again what was given back. PUBLISHED_NAMES counts the published names, by add.
 export const USED_ELEMENTS: usize = 64;
 export const USED_LINES: usize = 128;
 export const USED_OBJECTS: usize = 192;
@@ -149,6 +149,8 @@ export const M_CLOSED: i64 = 0x4000; // disposed of
 export const M_OWNER_DIED: i64 = 0x8000; // an owner has died; the next thread that takes the lock learns of it
 export const M_WAITER: i64 = 0x10000; // one waiter
 export const M_WAITERS: i64 = 0x7ffff * M_WAITER;
+/** With so many waiters a mutex refuses another. 4,095 less than the field holds: each thread may be about to add one. */
+export const MOST_WAITERS: i64 = 0x7f000;
 export const M_COUNT_SHIFT: i64 = 35; // the bits above count the overtakings of waiters, modulo 2^29
 export const M_OVERTAKING: i64 = 1 << 35;
 
@@ -194,7 +196,7 @@ export const CLOSED_BELOW: i64 = -0x2000000000000000;
 export const NAME_SIZE: usize = 128;
 export const N_TARGET: usize = 0; // i64: generation << 32 | object, 0 before the first; see names.ts
 export const N_NEXT: usize = 8; // i32: address of the next entry of the list, 0 at its end
-export const N_USED: usize = 12; // i32: 0 free, 1 taken
+export const N_USED: usize = 12; // i32: 0 free; see names.ts
 export const N_LENGTH: usize = 16; // i32: bytes of UTF-8
 export const N_BYTES: usize = 20;
 

@@ -7,10 +7,13 @@
  * too: from 0, or from an object that has been disposed of. So all threads that open a name at once end up with one
  * object: that of the thread whose cmpxchg succeeded.
  *
- * The table has one entry for each thread beyond the number of names, so a thread can still search a full table.
+ * A thread looks at the number of names, searches the list, publishes its entry, and then counts it. So it is refused
+ * only when there are as many names as the arena has room for, and the one that it looks for is not among them. Threads
+ * that publish at the same moment may exceed that number, by one name each, since the number never falls. So the table
+ * has two entries for each thread beyond it: one for such a name, and a draft, with which it can search a full table.
  *
- *     used     0 (free)  ->  the drafting thread  ->  the same | PLACED: the entry counts as one of the arena's names
- *              ->  PUBLISHED, a store of the drafting thread; or 0 again, a store of that thread or its reaper
+ *     used     0 (free)  ->  the drafting thread  ->  PUBLISHED, a store of that thread; or 0 again, a store of that
+ *              thread or its reaper
  */
 import { draftCapacity, headCount, nameCapacity, names } from './arena';
 import { attach, attachedTo, createObject, detach } from './attachments';
@@ -37,7 +40,6 @@ import {
 import { closeObject, generation } from './objects';
 import { me } from './threads';
 
-const PLACED: i32 = 0x10000;
 const PUBLISHED: i32 = -1;
 /** The index of the entry that this thread drafted last. It is likely free, since most drafts are given back. */
 let hint: u32 = 0;
@@ -78,44 +80,27 @@ function findName(draft: usize, length: i32, first: usize): usize {
   return entry;
 }
 
-/** Counts a draft as one of the arena's names. Returns false if there are as many names as the arena has room for. */
-function reservePlace(draft: usize): bool {
-  while (true) {
-    const taken = atomic.load<u32>(PUBLISHED_NAMES);
-    if (taken === nameCapacity) return false;
-    if (atomic.cmpxchg<u32>(PUBLISHED_NAMES, taken, taken + 1) === taken) {
-      atomic.store<i32>(draft, me | PLACED, N_USED);
-      return true;
-    }
-  }
-}
-
-/** Gives back a draft that is not published, and counts it no more. */
-function discard(draft: usize, used: i32): void {
-  if (used & PLACED) atomic.sub<u32>(PUBLISHED_NAMES, 1);
-  atomic.store<i32>(draft, 0, N_USED);
-}
-
 /** Gives back the entries that a thread has drafted and not published. */
 export function freeDrafts(thread: i32): void {
   const used = atomic.load<u32>(USED_NAMES);
   for (let i: u32 = 0; i < used; i++) {
     const entry = names + (i as usize) * NAME_SIZE;
-    const is = atomic.load<i32>(entry, N_USED);
-    if (is !== PUBLISHED && (is & ~PLACED) === thread) discard(entry, is);
+    if (atomic.load<i32>(entry, N_USED) === thread) atomic.store<i32>(entry, 0, N_USED);
   }
 }
 
 /** Returns the one entry of the drafted name: an earlier one, or the draft, which is public now; 0 if all are taken. */
 function publish(draft: usize, head: usize, length: i32): usize {
-  // The thread that published the last name may have published this very one.
-  if (!reservePlace(draft)) return findName(draft, length, atomic.load<u32>(head) as usize);
   while (true) {
+    // The count comes first: if the table is full, the list has every name that is counted by now.
+    const full = atomic.load<u32>(PUBLISHED_NAMES) >= nameCapacity;
     const first = atomic.load<u32>(head);
     const entry = findName(draft, length, first as usize);
-    if (entry) return entry;
+    if (entry || full) return entry;
     atomic.store<u32>(draft, first, N_NEXT);
+    // The section from here to the end is uninterruptible: a reaper would free an entry that is in a list.
     if (atomic.cmpxchg<u32>(head, first, draft as u32) === first) {
+      atomic.add<u32>(PUBLISHED_NAMES, 1);
       atomic.store<i32>(draft, PUBLISHED, N_USED);
       return draft;
     }
@@ -141,7 +126,7 @@ export function openName(
   const head = headOf(draft, length);
   let entry = findName(draft, length, atomic.load<u32>(head) as usize);
   if (entry === 0 && permits >= 0) entry = publish(draft, head, length);
-  if (entry !== draft) discard(draft, atomic.load<i32>(draft, N_USED));
+  if (entry !== draft) atomic.store<i32>(draft, 0, N_USED);
   if (entry === 0) return permits < 0 ? ANSWER_NOT_FOUND : ANSWER_NAMES_FULL;
   while (true) {
     const target = atomic.load<u64>(entry, N_TARGET);

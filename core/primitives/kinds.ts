@@ -28,7 +28,7 @@ import {
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
 import { isCounter, uncountDead } from './counter';
-import { isMutex, isOwner, mutexDispose, ownerHasDied, ownerOf, resetGuess, spoilGuess } from './mutex';
+import { isMutex, isOwner, mutexDispose, ownerHasDied, ownerOf, resetGuess, roomForWaiter, spoilGuess } from './mutex';
 import { releaseHead, releaseOfDeadOwner } from './mutex-head';
 import { releaseOfDead } from './robust';
 
@@ -50,6 +50,11 @@ export function threadEnds(): void {
 /** Whether a request that the queue admits is the head, which still competes with barging threads for the lock. */
 export function hasHead(o: usize): bool {
   return isMutex(o);
+}
+
+/** Returns ADMITTED if an object with a head has room for another waiter, ANSWER_CLOSED or ANSWER_FULL. */
+export function mayQueue(o: usize): i32 {
+  return roomForWaiter(o);
 }
 
 /** Counts a request for an object with a head, in the uninterruptible section that takes its ticket (R8). */

@@ -85,6 +85,7 @@ import {
   M_WAITERS,
   M_WORD,
   MORE,
+  MOST_WAITERS,
   O_KIND,
   OBJECT_SIZE,
   QUEUED,
@@ -155,9 +156,20 @@ export function ownerOf(m: usize): i32 {
   return (atomic.load<i64>(m, M_WORD) & M_OWNER) as i32;
 }
 
-/** Returns the number of waiters. It may be out of date at once. */
+/** Returns the number of waiters, 0 once the mutex is disposed of. It may be out of date at once. */
 export function waitersOf(m: usize): i32 {
-  return ((atomic.load<i64>(m, M_WORD) & M_WAITERS) / M_WAITER) as i32;
+  const w = atomic.load<i64>(m, M_WORD);
+  return (w & M_CLOSED) !== 0 ? 0 : (((w & M_WAITERS) / M_WAITER) as i32);
+}
+
+/**
+ * Returns ADMITTED if this thread may count one more waiter, ANSWER_CLOSED, or ANSWER_FULL if MOST_WAITERS wait. Between
+ * this look and the add, each other thread adds 1 at most: the field has room for all of them.
+ */
+export function roomForWaiter(m: usize): i32 {
+  const w = atomic.load<i64>(m, M_WORD);
+  if ((w & M_CLOSED) !== 0) return ANSWER_CLOSED;
+  return (w & M_WAITERS) < MOST_WAITERS * M_WAITER ? ADMITTED : ANSWER_FULL;
 }
 
 /** Takes the lock if it may. Returns ADMITTED, or CONTENDED: queue must follow. Calls nothing and never blocks. */
@@ -261,6 +273,8 @@ export function queue(m: usize, attachment: i32): i32 {
   if ((w & M_OWNER) === owner) return (w & M_CLOSED) !== 0 ? ANSWER_CLOSED : ANSWER_HELD;
   const answer = spinBeforeQueueing(m, w);
   if (answer !== REFUSED) return answer;
+  const room = roomForWaiter(m);
+  if (room !== ADMITTED) return room;
   const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
   setBase(before);
   limitUnset = (before & M_WAITERS) === 0;

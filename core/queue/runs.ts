@@ -60,7 +60,7 @@ import {
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
 import { me } from '../memory/threads';
-import { countWaiter, hasHead } from '../primitives/kinds';
+import { countWaiter, hasHead, mayQueue } from '../primitives/kinds';
 import { mark } from './marks';
 import { NOTHING, pendingCall, recover } from './pending-call';
 import { setLastTicket, tryAcquireRobust } from './tickets';
@@ -74,7 +74,10 @@ import { enterBoth } from './waiting-array';
 export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
   // The caller has tried a lock with a head already. Its queue makes a request the head, and does not give it the lock.
   const isHeadKind = hasHead(s);
-  if (!isHeadKind) {
+  if (isHeadKind) {
+    const room = mayQueue(s);
+    if (room !== ADMITTED) return room;
+  } else {
     const answer = tryAcquireRobust(s, n, attachment);
     if (answer !== REFUSED) return answer;
   }

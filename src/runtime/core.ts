@@ -50,6 +50,8 @@ export const NAME_BYTES = 20;
 export const NAME_ROOM = 108;
 /** The greatest number of permits that one semaphore can have, and that one request can ask for. */
 export const LIMIT = 0x7fffffff;
+/** The number of waiters with which a mutex refuses another. */
+export const MOST_WAITERS = 0x7f000;
 
 /** The exports of core.wasm; see the docstrings in core/. Addresses and answers are int32. */
 export interface Core {

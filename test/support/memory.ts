@@ -52,7 +52,7 @@ export class Memory {
     const elements = this.word(at('H_ELEMENTS'));
     this.lineCapacity = Math.floor(elements / 8);
     const names = firstObject(this.word(at('H_NAMES'))) + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
-    this.#threads = names + (this.word(at('H_NAMES')) + this.word(at('H_THREADS'))) * at('NAME_SIZE');
+    this.#threads = names + (this.word(at('H_NAMES')) + 2 * this.word(at('H_THREADS'))) * at('NAME_SIZE');
     const afterThreads = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
     this.#chains = aligned(afterThreads, this.word(at('H_CHAINS')));
     const buckets = aligned(this.#chains + this.word(at('H_CHAINS')) * at('LINE'), this.word(at('H_BUCKETS')));

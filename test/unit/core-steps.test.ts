@@ -2,7 +2,7 @@
  * The core, step by step. These tests do by hand, in shared memory, what other threads may do between two steps of the
  * core, so that rare interleavings happen each time.
  */
-import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { attachmentOf } from '../../dist/arena.js';
 import { at, Memory } from '../support/memory.js';
@@ -129,5 +129,46 @@ describe('the head of a mutex', () => {
     expect(words[word('M_LIMIT')]).toBe(limit);
     core.cancelHead(address, number);
     mutex.dispose();
+  });
+});
+
+describe('a mutex with nearly as many waiters as it can count', () => {
+  /** Makes a mutex that another thread holds, with so many waiters that this thread need not make. */
+  function crowded(waiters: number) {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    const words = new BigInt64Array(attachmentOf(arena as never).memory.buffer);
+    const word = (mutex.handle.address + at('M_WORD')) >> 3;
+    words[word] = BigInt(at('M_WAITER')) * BigInt(waiters) + 2n;
+    return { mutex, countAgain: (waiters: number) => (words[word] = BigInt(at('M_WAITER')) * BigInt(waiters) + 2n) };
+  }
+  const MOST = at('MOST_WAITERS');
+
+  it('refuses one more, a thread or a promise, and counts it no more', async () => {
+    const { mutex } = crowded(MOST);
+    expect(mutex.waiting).toBe(MOST);
+    expect(() => mutex.lock({ timeout: 50 })).toThrow(ArenaFullError);
+    expect(() => mutex.lock()).toThrow(/520,192 requests wait/);
+    await expect(mutex.lockAsync()).rejects.toThrow(ArenaFullError);
+    await expect(mutex.holdAsync({ timeout: 50 })).rejects.toThrow(/520,192 requests wait/);
+    expect(mutex.waiting).toBe(MOST);
+  });
+
+  it('takes the last thread', () => {
+    const { mutex } = crowded(MOST - 1);
+    expect(() => mutex.lock({ timeout: 20 })).toThrow(TimeoutError);
+    expect(mutex.waiting).toBe(MOST - 1);
+  });
+
+  it('takes the last promise, and no other', async () => {
+    const { mutex, countAgain } = crowded(MOST - 1);
+    const last = mutex.lockAsync();
+    expect(mutex.waiting).toBe(MOST);
+    await expect(mutex.lockAsync()).rejects.toThrow(ArenaFullError);
+    expect(mutex.waiting).toBe(MOST);
+    // The others go.
+    countAgain(1);
+    mutex.dispose();
+    await expect(last).rejects.toThrow('disposed');
   });
 });

@@ -131,7 +131,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     const semaphore = new Semaphore(1, { arena });
     for (const _ of upTo(3)) {
       const dying = recruit(arena);
-      expect(await dying.run('draft-names', { handle: semaphore.handle })).toBe(5);
+      expect(await dying.run('draft-names', { handle: semaphore.handle })).toBe(8);
       expect(() => Semaphore.open('x', undefined, { arena })).toThrow(/no room for another name/);
       await dying.kill();
       expect(() => Semaphore.open('x', undefined, { arena })).toThrow(/nothing of that name/);

@@ -1,6 +1,7 @@
 /** Mutex in one thread: the effect of each member, and the calls that it refuses. */
 import { Arena, HeldLock, Mutex, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { attachmentOf } from '../../dist/arena.js';
 import { at, Memory } from '../support/memory.js';
 
 describe('lock and unlock', () => {
@@ -261,6 +262,24 @@ describe('dispose', () => {
     expect(() => other.lock()).toThrow(/owner already/);
     mutex.dispose();
     expect(() => other.lock()).toThrow('mutex has been disposed of');
+  });
+
+  it('leaves no waiter counted, of this mutex or another that is disposed of', async () => {
+    const arena = new Arena();
+    const [mutex, another] = [new Mutex({ arena }), new Mutex({ arena })];
+    const other = Mutex.from(mutex.handle);
+    mutex.lock();
+    const promises = [mutex.lockAsync(), mutex.lockAsync()];
+    expect(other.waiting).toBe(2);
+    mutex.dispose();
+    another.dispose();
+    expect(other.waiting).toBe(0);
+    for (const promise of promises) await expect(promise).rejects.toThrow('mutex has been disposed of');
+    for (let i = 0; i < 3; i++) expect(() => mutex.lock()).toThrow('mutex has been disposed of');
+    expect(() => other.lock()).toThrow('mutex has been disposed of');
+    expect([mutex.waiting, another.waiting, other.waiting]).toEqual([0, 0, 0]);
+    // All disposed objects of the arena share one word.
+    expect(attachmentOf(arena as never).core.waitersOf(at('CLOSED_OBJECT'))).toBe(0);
   });
 
   it('rejects all waiters and all later requests', async () => {

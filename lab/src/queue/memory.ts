@@ -71,7 +71,7 @@ export function regionsIn(words: Int32Array): Regions {
   const heads = Math.ceil(Math.max(nameCount, constant('NAME_HEADS_LEAST')) / step) * step;
   const objects = constant('NAME_HEADS') + 4 * heads;
   const names = objects + objectCount * OBJECT;
-  const threads = names + (nameCount + threadCount) * NAME;
+  const threads = names + (nameCount + 2 * threadCount) * NAME;
   const chains = threads + (threadCount + 1) * THREAD;
   const buckets = chains + bucketCount * LINE;
   const lines = buckets + bucketCount * LINE;

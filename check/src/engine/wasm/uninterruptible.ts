@@ -5,9 +5,11 @@
  */
 import {
   A,
+  AREA_SHIFT,
   B,
   BRANCHES,
   CMPXCHG,
+  CONSTANTS_AREA,
   DST,
   IMM,
   META,
@@ -22,6 +24,7 @@ import {
   RMW,
   STORE,
   STRIDE,
+  WORD,
 } from './code.js';
 
 export interface Section {
@@ -33,12 +36,15 @@ export interface Section {
   readonly to: readonly number[];
   /** The kinds of access that end the section: writes by default. */
   readonly by?: readonly number[];
+  /** A constant, such as a kind of object. Where the section compares with it, only the way of equality is followed. */
+  readonly when?: number;
 }
 
 const NOT_ZERO = 0x44;
 const EQZ = 0x45;
-const I64_EQ = 0x51;
-const I64_NE = 0x52;
+/** Equal and not equal, of 32 and of 64 bits. */
+const EQUAL = [0x46, 0x51];
+const UNEQUAL = [0x47, 0x52];
 
 /** Returns what breaks the section, with its offset in the file. Throws if the program does not have the section. */
 export function breaks(program: Program, run: Section): string[] {
@@ -67,7 +73,7 @@ export function breaks(program: Program, run: Section): string[] {
     const broken = (by: string): number => found.push(`${run.name}: a ${by} at ${origins[pc / STRIDE]} in ${run.fn}`);
     if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
     else if (op !== OP_RETURN && !(by.some((kind) => isAccess(pc, kind)) && run.to.includes(code[pc + IMM]))) {
-      for (const way of ways(code, pc, exchange)) {
+      for (const way of ways(program, pc, exchange, run.when)) {
         if (way <= pc) broken('way back');
         else todo.push(way);
       }
@@ -76,17 +82,24 @@ export function breaks(program: Program, run: Section): string[] {
   return found;
 }
 
-/** Returns where an instruction leads; if it tests whether an exchange succeeded, only where it did. */
-function ways(code: Int32Array, pc: number, exchange: number): number[] {
+/**
+ * Returns where an instruction leads. If it tests whether an exchange succeeded, only where it did; if it compares with
+ * the constant `when`, only where they are equal.
+ */
+function ways({ image: code, constantsAt }: Program, pc: number, exchange: number, when?: number): number[] {
   const op = code[pc];
-  if (exchange >= 0 && (op === I64_EQ || op === I64_NE) && (code[pc + META] & BRANCHES) !== 0) {
+  if ((EQUAL.includes(op) || UNEQUAL.includes(op)) && (code[pc + META] & BRANCHES) !== 0) {
     const operands = [code[pc + A], code[pc + B]];
-    if (operands.includes(code[exchange + DST]) && operands.includes(code[exchange + B])) {
-      const branchesOnSuccess = (op === I64_EQ) === ((code[pc + META] & NEGATED) === 0);
+    const succeeds = exchange >= 0 && operands.includes(code[exchange + DST]) && operands.includes(code[exchange + B]);
+    const holds = operands.some(
+      (at) => at >>> AREA_SHIFT === CONSTANTS_AREA >>> AREA_SHIFT && code[constantsAt + (at & WORD)] === when,
+    );
+    if (succeeds || holds) {
+      const branchesOnSuccess = EQUAL.includes(op) === ((code[pc + META] & NEGATED) === 0);
       return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
     }
   }
-  // The one exchange of 32 bits, that of a cell, expects 0.
+  // The exchange of a cell expects 0.
   if (exchange >= 0 && (op === EQZ || op === NOT_ZERO) && code[pc + A] === code[exchange + DST]) {
     const branchesOnSuccess = (op === EQZ) === ((code[pc + META] & NEGATED) === 0);
     return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
