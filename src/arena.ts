@@ -27,6 +27,12 @@ export interface ArenaOptions {
   /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
   readonly slots?: number;
   /**
+   * Whether the deaths of threads are noticed with nobody's help, where the runtime allows that (Node). This costs the
+   * program one small thread, from the time when the arena is shared. Default true. With false, a dead thread keeps
+   * what it holds and its place in the queue until `Arena.watch` or `Arena.reap` tells of its death.
+   */
+  readonly watch?: boolean;
+  /**
    * Chains of the second waiting array, which `taketurns/algorithms` alone uses: a power of two from 1 to 65,536.
    * Default 4096, as in the paper; 1 and 2 are for tests.
    */
@@ -152,12 +158,17 @@ export class Arena {
       throw new Error('makeDefault: this thread has a default arena already, and others may be using it');
     }
     defaultArena = this;
-    host.setInherited(this.handle);
+    host.setInherited(this.#plainHandle, () => this.#attachment.share());
     return this;
   }
 
   /** The value to send to another thread, for `Arena.from` there. */
   get handle(): ArenaHandle {
+    this.#attachment.share();
+    return this.#plainHandle;
+  }
+
+  get #plainHandle(): ArenaHandle {
     const isDefault = defaultArena !== undefined && attachmentIn(defaultArena) === this.#attachment;
     if (this.#handle?.isDefault !== isDefault)
       this.#handle = Object.freeze({ kind: 'Arena', memory: this.#attachment.memory, isDefault });
@@ -242,6 +253,8 @@ function create(options: ArenaOptions): Attachment {
   const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
   const threads = checkInteger('threads', options.threads ?? 1024, 1, 4095);
   const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);
+  const watch = options.watch ?? true;
+  checkType('watch', watch, 'boolean', 'true or false');
   const slots = tableSize('slots', options.slots ?? 2048);
   const chains = tableSize('chains', options.chains ?? 4096);
   // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
@@ -251,6 +264,7 @@ function create(options: ArenaOptions): Attachment {
   const pages = Math.ceil(instantiate(one).measure(...sizes) / PAGE);
   const memory = sharedMemory(pages);
   instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
+  if (!watch) host.deaths?.unwatch(memory);
   return Attachment.of(memory) as Attachment;
 }
 

@@ -23,6 +23,9 @@
  * marks the record DEAD and then looks at REAPER; a reaper first frees REAPER and then looks for records that are DEAD.
  * So no dead thread is left over, and no thread waits (D8).
  *
+ * The keeper reaps without being registered. It is the thread 0, whose record says DEAD for ever, and no instance that
+ * was registered has that life. So REAPER tells it from the others, and a next keeper goes on where one has died.
+ *
  * The record of the dead thread is freed last. Until then its attachments keep their objects from being freed, so the
  * sweep touches none that has been made in their place.
  */

@@ -9,6 +9,7 @@ import {
   CLOSED_COUNTER,
   CLOSED_DISTANCE,
   CLOSED_OBJECT,
+  DEAD,
   ELEMENT_SIZE,
   GRANT,
   H_BUCKETS,
@@ -30,6 +31,7 @@ import {
   NAME_SIZE,
   O_COUNTER,
   OBJECT_SIZE,
+  T_LIFE,
   THREAD_SIZE,
   VERSION,
 } from './layout';
@@ -129,6 +131,7 @@ export function create(
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_DISTANCE, GRANT);
   // A counter and a mutex share this word, and each reads in its own bits that the object is closed.
   atomic.store<i64>(CLOSED_OBJECT, CLOSED_COUNTER | M_CLOSED, O_COUNTER);
+  atomic.store<i32>(threads, DEAD, T_LIFE);
   atomic.store<i32>(H_VERSION, VERSION);
   atomic.store<i32>(H_MAGIC, MAGIC);
 }

@@ -46,6 +46,10 @@ export const PUBLISHED_NAMES: usize = 384;
 
 // i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
 export const REAPER: usize = 448;
+// i32: 0, or UNWATCHED from the start, or the host number of the keeper, the thread that notices deaths here. The keeper
+// itself sets it, cmpxchg (src/host/keeper.ts).
+export const KEEPER: usize = 456;
+export const UNWATCHED: i32 = -1;
 // i32, always 0: a thread that was declared dead in its sleep sleeps on here, and no thread wakes it.
 export const NEVER: usize = 460;
 
@@ -219,7 +223,8 @@ export const N_BYTES: usize = 20;
 //
 // life is epoch << 2 | state. With ALIVE, it tells a thread from all that have had its record before.
 // Only the thread of the record sleeps on wake, as the head of a mutex.
-// The first record stays unused: the index 0 means no thread.
+// The index 0 means no thread. Its record is DEAD for ever, which create stores, and no thread takes or reaps it. The
+// keeper reaps under this index (death/reaping.ts).
 export const THREAD_SIZE: usize = 64;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32

@@ -5,12 +5,23 @@
  * thread from every other thread that had the same index before. death/registry.ts has registration and its end.
  */
 import { open, threads } from './arena';
-import { ALIVE, ASLEEP, LIFE_STATE, NEVER, T_DOORBELL, T_HOST, T_LIFE, THREAD_SIZE, USED_THREADS } from './layout';
+import {
+  ALIVE,
+  ASLEEP,
+  DEAD,
+  LIFE_STATE,
+  NEVER,
+  T_DOORBELL,
+  T_HOST,
+  T_LIFE,
+  THREAD_SIZE,
+  USED_THREADS,
+} from './layout';
 
 /** The index of this thread in the registry, from 1 on; 0 if the thread is not registered. */
 export let me: i32 = 0;
-/** The life in the record of this thread, while the thread is registered. */
-export let myLife: i32 = 0;
+/** The life in the record of this thread, while the thread is registered; before that, the life in record 0. */
+export let myLife: i32 = DEAD;
 /** The index of this thread again, in the width of the words that name an owner: requests, and the word of a mutex. */
 export let owner: i64 = 0;
 

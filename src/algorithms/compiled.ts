@@ -4,7 +4,7 @@
  */
 import { mayNotBlock } from '../errors.js';
 import { type Attachment, refuseToBlock } from '../runtime/attachment.js';
-import { embedded } from '../runtime/embedded.js';
+import { embedded, instanceOf } from '../runtime/embedded.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
 /** The exports of algorithms.wasm; see the docstrings in core/algorithms/. Addresses and answers are int32. */
@@ -140,7 +140,7 @@ const LOCKING = [
   'recipLock',
 ] as const satisfies readonly (keyof Algorithms)[];
 
-const instantiate = embedded<Algorithms>(algorithmsBytes);
+const module = embedded(algorithmsBytes);
 const instances = new WeakMap<Attachment, Algorithms>();
 
 /** Returns the instance of the calling thread over the arena to which it is attached. */
@@ -148,7 +148,7 @@ export function algorithmsOf(attachment: Attachment): Algorithms {
   const { core, memory, thread, mayBlock } = attachment;
   const known = instances.get(attachment);
   if (known) return known;
-  const instance = instantiate({ env: { memory }, core: { ticketTaken: core.ticketTaken } });
+  const instance = instanceOf<Algorithms>(module(), { env: { memory }, core: { ticketTaken: core.ticketTaken } });
   instance.adopt(thread);
   attachment.beforeEnd(instance.returnNodes);
   if (!mayBlock) {

@@ -8,6 +8,18 @@ export type WaitAsync = (
   timeout?: number,
 ) => { readonly async: false; readonly value: string } | { readonly async: true; readonly value: Promise<unknown> };
 
+/** Notices the deaths of threads, with nobody's help; see keeper.ts. */
+export interface Deaths {
+  /** Makes an arena one in which no deaths are noticed, before any other thread knows it. */
+  unwatch(memory: WebAssembly.Memory): void;
+  /** Prepares for threads that are about to attach to an arena. */
+  watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void;
+  /** Opens what closes when this thread dies. Called before the thread registers; returns what undoes that. */
+  openLine(memory: WebAssembly.Memory, id: bigint): () => void;
+  /** Tells of this thread, which has registered. */
+  announce(memory: WebAssembly.Memory): void;
+}
+
 export interface Host {
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
@@ -19,14 +31,16 @@ export interface Host {
   readonly exitIsDeath: boolean;
   /** The value that `setInherited` left for this thread before its start; undefined if there is none. */
   inherited(): unknown;
-  /** Leaves a value for the threads that are started later. */
-  setInherited(value: unknown): void;
+  /** Leaves a value for the threads that are started later. `copied` is called when one is started, where possible. */
+  setInherited(value: object, copied: () => void): void;
   /** Adds a reason to keep the event loop alive, or takes one back. */
   keepAlive(on: boolean): void;
   /** Runs a function in a later turn of the event loop, before the thread can sleep. */
   soon(run: () => void): void;
   /** Replaces Atomics.waitAsync where the runtime has none. */
   readonly waitAsync?: WaitAsync;
+  /** Undefined where the runtime offers no way. */
+  readonly deaths?: Deaths;
   /** Runs a function when the thread ends in an orderly way. */
   onExit(run: () => void): void;
 }

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
 import type { Host } from './host.js';
+import * as keeper from './keeper.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling.
 const { setInterval } = timers;
@@ -14,9 +15,25 @@ const LONGEST_INTERVAL = 0x7fffffff;
 /** A web worker of Deno claims in `worker_threads` to be the first thread. */
 const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
 
+/** Deno and Bun do not stop a thread that sleeps in Atomics.wait, nor at once a thread in a loop of wasm. */
+const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
+
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
 const exits: (() => void)[] = [];
+
+/** Returns a copy of an object. Whoever reads its first property calls the function. */
+function withGetter(value: object, read: () => void): object {
+  const [[key, first] = ['', undefined], ...others] = Object.entries(value);
+  const copy = Object.fromEntries(others);
+  return Object.defineProperty(copy, key, {
+    enumerable: true,
+    get() {
+      read();
+      return first;
+    },
+  });
+}
 
 function end(): void {
   for (const exit of exits) exit();
@@ -31,10 +48,14 @@ export const host: Host = {
   isMainThread: isMainThread && !isUnknown,
   processors: availableParallelism(),
   threadName: isUnknown ? 0 : threadId + 1,
-  // Deno and Bun do not stop a thread that sleeps in Atomics.wait, nor at once a thread in a loop of wasm.
-  exitIsDeath: !('Deno' in globalThis || 'Bun' in globalThis),
+  exitIsDeath: isNode,
   inherited: () => getEnvironmentData(KEY),
-  setInherited: (value) => setEnvironmentData(KEY, value as never),
+  setInherited(value, copied) {
+    // Node copies environment data whenever a worker is started, and so calls the getter.
+    if (isNode) setEnvironmentData(KEY, withGetter(value, copied) as never);
+    else setEnvironmentData(KEY, value as never);
+  },
+  ...(isNode ? { deaths: keeper } : {}),
   keepAlive(on) {
     // A timer keeps Node alive; a pending Atomics.waitAsync does not.
     timer ??= setInterval(() => {}, LONGEST_INTERVAL);

@@ -9,7 +9,7 @@
 import { host } from '#host';
 import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
-import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
+import { ANSWER_FULL, type Core, coreModule, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import { HeadPromise } from './head-promise.js';
 import { Promises } from './promises.js';
@@ -87,10 +87,13 @@ export class Attachment {
     this.core = core;
     this.id = core.id();
     this.header = new BigInt64Array(memory.buffer, 0, HEADER);
+    const closeLine = host.deaths?.openLine(memory, this.id);
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
+      closeLine?.();
       throw new ArenaFullError('the arena has no room for another thread: make it with more `threads` or `waiters`');
     }
+    host.deaths?.announce(memory);
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
     if (!this.mayBlock) core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
@@ -149,6 +152,11 @@ export class Attachment {
     if (robust && this.core.held(number) > 0 && !this.core.isDisposed(address)) return;
     this.#shared.delete(address);
     this.core.detach(number);
+  }
+
+  /** Is called when another thread may be about to attach, so that its death will be noticed. */
+  share(): void {
+    host.deaths?.watchOver(this.memory, coreModule());
   }
 
   /** The pair that distinguishes this thread from all others that have or had its index. */

@@ -3,7 +3,7 @@
  * the core over the memory of an arena. core/memory/layout.ts has the same numbers, and a unit test compares the two.
  */
 import { coreBytes } from './core-bytes.js';
-import { embedded } from './embedded.js';
+import { embedded, instanceOf } from './embedded.js';
 
 /** The answers of the functions of the core. */
 export const ADMITTED = 0;
@@ -163,9 +163,10 @@ export interface Core {
   readonly ticketTaken: WebAssembly.Global<'i64'>;
 }
 
-const instanceOver = embedded<Core>(coreBytes);
+/** Returns the compiled core. */
+export const coreModule = embedded(coreBytes);
 
 /** Makes an instance of the core for the calling thread, over the memory. */
 export function instantiate(memory: WebAssembly.Memory): Core {
-  return instanceOver({ env: { memory } });
+  return instanceOf<Core>(coreModule(), { env: { memory } });
 }

@@ -156,7 +156,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
   });
 
   it('of reaping: the next thread finishes it', async () => {
-    const arena = new Arena({ slots });
+    const arena = new Arena({ slots, watch: false });
     const memory = new Memory(arena);
     const semaphore = new Semaphore(2, { arena, robust: true });
     // Both are unwatched: the first is declared dead, and the reaper dies before it has buried the first.

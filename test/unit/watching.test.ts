@@ -28,19 +28,19 @@ describe('Arena.watch', () => {
     ['something that cannot be ended', { terminate: true }, 'got an object (Object)'],
     ['something that cannot be listened to', { threadId: 1, once: true }, 'got an object (Object)'],
   ])('refuses %s', (_, worker, got) => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     expect(() => arena.watch(worker as never)).toThrow(new TypeError(`Arena.watch: worker must be a worker, ${got}`));
   });
 
   it('refuses a worker that has ended', async () => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     const late = new Member(undefined, { core: true });
     await late.leave();
     expect(() => arena.watch(late.worker)).toThrow(new Error('Arena.watch: the worker has ended already'));
   });
 
   it('may be called before the worker attaches or after, and twice', async () => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     const semaphore = new Semaphore(4, { arena, robust: true });
     const [early, late] = [recruit(arena), new Member(undefined, { core: true })];
     await hold(semaphore, early);
@@ -54,7 +54,7 @@ describe('Arena.watch', () => {
   });
 
   it('does nothing for a worker that never attaches, or to another arena', async () => {
-    const [arena, elsewhere] = [new Arena(), new Arena()];
+    const [arena, elsewhere] = [new Arena({ watch: false }), new Arena({ watch: false })];
     const semaphore = new Semaphore(1, { arena: elsewhere, robust: true });
     const [never, stranger] = [recruit(arena), recruit(arena)];
     await hold(semaphore, stranger);
@@ -73,7 +73,7 @@ describe('Arena.watch', () => {
   });
 
   it('can be called in a worker for one that it has started', async () => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     const semaphore = new Semaphore(3, { arena, robust: true });
     await threadOf(semaphore, member());
     await member().run('watch-nested', { handle: semaphore.handle, permits: [2] });
@@ -81,8 +81,8 @@ describe('Arena.watch', () => {
     expect(arena.threads).toBe(2);
   });
 
-  it('is needed: an unwatched worker that is terminated keeps its place', async () => {
-    const arena = new Arena();
+  it('is needed with { watch: false }: an unwatched worker that is terminated keeps its place', async () => {
+    const arena = new Arena({ watch: false });
     const semaphore = new Semaphore(1, { arena, robust: true });
     const unwatched = new Member(undefined, { core: true });
     await hold(semaphore, unwatched);
@@ -107,7 +107,7 @@ describe('Arena.watch of a worker of the web', () => {
   }
 
   it('reaps it when it is terminated, and terminate does what it did', async () => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     const semaphore = taken(1, { arena });
     const dying = new Member(undefined, { core: true });
     const worker = webWorker(dying);
@@ -142,7 +142,7 @@ describe('Arena.watch of a worker of the web', () => {
     ['a bad thread', { thread: 0 }, RangeError, '.thread must be an integer from 1 to 1, got 0'],
     ['a bad life', { life: '1' }, TypeError, '.life must be an integer from 1 to 2147483647, got "1"'],
   ])('refuses %s', async (_, thread, Kind, message) => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     const worker = webWorker(member());
     const { terminate } = worker;
     const error = await failure(() => arena.watch(worker, within(arena, thread) as never));
@@ -171,14 +171,14 @@ describe('Arena.reap', () => {
     [{ life: 2 ** 31 }, RangeError, '.life must be an integer from 1 to 2147483647, got 2147483648'],
     [{ life: '1' }, TypeError, '.life must be an integer from 1 to 2147483647, got "1"'],
   ])('refuses %o', async (handle, Kind, message) => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     const error = await failure(() => arena.reap(within(arena, handle) as never));
     expect(error.constructor).toBe(Kind);
     expect(error.message).toBe(`Arena.reap: thread${message}`);
   });
 
   it('refuses the thread itself, which stays what it was', () => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     const { thread } = arena;
     expect(thread).toEqual({
       kind: 'Thread',
@@ -196,7 +196,7 @@ describe('Arena.reap', () => {
   });
 
   it.each(['here', 'in a worker'])('works once, %s', async (where) => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     const semaphore = new Semaphore(4, { arena, robust: true });
     await threadOf(semaphore, member());
     const unwatched = new Member(undefined, { core: true });
@@ -233,7 +233,7 @@ describe('a thread that is declared dead in its sleep', () => {
     ['with a time-out that ends', [{ timeout: 1500 }]],
   ])('%s does not wake again, and the arena goes on without it', async (_, patience) => {
     // The arena is small, so that the element soon goes to another thread.
-    const arena = new Arena({ objects: 1, names: 1, threads: 4, waiters: 8 });
+    const arena = new Arena({ objects: 1, names: 1, threads: 4, waiters: 8, watch: false });
     const memory = new Memory(arena);
     const semaphore = taken(4, { arena });
     const sleeper = new Member(undefined, { core: true });
@@ -271,7 +271,7 @@ describe('a thread that is declared dead in its sleep', () => {
 
 describe('a thread that was interrupted in its sleep', () => {
   it('is removed when it ends, as any other', async () => {
-    const arena = new Arena();
+    const arena = new Arena({ watch: false });
     const semaphore = taken(1, { arena });
     const one = new Member(undefined, { core: true });
     expect(await one.run('interrupt', { handle: semaphore.handle })).toBe('ERR_SCRIPT_EXECUTION_TIMEOUT');

@@ -1,0 +1,169 @@
+/**
+ * The keeper notices deaths on Node: a small thread that hears when a thread of an arena ends, in whatever way, and
+ * reaps it. So a death is noticed also while every thread blocks that could hear it from the runtime.
+ *
+ *     thread                              keeper
+ *     opens a channel named after it
+ *     registers in the arena
+ *     announces itself             ──►    finds its record, joins the channel, sends a message port into it
+ *     ...
+ *     ends, and with it its channel ──►   the other end of the port closes: reaps the thread
+ *
+ * Why it is a proof. Node closes the channels of a thread when no code of the thread can run any more, and a port that
+ * lies unread in a closed channel closes too. So the port is open exactly as long as the thread can run, even if the
+ * thread never turns its event loop to read it. A thread opens its channel before it registers. So if a record names a
+ * thread whose channel the keeper finds empty, that thread is dead as well, and its port closes at once.
+ *
+ * A named channel leads from thread to thread, and none of them must turn its event loop but the keeper. Node's
+ * postMessageToThread goes by way of the main thread, which may block. Node sends a port into a named channel if that
+ * has two members, which only the native side of a BroadcastChannel offers; the keeper looks for it by its symbol.
+ *
+ * The first thread that shares an arena starts the keeper, as its child: usually the main thread. The keeper is
+ * registered in no arena and takes no record. It reaps by a core instance that is not registered (core/death/reaping.ts).
+ */
+import {
+  BroadcastChannel,
+  getEnvironmentData,
+  isMainThread,
+  setEnvironmentData,
+  threadId,
+  Worker,
+} from 'node:worker_threads';
+
+/** The environment data by which a worker knows that its program has a keeper. */
+const KEY = 'taketurns:keeper';
+/** The channel on which threads announce themselves. */
+const DOOR = 'taketurns:keeper';
+// These numbers are of core/memory/layout.ts, and a unit test compares them.
+/** The address of the word of an arena that names its keeper, and its value in an arena that wants none. */
+const KEEPER = 456;
+const UNWATCHED = -1;
+/** The address of the id of an arena. */
+const H_ID = 8;
+
+// The code of the keeper is a text, since a file of its own would be missing in a bundle.
+const SOURCE = `
+const { BroadcastChannel, MessageChannel, parentPort, threadId, workerData } = require('node:worker_threads');
+const [main, me] = [1, threadId + 1];
+const arenas = new Map();
+
+function meet(memory) {
+  const [id] = new BigInt64Array(memory.buffer, workerData.id, 1);
+  let arena = arenas.get(id);
+  if (!arena) {
+    const core = new WebAssembly.Instance(workerData.module, { env: { memory } }).exports;
+    if (!core.open()) return;
+    const before = Atomics.compareExchange(new Int32Array(memory.buffer), workerData.keeper / 4, 0, me);
+    if (before !== 0 && before !== me) return;
+    arena = { id, core, heard: new Set() };
+    arenas.set(id, arena);
+  }
+  for (let i = arena.core.mostThreads(); i > 0; i--) {
+    const host = arena.core.hostOf(i);
+    if (host > main && !arena.heard.has(host)) hear(arena, host);
+  }
+  forget(arena);
+}
+
+function hear(arena, host) {
+  arena.heard.add(host);
+  const channel = new BroadcastChannel('taketurns:' + arena.id + ':' + host);
+  const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle');
+  const { port1, port2 } = new MessageChannel();
+  const ended = () => {
+    reap(arena.core, host);
+    arena.heard.delete(host);
+    forget(arena);
+  };
+  port1.on('close', ended);
+  // The answer is undefined if the channel has more than two members. Then the port closes without a death.
+  if (channel[symbol].postMessage(port2, [port2]) === undefined) {
+    port1.off('close', ended);
+    port1.close();
+    arena.heard.delete(host);
+  }
+  channel.close();
+}
+
+function reap(core, host) {
+  for (let i = core.mostThreads(); i > 0; i--) {
+    const life = core.lifeIfAlive(i);
+    if (life !== 0 && core.hostOf(i) === host) core.reap(i, life, 0);
+  }
+}
+
+// The next thread that attaches brings the memory again.
+function forget(arena) {
+  if (arena.heard.size === 0) arenas.delete(arena.id);
+}
+
+const door = new BroadcastChannel(workerData.door);
+door.onmessage = ({ data }) => meet(data);
+parentPort.on('message', meet);
+`;
+
+let keeper: Worker | undefined;
+let hasKeeper = getEnvironmentData(KEY) !== undefined;
+/** The channels of this thread, and the ports in them. They close with the thread. */
+const kept: unknown[] = [];
+
+function wordOf(memory: WebAssembly.Memory): number {
+  return Atomics.load(new Int32Array(memory.buffer, KEEPER, 1), 0);
+}
+
+/** Makes an arena one that wants no keeper. */
+export function unwatch(memory: WebAssembly.Memory): void {
+  Atomics.store(new Int32Array(memory.buffer, KEEPER, 1), 0, UNWATCHED);
+}
+
+/** Has the keeper know an arena that other threads are about to attach to, and starts it if the program has none. */
+export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
+  if (wordOf(memory) !== 0) return;
+  if (keeper) keeper.postMessage(memory);
+  else if (hasKeeper) tell(memory);
+  else start(memory, module);
+}
+
+function start(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
+  // The start of a worker copies the environment data, which may call watchOver.
+  hasKeeper = true;
+  setEnvironmentData(KEY, threadId + 1);
+  try {
+    keeper = new Worker(SOURCE, {
+      eval: true,
+      name: 'taketurns',
+      workerData: { module, door: DOOR, id: H_ID, keeper: KEEPER },
+      // Nothing that the program preloads, and no variable of the environment.
+      execArgv: [],
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, codeRangeSizeMb: 1, stackSizeMb: 1 },
+    });
+  } catch {
+    return; // The program may start no threads, so none can die.
+  }
+  keeper.on('error', () => {});
+  keeper.unref();
+  keeper.postMessage(memory);
+}
+
+/** Opens the channel by which the keeper hears of the death of this thread. Called before the thread registers. */
+export function openLine(memory: WebAssembly.Memory, id: bigint): () => void {
+  // The main thread ends with the whole process.
+  if (isMainThread || wordOf(memory) === UNWATCHED) return () => {};
+  const channel = new BroadcastChannel(`taketurns:${id}:${threadId + 1}`);
+  channel.onmessage = ({ data }: { data: unknown }) => kept.push(data);
+  channel.unref();
+  kept.push(channel);
+  return () => channel.close();
+}
+
+/** Tells the keeper of a thread that has registered. */
+export function announce(memory: WebAssembly.Memory): void {
+  if (!isMainThread && wordOf(memory) !== UNWATCHED) tell(memory);
+}
+
+function tell(memory: WebAssembly.Memory): void {
+  const door = new BroadcastChannel(DOOR);
+  door.postMessage(memory);
+  door.close();
+}
