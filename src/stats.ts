@@ -188,6 +188,7 @@ function total({ core, memory, thread }: Attachment, event: number): number {
   return count >>> 0;
 }
 
+/** @internal */
 export function arenaStats(attachment: Attachment): ArenaStats {
   const { core } = attachment;
   const { waiters, holders, cancelled, used } = look(core);
@@ -217,6 +218,7 @@ export function arenaStats(attachment: Attachment): ArenaStats {
   };
 }
 
+/** @internal */
 export function semaphoreStats(core: Core, at: number): SemaphoreStats {
   const { waiters, holders, cancelled } = look(core, at);
   const permits = core.initial(at);
@@ -236,6 +238,7 @@ export function semaphoreStats(core: Core, at: number): SemaphoreStats {
   };
 }
 
+/** @internal */
 export function mutexStats(core: Core, at: number): MutexStats {
   const { waiters } = look(core, at);
   const owner = core.ownerOf(at);
