@@ -17,14 +17,45 @@ const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
 const exits: (() => void)[] = [];
+let listens = false;
+/** Whether the thread is in a call of `process.emit('exit')`, whose end is the end of all handlers. */
+let exiting = false;
 
 function end(): void {
-  for (const exit of exits) exit();
+  for (const exit of exits.splice(0)) exit();
+}
+
+function onExitEvent(): void {
+  if (!exiting) end();
 }
 
 function beLast(): void {
-  process.off('exit', end);
-  process.on('exit', end);
+  process.off('exit', onExitEvent);
+  process.on('exit', onExitEvent);
+}
+
+/**
+ * Calls `end` after the last exit handler, since the handlers may still use the library. This must hold for handlers
+ * that are added in the very task that exits, or throw, or remove all others, so `end` is called where `process.emit`
+ * returns. A runtime that does not call `process.emit` calls the listener, which moves behind handlers added later.
+ */
+function listen(): void {
+  listens = true;
+  const { emit } = process;
+  process.emit = function (this: NodeJS.Process, ...args: unknown[]): boolean {
+    if (args[0] !== 'exit') return Reflect.apply(emit, this, args);
+    exiting = true;
+    try {
+      return Reflect.apply(emit, this, args);
+    } finally {
+      exiting = false;
+      end();
+    }
+  } as typeof process.emit;
+  process.on('exit', onExitEvent);
+  process.on('newListener', (event, listener) => {
+    if (event === 'exit' && listener !== onExitEvent) queueMicrotask(beLast);
+  });
 }
 
 export const host: Host = {
@@ -47,13 +78,7 @@ export const host: Host = {
     nextTick(run);
   },
   onExit(run) {
-    if (exits.length === 0) {
-      process.on('exit', end);
-      // Other handlers may still use the library, so this one must be the last.
-      process.on('newListener', (event, listener) => {
-        if (event === 'exit' && listener !== end) queueMicrotask(beLast);
-      });
-    }
+    if (!listens) listen();
     exits.push(run);
   },
 };
