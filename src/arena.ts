@@ -39,12 +39,21 @@ export interface ArenaOptions {
   readonly chains?: number;
 }
 
+/**
+ * A shared `WebAssembly.Memory`, for programs whose types have no `WebAssembly`. Where they have it, every memory is
+ * one, and `instanceof WebAssembly.Memory` tells that one is a memory.
+ */
+export interface SharedMemory {
+  /** Its bytes. */
+  readonly buffer: ArrayBufferLike;
+}
+
 /** A plain, structured-cloneable value that stands for an arena in a message to another thread. */
 export interface ArenaHandle {
   /** The kind of this handle. */
   readonly kind: 'Arena';
   /** The shared memory of the arena. */
-  readonly memory: WebAssembly.Memory;
+  readonly memory: SharedMemory;
   /** Whether it is the default arena of its program. A worker without a default arena adopts it. */
   readonly isDefault: boolean;
 }
@@ -274,12 +283,12 @@ function tableSize(name: string, value: unknown): number {
   return size;
 }
 
-/** The Arena object of an attachment. */
+/** @internal The Arena object of an attachment. */
 export function arenaOf(attachment: Attachment): Arena {
   return arenas.get(attachment) as Arena;
 }
 
-/** The calling thread's attachment to the arena, or to the default one. */
+/** @internal The calling thread's attachment to the arena, or to the default one. */
 export function attachmentOf(arena: Arena | undefined): Attachment {
   if (arena === undefined) return attachmentIn(Arena.default);
   if (!(arena instanceof Arena)) throw badType('arena', 'an Arena', arena);

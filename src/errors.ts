@@ -33,13 +33,13 @@ function show(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `an object (${value.constructor?.name ?? 'no prototype'})`;
 }
 
-/** The error for a value that is not an integer, or is out of its range. */
+/** @internal The error for a value that is not an integer, or is out of its range. */
 export function badInteger(what: string, value: unknown, min: number, max: number, why = ''): Error {
   const Kind = typeof value === 'number' ? RangeError : TypeError;
   return new Kind(`${what} must be an integer from ${min} to ${max}${why}, got ${show(value)}`);
 }
 
-/** Checks an integer argument. */
+/** @internal Checks an integer argument. */
 export function checkInteger(what: string, value: unknown, min: number, max: number): number {
   if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
     throw badInteger(what, value, min, max);
@@ -47,31 +47,32 @@ export function checkInteger(what: string, value: unknown, min: number, max: num
   return value as number;
 }
 
-/** The error for an argument of the wrong type. */
+/** @internal The error for an argument of the wrong type. */
 export function badType(what: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${what} must be ${expected}, got ${show(value)}`);
 }
 
-/** Checks the type of an argument by its `typeof`. Null does not pass as an object. */
+/** @internal Checks the type of an argument by its `typeof`. Null does not pass as an object. */
 export function checkType(what: string, value: unknown, type: string, expected: string): void {
   if (typeof value !== type || value === null) throw badType(what, expected, value);
 }
 
+/** @internal */
 export function checkOptions(what: string, options: unknown): void {
   if (typeof options !== 'object' || options === null) throw badType(`${what}: options`, 'an object', options);
 }
 
-/** The error of a request for which there is no wait element. */
+/** @internal The error of a request for which there is no wait element. */
 export function noRoom(): ArenaFullError {
   return new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`');
 }
 
-/** The error of a call that would block a thread that must not block. */
+/** @internal The error of a call that would block a thread that must not block. */
 export function mayNotBlock(instead: string): TypeError {
   return new TypeError(`this thread may not block (a browser forbids it on the main thread): use ${instead}`);
 }
 
-/** Checks that an argument is one of a few words. */
+/** @internal Checks that an argument is one of a few words. */
 export function checkChoice<T extends string>(what: string, value: unknown, choices: readonly T[]): T {
   if (choices.includes(value as T)) return value as T;
   const Kind = typeof value === 'string' ? RangeError : TypeError;

@@ -15,8 +15,7 @@ export class HeldLock implements Disposable, AsyncDisposable {
    */
   readonly ownerDied: boolean;
 
-  /** @internal */
-  constructor(mutex: { unlock(): void }, ownerDied: boolean) {
+  private constructor(mutex: { unlock(): void }, ownerDied: boolean) {
     this.#mutex = mutex;
     this.ownerDied = ownerDied;
   }
@@ -46,3 +45,6 @@ export class HeldLock implements Disposable, AsyncDisposable {
     this.unlock();
   }
 }
+
+/** @internal The constructor, which only `hold` and `holdAsync` call. */
+export const LockGuard = HeldLock as unknown as new (mutex: { unlock(): void }, ownerDied: boolean) => HeldLock;

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldPermits is a guard of permits: it gives them back once. */
 
-/** The semaphore to which a guard gives its permits back. */
+/** @internal The semaphore to which a guard gives its permits back. */
 export interface Releasable {
   release(permits: number): void;
 }
@@ -25,8 +25,7 @@ export class HeldPermits implements Disposable, AsyncDisposable {
    */
   readonly ownerDied: boolean;
 
-  /** @internal */
-  constructor(source: Releasable, permits: number, ownerDied: boolean) {
+  private constructor(source: Releasable, permits: number, ownerDied: boolean) {
     this.#source = source;
     this.permits = permits;
     this.ownerDied = ownerDied;
@@ -57,3 +56,10 @@ export class HeldPermits implements Disposable, AsyncDisposable {
     this.release();
   }
 }
+
+/** @internal The constructor, which only `hold` and `holdAsync` call. */
+export const PermitsGuard = HeldPermits as unknown as new (
+  source: Releasable,
+  permits: number,
+  ownerDied: boolean,
+) => HeldPermits;

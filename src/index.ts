@@ -7,6 +7,7 @@ export {
   Arena,
   type ArenaHandle,
   type ArenaOptions,
+  type SharedMemory,
   type ThreadHandle,
   type WatchedWorker,
 } from './arena.js';
@@ -14,7 +15,7 @@ export { ArenaFullError, DisposedError, TimeoutError } from './errors.js';
 export { HeldLock } from './held-lock.js';
 export { HeldPermits } from './held-permits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex.js';
-export type { ParkingOptions, WaitOptions } from './options.js';
+export type { ParkingOptions, Signal, WaitOptions } from './options.js';
 export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';
 export type {
   ArenaStats,

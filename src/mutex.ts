@@ -7,7 +7,7 @@
  */
 import type { Arena } from './arena.js';
 import { ArenaFullError, checkInteger, checkOptions, checkType, DisposedError, mayNotBlock, noRoom } from './errors.js';
-import { HeldLock } from './held-lock.js';
+import { type HeldLock, LockGuard } from './held-lock.js';
 import {
   ADAPTIVE,
   budget,
@@ -15,6 +15,7 @@ import {
   PARKING,
   type ParkingOptions,
   type Properties,
+  type Signal,
   type WaitOptions,
 } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
@@ -347,7 +348,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     }
   }
 
-  #waitAsync(timeout: number, signal: AbortSignal | undefined): Promise<boolean> {
+  #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
     const { number, promises, head } = this.#shared;
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
@@ -393,13 +394,13 @@ export class Mutex extends SharedObject<typeof KIND> {
       options === undefined
         ? this.#lock(this.#at) !== ADMITTED && this.#wait(Infinity)
         : this.#lockFor('hold', options);
-    return new HeldLock(this, ownerDied);
+    return new LockGuard(this, ownerDied);
   }
 
   /** As `lockAsync`, but its promise is fulfilled with a guard: `await using held = await mutex.holdAsync()`. */
   async holdAsync(options?: WaitOptions): Promise<HeldLock> {
     const ownerDied = await this.#lockAsync(options);
-    return new HeldLock(this, ownerDied);
+    return new LockGuard(this, ownerDied);
   }
 
   /**

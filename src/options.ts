@@ -7,8 +7,25 @@ import { reasonOf } from './runtime/cancellation.js';
 import { LIMIT } from './runtime/core.js';
 import type { Kind } from './runtime/kinds.js';
 
-/** The longest time-out that a timer can have; see `setTimeout`. */
+/** @internal The longest time-out that a timer can have; see `setTimeout`. */
 export const LONGEST = 2 ** 31 - 1;
+
+/**
+ * The part of an `AbortSignal` that this library needs, for programs whose types have no `AbortSignal`. Where they have
+ * it, every `AbortSignal` is one.
+ */
+export interface Signal {
+  /** Whether it has been aborted. */
+  readonly aborted: boolean;
+  /** The reason for which it has been aborted. */
+  readonly reason: unknown;
+  /** Throws the reason if it has been aborted. */
+  throwIfAborted(): void;
+  /** Registers a function that is called when it is aborted. */
+  addEventListener(event: 'abort', listener: () => void): void;
+  /** Removes a function that has been registered. */
+  removeEventListener(event: 'abort', listener: () => void): void;
+}
 
 /** How long a request may take. */
 export interface WaitOptions {
@@ -23,17 +40,20 @@ export interface WaitOptions {
    * signal once, before they begin. It needs `aborted`, `addEventListener` and `removeEventListener`; without a `reason`
    * the request is cancelled with an `AbortError`.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
 }
 
-/** Checks a duration, and returns it. */
+/** @internal Checks a duration, and returns it. */
 export function checkMilliseconds(what: string, value: number): number {
   checkType(what, value, 'number', 'a number of milliseconds');
   if ((value >= 0 && value <= LONGEST) || value === Infinity) return value;
   throw new RangeError(`${what} must be from 0 to ${LONGEST} milliseconds or Infinity, got ${value}`);
 }
 
-/** Checks the options of a request, and returns its time-out. Throws the reason of a signal that is aborted already. */
+/**
+ * @internal
+ * Checks the options of a request, and returns its time-out. Throws the reason of a signal that is aborted already.
+ */
 export function checkWaitOptions(what: string, options: WaitOptions): number {
   checkOptions(what, options);
   const { timeout = Infinity, signal } = options;
@@ -81,16 +101,19 @@ export interface ParkingOptions {
   readonly spin?: number;
 }
 
-/** Stands for an adaptive number of polls, see core/queue/polling.ts. */
+/** @internal Stands for an adaptive number of polls, see core/queue/polling.ts. */
 export const ADAPTIVE = -1;
 
-/** The most polls, or looks, that an option can ask for. */
+/** @internal The most polls, or looks, that an option can ask for. */
 export const MOST_POLLS = 1_000_000;
 
-/** The polls of the policies that fix their number, where a waiter may have a deadline. */
+/** @internal The polls of the policies that fix their number, where a waiter may have a deadline. */
 export const PARKING: Partial<Record<Policy, number>> = { park: 0 };
 
-/** Returns the polls before a park, which are `usual` by default. `policies` are those besides 'spin-then-park'. */
+/**
+ * @internal
+ * Returns the polls before a park, which are `usual` by default. `policies` are those besides 'spin-then-park'.
+ */
 export function budget(
   what: string,
   { policy, spin }: PolicyOptions,
@@ -107,7 +130,7 @@ export function budget(
   return turns;
 }
 
-/** The properties that are fixed when an object is made. */
+/** @internal The properties that are fixed when an object is made. */
 export interface Properties {
   readonly permits: number;
   readonly max: number;
@@ -123,7 +146,7 @@ export interface Properties {
 
 const LAST_FIRST_TICKET = 2n ** 61n;
 
-/** Checks the options of a new object, and returns its properties. */
+/** @internal Checks the options of a new object, and returns its properties. */
 export function checkProperties(
   kind: Kind,
   permits: unknown,

@@ -32,6 +32,7 @@ export interface Handle<K extends Kind = Kind> {
 }
 
 /**
+ * @internal
  * The place of a shared object to which the thread is attached. Each library object is made from a reference.
  *
  * `from` and `open` pass it to the constructor of their class in place of the options. The types allow that, since the
@@ -76,6 +77,7 @@ export class Reference {
   }
 }
 
+/** @internal */
 export function make<K extends Kind>(kind: K, number: NumberOf<K>, p: Properties, arena: Arena | undefined): Reference {
   const attachment = attachmentOf(arena);
   const answer = attachment.core.createObject(
@@ -92,12 +94,13 @@ export function make<K extends Kind>(kind: K, number: NumberOf<K>, p: Properties
   return new Reference(attachment, answer);
 }
 
-/** Checks that a handle is of this kind. */
+/** @internal Checks that a handle is of this kind. */
 export function checkKind(what: string, kind: string, handle: { readonly kind: string }): void {
   if (typeof handle?.kind !== 'string') throw badType(what, `the handle of a ${kind}`, handle);
   if (handle.kind !== kind) throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
 }
 
+/** @internal */
 export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handle): Reference {
   const what = `${kind}.from: handle`;
   checkKind(what, kind, handle);
@@ -110,6 +113,7 @@ export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handl
   throw refusal(answer, what, kind);
 }
 
+/** @internal */
 export function open<K extends Kind>(
   kind: K,
   number: NumberOf<K>,
@@ -170,6 +174,7 @@ function refusal(answer: number, what: string, kind: Kind): Error {
   }
 }
 
+/** @internal */
 export function arenaFull(thing: string, option: string): ArenaFullError {
   return new ArenaFullError(
     `the arena has no room for another ${thing}: dispose of some, or make it with more \`${option}\``,

@@ -7,7 +7,7 @@
  */
 import type { Arena } from './arena.js';
 import { badInteger, checkOptions, noRoom } from './errors.js';
-import { HeldPermits } from './held-permits.js';
+import { type HeldPermits, PermitsGuard } from './held-permits.js';
 import {
   ADAPTIVE,
   checkProperties,
@@ -50,7 +50,7 @@ export interface SemaphoreOptions extends ParkingOptions {
   readonly robust?: boolean;
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
-  /** The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
+  /** @internal The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
   readonly firstTicket?: bigint;
 }
 
@@ -132,7 +132,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    * @throws {Error} if it does not exist and no permits are given.
    */
-  static open(name: string, permits?: number, options: Omit<SemaphoreOptions, 'firstTicket'> = {}): Semaphore {
+  static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     checkOptions(KIND, options);
     const wanted = permits === undefined ? undefined : properties(permits, options);
     return new Semaphore(0, open(KIND, NUMBER, name, wanted, options.arena));
@@ -382,13 +382,13 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /** As `acquire`, but it returns a guard that gives the permits back: `using held = semaphore.hold()`. */
   hold(permits = 1, options?: WaitOptions): HeldPermits {
     this.acquire(permits, options);
-    return new HeldPermits(this, permits, this.#ownerDied);
+    return new PermitsGuard(this, permits, this.#ownerDied);
   }
 
   /** As `acquireAsync`, but its promise is fulfilled with a guard: `await using held = await semaphore.holdAsync()`. */
   async holdAsync(permits = 1, options?: WaitOptions): Promise<HeldPermits> {
     await this.#queue(permits, options);
-    return new HeldPermits(this, permits, this.#robust && this.#takeOwnerDeaths(permits));
+    return new PermitsGuard(this, permits, this.#robust && this.#takeOwnerDeaths(permits));
   }
 
   /** @internal */

@@ -1,15 +1,20 @@
 /** The classes of shared objects extend this class. It keeps the reference and handles the end of the object. */
 import { DisposedError } from './errors.js';
 import type { Handle, Reference } from './reference.js';
-import { ended, type Owner } from './runtime/attachment.js';
+import { ended } from './runtime/attachment.js';
 import type { Kind } from './runtime/kinds.js';
 import { closed } from './runtime/promises.js';
 
 // The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.
+/** @internal */
 export const reference = Symbol('reference');
+/** @internal */
 export const close = Symbol('close');
+/** @internal */
 export const forget = Symbol('forget');
+/** @internal */
 export const detach = Symbol('detach');
+/** @internal */
 export const disposedError = Symbol('disposedError');
 
 /**
@@ -19,7 +24,7 @@ export const disposedError = Symbol('disposedError');
  * object is a constant to V8, such a field is one too. V8 then compiles a call of the core through it without a load
  * before the call (docs/internals/what-was-tried.md).
  */
-export abstract class SharedObject<K extends Kind> implements Owner {
+export abstract class SharedObject<K extends Kind> {
   readonly #kind: K;
   readonly #reference: Reference;
   readonly #thing: string;

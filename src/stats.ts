@@ -206,6 +206,7 @@ function total({ core, memory, thread }: Attachment, event: number): number {
   return count >>> 0;
 }
 
+/** @internal */
 export function arenaStats(attachment: Attachment): ArenaStats {
   const { core } = attachment;
   const { all, threads: waiting, holders, cancelled, used } = look(core);
@@ -235,6 +236,7 @@ export function arenaStats(attachment: Attachment): ArenaStats {
   };
 }
 
+/** @internal */
 export function semaphoreStats(core: Core, at: number): SemaphoreStats {
   const { all, holders, cancelled } = look(core, at);
   const permits = core.initial(at);
@@ -254,6 +256,7 @@ export function semaphoreStats(core: Core, at: number): SemaphoreStats {
   };
 }
 
+/** @internal */
 export function mutexStats(core: Core, at: number): MutexStats {
   const { all } = look(core, at);
   const owner = core.ownerOf(at);

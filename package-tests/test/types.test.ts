@@ -1,4 +1,5 @@
 /** Checks the types of the installed package in a strict project with no more options than it needs. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
@@ -13,10 +14,10 @@ const compilers = ['typescript-5', 'typescript'].map((name) => {
   return { version: createRequire(own)(own).version as string, tsc: join(dirname(own), 'bin/tsc') };
 });
 
-function check(tsc: string, module: string, resolution: string, file: string): string {
+function check(tsc: string, module: string, resolution: string, ...more: string[]): string {
   // skipLibCheck is off, so the declarations themselves are checked too.
   const modules = ['--module', module, '--moduleResolution', resolution];
-  return node(folder, tsc, '--noEmit', '--strict', '--target', 'es2022', ...modules, file);
+  return node(folder, tsc, '--noEmit', '--strict', '--target', 'es2022', ...modules, ...more);
 }
 
 describe.each(compilers)('TypeScript $version', ({ tsc }) => {
@@ -24,8 +25,22 @@ describe.each(compilers)('TypeScript $version', ({ tsc }) => {
     ['node16', 'node16'],
     ['esnext', 'bundler'],
   ])('--module %s --moduleResolution %s', (module, resolution) => {
-    expect(check(tsc, module, resolution, 'types/use.ts')).toBe('');
+    expect(check(tsc, module, resolution, 'types/use.ts', 'types/dom.ts')).toBe('');
   });
+
+  it('needs no library but that of the language', () => {
+    expect(check(tsc, 'nodenext', 'nodenext', '--lib', 'es2023', 'types/use.ts')).toBe('');
+  });
+});
+
+it('declares nothing that is internal', () => {
+  const dist = join(folder, 'node_modules/taketurns/dist');
+  const declarations = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.d.ts'),
+  );
+  expect(declarations).toContain('shared-object.d.ts');
+  const internal = declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'));
+  expect(internal).toEqual([]);
 });
 
 it('a CommonJS module can require it', () => {

@@ -43,7 +43,7 @@ export interface CapacitorOptions extends PolicyOptions {
   readonly threshold?: number;
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
-  /** The first ticket, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
+  /** @internal The first ticket, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
   readonly firstTicket?: bigint;
 }
 

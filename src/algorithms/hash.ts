@@ -25,7 +25,7 @@ export interface HashedOptions extends ListingOptions {
   readonly hash?: Hash;
 }
 
-/** Adds the hash that the options name to the properties. */
+/** @internal Adds the hash that the options name to the properties. */
 export function hashed(kind: Kind, properties: Properties, options: HashedOptions): Properties {
   const hash = checkChoice(`${kind}: hash`, options.hash ?? 'multiplier', HASHES);
   return { ...properties, hash: HASHES.indexOf(hash) };

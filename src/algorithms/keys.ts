@@ -37,37 +37,40 @@ const SPIN = 100;
 const MOST_KEY = 2 ** 32 - 1;
 const SPREAD = 0x9e3779b1;
 
-/** Checks a key and the options, and returns the algorithms of the calling thread. */
+/** @internal Checks a key and the options, and returns the algorithms of the calling thread. */
 export function algorithmsFor(what: string, key: number, options: KeyWakeOptions): Algorithms {
   checkInteger(`${what}: key`, key, 0, MOST_KEY);
   checkOptions(what, options);
   return algorithmsOf(attachmentOf(options.arena));
 }
 
-/** Checks how to wait, and returns the number of polls. */
+/** @internal Checks how to wait, and returns the number of polls. */
 export function pollsOf(what: string, options: KeyWaitOptions): number {
   return budget(what, options, SPIN, POLICIES);
 }
 
-/** The same, and sees to it that the calling thread has a wait element. */
+/** @internal The same, and sees to it that the calling thread has a wait element. */
 export function pollsNow(what: string, options: KeyWaitOptions, how?: 'prepareLocation'): number {
   const polls = pollsOf(what, options);
   prepare(attachmentOf(options.arena), how);
   return polls;
 }
 
-/** Checks the option `alternating` of locations, and returns it. */
+/** @internal Checks the option `alternating` of locations, and returns it. */
 export function checkAlternating(what: string, alternating = false): boolean {
   checkType(`${what}: alternating`, alternating, 'boolean', 'true or false');
   return alternating;
 }
 
-/** Returns the number that stands for a key in the calls of chains.ts, which take it modulo the number of chains. */
+/**
+ * @internal
+ * Returns the number that stands for a key in the calls of chains.ts, which take it modulo the number of chains.
+ */
 export function slotOf(key: number): number {
   return Math.imul(key, SPREAD) >>> 16;
 }
 
-/** KeyToChannel of Listing 4. */
+/** @internal KeyToChannel of Listing 4. */
 export function channelAt(algorithms: Algorithms, key: number): number {
   return algorithms.chainOf(slotOf(key));
 }

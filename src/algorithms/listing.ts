@@ -15,7 +15,7 @@ import { make } from './objects.js';
 export interface ListingOptions extends PolicyOptions {
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
-  /** The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
+  /** @internal The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
   readonly firstTicket?: bigint;
 }
 
@@ -76,12 +76,15 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
   }
 }
 
-/** Gives the thread a wait element, which threads need that wait on chains. */
+/** @internal Gives the thread a wait element, which threads need that wait on chains. */
 export function prepare(attachment: Attachment, how: 'prepare' | 'prepareLocation' = 'prepare'): void {
   if (!algorithmsOf(attachment)[how]()) throw arenaFull('waiter', 'waiters');
 }
 
-/** Makes sure that the thread can wait on a chain before it has to. Closes the library object if it cannot. */
+/**
+ * @internal
+ * Makes sure that the thread can wait on a chain before it has to. Closes the library object if it cannot.
+ */
 export function prepareFor(object: SharedObject<Kind>): void {
   try {
     prepare(object[reference].attachment);
@@ -92,6 +95,7 @@ export function prepareFor(object: SharedObject<Kind>): void {
 }
 
 /**
+ * @internal
  * Makes an object on whose chains threads wait. It fails before the object is made, since nobody would dispose of that.
  */
 export function makeWithChains(kind: Kind, properties: Properties, arena: Arena | undefined): Reference {

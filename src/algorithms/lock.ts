@@ -36,7 +36,7 @@ export interface LockOptions extends PolicyOptions {
   readonly arena?: Arena;
 }
 
-/** The functions of a kind of lock; see the docstrings in core/algorithms/. */
+/** @internal The functions of a kind of lock; see the docstrings in core/algorithms/. */
 export interface LockFunctions {
   lock(address: number): number;
   tryLock(address: number): number;
@@ -46,18 +46,21 @@ export interface LockFunctions {
 
 const DEFAULTS = { spin: 100 };
 
-/** Returns the shared object of a new lock, or of one that has been found. */
+/** @internal Returns the shared object of a new lock, or of one that has been found. */
 export function lockObject(kind: Kind, options: LockOptions & { firstTicket?: bigint } = {}): Reference {
   if (options instanceof Reference) return options;
   return make(kind, checkProperties(kind, 1, options, DEFAULTS), options.arena);
 }
 
-/** Returns the shared object of a name. */
+/** @internal Returns the shared object of a name. */
 export function openLock(kind: Kind, name: string, options: LockOptions = {}): Reference {
   return open(kind, name, checkProperties(kind, 1, options, DEFAULTS), options.arena);
 }
 
-/** Returns the functions of a lock with a queue. Each waiter learns of `dispose` when the owner before it unlocks. */
+/**
+ * @internal
+ * Returns the functions of a lock with a queue. Each waiter learns of `dispose` when the owner before it unlocks.
+ */
 export function queueLock(
   { closeObject }: Algorithms,
   lock: LockFunctions['lock'],
@@ -70,7 +73,10 @@ export function queueLock(
   return { lock, tryLock, unlock, dispose };
 }
 
-/** Takes a lock, calls a function, and gives the lock back whatever happens. Returns what the function returns. */
+/**
+ * @internal
+ * Takes a lock, calls a function, and gives the lock back whatever happens. Returns what the function returns.
+ */
 export function runLocked<T>(kind: string, lock: Lock, section: () => T): T {
   checkType(`${kind}.run: section`, section, 'function', 'a function');
   lock.lock();

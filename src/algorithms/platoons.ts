@@ -43,11 +43,15 @@ interface Functions {
   dispose(at: number): void;
 }
 
-/** The offset of the upper half of GRANT in an object: core/memory/layout.ts, with which a unit test compares it. */
+/**
+ * @internal
+ * The offset of the upper half of GRANT in an object: core/memory/layout.ts, with which a unit test compares it.
+ */
 export const GRANT_HIGH = 12;
 
 const NAMES: readonly InnerName[] = ['twa', 'ticket', 'chain', 'multilane'];
 
+/** @internal */
 export function checkInner(what: string, semaphore: InnerName | InnerSemaphore): void {
   if (typeof semaphore === 'string' || semaphore === null || typeof semaphore !== 'object') {
     if (NAMES.includes(semaphore as InnerName)) return;
@@ -145,6 +149,7 @@ function functionsAround(semaphore: InnerSemaphore, a: Algorithms, words: BigInt
   };
 }
 
+/** @internal */
 export class Platoons {
   // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
   declare private readonly algorithms: Algorithms;

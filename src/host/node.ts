@@ -21,6 +21,9 @@ const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
 const exits: (() => void)[] = [];
+let listens = false;
+/** Whether the thread is in a call of `process.emit('exit')`, whose end is the end of all handlers. */
+let exiting = false;
 
 /** Returns a copy of an object. Whoever reads its first property calls the function. */
 function withGetter(value: object, read: () => void): object {
@@ -36,12 +39,40 @@ function withGetter(value: object, read: () => void): object {
 }
 
 function end(): void {
-  for (const exit of exits) exit();
+  for (const exit of exits.splice(0)) exit();
+}
+
+function onExitEvent(): void {
+  if (!exiting) end();
 }
 
 function beLast(): void {
-  process.off('exit', end);
-  process.on('exit', end);
+  process.off('exit', onExitEvent);
+  process.on('exit', onExitEvent);
+}
+
+/**
+ * Calls `end` after the last exit handler, since the handlers may still use the library. This must hold for handlers
+ * that are added in the very task that exits, or throw, or remove all others, so `end` is called where `process.emit`
+ * returns. A runtime that does not call `process.emit` calls the listener, which moves behind handlers added later.
+ */
+function listen(): void {
+  listens = true;
+  const { emit } = process;
+  process.emit = function (this: NodeJS.Process, ...args: unknown[]): boolean {
+    if (args[0] !== 'exit') return Reflect.apply(emit, this, args);
+    exiting = true;
+    try {
+      return Reflect.apply(emit, this, args);
+    } finally {
+      exiting = false;
+      end();
+    }
+  } as typeof process.emit;
+  process.on('exit', onExitEvent);
+  process.on('newListener', (event, listener) => {
+    if (event === 'exit' && listener !== onExitEvent) queueMicrotask(beLast);
+  });
 }
 
 export const host: Host = {
@@ -68,13 +99,7 @@ export const host: Host = {
     nextTick(run);
   },
   onExit(run) {
-    if (exits.length === 0) {
-      process.on('exit', end);
-      // Other handlers may still use the library, so this one must be the last.
-      process.on('newListener', (event, listener) => {
-        if (event === 'exit' && listener !== end) queueMicrotask(beLast);
-      });
-    }
+    if (!listens) listen();
     exits.push(run);
   },
 };

@@ -36,7 +36,7 @@ const nap = (): void => {
 };
 const brief = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, BRIEF));
 
-/** Makes the shared object of a new semaphore. */
+/** @internal Makes the shared object of a new semaphore. */
 export function makeCounter(kind: Kind, desired: unknown, max: number, options: SemaphoreOptions): Reference {
   checkOptions(kind, options);
   const properties = {

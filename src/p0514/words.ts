@@ -52,6 +52,7 @@ const views = new WeakMap<WaitableArray, Integers>();
  */
 const KEY_BYTES = 8;
 
+/** @internal */
 export function keyOf(what: string, array: WaitableArray, index: number): number {
   const name = (array as { [Symbol.toStringTag]?: string } | null | undefined)?.[Symbol.toStringTag];
   if (name === undefined || kinds[name] === undefined || !ArrayBuffer.isView(array))
@@ -63,7 +64,7 @@ export function keyOf(what: string, array: WaitableArray, index: number): number
   return Math.floor((array.byteOffset + index * array.BYTES_PER_ELEMENT) / KEY_BYTES);
 }
 
-/** A word, and the value from which it is to change. */
+/** @internal A word, and the value from which it is to change. */
 export class Word {
   readonly key: number;
   readonly #array: Integers;
@@ -109,7 +110,7 @@ const LOOKS = 50;
 const pending = new Set<() => void>();
 let endIsWatched = false;
 
-/** The places where threads wait for words to change. */
+/** @internal The places where threads wait for words to change. */
 export abstract class Places {
   readonly #attachment: Attachment;
   /** @internal */
@@ -193,7 +194,7 @@ function watchEnd(): void {
   });
 }
 
-/** Waits until a point of the system clock, in pieces that a timer can be set to. */
+/** @internal Waits until a point of the system clock, in pieces that a timer can be set to. */
 export function waitUntil(places: Places, what: string, word: Word, epochMs: number): boolean {
   while (true) {
     const left = untilThen(what, epochMs);
@@ -202,6 +203,7 @@ export function waitUntil(places: Places, what: string, word: Word, epochMs: num
   }
 }
 
+/** @internal */
 export async function waitUntilAsync(places: Places, what: string, word: Word, epochMs: number): Promise<boolean> {
   while (true) {
     const left = untilThen(what, epochMs);

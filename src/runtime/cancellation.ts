@@ -1,5 +1,6 @@
 /** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
 import { TimeoutError } from '../errors.js';
+import type { Signal } from '../options.js';
 import { countdown } from './parking.js';
 
 /** A timer that fires this many milliseconds too early goes by another clock. */
@@ -12,9 +13,9 @@ interface Abortion {
   readonly listener: () => void;
 }
 
-const abortions = new WeakMap<AbortSignal, Abortion>();
+const abortions = new WeakMap<Signal, Abortion>();
 
-function listen(signal: AbortSignal): Abortion {
+function listen(signal: Signal): Abortion {
   const cancels = new Set<() => void>();
   const listener = (): void => {
     // The loop does not copy the set: a cancelled request may pass permits to another, which is then settled and gone.
@@ -32,7 +33,7 @@ function listen(signal: AbortSignal): Abortion {
  */
 export function watch(
   timeout: number,
-  signal: AbortSignal | undefined,
+  signal: Signal | undefined,
   cancel: (reason: unknown) => void,
   wanted: Wanted,
 ): () => void {

@@ -1,5 +1,5 @@
-// A worker exits in the very turn in which it adds an exit handler, so the handler runs after the library's own. By
-// then the permits of the thread are back, and nothing in the handler may give them back again.
+// A worker runs code behind all exit handlers, and so after the library's own. By then the permits of the thread are
+// back, and nothing in that code may give them back again.
 import { isMainThread, Worker } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';
 
@@ -24,12 +24,15 @@ if (isMainThread) {
       console.log(`${name}: ${error.name}, ${error.message}`);
     }
   };
-  process.on('exit', () => {
+  const { emit } = process;
+  process.emit = (...event) => {
+    emit.apply(process, event);
+    if (event[0] !== 'exit') return;
     attempt('release', () => held.release());
     attempt('abort', () => controller.abort());
     attempt('acquire', () => robust.acquire());
     attempt('open', () => Semaphore.open('another', 1));
     attempt('make', () => new Semaphore(1));
-  });
+  };
   process.exit();
 }

@@ -11,7 +11,19 @@ describe('a process', () => {
     expect(await runProgram('release-on-exit')).toEqual({ code: 0, out: '1 available\n', err: '' });
   });
 
-  it('can do no harm in an exit handler that runs last', async () => {
+  it('may release and acquire in an exit handler that it adds when it exits', async () => {
+    const { out } = await runProgram('exit-at-once');
+    expect(out.trim().split('\n')).toEqual([
+      'exit: 2 available, unlocked',
+      'thrown',
+      'throw: 2 available, unlocked',
+      'thrown by a listener',
+      'listener throws: 2 available, unlocked',
+      'all listeners removed: 2 available, unlocked',
+    ]);
+  });
+
+  it('can do no harm behind all exit handlers', async () => {
     const { out } = await runProgram('after-the-end');
     expect(out.trim().split('\n').sort()).toEqual(
       [

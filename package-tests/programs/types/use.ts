@@ -1,4 +1,4 @@
-import { Arena, type HeldPermits, Mutex, Semaphore, type SemaphoreHandle } from 'taketurns';
+import { Arena, HeldPermits, Mutex, Semaphore, type SemaphoreHandle } from 'taketurns';
 import { CapacitorLock, type Lock, TicketSemaphore, TtsLock, TwaSemaphore } from 'taketurns/algorithms';
 import { AtomicSemaphore, atomicTryWait, BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 
@@ -15,3 +15,21 @@ export const lock: Lock = new CapacitorLock(new TtsLock());
 export const answer: Promise<number> = Mutex.open('types').runExclusive(() => 42);
 // @ts-expect-error permits are a number
 new Semaphore('2');
+
+/** A class of a user's. */
+class Pool extends Semaphore {
+  constructor() {
+    super(4, { robust: true });
+  }
+  override dispose(): void {
+    this.release(this.waiting);
+    super.dispose();
+  }
+}
+export const pools: Semaphore[] = [new Pool(), pool];
+// @ts-expect-error only hold makes guards
+new HeldPermits(pool, 1, false);
+// @ts-expect-error the first ticket is chosen by tests alone
+new Semaphore(1, { firstTicket: 1n });
+// @ts-expect-error the core is no part of the interface
+pool.core;
