@@ -19,8 +19,6 @@ export interface Signal {
   readonly aborted: boolean;
   /** The reason for which it has been aborted. */
   readonly reason: unknown;
-  /** Throws the reason if it has been aborted. */
-  throwIfAborted(): void;
   /** Registers a function that is called when it is aborted. */
   addEventListener(event: 'abort', listener: () => void): void;
   /** Removes a function that has been registered. */

@@ -84,7 +84,7 @@ function after(milliseconds: number, run: () => void): () => void {
 }
 
 /** Returns the reason for which a signal was aborted. The oldest signals have none. */
-export function reasonOf({ reason }: AbortSignal): unknown {
+export function reasonOf({ reason }: Signal): unknown {
   return reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason;
 }
 
