@@ -184,6 +184,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws the reason of a signal that is aborted already.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
+   * request leaves in the queue.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(permits = 1, options?: WaitOptions): void {
@@ -257,6 +259,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
     const at = this.#at;
     const { robust } = this.#shared;
     const left = countdown(timeout);
+    // A request must be able to leave the queue.
+    if (timeout !== Infinity && !core.reserveSecond()) {
+      if (this.tryAcquire(permits)) return;
+      throw noRoom();
+    }
     const acquired = this.#acquire(at, permits);
     let answer = acquired === CHECK_OWNER_DEATHS ? ADMITTED : core.enqueue(at, permits, acquired, robust);
     if (answer === QUEUED) {
