@@ -25,6 +25,8 @@ export interface Host {
   keepAlive(on: boolean): void;
   /** Runs a function in a later turn of the event loop, before the thread can sleep. */
   soon(run: () => void): void;
+  /** Tells the programmer of a likely mistake. */
+  warn(message: string): void;
   /** Replaces Atomics.waitAsync where the runtime has none. */
   readonly waitAsync?: WaitAsync;
   /** Runs a function when the thread ends in an orderly way. */

@@ -46,6 +46,9 @@ export const host: Host = {
   soon(run) {
     nextTick(run);
   },
+  warn(message) {
+    process.emitWarning(message, 'TaketurnsWarning');
+  },
   onExit(run) {
     if (exits.length === 0) {
       process.on('exit', end);
