@@ -33,7 +33,7 @@ export {
 } from './inspect';
 export { create, id, measure, open } from './memory/arena';
 export { attach, attachedTo, createObject, detach } from './memory/attachments';
-export { usedElements } from './memory/elements';
+export { reserveSecond, usedElements } from './memory/elements';
 export { draftName, openName } from './memory/names';
 export { generation, isDisposed, isRobust, maxOf } from './memory/objects';
 export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount } from './memory/threads';

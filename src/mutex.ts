@@ -196,7 +196,11 @@ export class Mutex extends SharedObject<typeof KIND> {
   #lockFor(method: 'lock' | 'hold', options: WaitOptions): boolean {
     const timeout = checkWaitOptions(`Mutex.${method}`, options);
     if (this.#lock(this.#at) === ADMITTED) return false;
-    return timeout > 0 ? this.#wait(timeout) : this.#tryNow();
+    if (timeout === 0) return this.#tryNow();
+    // A request must be able to leave the queue.
+    if (timeout === Infinity || this.#core.reserveSecond()) return this.#wait(timeout);
+    if (this.#try() === ADMITTED) return this.#locked();
+    throw noRoom();
   }
 
   /** Locks for a request whose time-out is 0. */

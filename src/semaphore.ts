@@ -5,6 +5,7 @@
  * to private methods, so that the common case stays small enough for V8 to inline into its caller. There they compare
  * with a literal 0, which is ADMITTED, since V8 would load and check an imported constant each time.
  */
+import { host } from '#host';
 import type { Arena } from './arena.js';
 import { badInteger, checkOptions, noRoom } from './errors.js';
 import { type HeldPermits, PermitsGuard } from './held-permits.js';
@@ -40,7 +41,12 @@ import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 /** The options of a new `Semaphore`. */
 export interface SemaphoreOptions extends ParkingOptions {
-  /** The greatest number of available permits, 1 to 2,147,483,647 (the default). */
+  /**
+   * The greatest number of available permits, 1 to 2,147,483,647 (the default), and so the most that one request can ask
+   * for. Give it, as the number of permits, wherever these only come back: a request for more is then a `RangeError`.
+   * Without it the semaphore cannot know that there will never be so many. The request waits, and everybody behind it
+   * does too, until others have released more than they took.
+   */
   readonly max?: number;
   /**
    * Whether the permits of each thread are recorded, so that those of a dead thread go back (`Arena.watch`) and the
@@ -91,6 +97,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
     this.#robust || this.#max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
   /** Whether the last acquire of a robust semaphore has learned of a death. */
   #ownerDied = false;
+  /** A request that waits for more permits than this is worth a warning. */
+  #usual = LIMIT;
 
   /**
    * Is called in a thread that has acquired, before the call returns, when owners of a robust semaphore have died since
@@ -110,6 +118,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
       options instanceof Reference ? options : make(KIND, NUMBER, properties(permits, options), options.arena),
       'semaphore',
     );
+    // Where a semaphore begins without permits, they are made by releases.
+    if (permits > 0 && this.#max === LIMIT) this.#usual = permits;
   }
 
   /**
@@ -119,7 +129,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SemaphoreHandle): Semaphore {
-    return new Semaphore(0, find(KIND, NUMBER, handle));
+    return attached(find(KIND, NUMBER, handle));
   }
 
   /**
@@ -135,7 +145,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     checkOptions(KIND, options);
     const wanted = permits === undefined ? undefined : properties(permits, options);
-    return new Semaphore(0, open(KIND, NUMBER, name, wanted, options.arena));
+    return attached(open(KIND, NUMBER, name, wanted, options.arena));
   }
 
   /** The greatest number of available permits. */
@@ -177,13 +187,17 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Takes permits, and blocks the thread until it is their turn.
+   * Takes permits, and blocks the thread until it is their turn. A request for more permits than there ever are waits for
+   * ever, and so does every request behind it, unless `max` says how many there are. The first such request of this
+   * object causes a warning (`process.emitWarning`, or `console.warn` in browsers), and `inspect().widest` shows it.
    * @param permits 1 (the default) to `max`.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
    * @throws the reason of a signal that is aborted already.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
+   * request leaves in the queue.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(permits = 1, options?: WaitOptions): void {
@@ -196,7 +210,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   #acquireSo(permits: number, options: WaitOptions | undefined): void {
-    if (permits !== 1) this.#check('acquire', permits);
+    if (permits !== 1) this.#checkRequest('acquire', permits);
     if (options !== undefined) {
       this.#acquireFor(permits, checkWaitOptions('Semaphore.acquire', options));
     } else {
@@ -257,6 +271,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
     const at = this.#at;
     const { robust } = this.#shared;
     const left = countdown(timeout);
+    // A request must be able to leave the queue.
+    if (timeout !== Infinity && !core.reserveSecond()) {
+      if (this.tryAcquire(permits)) return;
+      throw noRoom();
+    }
     const acquired = this.#acquire(at, permits);
     let answer = acquired === CHECK_OWNER_DEATHS ? ADMITTED : core.enqueue(at, permits, acquired, robust);
     if (answer === QUEUED) {
@@ -293,7 +312,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /**
    * Takes permits without blocking the thread: the promise is fulfilled when it is their turn. The process stays alive
    * until then. The promise stands in one queue with blocked threads.
-   * @param permits 1 (the default) to `max`.
+   * @param permits 1 (the default) to `max`; see `acquire` for more than there are.
    * @param options a time-out and a signal; without them the promise may wait for ever.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, and with the reason of the signal
    * when that is aborted; the request has then left the queue, and holds nothing. It rejects with RangeError or
@@ -311,7 +330,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   // This is not an async function, because the promise of one is settled some microtasks later.
   #queue(permits: number, options: WaitOptions | undefined): Promise<void> {
     try {
-      if (permits !== 1) this.#check('acquireAsync', permits);
+      if (permits !== 1) this.#checkRequest('acquireAsync', permits);
       if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
       return options === undefined ? this.#arrive(permits) : this.#arriveFor(permits, options);
     } catch (error) {
@@ -406,6 +425,20 @@ export class Semaphore extends SharedObject<typeof KIND> {
     throw badInteger(`Semaphore.${method}: permits`, permits, 1, this.#max, ' (its max)');
   }
 
+  /** Checks the permits of a request that may wait. Warns once if it is likely to wait for ever. */
+  #checkRequest(method: string, permits: number): void {
+    this.#check(method, permits);
+    if (permits > this.#usual && permits > this.available && !this.disposed) {
+      const made = this.#usual;
+      this.#usual = LIMIT;
+      host.warn(
+        `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore was made with ${made}. It and ` +
+          'all requests behind it wait until more permits are released than were taken. If that never happens, give ' +
+          `the semaphore its max ({ max: ${made} }): such a request is then a RangeError`,
+      );
+    }
+  }
+
   #notHeld(permits: number): RangeError {
     return new RangeError(
       `Semaphore.release: this thread holds ${this.#core.held(this.#shared.number)} permits of the semaphore, got ` +
@@ -419,6 +452,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
         `${this.available} are. Nothing was released`,
     );
   }
+}
+
+/** Returns the library object of a semaphore that has been found or opened. */
+function attached(reference: Reference): Semaphore {
+  return new Semaphore(reference.attachment.core.initial(reference.address), reference);
 }
 
 /** Returns the acquire of the core for a semaphore that is robust or not. */

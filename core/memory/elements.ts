@@ -34,7 +34,7 @@ export const TRIES: u32 = 16;
 let hint: u32 = 0;
 /** The spare element of this thread. */
 export let spare: usize = 0;
-/** A second spare, for a promise or a thread that cancels; 0 if there is none. */
+/** A second spare, for a promise or a thread that may cancel; 0 if there is none. */
 export let secondSpare: usize = 0;
 
 export function setSpare(e: usize): void {
@@ -79,6 +79,16 @@ export function reserve(): usize {
     if (full) return 0;
     if (atomic.cmpxchg<u32>(USED_ELEMENTS, used, used + 1) === used) hint = used * ELEMENT_SIZE;
   }
+}
+
+/**
+ * Reserves the second spare, if the thread has none. Returns whether it has one. A promise stands in the queue in the
+ * place of a spare, and a request that has blocked its thread leaves one there as a tombstone when it is cancelled. So
+ * each makes sure of the next spare before its ticket is taken: after that it is too late to fail.
+ */
+export function reserveSecond(): bool {
+  if (secondSpare === 0) secondSpare = reserve();
+  return secondSpare !== 0;
 }
 
 /**

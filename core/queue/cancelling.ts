@@ -17,7 +17,6 @@ import {
   keepAsSpare,
   leaveCells,
   leaveCellsInlined,
-  reserve,
   secondSpare,
   setSecondSpare,
   setSpare,
@@ -26,7 +25,6 @@ import {
 import {
   ADMITTED,
   ANSWER_CLOSED,
-  ANSWER_FULL,
   ASYNC,
   CLOSED,
   CLOSED_BELOW,
@@ -58,7 +56,7 @@ import { wakeDue } from './waking';
 
 /**
  * Cancels the request for which this thread has blocked. Returns REFUSED if it is cancelled; ADMITTED or ANSWER_CLOSED
- * if that came first; ANSWER_FULL if the arena has no element that could be the next spare, so that it must wait on.
+ * if that came first. The thread has called reserveSecond before it queued the request.
  *
  * The thread need not settle its own promises after that. Those on this semaphore came before it blocked. So their
  * tickets are below `start`, and below the first ticket of any tombstone that this one is merged with, since merged
@@ -73,10 +71,6 @@ export function cancel(s: usize, attachment: i32): i32 {
     callEnded();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
-  }
-  if (secondSpare === 0) {
-    setSecondSpare(reserve());
-    if (secondSpare === 0) return ANSWER_FULL;
   }
   const answer = leaveTombstone(e, due); // R2 begins
   if (answer === REFUSED) {

@@ -27,7 +27,7 @@ import {
   freeElement,
   indexOf,
   leaveCells,
-  reserve,
+  reserveSecond,
   secondSpare,
   setSecondSpare,
   setSpare,
@@ -82,11 +82,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
     if (answer !== REFUSED) return answer;
   }
   if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
-  // The element of a new run is reserved before the ticket is taken: after that it is too late to fail.
-  if (secondSpare === 0) {
-    setSecondSpare(reserve());
-    if (secondSpare === 0) return ANSWER_FULL;
-  }
+  if (!reserveSecond()) return ANSWER_FULL;
   const width = n as i64;
   const object = ((s - objects) / OBJECT_SIZE) as i64;
   const request = (((me | ASYNC) as i64) << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width;

@@ -37,6 +37,8 @@ export interface Host {
   keepAlive(on: boolean): void;
   /** Runs a function in a later turn of the event loop, before the thread can sleep. */
   soon(run: () => void): void;
+  /** Tells the programmer of a likely mistake. */
+  warn(message: string): void;
   /** Replaces Atomics.waitAsync where the runtime has none. */
   readonly waitAsync?: WaitAsync;
   /** Undefined where the runtime offers no way. */

@@ -98,6 +98,9 @@ export const host: Host = {
   soon(run) {
     nextTick(run);
   },
+  warn(message) {
+    process.emitWarning(message, 'TaketurnsWarning');
+  },
   onExit(run) {
     if (!listens) listen();
     exits.push(run);

@@ -27,6 +27,7 @@ export const host: Host = {
     channel ??= open();
     channel.port2.postMessage(undefined);
   },
+  warn: (message) => console.warn(message),
   onExit: () => {},
   ...(typeof Worker === 'function' ? { waitAsync } : {}),
 };

@@ -113,6 +113,7 @@ export interface Core {
   enqueue(address: number, n: number, acquired: number, attachment: number): number;
   park(now: number, attachment: number): number;
   parkFor(nanoseconds: bigint, now: number, attachment: number): number;
+  reserveSecond(): number;
   cancel(address: number, attachment: number): number;
   cancelRun(run: number): number;
   tryAcquire(address: number, n: number): number;

@@ -1,5 +1,5 @@
 /** A thread sleeps by the functions in this file while its request is queued, with or without a time limit. */
-import { ANSWER_FULL, type Core, TIMED_OUT } from './core.js';
+import { type Core, TIMED_OUT } from './core.js';
 
 /** Returns a function that says how many of these milliseconds are left. */
 export function countdown(timeout: number): () => number {
@@ -14,7 +14,8 @@ export function nanoseconds(milliseconds: number): bigint {
 
 /**
  * Blocks the thread, whose request is QUEUED, until its turn has come, or until the time has passed and the request has
- * left the queue. Returns ADMITTED, ANSWER_CLOSED, or REFUSED if the request was cancelled.
+ * left the queue. Returns ADMITTED, ANSWER_CLOSED, or REFUSED if the request was cancelled. A caller with a time-out
+ * has called reserveSecond before.
  */
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): number {
   const now = Date.now() | 0;
@@ -23,7 +24,5 @@ export function parkUntilDue(core: Core, at: number, attachment: number, left: (
     answer =
       remaining === Infinity ? core.park(now, attachment) : core.parkFor(nanoseconds(remaining), now, attachment);
   }
-  if (answer === TIMED_OUT) answer = core.cancel(at, attachment);
-  // If the arena has no element for a tombstone, the request cannot leave the queue, so the thread must wait.
-  return answer === ANSWER_FULL ? core.park(now, attachment) : answer;
+  return answer === TIMED_OUT ? core.cancel(at, attachment) : answer;
 }

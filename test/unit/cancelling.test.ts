@@ -3,12 +3,21 @@
  * test/stress/cancelling.test.ts has threads that cancel at the same instant, and check/ has every interleaving.
  */
 import { getEventListeners } from 'node:events';
-import { Arena, DisposedError, HeldPermits, Semaphore, TimeoutError, type WaitOptions } from 'taketurns';
+import {
+  Arena,
+  ArenaFullError,
+  DisposedError,
+  HeldPermits,
+  Mutex,
+  Semaphore,
+  TimeoutError,
+  type WaitOptions,
+} from 'taketurns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ask, tombstones, upTo } from '../support/cancelling.js';
 import { failure } from '../support/failure.js';
 import { at, Memory } from '../support/memory.js';
-import { type Settling, watch } from '../support/settled.js';
+import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
 
@@ -311,28 +320,68 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
 });
 
 describe('an arena without a free element', () => {
-  it('lets a thread wait on after its time-out, since it has no element for a tombstone', async () => {
+  /** Queues promises until the arena has no element left. Returns how many permits they wait for. */
+  async function fill(semaphore: Semaphore): Promise<number> {
+    let taken = 0;
+    for (let i = 0; ; i++) {
+      // Each asks for another number of permits than the one before, and so needs an element of its own.
+      const n = 1 + (i % 2);
+      const request = watch(semaphore.acquireAsync(n), n);
+      await reactions();
+      if (request.state === 'rejected') return taken;
+      taken += n;
+    }
+  }
+
+  it('does not keep a thread that waits from its time-out, with others behind it', async () => {
     const arena = new Arena({ objects: 1, threads: 2, waiters: 8 });
     const memory = new Memory(arena);
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const cancel = await beginParking(semaphore, 3);
-    const promises: Settling<number>[] = [];
-    let taken = 0;
-    do {
-      const n = 1 + (promises.length % 2);
-      promises.push(watch(semaphore.acquireAsync(n), n));
-      await reactions();
-      if (promises.at(-1)?.state === 'pending') taken += n;
-    } while (promises.at(-1)?.state === 'pending');
-    const answers = cancel();
-    await until(() => Atomics.load(cancel.told, 2) === at('ANSWER_FULL'), 'it cannot cancel');
-    expect(semaphore.waiting).toBe(promises.length);
-    semaphore.release(3 + taken);
-    expect(await answers).toEqual([at('QUEUED'), at('ADMITTED')]);
-    await until(() => promises.every(({ state }) => state !== 'pending'), 'all are in');
-    expect(semaphore.available).toBe(0);
+    const taken = await fill(semaphore);
+    const { waiting } = semaphore;
+    expect(await cancel()).toEqual([at('QUEUED'), at('REFUSED')]);
+    expect(semaphore.inspect()).toMatchObject({ waiting: waiting - 1, cancelled: 3, timeouts: 1 });
+    semaphore.release(taken);
+    expect(semaphore.inspect()).toMatchObject({ waiting: 0, cancelled: 0, available: 0 });
+    await reactions();
     expect(memory.standing).toEqual([]);
     expect(memory.cells).toBe(0);
+  });
+
+  it('refuses a request with a time-out that would have to wait, since it could not cancel it', async () => {
+    const arena = new Arena({ objects: 3, threads: 2, waiters: 8 });
+    const filler = new Semaphore(0, { arena });
+    const [semaphore, mutex] = [new Semaphore(1, { arena }), new Mutex({ arena })];
+    await fill(filler);
+    const { elements } = arena.stats();
+    expect(elements.used).toBe(elements.capacity);
+    // What waits for nothing needs no element.
+    semaphore.acquire(1, { timeout: LONG });
+    mutex.lock({ timeout: LONG });
+    mutex.unlock();
+    for (const timeout of [0.1, LONG]) {
+      expect(() => semaphore.acquire(1, { timeout })).toThrow(ArenaFullError);
+      await expect(semaphore.acquireAsync(1, { timeout })).rejects.toBeInstanceOf(ArenaFullError);
+    }
+    expect(() => semaphore.acquire(1, { timeout: 0 })).toThrow(TimeoutError);
+    expect(semaphore.inspect()).toMatchObject({ waiting: 0, cancelled: 0, timeouts: 0, available: 0 });
+    filler.dispose();
+    await reactions();
+    expect(() => semaphore.acquire(1, { timeout: 1 })).toThrow(TimeoutError);
+  });
+
+  it('refuses a lock with a time-out, too, and has room again later', async () => {
+    const arena = new Arena({ objects: 2, threads: 2, waiters: 8 });
+    const filler = new Semaphore(0, { arena });
+    const mutex = new Mutex({ arena });
+    await member().run('mutex-hold', { handle: mutex.handle });
+    await fill(filler);
+    for (const timeout of [0.1, LONG]) expect(() => mutex.lock({ timeout })).toThrow(ArenaFullError);
+    expect(mutex.inspect()).toMatchObject({ waiting: 0, timeouts: 0, locked: true });
+    filler.dispose();
+    await reactions();
+    expect(() => mutex.lock({ timeout: 1 })).toThrow(TimeoutError);
   });
 });
 

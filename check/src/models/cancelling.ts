@@ -69,6 +69,7 @@ const cancelling: readonly Line[] = [
   { name: 'cancel: an element used again', long: true, program: 'B R A R | B R | A R', permits: [1] },
   { name: 'cancel: twice', long: true, program: 'B R B R | A R | A R', permits: [1] },
   { name: 'cancel: no element left', program: 'B R | B R | A R', permits: [1], extra: 0 },
+  { name: 'cancel: one element left', program: 'B R | B R | A R', permits: [1], extra: 1 },
   { name: 'cancel: woken for no reason', program: 'W R | A R | W R', permits: [1] },
   { name: 'cancel: try', program: 'A R | Y R | B R', permits: [1] },
   { name: 'cancel: try heavy', program: 'B2 R | Y2 R Y R | A R', permits: [2], buckets: 2 },

@@ -32,6 +32,7 @@ function inLine(
       const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
       for (const t of [0, 1, 2]) {
         if (scene.callNow(t, 'lock', m) === ADMITTED) continue;
+        scene.callNow(t, 'reserveSecond');
         scene.callNow(t, 'queue', m, scene.attachment(t, 0));
       }
       for (let i = 0; i < promises; i++)

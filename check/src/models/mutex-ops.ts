@@ -28,6 +28,7 @@ const competes = 4;
 const cancels = 5;
 const cancelsHead = 6;
 const asked = 7;
+const reserves = 8;
 
 /** After locking by another way than the fast one, asks whether owners have died. Returns true if it need not ask. */
 function asks(scene: Scene, t: number): boolean {
@@ -59,6 +60,12 @@ function lock(timed: boolean, isHeadNow = false): Op {
         case tried:
           if (answer === ADMITTED) return has(scene, t);
           if (answer !== CONTENDED) throw new Violation(`lock is answered ${answer}`);
+          if (!timed) return go(queued, 'queue', attachment);
+          scene.set(t, PHASE, reserves);
+          scene.call(t, 'reserveSecond');
+          return false;
+        case reserves:
+          if (answer === 0) throw new Violation(`thread ${t} finds no element`);
           return go(queued, 'queue', attachment);
         case queued:
           if (answer === ADMITTED) return asks(scene, t);

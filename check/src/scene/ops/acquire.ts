@@ -1,6 +1,6 @@
 /** The ops that acquire, blocking or not, as src/semaphore.ts and src/runtime do around the core. */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
+import { ADMITTED, ANSWER_CLOSED, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
 import type { Op, Waiting } from '../model.js';
 import type { Scene } from '../scene.js';
 import { GOT, PHASE } from '../words.js';
@@ -52,7 +52,7 @@ export function acquire(n = 1, semaphore = 0): Waiting {
 
 /**
  * `acquire(n, { timeout })`: every sleep may time out, and then the request is cancelled. With `patient` the thread
- * waits once more first, as after a wake-up for no reason.
+ * waits once more first, as after a wake-up for no reason. If no element is free for a tombstone, it only tries.
  */
 export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
   return {
@@ -71,6 +71,17 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
       };
       if (phase === 0) {
         to(1);
+        scene.call(t, 'reserveSecond');
+        return false;
+      }
+      if (phase === 1 && answer === 0) {
+        to(7);
+        if (robust === 0) scene.call(t, 'tryAcquire', at, n);
+        else scene.call(t, 'tryAcquireRobust', at, n, robust);
+        return false;
+      }
+      if (phase === 1) {
+        to(2);
         begin(scene, t, semaphore, n);
         return false;
       }
@@ -78,30 +89,25 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         admitted(scene, t, semaphore, n);
         return true;
       }
-      if (phase === 1) {
-        to(2);
+      if (phase === 2) {
+        to(3);
         scene.call(t, 'enqueue', at, n, answer, robust);
         return false;
       }
-      if (phase === 2 && answer === QUEUED) {
-        to(patient ? 3 : 4);
+      if (phase === 3 && answer === QUEUED) {
+        to(patient ? 4 : 5);
         return parkFor();
       }
       if (answer === TIMED_OUT) {
-        if (phase === 3) {
-          to(4);
+        if (phase === 4) {
+          to(5);
           return parkFor();
         }
-        to(5);
+        to(6);
         scene.call(t, 'cancel', at, robust);
         return false;
       }
-      if (phase === 5 && answer === REFUSED) return true;
-      if (phase === 5 && answer === ANSWER_FULL) {
-        to(6);
-        scene.call(t, 'park', 0, robust);
-        return false;
-      }
+      if (phase >= 6 && answer === REFUSED) return true;
       return expectClosed(scene, t, answer, semaphore);
     },
   };
