@@ -214,10 +214,11 @@ export class Mutex extends SharedObject<typeof KIND> {
     const core = this.#core;
     const at = this.#at;
     const { number } = this.#shared;
-    const { mayBlock, awake } = this[reference].attachment;
+    const { mayBlock, awake, interrupts } = this[reference].attachment;
     const waits = this.#shared.promises.first !== 0 || this.#shared.head.waits;
     const left = countdown(timeout);
     core.turnLasted(at, awake.sinceTurn);
+    interrupts.expect();
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === REFUSED) {
       if (!mayBlock) throw mayNotBlock('lockAsync, holdAsync or tryLock');

@@ -53,10 +53,10 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
-  // cancelFor is a part of reaping/cleanUp. Only a mutex counts its waiters, so only its way has a second access.
+  // Only a mutex counts its waiters, so only its way has a second access.
   {
-    name: 'R2, tombstone of a dead thread',
-    fn: 'reaping/cleanUp',
+    name: 'R2, cancelFor',
+    fn: 'cancelling/cancelFor',
     from: { kind: CMPXCHG, word: constant('E_STATE') },
     to: [constant('M_WORD')],
     when: constant('KIND_MUTEX'),

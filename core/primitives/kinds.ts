@@ -5,9 +5,11 @@
  *     when                                           semaphore          mutex                   counter (counter.ts)
  *     an object is made (hasCounter)                                                            permits go to counter
  *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
+ *     it may be one too many (mayQueue)                                 is refused
  *     a request is admitted (admitted)               has its permits    is the head             has its permit
  *     a request is cancelled (cancelled)                                counts no more
  *     one of a dead thread is (cancelledByDeath)                                                counts no more
+ *     a wait is interrupted (abandonRequest)         stays in line      is cancelled            stays in line
  *     an owner dies (ownerDied)                      permits go back    lock and head go back
  *     its disposer may have died (disposeAgain)         waiters are woken  waiters are woken       in the other module
  *
@@ -15,8 +17,10 @@
  */
 import { attachedTo, recordOf } from '../memory/attachments';
 import {
+  CLOSED,
   E_HELD,
   E_REQUEST,
+  E_STATE,
   KIND_MUTEX,
   KIND_SEMAPHORE,
   M_WAITER,
@@ -24,7 +28,12 @@ import {
   O_KIND,
   O_UNREPORTED_DEATHS,
   OWNER_SHIFT,
+  STATE_MASK,
+  WAITING,
 } from '../memory/layout';
+import { objectOf } from '../memory/objects';
+import { owner } from '../memory/threads';
+import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
 import { isCounter, uncountDead } from './counter';
@@ -83,6 +92,18 @@ export function cancelledByDeath(o: usize, tickets: i64): void {
 /** Ends the wait of this thread as the head, by this attachment. It does not get the lock. */
 export function abandonHead(o: usize, attachment: i32): void {
   releaseHead(o, attachment);
+}
+
+/**
+ * Cancels the interrupted request of this thread whose element this is, if it stands in line for an object with a head:
+ * no thread would compete as that head, and all behind it would wait. The thread may have been stopped just before it
+ * had another spare. Then the element may be another's by now, so the state is read before the owner (reaping.ts).
+ */
+export function abandonRequest(e: usize): void {
+  const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
+  const request = atomic.load<i64>(e, E_REQUEST);
+  if (state < WAITING || state > CLOSED || request >> OWNER_SHIFT !== owner) return;
+  if (isMutex(objectOf(request))) cancelFor(e);
 }
 
 /** Gives back what a dead or ending thread has of an object to which it was attached by this element. */

@@ -10,10 +10,10 @@
  * exception that the thread survives ends the second call: an exhausted stack, or an interrupt by the embedder. Then
  * the next call of the thread finds a call pending, and brings things into order first (recover).
  */
-import { reserve, setSpare } from '../memory/elements';
+import { reserve, setSpare, spare } from '../memory/elements';
 import { GRANT } from '../memory/layout';
 import { me, setOwner, wakeUp } from '../memory/threads';
-import { abandonHead, threadBegins, threadEnds } from '../primitives/kinds';
+import { abandonHead, abandonRequest, threadBegins, threadEnds } from '../primitives/kinds';
 import { ring, wakeDue } from './waking';
 
 export const NOTHING: i32 = 0;
@@ -46,9 +46,9 @@ export function end(): void {
 }
 
 /**
- * Completes an interrupted call: it finishes a release, and cancels the head of a mutex. The element of an interrupted
- * acquire stays in the queue, as that of a killed thread would, and the thread gets another spare. Returns false if the
- * arena has none. Then the acquire stays the pending call.
+ * Completes an interrupted call: it finishes a release, and cancels a request for a mutex, in line or at its head. The
+ * element of an interrupted acquire stays in the queue, as that of a killed thread would. The thread gets another spare
+ * in its place. Returns false if the arena has none. Then the interrupted call stays the pending call.
  */
 export function recover(): bool {
   if (pendingCall === RELEASING) {
@@ -62,6 +62,7 @@ export function recover(): bool {
     else {
       const e = reserve();
       if (e === 0) return false;
+      abandonRequest(spare);
       setSpare(e);
     }
   }

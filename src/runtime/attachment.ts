@@ -12,6 +12,7 @@ import { Awake } from './awake.js';
 import { ANSWER_FULL, type Core, coreModule, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import { HeadPromise } from './head-promise.js';
+import { Interrupts } from './interrupts.js';
 import { Promises } from './promises.js';
 
 // Some runtimes let a worker run on, or even attach, after they have reported its end. It counts as ended after GRACE
@@ -70,6 +71,7 @@ export class Attachment {
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
   readonly awake: Awake;
+  readonly interrupts: Interrupts;
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
   readonly #endings: (() => void)[] = [];
@@ -96,6 +98,7 @@ export class Attachment {
     host.deaths?.announce(memory);
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
+    this.interrupts = new Interrupts(core);
     if (!this.mayBlock) core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
     host.onExit(() => this.#end());
   }

@@ -8,6 +8,7 @@ import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 // The attachment gives this thread's own core, for half a call.
 import { attachmentOf } from '../../dist/arena.js';
+import { at, Memory } from '../support/memory.js';
 import { team } from '../support/team.js';
 import { until } from '../support/until.js';
 
@@ -96,6 +97,77 @@ describe('after an interrupted wait for a mutex', () => {
     expect(() => runInThisContext('interrupted.lock({ timeout: 20 })', { timeout: 10_000 })).toThrow(TimeoutError);
     expect(held.waiting).toBe(0);
     other.unlock();
+  });
+});
+
+describe('an interrupted wait for a mutex', () => {
+  const crowd = team(3, { core: true });
+  const [owner, second, third] = [0, 1, 2].map(
+    (i) =>
+      (call: string, { handle }: Mutex) =>
+        crowd[i]?.run(call, { handle }),
+  );
+
+  function interruptedLock(mutex: Mutex): void {
+    Object.assign(globalThis, { interrupted: mutex });
+    expect(() => runInThisContext('interrupted.lock()', { timeout: 50 })).toThrow(/timed out/);
+  }
+
+  it('holds nobody up as the head, though its thread makes no call', async () => {
+    const mutex = new Mutex({ bypass: 0 });
+    await owner?.('mutex-hold', mutex);
+    interruptedLock(mutex);
+    const next = second?.('mutex-hold', mutex);
+    await owner?.('mutex-unlock', mutex);
+    await next;
+    expect([mutex.locked, mutex.waiting]).toEqual([true, 0]);
+    await second?.('mutex-unlock', mutex);
+  });
+
+  it('holds nobody up in line, though its thread makes no call', async () => {
+    const mutex = new Mutex({ bypass: 0 });
+    await owner?.('mutex-hold', mutex);
+    const next = second?.('mutex-hold', mutex);
+    await until(() => mutex.waiting === 1, 'the second waits');
+    interruptedLock(mutex);
+    expect(mutex.waiting).toBe(2);
+    const last = third?.('mutex-hold', mutex);
+    await until(() => mutex.waiting === 2, 'the interrupted request is gone, and the third waits');
+    await owner?.('mutex-unlock', mutex);
+    await next;
+    await second?.('mutex-unlock', mutex);
+    await last;
+    expect([mutex.locked, mutex.waiting]).toEqual([true, 0]);
+    await third?.('mutex-unlock', mutex);
+  });
+});
+
+describe('a cancellation that was cut short, of a request for a mutex', () => {
+  // The interrupted thread had no other spare yet. The element may have gone its way since.
+  it.each([
+    ['is a tombstone', 'TOMBSTONE', 0],
+    ['is out of the queue', 'RESERVED', 0],
+    ['stands for a request of another thread', 'WAITING', 1],
+  ])('is left as it is where its element %s', (_what, state, others) => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    const memory = new Memory(arena);
+    const { address, generation } = mutex.handle;
+    const { core } = attachmentOf(arena as never);
+    // Another thread has the lock, and one more is the head.
+    memory.write(address + at('M_WORD'), BigInt(at('M_WAITER') + 2));
+    memory.write(address + at('TICKET'), 1n);
+    const number = core.attach(address, generation, at('KIND_MUTEX'));
+    expect(core.queue(address, number)).toBe(at('QUEUED'));
+    const [element] = memory.elementsIn(at('WAITING')) as [number];
+    const words = () => ['E_STATE', 'E_REQUEST', 'E_CELLS'].map((word) => memory.long(element + at(word)));
+    const [now, request] = words() as [bigint, bigint];
+    memory.write(element + at('E_STATE'), now + BigInt(at(state) - at('WAITING')));
+    memory.write(element + at('E_REQUEST'), request + (BigInt(others) << BigInt(at('OWNER_SHIFT'))));
+    const before = words();
+    core.tryLock(at('CLOSED_OBJECT'));
+    expect(words()).toEqual(before);
+    expect([memory.long(address + at('TICKET')), mutex.waiting]).toEqual([2n, 2]);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Models of a mutex with threads in line: how many waiters cancelling, dying and disposing leave. */
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, constant, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
@@ -49,6 +49,8 @@ function inLine(
 
 const gives = (): Op => call('cancel', (scene, t) => [mutex(scene), scene.attachment(t, 0)]);
 const promiseGives = (): Op => call('cancelRun', (scene) => [scene.get(3, GOT)]);
+/** The call of thread 2 was cut short, and it makes another that has to wait. */
+const recovers = (): Op => call('tryLock', () => [CLOSED_OBJECT]);
 
 const closedInLine: Model = {
   name: 'mutex: in line, closed while it is held',
@@ -125,6 +127,8 @@ export const inLineModels: readonly Model[] = [
   inLine('one cancels', { promises: 1, by: 2, done: gives(), left: 2 }),
   inLine('the last promise cancels', { promises: 1, done: promiseGives(), left: 2 }),
   inLine('a promise cancels', { promises: 2, done: promiseGives(), left: 3 }),
+  inLine('the last is cut short', { by: 2, done: recovers(), left: 1 }),
+  inLine('one is cut short', { promises: 1, by: 2, done: recovers(), left: 2 }),
   inLine('the last is dead', { dead: true, done: supervise(), left: 1 }),
   inLine('one is dead', { promises: 1, dead: true, done: supervise(), left: 2 }),
 ];

@@ -5,13 +5,14 @@
  *     a lockAsync     t the same with a signal     x abort the first of those     d the event loop, until no promise
  *     waits; a promise that has the lock unlocks it in a microtask
  *     c lock that is cut short in its sleep as the head
+ *     q lock that is cut short in line     r the end of a call that was cut short, in a microtask
  *     C lock, by a thread that is the head already
  *     Z sleep until killed     w wait until thread 0 is dead
  */
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, constant, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
+import { ADMITTED, CLOSED_OBJECT, constant, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
 import type { Op } from '../scene/model.js';
-import { dispose } from '../scene/ops/calls.js';
+import { call, dispose } from '../scene/ops/calls.js';
 import { asleep, awaitDeath, supervise, untilDead } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE } from '../scene/words.js';
@@ -113,6 +114,20 @@ function cutLock(): Op {
   };
 }
 
+/** `lock()`, which an exception ends once the thread is in line. */
+function cutInLine(): Op {
+  return {
+    text: 'lock, cut short in line',
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 1) return scene.result(t) === ADMITTED ? has(scene, t) : true;
+      scene.call(t, 'queue', mutex(scene), scene.attachment(t, 0));
+      return false;
+    },
+  };
+}
+
 function tryLock(): Op {
   return {
     text: 'tryLock',
@@ -169,6 +184,10 @@ export function mutexOp(letter: string): Op {
       return lock(false, true);
     case 'c':
       return cutLock();
+    case 'q':
+      return cutInLine();
+    case 'r':
+      return call('tryLock', () => [CLOSED_OBJECT]);
     case 'Z':
       return awaitDeath();
     case 'w':

@@ -175,6 +175,8 @@ const small: MutexLine[] = [
     { name: 'a promise that cancels behind the head', program: 'C U | t x d' },
     { name: 'one behind the head, which disposes', program: 'C D | L U' },
     { name: 'one behind the head, which is cut short', program: 'C U | c U L U' },
+    { name: 'one cut short in line', program: 'C U | q U r' },
+    { name: 'one cut short in line, and one behind', program: 'C U | q U r | L U', long: true },
   ].map((line) => ({ ...line, bypass: 0, locked: 1, free: true, head: 0 })),
   { name: '1 waits, 1 tries', program: 'U | L U | T U', bypass: 1, locked: 0 },
   {

@@ -1,0 +1,33 @@
+/**
+ * A thread may survive an exception that ends its wait for a mutex: an interrupt by the embedder, such as the `timeout`
+ * of node:vm, or an exhausted stack. No code of the library sees it, and the request stays in line: if it is the head,
+ * or becomes it, all behind it wait. The next call of the thread that has to wait cancels it
+ * (core/queue/pending-call.ts). In case there is no such call, a microtask does so, as soon as the thread has returned
+ * to its event loop. The thread asks for the microtask before it waits, once until that runs.
+ */
+import { CLOSED_OBJECT, type Core } from './core.js';
+
+const resolved = Promise.resolve();
+
+export class Interrupts {
+  readonly #core: Core;
+  #expected = false;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** Is called when the thread is about to wait for a mutex. */
+  expect(): void {
+    if (this.#expected) return;
+    // The order matters: if an exhausted stack lets `then` fail, the next call tries again.
+    resolved.then(this.#recover);
+    this.#expected = true;
+  }
+
+  readonly #recover = (): void => {
+    this.#expected = false;
+    // This call does nothing but complete an interrupted one, since the object is always disposed of.
+    this.#core.tryLock(CLOSED_OBJECT);
+  };
+}
