@@ -86,6 +86,11 @@ export type WatchedWorker =
 const PAGE = 65536;
 const MOST_SLOTS = 65536;
 
+// No record or bucket, and no element with its share of the overflow lines, takes so many bytes (core/memory/arena.ts).
+// What they leave exceeds the header and the gaps that align tables, or fits the first page with them.
+const RECORD = 256;
+const ELEMENT = 96;
+
 let defaultArena: Arena | undefined;
 /** The one Arena object of each attachment. */
 const arenas = new WeakMap<Attachment, Arena>();
@@ -110,7 +115,8 @@ export class Arena {
   /**
    * Makes an arena and attaches the calling thread to it.
    * @throws {RangeError | TypeError} for options that are no object, or a capacity out of its range.
-   * @throws {Error} if the runtime or page lacks a feature such as shared memory. The message names the reason.
+   * @throws {Error} if the runtime or page lacks a feature such as shared memory, or has no address space left, of which
+   * V8 reserves 10 GiB for each arena. The message names the reason.
    */
   constructor(options?: ArenaOptions);
   constructor(options: ArenaOptions | Attachment = {}) {
@@ -269,9 +275,10 @@ function create(options: ArenaOptions): Attachment {
   // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, names, threads, slots, chains, elements] as const;
-  const one = sharedMemory(1);
-  const pages = Math.ceil(instantiate(one).measure(...sizes) / PAGE);
-  const memory = sharedMemory(pages);
+  // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
+  // core could measure the arena: this is a bound of its size, which `open` checks. Pages that nobody touches cost nothing.
+  const records = objects + names + threads + slots + chains;
+  const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
   instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);
   return Attachment.of(memory) as Attachment;

@@ -31,13 +31,26 @@ export function requireSharedMemory(): void {
 /**
  * Makes memory that threads share.
  * @param pages the number of pages of 64 KB.
- * @throws {Error} if the runtime has no such memory.
+ * @throws {Error} if the runtime has no such memory, or no address space left for it.
  */
 export function sharedMemory(pages: number): WebAssembly.Memory {
   requireSharedMemory();
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const memory = reserve(pages);
   if (memory.buffer instanceof SharedArrayBuffer) return memory;
   throw missing('the WebAssembly of this runtime has no shared memory');
+}
+
+function reserve(pages: number): WebAssembly.Memory {
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  } catch (cause) {
+    throw missing(
+      'there is no address space left for the memory of an arena, for which an engine may reserve 10 GiB whatever ' +
+        'its size. Use fewer arenas, with smaller capacities; or raise the limit (ulimit -v); or let the engine ' +
+        'reserve nothing (in Node, --disable-wasm-trap-handler)',
+      cause,
+    );
+  }
 }
 
 /** @throws {Error} if the runtime cannot compile the module. */
