@@ -4,6 +4,7 @@
  */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { instantiate } from '../../src/runtime/core.js';
 import { at, firstObject } from '../support/memory.js';
 import { Member } from '../support/team.js';
 
@@ -121,6 +122,24 @@ describe('reaping', () => {
     expect(arena.reap({ ...arena.thread, thread: 2 })).toBe(true);
     expect(semaphore.available).toBe(1);
     expect(words[at('REAPER') >> 3]).toBe(0n);
+  });
+
+  it('is done by the keeper, which is not registered; no thread takes over from it, and the next keeper goes on', async () => {
+    const arena = new Arena({ watch: false });
+    const semaphore = robust(arena);
+    await die(semaphore, arena, false);
+    const { memory } = arena.handle;
+    const reaper = new BigInt64Array(memory.buffer, at('REAPER'), 1);
+    // Memory is as it is when a keeper is in the middle of it.
+    reaper[0] = BigInt(at('DEAD'));
+    const dead = { ...arena.thread, thread: 2 };
+    expect(arena.reap(dead)).toBe(true);
+    expect([semaphore.available, reaper[0]]).toEqual([0, BigInt(at('DEAD'))]);
+    const core = instantiate(memory);
+    core.open();
+    expect(core.reap(2, dead.life, 0)).toBe(0);
+    expect([semaphore.available, reaper[0]]).toEqual([1, 0n]);
+    expect(core.threadCount()).toBe(1);
   });
 
   it('clears the record, so that the next thread is not taken for the dead one', async () => {

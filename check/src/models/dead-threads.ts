@@ -11,6 +11,7 @@ import { call, listen } from '../scene/ops/calls.js';
 import { reapNow, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { arrive, flush } from '../scene/ops/promises.js';
+import { globalIndex } from '../scene/set-up.js';
 import { GOT } from '../scene/words.js';
 import { type Line, modelOf } from './program.js';
 
@@ -175,6 +176,31 @@ const meanwhile: Model = {
   },
 };
 
+/** A thread and the keeper, which is not registered, reap thread 0 at once. The thread may die meanwhile. */
+const keeper = (name: string, waits: boolean): Model => ({
+  name: `the keeper reaps: ${name}`,
+  programs: [[], [supervise()], [supervise()]],
+  arena: { objects: 1, elements: 8, buckets: 1, attached: 3 },
+  deaths: 2,
+  mortal: [0, 1],
+  mayWait: true,
+  leaves: true,
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 1, robust: true });
+    scene.callNow(0, 'acquireRobust', s, 1, scene.attachment(0, 0));
+    if (waits) scene.callNow(0, 'enterRun', scene.callNow(0, 'arrive', s, 1, 0, 0), 0);
+    scene.callNow(2, 'unregister');
+    const { machine } = scene;
+    const life = globalIndex(machine.program, 'threads/myLife');
+    machine.set(2, life, constant('DEAD'));
+    scene.kill(0);
+  },
+  end: (scene) => {
+    if (scene.machine.hostLoad32(constant('REAPER')) !== 0 && !scene.dead(1))
+      throw new Violation('the keeper reaps for ever');
+  },
+});
+
 const model = (kind: string, line: Case, more: Partial<Line>): Model =>
   modelOf({
     permits: [0],
@@ -195,5 +221,7 @@ export const deadThreads: readonly Model[] = [
   ...beside.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...twice.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),
   meanwhile,
+  keeper('a holder', false),
+  keeper('a holder with a promise', true),
   ...anywhere.map((line) => model('killed', line, {})),
 ];
