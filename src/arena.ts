@@ -5,7 +5,7 @@ import { host } from '#host';
 import { badType, checkInteger, checkType } from './errors.js';
 import { Attachment } from './runtime/attachment.js';
 import { instantiate } from './runtime/core.js';
-import { requireSharedMemory, sharedMemory } from './runtime/requirements.js';
+import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
 /** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
@@ -127,12 +127,9 @@ export class Arena {
    */
   static from(handle: ArenaHandle): Arena {
     requireSharedMemory();
-    if (handle?.kind !== 'Arena' || !(handle.memory instanceof WebAssembly.Memory)) {
-      throw badType('Arena.from: handle', 'the handle of an Arena', handle);
-    }
-    if (!(handle.memory.buffer instanceof SharedArrayBuffer)) {
-      throw new TypeError('Arena.from: the memory of the handle is not shared');
-    }
+    const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
+    if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena', handle);
+    if (!isShared(buffer)) throw new TypeError('Arena.from: the memory of the handle is not shared');
     const attachment = Attachment.of(handle.memory);
     if (!attachment) throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
     const arena = arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);

@@ -36,8 +36,29 @@ export function requireSharedMemory(): void {
 export function sharedMemory(pages: number): WebAssembly.Memory {
   requireSharedMemory();
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-  if (memory.buffer instanceof SharedArrayBuffer) return memory;
+  if (isShared(memory.buffer)) return memory;
   throw missing('the WebAssembly of this runtime has no shared memory');
+}
+
+// A value may come from another realm of this thread, such as a context of node:vm, whose classes are others. So these
+// functions ask for the internal slot of a value, by a getter that throws where that is missing, and not `instanceof`.
+
+/** Returns the buffer of a memory; undefined if the value is none. */
+export function bufferOf(memory: unknown): ArrayBufferLike | undefined {
+  return slot(() => Reflect.get(WebAssembly.Memory.prototype, 'buffer', memory));
+}
+
+/** Whether a buffer is shared memory. It is not where a page has no shared memory, and so no SharedArrayBuffer. */
+export function isShared(buffer: ArrayBufferLike): boolean {
+  return slot(() => Reflect.get(SharedArrayBuffer.prototype, 'byteLength', buffer)) !== undefined;
+}
+
+function slot<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws {Error} if the runtime cannot compile the module. */
