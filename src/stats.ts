@@ -3,6 +3,7 @@
  * element. Other threads run meanwhile, so the numbers may not fit one another; while all threads rest, they are exact.
  */
 import type { Attachment } from './runtime/attachment.js';
+import { timestamp } from './runtime/clock.js';
 import {
   ASYNC,
   ATTACHED,
@@ -138,7 +139,7 @@ const ago = (now: number, since: number): number => Math.max(0, (now - since) | 
 function look(core: Core, object?: number): Look {
   const waiters: Waiter[] = [];
   const holders: HolderStats[] = [];
-  const now = Date.now();
+  const now = timestamp();
   let cancelled = 0;
   let used = 0;
   for (let i = core.usedElements() - 1; i >= 0; i--) {

@@ -8,7 +8,15 @@ export type WaitAsync = (
   timeout?: number,
 ) => { readonly async: false; readonly value: string } | { readonly async: true; readonly value: Promise<unknown> };
 
+/** Clocks and timers that no test has replaced, even if the library is loaded after the globals have been. */
+export interface Clock {
+  now(this: void): number;
+  setTimeout(this: void, run: () => void, milliseconds: number): unknown;
+  clearTimeout(this: void, timer: unknown): void;
+}
+
 export interface Host {
+  readonly clock: Clock;
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
   /** A number from 1 on that distinguishes this thread from the others of the program; 0 if unknown. */

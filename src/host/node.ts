@@ -1,12 +1,14 @@
 /** This is the host of Node, and of runtimes that offer its `worker_threads`. */
 import { availableParallelism } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
 import type { Host } from './host.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling.
-const { setInterval } = timers;
+const { setInterval, setTimeout, clearTimeout } = timers;
 const { nextTick } = process;
+const { queueMicrotask } = globalThis;
 
 const KEY = 'taketurns:arena';
 const LONGEST_INTERVAL = 0x7fffffff;
@@ -28,6 +30,11 @@ function beLast(): void {
 }
 
 export const host: Host = {
+  clock: {
+    now: performance.now.bind(performance),
+    setTimeout,
+    clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
+  },
   isMainThread: isMainThread && !isUnknown,
   processors: availableParallelism(),
   threadName: isUnknown ? 0 : threadId + 1,

@@ -7,6 +7,7 @@ import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { badInteger, badType, mayNotBlock } from '../errors.js';
 import { LONGEST } from '../options.js';
 import type { Attachment } from '../runtime/attachment.js';
+import { now } from '../runtime/clock.js';
 import { isShared } from '../runtime/requirements.js';
 import { canWaitAsync, waitAsync } from '../runtime/wait-async.js';
 import { INSTEAD, untilThen } from './deadline.js';
@@ -130,13 +131,13 @@ export abstract class Places {
     if (milliseconds <= 0) return false;
     if (!this.#attachment.mayBlock) throw mayNotBlock(INSTEAD);
     for (let looks = LOOKS; looks > 0; looks--) if (word.changed) return true;
-    const end = performance.now() + milliseconds;
+    const end = now() + milliseconds;
     while (true) {
       const sequence = this.algorithms.arriveAt(place);
       try {
         if (word.changed) return true;
         this.checkOpen();
-        const left = end - performance.now();
+        const left = end - now();
         if (left <= 0) return false;
         this.algorithms.sleepAt(place, sequence, left === Infinity ? -1n : BigInt(Math.ceil(left * 1e6)));
       } finally {
@@ -152,7 +153,7 @@ export abstract class Places {
     if (milliseconds <= 0) return false;
     if (!canWaitAsync) throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
     const sequences = new BigInt64Array(this.#attachment.memory.buffer);
-    const end = performance.now() + milliseconds;
+    const end = now() + milliseconds;
     const depart = (): void => this.algorithms.departFrom(place);
     watchEnd();
     host.keepAlive(true);
@@ -163,7 +164,7 @@ export abstract class Places {
         try {
           if (word.changed) return true;
           this.checkOpen();
-          const left = end - performance.now();
+          const left = end - now();
           if (left <= 0) return false;
           await waitAsync(sequences, place >> 3, sequence, left).value;
         } finally {

@@ -9,6 +9,7 @@
 import { host } from '#host';
 import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
+import { setTimeout } from './clock.js';
 import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import { HeadPromise } from './head-promise.js';

@@ -1,5 +1,6 @@
 /** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
 import { TimeoutError } from '../errors.js';
+import { clearTimeout, setTimeout } from './clock.js';
 
 /** The requests that a signal cancels. The signal has one listener for all of them. */
 interface Abortion {

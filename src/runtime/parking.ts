@@ -1,11 +1,12 @@
 /** A thread sleeps by the functions in this file while its request is queued, with or without a time limit. */
+import { now, timestamp } from './clock.js';
 import { ANSWER_FULL, type Core, TIMED_OUT } from './core.js';
 
 /** Returns a function that says how many of these milliseconds are left. */
 export function countdown(timeout: number): () => number {
   if (timeout === Infinity) return () => timeout;
-  const begun = performance.now();
-  return () => timeout - (performance.now() - begun);
+  const begun = now();
+  return () => timeout - (now() - begun);
 }
 
 export function nanoseconds(milliseconds: number): bigint {
@@ -17,13 +18,13 @@ export function nanoseconds(milliseconds: number): bigint {
  * left the queue. Returns ADMITTED, ANSWER_CLOSED, or REFUSED if the request was cancelled.
  */
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): number {
-  const now = Date.now() | 0;
+  const since = timestamp();
   let answer = TIMED_OUT;
   for (let remaining = left(); answer === TIMED_OUT && remaining > 0; remaining = left()) {
     answer =
-      remaining === Infinity ? core.park(now, attachment) : core.parkFor(nanoseconds(remaining), now, attachment);
+      remaining === Infinity ? core.park(since, attachment) : core.parkFor(nanoseconds(remaining), since, attachment);
   }
   if (answer === TIMED_OUT) answer = core.cancel(at, attachment);
   // If the arena has no element for a tombstone, the request cannot leave the queue, so the thread must wait.
-  return answer === ANSWER_FULL ? core.park(now, attachment) : answer;
+  return answer === ANSWER_FULL ? core.park(since, attachment) : answer;
 }
