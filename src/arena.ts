@@ -3,8 +3,9 @@
  */
 import { host } from '#host';
 import { badType, checkInteger, checkType } from './errors.js';
-import { Attachment } from './runtime/attachment.js';
-import { instantiate } from './runtime/core.js';
+import { Attachment, isAttachment } from './runtime/attachment.js';
+import { common } from './runtime/common.js';
+import { instantiate, VERSION } from './runtime/core.js';
 import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
@@ -68,7 +69,10 @@ export type WatchedWorker =
 const PAGE = 65536;
 const MOST_SLOTS = 65536;
 
-let defaultArena: Arena | undefined;
+/** This thread's attachment to its default arena, which all copies of this package share. */
+const own = common('default', () => ({ attachment: undefined as Attachment | undefined }));
+/** The key under which a worker inherits it. Each version has its own. */
+const INHERITED = `taketurns:arena:${VERSION}`;
 /** The one Arena object of each attachment. */
 const arenas = new WeakMap<Attachment, Arena>();
 let attachmentIn: (arena: Arena) => Attachment;
@@ -96,7 +100,7 @@ export class Arena {
    */
   constructor(options?: ArenaOptions);
   constructor(options: ArenaOptions | Attachment = {}) {
-    this.#attachment = options instanceof Attachment ? options : create(options);
+    this.#attachment = isAttachment(options) ? options : create(options);
     arenas.set(this.#attachment, this);
   }
 
@@ -107,8 +111,8 @@ export class Arena {
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {
-    if (defaultArena) return defaultArena;
-    const inherited = host.inherited();
+    if (own.attachment) return arenaOf(own.attachment);
+    const inherited = host.inherited(INHERITED);
     if (inherited !== undefined) return Arena.from(inherited as ArenaHandle);
     if (!host.isMainThread) {
       throw new Error(
@@ -132,8 +136,8 @@ export class Arena {
     if (!isShared(buffer)) throw new TypeError('Arena.from: the memory of the handle is not shared');
     const attachment = Attachment.of(handle.memory);
     if (!attachment) throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
-    const arena = arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
-    if (handle.isDefault && !defaultArena && host.inherited() === undefined) arena.makeDefault();
+    const arena = arenaOf(attachment);
+    if (handle.isDefault && !own.attachment && host.inherited(INHERITED) === undefined) arena.makeDefault();
     return arena;
   }
 
@@ -142,17 +146,17 @@ export class Arena {
    * @throws {Error} if the thread has another default arena already.
    */
   makeDefault(): this {
-    if (defaultArena && attachmentIn(defaultArena) !== this.#attachment) {
+    if (own.attachment && own.attachment !== this.#attachment) {
       throw new Error('makeDefault: this thread has a default arena already, and others may be using it');
     }
-    defaultArena = this;
-    host.setInherited(this.handle);
+    own.attachment = this.#attachment;
+    host.setInherited(INHERITED, this.handle);
     return this;
   }
 
   /** The value to send to another thread, for `Arena.from` there. */
   get handle(): ArenaHandle {
-    const isDefault = defaultArena !== undefined && attachmentIn(defaultArena) === this.#attachment;
+    const isDefault = own.attachment === this.#attachment;
     if (this.#handle?.isDefault !== isDefault)
       this.#handle = Object.freeze({ kind: 'Arena', memory: this.#attachment.memory, isDefault });
     return this.#handle;
@@ -255,7 +259,7 @@ function tableSize(name: string, value: unknown): number {
 
 /** The Arena object of an attachment. */
 export function arenaOf(attachment: Attachment): Arena {
-  return arenas.get(attachment) as Arena;
+  return arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
 }
 
 /** The calling thread's attachment to the arena, or to the default one. */

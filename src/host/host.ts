@@ -17,6 +17,8 @@ export interface Clock {
 
 export interface Host {
   readonly clock: Clock;
+  /** An object that all code of this thread sees, in whatever realm it runs, as far as the runtime has one. */
+  readonly anchor: object;
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
   /** A number from 1 on that distinguishes this thread from the others of the program; 0 if unknown. */
@@ -25,10 +27,10 @@ export interface Host {
   readonly processors: number;
   /** Whether a worker has stopped for good when the runtime reports its `exit`. */
   readonly exitIsDeath: boolean;
-  /** The value that `setInherited` left for this thread before its start; undefined if there is none. */
-  inherited(): unknown;
+  /** The value that `setInherited` left under this key for this thread before its start; undefined if there is none. */
+  inherited(key: string): unknown;
   /** Leaves a value for the threads that are started later. */
-  setInherited(value: unknown): void;
+  setInherited(key: string, value: unknown): void;
   /** Adds a reason to keep the event loop alive, or takes one back. */
   keepAlive(on: boolean): void;
   /** Runs a function in a later turn of the event loop, before the thread can sleep. */

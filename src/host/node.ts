@@ -10,7 +10,8 @@ const { setInterval, setTimeout, clearTimeout } = timers;
 const { nextTick } = process;
 const { queueMicrotask } = globalThis;
 
-const KEY = 'taketurns:arena';
+/** Marks the exit handler of each copy and version of this package. */
+const LAST = Symbol.for('taketurns:exit');
 const LONGEST_INTERVAL = 0x7fffffff;
 
 /** A web worker of Deno claims in `worker_threads` to be the first thread. */
@@ -23,6 +24,8 @@ const exits: (() => void)[] = [];
 function end(): void {
   for (const exit of exits) exit();
 }
+
+Object.defineProperty(end, LAST, { value: true });
 
 function beLast(): void {
   process.off('exit', end);
@@ -40,8 +43,10 @@ export const host: Host = {
   threadName: isUnknown ? 0 : threadId + 1,
   // Deno and Bun do not stop a thread that sleeps in Atomics.wait, nor at once a thread in a loop of wasm.
   exitIsDeath: !('Deno' in globalThis || 'Bun' in globalThis),
-  inherited: () => getEnvironmentData(KEY),
-  setInherited: (value) => setEnvironmentData(KEY, value as never),
+  // Contexts of node:vm have globals of their own, but share the modules of the runtime.
+  anchor: getEnvironmentData,
+  inherited: getEnvironmentData,
+  setInherited: (key, value) => setEnvironmentData(key, value as never),
   keepAlive(on) {
     // A timer keeps Node alive; a pending Atomics.waitAsync does not.
     timer ??= setInterval(() => {}, LONGEST_INTERVAL);
@@ -56,9 +61,10 @@ export const host: Host = {
   onExit(run) {
     if (exits.length === 0) {
       process.on('exit', end);
-      // Other handlers may still use the library, so this one must be the last.
+      // Other handlers may still use the library, so this one must be the last. That of another copy of the library
+      // wants the same, and comes after this one or before, but not in turns for ever.
       process.on('newListener', (event, listener) => {
-        if (event === 'exit' && listener !== end) queueMicrotask(beLast);
+        if (event === 'exit' && !(LAST in listener)) queueMicrotask(beLast);
       });
     }
     exits.push(run);

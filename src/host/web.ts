@@ -25,6 +25,7 @@ export const host: Host = {
   threadName: 0,
   // `terminate` does not wait for the thread to stop.
   exitIsDeath: false,
+  anchor: globalThis,
   inherited: () => undefined,
   setInherited: () => {},
   keepAlive: () => {},

@@ -27,7 +27,7 @@ interface Run {
 export type Resolve = (value?: Promise<never>) => void;
 
 /** Is called on a library object when its promise has found the shared object disposed of. */
-export const closed = Symbol('closed');
+export const closed = Symbol.for('taketurns:closed');
 
 interface Owner {
   [closed](): void;
