@@ -70,7 +70,12 @@ const PAGE = 65536;
 const MOST_SLOTS = 65536;
 
 /** This thread's attachment to its default arena, which all copies of this package share. */
-const own = common('default', () => ({ attachment: undefined as Attachment | undefined }));
+interface Own {
+  attachment: Attachment | undefined;
+  /** The arena of the new objects of a worker that has no default arena. */
+  apart: Attachment | undefined;
+}
+const own = common('default', (): Own => ({ attachment: undefined, apart: undefined }));
 /** The key under which a worker inherits it. Each version has its own. */
 const INHERITED = `taketurns:arena:${VERSION}`;
 /** The one Arena object of each attachment. */
@@ -108,6 +113,12 @@ export class Arena {
    * The arena of every object that names none. On the main thread it is made on first use. Workers of `worker_threads`
    * that start later inherit it; web workers inherit it in Bun alone. In a worker that has inherited none, the default
    * arena of the first handle that arrives becomes its default.
+   *
+   * A worker without a default arena may make objects all the same. They lie in an arena that is its own, and that no
+   * other thread can take for the default one: others reach an object there by its handle, which names the arena. What
+   * threads find without a handle, by a name or by a key, they must seek in one and the same arena. So `open` throws
+   * the error of this property there. If the main thread does not use the library, `new Arena().makeDefault()` makes
+   * the worker the first thread, for itself and the workers that it starts.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {
@@ -118,7 +129,8 @@ export class Arena {
       throw new Error(
         'this worker has no arena. Use the default arena on the main thread before the worker is started ' +
           '(Arena.default, or new Semaphore), or send the worker a handle (worker.postMessage(semaphore.handle)) ' +
-          'and attach to it there (Semaphore.from(handle)), or name the arena ({ arena })',
+          'and attach to it there (Semaphore.from(handle)), or name the arena ({ arena }). If the main thread does not ' +
+          'use the library, new Arena().makeDefault() makes one for this worker and those that it starts',
       );
     }
     return new Arena().makeDefault();
@@ -267,4 +279,15 @@ export function attachmentOf(arena: Arena | undefined): Attachment {
   if (arena === undefined) return attachmentIn(Arena.default);
   if (!(arena instanceof Arena)) throw badType('arena', 'an Arena', arena);
   return attachmentIn(arena);
+}
+
+/**
+ * The same for a new object, which other threads can find by its handle alone. A worker that has no default arena makes
+ * it in an arena of its own, and no two threads then take two arenas for one.
+ */
+export function attachmentForNew(arena: Arena | undefined): Attachment {
+  const hasDefault = own.attachment || host.isMainThread || host.inherited(INHERITED) !== undefined;
+  if (arena !== undefined || hasDefault) return attachmentOf(arena);
+  own.apart ??= create({});
+  return own.apart;
 }
