@@ -3,9 +3,10 @@
  */
 import { host } from '#host';
 import { badType, checkInteger, checkOptions, checkType } from './errors.js';
-import { Attachment } from './runtime/attachment.js';
-import { instantiate } from './runtime/core.js';
-import { requireSharedMemory, sharedMemory } from './runtime/requirements.js';
+import { Attachment, isAttachment } from './runtime/attachment.js';
+import { common } from './runtime/common.js';
+import { instantiate, VERSION } from './runtime/core.js';
+import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
 /** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
@@ -91,7 +92,15 @@ const MOST_SLOTS = 65536;
 const RECORD = 256;
 const ELEMENT = 96;
 
-let defaultArena: Arena | undefined;
+/** This thread's attachment to its default arena, which all copies of this package share. */
+interface Own {
+  attachment: Attachment | undefined;
+  /** The arena of the new objects of a worker that has no default arena. */
+  apart: Attachment | undefined;
+}
+const own = common('default', (): Own => ({ attachment: undefined, apart: undefined }));
+/** The key under which a worker inherits it. Each version has its own. */
+const INHERITED = `taketurns:arena:${VERSION}`;
 /** The one Arena object of each attachment. */
 const arenas = new WeakMap<Attachment, Arena>();
 let attachmentIn: (arena: Arena) => Attachment;
@@ -120,7 +129,7 @@ export class Arena {
    */
   constructor(options?: ArenaOptions);
   constructor(options: ArenaOptions | Attachment = {}) {
-    this.#attachment = options instanceof Attachment ? options : create(options);
+    this.#attachment = isAttachment(options) ? options : create(options);
     arenas.set(this.#attachment, this);
   }
 
@@ -128,17 +137,24 @@ export class Arena {
    * The arena of every object that names none. On the main thread it is made on first use. Workers of `worker_threads`
    * that start later inherit it; web workers inherit it in Bun alone. In a worker that has inherited none, the default
    * arena of the first handle that arrives becomes its default.
+   *
+   * A worker without a default arena may make objects all the same. They lie in an arena that is its own, and that no
+   * other thread can take for the default one: others reach an object there by its handle, which names the arena. What
+   * threads find without a handle, by a name or by a key, they must seek in one and the same arena. So `open` throws
+   * the error of this property there. If the main thread does not use the library, `new Arena().makeDefault()` makes
+   * the worker the first thread, for itself and the workers that it starts.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {
-    if (defaultArena) return defaultArena;
-    const inherited = host.inherited();
+    if (own.attachment) return arenaOf(own.attachment);
+    const inherited = host.inherited(INHERITED);
     if (inherited !== undefined) return Arena.from(inherited as ArenaHandle);
     if (!host.isMainThread) {
       throw new Error(
         'this worker has no arena. Use the default arena on the main thread before the worker is started ' +
           '(Arena.default, or new Semaphore), or send the worker a handle (worker.postMessage(semaphore.handle)) ' +
-          'and attach to it there (Semaphore.from(handle)), or name the arena ({ arena })',
+          'and attach to it there (Semaphore.from(handle)), or name the arena ({ arena }). If the main thread does not ' +
+          'use the library, new Arena().makeDefault() makes one for this worker and those that it starts',
       );
     }
     return new Arena().makeDefault();
@@ -151,16 +167,13 @@ export class Arena {
    */
   static from(handle: ArenaHandle): Arena {
     requireSharedMemory();
-    if (handle?.kind !== 'Arena' || !(handle.memory instanceof WebAssembly.Memory)) {
-      throw badType('Arena.from: handle', 'the handle of an Arena', handle);
-    }
-    if (!(handle.memory.buffer instanceof SharedArrayBuffer)) {
-      throw new TypeError('Arena.from: the memory of the handle is not shared');
-    }
-    const attachment = Attachment.of(handle.memory);
+    const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
+    if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena', handle);
+    if (!isShared(buffer)) throw new TypeError('Arena.from: the memory of the handle is not shared');
+    const attachment = Attachment.of(handle.memory as WebAssembly.Memory);
     if (!attachment) throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');
-    const arena = arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
-    if (handle.isDefault && !defaultArena && host.inherited() === undefined) arena.makeDefault();
+    const arena = arenaOf(attachment);
+    if (handle.isDefault && !own.attachment && host.inherited(INHERITED) === undefined) arena.makeDefault();
     return arena;
   }
 
@@ -169,11 +182,11 @@ export class Arena {
    * @throws {Error} if the thread has another default arena already.
    */
   makeDefault(): this {
-    if (defaultArena && attachmentIn(defaultArena) !== this.#attachment) {
+    if (own.attachment && own.attachment !== this.#attachment) {
       throw new Error('makeDefault: this thread has a default arena already, and others may be using it');
     }
-    defaultArena = this;
-    host.setInherited(this.#plainHandle, () => this.#attachment.share());
+    own.attachment = this.#attachment;
+    host.setInherited(INHERITED, this.#plainHandle, () => this.#attachment.share());
     return this;
   }
 
@@ -184,7 +197,7 @@ export class Arena {
   }
 
   get #plainHandle(): ArenaHandle {
-    const isDefault = defaultArena !== undefined && attachmentIn(defaultArena) === this.#attachment;
+    const isDefault = own.attachment === this.#attachment;
     if (this.#handle?.isDefault !== isDefault)
       this.#handle = Object.freeze({ kind: 'Arena', memory: this.#attachment.memory, isDefault });
     return this.#handle;
@@ -292,7 +305,7 @@ function tableSize(name: string, value: unknown): number {
 
 /** @internal The Arena object of an attachment. */
 export function arenaOf(attachment: Attachment): Arena {
-  return arenas.get(attachment) as Arena;
+  return arenas.get(attachment) ?? new Arena(attachment as ArenaOptions);
 }
 
 /** @internal The calling thread's attachment to the arena, or to the default one. */
@@ -300,4 +313,15 @@ export function attachmentOf(arena: Arena | undefined): Attachment {
   if (arena === undefined) return attachmentIn(Arena.default);
   if (!(arena instanceof Arena)) throw badType('arena', 'an Arena', arena);
   return attachmentIn(arena);
+}
+
+/**
+ * The same for a new object, which other threads can find by its handle alone. A worker that has no default arena makes
+ * it in an arena of its own, and no two threads then take two arenas for one.
+ */
+export function attachmentForNew(arena: Arena | undefined): Attachment {
+  const hasDefault = own.attachment || host.isMainThread || host.inherited(INHERITED) !== undefined;
+  if (arena !== undefined || hasDefault) return attachmentOf(arena);
+  own.apart ??= create({});
+  return own.apart;
 }

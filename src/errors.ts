@@ -26,6 +26,21 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
+/** The name of an error of this library, on the prototype of its class in every copy of the library. */
+const ERROR = Symbol.for('taketurns:error');
+
+// A promise may be rejected by another copy of this package, or in another realm (runtime/common.ts). The caller's
+// `instanceof` must know that error too. A subclass knows only its own.
+for (const Class of [DisposedError, ArenaFullError, TimeoutError]) {
+  const { name } = new Class('');
+  Object.defineProperty(Class.prototype, ERROR, { value: name });
+  Object.defineProperty(Class, Symbol.hasInstance, {
+    value(this: unknown, error: { readonly [ERROR]?: string } | null | undefined): boolean {
+      return this === Class ? error?.[ERROR] === name : Function.prototype[Symbol.hasInstance].call(this, error);
+    },
+  });
+}
+
 function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint') return `${value}n`;

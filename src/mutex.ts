@@ -20,6 +20,7 @@ import {
 } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { timedOut, watch } from './runtime/cancellation.js';
+import { timestamp } from './runtime/clock.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -226,7 +227,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     }
     if (answer === QUEUED || answer === HEAD) {
       awake.waits();
-      core.waitsSince(number, Date.now() | 0);
+      core.waitsSince(number, timestamp());
     }
     if (answer === QUEUED) {
       answer = parkUntilDue(core, at, number, left);
@@ -358,7 +359,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const { number, promises, head } = this.#shared;
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
     if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
-    const since = Date.now() | 0;
+    const since = timestamp();
     return new Promise<boolean>((resolve) => {
       let leave = (reason: unknown): void => head.cancel(reason);
       // The reason for which the promise has been cancelled. It may be a DisposedError of another object.

@@ -1,7 +1,7 @@
 /**
  * A reference ties a thread to a shared object. This file makes an object, finds it by handle or name, and releases it.
  */
-import { Arena, type ArenaHandle, arenaOf, attachmentOf } from './arena.js';
+import { Arena, type ArenaHandle, arenaOf, attachmentForNew, attachmentOf } from './arena.js';
 import { ArenaFullError, badType, checkType, DisposedError } from './errors.js';
 import type { Properties } from './options.js';
 import { type Attachment, HELD, type Owner, type Shared } from './runtime/attachment.js';
@@ -79,7 +79,7 @@ export class Reference {
 
 /** @internal */
 export function make<K extends Kind>(kind: K, number: NumberOf<K>, p: Properties, arena: Arena | undefined): Reference {
-  const attachment = attachmentOf(arena);
+  const attachment = attachmentForNew(arena);
   const answer = attachment.core.createObject(
     number,
     p.permits,

@@ -21,6 +21,7 @@ import {
 import { find, type Handle, make, open, Reference } from './reference.js';
 import type { Shared } from './runtime/attachment.js';
 import { timedOut, watch } from './runtime/cancellation.js';
+import { timestamp } from './runtime/clock.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -228,7 +229,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
     if (answer === QUEUED) {
       this[reference].attachment.awake.waits();
-      answer = this.#core.park(Date.now() | 0, robust);
+      answer = this.#core.park(timestamp(), robust);
     }
     this.#admitted(answer, permits);
   }

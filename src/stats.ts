@@ -3,6 +3,7 @@
  * element. Other threads run meanwhile, so the numbers may not fit one another; while all threads rest, they are exact.
  */
 import type { Attachment } from './runtime/attachment.js';
+import { timestamp } from './runtime/clock.js';
 import {
   ASYNC,
   ATTACHED,
@@ -160,7 +161,7 @@ function look(core: Core, object?: number): Look {
   const all = { ...NONE };
   const threads = new Map<number, Tally>();
   const holders: HolderStats[] = [];
-  const now = Date.now();
+  const now = timestamp();
   let cancelled = 0;
   let used = 0;
   const waits = (thread: number, requests: number, width: number, waited: number, isPromise: boolean): void => {

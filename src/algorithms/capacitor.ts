@@ -1,5 +1,5 @@
 /** Capacitor is the public face of core/algorithms/capacitor.ts. */
-import { Arena, attachmentOf } from '../arena.js';
+import { Arena, attachmentForNew, attachmentOf } from '../arena.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import type { Handle, Reference } from '../reference.js';
@@ -286,7 +286,7 @@ function made(bypass: number, options: CapacitorOptions): Found {
   });
   const own = of(bypass);
   // It fails before the object is made, since nobody would dispose of that.
-  if (semaphore === 'chain') prepare(attachmentOf(options.arena));
+  if (semaphore === 'chain') prepare(attachmentForNew(options.arena));
   const lane = random ? of(Math.ceil(bypass / (lanes as number))) : own;
   return new Found(makeParts(KIND, own, lane, lanes ?? 0, options.arena), semaphore, random);
 }

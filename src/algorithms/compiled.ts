@@ -4,6 +4,7 @@
  */
 import { mayNotBlock } from '../errors.js';
 import { type Attachment, refuseToBlock } from '../runtime/attachment.js';
+import { common } from '../runtime/common.js';
 import { embedded, instanceOf } from '../runtime/embedded.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 
@@ -141,7 +142,7 @@ const LOCKING = [
 ] as const satisfies readonly (keyof Algorithms)[];
 
 const module = embedded(algorithmsBytes);
-const instances = new WeakMap<Attachment, Algorithms>();
+const instances = common('algorithms', () => new WeakMap<Attachment, Algorithms>());
 
 /** Returns the instance of the calling thread over the arena to which it is attached. */
 export function algorithmsOf(attachment: Attachment): Algorithms {

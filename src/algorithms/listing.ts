@@ -1,5 +1,5 @@
 /** The classes in this file hold all that the semaphores of the listings share besides their algorithm. */
-import { type Arena, attachmentOf } from '../arena.js';
+import { type Arena, attachmentForNew } from '../arena.js';
 import { checkInteger } from '../errors.js';
 import type { PolicyOptions, Properties } from '../options.js';
 import { arenaFull, type Reference } from '../reference.js';
@@ -99,6 +99,6 @@ export function prepareFor(object: SharedObject<Kind>): void {
  * Makes an object on whose chains threads wait. It fails before the object is made, since nobody would dispose of that.
  */
 export function makeWithChains(kind: Kind, properties: Properties, arena: Arena | undefined): Reference {
-  prepare(attachmentOf(arena));
+  prepare(attachmentForNew(arena));
   return make(kind, properties, arena);
 }

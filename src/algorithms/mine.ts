@@ -8,6 +8,7 @@
  */
 import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';
+import { common } from '../runtime/common.js';
 
 /** How a thread holds a CapacitorLock. */
 export const NOT_HELD = 0;
@@ -26,7 +27,7 @@ export class Mine {
   }
 }
 
-const all = new WeakMap<Attachment, Map<number, Mine>>();
+const all = common('mine', () => new WeakMap<Attachment, Map<number, Mine>>());
 
 export function mineOf({ attachment, address }: Reference): Mine {
   const known = all.get(attachment) ?? new Map<number, Mine>();

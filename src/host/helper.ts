@@ -21,6 +21,10 @@ const REFUSED =
   'Content-Security-Policy must allow it: add blob: to its directive worker-src. Until then a timer looks for grants ' +
   `every ${LOOK} ms`;
 
+// These are taken at load, since a test may replace the global ones by some that stand still.
+const { setTimeout } = globalThis;
+const now = performance.now.bind(performance);
+
 type Words = Int32Array | BigInt64Array;
 
 let url: string | undefined;
@@ -42,7 +46,7 @@ function start(): Worker | undefined {
 }
 
 function look(words: Words, index: number, value: number | bigint, end: number, done: () => void): void {
-  if (Atomics.load(words as Int32Array, index) !== value || performance.now() >= end) done();
+  if (Atomics.load(words as Int32Array, index) !== value || now() >= end) done();
   else setTimeout(look, LOOK, words, index, value, end, done);
 }
 
@@ -51,7 +55,7 @@ export const waitAsync: WaitAsync = (words, index, value, timeout = Infinity) =>
   const answer = new Promise<void>((done) => {
     const poll = (): void => {
       refused();
-      look(words, index, value, performance.now() + timeout, done);
+      look(words, index, value, now() + timeout, done);
     };
     const worker = isRefused ? undefined : (idle.pop() ?? start());
     if (worker === undefined) {

@@ -20,7 +20,17 @@ export interface Deaths {
   announce(memory: WebAssembly.Memory): void;
 }
 
+/** Clocks and timers that no test has replaced, even if the library is loaded after the globals have been. */
+export interface Clock {
+  now(this: void): number;
+  setTimeout(this: void, run: () => void, milliseconds: number): unknown;
+  clearTimeout(this: void, timer: unknown): void;
+}
+
 export interface Host {
+  readonly clock: Clock;
+  /** An object that all code of this thread sees, in whatever realm it runs, as far as the runtime has one. */
+  readonly anchor: object;
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
   /** A number from 1 on that distinguishes this thread from the others of the program; 0 if unknown. */
@@ -29,10 +39,10 @@ export interface Host {
   readonly processors: number;
   /** Whether a worker has stopped for good when the runtime reports its `exit`. */
   readonly exitIsDeath: boolean;
-  /** The value that `setInherited` left for this thread before its start; undefined if there is none. */
-  inherited(): unknown;
+  /** The value that `setInherited` left under this key for this thread before its start; undefined if there is none. */
+  inherited(key: string): unknown;
   /** Leaves a value for the threads that are started later. `copied` is called when one is started, where possible. */
-  setInherited(value: object, copied: () => void): void;
+  setInherited(key: string, value: object, copied: () => void): void;
   /** Adds a reason to keep the event loop alive, or takes one back. */
   keepAlive(on: boolean): void;
   /** Runs a function in a later turn of the event loop, before the thread can sleep. */

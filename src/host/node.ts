@@ -1,15 +1,18 @@
 /** This is the host of Node, and of runtimes that offer its `worker_threads`. */
 import { availableParallelism } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
 import type { Host } from './host.js';
 import * as keeper from './keeper.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling.
-const { setInterval } = timers;
+const { setInterval, setTimeout, clearTimeout } = timers;
 const { nextTick } = process;
+const { queueMicrotask } = globalThis;
 
-const KEY = 'taketurns:arena';
+/** Marks the exit handler of each copy and version of this package. */
+const LAST = Symbol.for('taketurns:exit');
 const LONGEST_INTERVAL = 0x7fffffff;
 
 /** A web worker of Deno claims in `worker_threads` to be the first thread. */
@@ -46,6 +49,8 @@ function onExitEvent(): void {
   if (!exiting) end();
 }
 
+Object.defineProperty(onExitEvent, LAST, { value: true });
+
 function beLast(): void {
   process.off('exit', onExitEvent);
   process.on('exit', onExitEvent);
@@ -70,21 +75,28 @@ function listen(): void {
     }
   } as typeof process.emit;
   process.on('exit', onExitEvent);
+  // The handler of another copy of the library wants to be the last, too: not in turns for ever.
   process.on('newListener', (event, listener) => {
-    if (event === 'exit' && listener !== onExitEvent) queueMicrotask(beLast);
+    if (event === 'exit' && !(LAST in listener)) queueMicrotask(beLast);
   });
 }
 
 export const host: Host = {
+  clock: {
+    now: performance.now.bind(performance),
+    setTimeout,
+    clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
+  },
   isMainThread: isMainThread && !isUnknown,
   processors: availableParallelism(),
   threadName: isUnknown ? 0 : threadId + 1,
   exitIsDeath: isNode,
-  inherited: () => getEnvironmentData(KEY),
-  setInherited(value, copied) {
+  // Contexts of node:vm have globals of their own, but share the modules of the runtime.
+  anchor: getEnvironmentData,
+  inherited: getEnvironmentData,
+  setInherited(key, value, copied) {
     // Node copies environment data whenever a worker is started, and so calls the getter.
-    if (isNode) setEnvironmentData(KEY, withGetter(value, copied) as never);
-    else setEnvironmentData(KEY, value as never);
+    setEnvironmentData(key, (isNode ? withGetter(value, copied) : value) as never);
   },
   ...(isNode ? { deaths: keeper } : {}),
   keepAlive(on) {

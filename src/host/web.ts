@@ -3,6 +3,7 @@
 import { waitAsync } from './helper.js';
 import type { Host } from './host.js';
 
+const { setTimeout, clearTimeout } = globalThis;
 const later: (() => void)[] = [];
 let channel: MessageChannel | undefined;
 
@@ -14,11 +15,17 @@ function open(): MessageChannel {
 }
 
 export const host: Host = {
+  clock: {
+    now: performance.now.bind(performance),
+    setTimeout,
+    clearTimeout: (timer) => clearTimeout(timer as number | undefined),
+  },
   isMainThread: typeof document !== 'undefined',
   processors: navigator.hardwareConcurrency || 2,
   threadName: 0,
   // `terminate` does not wait for the thread to stop.
   exitIsDeath: false,
+  anchor: globalThis,
   inherited: () => undefined,
   setInherited: () => {},
   keepAlive: () => {},

@@ -13,6 +13,7 @@ export function untilThen(what: string, epochMs: number): number {
     throw badType(`${what}: epochMs`, 'a number of milliseconds since 1970, as Date.now() has it', epochMs);
   if (Number.isNaN(epochMs)) throw new RangeError(`${what}: epochMs must be a point of time, got NaN`);
   if (epochMs === Infinity) return Infinity;
+  // This is the clock by which the caller has made `epochMs`, though a test may have set it.
   return Math.min(Math.max(0, epochMs - Date.now()), LONGEST);
 }
 

@@ -11,6 +11,7 @@ import { badInteger, checkInteger, checkOptions, DisposedError, mayNotBlock, Tim
 import { ADAPTIVE, budget, LONGEST, PARKING, type ParkingOptions, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';
+import { setTimeout } from '../runtime/clock.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT, QUEUED } from '../runtime/core.js';
 import type { Kind } from '../runtime/kinds.js';
 import { closed } from '../runtime/promises.js';

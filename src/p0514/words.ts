@@ -7,6 +7,8 @@ import { type Algorithms, algorithmsOf } from '../algorithms/compiled.js';
 import { badInteger, badType, mayNotBlock } from '../errors.js';
 import { LONGEST } from '../options.js';
 import type { Attachment } from '../runtime/attachment.js';
+import { now } from '../runtime/clock.js';
+import { isShared } from '../runtime/requirements.js';
 import { canWaitAsync, waitAsync } from '../runtime/wait-async.js';
 import { INSTEAD, untilThen } from './deadline.js';
 
@@ -30,12 +32,13 @@ export type ValueOf<A extends WaitableArray> = A extends BigInt64Array | BigUint
 type Integers = Exclude<WaitableArray, Uint8ClampedArray | Float32Array | Float64Array>;
 type Maker<A> = new (buffer: ArrayBufferLike, offset?: number, length?: number) => A;
 
-/** One word of each class of array, by its name, and the same word as Atomics can load it. */
+/** One word of each class of array, by its name, and the same word as Atomics can load it: the very same where it can. */
 const kinds: Record<string, { word: WaitableArray; bits: Integers; load: Maker<Integers> }> = {};
 
 function kind(make: Maker<WaitableArray>, load: Maker<Integers>): void {
-  const buffer = new ArrayBuffer(8);
-  kinds[make.name] = { word: new make(buffer, 0, 1), bits: new load(buffer, 0, 1), load };
+  const word = new make(new ArrayBuffer(8), 0, 1);
+  const bits = make === load ? (word as Integers) : new load(word.buffer, 0, 1);
+  kinds[make.name] = { word, bits, load };
 }
 for (const make of [Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array]) kind(make, make);
 for (const make of [BigInt64Array, BigUint64Array]) kind(make, make);
@@ -81,7 +84,7 @@ export class Word {
       throw new RangeError(`${what}: old must be a value that a ${array[Symbol.toStringTag]} can hold, got ${old}`);
     this.#old = bits[0] as number | bigint;
     this.#index = index;
-    if (word === bits || array instanceof load) this.#array = array as Integers;
+    if (word === bits) this.#array = array as Integers;
     else {
       let view = views.get(array);
       if (view === undefined) {
@@ -96,11 +99,6 @@ export class Word {
   get changed(): boolean {
     return Atomics.load(this.#array as Int32Array, this.#index) !== this.#old;
   }
-}
-
-/** Works also where a page has no shared memory, and so no SharedArrayBuffer. */
-function isShared(buffer: ArrayBufferLike): boolean {
-  return typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer;
 }
 
 /** The number of looks before a waiter goes to its place. */
@@ -134,13 +132,13 @@ export abstract class Places {
     if (milliseconds <= 0) return false;
     if (!this.#attachment.mayBlock) throw mayNotBlock(INSTEAD);
     for (let looks = LOOKS; looks > 0; looks--) if (word.changed) return true;
-    const end = performance.now() + milliseconds;
+    const end = now() + milliseconds;
     while (true) {
       const sequence = this.algorithms.arriveAt(place);
       try {
         if (word.changed) return true;
         this.checkOpen();
-        const left = end - performance.now();
+        const left = end - now();
         if (left <= 0) return false;
         this.algorithms.sleepAt(place, sequence, left === Infinity ? -1n : BigInt(Math.ceil(left * 1e6)));
       } finally {
@@ -156,7 +154,7 @@ export abstract class Places {
     if (milliseconds <= 0) return false;
     if (!canWaitAsync) throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
     const sequences = new BigInt64Array(this.#attachment.memory.buffer);
-    const end = performance.now() + milliseconds;
+    const end = now() + milliseconds;
     const depart = (): void => this.algorithms.departFrom(place);
     watchEnd();
     host.keepAlive(true);
@@ -167,7 +165,7 @@ export abstract class Places {
         try {
           if (word.changed) return true;
           this.checkOpen();
-          const left = end - performance.now();
+          const left = end - now();
           if (left <= 0) return false;
           await waitAsync(sequences, place >> 3, sequence, left).value;
         } finally {

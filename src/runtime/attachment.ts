@@ -1,7 +1,8 @@
 /**
  * An attachment is one thread's side of one arena: its core instance, its doorbell, and its objects.
  *
- * A thread attaches to an arena once, however many handles of it arrive, since it must have one place in the registry.
+ * A thread attaches to an arena once, however many handles of it arrive, and however many copies of this package are
+ * loaded (common.ts), since it must have one place in the registry.
  * It is attached to a shared object (core/memory/attachments.ts) for as long as one of its library objects may still
  * use that. This ends when the last of these is disposed of, finds the shared object disposed of, or is collected, and
  * at the latest when the thread ends.
@@ -9,6 +10,8 @@
 import { host } from '#host';
 import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
+import { setTimeout } from './clock.js';
+import { common } from './common.js';
 import { ANSWER_FULL, type Core, coreModule, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import { HeadPromise } from './head-promise.js';
@@ -21,7 +24,7 @@ const GRACE = 1000;
 const LOOK = 20;
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
-export const ended = Symbol('ended');
+export const ended = Symbol.for('taketurns:ended');
 
 export interface Owner {
   [ended](): void;
@@ -30,9 +33,15 @@ export interface Owner {
 /** Stands for the number of an attachment that another owner in this thread holds. */
 export const HELD = 0;
 
-const attachments = new Map<bigint, Attachment>();
+/** The attachments of this thread, whichever copy of the library made them, by the id of the arena. */
+const attachments = common('attachments', () => new Map<bigint, Attachment>());
 /** The same by memory object. Each message brings a new one. */
-const byMemory = new WeakMap<WebAssembly.Memory, Attachment>();
+const byMemory = common('byMemory', () => new WeakMap<WebAssembly.Memory, Attachment>());
+
+/** Whether a value is an attachment of this thread, of this copy of the library or another. */
+export function isAttachment(value: object): value is Attachment {
+  return attachments.get((value as { id?: bigint }).id as bigint) === value;
+}
 
 /** The number of 8-byte words in the header of an arena's memory, and the index of its id among them. */
 const HEADER = 6;

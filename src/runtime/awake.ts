@@ -3,10 +3,8 @@
  * This file measures such a turn, again and again, since V8 recompiles the core as it runs.
  */
 import { host } from '#host';
+import { now as clock } from './clock.js';
 import type { Core } from './core.js';
-
-// The clock is taken at load, since a test may replace it later.
-const clock = performance.now.bind(performance);
 
 /**
  * The nanoseconds of a park and a wake-up, roughly. Hand-overs of 11 to 60 microseconds have been measured

@@ -1,6 +1,7 @@
 /** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
 import { TimeoutError } from '../errors.js';
 import type { Signal } from '../options.js';
+import { clearTimeout, setTimeout } from './clock.js';
 import { countdown } from './parking.js';
 
 /** A timer that fires this many milliseconds too early goes by another clock. */

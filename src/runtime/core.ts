@@ -5,6 +5,9 @@
 import { coreBytes } from './core-bytes.js';
 import { embedded, instanceOf } from './embedded.js';
 
+/** The version of the layout of an arena, and of what copies of this package share in a thread (common.ts). */
+export const VERSION = 1;
+
 /** The answers of the functions of the core. */
 export const ADMITTED = 0;
 export const REFUSED = 2;

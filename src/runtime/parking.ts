@@ -1,11 +1,12 @@
 /** A thread sleeps by the functions in this file while its request is queued, with or without a time limit. */
+import { now, timestamp } from './clock.js';
 import { type Core, TIMED_OUT } from './core.js';
 
 /** Returns a function that says how many of these milliseconds are left. */
 export function countdown(timeout: number): () => number {
   if (timeout === Infinity) return () => timeout;
-  const begun = performance.now();
-  return () => timeout - (performance.now() - begun);
+  const begun = now();
+  return () => timeout - (now() - begun);
 }
 
 export function nanoseconds(milliseconds: number): bigint {
@@ -18,11 +19,11 @@ export function nanoseconds(milliseconds: number): bigint {
  * has called reserveSecond before.
  */
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): number {
-  const now = Date.now() | 0;
+  const since = timestamp();
   let answer = TIMED_OUT;
   for (let remaining = left(); answer === TIMED_OUT && remaining > 0; remaining = left()) {
     answer =
-      remaining === Infinity ? core.park(now, attachment) : core.parkFor(nanoseconds(remaining), now, attachment);
+      remaining === Infinity ? core.park(since, attachment) : core.parkFor(nanoseconds(remaining), since, attachment);
   }
   return answer === TIMED_OUT ? core.cancel(at, attachment) : answer;
 }

@@ -10,6 +10,7 @@
  * (core/queue/cancelling.ts).
  */
 import { DisposedError } from '../errors.js';
+import { timestamp } from './clock.js';
 import { type Core, REFUSED } from './core.js';
 import { type Doorbell, NOWHERE } from './doorbell.js';
 import { Fifo } from './fifo.js';
@@ -26,7 +27,7 @@ interface Run {
 export type Resolve = (value?: Promise<never>) => void;
 
 /** Is called on a library object when its promise has found the shared object disposed of. */
-export const closed = Symbol('closed');
+export const closed = Symbol.for('taketurns:closed');
 
 interface Owner {
   [closed](): void;
@@ -183,7 +184,7 @@ export class Promises {
   /** Settles the due promises and leaves the others to the doorbell. */
   flush(): void {
     do this.#settle();
-    while (this.first !== 0 && this.#core.enterRun(this.first, Date.now() | 0) !== 0);
+    while (this.first !== 0 && this.#core.enterRun(this.first, timestamp()) !== 0);
     this.#awake = false;
     if (this.first !== 0) this.#doorbell.entered(this, this.first);
   }

@@ -36,7 +36,7 @@ export function requireSharedMemory(): void {
 export function sharedMemory(pages: number): WebAssembly.Memory {
   requireSharedMemory();
   const memory = reserve(pages);
-  if (memory.buffer instanceof SharedArrayBuffer) return memory;
+  if (isShared(memory.buffer)) return memory;
   throw missing('the WebAssembly of this runtime has no shared memory');
 }
 
@@ -50,6 +50,27 @@ function reserve(pages: number): WebAssembly.Memory {
         'reserve nothing (in Node, --disable-wasm-trap-handler)',
       cause,
     );
+  }
+}
+
+// A value may come from another realm of this thread, such as a context of node:vm, whose classes are others. So these
+// functions ask for the internal slot of a value, by a getter that throws where that is missing, and not `instanceof`.
+
+/** Returns the buffer of a memory; undefined if the value is none. */
+export function bufferOf(memory: unknown): ArrayBufferLike | undefined {
+  return slot(() => Reflect.get(WebAssembly.Memory.prototype, 'buffer', memory));
+}
+
+/** Whether a buffer is shared memory. It is not where a page has no shared memory, and so no SharedArrayBuffer. */
+export function isShared(buffer: ArrayBufferLike): boolean {
+  return slot(() => Reflect.get(SharedArrayBuffer.prototype, 'byteLength', buffer)) !== undefined;
+}
+
+function slot<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }
 

@@ -4,7 +4,9 @@ import { Worker } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';
 
 const worker = new Worker(new URL('./workers/ask-default.mjs', import.meta.url));
-const [{ name, message }] = await once(worker, 'message');
+const [{ name, message, handle }] = await once(worker, 'message');
+const apart = Semaphore.from(handle);
+apart.acquire();
 
 // The main thread makes the arena meanwhile, and the worker still lacks it.
 const semaphore = new Semaphore(1);
@@ -15,4 +17,5 @@ worker.postMessage(semaphore.handle);
 const [then] = await once(worker, 'message');
 await once(worker, 'exit');
 if (semaphore.available !== 0) throw new Error('the worker has not used it');
-console.log(JSON.stringify({ name, message, afterHandle, then }));
+const apartFrom = Arena.from(handle.arena) !== Arena.default && apart.available === 0;
+console.log(JSON.stringify({ name, message, afterHandle, then, apart: apartFrom && !handle.arena.isDefault }));

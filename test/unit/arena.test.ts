@@ -17,13 +17,16 @@ describe('the default arena', () => {
     expect(await report('default-inherited')).toEqual({ worker: 1, nested: 1, available: 8, threads: 1 });
   });
 
-  it('is not made twice: a worker that was started before it gets an error that says what to do', async () => {
-    const { name, message, afterHandle, then } = await report<Record<string, string>>('default-missing');
+  it('is not made twice: a worker that was started before it seeks no name, and its objects lie apart', async () => {
+    const { name, message, afterHandle, then, apart } = await report<Record<string, string>>('default-missing');
     expect(name).toBe('Error');
     expect(message).toContain('this worker has no arena');
     expect(message).toContain('before the worker is started');
     expect(message).toContain('Semaphore.from(handle)');
     expect(message).toContain('{ arena }');
+    expect(message).toContain('new Arena().makeDefault()');
+    // What it makes meanwhile lies in an arena of its own, and others reach it by its handle.
+    expect(apart).toBe(true);
     // The handle of a semaphore makes its arena the worker's default only if that is the default arena.
     expect(afterHandle).toBe('no arena');
     expect(then).toBe('the same arena');
@@ -31,6 +34,10 @@ describe('the default arena', () => {
 
   it('that a worker got by a handle is inherited by the workers it starts', async () => {
     expect(await report('default-handed-on')).toEqual({ nested: 'the same arena' });
+  });
+
+  it('of a worker, if the main thread does not use the library, is inherited by its workers', async () => {
+    expect(await report('default-of-a-worker')).toEqual({ unnamed: 0, nested: 1 });
   });
 
   it('cannot be replaced', () => {

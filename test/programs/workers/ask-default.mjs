@@ -1,13 +1,14 @@
-/** Asks for the default arena without a handle, after a handle of another arena, and after one of the default. */
+/** Makes a semaphore, and asks for the default arena without a handle, after a handle of another arena, and after one of the default. */
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';
 
+const apart = new Semaphore(1);
 try {
-  new Semaphore(1);
+  Semaphore.open('shared', 1);
   parentPort.postMessage({ message: 'it made one' });
 } catch ({ name, message }) {
-  parentPort.postMessage({ name, message });
+  parentPort.postMessage({ name, message, handle: apart.handle });
 }
 
 const [other] = await once(parentPort, 'message');

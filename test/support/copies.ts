@@ -1,0 +1,53 @@
+/** Copies of the built package in folders of their own, as two dependencies of a program may bring them. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+type Library = typeof import('taketurns') &
+  Pick<typeof import('taketurns/algorithms'), 'CapacitorLock' | 'McsLock' | 'TtsLock'>;
+
+/** Replaces a text that a file of the copy has exactly once. */
+export type Change = readonly [file: string, from: string, to: string];
+
+/** Returns the folder of the built code of a new copy of the package. The changes make another version of it. */
+export function folderOfCopy(changes: readonly Change[] = []): string {
+  const folder = mkdtempSync(join(tmpdir(), 'taketurns-copy-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+  for (const [file, from, to] of changes) {
+    const path = join(folder, 'dist', file);
+    const text = readFileSync(path, 'utf8');
+    if (text.split(from).length !== 2) throw new Error(`${file} has not exactly one "${from}"`);
+    writeFileSync(path, text.replace(from, to));
+  }
+  return join(folder, 'dist');
+}
+
+/** Loads a new copy of the package. */
+export async function copy(changes?: readonly Change[]): Promise<Library> {
+  const folder = folderOfCopy(changes);
+  const load = (file: string) => import(pathToFileURL(join(folder, file)).href);
+  return { ...(await load('index.js')), ...(await load('algorithms/index.js')) };
+}
+
+/** The mark of an arena, and another, as the module has them in a constant (LEB128). */
+const MARK = [0xf3, 0xe8, 0xad, 0xa3, 0x07];
+const OTHER = [0xf3, 0xe8, 0xad, 0xa3, 0x06];
+
+/** Makes a version with another layout. */
+export const ANOTHER_VERSION: readonly Change[] = [
+  ['runtime/core.js', 'VERSION = 1;', 'VERSION = 2;'],
+  [
+    'runtime/decode.js',
+    'return Uint8Array.from(bytes);',
+    `const mark = ${JSON.stringify(MARK)};
+    for (let i = 0; i < bytes.length; i++)
+      if (mark.every((byte, k) => (bytes[i + k] & 255) === byte)) bytes.splice(i, mark.length, ...${JSON.stringify(OTHER)});
+    return Uint8Array.from(bytes);`,
+  ],
+];

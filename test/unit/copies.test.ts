@@ -1,0 +1,99 @@
+/** A thread that has loaded the package twice is one thread to the arena, and another version lives beside this one. */
+import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurns';
+import { CapacitorLock, McsLock, TtsLock } from 'taketurns/algorithms';
+import { describe, expect, it } from 'vitest';
+import { ANOTHER_VERSION, copy, folderOfCopy } from '../support/copies.js';
+import { runProgram } from '../support/program.js';
+
+describe('two copies of the package in one thread', () => {
+  it('attach it once, and have one default arena', async () => {
+    const other = await copy();
+    expect(other.Arena).not.toBe(Arena);
+    const arena = new Arena();
+    expect(other.Arena.from(arena.handle).thread).toEqual(arena.thread);
+    expect(arena.threads).toBe(1);
+    expect(other.Arena.default.thread).toEqual(Arena.default.thread);
+    expect(other.Arena.default.handle).toEqual(Arena.default.handle);
+    const made = new other.Arena();
+    expect(Arena.from(made.handle).thread).toEqual(made.thread);
+    expect(() => made.makeDefault()).toThrow(/has a default arena already/);
+  });
+
+  it('are one owner of a lock: it does not wait for itself, and unlocks through either', async () => {
+    const other = await copy();
+    const mutex = new Mutex();
+    const same = other.Mutex.from(mutex.handle);
+    mutex.lock();
+    expect(() => same.lock({ timeout: 1000 })).toThrow(/already/);
+    same.unlock();
+    expect(mutex.locked).toBe(false);
+    const locks = [
+      [new McsLock(), other.McsLock],
+      [new TtsLock(), other.TtsLock],
+      [new CapacitorLock(new TtsLock()), other.CapacitorLock],
+    ] as const;
+    for (const [lock, Other] of locks) {
+      const twin = Other.from(lock.handle as never);
+      lock.lock();
+      expect(() => twin.lock()).toThrow(/this thread holds the lock already/);
+      twin.unlock();
+      lock.lock();
+      lock.unlock();
+    }
+  });
+
+  it('share the promises of the thread: whichever releases settles them, in order', async () => {
+    const other = await copy();
+    const semaphore = new Semaphore(0);
+    const same = other.Semaphore.from(semaphore.handle);
+    const order: number[] = [];
+    const promises = [semaphore, same, semaphore, same].map((s, i) => s.acquireAsync().then(() => order.push(i)));
+    same.release(2);
+    semaphore.release(2);
+    await Promise.all(promises);
+    expect(order).toEqual([0, 1, 2, 3]);
+  });
+
+  it('know the errors of one another', async () => {
+    const other = await copy();
+    const semaphore = other.Semaphore.from(new Semaphore(0, { arena: new Arena() }).handle);
+    const waits = semaphore.acquireAsync();
+    semaphore.dispose();
+    const error = await waits.catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(DisposedError);
+    expect(error).toBeInstanceOf(other.DisposedError);
+    expect(error).not.toBeInstanceOf(ArenaFullError);
+    class Own extends DisposedError {}
+    expect(error).not.toBeInstanceOf(Own);
+    expect(new Own()).toBeInstanceOf(Own);
+    expect(new Own()).toBeInstanceOf(DisposedError);
+  });
+});
+
+describe('another version in the same thread', () => {
+  it('has a default arena of its own, with private objects', async () => {
+    const semaphore = new Semaphore(1);
+    const other = await copy(ANOTHER_VERSION);
+    const theirs = new other.Semaphore(3);
+    theirs.acquire();
+    expect([theirs.available, semaphore.available]).toEqual([2, 1]);
+    expect(other.Arena.default.handle.memory).not.toBe(Arena.default.handle.memory);
+  });
+
+  it('refuses the handles of this one, and the other way round', async () => {
+    const other = await copy(ANOTHER_VERSION);
+    const refused = new TypeError('Arena.from: the memory of the handle holds no arena of this version');
+    expect(() => other.Semaphore.from(new Semaphore(1).handle)).toThrow(refused);
+    expect(() => Semaphore.from(new other.Semaphore(1).handle)).toThrow(refused);
+  });
+});
+
+describe.each([
+  ['copy', []],
+  ['version', ANOTHER_VERSION],
+] as const)('with another %s of the package', (_, changes) => {
+  it('a process ends, and exit handlers may still use both', async () => {
+    const folder = folderOfCopy(changes);
+    expect(await runProgram('two-copies', [folder])).toEqual({ code: 0, out: '1 1\n', err: '' });
+  });
+});

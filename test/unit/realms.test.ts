@@ -1,0 +1,50 @@
+/** Realms: a handle may come from another context of the thread, whose classes are not those of this one. */
+
+import { createContext, runInContext } from 'node:vm';
+import { MessageChannel, moveMessagePortToContext, receiveMessageOnPort } from 'node:worker_threads';
+import { Arena, Semaphore } from 'taketurns';
+import { atomicSignal, atomicWait } from 'taketurns/p0514';
+import { describe, expect, it } from 'vitest';
+
+const context = createContext();
+
+/** Returns the value as a message to the other context brings it. */
+function sent<T>(value: T): T {
+  const { port1, port2 } = new MessageChannel();
+  const there = moveMessagePortToContext(port2, context);
+  port1.postMessage(value);
+  const received = receiveMessageOnPort(there)?.message;
+  port1.close();
+  return received as T;
+}
+
+describe('a handle of another realm', () => {
+  it('is accepted, and stands for the same object', () => {
+    const semaphore = new Semaphore(2, { arena: new Arena() });
+    const handle = sent(semaphore.handle);
+    expect(handle.arena.memory).not.toBeInstanceOf(WebAssembly.Memory);
+    Semaphore.from(handle).acquire();
+    expect(semaphore.available).toBe(1);
+    expect(Arena.from(handle.arena)).toBe(Arena.from(semaphore.handle.arena));
+  });
+
+  it('is refused for what is wrong with it, as one of this realm is', () => {
+    const memory = (shared: boolean): WebAssembly.Memory =>
+      runInContext(`new WebAssembly.Memory({ initial: 1, maximum: 1, shared: ${shared} })`, context);
+    const handle = (value: unknown) => ({ kind: 'Arena', memory: value, isDefault: false }) as never;
+    expect(() => Arena.from(handle(memory(false)))).toThrow('the memory of the handle is not shared');
+    expect(() => Arena.from(handle(memory(true)))).toThrow('holds no arena of this version');
+    const { buffer } = memory(true);
+    for (const forged of [buffer, { buffer }, Object.create(WebAssembly.Memory.prototype), new Proxy(memory(true), {})])
+      expect(() => Arena.from(handle(forged))).toThrow(/handle must be the handle of an Arena, got /);
+  });
+});
+
+describe('a word of another realm', () => {
+  it.each(['Int32Array', 'Uint8ClampedArray', 'Float64Array'])('of an %s may be waited for', (name) => {
+    const words = runInContext(`new ${name}(new SharedArrayBuffer(8))`, context);
+    expect(atomicWait(words, 0, 1)).toBe(undefined);
+    atomicSignal(words, 0);
+    expect(() => atomicWait(runInContext(`new ${name}(1)`, context), 0, 1)).toThrow(/must be over shared memory/);
+  });
+});
