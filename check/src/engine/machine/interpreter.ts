@@ -84,6 +84,8 @@ export class Interpreter extends MachineState {
             this.changed(head);
             return;
           }
+          // V8 looks for interrupts at a return too, when the function has used up its budget for tiering up.
+          killable = 1;
           frame = s[(frame + CALLER) | 0];
           this.saveFrame(frame, s[(back + LIVE) | 0]);
           s[FRAME_BASE] = frame;
