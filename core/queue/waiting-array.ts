@@ -45,19 +45,18 @@ function enter(semaphore: usize, ticket: i64, e: usize, offset: usize): void {
   const number = (indexOf(e) + 1) as i32;
   let line = bucketOf(semaphore, ticket);
   // No load comes before this, since the line is usually in another cache and has to come for a write anyway.
+  // D2 write, R5 begins
   if (atomic.cmpxchg<i32>(line, 0, number, B_CELLS) === 0) {
-    // D2 write, R5 begins
     atomic.store<u32>(e + offset, (line + B_CELLS) as u32); // R5 ends
     return;
   }
   count(T_COLLISIONS);
   while (true) {
-    for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
-      if (atomic.load<i32>(cell) === 0 && atomic.cmpxchg<i32>(cell, 0, number) === 0) {
-        // D2 write, R5 begins
-        atomic.store<u32>(e + offset, cell as u32); // R5 ends
-        return;
-      }
+    for (let cell = line; cell < line + (LINE - B_CELLS); cell += 4) {
+      if (atomic.load<i32>(cell, B_CELLS) !== 0) continue;
+      if (atomic.cmpxchg<i32>(cell, 0, number, B_CELLS) !== 0) continue; // D2 write, R5 begins
+      atomic.store<u32>(e + offset, (cell + B_CELLS) as u32); // R5 ends
+      return;
     }
     line = nextLine(line);
   }
