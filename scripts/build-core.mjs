@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import binaryen from 'assemblyscript/binaryen';
 import { inline, unmatched } from './inline.mjs';
-import { padLocals } from './pad-locals.mjs';
+import { padLocals, waitsOverOperands } from './pad-locals.mjs';
 
 const MODULES = [
   { name: 'core', entry: 'core/index.ts', limit: 17408, embedded: 'src/runtime/core-bytes.ts' },
@@ -55,6 +55,8 @@ for (const { name, entry, limit, embedded } of MODULES) {
   }
 
   const { binary, text } = optimize(await readFile(`build/${name}.wasm`));
+  const exposed = waitsOverOperands(text);
+  if (exposed.length > 0) throw new Error(`an operand lies below those of a wait in ${exposed.join(', ')}`);
   const bytes = Buffer.from(padLocals(binary));
   await writeFile(`build/${name}.wasm`, bytes);
   await writeFile(`build/${name}.wat`, text);

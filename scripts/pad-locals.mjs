@@ -3,7 +3,8 @@
  * address on the operand stack, and so overwrite four bytes of the slot before it. That is the function's last local if
  * nothing else is on the stack: after the wait an i32 is 0 there, and an i64 has lost a half.
  *
- * So each function with such an instruction gets one more local of 64 bits behind all others, which nothing uses.
+ * So each function with such an instruction gets one more local of 64 bits behind all others, which nothing uses. That
+ * suffices only if no operand lies on the stack below those of the instruction: the build fails where one does.
  */
 const CODE = 10;
 const I64 = 0x7e;
@@ -53,6 +54,30 @@ export function padLocals(bytes) {
     at = end;
   }
   return Uint8Array.from(out);
+}
+
+/** What leaves no operand of its own on the stack while a part of it is evaluated. */
+const STATEMENTS = new Set(['module', 'func', 'block', 'loop', 'if', 'then', 'else']);
+const NO_OPERANDS = new Set(['param', 'result', 'local', 'type']);
+
+/** Returns the functions of a module, given as text, in which an operand lies on the stack below those of a wait. */
+export function waitsOverOperands(text) {
+  const found = new Set();
+  const open = [];
+  let current = '';
+  for (const [token, op, name] of text.matchAll(/\(([^\s()]+)(?: (\$[^\s()]+))?|\)/g)) {
+    if (token === ')') {
+      open.pop();
+      continue;
+    }
+    if (op === 'func') current = name;
+    const outer = open.at(-1);
+    const below = outer !== undefined && (outer.below || (!STATEMENTS.has(outer.op) && outer.operands > 0));
+    if (below && op.startsWith('memory.atomic.wait')) found.add(current);
+    if (outer !== undefined && !NO_OPERANDS.has(op)) outer.operands++;
+    open.push({ op, below, operands: 0 });
+  }
+  return [...found];
 }
 
 function leb(value) {

@@ -1,19 +1,24 @@
 /**
  * Lists the uninterruptible sections that the core relies on.
  *
- * The runtime stops a thread only where the thread enters a function or goes round a loop, and an exception cuts a call
- * short only there. So neither may lie in a section. docs/internals/adding-a-primitive.md has a table of the sections:
+ * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function, and
+ * an exception cuts a call short only where it enters a function. So none of these may lie in a section, and no section
+ * goes on in the caller. docs/internals/adding-a-primitive.md has a table of the sections:
  * R1 in core/queue/ (tickets, runs) and core/primitives/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
  * core/memory/elements.ts and waiting-array, R6 in core/memory/attachments.ts, R7 wherever permits are recorded, R8 in the
  * files of the mutex, R9 in waking.
  *
  * engine/wasm/uninterruptible.ts checks them in the code that the search runs, on every path from the first access of a
- * section to the last, or to a return.
+ * section to the last. `returns` says why a path may return before that.
  */
 
 import { CMPXCHG, NOTIFY, RMW, STORE } from './engine/wasm/code.js';
 import type { Section } from './engine/wasm/uninterruptible.js';
 import { constant } from './scene/layout.js';
+
+const NO_MUTEX = 'an object of another kind counts no waiters';
+const SETTLED = 'a request that does not wait has its permits already, or has taken its tickets back';
+const NOTHING_HELD = 'the call has not changed what the thread holds, or the object is not robust';
 
 export const sections: readonly Section[] = [
   ...['tickets/acquire', 'semaphore/acquireOne'].map((fn) => ({
@@ -21,12 +26,14 @@ export const sections: readonly Section[] = [
     fn,
     from: { kind: RMW, word: constant('TICKET') },
     to: [constant('E_STATE')],
+    returns: SETTLED,
   })),
   {
     name: 'R1, arrive',
     fn: 'runs/arrive',
     from: { kind: RMW, word: constant('TICKET') },
     to: [constant('E_STATE')],
+    returns: SETTLED,
   },
   // acquire is inlined into queue. E_STATE has the offset of TICKET, so these sections end at an earlier store.
   {
@@ -34,12 +41,14 @@ export const sections: readonly Section[] = [
     fn: 'mutex/queue',
     from: { kind: RMW, word: constant('TICKET') },
     to: [constant('E_STATE'), constant('E_HELD')],
+    returns: SETTLED,
   },
   ...['mutex/queue', 'runs/arrive'].map((fn) => ({
     name: `R8, ${fn}`,
     fn,
     from: { kind: RMW, word: constant('M_WORD') },
     to: [constant('E_REQUEST'), constant('E_HELD')],
+    returns: SETTLED,
   })),
   ...['mutex-head/takeLock', 'mutex-head/returnHeadPermit'].map((fn) => ({
     name: `R8, ${fn}`,
@@ -53,13 +62,19 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
-  // Only a mutex counts its waiters, so only its way has a second access.
+  {
+    name: 'R2, leaveTombstone',
+    fn: 'cancelling/leaveTombstone',
+    from: { kind: CMPXCHG, word: constant('E_STATE') },
+    to: [constant('M_WORD')],
+    returns: NO_MUTEX,
+  },
   {
     name: 'R2, cancelFor',
     fn: 'cancelling/cancelFor',
     from: { kind: CMPXCHG, word: constant('E_STATE') },
     to: [constant('M_WORD')],
-    when: constant('KIND_MUTEX'),
+    untilCall: 'cancelling/settleTombstone',
   },
   {
     name: 'R3, claim',
@@ -75,20 +90,34 @@ export const sections: readonly Section[] = [
     to: [constant('E_STATE'), constant('T_DOORBELL')],
     by: [NOTIFY],
   },
+  // After this exchange no other thread wakes the head: to all others it is awake.
+  {
+    name: 'R9, wakeHead',
+    fn: 'mutex/wakeHead',
+    from: { kind: CMPXCHG, word: constant('M_WORD') },
+    to: [0],
+    by: [NOTIFY],
+  },
   { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
-  // An element that is taken has an owner. A cell that is taken is known: the caller of enter stores it at once.
+  // An element that is taken has an owner. A cell that is taken is known by the element that stands in it.
   {
     name: 'R5, take',
     fn: 'elements/reserve',
-    from: { kind: CMPXCHG, word: constant('E_STATE') },
+    from: { kind: CMPXCHG, word: constant('E_STATE'), bytes: 8 },
     to: [constant('E_REQUEST')],
   },
-  { name: 'R5, enter', fn: 'waiting-array/enter', from: { kind: CMPXCHG, word: 0 }, to: [] },
+  {
+    name: 'R5, enter',
+    fn: 'waiting-array/enter',
+    from: { kind: CMPXCHG, word: constant('B_CELLS') },
+    // The address that the caller passes has the offset of E_CELLS in it.
+    to: [0],
+  },
   // A reaper frees an entry that is not published, so a thread publishes one as soon as it is in a list.
   {
     name: 'R5, publish',
     fn: 'names/openName',
-    from: { kind: CMPXCHG, word: 0 },
+    from: { kind: CMPXCHG, word: 0, bytes: 4 },
     to: [constant('N_USED')],
   },
   // In these functions, the first store and the first exchange of life are those that count the reference.
@@ -119,6 +148,7 @@ export const sections: readonly Section[] = [
     fn,
     from: { kind, word: constant(from) },
     to: [constant(to)],
+    ...(kind === STORE ? {} : { returns: NOTHING_HELD }),
   })),
   // What a dead thread held goes back to grant of a semaphore, and to the word of a mutex.
   {

@@ -1,8 +1,18 @@
-/** The core keeps its uninterruptible sections, and the check would find a call or a loop in one. */
+/** The core keeps its uninterruptible sections, and the check would find a call, a loop or a return in one. */
 import { describe, expect, it } from 'vitest';
-import { IMM, OP_ACCESS, OP_BRANCH, OP_CALL, OP_ENTER_LOOP, type Program, STRIDE } from '../src/engine/wasm/code.js';
+import {
+  IMM,
+  OP_ACCESS,
+  OP_BRANCH,
+  OP_CALL,
+  OP_ENTER_LOOP,
+  OP_RETURN,
+  type Program,
+  STRIDE,
+} from '../src/engine/wasm/code.js';
 import { breaks, type Section } from '../src/engine/wasm/uninterruptible.js';
 import { loadProgram } from '../src/programs.js';
+import { constant } from '../src/scene/layout.js';
 import { sections } from '../src/uninterruptible.js';
 
 const program = loadProgram('core');
@@ -20,7 +30,7 @@ function broken({ fn, from }: Section, op: number, after: number, target = 0): P
 }
 
 describe.each(sections)('$name', (run) => {
-  it('has no call and no loop', () => {
+  it('has no call, no loop and no return', () => {
     expect(breaks(program, run)).toEqual([]);
   });
 
@@ -30,9 +40,20 @@ describe.each(sections)('$name', (run) => {
     ['a way back', OP_BRANCH, -1],
   ])('would not be straight with %s', (_what, op, target) => {
     // The layout by the compiler decides which of the next instructions lie on the path.
-    const found = Array.from({ length: 80 }, (_, i) => breaks(broken(run, op, 2 + i, target), run));
+    const found = Array.from({ length: 80 }, (_, i) => breaks(broken(run, op, 1 + i, target), run));
     expect(found.some((breaksThere) => breaksThere.length > 0)).toBe(true);
   });
+});
+
+// Where some paths may return, a section of which none comes to its end is found. R4 ends where its function returns.
+it.each(sections.filter(({ to }) => to.length > 0))('$name would not end with a return', (run) => {
+  const found = Array.from({ length: 80 }, (_, i) => breaks(broken(run, OP_RETURN, 1 + i), run));
+  expect(found.some((breaksThere) => breaksThere.length > 0)).toBe(true);
+});
+
+it('a section that goes on in the caller is found', () => {
+  const [run] = sections.filter(({ name }) => name === 'R2, leaveTombstone') as [Section];
+  expect(breaks(program, { ...run, to: [constant('GRANT')] })).toEqual([expect.stringContaining('no path')]);
 });
 
 it('a section of a function that does not exist is an error', () => {

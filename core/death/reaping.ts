@@ -1,8 +1,8 @@
 /**
  * Reaping: a dead thread gives back what it waited for, held and referred to, and its unfinished work is done.
  *
- * A runtime stops a thread where it enters a function or goes round a loop, or in its sleep; rarely, where a function
- * returns (docs/internals/checking.md). R1 to R9 are uninterruptible, so the elements tell how far the thread had come:
+ * A runtime stops a thread where it enters a function, goes round a loop or returns from a function, or in its sleep
+ * (docs/internals/checking.md). R1 to R9 are uninterruptible, so the elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does
  *     WAITING, GRANTED, CLOSED, AWAKE     it waited                        cancels in its name (cancelling.ts)

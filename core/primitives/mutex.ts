@@ -52,7 +52,7 @@
  *     the waiters behind the head: as in the semaphore; a head gives its permit back in every case
  *
  * R8: waiters and the ticket change together, and so do owner, waiters and the permit. Between the two accesses there
- * is no call and no loop, so a runtime that stops a thread only there cannot stop it in between (death/reaping.ts).
+ * is no call, loop or return, so a runtime that stops a thread only there cannot stop it in between (death/reaping.ts).
  *
  * lock and unlock do not load the word. They first try an exchange from the word that this thread saw last, its guess.
  * So a pair is two locked instructions, also while others wait (then with a look at the limit first). The exchange of

@@ -72,9 +72,8 @@ export function cancel(s: usize, attachment: i32): i32 {
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
   }
-  const answer = leaveTombstone(e, due); // R2 begins
+  const answer = leaveTombstone(s, e, 1, due);
   if (answer === REFUSED) {
-    cancelled(s, 1); // R2 ends
     setSpare(secondSpare);
     setSecondSpare(0);
     callEnded();
@@ -99,12 +98,16 @@ function takeBack(s: usize, e: usize, start: i64, end: i64, keepsElement: bool):
   return true;
 }
 
-/** Moves an element from WAITING to TOMBSTONE. Returns REFUSED, or the answer of what came first. */
-function leaveTombstone(e: usize, due: i64): i32 {
-  atomic.store<i64>(e, due, E_END);
+/** Moves an element from WAITING to TOMBSTONE, for so many requests. Returns REFUSED, or the answer of what came first. */
+function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
+  atomic.store<i64>(e, end, E_END);
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) === WAITING) {
-    if (atomic.cmpxchg<i64>(e, state, state + (TOMBSTONE - WAITING), E_STATE) === state) return REFUSED; // D3 write
+    if (atomic.cmpxchg<i64>(e, state, state + (TOMBSTONE - WAITING), E_STATE) === state) {
+      // R2 begins. D3 write
+      cancelled(s, requests); // R2 ends
+      return REFUSED;
+    }
   }
   return (atomic.load<i64>(e, E_STATE) & STATE_MASK) === GRANTED ? ADMITTED : ANSWER_CLOSED;
 }
@@ -125,9 +128,8 @@ export function cancelRun(number: i32): i32 {
   }
   // Releasing threads find a tombstone only through its cells, so the run is entered first.
   if (enterRun(number, 0)) return ADMITTED;
-  const answer = leaveTombstone(e, end);
+  const answer = leaveTombstone(s, e, end - start, end);
   if (answer === REFUSED) {
-    cancelled(s, end - start);
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     settleTombstone(s, e, start);
   }

@@ -17,7 +17,7 @@
  * are due later. A thread that settles the front of an entered run first takes the run out of the array, with the next
  * epoch. So an exchange by a releasing thread that has read the old start fails.
  *
- * R1 ends with the store of end or of AWAKE: at every call and loop, each ticket taken lies in [start, end) of an
+ * R1 ends with the store of end or of AWAKE: at every call, loop and return, each ticket taken lies in [start, end) of an
  * element that is AWAKE, WAITING, GRANTED or CLOSED.
  */
 import { objects } from '../memory/arena';

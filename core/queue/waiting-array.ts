@@ -37,16 +37,26 @@ export function bucketOf(semaphore: usize, ticket: i64): usize {
   return buckets + ((keyOf(semaphore, ticket) & bucketMask) as usize) * LINE;
 }
 
-/** Enters an element in the bucket of the ticket. Returns the address of the cell. */
-export function enter(semaphore: usize, ticket: i64, e: usize): usize {
+/**
+ * Enters an element in the bucket of the ticket, and stores the address of the cell in the element, at this offset. No
+ * call or return lies between the two, so a reaper finds the cell of a dead thread (R5).
+ */
+function enter(semaphore: usize, ticket: i64, e: usize, offset: usize): void {
   const number = (indexOf(e) + 1) as i32;
   let line = bucketOf(semaphore, ticket);
   // No load comes before this, since the line is usually in another cache and has to come for a write anyway.
-  if (atomic.cmpxchg<i32>(line, 0, number, B_CELLS) === 0) return line + B_CELLS;
+  // D2 write, R5 begins
+  if (atomic.cmpxchg<i32>(line, 0, number, B_CELLS) === 0) {
+    atomic.store<u32>(e + offset, (line + B_CELLS) as u32); // R5 ends
+    return;
+  }
   count(T_COLLISIONS);
   while (true) {
-    for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
-      if (atomic.load<i32>(cell) === 0 && atomic.cmpxchg<i32>(cell, 0, number) === 0) return cell;
+    for (let cell = line; cell < line + (LINE - B_CELLS); cell += 4) {
+      if (atomic.load<i32>(cell, B_CELLS) !== 0) continue;
+      if (atomic.cmpxchg<i32>(cell, 0, number, B_CELLS) !== 0) continue; // D2 write, R5 begins
+      atomic.store<u32>(e + offset, (cell + B_CELLS) as u32); // R5 ends
+      return;
     }
     line = nextLine(line);
   }
@@ -74,13 +84,11 @@ function freshLine(line: usize): usize {
 
 /**
  * Enters an element under its last ticket, where a releasing thread meets it when it is due. A heavy one is entered
- * under its first ticket too: if it is cancelled, its width goes to grant once grant passes that ticket.
+ * under its first ticket too: if it is cancelled, its width goes to grant once grant passes that ticket. The element
+ * must be in no cell before.
  */
 export function enterBoth(s: usize, e: usize, start: i64, due: i64): void {
   const last = due - 1;
-  let cells = enter(s, last, e) as u64; // D2 write
-  atomic.store<u64>(e, cells, E_CELLS);
-  if (start === last || bucketOf(s, start) === bucketOf(s, last)) return;
-  cells |= (enter(s, start, e) as u64) << 32;
-  atomic.store<u64>(e, cells, E_CELLS);
+  enter(s, last, e, E_CELLS);
+  if (start !== last && bucketOf(s, start) !== bucketOf(s, last)) enter(s, start, e, E_CELLS + 4);
 }

@@ -174,7 +174,7 @@ describe('the uninterruptible sections of the compiled core', () => {
     return text.slice(start, text.indexOf('\n )\n', start));
   };
 
-  // A runtime stops a thread only at calls and at loop back-edges. None may lie between taking a ticket and recording
+  // A runtime stops a thread only at calls, at loop back-edges and at returns. None may lie between taking a ticket and recording
   // it, and these functions are quick because they call nothing.
   it.each([
     'queue/tickets/acquire',

@@ -5,16 +5,17 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
+import { ALIVE, constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
 import { call, listen } from '../scene/ops/calls.js';
-import { reapNow, supervise } from '../scene/ops/deaths.js';
+import { reapNow, recordOf, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { arrive, flush } from '../scene/ops/promises.js';
 import { globalIndex } from '../scene/set-up.js';
 import { GOT } from '../scene/words.js';
 import { type Line, modelOf } from './program.js';
 
+const REAPED = constant('REAPED');
 const WAITING = constant('WAITING');
 
 type Case = Pick<Line, 'name' | 'program'> & Partial<Line>;
@@ -101,6 +102,33 @@ const stranger: Model = {
   end: (scene) => {
     if (((scene.machine.words[scene.spare(1) >> 2] as number) & STATE_MASK) !== WAITING)
       throw new Violation('the reaper cares for an object of another thread');
+  },
+};
+
+/**
+ * Thread 0 is declared dead and reaped while it is awake, and about to sleep. That happens where a runtime has been told
+ * to end a thread and lets it run on. The thread must not sleep on an element that is no longer its own.
+ */
+const awake: Model = {
+  name: 'reaped awake: a waiter that is about to sleep',
+  programs: [[], []],
+  arena: { objects: 1, elements: 4, attached: 2 },
+  deaths: 1,
+  mortal: [0],
+  leaves: true,
+  objects: (scene) => {
+    const { machine } = scene;
+    const s = scene.semaphore({ permits: 0 });
+    scene.callNow(0, 'acquire', s, 1);
+    scene.callNow(0, 'enqueue', s, 1, QUEUED, 0);
+    scene.call(0, 'park', 0, 0);
+    while (machine.pendingAddress(0) !== recordOf(scene, 0)) machine.step(0);
+    if (scene.callNow(1, 'reap', 1, ALIVE, 0) !== REAPED) throw new Error('thread 0 is not reaped');
+    scene.setReaped(0, true);
+  },
+  end: (scene) => {
+    if (!scene.machine.frames(0).includes('threads/sleepOn'))
+      throw new Violation('a thread that was declared dead goes on');
   },
 };
 
@@ -217,6 +245,7 @@ const model = (kind: string, line: Case, more: Partial<Line>): Model =>
 export const deadThreads: readonly Model[] = [
   stranger,
   ownPromise,
+  awake,
   ...alone.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...beside.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...twice.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),

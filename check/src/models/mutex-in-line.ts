@@ -10,23 +10,24 @@ import { M_WORD, mutex } from './mutex-words.js';
 
 /**
  * Thread 0 has the lock, thread 1 is the head, and thread 2 is next in line, before so many promises of thread 3. The
- * op `done`, of thread `by`, leaves `left` waiters.
+ * op `done`, of thread `by`, leaves `left` waiters. Thread 2 is dead, or may be killed (`mortal`), and then reaped.
  */
 function inLine(
   name: string,
   {
     promises = 0,
     dead = false,
+    mortal = dead,
     by = 3,
     done,
     left,
-  }: { promises?: number; dead?: boolean; by?: 2 | 3; done: Op; left: number },
+  }: { promises?: number; dead?: boolean; mortal?: boolean; by?: 2 | 3; done: Op; left: number },
 ): Model {
   return {
     name: `mutex: in line, ${name}`,
-    programs: [[], [], by === 2 ? [done] : [], by === 3 ? [done] : []],
+    programs: [mortal && !dead ? [supervise()] : [], [], by === 2 ? [done] : [], by === 3 ? [done] : []],
     arena: { buckets: 2, elements: 10, attached: 4 },
-    ...(dead ? { deaths: 1, mortal: [2] } : {}),
+    ...(mortal ? { deaths: 1, mortal: [2] } : {}),
     leaves: true,
     objects: (scene) => {
       const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
@@ -125,6 +126,8 @@ export const inLineModels: readonly Model[] = [
   closedInLine,
   inLine('the last cancels', { by: 2, done: gives(), left: 1 }),
   inLine('one cancels', { promises: 1, by: 2, done: gives(), left: 2 }),
+  inLine('the last cancels and may be killed', { mortal: true, by: 2, done: gives(), left: 1 }),
+  inLine('one cancels and may be killed', { promises: 1, mortal: true, by: 2, done: gives(), left: 2 }),
   inLine('the last promise cancels', { promises: 1, done: promiseGives(), left: 2 }),
   inLine('a promise cancels', { promises: 2, done: promiseGives(), left: 3 }),
   inLine('the last is cut short', { by: 2, done: recovers(), left: 1 }),

@@ -79,6 +79,7 @@ const lines: MutexLine[] = [
   { name: 'promise, die', program: 'a d | L U | S', bypass: 1, mortal: [0, 1] },
   { name: 'promises, die', program: 'a a d | L U | S', bypass: 1, mortal: [0, 1] },
   { name: 'promise, die, abort', program: 't x d | L U | S', bypass: 1, mortal: [0, 1] },
+  { name: 'promises, die, abort of the first', program: 't a x d | L U | S', bypass: 1, mortal: [0], long: true },
   { name: 'undead', program: 'L U | L U | S', bypass: 1, mortal: [0, 1], undead: true },
   { name: 'undead, timed', program: 'B U | B U | S', bypass: 1, mortal: [0], undead: true },
   {

@@ -78,11 +78,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^(pending-call\/recover: cmpxchg life|registry\/unregister: cmpxchg life #[12]), loosened/,
     'The record is that of the running thread itself, ALIVE or ASLEEP, and gets the right value. No other thread changes it, since a running thread is not declared dead.',
   ],
-  [
-    /^threads\/sleepOn: (cmpxchg life #1, loosened|wait, (dropped|loosened))/,
-    'fallAsleep fails only for a thread that was declared dead while awake, against the contract of reap. In the models with undead threads, threads are declared dead only in their sleep.',
-  ],
-  [/^threads\/sleepOn: wait never, loosened/, 'NEVER is always 0, so the comparison always holds.'],
+  [/^threads\/sleepOn: wait never( #\d)?, loosened/, 'NEVER is always 0, so the comparison always holds.'],
   // --- A later comparison decides ---
   [
     /^(waiting-array\/enter: load cell|names\/draftName: load used), zero/,

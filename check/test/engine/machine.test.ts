@@ -138,7 +138,15 @@ describe('a kill', () => {
     of([0x03, 0x40, ...int(8), ...LOAD32, 0x45, 0x0d, 0, END, ...int(8), ...int(1), ...ADD32, 0x1a, 0x10, 1]),
     of([...int(8), ...LOAD32, 0x1a]),
     of([...int(8), ...LOAD32, 0x1a, ...int(8), ...int(1), ...STORE32]),
+    of([0x10, 1, ...int(8), ...int(1), ...STORE32]),
   ];
+
+  it('may come where a function returns into another', () => {
+    const machine = machineOf(spinning);
+    machine.call(0, 3);
+    machine.step(0);
+    expect([machine.frames(0), machine.killable(0)]).toEqual([['f3'], true]);
+  });
 
   it('may come at a function entry or in a loop, not in straight code', () => {
     const machine = machineOf(spinning);

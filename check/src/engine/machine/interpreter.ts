@@ -84,6 +84,8 @@ export class Interpreter extends MachineState {
             this.changed(head);
             return;
           }
+          // V8 looks for interrupts here too, once the function has run so often that it may be compiled better.
+          killable = 1;
           frame = s[(frame + CALLER) | 0];
           this.saveFrame(frame, s[(back + LIVE) | 0]);
           s[FRAME_BASE] = frame;

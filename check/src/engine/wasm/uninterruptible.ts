@@ -1,15 +1,14 @@
 /**
- * Checks uninterruptible sections of a program: between two accesses of a function there is no call and no backward
- * branch, so that the runtime cannot stop a thread there. The check follows every path from the access that begins a
- * section to the one that ends it, or to a return.
+ * Checks uninterruptible sections of a program: between two accesses of a function there is no call, no backward branch
+ * and no return, so that the runtime cannot stop a thread there. The check follows every path from each access that
+ * begins a section to the one that ends it. A section may say why a path may return before that.
  */
 import {
   A,
-  AREA_SHIFT,
   B,
   BRANCHES,
+  BYTES,
   CMPXCHG,
-  CONSTANTS_AREA,
   DST,
   IMM,
   META,
@@ -24,20 +23,26 @@ import {
   RMW,
   STORE,
   STRIDE,
-  WORD,
 } from './code.js';
 
 export interface Section {
   readonly name: string;
   readonly fn: string;
-  /** The first access: its kind, and the offset of its word. Of an exchange, only the success counts. */
-  readonly from: { readonly kind: number; readonly word: number };
-  /** The offsets of the words that the last write may go to. A return ends the section too. */
+  /** The first access: its kind, the offset of its word, and its size. Of an exchange, only the success counts. */
+  readonly from: { readonly kind: number; readonly word: number; readonly bytes?: number };
+  /** The offsets of the words that the last write may go to. If there are none, the section ends with the function. */
   readonly to: readonly number[];
+  /** The function whose call ends the section too. */
+  readonly untilCall?: string;
+  /** Why nothing is left to write on the paths that return before the last write; without it, no path may do so. */
+  readonly returns?: string;
   /** The kinds of access that end the section: writes by default. */
   readonly by?: readonly number[];
-  /** A constant, such as a kind of object. Where the section compares with it, only the way of equality is followed. */
-  readonly when?: number;
+}
+
+interface Look {
+  readonly found: string[];
+  readonly ends: boolean;
 }
 
 const NOT_ZERO = 0x44;
@@ -48,58 +53,64 @@ const UNEQUAL = [0x47, 0x52];
 
 /** Returns what breaks the section, with its offset in the file. Throws if the program does not have the section. */
 export function breaks(program: Program, run: Section): string[] {
-  const { image: code, origins } = program;
+  const code = program.image;
   const fn = program.functions.find(({ name }) => name === run.fn);
   if (fn === undefined) throw new Error(`the program has no function ${run.fn}`);
   const isAccess = (pc: number, kind: number): boolean => code[pc] === OP_ACCESS + kind;
-  const todo: number[] = [];
-  let exchange = -1;
+  const starts: number[] = [];
   for (let pc = fn.entry; pc < fn.end; pc += STRIDE) {
     if (!isAccess(pc, run.from.kind) || code[pc + IMM] !== run.from.word) continue;
-    if (run.from.kind !== CMPXCHG) todo.push(pc + STRIDE);
-    else if (exchange < 0) {
-      exchange = pc;
-      todo.push(pc + STRIDE);
-    }
+    if ((run.from.bytes ?? code[pc + META] & BYTES) === (code[pc + META] & BYTES)) starts.push(pc);
   }
-  if (todo.length === 0) throw new Error(`${run.fn} has no access that begins ${run.name}`);
+  if (starts.length === 0) throw new Error(`${run.fn} has no access that begins ${run.name}`);
+  const looks = starts.map((start) => lookFrom(program, run, start));
+  const found = looks.flatMap(({ found }) => found);
+  // The same word may change in the same way where no section begins, as where a ticket is taken back.
+  return found.length > 0 || looks.some(({ ends }) => ends) ? found : [`${run.name}: no path in ${run.fn} ends it`];
+}
+
+/** Returns what breaks the section if this access begins it, and whether any path comes to its end. */
+function lookFrom({ image: code, origins, functions }: Program, run: Section, start: number): Look {
   const { by = [STORE, RMW] } = run;
+  const exchange = run.from.kind === CMPXCHG ? start : -1;
+  const todo = [start + STRIDE];
   const found: string[] = [];
   const seen = new Set<number>();
+  const untilCall = functions.find(({ name }) => name === run.untilCall)?.entry ?? -1;
+  let ends = false;
   for (let pc = todo.pop(); pc !== undefined; pc = todo.pop()) {
     if (seen.has(pc)) continue;
     seen.add(pc);
     const op = code[pc];
-    const broken = (by: string): number => found.push(`${run.name}: a ${by} at ${origins[pc / STRIDE]} in ${run.fn}`);
-    if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
-    else if (op !== OP_RETURN && !(by.some((kind) => isAccess(pc, kind)) && run.to.includes(code[pc + IMM]))) {
-      for (const way of ways(program, pc, exchange, run.when)) {
+    const broken = (what: string): number =>
+      found.push(`${run.name}: a ${what} at ${origins[pc / STRIDE]} in ${run.fn}`);
+    if (op === OP_CALL && code[pc + IMM] === untilCall) ends = true;
+    else if (op === OP_CALL || op === OP_ENTER_LOOP) broken(op === OP_CALL ? 'call' : 'loop');
+    else if (op === OP_RETURN) {
+      if (run.to.length === 0) ends = true;
+      else if (run.returns === undefined) broken('return');
+    } else if (by.some((kind) => op === OP_ACCESS + kind) && run.to.includes(code[pc + IMM])) ends = true;
+    else {
+      for (const way of ways(code, pc, exchange)) {
         if (way <= pc) broken('way back');
         else todo.push(way);
       }
     }
   }
-  return found;
+  return { found, ends };
 }
 
-/**
- * Returns where an instruction leads. If it tests whether an exchange succeeded, only where it did; if it compares with
- * the constant `when`, only where they are equal.
- */
-function ways({ image: code, constantsAt }: Program, pc: number, exchange: number, when?: number): number[] {
+/** Returns where an instruction leads; if it tests whether an exchange succeeded, only where it did. */
+function ways(code: Int32Array, pc: number, exchange: number): number[] {
   const op = code[pc];
-  if ((EQUAL.includes(op) || UNEQUAL.includes(op)) && (code[pc + META] & BRANCHES) !== 0) {
+  if (exchange >= 0 && (EQUAL.includes(op) || UNEQUAL.includes(op)) && (code[pc + META] & BRANCHES) !== 0) {
     const operands = [code[pc + A], code[pc + B]];
-    const succeeds = exchange >= 0 && operands.includes(code[exchange + DST]) && operands.includes(code[exchange + B]);
-    const holds = operands.some(
-      (at) => at >>> AREA_SHIFT === CONSTANTS_AREA >>> AREA_SHIFT && code[constantsAt + (at & WORD)] === when,
-    );
-    if (succeeds || holds) {
+    if (operands.includes(code[exchange + DST]) && operands.includes(code[exchange + B])) {
       const branchesOnSuccess = EQUAL.includes(op) === ((code[pc + META] & NEGATED) === 0);
       return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
     }
   }
-  // The exchange of a cell expects 0.
+  // The one exchange of 32 bits, that of a cell, expects 0.
   if (exchange >= 0 && (op === EQZ || op === NOT_ZERO) && code[pc + A] === code[exchange + DST]) {
     const branchesOnSuccess = (op === EQZ) === ((code[pc + META] & NEGATED) === 0);
     return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
