@@ -1,7 +1,7 @@
 /**
  * A thread survives an interruption in the middle of a call: the runtime ends the call by an exception that no code of
- * the library sees. The thread's request stays queued, as that of a killed thread would, and the thread's later calls
- * must still be right.
+ * the library sees. The thread's request for a semaphore stays queued, as that of a killed thread would; its request
+ * for a mutex leaves the line soon after. The thread's later calls must still be right.
  */
 import { runInThisContext } from 'node:vm';
 import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
