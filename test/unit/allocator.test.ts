@@ -65,19 +65,6 @@ describe('objects', () => {
     }
   });
 
-  it('are also given back by library objects that have noticed a dispose', () => {
-    const arena = new Arena({ objects: 1 });
-    const one = new Semaphore(1, { arena });
-    const same = Semaphore.from(one.handle);
-    const third = Semaphore.from(one.handle);
-    one.dispose();
-    expect(() => new Semaphore(1, { arena })).toThrow(ArenaFullError);
-    expect(() => same.tryAcquire()).toThrow(DisposedError);
-    expect(() => new Semaphore(1, { arena })).toThrow(ArenaFullError);
-    third.dispose();
-    expect(new Semaphore(1, { arena }).available).toBe(1);
-  });
-
   it('are not given back by a thread that fails to attach', () => {
     const arena = new Arena({ objects: 1 });
     const one = new Semaphore(1, { arena });
