@@ -18,7 +18,7 @@
 import { host } from '#host';
 import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
-import { ANSWER_FULL, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
+import { ANSWER_FULL, CLOSED_OBJECT, type Core, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import { HeadPromise } from './head-promise.js';
 import { closed, Promises } from './promises.js';
@@ -222,6 +222,9 @@ export class Attachment {
       // A thread that holds robust permits stays attached: it may come back by handle or name to release them.
       else if (robust && core.held(number) > 0) return;
     }
+    // If an exception has ended a call on the object midway, the next call of the core completes it (pending-call.ts).
+    // This call comes while the memory is still that of the object.
+    core.tryLock(CLOSED_OBJECT);
     this.#shared.delete(address);
     core.detach(number);
   }
