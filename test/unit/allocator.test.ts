@@ -32,6 +32,14 @@ describe('objects', () => {
     expect([all[0], all[2], all[3]].map((semaphore) => semaphore?.available)).toEqual([0, 2, 3]);
   });
 
+  it('are at least 60,000 by default', () => {
+    const arena = new Arena();
+    const all = Array.from({ length: 60_000 }, () => new Semaphore(1, { arena }));
+    expect(arena.stats().objects.used).toBe(60_000);
+    for (const semaphore of all) semaphore.dispose();
+    expect(arena.stats().objects.used).toBe(0);
+  });
+
   it('are used again 100,000 times', () => {
     const arena = new Arena({ objects: 2 });
     const bystander = new Semaphore(7, { arena });
