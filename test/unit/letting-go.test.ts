@@ -3,7 +3,7 @@
  * that leaves one behind now and then fails soon.
  */
 import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurns';
-import { Capacitor, MultilaneSemaphore, TwaLock, TwaSemaphore } from 'taketurns/algorithms';
+import { Capacitor, McsLock, MultilaneSemaphore, TwaLock, TwaSemaphore } from 'taketurns/algorithms';
 import { AtomicSemaphore, CountingSemaphore } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
@@ -89,11 +89,12 @@ describe('an object that another thread has disposed of', () => {
 
   it('keeps a lock of the thread until that gives it back, for those who wait for it', async () => {
     const arena = new Arena(SMALL);
-    const lock = new TwaLock({ arena });
+    const lock = new McsLock({ arena });
     lock.lock();
-    const waits = members[0]?.run('call', { handle: lock.handle, method: 'lock' });
     const memory = new Memory(arena);
-    await until(() => memory.long(lock.handle.address + at('TICKET')) === 2n, 'the worker waits');
+    const tail = memory.long(lock.handle.address + at('TICKET'));
+    const waits = members[0]?.run('call', { handle: lock.handle, method: 'lock' });
+    await until(() => memory.long(lock.handle.address + at('TICKET')) !== tail, 'the worker waits');
     await members[1]?.run('dispose', { handle: lock.handle });
     for (let i = 0; i < 50; i++) new Semaphore(0, { arena }).dispose();
     lock.unlock();
