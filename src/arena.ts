@@ -11,7 +11,11 @@ import { type ArenaStats, arenaStats } from './stats.js';
 
 /** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
 export interface ArenaOptions {
-  /** The number of shared objects at one time, 1 to 1,048,576. Default 8192. */
+  /**
+   * The number of shared objects at one time, 1 to 1,048,576. Default 65,536. An object counts until it is disposed of.
+   * One that no other thread can know, since it has no name and its handle was never taken, counts until its library
+   * object is collected.
+   */
   readonly objects?: number;
   /**
    * The number of names that are ever opened, 1 to 1,048,576. Default 1024. Threads that open new names at the same
@@ -277,7 +281,7 @@ export class Arena {
 
 function create(options: ArenaOptions): Attachment {
   checkOptions('Arena', options);
-  const objects = checkInteger('objects', options.objects ?? 8192, 1, 1 << 20);
+  const objects = checkInteger('objects', options.objects ?? 65536, 1, 1 << 20);
   const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
   const threads = checkInteger('threads', options.threads ?? 1024, 1, 4095);
   const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);

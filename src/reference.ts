@@ -45,17 +45,22 @@ export class Reference {
   /** What this thread knows of the shared object. It is set by the first `hold`. */
   declare shared: Shared;
   #number: number;
+  readonly #isPrivate: boolean;
 
-  /** Takes the number under which the core has just attached the thread. */
-  constructor(attachment: Attachment, number: number) {
+  /**
+   * Takes the number under which the core has just attached the thread.
+   * @param isPrivate whether no other thread can know the object.
+   */
+  constructor(attachment: Attachment, number: number, isPrivate = false) {
     this.attachment = attachment;
     this.address = attachment.core.attachedTo(number);
     this.#number = number;
+    this.#isPrivate = isPrivate;
   }
 
   /** Keeps the thread attached for as long as the library object lives. If there are several, the last one counts. */
   hold(owner: Owner): void {
-    this.shared = this.attachment.hold(owner, this.address, this.#number);
+    this.shared = this.attachment.hold(owner, this.address, this.#number, this.#isPrivate);
     this.#number = HELD;
   }
 
@@ -66,8 +71,14 @@ export class Reference {
     this.attachment.detach(owner, this.address);
   }
 
+  /** The library object has disposed of the object, and has let go. Lets all others of this thread let go, too. */
+  letGo(): void {
+    this.attachment.letGo(this.address);
+  }
+
   handle<K extends Kind>(kind: K): Handle<K> {
     const { attachment, address } = this;
+    attachment.publish(address);
     return {
       kind,
       arena: arenaOf(attachment).handle,
@@ -80,18 +91,29 @@ export class Reference {
 /** @internal */
 export function make<K extends Kind>(kind: K, number: NumberOf<K>, p: Properties, arena: Arena | undefined): Reference {
   const attachment = attachmentForNew(arena);
-  const answer = attachment.core.createObject(
-    number,
-    p.permits,
-    p.max,
-    p.spin,
-    p.threshold,
-    p.hash ?? Number(p.robust),
-    p.variant ?? 0n,
-    p.firstTicket,
+  const answer = attached(attachment, () =>
+    attachment.core.createObject(
+      number,
+      p.permits,
+      p.max,
+      p.spin,
+      p.threshold,
+      p.hash ?? Number(p.robust),
+      p.variant ?? 0n,
+      p.firstTicket,
+    ),
   );
   if (answer < 0) throw refusal(answer, kind, kind);
-  return new Reference(attachment, answer);
+  return new Reference(attachment, answer, true);
+}
+
+/** Attaches the thread to an object by a call of the core. If the arena is full, it lets go of what it can first. */
+function attached(attachment: Attachment, attach: () => number): number {
+  attachment.tidy();
+  const answer = attach();
+  if (answer !== ANSWER_OBJECTS_FULL && answer !== ANSWER_FULL) return answer;
+  attachment.sweep();
+  return attach();
 }
 
 /** @internal Checks that a handle is of this kind. */
@@ -108,7 +130,7 @@ export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handl
     throw new TypeError(`${what} is damaged: address and generation must be integers`);
   }
   const attachment = attachmentOf(Arena.from(handle.arena));
-  const answer = attachment.core.attach(handle.address, handle.generation, number);
+  const answer = attached(attachment, () => attachment.core.attach(handle.address, handle.generation, number));
   if (answer > 0) return new Reference(attachment, answer);
   throw refusal(answer, what, kind);
 }
@@ -133,20 +155,22 @@ export function open<K extends Kind>(
   }
   const attachment = attachmentOf(arena);
   const { core, memory } = attachment;
-  const draft = core.draftName();
-  if (draft === 0) throw arenaFull('name', 'names');
-  // No other thread knows the draft before openName publishes it, so plain writes suffice.
-  new Uint8Array(memory.buffer, draft + NAME_BYTES, bytes.length).set(bytes);
-  const answer = core.openName(
-    draft,
-    bytes.length,
-    number,
-    p?.permits ?? -1,
-    p?.max ?? LIMIT,
-    p?.spin ?? 0,
-    p?.threshold ?? 0,
-    p?.hash ?? Number(p?.robust ?? false),
-  );
+  const answer = attached(attachment, () => {
+    const draft = core.draftName();
+    if (draft === 0) return ANSWER_NAMES_FULL;
+    // No other thread knows the draft before openName publishes it, so plain writes suffice.
+    new Uint8Array(memory.buffer, draft + NAME_BYTES, bytes.length).set(bytes);
+    return core.openName(
+      draft,
+      bytes.length,
+      number,
+      p?.permits ?? -1,
+      p?.max ?? LIMIT,
+      p?.spin ?? 0,
+      p?.threshold ?? 0,
+      p?.hash ?? Number(p?.robust ?? false),
+    );
+  });
   if (answer > 0) return new Reference(attachment, answer);
   throw refusal(answer, `${what} ${JSON.stringify(name)}`, kind);
 }
@@ -156,7 +180,10 @@ function refusal(answer: number, what: string, kind: Kind): Error {
     case ANSWER_CLOSED:
       return new DisposedError(`${what}: the ${kind} has been disposed of`);
     case ANSWER_OBJECTS_FULL:
-      return arenaFull('object', 'objects');
+      return new ArenaFullError(
+        'the arena has no room for another object: dispose of some, or make it with more `objects`. An object that was ' +
+          'never shared also goes when it has been collected, after a turn of the event loop',
+      );
     case ANSWER_FULL:
       return arenaFull('attachment of a thread to an object', 'waiters');
     case ANSWER_NAMES_FULL:
@@ -170,7 +197,7 @@ function refusal(answer: number, what: string, kind: Kind): Error {
     case ANSWER_NOT_FOUND:
       return new Error(`${what}: nothing of that name exists; give the permits to create it`);
     default:
-      return new DisposedError(`${what}: what it stood for has been disposed of, and its memory used again`);
+      return new DisposedError(`${what}: what it stood for has been disposed of`);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The classes of shared objects extend this class. It keeps the reference and handles the end of the object. */
 import { DisposedError } from './errors.js';
 import type { Handle, Reference } from './reference.js';
-import { ended } from './runtime/attachment.js';
+import { ended, leaves } from './runtime/attachment.js';
 import type { Kind } from './runtime/kinds.js';
 import { closed } from './runtime/promises.js';
 
@@ -52,12 +52,15 @@ export abstract class SharedObject<K extends Kind> {
 
   /**
    * Closes the object in every thread: all present and later waiters get a DisposedError. Giving back what a thread
-   * holds has no effect. The memory is reused once every thread has released the object. Never blocks, throws nothing.
+   * holds has no effect. All library objects of this thread release the shared object. Its memory is reused once every
+   * other thread has, too: each does when it uses the object again, or attaches to others. Never blocks, throws
+   * nothing.
    */
   dispose(): void {
     if (this.#hasLetGo) return;
     this[close]();
     this[closed]();
+    this.#reference.letGo();
   }
 
   /** @internal */
@@ -70,6 +73,11 @@ export abstract class SharedObject<K extends Kind> {
 
   /** @internal Sets the address to CLOSED_OBJECT. */
   protected abstract [forget](): void;
+
+  /** @internal */
+  get [leaves](): boolean {
+    return true;
+  }
 
   /** @internal Is called when the thread ends. */
   [ended](): void {

@@ -3,6 +3,7 @@ import { Arena, attachmentForNew, attachmentOf } from '../arena.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import type { Handle, Reference } from '../reference.js';
+import { leaves } from '../runtime/attachment.js';
 import { ADMITTED, LIMIT, REFUSED } from '../runtime/core.js';
 import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { ChainSemaphore } from './chain-semaphore.js';
@@ -243,6 +244,11 @@ export class Capacitor extends SharedObject<typeof KIND> {
   /** @internal Whether it has been disposed of. */
   get isDisposed(): boolean {
     return (this.only ?? (this.platoons[0] as Platoons)).isDisposed;
+  }
+
+  /** @internal A thread that has arrived in a closed capacitor still has to depart, so that its waiters get their error. */
+  override get [leaves](): boolean {
+    return false;
   }
 
   /** @internal */

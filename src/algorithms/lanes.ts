@@ -5,6 +5,7 @@ import type { Properties } from '../options.js';
 import { checkKind, type Handle, type Reference } from '../reference.js';
 import { ended } from '../runtime/attachment.js';
 import type { Kind } from '../runtime/kinds.js';
+import { closed } from '../runtime/promises.js';
 import { type Algorithms, algorithmsOf } from './compiled.js';
 import { find, make } from './objects.js';
 
@@ -84,7 +85,7 @@ function all(gets: readonly (() => Reference)[], drop: (reference: Reference) =>
     for (const get of gets) got.push(get());
   } catch (error) {
     for (const reference of got) {
-      const owner = { [ended]: () => {} };
+      const owner = { [ended]: () => {}, [closed]: () => {} };
       reference.hold(owner);
       drop(reference);
       reference.detach(owner);

@@ -4,6 +4,7 @@ import type { Arena } from '../arena.js';
 import { ArenaFullError, checkType } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { Reference } from '../reference.js';
+import { leaves } from '../runtime/attachment.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, ANSWER_HELD, CLOSED_OBJECT } from '../runtime/core.js';
 import type { Kind } from '../runtime/kinds.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
@@ -170,6 +171,11 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
   /** @internal */
   protected override [close](): void {
     this.#functions.dispose(this.#at);
+  }
+
+  /** @internal The owner of a closed lock still has to unlock it, so that its waiters get their error. */
+  override get [leaves](): boolean {
+    return false;
   }
 
   /** @internal */

@@ -3,8 +3,9 @@ import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
 import { checkOptions, DisposedError } from '../errors.js';
 import { type Handle, Reference } from '../reference.js';
-import { ended } from '../runtime/attachment.js';
+import { ended, leaves } from '../runtime/attachment.js';
 import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../runtime/core.js';
+import { closed } from '../runtime/promises.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';
@@ -190,8 +191,8 @@ export class AtomicSemaphore {
   dispose(): void {
     if (this.#places.closed) return;
     this.#places.close();
-    this.#places.closed = true;
-    this.#detach();
+    this[closed]();
+    this.#reference.letGo();
   }
 
   #watch<T>(wait: () => T): T {
@@ -217,9 +218,18 @@ export class AtomicSemaphore {
   }
 
   #failed(error: unknown): void {
-    if (!(error instanceof DisposedError)) return;
+    if (error instanceof DisposedError) this[closed]();
+  }
+
+  /** @internal Releases the shared object, which has been disposed of. */
+  [closed](): void {
     this.#places.closed = true;
     this.#detach();
+  }
+
+  /** @internal */
+  get [leaves](): boolean {
+    return true;
   }
 
   /** @internal Is called when the thread ends. */

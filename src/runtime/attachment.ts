@@ -4,19 +4,28 @@
  * A thread attaches to an arena once, however many handles of it arrive, and however many copies of this package are
  * loaded (common.ts), since it must have one place in the registry.
  * It is attached to a shared object (core/memory/attachments.ts) for as long as one of its library objects may still
- * use that. This ends when the last of these is disposed of, finds the shared object disposed of, or is collected, and
- * at the latest when the thread ends.
+ * use that. The last of these lets go when
+ *
+ *     this thread disposes of the shared object       all library objects of the thread let go at once (letGo)
+ *     another thread has disposed of it               one lets go when it notices, the others by a look (tidy, sweep)
+ *     it is collected                                 the thread detaches, and disposes of an object of its own
+ *     the thread ends
+ *
+ * So no garbage collection is needed for what is disposed of. Each time the thread attaches to an object, it looks at
+ * two others, all in turn. Each round of looks takes as many attachments as there were objects when it began, and
+ * finds all that were disposed of before. So a thread that goes on attaching keeps at most about as many disposed
+ * objects as it has others. A thread that finds the arena full looks at all.
  */
 import { host } from '#host';
 import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
 import { setTimeout } from './clock.js';
 import { common } from './common.js';
-import { ANSWER_FULL, type Core, coreModule, instantiate, REAPED, STILL_AWAKE } from './core.js';
+import { ANSWER_FULL, CLOSED_OBJECT, type Core, coreModule, instantiate, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import { HeadPromise } from './head-promise.js';
 import { Interrupts } from './interrupts.js';
-import { Promises } from './promises.js';
+import { closed, Promises } from './promises.js';
 
 // Some runtimes let a worker run on, or even attach, after they have reported its end. It counts as ended after GRACE
 // milliseconds, and is looked at every LOOK milliseconds until then.
@@ -26,8 +35,15 @@ const LOOK = 20;
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
 export const ended = Symbol.for('taketurns:ended');
 
+/** Says that a library object need do nothing more once the shared object has been disposed of by another thread. */
+export const leaves = Symbol.for('taketurns:leaves');
+
+/** A library object, as its attachment sees it. */
 export interface Owner {
   [ended](): void;
+  /** Lets go of the shared object, which has been disposed of. */
+  [closed](): void;
+  readonly [leaves]?: boolean;
 }
 
 /** Stands for the number of an attachment that another owner in this thread holds. */
@@ -70,6 +86,14 @@ export interface Shared {
   readonly head: HeadPromise;
 }
 
+interface Entry {
+  readonly shared: Shared;
+  /** The library objects that hold the shared object. The finalizer of one that was collected may still be due. */
+  readonly owners: Set<WeakRef<Owner>>;
+  /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
+  isPrivate: boolean;
+}
+
 export class Attachment {
   readonly memory: WebAssembly.Memory;
   readonly core: Core;
@@ -84,14 +108,13 @@ export class Attachment {
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
   readonly #endings: (() => void)[] = [];
-  readonly #shared = new Map<number, { count: number; readonly shared: Shared }>();
-  /** The library objects that hold a shared object. */
-  readonly #owners = new Set<WeakRef<Owner>>();
+  readonly #shared = new Map<number, Entry>();
+  /** The objects that come next for a look. */
+  #turn = this.#shared.entries();
   readonly #refs = new WeakMap<Owner, WeakRef<Owner>>();
-  readonly #collected = new FinalizationRegistry<{ address: number; ref: WeakRef<Owner> }>(({ address, ref }) => {
-    this.#owners.delete(ref);
-    this.#drop(address);
-  });
+  readonly #collected = new FinalizationRegistry<{ address: number; ref: WeakRef<Owner> }>(({ address, ref }) =>
+    this.#forget(address, ref),
+  );
 
   private constructor(memory: WebAssembly.Memory, core: Core) {
     this.memory = memory;
@@ -128,22 +151,22 @@ export class Attachment {
   /**
    * Keeps the thread attached to an object until the owner is collected or calls `detach`.
    * @param number of an attachment that the core has just made, or HELD if another owner holds it.
+   * @param isPrivate whether the thread has just made the object, without a name.
    */
-  hold(owner: Owner, address: number, number: number): Shared {
+  hold(owner: Owner, address: number, number: number, isPrivate: boolean): Shared {
     let entry = this.#shared.get(address);
     if (entry) {
       // One attachment serves the thread, however many library objects it has.
-      entry.count++;
       if (number !== HELD) this.core.detach(number);
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
       const promises = new Promises(this.core, this.doorbell, robust);
       const head = new HeadPromise(this.core, this.doorbell, address, number, promises);
-      entry = { count: 1, shared: { number, robust, promises, head } };
+      entry = { shared: { number, robust, promises, head }, owners: new Set(), isPrivate };
       this.#shared.set(address, entry);
     }
     const ref = this.#refs.get(owner) ?? new WeakRef(owner);
-    this.#owners.add(ref);
+    entry.owners.add(ref);
     this.#refs.set(owner, ref);
     this.#collected.register(owner, { address, ref }, owner);
     return entry.shared;
@@ -152,18 +175,73 @@ export class Attachment {
   /** Ends what `hold` began. */
   detach(owner: Owner, address: number): void {
     this.#collected.unregister(owner);
-    this.#owners.delete(this.#refs.get(owner) as WeakRef<Owner>);
-    this.#drop(address);
+    this.#forget(address, this.#refs.get(owner) as WeakRef<Owner>);
   }
 
-  #drop(address: number): void {
+  /** Records that other threads may know the object from now on. */
+  publish(address: number): void {
     const entry = this.#shared.get(address);
-    if (!entry || --entry.count > 0) return;
+    if (entry) entry.isPrivate = false;
+  }
+
+  /** Lets all library objects of this thread let go of an object of which this thread has disposed. */
+  letGo(address: number): void {
+    const entry = this.#shared.get(address);
+    if (entry) this.#close(address, entry, () => true);
+  }
+
+  /** Looks at two objects of the thread, and lets go of each that has been disposed of. */
+  tidy(): void {
+    for (let i = 0; i < 2; i++) {
+      let next = this.#turn.next();
+      if (next.done) {
+        this.#turn = this.#shared.entries();
+        next = this.#turn.next();
+      }
+      if (next.done) return;
+      this.#look(...next.value);
+    }
+  }
+
+  /** The same for all objects of the thread. */
+  sweep(): void {
+    for (const [address, entry] of this.#shared) this.#look(address, entry);
+  }
+
+  #look(address: number, entry: Entry): void {
+    if (this.core.isDisposed(address)) this.#close(address, entry, (owner) => owner[leaves] === true);
+  }
+
+  #close(address: number, entry: Entry, leaves: (owner: Owner) => boolean): void {
+    for (const ref of [...entry.owners]) {
+      const owner = ref.deref();
+      if (owner === undefined) this.#forget(address, ref);
+      else if (leaves(owner)) owner[closed]();
+    }
+    if (this.#shared.get(address) === entry) this.#drop(address, entry);
+  }
+
+  /** A library object has let go, or has been collected. Nothing happens if that is known already. */
+  #forget(address: number, ref: WeakRef<Owner>): void {
+    const entry = this.#shared.get(address);
+    if (entry?.owners.delete(ref)) this.#drop(address, entry);
+  }
+
+  #drop(address: number, entry: Entry): void {
+    if (entry.owners.size > 0) return;
+    const { core } = this;
     const { number, robust } = entry.shared;
-    // A thread that holds robust permits stays attached: it may come back by handle or name to release them.
-    if (robust && this.core.held(number) > 0 && !this.core.isDisposed(address)) return;
+    if (!core.isDisposed(address)) {
+      // Nobody can reach a private object any more, so nobody waits for it, and what is held of it is no loss.
+      if (entry.isPrivate) core.dispose(address);
+      // A thread that holds robust permits stays attached: it may come back by handle or name to release them.
+      else if (robust && core.held(number) > 0) return;
+    }
+    // If an exception has ended a call on the object midway, the next call of the core completes it (pending-call.ts).
+    // This call comes while the memory is still that of the object.
+    core.tryLock(CLOSED_OBJECT);
     this.#shared.delete(address);
-    this.core.detach(number);
+    core.detach(number);
   }
 
   /** Is called when another thread may be about to attach, so that its death will be noticed. */
@@ -207,8 +285,7 @@ export class Attachment {
       shared.promises.forget();
       shared.head.forget();
     }
-    for (const ref of this.#owners) ref.deref()?.[ended]();
-    this.#owners.clear();
+    for (const { owners } of this.#shared.values()) for (const ref of owners) ref.deref()?.[ended]();
     this.#shared.clear();
     const { core } = this;
     core.unregister();

@@ -263,14 +263,15 @@ describe('from refuses', () => {
   it('a semaphore that has been disposed of', () => {
     for (const Kind of kinds) {
       const semaphore = new Kind(1);
-      const keeper = Kind.from(semaphore.handle as never);
+      const same = Kind.from(semaphore.handle as never);
       const { handle } = semaphore;
       semaphore.dispose();
       expect(() => Kind.from(handle as never)).toThrow(DisposedError);
-      expect(() => Kind.from(handle as never)).toThrow(`the ${Kind.name} has been disposed of`);
+      expect(() => Kind.from(handle as never)).toThrow(
+        `${Kind.name}.from: handle: what it stood for has been disposed`,
+      );
       expect(() => semaphore.handle).toThrow(DisposedError);
-      keeper.dispose();
-      expect(() => Kind.from(handle as never)).toThrow(DisposedError);
+      expect(() => same.handle).toThrow(DisposedError);
     }
   });
 });

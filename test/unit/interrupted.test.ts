@@ -98,6 +98,29 @@ describe('after an interrupted wait for a mutex', () => {
     expect(held.waiting).toBe(0);
     other.unlock();
   });
+
+  it.each(['this thread', 'another thread'])(
+    'the memory of the mutex is used again, if %s disposes of it',
+    async (who) => {
+      const arena = new Arena({ objects: 2 });
+      const mutex = new Mutex({ arena });
+      const { handle } = mutex;
+      const stranger = new Semaphore(0, { arena });
+      await worker[0]?.run('mutex-take-or-dispose', { handle, disposes: false });
+      Object.assign(globalThis, { interrupted: mutex });
+      expect(() => runInThisContext('interrupted.lock()', { timeout: 50 })).toThrow(/timed out/);
+      if (who === 'this thread') Mutex.from(handle).dispose();
+      await worker[0]?.run('mutex-take-or-dispose', { handle, disposes: true });
+      // The library object has not noticed, but the thread lets go of the memory for the next mutex.
+      const next = new Mutex({ arena });
+      expect(next.handle.address).toBe(handle.address);
+      const before = new Memory(arena).long(handle.address + at('GRANT'));
+      expect(next.tryLock()).toBe(true);
+      expect(new Memory(arena).long(handle.address + at('GRANT'))).toBe(before);
+      expect(next.waiting).toBe(0);
+      expect(stranger.available).toBe(0);
+    },
+  );
 });
 
 describe('an interrupted wait for a mutex', () => {

@@ -1,0 +1,54 @@
+/**
+ * Makes 60,000 objects that no other thread can know, and drops them. It collects garbage now and then, and prints how
+ * much of a small arena is used at the end.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Arena, Mutex, Semaphore } from 'taketurns';
+import { Capacitor, McsLock } from 'taketurns/algorithms';
+import { CountingSemaphore } from 'taketurns/p0514';
+
+setFlagsFromString('--expose-gc');
+const gc = runInNewContext('gc');
+const OBJECTS = 2000;
+const arena = new Arena({ objects: OBJECTS, waiters: 64 });
+const turn = () => new Promise((resolve) => setTimeout(resolve));
+
+const makers = [
+  () => new Semaphore(1, { arena }),
+  () => new Semaphore(1, { arena }).acquire(),
+  () => new Semaphore(2, { arena, robust: true }).hold(),
+  () => new Mutex({ arena }).lock(),
+  () => new McsLock({ arena }),
+  () => new CountingSemaphore(1, { arena }).signal(),
+  () => new Capacitor(2, { arena, lanes: 2 }),
+];
+
+// One has gone out by its handle, one by its name, and one has a promise that waits: all of them stay.
+const sent = new Semaphore(1, { arena }).handle;
+Semaphore.open('named', 1, { arena });
+const told = [];
+(() => {
+  const semaphore = new Semaphore(0, { arena });
+  const copy = { release: () => semaphore.release() };
+  semaphore.acquireAsync().then(() => told.push('admitted'));
+  setTimeout(() => copy.release(), 1);
+})();
+
+for (let made = 0; made < 60_000; ) {
+  for (let i = 0; i < 600; i++, made++) makers[made % makers.length]();
+  await turn();
+  gc();
+  await turn();
+}
+await turn();
+const kept = [Semaphore.from(sent).available, Semaphore.open('named', 1, { arena }).available];
+const { objects, elements } = arena.stats();
+
+let full = 'not full';
+try {
+  for (let i = 0; i <= OBJECTS; i++) new Semaphore(1, { arena });
+} catch (error) {
+  full = `${error.name}: ${error.message}`;
+}
+console.log(JSON.stringify({ used: objects.used, elements: elements.used, kept, told, full }));

@@ -1,0 +1,115 @@
+/**
+ * A thread lets go of a disposed object without a garbage collection. Each arena here has room for 8 objects, so a loop
+ * that leaves one behind now and then fails soon.
+ */
+import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurns';
+import { Capacitor, McsLock, MultilaneSemaphore, TwaLock, TwaSemaphore } from 'taketurns/algorithms';
+import { AtomicSemaphore, CountingSemaphore } from 'taketurns/p0514';
+import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
+import { report } from '../support/program.js';
+import { team } from '../support/team.js';
+import { until } from '../support/until.js';
+
+const ROUNDS = 20_000;
+const SMALL = { objects: 8, threads: 8, waiters: 16 };
+const members = team(2);
+
+describe('dispose', () => {
+  it('lets go for every library object of the thread, whichever it is called on', () => {
+    const arena = new Arena(SMALL);
+    for (let i = 0; i < ROUNDS; i++) {
+      const objects = [Semaphore.open('x', 1, { arena }), Semaphore.open('x', 1, { arena })];
+      objects[i & 1]?.dispose();
+      for (const { disposed } of objects) if (!disposed) throw new Error(`one is not disposed of after ${i}`);
+    }
+    expect(arena.stats().objects.used).toBe(0);
+    expect(arena.stats().elements.used).toBe(1);
+  });
+
+  it.each([
+    ['Mutex', () => new Mutex({ arena: new Arena({ objects: 1 }) }), Mutex.from],
+    ['TwaSemaphore', () => new TwaSemaphore(1, { arena: new Arena({ objects: 1 }) }), TwaSemaphore.from],
+    ['TwaLock', () => new TwaLock({ arena: new Arena({ objects: 1 }) }), TwaLock.from],
+    ['CountingSemaphore', () => new CountingSemaphore(1, { arena: new Arena({ objects: 1 }) }), CountingSemaphore.from],
+    ['AtomicSemaphore', () => new AtomicSemaphore({ arena: new Arena({ objects: 1 }) }), AtomicSemaphore.from],
+    [
+      'MultilaneSemaphore',
+      () => new MultilaneSemaphore(1, { lanes: 2, arena: new Arena({ objects: 3 }) }),
+      MultilaneSemaphore.from,
+    ],
+    ['Capacitor', () => new Capacitor(1, { lanes: 2, arena: new Arena({ objects: 3 }) }), Capacitor.from],
+  ])('does so for a %s', (_, make, from) => {
+    const one = make();
+    const arena = Arena.from(one.handle.arena);
+    const others = [1, 2, 3].map(() => from(one.handle as never));
+    others[1]?.dispose();
+    for (const object of [one, ...others]) expect(() => object.handle).toThrow(DisposedError);
+    expect(new Semaphore(7, { arena }).available).toBe(7);
+  });
+
+  it('gives back a lock that the thread holds by another library object', async () => {
+    const one = new TwaLock();
+    const same = TwaLock.from(one.handle);
+    one.lock();
+    same.dispose();
+    one.unlock();
+    expect(() => one.lock()).toThrow(DisposedError);
+  });
+});
+
+describe('an object that another thread has disposed of', () => {
+  it('is released while the thread attaches to others: a worker forgets what it gets with each job', async () => {
+    const arena = new Arena(SMALL);
+    const handle = new Semaphore(0, { arena }).handle;
+    const shared = new Int32Array(new SharedArrayBuffer(12));
+    const done = members[0]?.run('release-and-drop', { handle, shared, rounds: ROUNDS });
+    await until(() => shared[0] === 1, 'the worker is there');
+    for (let i = 0; i < ROUNDS; i++) {
+      const semaphore = new Semaphore(0, { arena });
+      shared.set([semaphore.handle.address, semaphore.handle.generation], 1);
+      Atomics.store(shared, 0, i + 2);
+      Atomics.notify(shared, 0);
+      semaphore.acquire();
+      semaphore.dispose();
+    }
+    await done;
+  });
+
+  it('is released before the arena is said to be full, whichever of its objects it is', async () => {
+    const arena = new Arena(SMALL);
+    const mine = Array.from({ length: SMALL.objects }, () => new Semaphore(0, { arena }));
+    for (const semaphore of mine) {
+      expect(() => new Semaphore(0, { arena })).toThrow(ArenaFullError);
+      await members[1]?.run('dispose', { handle: semaphore.handle });
+      expect(new Semaphore(3, { arena }).available).toBe(3);
+      expect(semaphore.disposed).toBe(true);
+    }
+  });
+
+  it('keeps a lock of the thread until that gives it back, for those who wait for it', async () => {
+    const arena = new Arena(SMALL);
+    const lock = new McsLock({ arena });
+    lock.lock();
+    const memory = new Memory(arena);
+    const tail = memory.long(lock.handle.address + at('TICKET'));
+    const waits = members[0]?.run('call', { handle: lock.handle, method: 'lock' });
+    await until(() => memory.long(lock.handle.address + at('TICKET')) !== tail, 'the worker waits');
+    await members[1]?.run('dispose', { handle: lock.handle });
+    for (let i = 0; i < 50; i++) new Semaphore(0, { arena }).dispose();
+    lock.unlock();
+    await expect(waits).rejects.toMatchObject({ name: 'DisposedError' });
+  });
+});
+
+describe('an object that was never shared', () => {
+  it('is freed when it is collected', async () => {
+    expect(await report('never-shared')).toEqual({
+      used: 2,
+      elements: 4,
+      kept: [1, 1],
+      told: ['admitted'],
+      full: expect.stringMatching(/^ArenaFullError: .*no room for another object.*turn of the event loop/),
+    });
+  });
+});
