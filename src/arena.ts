@@ -128,8 +128,8 @@ export class Arena {
   /**
    * Makes an arena and attaches the calling thread to it.
    * @throws {RangeError | TypeError} for options that are no object, or a capacity out of its range.
-   * @throws {Error} if the runtime or page lacks a feature such as shared memory, or has no address space left, of which
-   * V8 reserves 10 GiB for each arena. The message names the reason.
+   * @throws {Error} if the runtime or page lacks a feature such as shared memory, or if there is no address space left:
+   * V8 reserves 10 GiB of it for each arena. The message names the reason.
    */
   constructor(options?: ArenaOptions);
   constructor(options: ArenaOptions | Attachment = {}) {
@@ -293,7 +293,7 @@ function create(options: ArenaOptions): Attachment {
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, names, threads, slots, chains, elements] as const;
   // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
-  // core could measure the arena: this is a bound of its size, which `open` checks. Pages that nobody touches cost nothing.
+  // core could measure the arena: this is a bound of its size, which `open` checks. Untouched pages are free.
   const records = objects + names + threads + slots + chains;
   const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
   instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);

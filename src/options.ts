@@ -19,9 +19,9 @@ export interface Signal {
   readonly aborted: boolean;
   /** The reason for which it has been aborted. */
   readonly reason: unknown;
-  /** Registers a function that is called when it is aborted. */
+  /** Registers a function that is called when it is aborted. Never blocks, throws nothing. */
   addEventListener(event: 'abort', listener: () => void): void;
-  /** Removes a function that has been registered. */
+  /** Removes a function that has been registered. Never blocks, throws nothing. */
   removeEventListener(event: 'abort', listener: () => void): void;
 }
 

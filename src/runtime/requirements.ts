@@ -45,9 +45,8 @@ function reserve(pages: number): WebAssembly.Memory {
     return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   } catch (cause) {
     throw missing(
-      'there is no address space left for the memory of an arena, for which an engine may reserve 10 GiB whatever ' +
-        'its size. Use fewer arenas, with smaller capacities; or raise the limit (ulimit -v); or let the engine ' +
-        'reserve nothing (in Node, --disable-wasm-trap-handler)',
+      'there is no address space left for an arena, for which V8 reserves 10 GiB: use fewer arenas, or raise the limit ' +
+        '(ulimit -v), or reserve nothing (node --disable-wasm-trap-handler)',
       cause,
     );
   }
