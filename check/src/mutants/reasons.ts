@@ -86,7 +86,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^waiting-array\/enter: load next, zero/,
-    'A line is reserved in vain, and the cmpxchg on next answers the line that is there. Then one free line fewer is left; if none is left, the common lines are used.',
+    'Each walk past a full line reserves another in vain, and the cmpxchg on next answers the line that is there. So overflow lines are used up, and then the common lines are used: results stay right, walks become longer.',
   ],
   [
     /^registry\/register: load threads used #1, (zero|ones)/,
