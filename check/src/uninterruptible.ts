@@ -120,6 +120,15 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: 0, bytes: 4 },
     to: [constant('N_USED')],
   },
+  // While the build compiles it so, no dead thread leaves an object half made (freeUnfinished in core/memory/objects.ts).
+  {
+    name: 'R6, build',
+    fn: 'attachments/createObject',
+    from: { kind: CMPXCHG, word: constant('O_LIFE') },
+    to: [constant('O_LIFE')],
+    by: [STORE],
+    returns: 'the check follows the paths for no object too, and an object is never at address 0',
+  },
   // In these functions, the first store and the first exchange of life are those that count the reference.
   {
     name: 'R6, create',

@@ -68,12 +68,6 @@ export function objectOf(request: i64): usize {
   return objects + (((request & OBJECT_MASK) >> OBJECT_SHIFT) as usize) * OBJECT_SIZE;
 }
 
-function claimObject(o: usize): bool {
-  const life = atomic.load<u64>(o, O_LIFE);
-  const building = life + (BUILDING as u64) + (me as u64);
-  return ((life as u32) & STATES) === FREE && atomic.cmpxchg<u64>(o, life, building, O_LIFE) === life;
-}
-
 /**
  * Returns a BUILDING object, or 0 when every object of the arena is in use. It searches as reserve in elements.ts does.
  */
@@ -85,7 +79,9 @@ function allocate(): usize {
       if (hint >= used) hint = 0;
       const o = objects + (hint as usize) * OBJECT_SIZE;
       hint++;
-      if (claimObject(o)) return o;
+      const life = atomic.load<u64>(o, O_LIFE);
+      if (((life as u32) & STATES) !== FREE) continue;
+      if (atomic.cmpxchg<u64>(o, life, life + (BUILDING as u64) + (me as u64), O_LIFE) === life) return o;
     }
     if (full) return 0;
     if (atomic.cmpxchg<u32>(USED_OBJECTS, used, used + 1) === used) hint = used;

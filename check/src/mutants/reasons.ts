@@ -67,11 +67,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^reaping\/cleanUp: (rmw doorbell|notify doorbell\/state), dropped/,
-    'As compiled, no call and no loop lies between the exchange that grants or closes and the notify, so no thread can be stopped there. The waiter has been woken; this call is there in case the compiled code changes.',
+    'As compiled, no call, loop or return lies between the exchange that grants or closes and the notify, so no thread can be stopped there. The waiter has been woken; this call is there in case the compiled code changes.',
   ],
   [
     /^reaping\/cleanUp: (load objects used, zero|load life #2, (zero|ones)|store, dropped)/,
-    'This code is for objects that a dead thread has left unfinished. As compiled, no call and no loop lies between BUILDING and LIVE, so no thread can be stopped there; the code is there in case that changes.',
+    'This code is for objects that a dead thread has left unfinished. As compiled, no call, loop or return lies between BUILDING and LIVE, which the check of the section "R6, build" shows. So no thread can be stopped there; the code is there in case that changes.',
   ],
   // --- A thread that is declared dead ---
   [
@@ -86,7 +86,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [
     /^waiting-array\/enter: load next, zero/,
-    'A line is reserved in vain, and the cmpxchg on next answers the line that is there. Then one free line fewer is left; if none is left, the common lines are used.',
+    'Each walk past a full line reserves another in vain, and the cmpxchg on next answers the line that is there. So overflow lines are used up, and then the common lines are used: results stay right, walks become longer.',
   ],
   [
     /^registry\/register: load threads used #1, (zero|ones)/,
