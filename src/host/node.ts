@@ -48,7 +48,7 @@ export const host: Host = {
   isMainThread: isMainThread && !isUnknown,
   processors: availableParallelism(),
   threadName: isUnknown ? 0 : threadId + 1,
-  exitIsDeath: isNode,
+  grace: isNode ? 0 : 1000,
   inherited: () => getEnvironmentData(KEY),
   setInherited(value, copied) {
     // Node copies environment data whenever a worker is started, and so calls the getter.
