@@ -223,8 +223,10 @@ export class Arena {
   }
 
   /**
-   * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. The thread that started the worker
-   * calls this before the worker ends. The worker may attach to the arena before or after. Never blocks.
+   * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. On Node that is needed only if the
+   * arena was made with `{ watch: false }`, and does no harm otherwise. The thread that started the worker calls this
+   * before the worker ends. The worker may attach to the arena before or after. Never blocks. The end is heard in the
+   * event loop of the calling thread, so that thread must not block while it waits for what the worker holds.
    *
    * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A web worker reports its end to nobody, so
    * it is reaped when `terminate` is called on this very object, and the caller must name its thread.

@@ -37,8 +37,11 @@ export interface Host {
   readonly threadName: number;
   /** The number of threads that can run at once, 1 or more. */
   readonly processors: number;
-  /** Whether a worker has stopped for good when the runtime reports its `exit`. */
-  readonly exitIsDeath: boolean;
+  /**
+   * For how many milliseconds a worker may run on after the runtime has reported its `exit`, or after `terminate`. With
+   * 0, it has stopped for good by then.
+   */
+  readonly grace: number;
   /** The value that `setInherited` left under this key for this thread before its start; undefined if there is none. */
   inherited(key: string): unknown;
   /** Leaves a value for the threads that are started later. `copied` is called when one is started, where possible. */

@@ -18,7 +18,7 @@ const LONGEST_INTERVAL = 0x7fffffff;
 /** A web worker of Deno claims in `worker_threads` to be the first thread. */
 const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
 
-/** Deno and Bun do not stop a thread that sleeps in Atomics.wait, nor at once a thread in a loop of wasm. */
+/** Deno and Bun do not stop a thread that sleeps in Atomics.wait, nor at once one that computes: Deno after over 1 s. */
 const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
 
 let timer: NodeJS.Timeout | undefined;
@@ -90,7 +90,7 @@ export const host: Host = {
   isMainThread: isMainThread && !isUnknown,
   processors: availableParallelism(),
   threadName: isUnknown ? 0 : threadId + 1,
-  exitIsDeath: isNode,
+  grace: isNode ? 0 : 3000,
   // Contexts of node:vm have globals of their own, but share the modules of the runtime.
   anchor: getEnvironmentData,
   inherited: getEnvironmentData,

@@ -23,8 +23,9 @@ export const host: Host = {
   isMainThread: typeof document !== 'undefined',
   processors: navigator.hardwareConcurrency || 2,
   threadName: 0,
-  // `terminate` does not wait for the thread to stop.
-  exitIsDeath: false,
+  // `terminate` does not wait for the thread to stop: Chromium lets it run on for up to 2 s
+  // (kForcibleTerminationDelay in third_party/blink/renderer/core/workers/worker_thread.cc).
+  grace: 3000,
   anchor: globalThis,
   inherited: () => undefined,
   setInherited: () => {},

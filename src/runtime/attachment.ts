@@ -27,9 +27,8 @@ import { HeadPromise } from './head-promise.js';
 import { Interrupts } from './interrupts.js';
 import { closed, Promises } from './promises.js';
 
-// Some runtimes let a worker run on, or even attach, after they have reported its end. It counts as ended after GRACE
-// milliseconds, and is looked at every LOOK milliseconds until then.
-const GRACE = 1000;
+// Some runtimes let a worker run on, or even attach, after they have reported its end. It counts as ended after
+// host.grace milliseconds, and is looked at every LOOK milliseconds until then.
 const LOOK = 20;
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
@@ -260,13 +259,13 @@ export class Attachment {
   }
 
   /** The same for a terminated thread, once it sleeps or has surely ended. */
-  reapTerminated(thread: number, life: number, left = host.exitIsDeath ? 0 : GRACE): void {
+  reapTerminated(thread: number, life: number, left = host.grace): void {
     if (this.core.reap(thread, life, Number(left > 0)) !== STILL_AWAKE) return;
     setTimeout(() => this.reapTerminated(thread, life, left - LOOK), LOOK);
   }
 
   /** The same for the thread to which the runtime has given this name, if it is attached. */
-  reapHost(name: number, left = host.exitIsDeath ? 0 : GRACE): void {
+  reapHost(name: number, left = host.grace): void {
     for (let i = this.core.mostThreads(); i > 0; i--) {
       const life = this.core.lifeIfAlive(i);
       if (life !== 0 && this.core.hostOf(i) === name) this.core.reap(i, life, Number(left > 0));

@@ -188,6 +188,14 @@ export const jobs: Record<string, Job> = {
     return pairRounds(rounds);
   },
 
+  /** Locks, and computes for so many milliseconds while it counts in word 0; it never unlocks. */
+  computeOn(handle: Handle, words: Int32Array, milliseconds: number): void {
+    const mutex = attach(handle) as Mutex;
+    kept.push(mutex);
+    mutex.lock();
+    for (const end = performance.now() + milliseconds; performance.now() < end; ) Atomics.add(words, 0, 1);
+  },
+
   /** Ends the worker in the way of its runtime, after a while, so that the answer is sent first. */
   endSoon(): string {
     if (threads?.parentPort) {

@@ -54,6 +54,23 @@ test('dying: the next owner of a mutex learns that the last one died', async ({ 
   again.unlock();
 });
 
+test('dying: a terminated worker that computes on is not passed by', async ({ team }) => {
+  const mutex = new Mutex();
+  const words = new Int32Array(new SharedArrayBuffer(4));
+  const worker = await team.member();
+  watch(worker);
+  // Chromium lets a terminated worker run on for up to 2 s, Deno for more than 1 s.
+  worker.call('computeOn', mutex.handle, words, 1800);
+  await until('it computes', () => Atomics.load(words, 0) > 0);
+  worker.terminate();
+  const held = await mutex.holdAsync();
+  const count = Atomics.load(words, 0);
+  await sleep(50);
+  equal(Atomics.load(words, 0), count, 'steps of the dead owner beside the next');
+  ok(held.ownerDied, 'reported');
+  held.unlock();
+});
+
 test('dying: a worker that ends by itself', async ({ team, note }) => {
   const semaphore = new Semaphore(1, { robust: true });
   const worker = await team.member();
