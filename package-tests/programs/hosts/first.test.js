@@ -1,0 +1,3 @@
+import { tests } from './shared.js';
+
+tests(globalThis);
