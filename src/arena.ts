@@ -296,7 +296,7 @@ function create(options: ArenaOptions): Attachment {
   const sizes = [objects, names, threads, slots, chains, elements] as const;
   // V8 reserves 10 GiB of address space for each memory, whatever its size. So there is no second memory in which the
   // core could measure the arena: this is a bound of its size, which `open` checks. Untouched pages are free.
-  const records = objects + names + threads + slots + chains;
+  const records = objects + names + 3 * threads + slots + chains;
   const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements) / PAGE));
   instantiate(memory).create(crypto.getRandomValues(new BigInt64Array(1))[0] as bigint, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);

@@ -54,8 +54,9 @@ const attachments = common('attachments', () => new Map<bigint, Attachment>());
 const byMemory = common('byMemory', () => new WeakMap<WebAssembly.Memory, Attachment>());
 
 /** Whether a value is an attachment of this thread, of this copy of the library or another. */
-export function isAttachment(value: object): value is Attachment {
-  return attachments.get((value as { id?: bigint }).id as bigint) === value;
+export function isAttachment(value: unknown): value is Attachment {
+  const { id } = (value ?? {}) as { id?: bigint };
+  return attachments.get(id as bigint) === value;
 }
 
 /** The number of 8-byte words in the header of an arena's memory, and the index of its id among them. */

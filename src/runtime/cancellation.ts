@@ -4,8 +4,6 @@ import type { Signal } from '../options.js';
 import { clearTimeout, setTimeout } from './clock.js';
 import { countdown } from './parking.js';
 
-/** A timer that fires this many milliseconds too early goes by another clock. */
-const EARLY = 2;
 const nothing = (): void => {};
 
 /** The requests that a signal cancels. The signal has one listener for all of them. */
@@ -70,15 +68,14 @@ export function watch(
  * Calls a function when so many milliseconds have passed, and not earlier. Returns a function that stops that.
  *
  * A timer counts whole milliseconds and drops a fraction of the delay, and it may drop one of the clock as well. So the
- * delay is rounded up, and a timer that is early by less than EARLY is set again. One that is earlier still does not go
- * by the clock: a test moves its timers by hand.
+ * delay is rounded up, and a timer that is early is set again.
  */
 function after(milliseconds: number, run: () => void): () => void {
   const left = countdown(milliseconds);
   const fire = (): void => {
     const remaining = left();
-    if (remaining <= 0 || remaining >= EARLY) run();
-    else timer = setTimeout(fire, 1);
+    if (remaining <= 0) run();
+    else timer = setTimeout(fire, Math.ceil(remaining));
   };
   let timer = setTimeout(fire, Math.ceil(milliseconds));
   return () => clearTimeout(timer);

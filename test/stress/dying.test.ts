@@ -6,6 +6,7 @@ import { at, Memory } from '../support/memory.js';
 import { type Member, team } from '../support/team.js';
 import { until } from '../support/until.js';
 
+// Each thread is watched here, and reaped by one thread alone, so that memory is as it was once that one has been told.
 const crowd = team(2, { core: true });
 
 describe.each([['acquire'], ['acquireAsync'], ['tryAcquire', 'acquire'], ['acquire', 'acquireAsync', 'tryAcquire']])(
@@ -15,7 +16,7 @@ describe.each([['acquire'], ['acquireAsync'], ['tryAcquire', 'acquire'], ['acqui
       [1, 1],
       [5, 5],
     ])('and are killed leave all of %i permits, up to %i at once', async (permits, most) => {
-      const arena = new Arena({ slots: 2 });
+      const arena = new Arena({ watch: false, slots: 2 });
       const memory = new Memory(arena);
       const semaphore = new Semaphore(permits, { arena, robust: true, spin: 20 });
       const laps = new Int32Array(new SharedArrayBuffer(4 * 32));
@@ -48,7 +49,7 @@ describe.each([['acquire'], ['acquireAsync'], ['tryAcquire', 'acquire'], ['acqui
 );
 
 it('hundreds of killed workers leave memory as it was', { timeout: 180_000 }, async () => {
-  const arena = new Arena({ objects: 64, threads: 16, waiters: 64, slots: 2 });
+  const arena = new Arena({ watch: false, objects: 64, threads: 16, waiters: 64, slots: 2 });
   const memory = new Memory(arena);
   const robust = new Semaphore(2, { arena, robust: true, spin: 0 });
   const plain = new Semaphore(0, { arena, spin: 0 });
@@ -85,7 +86,7 @@ it('hundreds of killed workers leave memory as it was', { timeout: 180_000 }, as
 });
 
 it('what is disposed of is used again, though workers were attached to it that were killed', async () => {
-  const arena = new Arena({ objects: 8, threads: 4, waiters: 16 });
+  const arena = new Arena({ watch: false, objects: 8, threads: 4, waiters: 16 });
   for (const round of upTo(12)) {
     const semaphores = upTo(8).map((i) => new Semaphore(i, { arena, robust: i % 2 === 1 }));
     const doomed = [recruit(arena), recruit(arena)];
@@ -102,7 +103,7 @@ it('what is disposed of is used again, though workers were attached to it that w
 
 it('threads that are killed while they make, dispose, acquire and release need no more room than there is', async () => {
   // Each worker leaves one object at most that no thread disposes of.
-  const arena = new Arena({ objects: 40, names: 32, threads: 4, waiters: 32, slots: 2 });
+  const arena = new Arena({ watch: false, objects: 40, names: 32, threads: 4, waiters: 32, slots: 2 });
   const progress = new Int32Array(new SharedArrayBuffer(4 * 32));
   const seen = (index: number) => Atomics.load(progress, 1 + index);
   const survivors = crowd.map((member, i) => member.run<number>('live', { arena: arena.handle, progress, index: i }));

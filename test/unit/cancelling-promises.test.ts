@@ -47,27 +47,6 @@ describe.each(timed)('the time-out of %s', (_, wait) => {
       expect(performance.now() - begun).toBeGreaterThanOrEqual(timeout);
     }
   });
-
-  it('is rounded up for the timer, which would truncate it', async () => {
-    const delays: unknown[] = [];
-    const { setTimeout } = globalThis;
-    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, delay: number) => {
-      delays.push(delay);
-      return setTimeout(run, delay);
-    }) as typeof setTimeout);
-    await wait(2.3).catch(() => {});
-    expect(delays[0]).toBe(3);
-    // A timer that was early is set again, for a whole number of milliseconds too.
-    expect(delays.every((delay) => Number.isInteger(delay) && Number(delay) > 0)).toBe(true);
-  });
-
-  it('ends when a timer says so that does not go by the clock', async () => {
-    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void) => {
-      queueMicrotask(run);
-      return 0;
-    }) as never);
-    await wait(LONG).catch((error) => expect(error).toBeInstanceOf(TimeoutError));
-  });
 });
 
 /** Lets another thread release while this thread is not in its event loop. */
