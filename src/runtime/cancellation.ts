@@ -1,10 +1,16 @@
 /** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
 import { TimeoutError } from '../errors.js';
-import type { Signal } from '../options.js';
 import { clearTimeout, setTimeout } from './clock.js';
 import { countdown } from './parking.js';
 
 const nothing = (): void => {};
+
+/** The part of an `AbortSignal` that this file needs. */
+interface Signal {
+  readonly reason: unknown;
+  addEventListener(event: 'abort', listener: () => void): void;
+  removeEventListener(event: 'abort', listener: () => void): void;
+}
 
 /** The requests that a signal cancels. The signal has one listener for all of them. */
 interface Abortion {
