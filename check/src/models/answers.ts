@@ -261,6 +261,16 @@ export const answers: readonly Model[] = [
           () => [],
           ({ regions }) => regions.names + 2 * NAME_SIZE,
         ),
+        asks(
+          'draftName',
+          () => [],
+          ({ regions }) => regions.names + 3 * NAME_SIZE,
+        ),
+        asks(
+          'draftName',
+          () => [],
+          ({ regions }) => regions.names + 4 * NAME_SIZE,
+        ),
         asks('draftName', () => [], 0),
         asks('register', () => [0], constant('ANSWER_FULL')),
         call('unregister', () => []),
