@@ -1,15 +1,20 @@
 /** Gives this thread a second core over the arena of a handle, registered as one more thread. */
 import { readFileSync } from 'node:fs';
-import { threadId } from 'node:worker_threads';
+import { BroadcastChannel, threadId } from 'node:worker_threads';
 
 let module;
 const cores = new Map();
+const lines = [];
 
 export function coreOf(handle) {
   const { memory } = handle.arena;
   const id = new BigInt64Array(memory.buffer)[1];
   if (!cores.has(id)) {
     module ??= new WebAssembly.Module(readFileSync(new URL('../../build/core.wasm', import.meta.url)));
+    // Without this channel the keeper would take the thread for dead (src/host/keeper.ts).
+    const line = new BroadcastChannel(`taketurns:${id}:${threadId + 1}`);
+    line.unref();
+    lines.push(line);
     const core = new WebAssembly.Instance(module, { env: { memory } }).exports;
     if (!core.open() || core.register(threadId + 1) < 0) throw new Error('no place in the arena');
     cores.set(id, core);
