@@ -21,13 +21,11 @@ const UPDATE = 'differs: npm run simulate -- --update-docs makes the page anew';
 const page = readFileSync(docsFile('scaling.md'), 'utf8');
 const book: Book = JSON.parse(readFileSync(docsFile('scaling.json'), 'utf8'));
 
-/** With so many turns of work only this contender is counted again: few waiters poll for long, which takes seconds. */
+/** With as many turns of work, only these contenders are counted again. */
 const LONG = 50;
-const SHORTEST = 'TwaSemaphore';
 /** Of more contenders than this, each fourth one is counted again. */
 const MANY = 12;
-/** The contender of a table that is counted again with 16 processors: the first of these that it has. */
-const WITH_SIXTEEN = ['Semaphore', 'TwaSemaphore'];
+const COUNTED_AGAIN = ['Semaphore', 'TwaSemaphore'];
 
 /** Tables share cells, and each is simulated once. */
 const counted = new Map<string, Book[string]>();
@@ -46,11 +44,11 @@ function count(cell: Configuration): Book[string] {
 /** Returns the cells of a table that are simulated again: those with the fewest waiters, and one with 16 processors. */
 function cellsOf(table: (typeof tables)[number]): Configuration[] {
   const all = configurationsOf(table).filter(({ schedule }) => schedule === 'round robin');
-  const shown = WITH_SIXTEEN.find((name) => table.contenders.includes(name)) ?? table.contenders[0];
+  const shown = COUNTED_AGAIN.find((name) => table.contenders.includes(name)) ?? table.contenders[0];
   return all.filter(({ contender, processors, inside }) => {
     if (processors === 16) return contender === shown;
     if (processors !== 4 && processors !== 5) return false;
-    if (inside >= LONG) return contender === SHORTEST;
+    if (inside >= LONG) return COUNTED_AGAIN.includes(contender);
     return table.contenders.indexOf(contender) % (table.contenders.length > MANY ? 4 : 1) === 0;
   });
 }
