@@ -37,7 +37,7 @@ export { reserveSecond, usedElements } from './memory/elements';
 export { draftName, openName } from './memory/names';
 export { generation, isDisposed, isRobust, maxOf } from './memory/objects';
 export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount } from './memory/threads';
-export { held, restoreOwnerDeaths } from './primitives/kinds';
+export { disposeAgain, held, restoreOwnerDeaths } from './primitives/kinds';
 export {
   lock,
   mutexDispose,

@@ -66,9 +66,15 @@ export class Reference {
 
   /** Releases the shared object for the library object. Settles the promises of this thread that are due. */
   detach(owner: Owner): void {
-    this.shared.head.flush();
-    this.shared.promises.settle();
-    this.attachment.detach(owner, this.address);
+    const { attachment, address, shared } = this;
+    const { head, promises } = shared;
+    // Another thread may have begun to dispose of the object and not have closed all its words. Promises that wait here
+    // must find them closed now, since the memory may become that of another object.
+    if ((head.waits || promises.first !== 0) && attachment.core.isDisposed(address))
+      attachment.core.disposeAgain(address);
+    head.flush();
+    promises.settle();
+    attachment.detach(owner, address);
   }
 
   /** The library object has disposed of the object, and has let go. Lets all others of this thread let go, too. */

@@ -112,7 +112,10 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
   else releaseOfDead(o, e);
 }
 
-/** Disposes of an object again, since its disposer may have died. The papers' algorithms wake their own waiters. */
+/**
+ * Disposes of an object again: its disposer may have died, or may not have come to the end. The papers' algorithms wake
+ * their own waiters.
+ */
 export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);

@@ -49,8 +49,14 @@ export function watch(
     abortion = abortions.get(signal) ?? listen(signal);
   } catch (error) {
     // The caller is about to queue the request, or has done so, and cannot cancel it yet.
-    queueMicrotask(() => cancel(error));
-    return stop;
+    let over = false;
+    queueMicrotask(() => {
+      if (!over) cancel(error);
+    });
+    return () => {
+      over = true;
+      stop();
+    };
   }
   const { cancels, listener } = abortion;
   const abort = (): void => cancel(reasonOf(signal));

@@ -150,6 +150,7 @@ export interface Core {
   setAwake(turns: number, near: number): void;
   spend(turns: number): void;
   dispose(address: number): void;
+  disposeAgain(address: number): void;
   lock(address: number): number;
   tryLock(address: number): number;
   turnLasted(address: number, microseconds: number): void;

@@ -406,6 +406,20 @@ describe('a signal that is not the AbortSignal of the runtime', () => {
     expect(waiting()).toBe(0);
   });
 
+  it('whose addEventListener throws cancels no promise but its own', async () => {
+    const mutex = new Mutex();
+    mutex.lock();
+    const addEventListener = () => {
+      throw new Error('no listeners here');
+    };
+    const first = mutex.lockAsync({ signal: Object.assign(plain(), { addEventListener }) as never });
+    mutex.unlock();
+    const second = mutex.lockAsync();
+    await first;
+    mutex.unlock();
+    await second;
+  });
+
   it.each(waits)('whose removeEventListener throws: %s ends all the same', async (_, wait) => {
     const reason = new Error('no way back');
     const thrown: unknown[] = [];

@@ -8,8 +8,9 @@ import { AtomicSemaphore, CountingSemaphore } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { report } from '../support/program.js';
+import { watch } from '../support/settled.js';
 import { team } from '../support/team.js';
-import { until } from '../support/until.js';
+import { turn, until } from '../support/until.js';
 
 const ROUNDS = 20_000;
 const SMALL = { objects: 8, threads: 8, waiters: 16 };
@@ -99,6 +100,55 @@ describe('an object that another thread has disposed of', () => {
     for (let i = 0; i < 50; i++) new Semaphore(0, { arena }).dispose();
     lock.unlock();
     await expect(waits).rejects.toMatchObject({ name: 'DisposedError' });
+  });
+});
+
+// Another thread has begun to dispose of the object, and is stopped there. The writes are the first ones of `closeObject`.
+describe.each([
+  ['before it has closed the semaphore', false],
+  ['before it has told anybody', true],
+])('while another thread disposes of an object, %s, a thread that lets go of it', (_, isClosed) => {
+  const arena = new Arena(SMALL);
+  const memory = new Memory(arena);
+
+  function disposeHalf({ handle: { address } }: Mutex | Semaphore): void {
+    memory.write(address + at('O_LIFE'), memory.long(address + at('O_LIFE')) + 0x1000000n);
+    const closed = memory.long(address + at('TICKET')) + BigInt(at('CLOSED_DISTANCE'));
+    if (isClosed) memory.write(address + at('GRANT'), closed);
+  }
+
+  /** One of these objects gets the memory of the one that is disposed of, if that is free by then. */
+  function attachToOthers(): Semaphore[] {
+    return Array.from({ length: SMALL.objects - 1 }, () => new Semaphore(2, { arena }));
+  }
+
+  it('tells its promises for a semaphore', async () => {
+    const semaphore = new Semaphore(0, { arena });
+    const waits = [watch(semaphore.acquireAsync(), 0), watch(semaphore.acquireAsync(1, { timeout: 1e6 }), 0)];
+    await turn();
+    disposeHalf(semaphore);
+    const others = attachToOthers();
+    expect(semaphore.disposed).toBe(true);
+    await turn();
+    for (const wait of waits) expect(wait.error).toBeInstanceOf(DisposedError);
+    for (const other of others) expect(other.available).toBe(2);
+    expect(memory.standing).toEqual([]);
+    for (const other of others) other.dispose();
+  });
+
+  it('tells its promises for a mutex, also the one at the head', async () => {
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const waits = [watch(mutex.lockAsync(), 0), watch(mutex.lockAsync(), 0)];
+    await turn();
+    disposeHalf(mutex);
+    const others = attachToOthers();
+    expect(mutex.disposed).toBe(true);
+    await turn();
+    for (const wait of waits) expect(wait.error).toBeInstanceOf(DisposedError);
+    for (const other of others) expect(other.available).toBe(2);
+    expect(memory.standing).toEqual([]);
+    for (const other of others) other.dispose();
   });
 });
 
