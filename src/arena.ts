@@ -5,7 +5,8 @@ import { host } from '#host';
 import { badType, checkInteger, checkOptions, checkType } from './errors.js';
 import { Attachment, isAttachment } from './runtime/attachment.js';
 import { common } from './runtime/common.js';
-import { instantiate, VERSION } from './runtime/core.js';
+import { VERSION } from './runtime/core.js';
+import { instantiate } from './runtime/instance.js';
 import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 

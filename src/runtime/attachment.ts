@@ -21,9 +21,10 @@ import { ArenaFullError, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
 import { setTimeout } from './clock.js';
 import { common } from './common.js';
-import { ANSWER_FULL, CLOSED_OBJECT, type Core, coreModule, instantiate, REAPED, STILL_AWAKE } from './core.js';
+import { ANSWER_FULL, CLOSED_OBJECT, type Core, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import { HeadPromise } from './head-promise.js';
+import { coreModule, instantiate } from './instance.js';
 import { Interrupts } from './interrupts.js';
 import { closed, Promises } from './promises.js';
 
