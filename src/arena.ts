@@ -2,10 +2,11 @@
  * An arena is the shared memory that semaphores and locks live in. This file makes arenas and lets threads share one.
  */
 import { host } from '#host';
-import { badType, checkInteger, checkOptions, checkType } from './errors.js';
+import { bad, badType, checkInteger, checkOptions, checkType } from './errors.js';
 import { Attachment, isAttachment } from './runtime/attachment.js';
 import { common } from './runtime/common.js';
-import { instantiate, VERSION } from './runtime/core.js';
+import { VERSION } from './runtime/core.js';
+import { instantiate } from './runtime/instance.js';
 import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
@@ -155,10 +156,9 @@ export class Arena {
     if (inherited !== undefined) return Arena.from(inherited as ArenaHandle);
     if (!host.isMainThread) {
       throw new Error(
-        'this worker has no arena. Use the default arena on the main thread before the worker is started ' +
-          '(Arena.default, or new Semaphore), or send the worker a handle (worker.postMessage(semaphore.handle)) ' +
-          'and attach to it there (Semaphore.from(handle)), or name the arena ({ arena }). If the main thread does not ' +
-          'use the library, new Arena().makeDefault() makes one for this worker and those that it starts',
+        'this worker has no arena. Use Arena.default (or new Semaphore) on the main thread before it starts the worker, ' +
+          'or send the worker a handle and call Semaphore.from(handle) there, or name an arena ({ arena }). If the main ' +
+          'thread does not use the library, call new Arena().makeDefault() here',
       );
     }
     return new Arena().makeDefault();
@@ -187,7 +187,7 @@ export class Arena {
    */
   makeDefault(): this {
     if (own.attachment && own.attachment !== this.#attachment) {
-      throw new Error('makeDefault: this thread has a default arena already, and others may be using it');
+      throw new Error('makeDefault: this thread has a default arena already');
     }
     own.attachment = this.#attachment;
     host.setInherited(INHERITED, this.#plainHandle, () => this.#attachment.share());
@@ -236,12 +236,7 @@ export class Arena {
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
     checkType('Arena.watch: worker', worker, 'object', 'a worker');
-    if ('threadId' in worker && typeof worker.once === 'function') {
-      const name = worker.threadId + 1;
-      if (name <= 0) throw new Error('Arena.watch: the worker has ended already');
-      worker.once('exit', () => this.#attachment.reapHost(name));
-      return;
-    }
+    if (host.watchExit?.(worker, this.#attachment.core)) return;
     if (!('terminate' in worker) || typeof worker.terminate !== 'function')
       throw badType('Arena.watch: worker', 'a worker', worker);
     const { thread: index, life } = this.#check('Arena.watch: thread (which a worker of the web needs)', thread);
@@ -272,8 +267,7 @@ export class Arena {
 
   #check(what: string, thread: unknown): ThreadHandle {
     const handle = thread as ThreadHandle | null | undefined;
-    if (typeof handle !== 'object' || handle?.kind !== 'Thread')
-      throw badType(what, 'the handle of a thread (arena.thread)', thread);
+    if (handle?.kind !== 'Thread') throw badType(what, 'the handle of a thread (arena.thread)', thread);
     if (handle.arena !== this.#attachment.id) throw new TypeError(`${what} is of another arena`);
     checkInteger(`${what}.thread`, handle.thread, 1, this.#attachment.core.mostThreads());
     checkInteger(`${what}.life`, handle.life, 1, 0x7fffffff);
@@ -305,7 +299,7 @@ function create(options: ArenaOptions): Attachment {
 
 function tableSize(name: string, value: unknown): number {
   const size = checkInteger(name, value, 1, MOST_SLOTS);
-  if (size & (size - 1)) throw new RangeError(`${name} must be a power of two from 1 to ${MOST_SLOTS}, got ${size}`);
+  if (size & (size - 1)) throw bad('number', name, `a power of two from 1 to ${MOST_SLOTS}`, size);
   return size;
 }
 

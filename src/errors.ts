@@ -33,7 +33,7 @@ const ERROR = Symbol.for('taketurns:error');
 // `instanceof` must know that error too. A subclass knows only its own.
 for (const Class of [DisposedError, ArenaFullError, TimeoutError]) {
   const { name } = new Class('');
-  Object.defineProperty(Class.prototype, ERROR, { value: name });
+  (Class.prototype as { [ERROR]?: string })[ERROR] = name;
   Object.defineProperty(Class, Symbol.hasInstance, {
     value(this: unknown, error: { readonly [ERROR]?: string } | null | undefined): boolean {
       return this === Class ? error?.[ERROR] === name : Function.prototype[Symbol.hasInstance].call(this, error);
@@ -44,14 +44,19 @@ for (const Class of [DisposedError, ArenaFullError, TimeoutError]) {
 function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint') return `${value}n`;
-  if (value === null || typeof value !== 'object') return String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
   return Array.isArray(value) ? 'an array' : `an object (${value.constructor?.name ?? 'no prototype'})`;
+}
+
+/** @internal The error for a bad argument: a `RangeError` if its `typeof` is right, else a `TypeError`. */
+export function bad(type: string, what: string, expected: string, value: unknown): Error {
+  const Kind = typeof value === type ? RangeError : TypeError;
+  return new Kind(`${what} must be ${expected}, got ${show(value)}`);
 }
 
 /** @internal The error for a value that is not an integer, or is out of its range. */
 export function badInteger(what: string, value: unknown, min: number, max: number, why = ''): Error {
-  const Kind = typeof value === 'number' ? RangeError : TypeError;
-  return new Kind(`${what} must be an integer from ${min} to ${max}${why}, got ${show(value)}`);
+  return bad('number', what, `an integer from ${min} to ${max}${why}`, value);
 }
 
 /** @internal Checks an integer argument. */
@@ -64,7 +69,7 @@ export function checkInteger(what: string, value: unknown, min: number, max: num
 
 /** @internal The error for an argument of the wrong type. */
 export function badType(what: string, expected: string, value: unknown): TypeError {
-  return new TypeError(`${what} must be ${expected}, got ${show(value)}`);
+  return bad('', what, expected, value);
 }
 
 /** @internal Checks the type of an argument by its `typeof`. Null does not pass as an object. */
@@ -74,12 +79,17 @@ export function checkType(what: string, value: unknown, type: string, expected: 
 
 /** @internal */
 export function checkOptions(what: string, options: unknown): void {
-  if (typeof options !== 'object' || options === null) throw badType(`${what}: options`, 'an object', options);
+  checkType(`${what}: options`, options, 'object', 'an object');
+}
+
+/** @internal The error of an arena that is full. */
+export function arenaFull(thing: string, advice: string): ArenaFullError {
+  return new ArenaFullError(`the arena has no room for another ${thing}: ${advice}`);
 }
 
 /** @internal The error of a request for which there is no wait element. */
 export function noRoom(): ArenaFullError {
-  return new ArenaFullError('the arena has no room for another waiter: make it with more `waiters`');
+  return arenaFull('waiter', 'make it with more `waiters`');
 }
 
 /** @internal The error of a call that would block a thread that must not block. */
@@ -90,6 +100,5 @@ export function mayNotBlock(instead: string): TypeError {
 /** @internal Checks that an argument is one of a few words. */
 export function checkChoice<T extends string>(what: string, value: unknown, choices: readonly T[]): T {
   if (choices.includes(value as T)) return value as T;
-  const Kind = typeof value === 'string' ? RangeError : TypeError;
-  throw new Kind(`${what} must be ${choices.map(show).join(' or ')}, got ${show(value)}`);
+  throw bad('string', what, choices.map(show).join(' or '), value);
 }

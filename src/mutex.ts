@@ -72,9 +72,7 @@ function properties(options: MutexOptions): Properties {
     permits: 1,
     max: checkInteger(`${KIND}: bypass`, options.bypass ?? DEFAULT_BYPASS, 0, MOST_BYPASS),
     spin: budget(KIND, options, ADAPTIVE, PARKING),
-    threshold: 0,
     robust: true,
-    firstTicket: 0n,
   };
 }
 
@@ -254,9 +252,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /** The error of a request that found the arena full, or the mutex itself. */
   #full(): ArenaFullError {
     if (this.waiting < MOST_WAITERS) return noRoom();
-    return new ArenaFullError(
-      '520,192 requests wait for the mutex: it has no room for another, in an arena of any size',
-    );
+    return new ArenaFullError('520,192 requests wait for the mutex, and no mutex has room for another');
   }
 
   /** The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. */
@@ -364,22 +360,16 @@ export class Mutex extends SharedObject<typeof KIND> {
       let leave = (reason: unknown): void => head.cancel(reason);
       // The reason for which the promise has been cancelled. It may be a DisposedError of another object.
       let given: { readonly reason: unknown } | undefined;
-      const unwatch = impatient
-        ? watch(
-            timeout,
-            signal,
-            (reason) => {
-              given = { reason };
-              leave(reason);
-            },
-            LOCK,
-          )
-        : undefined;
+      const cancel = (reason: unknown): void => {
+        given = { reason };
+        leave(reason);
+      };
+      const unwatch = watch(timeout, signal, cancel, LOCK);
       const refused = (error: unknown): never => {
         throw error === given?.reason || !(error instanceof DisposedError) ? error : this[disposedError]();
       };
       const settle = (value?: Promise<never>): void => {
-        unwatch?.();
+        unwatch();
         resolve(value === undefined ? this.#lockedAsync() : value.catch(refused));
       };
       // This is not an await, so no other task of this thread runs in between.
@@ -437,4 +427,4 @@ export class Mutex extends SharedObject<typeof KIND> {
 const OWNED =
   'Mutex.lock: this thread is the owner already, and would wait for itself; if a promise of it has the lock, use lockAsync';
 const PROMISED =
-  'Mutex.lock: a promise of this thread waits for the lock already, and cannot have it while the thread blocks: use lockAsync';
+  'Mutex.lock: a promise of this thread waits for the lock, and cannot have it while the thread blocks: use lockAsync';

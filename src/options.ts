@@ -2,7 +2,7 @@
  * This file defines and checks the options of callers: how long a request may take, how a waiter waits, and the
  * properties of a new object.
  */
-import { badType, checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
+import { bad, badType, checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
 import { reasonOf } from './runtime/cancellation.js';
 import { LIMIT } from './runtime/core.js';
 import type { Kind } from './runtime/kinds.js';
@@ -43,9 +43,8 @@ export interface WaitOptions {
 
 /** @internal Checks a duration, and returns it. */
 export function checkMilliseconds(what: string, value: number): number {
-  checkType(what, value, 'number', 'a number of milliseconds');
-  if ((value >= 0 && value <= LONGEST) || value === Infinity) return value;
-  throw new RangeError(`${what} must be from 0 to ${LONGEST} milliseconds or Infinity, got ${value}`);
+  if ((typeof value === 'number' && value >= 0 && value <= LONGEST) || value === Infinity) return value;
+  throw bad('number', what, `from 0 to ${LONGEST} milliseconds or Infinity`, value);
 }
 
 /**
@@ -133,16 +132,16 @@ export interface Properties {
   readonly permits: number;
   readonly max: number;
   readonly spin: number;
-  readonly threshold: number;
   readonly robust: boolean;
+  /** Of an object of the algorithms. Default 0. */
+  readonly threshold?: number;
   /** Used for the semaphores of the algorithms, which are never robust: one of HASH_* of core/memory/layout.ts. */
   readonly hash?: number;
   /** O_VARIANT of an object of the algorithms. Default 0n. */
   readonly variant?: bigint;
-  readonly firstTicket: bigint;
+  /** Default 0n. */
+  readonly firstTicket?: bigint | undefined;
 }
-
-const LAST_FIRST_TICKET = 2n ** 61n;
 
 /** @internal Checks the options of a new object, and returns its properties. */
 export function checkProperties(
@@ -151,23 +150,16 @@ export function checkProperties(
   options: { max?: number; robust?: boolean; firstTicket?: bigint } & PolicyOptions,
   spin: number,
   policies: Partial<Record<Policy, number>>,
-  first = 'firstTicket',
 ): Properties {
   checkOptions(kind, options);
   const robust = options.robust ?? false;
-  const firstTicket = options.firstTicket ?? 0n;
   const max = checkInteger(`${kind}: max`, options.max ?? LIMIT, 1, LIMIT);
   checkType(`${kind}: robust`, robust, 'boolean', 'true or false');
-  checkType(`${kind}: ${first}`, firstTicket, 'bigint', 'a bigint');
-  if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
-    throw new RangeError(`${kind}: ${first} must be from 0n to 2n ** 61n, got ${firstTicket}n`);
-  }
   return {
     permits: checkInteger(`${kind}: permits`, permits, 0, max),
     max,
     spin: budget(kind, options, spin, policies),
-    threshold: 0,
     robust,
-    firstTicket,
+    firstTicket: options.firstTicket,
   };
 }

@@ -2,7 +2,7 @@
  * A reference ties a thread to a shared object. This file makes an object, finds it by handle or name, and releases it.
  */
 import { Arena, type ArenaHandle, arenaOf, attachmentForNew, attachmentOf } from './arena.js';
-import { ArenaFullError, badType, checkType, DisposedError } from './errors.js';
+import { arenaFull, bad, badType, checkInteger, checkType, DisposedError } from './errors.js';
 import type { Properties } from './options.js';
 import { type Attachment, HELD, type Owner, type Shared } from './runtime/attachment.js';
 import {
@@ -74,17 +74,17 @@ export class Reference {
       attachment.core.disposeAgain(address);
     head.flush();
     promises.settle();
-    attachment.detach(owner, address);
+    attachment.detach(owner, shared);
   }
 
   /** The library object has disposed of the object, and has let go. Lets all others of this thread let go, too. */
   letGo(): void {
-    this.attachment.letGo(this.address);
+    this.attachment.letGo(this.shared);
   }
 
   handle<K extends Kind>(kind: K): Handle<K> {
     const { attachment, address } = this;
-    attachment.publish(address);
+    this.shared.isPrivate = false;
     return {
       kind,
       arena: arenaOf(attachment).handle,
@@ -103,10 +103,10 @@ export function make<K extends Kind>(kind: K, number: NumberOf<K>, p: Properties
       p.permits,
       p.max,
       p.spin,
-      p.threshold,
+      p.threshold ?? 0,
       p.hash ?? Number(p.robust),
       p.variant ?? 0n,
-      p.firstTicket,
+      p.firstTicket ?? 0n,
     ),
   );
   if (answer < 0) throw refusal(answer, kind, kind);
@@ -132,8 +132,8 @@ export function checkKind(what: string, kind: string, handle: { readonly kind: s
 export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handle): Reference {
   const what = `${kind}.from: handle`;
   checkKind(what, kind, handle);
-  if (!isInt32(handle.address) || !isInt32(handle.generation)) {
-    throw new TypeError(`${what} is damaged: address and generation must be integers`);
+  for (const part of ['address', 'generation'] as const) {
+    checkInteger(`${what}: its ${part}`, handle[part], ~LIMIT, LIMIT);
   }
   const attachment = attachmentOf(Arena.from(handle.arena));
   const answer = attached(attachment, () => attachment.core.attach(handle.address, handle.generation, number));
@@ -141,23 +141,26 @@ export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handl
   throw refusal(answer, what, kind);
 }
 
+/** Stands for the properties of an object that must exist, whatever they are. */
+const ANY: Properties = { permits: -1, max: LIMIT, spin: 0, robust: false };
+
 /** @internal */
 export function open<K extends Kind>(
   kind: K,
   number: NumberOf<K>,
   name: string,
-  p: Properties | undefined,
+  p: Properties = ANY,
   arena: Arena | undefined,
 ): Reference {
   const what = `${kind}.open: name`;
   checkType(what, name, 'string', 'a string');
   // UTF-8 has no code for half of a surrogate pair, and an encoder writes one and the same character for each.
   if (/\p{Surrogate}/u.test(name)) {
-    throw badType(what, 'well-formed Unicode, with no half of a surrogate pair alone', name);
+    throw badType(what, 'well-formed Unicode, with no lone surrogate', name);
   }
   const bytes = new TextEncoder().encode(name);
   if (bytes.length < 1 || bytes.length > NAME_ROOM) {
-    throw new RangeError(`${what} must be 1 to ${NAME_ROOM} bytes of UTF-8, got ${bytes.length}`);
+    throw bad('number', what, `1 to ${NAME_ROOM} bytes of UTF-8`, bytes.length);
   }
   const attachment = attachmentOf(arena);
   const { core, memory } = attachment;
@@ -170,11 +173,11 @@ export function open<K extends Kind>(
       draft,
       bytes.length,
       number,
-      p?.permits ?? -1,
-      p?.max ?? LIMIT,
-      p?.spin ?? 0,
-      p?.threshold ?? 0,
-      p?.hash ?? Number(p?.robust ?? false),
+      p.permits,
+      p.max,
+      p.spin,
+      p.threshold ?? 0,
+      p.hash ?? Number(p.robust),
     );
   });
   if (answer > 0) return new Reference(attachment, answer);
@@ -186,14 +189,15 @@ function refusal(answer: number, what: string, kind: Kind): Error {
     case ANSWER_CLOSED:
       return new DisposedError(`${what}: the ${kind} has been disposed of`);
     case ANSWER_OBJECTS_FULL:
-      return new ArenaFullError(
-        'the arena has no room for another object: dispose of some, or make it with more `objects`. An object that was ' +
-          'never shared also goes when it has been collected, after a turn of the event loop',
+      return arenaFull(
+        'object',
+        'dispose of some (those never shared go when collected, after a turn of the event loop), or make it with more ' +
+          '`objects`',
       );
     case ANSWER_FULL:
-      return arenaFull('attachment of a thread to an object', 'waiters');
+      return arenaFull('attachment of a thread to an object', 'dispose of some, or make it with more `waiters`');
     case ANSWER_NAMES_FULL:
-      return arenaFull('name', 'names');
+      return arenaFull('name', 'dispose of some, or make it with more `names`');
     case ANSWER_WRONG_KIND:
       return new TypeError(`${what}: the object there is of another kind, not a ${kind}`);
     case ANSWER_MISMATCH:
@@ -205,15 +209,4 @@ function refusal(answer: number, what: string, kind: Kind): Error {
     default:
       return new DisposedError(`${what}: what it stood for has been disposed of`);
   }
-}
-
-/** @internal */
-export function arenaFull(thing: string, option: string): ArenaFullError {
-  return new ArenaFullError(
-    `the arena has no room for another ${thing}: dispose of some, or make it with more \`${option}\``,
-  );
-}
-
-function isInt32(value: unknown): boolean {
-  return typeof value === 'number' && (value | 0) === value;
 }

@@ -395,8 +395,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
         ? released
         : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#shared.robust);
     if (answer > 0) promises.settled(answer);
-    else if (answer === ANSWER_OVER_MAX) throw this.#overMax(permits);
-    else if (answer === ANSWER_NOT_HELD) throw this.#notHeld(permits);
+    else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw this.#refused(answer, permits);
   }
 
   /** As `acquire`, but it returns a guard that gives the permits back: `using held = semaphore.hold()`. */
@@ -434,23 +433,22 @@ export class Semaphore extends SharedObject<typeof KIND> {
       this.#usual = LIMIT;
       host.warn(
         `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore was made with ${made}. It and ` +
-          'all requests behind it wait until more permits are released than were taken. If that never happens, give ' +
-          `the semaphore its max ({ max: ${made} }): such a request is then a RangeError`,
+          'all behind it wait until more are released than were taken. If that never happens, ' +
+          `give the semaphore a max ({ max: ${made} }): such a request is then a RangeError`,
       );
     }
   }
 
-  #notHeld(permits: number): RangeError {
+  /** The error of a release that the core has refused. */
+  #refused(answer: number, permits: number): RangeError {
     return new RangeError(
-      `Semaphore.release: this thread holds ${this.#core.held(this.#shared.number)} permits of the semaphore, got ` +
-        `${permits}. A robust semaphore is released by the thread that holds its permits`,
-    );
-  }
-
-  #overMax(permits: number): RangeError {
-    return new RangeError(
-      `Semaphore.release: ${permits} more would make more than ${this.#max} (its max) available; ` +
-        `${this.available} are. Nothing was released`,
+      `Semaphore.release: ${
+        answer === ANSWER_OVER_MAX
+          ? `${permits} more would make more than ${this.#max} (its max) available; ${this.available} are. Nothing was ` +
+            'released'
+          : `this thread holds ${this.#core.held(this.#shared.number)} permits of the semaphore, got ${permits}. A ` +
+            'robust semaphore is released by the thread that holds its permits'
+      }`,
     );
   }
 }

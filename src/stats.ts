@@ -123,13 +123,14 @@ export interface MutexStats {
 
 /** What is known of some of the waiting requests. It is added up element by element, since there may be millions. */
 interface Tally {
-  requests: number;
+  /** The number of requests. */
+  waiting: number;
   /** The permits for which they wait. */
   permits: number;
   /** The most permits for which one of them waits. */
   widest: number;
   /** The longest wait until now, in milliseconds. */
-  longest: number;
+  longestWait: number;
   /** Whether one of them is of a blocked thread. */
   blocked: boolean;
 }
@@ -143,18 +144,7 @@ interface Look {
   readonly used: number;
 }
 
-const THREAD_MASK = ASYNC - 1;
-const NONE: Readonly<Tally> = { requests: 0, permits: 0, widest: 0, longest: 0, blocked: false };
-
-const ago = (now: number, since: number): number => Math.max(0, (now - since) | 0);
-
-function count(tally: Tally, requests: number, width: number, waited: number, isPromise: boolean): void {
-  tally.requests += requests;
-  tally.permits += requests * width;
-  tally.widest = Math.max(tally.widest, width);
-  tally.longest = Math.max(tally.longest, waited);
-  tally.blocked ||= !isPromise;
-}
+const NONE: Readonly<Tally> = { waiting: 0, permits: 0, widest: 0, longestWait: 0, blocked: false };
 
 /** Looks at every element, or at those of one object. */
 function look(core: Core, object?: number): Look {
@@ -164,32 +154,32 @@ function look(core: Core, object?: number): Look {
   const now = timestamp();
   let cancelled = 0;
   let used = 0;
-  const waits = (thread: number, requests: number, width: number, waited: number, isPromise: boolean): void => {
-    const own = threads.get(thread) ?? { ...NONE };
-    threads.set(thread, own);
-    for (const tally of [all, own]) count(tally, requests, width, waited, isPromise);
-  };
   for (let i = core.usedElements() - 1; i >= 0; i--) {
     const state = core.elementState(i);
     if (state !== IDLE) used++;
     if (object !== undefined && core.elementObject(i) !== object) continue;
     const owner = core.elementOwner(i);
-    const thread = owner & THREAD_MASK;
+    const thread = owner & (ASYNC - 1);
+    // The record of an attachment says whether the thread is the head of a mutex, which has left the queue.
+    const isRecord = state === ATTACHED;
+    const permits = isRecord ? core.elementHeld(i) : 0;
+    if (permits > 0) holders.push({ thread, permits });
     if (state === TOMBSTONE) cancelled += Number(core.elementWidth(i, 1));
-    else if (state === ATTACHED) {
-      const permits = core.elementHeld(i);
-      if (permits > 0) holders.push({ thread, permits });
-      // The head of a mutex has left the queue.
-      if (core.elementWaiting(i) !== 0) {
-        waits(thread, 1, 0, ago(now, core.elementSince(i)), core.isAsleep(thread) === 0);
-      }
-    } else if (state === WAITING || state === AWAKE || (owner & ASYNC && state > IDLE + 1 && state < AWAKE)) {
-      const requests = core.elementWaiting(i);
-      if (requests === 0) continue;
-      // Until a thread sleeps, or a promise is entered in the array, the time there is of an earlier wait.
-      const isAsleep = owner & ASYNC ? state !== AWAKE : core.isAsleep(thread) !== 0;
-      const waited = isAsleep ? ago(now, core.elementSince(i)) : 0;
-      waits(thread, requests, Number(core.elementWidth(i, 0)), waited, (owner & ASYNC) !== 0);
+    const waiting = isRecord || (state >= WAITING && state < TOMBSTONE) ? core.elementWaiting(i) : 0;
+    if (waiting === 0) continue;
+    const isPromise = (owner & ASYNC) !== 0;
+    const isAsleep = isPromise ? state !== AWAKE : core.isAsleep(thread) !== 0;
+    // Until a thread sleeps, or a promise is entered in the array, the time there is of an earlier wait.
+    const waited = isAsleep || isRecord ? Math.max(0, (now - core.elementSince(i)) | 0) : 0;
+    const width = Number(core.elementWidth(i, 0));
+    const own = threads.get(thread) ?? { ...NONE };
+    threads.set(thread, own);
+    for (const tally of [all, own]) {
+      tally.waiting += waiting;
+      tally.permits += waiting * width;
+      tally.widest = Math.max(tally.widest, width);
+      tally.longestWait = Math.max(tally.longestWait, waited);
+      tally.blocked ||= isRecord ? isAsleep : !isPromise;
     }
   }
   return { all, threads, holders, cancelled, used };
@@ -207,27 +197,26 @@ function total({ core, memory, thread }: Attachment, event: number): number {
   return count >>> 0;
 }
 
+/** Returns the `threadId` of a thread in `worker_threads`; undefined if it has none, or the thread is 0. */
+function threadIdOf(core: Core, thread: number): number | undefined {
+  const name = thread && core.hostOf(thread);
+  return name ? name - 1 : undefined;
+}
+
 /** @internal */
 export function arenaStats(attachment: Attachment): ArenaStats {
   const { core } = attachment;
-  const { all, threads: waiting, holders, cancelled, used } = look(core);
+  const { all, threads: tallies, holders, cancelled, used } = look(core);
   const threads: ThreadStats[] = [];
   for (let thread = 1; thread <= core.mostThreads(); thread++) {
     if (core.lifeIfAlive(thread) === 0) continue;
-    const host = core.hostOf(thread);
-    const own = waiting.get(thread) ?? NONE;
-    threads.push({
-      thread,
-      threadId: host === 0 ? undefined : host - 1,
-      blocked: own.blocked,
-      waiting: own.requests,
-      longestWait: own.longest,
-    });
+    const { blocked, waiting, longestWait } = tallies.get(thread) ?? NONE;
+    threads.push({ thread, threadId: threadIdOf(core, thread), blocked, waiting, longestWait });
   }
   return {
     threads,
-    waiting: all.requests,
-    longestWait: all.longest,
+    waiting: all.waiting,
+    longestWait: all.longestWait,
     cancelled,
     collisions: total(attachment, T_COLLISIONS),
     futileWakes: total(attachment, T_FUTILE_WAKES),
@@ -246,9 +235,9 @@ export function semaphoreStats(core: Core, at: number): SemaphoreStats {
     max: core.maxOf(at),
     available: core.available(at),
     out: permits - Number(core.balance(at)) - all.permits - cancelled,
-    waiting: all.requests,
+    waiting: all.waiting,
     widest: all.widest,
-    longestWait: all.longest,
+    longestWait: all.longestWait,
     cancelled,
     timeouts: core.timeouts(at),
     robust: core.isRobust(at) !== 0,
@@ -261,14 +250,13 @@ export function semaphoreStats(core: Core, at: number): SemaphoreStats {
 export function mutexStats(core: Core, at: number): MutexStats {
   const { all } = look(core, at);
   const owner = core.ownerOf(at);
-  const host = owner === 0 ? 0 : core.hostOf(owner);
   return {
     locked: owner !== 0,
-    owner: owner === 0 ? undefined : owner,
-    ownerThreadId: host === 0 ? undefined : host - 1,
+    owner: owner || undefined,
+    ownerThreadId: threadIdOf(core, owner),
     bypass: core.maxOf(at),
     waiting: core.waitersOf(at),
-    longestWait: all.longest,
+    longestWait: all.longestWait,
     timeouts: core.timeouts(at),
     ownerDeaths: core.deaths(at),
   };

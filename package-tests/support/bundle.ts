@@ -58,12 +58,15 @@ export async function bundleByVite(root: string, out: string): Promise<void> {
   });
 }
 
+/** Returns the code of a program of a few lines as esbuild makes it for this target. */
+export async function esbuildFor(target: Target, folder: string, entry: string, out: string): Promise<string> {
+  await byEsbuild(folder, target, [entry], out);
+  return code(out);
+}
+
 /** Each of these returns the minified code of a program of a few lines. */
 export const bundlers: Record<string, (folder: string, entry: string, out: string) => Promise<string>> = {
-  async esbuild(folder, entry, out) {
-    await byEsbuild(folder, 'node', [entry], out);
-    return code(out);
-  },
+  esbuild: (folder, entry, out) => esbuildFor('node', folder, entry, out),
   async webpack(folder, entry, out) {
     await byWebpack(folder, 'node', entry, out);
     return code(out);

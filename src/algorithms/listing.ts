@@ -1,8 +1,8 @@
 /** The classes in this file hold all that the semaphores of the listings share besides their algorithm. */
 import { type Arena, attachmentForNew } from '../arena.js';
-import { checkInteger } from '../errors.js';
+import { checkInteger, noRoom } from '../errors.js';
 import type { PolicyOptions, Properties } from '../options.js';
-import { arenaFull, type Reference } from '../reference.js';
+import type { Reference } from '../reference.js';
 import type { Attachment } from '../runtime/attachment.js';
 import { CLOSED_OBJECT, type Core, LIMIT } from '../runtime/core.js';
 import type { Kind } from '../runtime/kinds.js';
@@ -78,7 +78,7 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
 
 /** @internal Gives the thread a wait element, which threads need that wait on chains. */
 export function prepare(attachment: Attachment, how: 'prepare' | 'prepareLocation' = 'prepare'): void {
-  if (!algorithmsOf(attachment)[how]()) throw arenaFull('waiter', 'waiters');
+  if (!algorithmsOf(attachment)[how]()) throw noRoom();
 }
 
 /**

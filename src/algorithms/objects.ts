@@ -3,7 +3,7 @@
  * adds the numbers of their kinds.
  */
 import type { Arena } from '../arena.js';
-import { checkInteger } from '../errors.js';
+import { bad, checkInteger, checkType } from '../errors.js';
 import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../options.js';
 import * as references from '../reference.js';
 import { LIMIT } from '../runtime/core.js';
@@ -17,6 +17,8 @@ export interface Defaults {
 /** The polls of all policies, as core/algorithms/relax.ts has them. */
 export const POLICIES: Partial<Record<Policy, number>> = { spin: LIMIT, yield: -LIMIT, park: 0 };
 
+const LAST_FIRST_TICKET = 2n ** 61n;
+
 /** Checks the options of a new object of the algorithms. It is never robust, and may have a threshold. */
 export function checkProperties(
   kind: Kind,
@@ -24,8 +26,13 @@ export function checkProperties(
   options: { max?: number; threshold?: number; robust?: boolean; firstTicket?: bigint } & PolicyOptions,
   defaults: Defaults,
 ): Properties {
-  const first = kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket';
-  const checked = check(kind, permits, options, defaults.spin, POLICIES, first);
+  const checked = check(kind, permits, options, defaults.spin, POLICIES);
+  const { firstTicket = 0n } = checked;
+  const what = `${kind}: ${kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket'}`;
+  checkType(what, firstTicket, 'bigint', 'a bigint');
+  if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
+    throw bad('bigint', what, 'from 0n to 2n ** 61n', firstTicket);
+  }
   if (checked.robust) {
     throw new TypeError(`${kind}: robust is an option of Semaphore alone; what holds a ${kind} is not recorded`);
   }

@@ -17,8 +17,8 @@ const SOURCE = 'onmessage = ({ data }) => postMessage(Atomics.wait(...data))';
 /** The milliseconds between two looks, where the browser refuses a helper. */
 const LOOK = 4;
 const REFUSED =
-  'taketurns: this browser has no Atomics.waitAsync, and the helper worker that takes its place was refused. A ' +
-  'Content-Security-Policy must allow it: add blob: to its directive worker-src. Until then a timer looks for grants ' +
+  'taketurns: this browser has no Atomics.waitAsync, and refused the helper worker in its place. A ' +
+  'Content-Security-Policy must allow that: add blob: to its directive worker-src. Until then a timer looks for grants ' +
   `every ${LOOK} ms`;
 
 // These are taken at load, since a test may replace the global ones by some that stand still.
@@ -31,20 +31,6 @@ let url: string | undefined;
 const idle: Worker[] = [];
 let isRefused = false;
 
-function refused(): void {
-  if (!isRefused) console.error(REFUSED);
-  isRefused = true;
-}
-
-function start(): Worker | undefined {
-  url ??= URL.createObjectURL(new Blob([SOURCE], { type: 'text/javascript' }));
-  try {
-    return new Worker(url);
-  } catch {
-    return undefined;
-  }
-}
-
 function look(words: Words, index: number, value: number | bigint, end: number, done: () => void): void {
   if (Atomics.load(words as Int32Array, index) !== value || now() >= end) done();
   else setTimeout(look, LOOK, words, index, value, end, done);
@@ -54,23 +40,25 @@ export const waitAsync: WaitAsync = (words, index, value, timeout = Infinity) =>
   if (Atomics.load(words as Int32Array, index) !== value) return { async: false, value: 'not-equal' };
   const answer = new Promise<void>((done) => {
     const poll = (): void => {
-      refused();
+      if (!isRefused) console.error(REFUSED);
+      isRefused = true;
       look(words, index, value, now() + timeout, done);
     };
-    const worker = isRefused ? undefined : (idle.pop() ?? start());
-    if (worker === undefined) {
+    if (isRefused) {
       poll();
       return;
     }
-    worker.onmessage = () => {
-      idle.push(worker);
-      done();
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      poll();
-    };
     try {
+      url ??= URL.createObjectURL(new Blob([SOURCE], { type: 'text/javascript' }));
+      const worker = idle.pop() ?? new Worker(url);
+      worker.onmessage = () => {
+        idle.push(worker);
+        done();
+      };
+      worker.onerror = (event) => {
+        event.preventDefault();
+        poll();
+      };
       worker.postMessage([words, index, value, timeout]);
     } catch {
       poll();

@@ -27,6 +27,14 @@ export interface Clock {
   clearTimeout(this: void, timer: unknown): void;
 }
 
+/** The part of the core that finds a thread by the name that the host has given it, and reaps it. */
+export interface Reaper {
+  mostThreads(): number;
+  lifeIfAlive(thread: number): number;
+  hostOf(thread: number): number;
+  reap(thread: number, life: number, asleep: number): number;
+}
+
 export interface Host {
   readonly clock: Clock;
   /** An object that all code of this thread sees, in whatever realm it runs, as far as the runtime has one. */
@@ -42,6 +50,8 @@ export interface Host {
    * 0, it has stopped for good by then.
    */
   readonly grace: number;
+  /** What else helps where address space is short, to end a sentence with. */
+  readonly moreSpace: string;
   /** The value that `setInherited` left under this key for this thread before its start; undefined if there is none. */
   inherited(key: string): unknown;
   /** Leaves a value for the threads that are started later. `copied` is called when one is started, where possible. */
@@ -56,6 +66,12 @@ export interface Host {
   readonly waitAsync?: WaitAsync;
   /** Undefined where the runtime offers no way. */
   readonly deaths?: Deaths;
+  /**
+   * Reaps the thread of a worker that reports its exit, when it does. Returns whether the value is such a worker.
+   * Undefined where the runtime has none.
+   * @throws {Error} if the worker has ended already.
+   */
+  watchExit?(worker: object, core: Reaper): boolean;
   /** Runs a function when the thread ends in an orderly way. */
   onExit(run: () => void): void;
 }

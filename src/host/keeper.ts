@@ -18,6 +18,9 @@
  * postMessageToThread goes by way of the main thread, which may block. Node sends a port into a named channel if that
  * has two members, which only the native side of a BroadcastChannel offers; the keeper looks for it by its symbol.
  *
+ * The code of the keeper is keeper-thread.js. scripts/build-keeper.mjs makes a text of it, since a file of its own would
+ * be missing in a bundle.
+ *
  * The first thread that shares an arena starts the keeper, as its child: usually the main thread. The keeper is
  * registered in no arena and takes no record. It reaps by a core instance that is not registered (core/death/reaping.ts).
  */
@@ -29,6 +32,7 @@ import {
   threadId,
   Worker,
 } from 'node:worker_threads';
+import { SOURCE } from './keeper-source.js';
 
 /** The environment data by which a worker knows that its program has a keeper. */
 const KEY = 'taketurns:keeper';
@@ -40,67 +44,6 @@ const KEEPER = 456;
 const UNWATCHED = -1;
 /** The address of the id of an arena. */
 const H_ID = 8;
-
-// The code of the keeper is a text, since a file of its own would be missing in a bundle.
-const SOURCE = `
-const { BroadcastChannel, MessageChannel, parentPort, threadId, workerData } = require('node:worker_threads');
-const [main, me] = [1, threadId + 1];
-const arenas = new Map();
-
-function meet(memory) {
-  const [id] = new BigInt64Array(memory.buffer, workerData.id, 1);
-  let arena = arenas.get(id);
-  if (!arena) {
-    const core = new WebAssembly.Instance(workerData.module, { env: { memory } }).exports;
-    if (!core.open()) return;
-    const before = Atomics.compareExchange(new Int32Array(memory.buffer), workerData.keeper / 4, 0, me);
-    if (before !== 0 && before !== me) return;
-    arena = { id, core, heard: new Set() };
-    arenas.set(id, arena);
-  }
-  for (let i = arena.core.mostThreads(); i > 0; i--) {
-    const host = arena.core.hostOf(i);
-    if (host > main && !arena.heard.has(host)) hear(arena, host);
-  }
-  forget(arena);
-}
-
-function hear(arena, host) {
-  arena.heard.add(host);
-  const channel = new BroadcastChannel('taketurns:' + arena.id + ':' + host);
-  const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle');
-  const { port1, port2 } = new MessageChannel();
-  const ended = () => {
-    reap(arena.core, host);
-    arena.heard.delete(host);
-    forget(arena);
-  };
-  port1.on('close', ended);
-  // The answer is undefined if the channel has more than two members. Then the port closes without a death.
-  if (channel[symbol].postMessage(port2, [port2]) === undefined) {
-    port1.off('close', ended);
-    port1.close();
-    arena.heard.delete(host);
-  }
-  channel.close();
-}
-
-function reap(core, host) {
-  for (let i = core.mostThreads(); i > 0; i--) {
-    const life = core.lifeIfAlive(i);
-    if (life !== 0 && core.hostOf(i) === host) core.reap(i, life, 0);
-  }
-}
-
-// The next thread that attaches brings the memory again.
-function forget(arena) {
-  if (arena.heard.size === 0) arenas.delete(arena.id);
-}
-
-const door = new BroadcastChannel(workerData.door);
-door.onmessage = ({ data }) => meet(data);
-parentPort.on('message', meet);
-`;
 
 let keeper: Worker | undefined;
 let hasKeeper = getEnvironmentData(KEY) !== undefined;

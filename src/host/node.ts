@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import * as timers from 'node:timers';
-import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
-import type { Host } from './host.js';
+import { getEnvironmentData, isMainThread, setEnvironmentData, threadId, type Worker } from 'node:worker_threads';
+import type { Host, Reaper } from './host.js';
 import * as keeper from './keeper.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling.
@@ -14,6 +14,7 @@ const { queueMicrotask } = globalThis;
 /** Marks the exit handler of each copy and version of this package. */
 const LAST = Symbol.for('taketurns:exit');
 const LONGEST_INTERVAL = 0x7fffffff;
+const LOOK = 20;
 
 /** A web worker of Deno claims in `worker_threads` to be the first thread. */
 const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
@@ -81,6 +82,18 @@ function listen(): void {
   });
 }
 
+/**
+ * Reaps the thread of this name, if it is attached. Deno and Bun let a worker run on, or even attach, after they have
+ * reported its end. It counts as ended after so many milliseconds, and is looked at every LOOK milliseconds until then.
+ */
+function reapNamed(core: Reaper, name: number, left: number): void {
+  for (let i = core.mostThreads(); i > 0; i--) {
+    const life = core.lifeIfAlive(i);
+    if (life !== 0 && core.hostOf(i) === name) core.reap(i, life, Number(left > 0));
+  }
+  if (left > 0) setTimeout(reapNamed, LOOK, core, name, left - LOOK);
+}
+
 export const host: Host = {
   clock: {
     now: performance.now.bind(performance),
@@ -91,6 +104,7 @@ export const host: Host = {
   processors: availableParallelism(),
   threadName: isUnknown ? 0 : threadId + 1,
   grace: isNode ? 0 : 3000,
+  moreSpace: ', or raise the limit (ulimit -v), or reserve nothing (node --disable-wasm-trap-handler)',
   // Contexts of node:vm have globals of their own, but share the modules of the runtime.
   anchor: getEnvironmentData,
   inherited: getEnvironmentData,
@@ -112,6 +126,13 @@ export const host: Host = {
   },
   warn(message) {
     process.emitWarning(message, 'TaketurnsWarning');
+  },
+  watchExit(worker, core) {
+    const { threadId, once } = worker as Partial<Worker>;
+    if (threadId === undefined || typeof once !== 'function') return false;
+    if (threadId < 0) throw new Error('Arena.watch: the worker has ended already');
+    once.call(worker, 'exit', () => reapNamed(core, threadId + 1, this.grace));
+    return true;
   },
   onExit(run) {
     if (!listens) listen();

@@ -26,6 +26,7 @@ export const host: Host = {
   // `terminate` does not wait for the thread to stop: Chromium lets it run on for up to 2 s
   // (kForcibleTerminationDelay in third_party/blink/renderer/core/workers/worker_thread.cc).
   grace: 3000,
+  moreSpace: '',
   anchor: globalThis,
   inherited: () => undefined,
   setInherited: () => {},

@@ -49,7 +49,7 @@ class OwnPlace extends Places {
 
 function makeIt(options: AtomicSemaphoreOptions): Reference {
   checkOptions(KIND, options);
-  const fixed = { permits: 0, max: LIMIT, spin: 0, threshold: 0, robust: false, firstTicket: 0n };
+  const fixed = { permits: 0, max: LIMIT, spin: 0, robust: false };
   return make(KIND, fixed, options.arena);
 }
 

@@ -46,7 +46,6 @@ export function makeCounter(kind: Kind, desired: unknown, max: number, options: 
     spin: budget(kind, options, ADAPTIVE, PARKING),
     threshold: max,
     robust: false,
-    firstTicket: 0n,
   };
   return make(kind, properties, options.arena);
 }

@@ -17,18 +17,19 @@
  * objects as it has others. A thread that finds the arena full looks at all.
  */
 import { host } from '#host';
-import { ArenaFullError, mayNotBlock } from '../errors.js';
+import { arenaFull, mayNotBlock } from '../errors.js';
 import { Awake } from './awake.js';
 import { setTimeout } from './clock.js';
 import { common } from './common.js';
-import { ANSWER_FULL, CLOSED_OBJECT, type Core, coreModule, instantiate, REAPED, STILL_AWAKE } from './core.js';
+import { ANSWER_FULL, CLOSED_OBJECT, type Core, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import { HeadPromise } from './head-promise.js';
+import { coreModule, instantiate } from './instance.js';
 import { Interrupts } from './interrupts.js';
 import { closed, Promises } from './promises.js';
 
-// Some runtimes let a worker run on, or even attach, after they have reported its end. It counts as ended after
-// host.grace milliseconds, and is looked at every LOOK milliseconds until then.
+// A terminated worker may run on. It counts as ended after host.grace milliseconds, and is looked at every LOOK
+// milliseconds until then.
 const LOOK = 20;
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
@@ -76,6 +77,7 @@ function known({ buffer }: WebAssembly.Memory): Attachment | undefined {
 
 /** The things that this thread knows of a shared object to which it is attached. */
 export interface Shared {
+  readonly address: number;
   /** The number of the attachment in the core. */
   readonly number: number;
   /** The same number if the object is robust, so that held permits are counted there; else 0. */
@@ -84,10 +86,6 @@ export interface Shared {
   readonly promises: Promises;
   /** The promise of this thread that is the head of the object, if that is a mutex. */
   readonly head: HeadPromise;
-}
-
-interface Entry {
-  readonly shared: Shared;
   /** The library objects that hold the shared object. The finalizer of one that was collected may still be due. */
   readonly owners: Set<WeakRef<Owner>>;
   /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
@@ -108,12 +106,12 @@ export class Attachment {
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
   readonly #endings: (() => void)[] = [];
-  readonly #shared = new Map<number, Entry>();
+  readonly #shared = new Map<number, Shared>();
   /** The objects that come next for a look. */
-  #turn = this.#shared.entries();
+  #turn = this.#shared.values();
   readonly #refs = new WeakMap<Owner, WeakRef<Owner>>();
-  readonly #collected = new FinalizationRegistry<{ address: number; ref: WeakRef<Owner> }>(({ address, ref }) =>
-    this.#forget(address, ref),
+  readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: WeakRef<Owner> }>(({ shared, ref }) =>
+    this.#forget(shared, ref),
   );
 
   private constructor(memory: WebAssembly.Memory, core: Core) {
@@ -125,7 +123,7 @@ export class Attachment {
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
       closeLine?.();
-      throw new ArenaFullError('the arena has no room for another thread: make it with more `threads` or `waiters`');
+      throw arenaFull('thread', 'make it with more `threads` or `waiters`');
     }
     host.deaths?.announce(memory);
     this.doorbell = new Doorbell(core, memory);
@@ -154,40 +152,38 @@ export class Attachment {
    * @param isPrivate whether the thread has just made the object, without a name.
    */
   hold(owner: Owner, address: number, number: number, isPrivate: boolean): Shared {
-    let entry = this.#shared.get(address);
-    if (entry) {
+    let shared = this.#shared.get(address);
+    if (shared) {
       // One attachment serves the thread, however many library objects it has.
       if (number !== HELD) this.core.detach(number);
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
       const promises = new Promises(this.core, this.doorbell, robust);
       const head = new HeadPromise(this.core, this.doorbell, address, number, promises);
-      entry = { shared: { number, robust, promises, head }, owners: new Set(), isPrivate };
-      this.#shared.set(address, entry);
+      shared = { address, number, robust, promises, head, owners: new Set(), isPrivate };
+      this.#shared.set(address, shared);
     }
     const ref = this.#refs.get(owner) ?? new WeakRef(owner);
-    entry.owners.add(ref);
+    shared.owners.add(ref);
     this.#refs.set(owner, ref);
-    this.#collected.register(owner, { address, ref }, owner);
-    return entry.shared;
+    this.#collected.register(owner, { shared, ref }, owner);
+    return shared;
   }
 
   /** Ends what `hold` began. */
-  detach(owner: Owner, address: number): void {
+  detach(owner: Owner, shared: Shared): void {
     this.#collected.unregister(owner);
-    this.#forget(address, this.#refs.get(owner) as WeakRef<Owner>);
+    this.#forget(shared, this.#refs.get(owner) as WeakRef<Owner>);
   }
 
-  /** Records that other threads may know the object from now on. */
-  publish(address: number): void {
-    const entry = this.#shared.get(address);
-    if (entry) entry.isPrivate = false;
-  }
-
-  /** Lets all library objects of this thread let go of an object of which this thread has disposed. */
-  letGo(address: number): void {
-    const entry = this.#shared.get(address);
-    if (entry) this.#close(address, entry, () => true);
+  /** Lets library objects of this thread let go of an object that has been disposed of: by default, all of them. */
+  letGo(shared: Shared, leaves: (owner: Owner) => boolean | undefined = () => true): void {
+    for (const ref of [...shared.owners]) {
+      const owner = ref.deref();
+      if (owner === undefined) this.#forget(shared, ref);
+      else if (leaves(owner)) owner[closed]();
+    }
+    this.#drop(shared);
   }
 
   /** Looks at two objects of the thread, and lets go of each that has been disposed of. */
@@ -195,45 +191,36 @@ export class Attachment {
     for (let i = 0; i < 2; i++) {
       let next = this.#turn.next();
       if (next.done) {
-        this.#turn = this.#shared.entries();
+        this.#turn = this.#shared.values();
         next = this.#turn.next();
       }
       if (next.done) return;
-      this.#look(...next.value);
+      this.#look(next.value);
     }
   }
 
   /** The same for all objects of the thread. */
   sweep(): void {
-    for (const [address, entry] of this.#shared) this.#look(address, entry);
+    for (const shared of this.#shared.values()) this.#look(shared);
   }
 
-  #look(address: number, entry: Entry): void {
-    if (this.core.isDisposed(address)) this.#close(address, entry, (owner) => owner[leaves] === true);
-  }
-
-  #close(address: number, entry: Entry, leaves: (owner: Owner) => boolean): void {
-    for (const ref of [...entry.owners]) {
-      const owner = ref.deref();
-      if (owner === undefined) this.#forget(address, ref);
-      else if (leaves(owner)) owner[closed]();
-    }
-    if (this.#shared.get(address) === entry) this.#drop(address, entry);
+  #look(shared: Shared): void {
+    if (this.core.isDisposed(shared.address)) this.letGo(shared, (owner) => owner[leaves]);
   }
 
   /** A library object has let go, or has been collected. Nothing happens if that is known already. */
-  #forget(address: number, ref: WeakRef<Owner>): void {
-    const entry = this.#shared.get(address);
-    if (entry?.owners.delete(ref)) this.#drop(address, entry);
+  #forget(shared: Shared, ref: WeakRef<Owner>): void {
+    if (shared.owners.delete(ref)) this.#drop(shared);
   }
 
-  #drop(address: number, entry: Entry): void {
-    if (entry.owners.size > 0) return;
+  /** Detaches the thread from an object that no library object holds, unless that has been done. */
+  #drop(shared: Shared): void {
+    const { address, number, robust, owners } = shared;
+    if (owners.size > 0 || this.#shared.get(address) !== shared) return;
     const { core } = this;
-    const { number, robust } = entry.shared;
     if (!core.isDisposed(address)) {
       // Nobody can reach a private object any more, so nobody waits for it, and what is held of it is no loss.
-      if (entry.isPrivate) core.dispose(address);
+      if (shared.isPrivate) core.dispose(address);
       // A thread that holds robust permits stays attached: it may come back by handle or name to release them.
       else if (robust && core.held(number) > 0) return;
     }
@@ -265,15 +252,6 @@ export class Attachment {
     setTimeout(() => this.reapTerminated(thread, life, left - LOOK), LOOK);
   }
 
-  /** The same for the thread to which the runtime has given this name, if it is attached. */
-  reapHost(name: number, left = host.grace): void {
-    for (let i = this.core.mostThreads(); i > 0; i--) {
-      const life = this.core.lifeIfAlive(i);
-      if (life !== 0 && this.core.hostOf(i) === name) this.core.reap(i, life, Number(left > 0));
-    }
-    if (left > 0) setTimeout(() => this.reapHost(name, left - LOOK), LOOK);
-  }
-
   /** Registers a function that is called when the thread ends, while it is still in the registry. */
   beforeEnd(ending: () => void): void {
     this.#endings.push(ending);
@@ -281,9 +259,9 @@ export class Attachment {
 
   #end(): void {
     for (const ending of this.#endings) ending();
-    for (const { shared } of this.#shared.values()) {
-      shared.promises.forget();
-      shared.head.forget();
+    for (const { promises, head } of this.#shared.values()) {
+      promises.forget();
+      head.forget();
     }
     for (const { owners } of this.#shared.values()) for (const ref of owners) ref.deref()?.[ended]();
     this.#shared.clear();

@@ -6,23 +6,6 @@ import { host } from '#host';
 import { now as clock } from './clock.js';
 import type { Core } from './core.js';
 
-/**
- * The nanoseconds of a park and a wake-up, roughly. Hand-overs of 11 to 60 microseconds have been measured
- * (docs/waiting.md). By the rule for renting or buying, a waiter that polls for about that long and then sleeps never
- * spends more than twice the cost of the best choice.
- */
-const AWAKE = 50_000;
-/** The turns in one measurement, which takes some microseconds. */
-const SAMPLE = 256;
-const SAMPLES = 3;
-/** The bounds of a turn in nanoseconds, since a coarse clock or an interrupted thread must not mislead. */
-const LEAST = 4;
-const MOST = 100;
-/** The nanoseconds of a turn where the clock is too coarse to measure it. */
-const USUAL = 12;
-/** A waiter stays awake with this many tickets before its own: as many as there are processors, within these bounds. */
-const NEAREST = 2;
-const FARTHEST = 8;
 /** After this many waits, the thread measures once in as many; before, whenever its waits have doubled. */
 const SELDOM = 1024;
 /** The greatest duration, since the core takes 32 bits. */
@@ -63,7 +46,24 @@ export class Awake {
   }
 
   #measure(): void {
-    let least = Number.POSITIVE_INFINITY;
+    /**
+     * The nanoseconds of a park and a wake-up, roughly. Hand-overs of 11 to 60 microseconds have been measured
+     * (docs/waiting.md). By the rule for renting or buying, a waiter that polls for about that long and then sleeps never
+     * spends more than twice the cost of the best choice.
+     */
+    const AWAKE = 50_000;
+    /** The turns in one measurement, which takes some microseconds. */
+    const SAMPLE = 256;
+    const SAMPLES = 3;
+    /** The bounds of a turn in nanoseconds, since a coarse clock or an interrupted thread must not mislead. */
+    const LEAST = 4;
+    const MOST = 100;
+    /** The nanoseconds of a turn where the clock is too coarse to measure it. */
+    const USUAL = 12;
+    /** A waiter stays awake with this many tickets before its own: as many as there are processors, within these bounds. */
+    const NEAREST = 2;
+    const FARTHEST = 8;
+    let least = Infinity;
     for (let i = 0; i < SAMPLES; i++) {
       const begun = this.#clock();
       this.#core.spend(SAMPLE);

@@ -95,7 +95,7 @@ function after(milliseconds: number, run: () => void): () => void {
 
 /** Returns the reason for which a signal was aborted. The oldest signals have none. */
 export function reasonOf({ reason }: Signal): unknown {
-  return reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason;
+  return reason === undefined ? AbortSignal.abort().reason : reason;
 }
 
 /** The subject of a TimeoutError: the thing that was requested. */

@@ -16,9 +16,8 @@ const KEY = Symbol.for(`taketurns:${VERSION}`);
 
 /** Returns the value of this name that the copies share, which the first to ask makes. */
 export function common<T extends object>(name: string, make: () => T): T {
-  const { anchor } = host;
-  if (!Object.hasOwn(anchor, KEY)) Object.defineProperty(anchor, KEY, { value: {} });
-  const values = (anchor as { readonly [KEY]: Record<string, unknown> })[KEY];
-  values[name] ??= make();
-  return values[name] as T;
+  const anchor = host.anchor as { [KEY]?: Record<string, unknown> };
+  anchor[KEY] ??= {};
+  anchor[KEY][name] ??= make();
+  return anchor[KEY][name] as T;
 }

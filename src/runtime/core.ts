@@ -1,9 +1,8 @@
 /**
- * This file lists the exports of the compiled core and the numbers of its answers, and gives a thread an instance of
- * the core over the memory of an arena. core/memory/layout.ts has the same numbers, and a unit test compares the two.
+ * This file lists the exports of the compiled core and the numbers of its answers. core/memory/layout.ts has the same
+ * numbers, and a unit test compares the two. The file imports nothing: a bundler can then write a number in place of its
+ * name, wherever that is used.
  */
-import { coreBytes } from './core-bytes.js';
-import { embedded, instanceOf } from './embedded.js';
 
 /** The version of the layout of an arena, and of what copies of this package share in a thread (common.ts). */
 export const VERSION = 1;
@@ -166,12 +165,4 @@ export interface Core {
   waitsSince(attachment: number, now: number): void;
   /** The last ticket of the thread. The instance of the algorithms writes it too. */
   readonly ticketTaken: WebAssembly.Global<'i64'>;
-}
-
-/** Returns the compiled core. */
-export const coreModule = embedded(coreBytes);
-
-/** Makes an instance of the core for the calling thread, over the memory. */
-export function instantiate(memory: WebAssembly.Memory): Core {
-  return instanceOf<Core>(coreModule(), { env: { memory } });
 }

@@ -198,12 +198,12 @@ export class Promises {
     }
   }
 
-  #fulfil(count: number): void {
+  /** Settles as many promises of the first run. */
+  #fulfil(count: number, error?: () => Promise<never>): void {
     const run = this.#head as Run;
     run.waiting -= count;
     if (run.waiting === 0) this.#remove(run);
-    if (run.alone) run.alone();
-    else for (let i = 0; i < count; i++) this.#waiters.shift()?.();
+    for (let i = 0; i < count; i++) (run.alone ?? this.#waiters.shift())?.(error?.());
     if (this.first === 0) this.#end();
   }
 
@@ -216,16 +216,11 @@ export class Promises {
 
   /** Is called when the semaphore has been disposed of. */
   #close(): void {
-    for (let run = this.#head; run; run = this.#head) {
-      this.#remove(run);
-      this.#core.dropRun(run.number);
-      const waiting = run.waiting;
-      run.waiting = 0;
-      if (run.alone) run.alone(Promise.reject(new DisposedError()));
-      else for (let i = 0; i < waiting; i++) this.#waiters.shift()?.(Promise.reject(new DisposedError()));
-    }
     const owners = [...this.#owners];
-    this.#end();
+    while (this.first !== 0) {
+      this.#core.dropRun(this.first);
+      this.#fulfil((this.#head as Run).waiting, () => Promise.reject(new DisposedError()));
+    }
     for (const owner of owners) owner[closed]();
   }
 }

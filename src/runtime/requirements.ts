@@ -2,9 +2,7 @@
  * This file checks the runtime for each feature that the library needs, and makes the one error that names the missing
  * feature and the reason. It never asks which runtime or browser it is.
  */
-
-/** The smallest module, which has only the magic number and the version. A policy that forbids this one forbids all. */
-const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+import { host } from '#host';
 
 /** Browsers define these; they are undefined elsewhere. */
 const page = globalThis as { readonly isSecureContext?: boolean; readonly crossOriginIsolated?: boolean };
@@ -45,8 +43,7 @@ function reserve(pages: number): WebAssembly.Memory {
     return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   } catch (cause) {
     throw missing(
-      'there is no address space left for an arena, for which V8 reserves 10 GiB: use fewer arenas, or raise the limit ' +
-        '(ulimit -v), or reserve nothing (node --disable-wasm-trap-handler)',
+      `there is no address space left for an arena, for which V8 reserves 10 GiB: use fewer arenas${host.moreSpace}`,
       cause,
     );
   }
@@ -57,15 +54,15 @@ function reserve(pages: number): WebAssembly.Memory {
 
 /** Returns the buffer of a memory; undefined if the value is none. */
 export function bufferOf(memory: unknown): ArrayBufferLike | undefined {
-  return slot(() => Reflect.get(WebAssembly.Memory.prototype, 'buffer', memory));
+  return attempt(() => Reflect.get(WebAssembly.Memory.prototype, 'buffer', memory));
 }
 
 /** Whether a buffer is shared memory. It is not where a page has no shared memory, and so no SharedArrayBuffer. */
 export function isShared(buffer: ArrayBufferLike): boolean {
-  return slot(() => Reflect.get(SharedArrayBuffer.prototype, 'byteLength', buffer)) !== undefined;
+  return attempt(() => Reflect.get(SharedArrayBuffer.prototype, 'byteLength', buffer)) !== undefined;
 }
 
-function slot<T>(read: () => T): T | undefined {
+function attempt<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {
@@ -78,21 +75,14 @@ export function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   try {
     return new WebAssembly.Module(bytes);
   } catch (cause) {
-    throw isForbidden()
+    // A policy that forbids the smallest module, the magic number and the version, forbids all.
+    throw attempt(() => new WebAssembly.Module(bytes.slice(0, 8))) === undefined
       ? missing(
-          "the Content-Security-Policy of this page or worker forbids WebAssembly: add 'wasm-unsafe-eval', which " +
-            'allows no more than that, to its directive script-src (or default-src, where it has no script-src)',
+          "the Content-Security-Policy of this page or worker forbids WebAssembly: add 'wasm-unsafe-eval' to its " +
+            'directive script-src (or default-src, where it has no script-src)',
           cause,
         )
       : missing('the WebAssembly of this runtime has no threads or no bulk memory', cause);
-  }
-}
-
-function isForbidden(): boolean {
-  try {
-    return new WebAssembly.Module(EMPTY) === undefined;
-  } catch {
-    return true;
   }
 }
 

@@ -21,7 +21,7 @@ describe('the default arena', () => {
     const { name, message, afterHandle, then, apart } = await report<Record<string, string>>('default-missing');
     expect(name).toBe('Error');
     expect(message).toContain('this worker has no arena');
-    expect(message).toContain('before the worker is started');
+    expect(message).toContain('before it starts the worker');
     expect(message).toContain('Semaphore.from(handle)');
     expect(message).toContain('{ arena }');
     expect(message).toContain('new Arena().makeDefault()');

@@ -36,7 +36,7 @@ describe('open', () => {
     const halves = ['\ud800', '\udc00', 'a\ud83d', '\udf42b', '\udc00\ud800', '🙂\ud800'];
     for (const name of halves) {
       const error = new TypeError(
-        `open: name must be well-formed Unicode, with no half of a surrogate pair alone, got ${JSON.stringify(name)}`,
+        `open: name must be well-formed Unicode, with no lone surrogate, got ${JSON.stringify(name)}`,
       );
       expect(() => Semaphore.open(name, 1)).toThrow(new TypeError(`Semaphore.${error.message}`));
       expect(() => Mutex.open(name)).toThrow(new TypeError(`Mutex.${error.message}`));

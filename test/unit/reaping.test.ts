@@ -4,7 +4,7 @@
  */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
-import { instantiate } from '../../src/runtime/core.js';
+import { instantiate } from '../../src/runtime/instance.js';
 import { at, firstObject } from '../support/memory.js';
 import { Member } from '../support/team.js';
 

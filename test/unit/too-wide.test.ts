@@ -24,8 +24,8 @@ const ways: [string, (semaphore: Semaphore, permits: number) => unknown][] = [
 ];
 const text = (method: string, permits: number, made: number) =>
   `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore was made with ${made}. It and all ` +
-  'requests behind it wait until more permits are released than were taken. If that never happens, give the semaphore ' +
-  `its max ({ max: ${made} }): such a request is then a RangeError`;
+  'behind it wait until more are released than were taken. If that never happens, give the semaphore ' +
+  `a max ({ max: ${made} }): such a request is then a RangeError`;
 
 describe.each(ways)('%s', (method, request) => {
   it('warns once for each semaphore', async () => {
