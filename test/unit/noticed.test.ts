@@ -105,10 +105,6 @@ describe('records of threads come back', () => {
     await until(() => arena.threads === 1, 'all are reaped');
     expectBuried(arena);
   });
-
-  it('when a piscina pool ends its idle threads and starts others', async () => {
-    expect(await runProgram('recycled-pool')).toEqual({ code: 0, out: 'done\n', err: '' });
-  });
 });
 
 describe('an arena that watches nobody', () => {
