@@ -28,7 +28,7 @@ describe('for Node', () => {
       await bundle(folder, 'node', out);
       writeFileSync(join(out, 'package.json'), JSON.stringify({ type }));
       expectWhole(out);
-      expect(node(out, 'main.js')).toBe('counted to 40000\n');
+      expect(node(out, 'main.js')).toBe('counted to 40000, 1 death\n');
     } finally {
       rmSync(out, { recursive: true });
     }
