@@ -18,8 +18,16 @@
  * postMessageToThread goes by way of the main thread, which may block. Node sends a port into a named channel if that
  * has two members, which only the native side of a BroadcastChannel offers; the keeper looks for it by its symbol.
  *
- * The first thread that shares an arena starts the keeper, as its child: usually the main thread. The keeper is
- * registered in no arena and takes no record. It reaps by a core instance that is not registered (core/death/reaping.ts).
+ * The first thread that shares an arena starts the keeper, as its child: usually the main thread. The threads that it
+ * starts inherit the name of the keeper. If the main thread shares no arena, several threads may start a keeper each,
+ * which ends with its thread. So whoever shares an arena first writes the name of its own keeper into that arena, and
+ * threads announce themselves to no other keeper.
+ *
+ * A thread registers, and then looks for that name. The sharing thread writes the name, and then tells the keeper, which
+ * looks for threads. So the thread finds the name, or the keeper finds the thread.
+ *
+ * The keeper is registered in no arena and takes no record. It reaps by a core instance that is not registered
+ * (core/death/reaping.ts).
  */
 import {
   BroadcastChannel,
@@ -30,11 +38,15 @@ import {
   Worker,
 } from 'node:worker_threads';
 
-/** The environment data by which a worker knows that its program has a keeper. */
-const KEY = 'taketurns:keeper';
-/** The channel on which threads announce themselves. */
-const DOOR = 'taketurns:keeper';
 // These numbers are of core/memory/layout.ts, and a unit test compares them.
+const VERSION = 1;
+/**
+ * The environment data that hold the name of the keeper of this thread, which it has started or inherited: the keeper's
+ * `threadId` and 1. It is 0 if none could be started. Each version has its own.
+ */
+const KEY = `taketurns:keeper:${VERSION}`;
+/** With the name of a keeper, the name of the channel on which threads announce themselves to it. */
+const DOOR = 'taketurns:keeper:';
 /** The address of the word of an arena that names its keeper, and its value in an arena that wants none. */
 const KEEPER = 456;
 const UNWATCHED = -1;
@@ -44,7 +56,6 @@ const H_ID = 8;
 // The code of the keeper is a text, since a file of its own would be missing in a bundle.
 const SOURCE = `
 const { BroadcastChannel, MessageChannel, parentPort, threadId, workerData } = require('node:worker_threads');
-const [main, me] = [1, threadId + 1];
 const arenas = new Map();
 
 function meet(memory) {
@@ -53,14 +64,13 @@ function meet(memory) {
   if (!arena) {
     const core = new WebAssembly.Instance(workerData.module, { env: { memory } }).exports;
     if (!core.open()) return;
-    const before = Atomics.compareExchange(new Int32Array(memory.buffer), workerData.keeper / 4, 0, me);
-    if (before !== 0 && before !== me) return;
     arena = { id, core, heard: new Set() };
     arenas.set(id, arena);
   }
   for (let i = arena.core.mostThreads(); i > 0; i--) {
     const host = arena.core.hostOf(i);
-    if (host > main && !arena.heard.has(host)) hear(arena, host);
+    // Number 1 is the main thread.
+    if (host > 1 && !arena.heard.has(host)) hear(arena, host);
   }
   forget(arena);
 }
@@ -97,42 +107,45 @@ function forget(arena) {
   if (arena.heard.size === 0) arenas.delete(arena.id);
 }
 
-const door = new BroadcastChannel(workerData.door);
+const door = new BroadcastChannel(workerData.door + (threadId + 1));
 door.onmessage = ({ data }) => meet(data);
 parentPort.on('message', meet);
 `;
 
+/** The keeper, if this copy of the library in this thread has started it. */
 let keeper: Worker | undefined;
-let hasKeeper = getEnvironmentData(KEY) !== undefined;
 /** The channels of this thread, and the ports in them. They close with the thread. */
 const kept: unknown[] = [];
 
-function wordOf(memory: WebAssembly.Memory): number {
-  return Atomics.load(new Int32Array(memory.buffer, KEEPER, 1), 0);
+function wordOf(memory: WebAssembly.Memory): Int32Array {
+  return new Int32Array(memory.buffer, KEEPER, 1);
 }
 
 /** Makes an arena one that wants no keeper. */
 export function unwatch(memory: WebAssembly.Memory): void {
-  Atomics.store(new Int32Array(memory.buffer, KEEPER, 1), 0, UNWATCHED);
+  Atomics.store(wordOf(memory), 0, UNWATCHED);
 }
 
-/** Has the keeper know an arena that other threads are about to attach to, and starts it if the program has none. */
+/** Has the keeper know an arena that other threads are about to attach to, and starts it if the thread has none. */
 export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
-  if (wordOf(memory) !== 0) return;
+  const word = wordOf(memory);
+  if (Atomics.load(word, 0) !== 0) return;
+  if (getEnvironmentData(KEY) === undefined) start(module);
+  const name = getEnvironmentData(KEY) as number;
+  if (name === 0 || Atomics.compareExchange(word, 0, 0, name) !== 0) return;
+  // A message to a keeper that is starting waits for it, but one on a channel would be lost.
   if (keeper) keeper.postMessage(memory);
-  else if (hasKeeper) tell(memory);
-  else start(memory, module);
+  else tell(name, memory);
 }
 
-function start(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
-  // The start of a worker copies the environment data, which may call watchOver.
-  hasKeeper = true;
-  setEnvironmentData(KEY, threadId + 1);
+function start(module: WebAssembly.Module): void {
+  // The start of a worker copies the environment data, which may call watchOver. It finds no name yet.
+  setEnvironmentData(KEY, 0);
   try {
     keeper = new Worker(SOURCE, {
       eval: true,
       name: 'taketurns',
-      workerData: { module, door: DOOR, id: H_ID, keeper: KEEPER },
+      workerData: { module, door: DOOR, id: H_ID },
       // Nothing that the program preloads, and no variable of the environment.
       execArgv: [],
       env: {},
@@ -143,13 +156,13 @@ function start(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
   }
   keeper.on('error', () => {});
   keeper.unref();
-  keeper.postMessage(memory);
+  setEnvironmentData(KEY, keeper.threadId + 1);
 }
 
 /** Opens the channel by which the keeper hears of the death of this thread. Called before the thread registers. */
 export function openLine(memory: WebAssembly.Memory, id: bigint): () => void {
   // The main thread ends with the whole process.
-  if (isMainThread || wordOf(memory) === UNWATCHED) return () => {};
+  if (isMainThread || Atomics.load(wordOf(memory), 0) === UNWATCHED) return () => {};
   const channel = new BroadcastChannel(`taketurns:${id}:${threadId + 1}`);
   channel.onmessage = ({ data }: { data: unknown }) => kept.push(data);
   channel.unref();
@@ -159,11 +172,12 @@ export function openLine(memory: WebAssembly.Memory, id: bigint): () => void {
 
 /** Tells the keeper of a thread that has registered. */
 export function announce(memory: WebAssembly.Memory): void {
-  if (!isMainThread && wordOf(memory) !== UNWATCHED) tell(memory);
+  const name = Atomics.load(wordOf(memory), 0);
+  if (!isMainThread && name > 0) tell(name, memory);
 }
 
-function tell(memory: WebAssembly.Memory): void {
-  const door = new BroadcastChannel(DOOR);
+function tell(name: number, memory: WebAssembly.Memory): void {
+  const door = new BroadcastChannel(DOOR + name);
   door.postMessage(memory);
   door.close();
 }
