@@ -172,7 +172,7 @@ export class Arena {
   static from(handle: ArenaHandle): Arena {
     requireSharedMemory();
     const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
-    if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena', handle);
+    if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena of this process', handle);
     if (!isShared(buffer)) throw new TypeError('Arena.from: the memory of the handle is not shared');
     const attachment = Attachment.of(handle.memory as WebAssembly.Memory);
     if (!attachment) throw new TypeError('Arena.from: the memory of the handle holds no arena of this version');

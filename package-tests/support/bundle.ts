@@ -43,6 +43,11 @@ export async function bundleByEsbuild(folder: string, target: Target, out: strin
   await byEsbuild(folder, target, [`./${target}/main.js`, `./${target}/worker.js`], out);
 }
 
+/** Bundles a program of one file for a page. */
+export async function bundleForWeb(folder: string, entry: string, out: string): Promise<void> {
+  await byEsbuild(folder, 'web', [entry], out);
+}
+
 /** Bundles a main program; webpack finds the worker. */
 export async function bundleByWebpack(folder: string, target: Target, out: string): Promise<void> {
   await byWebpack(folder, target, `./${target}/main.js`, out);

@@ -2,9 +2,10 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createContext, runInContext } from 'node:vm';
 import { describe, expect, inject, it } from 'vitest';
 import { chromium, resultOf } from '../support/browser.js';
-import { bundleByEsbuild, bundleByVite, bundleByWebpack, code, scripts } from '../support/bundle.js';
+import { bundleByEsbuild, bundleByVite, bundleByWebpack, bundleForWeb, code, scripts } from '../support/bundle.js';
 import { node } from '../support/run.js';
 
 const folder = inject('folder');
@@ -27,7 +28,7 @@ describe('for Node', () => {
       await bundle(folder, 'node', out);
       writeFileSync(join(out, 'package.json'), JSON.stringify({ type }));
       expectWhole(out);
-      expect(node(out, 'main.js')).toBe('counted to 40000\n');
+      expect(node(out, 'main.js')).toBe('counted to 40000, 1 death\n');
     } finally {
       rmSync(out, { recursive: true });
     }
@@ -46,6 +47,20 @@ describe('for the web', () => {
     await build(out);
     if (name !== 'vite') cpSync(join(folder, 'web/index.html'), join(out, 'index.html'));
     expectWhole(out);
+  });
+
+  // A context of node:vm has what the engine does for a page: whether it may compile WebAssembly.
+  it.each([
+    [false, /^Error: taketurns cannot run here: the Content-Security-Policy .* add 'wasm-unsafe-eval', .* script-src/],
+    [true, /^0 available$/],
+  ])('one error names what a policy must allow (compiling allowed: %s)', async (wasm, outcome) => {
+    const out = join(folder, 'out/policy');
+    await bundleForWeb(folder, './web/policy.js', out);
+    const { performance, crypto, TextEncoder, MessageChannel, setTimeout, clearTimeout } = globalThis;
+    const globals = { performance, crypto, TextEncoder, MessageChannel, setTimeout, clearTimeout };
+    const page = createContext({ ...globals, navigator: {}, document: {} }, { codeGeneration: { wasm } });
+    runInContext(code(out), page);
+    expect(page.outcome).toMatch(outcome);
   });
 
   // Runs only if the machine has Chromium.

@@ -5,12 +5,56 @@ import { describe, expect, inject, it } from 'vitest';
 import { node } from '../support/run.js';
 
 const folder = inject('folder');
-const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
+const installed = (name: string, path: string): string =>
+  join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), path);
+const vitest = installed('vitest', 'vitest.mjs');
+const jest = installed('jest', 'bin/jest.js');
 
 describe('two files of tests pass in vitest, in one worker,', () => {
   it.each(['threads', 'forks', 'vmThreads', 'vmForks'])('with the pool %s', (pool) => {
     const options = ['--globals', '--pool', pool, '--maxWorkers', '1', '--reporter', 'json'];
     const report = JSON.parse(node(folder, vitest, 'run', 'hosts/', '--root', folder, ...options));
-    expect([report.numPassedTests, report.numTotalTests]).toEqual([6, 6]);
+    expect([report.numPassedTests, report.numTotalTests]).toEqual([10, 10]);
+  });
+});
+
+describe('two files of tests pass in Jest', () => {
+  it.each([
+    ['in one process', ['--runInBand']],
+    ['in two processes', ['--maxWorkers', '2']],
+    ['in two threads', ['--maxWorkers', '2', '--workerThreads']],
+  ])('%s', (_, options) => {
+    const report = JSON.parse(
+      node(
+        folder,
+        '--experimental-vm-modules',
+        '--no-warnings',
+        jest,
+        '--json',
+        '--rootDir',
+        folder,
+        ...options,
+        'hosts/',
+      ),
+    );
+    expect([report.numPassedTests, report.numTotalTests]).toEqual([10, 10]);
+  });
+});
+
+describe('two files of tests pass in node:test', () => {
+  const files = ['hosts/first.test.js', 'hosts/second.test.js'];
+  const isolation = ['--test-isolation', '--experimental-test-isolation'].find((flag) =>
+    process.allowedNodeEnvironmentFlags.has(flag),
+  );
+
+  it.each([
+    ['in two processes', ['--test', ...files]],
+    ['in one process', isolation ? ['--test', `${isolation}=none`, ...files] : ['hosts/both.js']],
+  ])('%s', (_, options) => {
+    const report = node(folder, '--test-reporter', 'tap', ...options);
+    expect(['pass', 'tests'].map((count) => new RegExp(`^# ${count} (\\d+)$`, 'm').exec(report)?.[1])).toEqual([
+      '10',
+      '10',
+    ]);
   });
 });

@@ -12,7 +12,7 @@ describe(`in Node ${process.versions.node}`, () => {
   });
 
   it('threads synchronise', () => {
-    expect(node(folder, 'node/main.js')).toBe('counted to 40000\n');
+    expect(node(folder, 'node/main.js')).toBe('counted to 40000, 1 death\n');
   });
 
   it.skipIf(!canRequire)('every entry can be required', () => {

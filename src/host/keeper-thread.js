@@ -1,9 +1,6 @@
 /** This is the code of the keeper; see keeper.ts. */
 import { BroadcastChannel, MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads';
 
-/** The names of the main thread and of this one in the records of an arena. */
-const main = 1;
-const me = threadId + 1;
 const arenas = new Map();
 
 function meet(memory) {
@@ -12,14 +9,13 @@ function meet(memory) {
   if (!arena) {
     const core = new WebAssembly.Instance(workerData.module, { env: { memory } }).exports;
     if (!core.open()) return;
-    const before = Atomics.compareExchange(new Int32Array(memory.buffer), workerData.keeper / 4, 0, me);
-    if (before !== 0 && before !== me) return;
     arena = { id, core, heard: new Set() };
     arenas.set(id, arena);
   }
   for (let i = arena.core.mostThreads(); i > 0; i--) {
     const host = arena.core.hostOf(i);
-    if (host > main && !arena.heard.has(host)) hear(arena, host);
+    // Number 1 is the main thread.
+    if (host > 1 && !arena.heard.has(host)) hear(arena, host);
   }
   forget(arena);
 }
@@ -56,6 +52,6 @@ function forget(arena) {
   if (arena.heard.size === 0) arenas.delete(arena.id);
 }
 
-const door = new BroadcastChannel(workerData.door);
+const door = new BroadcastChannel(workerData.door + (threadId + 1));
 door.onmessage = ({ data }) => meet(data);
 parentPort.on('message', meet);

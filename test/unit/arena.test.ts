@@ -100,7 +100,9 @@ describe('Arena.from refuses', () => {
     ['a buffer for memory', { kind: 'Arena', memory: new SharedArrayBuffer(65536), isDefault: false }],
   ])('%s', (_, value) => {
     expect(() => Arena.from(value as never)).toThrow(TypeError);
-    expect(() => Arena.from(value as never)).toThrow(/^Arena.from: handle must be the handle of an Arena, got /);
+    expect(() => Arena.from(value as never)).toThrow(
+      /^Arena.from: handle must be the handle of an Arena of this process, got /,
+    );
   });
 
   it('memory that is not shared, or holds no arena', () => {

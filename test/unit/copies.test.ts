@@ -3,6 +3,7 @@ import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurn
 import { CapacitorLock, McsLock, TtsLock } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { ANOTHER_VERSION, copy, folderOfCopy } from '../support/copies.js';
+import { at } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
 
 describe('two copies of the package in one thread', () => {
@@ -17,6 +18,14 @@ describe('two copies of the package in one thread', () => {
     const made = new other.Arena();
     expect(Arena.from(made.handle).thread).toEqual(made.thread);
     expect(() => made.makeDefault()).toThrow(/has a default arena already/);
+  });
+
+  it('have one keeper', async () => {
+    const other = await copy();
+    const keeper = ({ handle }: Arena) => new Int32Array(handle.memory.buffer)[at('KEEPER') / 4];
+    const name = keeper(new Arena());
+    expect(name).toBeGreaterThan(1);
+    expect(keeper(new other.Arena())).toBe(name);
   });
 
   it('are one owner of a lock: it does not wait for itself, and unlocks through either', async () => {
@@ -95,5 +104,10 @@ describe.each([
   it('a process ends, and exit handlers may still use both', async () => {
     const folder = folderOfCopy(changes);
     expect(await runProgram('two-copies', [folder])).toEqual({ code: 0, out: '1 1\n', err: '' });
+  });
+
+  it('what a worker holds by both comes back, however it ends, while the main thread blocks', async () => {
+    const folder = folderOfCopy(changes);
+    expect(await runProgram('copies-die', [folder])).toEqual({ code: 0, out: 'all came back\n', err: '' });
   });
 });

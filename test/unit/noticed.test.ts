@@ -76,6 +76,12 @@ describe('a thread that blocks hears of a death', () => {
   });
 });
 
+describe('an arena has the keeper of the thread that shared it first', () => {
+  it('and not one that ends with another thread', async () => {
+    expect(await runProgram('keeper-of-another')).toEqual({ code: 0, out: 'noticed\n', err: '' });
+  });
+});
+
 describe('a thread that lives', () => {
   it('keeps what it holds, however often it collects and whatever its event loop does', async () => {
     const arena = new Arena();
@@ -104,10 +110,6 @@ describe('records of threads come back', () => {
     }
     await until(() => arena.threads === 1, 'all are reaped');
     expectBuried(arena);
-  });
-
-  it('when a piscina pool ends its idle threads and starts others', async () => {
-    expect(await runProgram('recycled-pool')).toEqual({ code: 0, out: 'done\n', err: '' });
   });
 });
 

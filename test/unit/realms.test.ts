@@ -36,7 +36,7 @@ describe('a handle of another realm', () => {
     expect(() => Arena.from(handle(memory(true)))).toThrow('holds no arena of this version');
     const { buffer } = memory(true);
     for (const forged of [buffer, { buffer }, Object.create(WebAssembly.Memory.prototype), new Proxy(memory(true), {})])
-      expect(() => Arena.from(handle(forged))).toThrow(/handle must be the handle of an Arena, got /);
+      expect(() => Arena.from(handle(forged))).toThrow(/handle must be the handle of an Arena of this process, got /);
   });
 });
 

@@ -1,3 +1,3 @@
 import { tests } from './shared.js';
 
-tests(globalThis);
+tests(import.meta.jest ?? globalThis.vi);

@@ -1,15 +1,28 @@
-/** What a file of tests does with the library, in whatever host runs it. `test` and `expect` are the host's. */
+/** What a file of tests does with the library, in whatever host runs it: vitest, Jest or node:test. */
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 
-export function tests({ test, expect }) {
+// vitest and Jest have globals.
+const { mock, test } = 'test' in globalThis ? globalThis : await import('node:test');
+const mockTimers = { useFakeTimers: () => mock.timers.enable(), useRealTimers: () => mock.timers.reset() };
+
+const start = (workerData) => new Worker(new URL('./worker.js', import.meta.url), { workerData });
+
+async function expectTimeouts(semaphore) {
+  assert.throws(() => semaphore.acquire(1, { timeout: 5 }), TimeoutError);
+  await assert.rejects(semaphore.acquireAsync(1, { timeout: 5 }), TimeoutError);
+}
+
+/** @param fake the fake timers of the host, if it is not node:test. */
+export function tests(fake = mockTimers) {
   test('objects are made, shared with a worker and disposed of', async () => {
     const semaphore = new Semaphore(0);
-    const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: semaphore.handle });
+    const worker = start({ done: semaphore.handle });
     await semaphore.acquireAsync();
     await once(worker, 'exit');
-    expect(Arena.from(semaphore.handle.arena).threads).toBe(1);
+    assert.equal(Arena.from(semaphore.handle.arena).threads, 1);
     semaphore.dispose();
   });
 
@@ -20,13 +33,29 @@ export function tests({ test, expect }) {
     const same = Mutex.from(receiveMessageOnPort(port2).message);
     port1.close();
     mutex.lock();
-    expect(() => same.lock({ timeout: 1000 })).toThrow(/already/);
+    assert.throws(() => same.lock({ timeout: 1000 }), /already/);
     same.unlock();
   });
 
-  test('a time-out ends', async () => {
-    const semaphore = new Semaphore(0);
-    expect(() => semaphore.acquire(1, { timeout: 5 })).toThrow(TimeoutError);
-    await expect(semaphore.acquireAsync(1, { timeout: 5 })).rejects.toThrow(TimeoutError);
+  test('the lock of a worker that is terminated comes back while this thread blocks', () => {
+    const [mutex, done] = [new Mutex(), new Semaphore(0)];
+    const worker = start({ done: done.handle, held: mutex.handle });
+    done.acquire();
+    worker.terminate();
+    mutex.lock({ timeout: 10_000 });
+    mutex.unlock();
+  });
+
+  test('a time-out ends', () => expectTimeouts(new Semaphore(0)));
+
+  test('a time-out ends while the timers of the host stand still', async () => {
+    fake.useFakeTimers();
+    const before = Date.now();
+    try {
+      await expectTimeouts(new Semaphore(0));
+      assert.equal(Date.now(), before);
+    } finally {
+      fake.useRealTimers();
+    }
   });
 }

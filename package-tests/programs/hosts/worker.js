@@ -1,5 +1,8 @@
-/** Releases the semaphore of the handle that it was started with. */
+/** Releases the semaphore of its handle; or holds the lock of its handle until it is terminated. */
 import { workerData } from 'node:worker_threads';
-import { Semaphore } from 'taketurns';
+import { Mutex, Semaphore } from 'taketurns';
 
-Semaphore.from(workerData).release();
+const { done, held } = workerData;
+if (held) Mutex.from(held).lock();
+Semaphore.from(done).release();
+if (held) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

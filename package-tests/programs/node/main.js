@@ -1,4 +1,5 @@
-// Two workers raise a counter in plain steps, which only the mutex keeps apart. The main thread waits for both.
+// Two workers raise a counter in plain steps, which only the mutex keeps apart. The main thread waits for both. A third
+// keeps the mutex, and is terminated.
 import { Mutex, Semaphore } from 'taketurns';
 // biome-ignore lint/style/useNodejsImportProtocol: webpack 5.112 garbles a Worker that comes from node:worker_threads.
 import { Worker } from 'worker_threads';
@@ -8,10 +9,16 @@ const mutex = new Mutex();
 const done = new Semaphore(0);
 const counter = new Int32Array(new SharedArrayBuffer(4));
 
-for (let i = 0; i < WORKERS; i++) {
-  new Worker(new URL('./worker.js', import.meta.url), {
-    workerData: { mutex: mutex.handle, done: done.handle, counter },
-  });
+function start(keeps) {
+  const workerData = { mutex: mutex.handle, done: done.handle, counter, keeps };
+  return new Worker(new URL('./worker.js', import.meta.url), { workerData });
 }
+
+for (let i = 0; i < WORKERS; i++) start(false);
 await done.acquireAsync(WORKERS);
-console.log(`counted to ${counter[0]}`);
+const last = start(true);
+await done.acquireAsync();
+last.terminate();
+// This thread blocks, so it cannot hear the end of the worker.
+mutex.lock({ timeout: 10_000 });
+console.log(`counted to ${counter[0]}, ${mutex.inspect().ownerDeaths} death`);
