@@ -245,6 +245,10 @@ export class Arena {
     if (!('terminate' in worker) || typeof worker.terminate !== 'function')
       throw badType('Arena.watch: worker', 'a worker', worker);
     const { thread: index, life } = this.#check('Arena.watch: thread (which a worker of the web needs)', thread);
+    if (host.whenClosed) {
+      host.whenClosed(worker, () => this.#attachment.reap(index, life));
+      return;
+    }
     const terminate = worker.terminate;
     worker.terminate = (): unknown => {
       const ended = terminate.call(worker);

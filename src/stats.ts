@@ -218,7 +218,7 @@ export function arenaStats(attachment: Attachment): ArenaStats {
     const own = waiting.get(thread) ?? NONE;
     threads.push({
       thread,
-      threadId: host === 0 ? undefined : host - 1,
+      threadId: host <= 0 ? undefined : host - 1,
       blocked: own.blocked,
       waiting: own.requests,
       longestWait: own.longest,
@@ -265,7 +265,7 @@ export function mutexStats(core: Core, at: number): MutexStats {
   return {
     locked: owner !== 0,
     owner: owner === 0 ? undefined : owner,
-    ownerThreadId: host === 0 ? undefined : host - 1,
+    ownerThreadId: host <= 0 ? undefined : host - 1,
     bypass: core.maxOf(at),
     waiting: core.waitersOf(at),
     longestWait: all.longest,

@@ -8,16 +8,26 @@ export type WaitAsync = (
   timeout?: number,
 ) => { readonly async: false; readonly value: string } | { readonly async: true; readonly value: Promise<unknown> };
 
-/** Notices the deaths of threads, with nobody's help; see keeper.ts. */
+/** The threads of an arena. */
+export interface Registry {
+  /** Returns the names of all. */
+  names(this: void): number[];
+  /** Reaps the thread with this name, which has ended, if it is there. */
+  reap(this: void, name: number): void;
+}
+
+/** Notices the deaths of threads, with nobody's help: keeper.ts on Node, ports.ts in Deno and Bun, locks.ts in browsers. */
 export interface Deaths {
   /** Makes an arena one in which no deaths are noticed, before any other thread knows it. */
   unwatch(memory: WebAssembly.Memory): void;
+  /** Whether it is none of those. */
+  isWatched(memory: WebAssembly.Memory): boolean;
   /** Prepares for threads that are about to attach to an arena. */
-  watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void;
+  watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module, id: bigint, registry: Registry): void;
   /** Opens what closes when this thread dies. Called before the thread registers; returns what undoes that. */
   openLine(memory: WebAssembly.Memory, id: bigint): () => void;
   /** Tells of this thread, which has registered. */
-  announce(memory: WebAssembly.Memory): void;
+  announce(memory: WebAssembly.Memory, id: bigint): void;
 }
 
 /** Clocks and timers that no test has replaced, even if the library is loaded after the globals have been. */
@@ -33,7 +43,10 @@ export interface Host {
   readonly anchor: object;
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
-  /** A number from 1 on that distinguishes this thread from the others of the program; 0 if unknown. */
+  /**
+   * A number that distinguishes this thread from the others of the program: from 1 on the `threadId` of the runtime and
+   * 1; else random, and negative.
+   */
   readonly threadName: number;
   /** The number of threads that can run at once, 1 or more. */
   readonly processors: number;
@@ -55,7 +68,9 @@ export interface Host {
   /** Replaces Atomics.waitAsync where the runtime has none. */
   readonly waitAsync?: WaitAsync;
   /** Undefined where the runtime offers no way. */
-  readonly deaths?: Deaths;
+  readonly deaths?: Deaths | undefined;
+  /** Calls a function when a web worker has ended for good. Undefined where the runtime does not tell. */
+  whenClosed?(worker: object, run: () => void): void;
   /** Runs a function when the thread ends in an orderly way. */
   onExit(run: () => void): void;
 }

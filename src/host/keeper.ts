@@ -29,23 +29,25 @@ import {
   threadId,
   Worker,
 } from 'node:worker_threads';
+import { isWatched, KEEPER, keeperOf } from './watched.js';
+
+export { isWatched, unwatch } from './watched.js';
 
 /** The environment data by which a worker knows that its program has a keeper. */
 const KEY = 'taketurns:keeper';
 /** The channel on which threads announce themselves. */
 const DOOR = 'taketurns:keeper';
-// These numbers are of core/memory/layout.ts, and a unit test compares them.
-/** The address of the word of an arena that names its keeper, and its value in an arena that wants none. */
-const KEEPER = 456;
-const UNWATCHED = -1;
+// This number is of core/memory/layout.ts, and a unit test compares it.
 /** The address of the id of an arena. */
 const H_ID = 8;
 
-// The code of the keeper is a text, since a file of its own would be missing in a bundle.
-const SOURCE = `
+// The code of a keeper is a text, since a file of its own would be missing in a bundle.
+/** What the keepers of all runtimes do. */
+export const COMMON = `
 const { BroadcastChannel, MessageChannel, parentPort, threadId, workerData } = require('node:worker_threads');
 const [main, me] = [1, threadId + 1];
 const arenas = new Map();
+const keeperOf = (memory) => new Int32Array(memory.buffer, workerData.keeper, 1);
 
 function meet(memory) {
   const [id] = new BigInt64Array(memory.buffer, workerData.id, 1);
@@ -53,11 +55,44 @@ function meet(memory) {
   if (!arena) {
     const core = new WebAssembly.Instance(workerData.module, { env: { memory } }).exports;
     if (!core.open()) return;
-    const before = Atomics.compareExchange(new Int32Array(memory.buffer), workerData.keeper / 4, 0, me);
-    if (before !== 0 && before !== me) return;
+    const word = keeperOf(memory);
+    const before = Atomics.compareExchange(word, 0, workerData.before, me);
+    if (before !== workerData.before && before !== me) return;
+    Atomics.notify(word, 0);
     arena = { id, core, heard: new Set() };
     arenas.set(id, arena);
   }
+  return arena;
+}
+
+function reap({ core }, host) {
+  for (let i = core.mostThreads(); i > 0; i--) {
+    const life = core.lifeIfAlive(i);
+    if (life !== 0 && core.hostOf(i) === host) core.reap(i, life, 0);
+  }
+}
+
+// The next thread that attaches brings the memory again.
+function forget(arena) {
+  if (arena?.heard.size === 0) arenas.delete(arena.id);
+}
+
+function hearEndOf(arena, host, port) {
+  arena.heard.add(host);
+  const ended = () => {
+    reap(arena, host);
+    arena.heard.delete(host);
+    forget(arena);
+  };
+  port.on('close', ended);
+  return ended;
+}
+`;
+
+const SOURCE = `${COMMON}
+function look(memory) {
+  const arena = meet(memory);
+  if (!arena) return;
   for (let i = arena.core.mostThreads(); i > 0; i--) {
     const host = arena.core.hostOf(i);
     if (host > main && !arena.heard.has(host)) hear(arena, host);
@@ -66,16 +101,10 @@ function meet(memory) {
 }
 
 function hear(arena, host) {
-  arena.heard.add(host);
   const channel = new BroadcastChannel('taketurns:' + arena.id + ':' + host);
   const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle');
   const { port1, port2 } = new MessageChannel();
-  const ended = () => {
-    reap(arena.core, host);
-    arena.heard.delete(host);
-    forget(arena);
-  };
-  port1.on('close', ended);
+  const ended = hearEndOf(arena, host, port1);
   // The answer is undefined if the channel has more than two members. Then the port closes without a death.
   if (channel[symbol].postMessage(port2, [port2]) === undefined) {
     port1.off('close', ended);
@@ -85,40 +114,19 @@ function hear(arena, host) {
   channel.close();
 }
 
-function reap(core, host) {
-  for (let i = core.mostThreads(); i > 0; i--) {
-    const life = core.lifeIfAlive(i);
-    if (life !== 0 && core.hostOf(i) === host) core.reap(i, life, 0);
-  }
-}
-
-// The next thread that attaches brings the memory again.
-function forget(arena) {
-  if (arena.heard.size === 0) arenas.delete(arena.id);
-}
-
-const door = new BroadcastChannel(workerData.door);
-door.onmessage = ({ data }) => meet(data);
-parentPort.on('message', meet);
+const door = new BroadcastChannel('${DOOR}');
+door.onmessage = ({ data }) => look(data);
+parentPort.on('message', look);
 `;
 
 let keeper: Worker | undefined;
 let hasKeeper = getEnvironmentData(KEY) !== undefined;
-/** The channels of this thread, and the ports in them. They close with the thread. */
-const kept: unknown[] = [];
-
-function wordOf(memory: WebAssembly.Memory): number {
-  return Atomics.load(new Int32Array(memory.buffer, KEEPER, 1), 0);
-}
-
-/** Makes an arena one that wants no keeper. */
-export function unwatch(memory: WebAssembly.Memory): void {
-  Atomics.store(new Int32Array(memory.buffer, KEEPER, 1), 0, UNWATCHED);
-}
+/** What closes with this thread, and so tells of its death: channels, and the ports in them. */
+export const kept: unknown[] = [];
 
 /** Has the keeper know an arena that other threads are about to attach to, and starts it if the program has none. */
 export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
-  if (wordOf(memory) !== 0) return;
+  if (Atomics.load(keeperOf(memory), 0) !== 0) return;
   if (keeper) keeper.postMessage(memory);
   else if (hasKeeper) tell(memory);
   else start(memory, module);
@@ -128,28 +136,40 @@ function start(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
   // The start of a worker copies the environment data, which may call watchOver.
   hasKeeper = true;
   setEnvironmentData(KEY, threadId + 1);
+  keeper = startKeeper(SOURCE, { module, before: 0 });
+  keeper?.postMessage(memory);
+}
+
+interface Ours {
+  readonly module: WebAssembly.Module;
+  readonly before: number;
+  readonly board?: Int32Array;
+}
+
+/** Starts a keeper. It writes its name to the word of each arena in place of the number `before`. */
+export function startKeeper(source: string, data: Ours): Worker | undefined {
   try {
-    keeper = new Worker(SOURCE, {
+    const keeper = new Worker(source, {
       eval: true,
       name: 'taketurns',
-      workerData: { module, door: DOOR, id: H_ID, keeper: KEEPER },
+      workerData: { ...data, id: H_ID, keeper: KEEPER },
       // Nothing that the program preloads, and no variable of the environment.
       execArgv: [],
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, codeRangeSizeMb: 1, stackSizeMb: 1 },
     });
+    keeper.on('error', () => {});
+    keeper.unref();
+    return keeper;
   } catch {
-    return; // The program may start no threads, so none can die.
+    return undefined; // The program may start no threads, so none can die.
   }
-  keeper.on('error', () => {});
-  keeper.unref();
-  keeper.postMessage(memory);
 }
 
 /** Opens the channel by which the keeper hears of the death of this thread. Called before the thread registers. */
 export function openLine(memory: WebAssembly.Memory, id: bigint): () => void {
   // The main thread ends with the whole process.
-  if (isMainThread || wordOf(memory) === UNWATCHED) return () => {};
+  if (isMainThread || !isWatched(memory)) return () => {};
   const channel = new BroadcastChannel(`taketurns:${id}:${threadId + 1}`);
   channel.onmessage = ({ data }: { data: unknown }) => kept.push(data);
   channel.unref();
@@ -159,7 +179,7 @@ export function openLine(memory: WebAssembly.Memory, id: bigint): () => void {
 
 /** Tells the keeper of a thread that has registered. */
 export function announce(memory: WebAssembly.Memory): void {
-  if (!isMainThread && wordOf(memory) !== UNWATCHED) tell(memory);
+  if (!isMainThread && isWatched(memory)) tell(memory);
 }
 
 function tell(memory: WebAssembly.Memory): void {

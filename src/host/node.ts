@@ -2,9 +2,10 @@
 import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import * as timers from 'node:timers';
-import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import type { Host } from './host.js';
 import * as keeper from './keeper.js';
+import * as ports from './ports.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling.
 const { setInterval, setTimeout, clearTimeout } = timers;
@@ -15,11 +16,8 @@ const { queueMicrotask } = globalThis;
 const LAST = Symbol.for('taketurns:exit');
 const LONGEST_INTERVAL = 0x7fffffff;
 
-/** A web worker of Deno claims in `worker_threads` to be the first thread. */
-const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
-
-/** Deno and Bun do not stop a thread that sleeps in Atomics.wait, nor at once one that computes: Deno after over 1 s. */
-const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
+const isDeno = 'Deno' in globalThis;
+const isBun = 'Bun' in globalThis;
 
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
@@ -87,18 +85,21 @@ export const host: Host = {
     setTimeout,
     clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
   },
-  isMainThread: isMainThread && !isUnknown,
+  isMainThread: ports.isFirst,
   processors: availableParallelism(),
-  threadName: isUnknown ? 0 : threadId + 1,
-  grace: isNode ? 0 : 3000,
+  threadName: ports.name,
+  // Deno reports the `exit` of a thread at once, and may let it compute on for 2 s.
+  grace: isDeno ? 3000 : 0,
   // Contexts of node:vm have globals of their own, but share the modules of the runtime.
   anchor: getEnvironmentData,
   inherited: getEnvironmentData,
   setInherited(key, value, copied) {
-    // Node copies environment data whenever a worker is started, and so calls the getter.
-    setEnvironmentData(key, (isNode ? withGetter(value, copied) : value) as never);
+    // Environment data are copied whenever a worker is started, and that calls the getter.
+    setEnvironmentData(key, withGetter(value, copied) as never);
   },
-  ...(isNode ? { deaths: keeper } : {}),
+  deaths: isDeno || isBun ? (ports.isAble ? ports : undefined) : keeper,
+  // In Bun the event comes after the last step of the thread.
+  ...(isBun ? { whenClosed: (worker, run) => (worker as Worker).addEventListener('close', run) } : {}),
   keepAlive(on) {
     // A timer keeps Node alive; a pending Atomics.waitAsync does not.
     timer ??= setInterval(() => {}, LONGEST_INTERVAL);

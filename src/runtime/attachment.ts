@@ -27,8 +27,8 @@ import { HeadPromise } from './head-promise.js';
 import { Interrupts } from './interrupts.js';
 import { closed, Promises } from './promises.js';
 
-// Some runtimes let a worker run on, or even attach, after they have reported its end. It counts as ended after
-// host.grace milliseconds, and is looked at every LOOK milliseconds until then.
+// Some runtimes let a worker run on, or even attach, after they have reported its end. It is looked at every LOOK
+// milliseconds for host.grace milliseconds. Then it counts as ended if nobody notices ends in the arena.
 const LOOK = 20;
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
@@ -127,11 +127,15 @@ export class Attachment {
       closeLine?.();
       throw new ArenaFullError('the arena has no room for another thread: make it with more `threads` or `waiters`');
     }
-    host.deaths?.announce(memory);
+    host.deaths?.announce(memory, this.id);
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
     this.interrupts = new Interrupts(core);
-    if (!this.mayBlock) core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
+    if (!this.mayBlock) {
+      core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
+      // Its event loop is never blocked for long, so it notices deaths best.
+      this.share();
+    }
     host.onExit(() => this.#end());
   }
 
@@ -246,7 +250,10 @@ export class Attachment {
 
   /** Is called when another thread may be about to attach, so that its death will be noticed. */
   share(): void {
-    host.deaths?.watchOver(this.memory, coreModule());
+    host.deaths?.watchOver(this.memory, coreModule(), this.id, {
+      names: () => Array.from({ length: this.core.mostThreads() }, (_, i) => this.core.hostOf(i + 1)),
+      reap: (name) => this.#reapNamed(name, 0),
+    });
   }
 
   /** The pair that distinguishes this thread from all others that have or had its index. */
@@ -259,19 +266,28 @@ export class Attachment {
     return this.core.reap(thread, life, 0) === REAPED;
   }
 
-  /** The same for a terminated thread, once it sleeps or has surely ended. */
+  /** The same for a terminated thread, if it sleeps, or has ended by the end of the grace period. */
   reapTerminated(thread: number, life: number, left = host.grace): void {
-    if (this.core.reap(thread, life, Number(left > 0)) !== STILL_AWAKE) return;
+    if (this.core.reap(thread, life, this.#onlyAsleep(left)) !== STILL_AWAKE || left <= 0) return;
     setTimeout(() => this.reapTerminated(thread, life, left - LOOK), LOOK);
   }
 
   /** The same for the thread to which the runtime has given this name, if it is attached. */
   reapHost(name: number, left = host.grace): void {
+    this.#reapNamed(name, this.#onlyAsleep(left));
+    if (left > 0) setTimeout(() => this.reapHost(name, left - LOOK), LOOK);
+  }
+
+  #reapNamed(name: number, onlyAsleep: number): void {
     for (let i = this.core.mostThreads(); i > 0; i--) {
       const life = this.core.lifeIfAlive(i);
-      if (life !== 0 && this.core.hostOf(i) === name) this.core.reap(i, life, Number(left > 0));
+      if (life !== 0 && this.core.hostOf(i) === name) this.core.reap(i, life, onlyAsleep);
     }
-    if (left > 0) setTimeout(() => this.reapHost(name, left - LOOK), LOOK);
+  }
+
+  /** Whether a thread that is awake may still run. If deaths are noticed here, the one that notices its end decides. */
+  #onlyAsleep(left: number): number {
+    return Number(left > 0 || (host.grace > 0 && host.deaths?.isWatched(this.memory)));
   }
 
   /** Registers a function that is called when the thread ends, while it is still in the registry. */
