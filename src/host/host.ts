@@ -1,4 +1,4 @@
-/** A host answers the questions that the library asks of its runtime. The hosts are node.ts and web.ts. */
+/** A host answers the questions that the library asks of its runtime. The hosts are node.ts, deno-bun.ts and web.ts. */
 
 /** The part of the answer of `Atomics.waitAsync` that is needed: a promise, if there is something to wait for. */
 export type WaitAsync = (
@@ -8,12 +8,13 @@ export type WaitAsync = (
   timeout?: number,
 ) => { readonly async: false; readonly value: string } | { readonly async: true; readonly value: Promise<unknown> };
 
-/** The threads of an arena. */
+/** What the core tells of the threads of an arena; their indices go from 1 to `mostThreads()`. */
 export interface Registry {
-  /** Returns the names of all. */
-  names(this: void): number[];
-  /** Reaps the thread with this name, which has ended, if it is there. */
-  reap(this: void, name: number): void;
+  mostThreads(): number;
+  /** Returns the name of a thread; 0 if there is none. */
+  hostOf(thread: number): number;
+  lifeIfAlive(thread: number): number;
+  reap(thread: number, life: number, onlyAsleep: number): number;
 }
 
 /** Notices the deaths of threads, with nobody's help: keeper.ts on Node, ports.ts in Deno and Bun, locks.ts in browsers. */

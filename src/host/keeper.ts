@@ -42,12 +42,11 @@ const DOOR = 'taketurns:keeper';
 const H_ID = 8;
 
 // The code of a keeper is a text, since a file of its own would be missing in a bundle.
-/** What the keepers of all runtimes do. */
+/** What the keepers of all runtimes do. One forgets an arena of which it hears no thread; the next brings the memory again. */
 export const COMMON = `
 const { BroadcastChannel, MessageChannel, parentPort, threadId, workerData } = require('node:worker_threads');
 const [main, me] = [1, threadId + 1];
 const arenas = new Map();
-const keeperOf = (memory) => new Int32Array(memory.buffer, workerData.keeper, 1);
 
 function meet(memory) {
   const [id] = new BigInt64Array(memory.buffer, workerData.id, 1);
@@ -55,7 +54,7 @@ function meet(memory) {
   if (!arena) {
     const core = new WebAssembly.Instance(workerData.module, { env: { memory } }).exports;
     if (!core.open()) return;
-    const word = keeperOf(memory);
+    const word = new Int32Array(memory.buffer, workerData.keeper, 1);
     const before = Atomics.compareExchange(word, 0, workerData.before, me);
     if (before !== workerData.before && before !== me) return;
     Atomics.notify(word, 0);
@@ -65,23 +64,19 @@ function meet(memory) {
   return arena;
 }
 
-function reap({ core }, host) {
-  for (let i = core.mostThreads(); i > 0; i--) {
-    const life = core.lifeIfAlive(i);
-    if (life !== 0 && core.hostOf(i) === host) core.reap(i, life, 0);
-  }
-}
-
-// The next thread that attaches brings the memory again.
 function forget(arena) {
   if (arena?.heard.size === 0) arenas.delete(arena.id);
 }
 
 function hearEndOf(arena, host, port) {
-  arena.heard.add(host);
+  const { core, heard } = arena;
+  heard.add(host);
   const ended = () => {
-    reap(arena, host);
-    arena.heard.delete(host);
+    for (let i = core.mostThreads(); i > 0; i--) {
+      const life = core.lifeIfAlive(i);
+      if (life !== 0 && core.hostOf(i) === host) core.reap(i, life, 0);
+    }
+    heard.delete(host);
     forget(arena);
   };
   port.on('close', ended);
@@ -89,6 +84,7 @@ function hearEndOf(arena, host, port) {
 }
 `;
 
+// The answer to the port is undefined if the channel has more than two members. Then the port closes without a death.
 const SOURCE = `${COMMON}
 function look(memory) {
   const arena = meet(memory);
@@ -105,7 +101,6 @@ function hear(arena, host) {
   const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle');
   const { port1, port2 } = new MessageChannel();
   const ended = hearEndOf(arena, host, port1);
-  // The answer is undefined if the channel has more than two members. Then the port closes without a death.
   if (channel[symbol].postMessage(port2, [port2]) === undefined) {
     port1.off('close', ended);
     port1.close();

@@ -18,7 +18,7 @@
  * has arrived is not noticed. A worker that shares an arena does for it what the page does.
  */
 import type { Deaths } from './host.js';
-import { isWatched, unwatch } from './watched.js';
+import { isWatched, randomName, unwatch } from './watched.js';
 
 const { setTimeout } = globalThis;
 const locks = (navigator as Partial<Navigator>).locks as LockManager;
@@ -26,7 +26,7 @@ const PREFIX = 'taketurns:';
 /** A lock may be requested a moment after its worker has announced itself. So the page looks again, after this many ms. */
 const AGAIN = 1000;
 
-export const threadName = -1 - ((crypto.getRandomValues(new Uint32Array(1))[0] as number) >>> 1);
+export const threadName = randomName();
 
 /** The channels on which workers announce themselves, by the id of the arena. */
 const channels = new Map<bigint, BroadcastChannel>();
@@ -53,9 +53,16 @@ if (locks && typeof document === 'undefined') {
 export const deaths: Deaths | undefined = locks && {
   unwatch,
   isWatched,
-  watchOver(memory, _, id, { names, reap }) {
+  watchOver(memory, _, id, registry) {
     if (channels.has(id) || !isWatched(memory)) return;
     const heard = new Set([threadName]);
+    const each = (run: (name: number, thread: number) => void) => {
+      for (let i = registry.mostThreads(); i > 0; i--) run(registry.hostOf(i), i);
+    };
+    const reap = (dead: number) =>
+      each((name, thread) => {
+        if (name === dead) registry.reap(thread, registry.lifeIfAlive(thread), 0);
+      });
     const hear = (name: number) => {
       if (heard.has(name)) return;
       heard.add(name);
@@ -64,7 +71,9 @@ export const deaths: Deaths | undefined = locks && {
     const look = async () => {
       const { held = [], pending = [] } = await locks.query().catch((): LockManagerSnapshot => ({}));
       const requested = new Set([...held, ...pending].map(({ name }) => name));
-      for (const name of names()) if (requested.has(PREFIX + name)) hear(name);
+      each((name) => {
+        if (requested.has(PREFIX + name)) hear(name);
+      });
     };
     const channel = new BroadcastChannel(PREFIX + id);
     channel.onmessage = ({ data }) => {

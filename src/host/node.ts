@@ -1,11 +1,10 @@
-/** This is the host of Node, and of runtimes that offer its `worker_threads`. */
+/** This is the host of Node. In Deno and Bun (deno-bun.ts) it runs in bundles that were made for Node. */
 import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import * as timers from 'node:timers';
-import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import { getEnvironmentData, isMainThread, setEnvironmentData, threadId } from 'node:worker_threads';
 import type { Host } from './host.js';
 import * as keeper from './keeper.js';
-import * as ports from './ports.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling.
 const { setInterval, setTimeout, clearTimeout } = timers;
@@ -16,8 +15,11 @@ const { queueMicrotask } = globalThis;
 const LAST = Symbol.for('taketurns:exit');
 const LONGEST_INTERVAL = 0x7fffffff;
 
-const isDeno = 'Deno' in globalThis;
-const isBun = 'Bun' in globalThis;
+/** A web worker of Deno claims in `worker_threads` to be the first thread. */
+const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
+
+/** Deno reports the `exit` of a thread at once, and lets it compute on for seconds. */
+const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
 
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
@@ -85,11 +87,10 @@ export const host: Host = {
     setTimeout,
     clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
   },
-  isMainThread: ports.isFirst,
+  isMainThread: isMainThread && !isUnknown,
   processors: availableParallelism(),
-  threadName: ports.name,
-  // Deno reports the `exit` of a thread at once, and may let it compute on for 2 s.
-  grace: isDeno ? 3000 : 0,
+  threadName: isUnknown ? 0 : threadId + 1,
+  grace: isNode ? 0 : 3000,
   // Contexts of node:vm have globals of their own, but share the modules of the runtime.
   anchor: getEnvironmentData,
   inherited: getEnvironmentData,
@@ -97,9 +98,7 @@ export const host: Host = {
     // Environment data are copied whenever a worker is started, and that calls the getter.
     setEnvironmentData(key, withGetter(value, copied) as never);
   },
-  deaths: isDeno || isBun ? (ports.isAble ? ports : undefined) : keeper,
-  // In Bun the event comes after the last step of the thread.
-  ...(isBun ? { whenClosed: (worker, run) => (worker as Worker).addEventListener('close', run) } : {}),
+  deaths: isNode ? keeper : undefined,
   keepAlive(on) {
     // A timer keeps Node alive; a pending Atomics.waitAsync does not.
     timer ??= setInterval(() => {}, LONGEST_INTERVAL);

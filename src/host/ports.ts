@@ -21,13 +21,13 @@
  */
 import * as threads from 'node:worker_threads';
 import { COMMON, kept, startKeeper } from './keeper.js';
-import { keeperOf, unwatch } from './watched.js';
+import { keeperOf, randomName, unwatch } from './watched.js';
 
 export { isWatched, unwatch } from './watched.js';
 
 type Post = (thread: number, value: unknown, transferred: readonly unknown[]) => Promise<void>;
 
-/** Node 20.0 to 20.18 and earlier Deno and Bun have no such function. */
+/** Earlier versions of Deno and Bun have no such function. */
 const post = (threads as { postMessageToThread?: Post }).postMessageToThread;
 export const isAble = post !== undefined;
 
@@ -53,13 +53,10 @@ Atomics.store(workerData.board, 0, me);
 Atomics.notify(workerData.board, 0);
 `;
 
-/** The first thread of the program. A web worker of Deno claims in `worker_threads` to be it. */
-export const isFirst = threads.isMainThread && !('WorkerGlobalScope' in globalThis);
-/** A number of this thread. Web workers of Deno have none of the runtime, so theirs are random, and negative. */
-export const name =
-  isFirst || !threads.isMainThread
-    ? threads.threadId + 1
-    : -1 - ((crypto.getRandomValues(new Uint32Array(1))[0] as number) >>> 1);
+/** Web workers of Deno claim in `worker_threads` to be the first thread. Their names are random, and negative. */
+const isOfTheWeb = threads.isMainThread && 'WorkerGlobalScope' in globalThis;
+const isFirst = threads.isMainThread && !isOfTheWeb;
+export const threadName = isOfTheWeb ? randomName() : threads.threadId + 1;
 
 let keeper: threads.Worker | undefined;
 /** Its one word is the name of the keeper, as soon as that runs. */
@@ -93,7 +90,7 @@ export function openLine(memory: WebAssembly.Memory): () => void {
   if (keeper <= 0) return () => {};
   const { port1, port2 } = new threads.MessageChannel();
   kept.push(port1);
-  post(keeper - 1, { memory, host: name, port: port2 }, [port2]).catch(() => {});
+  post(keeper - 1, { memory, host: threadName, port: port2 }, [port2]).catch(() => {});
   return () => port1.close();
 }
 

@@ -1,4 +1,4 @@
-/** The word of an arena that says who notices the deaths of its threads. */
+/** What the ways to notice deaths share: the word of an arena that says who does it there, and names of threads. */
 
 // These numbers are of core/memory/layout.ts, and a unit test compares them.
 /** Its address, and its value in an arena in which nobody does. */
@@ -18,4 +18,9 @@ export function isWatched(memory: WebAssembly.Memory): boolean {
 /** Makes an arena one in which no deaths are noticed. */
 export function unwatch(memory: WebAssembly.Memory): void {
   Atomics.store(keeperOf(memory), 0, UNWATCHED);
+}
+
+/** A name for a thread that has none of the runtime: below 0, and another one for each thread, as good as surely. */
+export function randomName(): number {
+  return -1 - ((crypto.getRandomValues(new Uint32Array(1))[0] as number) >>> 1);
 }

@@ -250,10 +250,7 @@ export class Attachment {
 
   /** Is called when another thread may be about to attach, so that its death will be noticed. */
   share(): void {
-    host.deaths?.watchOver(this.memory, coreModule(), this.id, {
-      names: () => Array.from({ length: this.core.mostThreads() }, (_, i) => this.core.hostOf(i + 1)),
-      reap: (name) => this.#reapNamed(name, 0),
-    });
+    host.deaths?.watchOver(this.memory, coreModule(), this.id, this.core);
   }
 
   /** The pair that distinguishes this thread from all others that have or had its index. */
@@ -274,15 +271,11 @@ export class Attachment {
 
   /** The same for the thread to which the runtime has given this name, if it is attached. */
   reapHost(name: number, left = host.grace): void {
-    this.#reapNamed(name, this.#onlyAsleep(left));
-    if (left > 0) setTimeout(() => this.reapHost(name, left - LOOK), LOOK);
-  }
-
-  #reapNamed(name: number, onlyAsleep: number): void {
     for (let i = this.core.mostThreads(); i > 0; i--) {
       const life = this.core.lifeIfAlive(i);
-      if (life !== 0 && this.core.hostOf(i) === name) this.core.reap(i, life, onlyAsleep);
+      if (life !== 0 && this.core.hostOf(i) === name) this.core.reap(i, life, this.#onlyAsleep(left));
     }
+    if (left > 0) setTimeout(() => this.reapHost(name, left - LOOK), LOOK);
   }
 
   /** Whether a thread that is awake may still run. If deaths are noticed here, the one that notices its end decides. */
