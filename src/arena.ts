@@ -236,10 +236,14 @@ export class Arena {
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
     checkType('Arena.watch: worker', worker, 'object', 'a worker');
-    if (host.watchExit?.(worker, this.#attachment.core)) return;
+    if (host.watchExit?.(worker, this.#attachment.core, this.#attachment.memory)) return;
     if (!('terminate' in worker) || typeof worker.terminate !== 'function')
       throw badType('Arena.watch: worker', 'a worker', worker);
     const { thread: index, life } = this.#check('Arena.watch: thread (which a worker of the web needs)', thread);
+    if (host.whenClosed) {
+      host.whenClosed(worker, () => this.#attachment.reap(index, life));
+      return;
+    }
     const terminate = worker.terminate;
     worker.terminate = (): unknown => {
       const ended = terminate.call(worker);

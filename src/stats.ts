@@ -200,7 +200,7 @@ function total({ core, memory, thread }: Attachment, event: number): number {
 /** Returns the `threadId` of a thread in `worker_threads`; undefined if it has none, or the thread is 0. */
 function threadIdOf(core: Core, thread: number): number | undefined {
   const name = thread && core.hostOf(thread);
-  return name ? name - 1 : undefined;
+  return name > 0 ? name - 1 : undefined;
 }
 
 /** @internal */

@@ -23,6 +23,8 @@ export interface Runtime {
   readonly name: string;
   /** The kinds of workers that the runtime has. */
   readonly workers: readonly WorkerKind[];
+  /** The program and its first arguments, of a runtime with a command line. */
+  command?(): readonly [string, ...string[]];
   open(): Promise<Opened>;
 }
 
@@ -37,6 +39,7 @@ function command(name: string, workers: readonly WorkerKind[], find: () => strin
   return {
     name,
     workers,
+    command: () => [find(), ...args],
     async open() {
       const program = find();
       const { stdout, status, error } = spawnSync(program, ['--version'], { encoding: 'utf8' });

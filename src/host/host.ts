@@ -1,4 +1,4 @@
-/** A host answers the questions that the library asks of its runtime. The hosts are node.ts and web.ts. */
+/** A host answers the questions that the library asks of its runtime. The hosts are node.ts, deno-bun.ts and web.ts. */
 
 /** The part of the answer of `Atomics.waitAsync` that is needed: a promise, if there is something to wait for. */
 export type WaitAsync = (
@@ -8,16 +8,36 @@ export type WaitAsync = (
   timeout?: number,
 ) => { readonly async: false; readonly value: string } | { readonly async: true; readonly value: Promise<unknown> };
 
-/** Notices the deaths of threads, with nobody's help; see keeper.ts. */
+/** What the core tells of the threads of an arena; their indices go from 1 to `mostThreads()`. */
+export interface Registry {
+  mostThreads(): number;
+  /** Returns the name of a thread; 0 if there is none. */
+  hostOf(thread: number): number;
+  lifeIfAlive(thread: number): number;
+  reap(thread: number, life: number, onlyAsleep: number): number;
+}
+
+/** Notices the deaths of threads, with nobody's help: keeper.ts on Node, ports.ts in Deno and Bun, locks.ts in browsers. */
 export interface Deaths {
   /** Makes an arena one in which no deaths are noticed, before any other thread knows it. */
   unwatch(memory: WebAssembly.Memory): void;
+  /** Whether it is none of those. */
+  isWatched(memory: WebAssembly.Memory): boolean;
   /** Prepares for threads that are about to attach to an arena. */
-  watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void;
-  /** Opens what closes when this thread dies. Called before the thread registers; returns what undoes that. */
-  openLine(memory: WebAssembly.Memory, id: bigint): () => void;
-  /** Tells of this thread, which has registered. */
-  announce(memory: WebAssembly.Memory): void;
+  watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module, id: bigint, registry: Registry): void;
+  /**
+   * Opens what closes when this thread dies. Called before the thread registers. Undefined if nobody listens. `share` calls
+   * `watchOver` anew.
+   */
+  openLine(memory: WebAssembly.Memory, id: bigint, share: () => void): Line | undefined;
+}
+
+/** By this, others hear of the death of a thread. */
+export interface Line {
+  /** Tells of the thread, which has registered. */
+  announce(): void;
+  /** Is called when the thread has not been registered, or is no more. */
+  close(): void;
 }
 
 /** Clocks and timers that no test has replaced, even if the library is loaded after the globals have been. */
@@ -27,21 +47,16 @@ export interface Clock {
   clearTimeout(this: void, timer: unknown): void;
 }
 
-/** The part of the core that finds a thread by the name that the host has given it, and reaps it. */
-export interface Reaper {
-  mostThreads(): number;
-  lifeIfAlive(thread: number): number;
-  hostOf(thread: number): number;
-  reap(thread: number, life: number, asleep: number): number;
-}
-
 export interface Host {
   readonly clock: Clock;
   /** An object that all code of this thread sees, in whatever realm it runs, as far as the runtime has one. */
   readonly anchor: object;
   /** Whether this thread is the first one of the program, which may make the default arena. */
   readonly isMainThread: boolean;
-  /** A number from 1 on that distinguishes this thread from the others of the program; 0 if unknown. */
+  /**
+   * A number that distinguishes this thread from the others of the program: from 1 on the `threadId` of the runtime and
+   * 1; else random, and negative.
+   */
   readonly threadName: number;
   /** The number of threads that can run at once, 1 or more. */
   readonly processors: number;
@@ -65,13 +80,15 @@ export interface Host {
   /** Replaces Atomics.waitAsync where the runtime has none. */
   readonly waitAsync?: WaitAsync;
   /** Undefined where the runtime offers no way. */
-  readonly deaths?: Deaths;
+  readonly deaths?: Deaths | undefined;
   /**
    * Reaps the thread of a worker that reports its exit, when it does. Returns whether the value is such a worker.
    * Undefined where the runtime has none.
    * @throws {Error} if the worker has ended already.
    */
-  watchExit?(worker: object, core: Reaper): boolean;
+  watchExit?(worker: object, core: Registry, memory: WebAssembly.Memory): boolean;
+  /** Calls a function when a web worker has ended for good. Undefined where the runtime does not tell. */
+  whenClosed?(worker: object, run: () => void): void;
   /** Runs a function when the thread ends in an orderly way. */
   onExit(run: () => void): void;
 }

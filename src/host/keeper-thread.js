@@ -1,57 +1,65 @@
-/** This is the code of the keeper; see keeper.ts. */
+/** This is the code of the keeper on Node; see keeper.ts. */
 import { BroadcastChannel, MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads';
+import { eachThread, forget, meet } from './keeper-common.js';
 
-const arenas = new Map();
+/** The name of the main thread, which ends with the whole process. */
+const MAIN = 1;
+/** The milliseconds until the next try, if a channel has two members. */
+const AGAIN = 50;
 
-function meet(memory) {
-  const [id] = new BigInt64Array(memory.buffer, workerData.id, 1);
-  let arena = arenas.get(id);
-  if (!arena) {
-    const core = new WebAssembly.Instance(workerData.module, { env: { memory } }).exports;
-    if (!core.open()) return;
-    arena = { id, core, heard: new Set() };
-    arenas.set(id, arena);
-  }
-  for (let i = arena.core.mostThreads(); i > 0; i--) {
-    const host = arena.core.hostOf(i);
-    // Number 1 is the main thread.
-    if (host > 1 && !arena.heard.has(host)) hear(arena, host);
-  }
+function look(memory) {
+  const met = meet(memory);
+  if (!met) return;
+  const { arena, core } = met;
+  eachThread(core, (thread, life, host) => {
+    if (host > MAIN) hear(arena, thread, life, host);
+  });
   forget(arena);
 }
 
-function hear(arena, host) {
-  arena.heard.add(host);
+/** Sends a port into the channel of a thread. Returns whether that has arrived, or the thread is dead. */
+function send(arena, host, port) {
   const channel = new BroadcastChannel(`taketurns:${arena.id}:${host}`);
   const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle');
-  const { port1, port2 } = new MessageChannel();
+  const answer = channel[symbol].postMessage(port, [port]);
+  channel.close();
+  return answer !== undefined;
+}
+
+function hear(arena, thread, life, host) {
+  const key = `${thread}:${life}`;
+  if (arena.heard.has(key)) return;
+  arena.heard.add(key);
   const ended = () => {
-    reap(arena.core, host);
-    arena.heard.delete(host);
+    // The thread may have left the arena, and attached to it again. Then it has another record and another port.
+    meet(arena.memory).core.reap(thread, life, 0);
+    arena.heard.delete(key);
     forget(arena);
   };
-  port1.on('close', ended);
-  // The answer is undefined if the channel has more than two members. Then the port closes without a death.
-  if (channel[symbol].postMessage(port2, [port2]) === undefined) {
+  const begin = () => {
+    const { port1, port2 } = new MessageChannel();
+    port1.on('close', ended);
+    if (send(arena, host, port2)) return;
+    // Another member leaves the channel only after a turn of its event loop. Then this port closes without a death.
     port1.off('close', ended);
     port1.close();
-    arena.heard.delete(host);
-  }
-  channel.close();
+    setTimeout(begin, AGAIN);
+  };
+  begin();
 }
 
-function reap(core, host) {
-  for (let i = core.mostThreads(); i > 0; i--) {
-    const life = core.lifeIfAlive(i);
-    if (life !== 0 && core.hostOf(i) === host) core.reap(i, life, 0);
-  }
-}
+/** The ports by which the main thread hears when this keeper ends. */
+const ends = [];
 
-// The next thread that attaches brings the memory again.
-function forget(arena) {
-  if (arena.heard.size === 0) arenas.delete(arena.id);
+function greetMain(id) {
+  const { port1, port2 } = new MessageChannel();
+  ends.push(port1);
+  send({ id }, MAIN, port2);
 }
 
 const door = new BroadcastChannel(workerData.door + (threadId + 1));
-door.onmessage = ({ data }) => meet(data);
-parentPort.on('message', meet);
+door.onmessage = ({ data: { memory, name, id } }) => {
+  if (name === MAIN) greetMain(id);
+  else look(memory);
+};
+parentPort.on('message', look);

@@ -1,9 +1,9 @@
-/** This is the host of Node, and of runtimes that offer its `worker_threads`. */
+/** This is the host of Node. In Deno and Bun (deno-bun.ts) it runs in bundles that were made for Node. */
 import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId, type Worker } from 'node:worker_threads';
-import type { Host, Reaper } from './host.js';
+import type { Host, Registry } from './host.js';
 import * as keeper from './keeper.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling.
@@ -19,7 +19,7 @@ const LOOK = 20;
 /** A web worker of Deno claims in `worker_threads` to be the first thread. */
 const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
 
-/** Deno and Bun do not stop a thread that sleeps in Atomics.wait, nor at once one that computes: Deno after over 1 s. */
+/** Deno reports the `exit` of a thread at once, and lets it compute on for seconds. */
 const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
 
 let timer: NodeJS.Timeout | undefined;
@@ -83,15 +83,16 @@ function listen(): void {
 }
 
 /**
- * Reaps the thread of this name, if it is attached. Deno and Bun let a worker run on, or even attach, after they have
- * reported its end. It counts as ended after so many milliseconds, and is looked at every LOOK milliseconds until then.
+ * Reaps the thread of this name, if it is attached. Deno lets a worker run on, or even attach, after it has reported its
+ * end. The thread is looked at every LOOK milliseconds for so many milliseconds.
+ * @param isProof whether it counts as ended then, even if it does not sleep.
  */
-function reapNamed(core: Reaper, name: number, left: number): void {
+function reapNamed(core: Registry, name: number, left: number, isProof: boolean): void {
   for (let i = core.mostThreads(); i > 0; i--) {
     const life = core.lifeIfAlive(i);
-    if (life !== 0 && core.hostOf(i) === name) core.reap(i, life, Number(left > 0));
+    if (life !== 0 && core.hostOf(i) === name) core.reap(i, life, Number(left > 0 || !isProof));
   }
-  if (left > 0) setTimeout(reapNamed, LOOK, core, name, left - LOOK);
+  if (left > 0) setTimeout(reapNamed, LOOK, core, name, left - LOOK, isProof);
 }
 
 export const host: Host = {
@@ -109,10 +110,10 @@ export const host: Host = {
   anchor: getEnvironmentData,
   inherited: getEnvironmentData,
   setInherited(key, value, copied) {
-    // Node copies environment data whenever a worker is started, and so calls the getter.
-    setEnvironmentData(key, (isNode ? withGetter(value, copied) : value) as never);
+    // Environment data are copied whenever a worker is started, and that calls the getter.
+    setEnvironmentData(key, withGetter(value, copied) as never);
   },
-  ...(isNode ? { deaths: keeper } : {}),
+  deaths: isNode ? keeper : undefined,
   keepAlive(on) {
     // A timer keeps Node alive; a pending Atomics.waitAsync does not.
     timer ??= setInterval(() => {}, LONGEST_INTERVAL);
@@ -127,11 +128,13 @@ export const host: Host = {
   warn(message) {
     process.emitWarning(message, 'TaketurnsWarning');
   },
-  watchExit(worker, core) {
+  watchExit(worker, core, memory) {
     const { threadId, once } = worker as Partial<Worker>;
     if (threadId === undefined || typeof once !== 'function') return false;
     if (threadId < 0) throw new Error('Arena.watch: the worker has ended already');
-    once.call(worker, 'exit', () => reapNamed(core, threadId + 1, this.grace));
+    // If deaths are noticed in the arena, the one that notices the end decides.
+    const isProof = this.grace === 0 || !this.deaths?.isWatched(memory);
+    once.call(worker, 'exit', () => reapNamed(core, threadId + 1, this.grace, isProof));
     return true;
   },
   onExit(run) {

@@ -2,6 +2,7 @@
 
 import { waitAsync } from './helper.js';
 import type { Host } from './host.js';
+import { deaths, threadName } from './locks.js';
 
 const { setTimeout, clearTimeout } = globalThis;
 const later: (() => void)[] = [];
@@ -22,7 +23,8 @@ export const host: Host = {
   },
   isMainThread: typeof document !== 'undefined',
   processors: navigator.hardwareConcurrency || 2,
-  threadName: 0,
+  threadName,
+  deaths,
   // `terminate` does not wait for the thread to stop: Chromium lets it run on for up to 2 s
   // (kForcibleTerminationDelay in third_party/blink/renderer/core/workers/worker_thread.cc).
   grace: 3000,

@@ -28,8 +28,8 @@ import { coreModule, instantiate } from './instance.js';
 import { Interrupts } from './interrupts.js';
 import { closed, Promises } from './promises.js';
 
-// A terminated worker may run on. It counts as ended after host.grace milliseconds, and is looked at every LOOK
-// milliseconds until then.
+// A terminated worker may run on. It is looked at every LOOK milliseconds for host.grace milliseconds. Then it counts as
+// ended if nobody notices ends in the arena.
 const LOOK = 20;
 
 /** Is called on a library object when the thread ends. The object must not use the shared object afterwards. */
@@ -119,17 +119,21 @@ export class Attachment {
     this.core = core;
     this.id = core.id();
     this.header = new BigInt64Array(memory.buffer, 0, HEADER);
-    const closeLine = host.deaths?.openLine(memory, this.id);
+    const line = host.deaths?.openLine(memory, this.id, () => this.share());
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
-      closeLine?.();
+      line?.close();
       throw arenaFull('thread', 'make it with more `threads` or `waiters`');
     }
-    host.deaths?.announce(memory);
+    line?.announce();
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
     this.interrupts = new Interrupts(core);
-    if (!this.mayBlock) core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
+    if (!this.mayBlock) {
+      core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
+      // Its event loop is never blocked for long, so it notices deaths best.
+      this.share();
+    }
     host.onExit(() => this.#end());
   }
 
@@ -233,7 +237,7 @@ export class Attachment {
 
   /** Is called when another thread may be about to attach, so that its death will be noticed. */
   share(): void {
-    host.deaths?.watchOver(this.memory, coreModule());
+    host.deaths?.watchOver(this.memory, coreModule(), this.id, this.core);
   }
 
   /** The pair that distinguishes this thread from all others that have or had its index. */
@@ -246,10 +250,15 @@ export class Attachment {
     return this.core.reap(thread, life, 0) === REAPED;
   }
 
-  /** The same for a terminated thread, once it sleeps or has surely ended. */
+  /** The same for a terminated thread, if it sleeps, or has ended by the end of the grace period. */
   reapTerminated(thread: number, life: number, left = host.grace): void {
-    if (this.core.reap(thread, life, Number(left > 0)) !== STILL_AWAKE) return;
+    if (this.core.reap(thread, life, this.#onlyAsleep(left)) !== STILL_AWAKE || left <= 0) return;
     setTimeout(() => this.reapTerminated(thread, life, left - LOOK), LOOK);
+  }
+
+  /** Whether a thread that is awake may still run. If deaths are noticed here, the one that notices its end decides. */
+  #onlyAsleep(left: number): number {
+    return Number(left > 0 || (host.grace > 0 && host.deaths?.isWatched(this.memory)));
   }
 
   /** Registers a function that is called when the thread ends, while it is still in the registry. */

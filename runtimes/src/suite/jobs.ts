@@ -6,6 +6,7 @@ import { type Board, log } from './board.js';
 import { threads } from './globals.js';
 import { attach, type Handle, type Lock } from './objects.js';
 import { type PairRound, pairRounds } from './pair.js';
+import { Member, type WorkerKind } from './team.js';
 
 type Job = (...args: never[]) => unknown;
 
@@ -186,6 +187,13 @@ export const jobs: Record<string, Job> = {
 
   pair(rounds: number): PairRound[] {
     return pairRounds(rounds);
+  },
+
+  /** Starts a worker that locks the mutex and keeps it. */
+  async nest(kind: WorkerKind, mutex: Handle): Promise<void> {
+    const child = await new Member(kind, '').join();
+    kept.push(child);
+    await child.call('lock', mutex);
   },
 
   /** Locks, and computes for so many milliseconds while it counts in word 0; it never unlocks. */

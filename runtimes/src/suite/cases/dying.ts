@@ -3,7 +3,7 @@ import { Arena, Mutex, Semaphore } from 'taketurns';
 import { newBoard } from '../board.js';
 import { equal, ok, sleep, until } from '../check.js';
 import { test } from '../run.js';
-import type { Member } from '../team.js';
+import type { Member, WorkerKind } from '../team.js';
 
 const watch = ({ worker, thread }: Member): void => Arena.default.watch(worker, thread);
 
@@ -71,6 +71,44 @@ test('dying: a terminated worker that computes on is not passed by', async ({ te
   held.unlock();
 });
 
+/** Whether the runtime tells nobody of the end of its workers, unless they are watched. */
+const isUnheard = (kind: WorkerKind): boolean => kind === 'web' && 'Bun' in globalThis;
+
+test('dying: nobody watches, and a terminated worker computes on while it holds', async ({ team, note }) => {
+  if (isUnheard(team.kind)) {
+    note('its web workers must be watched');
+    return;
+  }
+  const mutex = new Mutex();
+  const words = new Int32Array(new SharedArrayBuffer(4));
+  const worker = await team.member();
+  worker.call('computeOn', mutex.handle, words, 4000);
+  await until('it computes', () => Atomics.load(words, 0) > 0);
+  const begun = performance.now();
+  worker.terminate();
+  const held = await mutex.holdAsync();
+  const count = Atomics.load(words, 0);
+  note(`it ends after ${Math.round((performance.now() - begun) / 100) / 10} s`);
+  await sleep(50);
+  equal(Atomics.load(words, 0), count, 'steps of the dead owner beside the next');
+  ok(held.ownerDied, 'reported');
+  held.unlock();
+});
+
+test('dying: nobody watches a worker of a worker that is terminated', async ({ team }) => {
+  if (isUnheard(team.kind)) return;
+  const mutex = new Mutex();
+  const worker = await team.member();
+  const threads = Arena.default.threads;
+  await worker.call('nest', team.kind, mutex.handle);
+  equal(Arena.default.threads, threads + 1, 'threads with it');
+  worker.terminate();
+  const held = await mutex.holdAsync();
+  ok(held.ownerDied, 'reported');
+  held.unlock();
+  await until('both records come back', () => Arena.default.threads === threads - 1);
+});
+
 test('dying: a worker that ends by itself', async ({ team, note }) => {
   const semaphore = new Semaphore(1, { robust: true });
   const worker = await team.member();
@@ -81,10 +119,12 @@ test('dying: a worker that ends by itself', async ({ team, note }) => {
   if (how === 'process.exit') {
     note('cancels everything itself at process.exit');
   } else {
-    // No event reports the end of a web worker, so the thread that knows of it reaps the worker.
-    await sleep(1000);
-    ok(Arena.default.reap(thread), 'reaped');
-    note('ends unheard at close(): the page must call arena.reap');
+    if (isUnheard(team.kind)) {
+      // Nobody reports the end of this web worker, so the thread that knows of it reaps the worker.
+      await sleep(1000);
+      ok(Arena.default.reap(thread), 'reaped');
+    }
+    note('ends by close()');
   }
   const held = await behind;
   held.release();

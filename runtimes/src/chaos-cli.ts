@@ -1,0 +1,49 @@
+/** `npm run chaos` runs test/programs/unwatched.mjs, which kills workers that nobody watches, in the named runtimes. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Missing } from './fetch.js';
+import { RUNTIMES } from './runtimes.js';
+
+const PROGRAM = fileURLToPath(new URL('../../test/programs/unwatched.mjs', import.meta.url));
+const ABLE = RUNTIMES.flatMap(({ name, command }) => (command ? [{ name, command }] : []));
+const HELP = `npm run chaos -- RUNTIME... [options]
+
+  RUNTIME      ${ABLE.map(({ name }) => name).join(', ')}; node20, node26, deno and bun by default
+  --seconds N  how long in each, 300 by default
+  --every N    milliseconds between two kills, 50 by default
+
+Prints what the program reports: kills, what was lost, and the resident memory after each quarter of the time, in MB.
+Exit code: 0 nothing was lost, 1 something was, 2 a runtime is missing or an argument is wrong.`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string', default: '300' },
+    every: { type: 'string', default: '50' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const wanted = positionals.length > 0 ? positionals : ['node20', 'node26', 'deno', 'bun'];
+const unknown = wanted.filter((wish) => !ABLE.some(({ name }) => name === wish));
+const [seconds, every] = [values.seconds, values.every];
+if (values.help || unknown.length > 0 || ![seconds, every].every((text) => /^[1-9]\d*$/.test(text))) {
+  console.log(HELP);
+  process.exit(values.help ? 0 : 2);
+}
+
+let [lost, missing] = [0, 0];
+for (const { name, command } of ABLE.filter(({ name }) => wanted.includes(name))) {
+  try {
+    const [program, ...args] = command();
+    console.log(`${name}:`);
+    const { status } = spawnSync(program, [...args, PROGRAM, seconds, every], { stdio: 'inherit' });
+    if (status !== 0) lost++;
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    console.error(error.message);
+    missing++;
+  }
+}
+process.exit(lost ? 1 : missing ? 2 : 0);

@@ -1,0 +1,98 @@
+/**
+ * How browsers notice deaths: each worker holds a lock of the Web Locks API for its life, and whoever requests the same
+ * lock gets it when the worker has ended. The page does that, since its event loop is never blocked for long.
+ *
+ *     worker                              page
+ *     requests its lock, at load
+ *     registers in the arena
+ *     announces itself             ──►    looks whether its lock is requested; then requests it too
+ *     its lock is granted          ──►    requests it too
+ *     ...
+ *     ends, and with it its lock   ──►    the lock is granted: reaps the worker
+ *
+ * Why it is a proof. The browser gives the lock back when the worker has stopped: Chromium lets a terminated worker
+ * compute on for up to 2 s, and grants the lock after its last step. Requests are granted in their order, and the page
+ * requests a lock only when it knows that the worker has requested it before.
+ *
+ * The request needs no turn of the worker's event loop, only some milliseconds. A worker that ends before its request
+ * has arrived is not noticed. A worker that shares an arena does for it what the page does.
+ */
+import type { Deaths } from './host.js';
+import { isWatched, randomName, unwatch } from './watched.js';
+
+const { setTimeout } = globalThis;
+const locks = (navigator as Partial<Navigator>).locks as LockManager;
+const PREFIX = 'taketurns:';
+/** A lock may be requested a moment after its worker has announced itself. So the page looks again, after this many ms. */
+const AGAIN = 1000;
+
+export const threadName = randomName();
+
+/** The channels on which workers announce themselves, by the id of the arena. */
+const channels = new Map<bigint, BroadcastChannel>();
+/** The arenas in which this thread has announced itself. */
+const mine = new Set<bigint>();
+let holds = false;
+
+function announce(id: bigint): void {
+  const channel = new BroadcastChannel(PREFIX + id);
+  channel.postMessage(holds && threadName);
+  channel.close();
+}
+
+if (locks && typeof document === 'undefined') {
+  const life = new Promise(() => {});
+  const granted = () => {
+    holds = true;
+    mine.forEach(announce);
+    return life;
+  };
+  locks.request(PREFIX + threadName, granted).catch(() => {});
+}
+
+export const deaths: Deaths | undefined = locks && {
+  unwatch,
+  isWatched,
+  watchOver(memory, _, id, registry) {
+    if (channels.has(id) || !isWatched(memory)) return;
+    const heard = new Set([threadName]);
+    const each = (run: (name: number, thread: number) => void) => {
+      for (let i = registry.mostThreads(); i > 0; i--) run(registry.hostOf(i), i);
+    };
+    const reap = (dead: number) =>
+      each((name, thread) => {
+        if (name === dead) registry.reap(thread, registry.lifeIfAlive(thread), 0);
+      });
+    const hear = (name: number) => {
+      if (heard.has(name)) return;
+      heard.add(name);
+      locks.request(PREFIX + name, () => reap(name)).then(() => heard.delete(name));
+    };
+    const look = async () => {
+      const { held = [], pending = [] } = await locks.query().catch((): LockManagerSnapshot => ({}));
+      const requested = new Set([...held, ...pending].map(({ name }) => name));
+      each((name) => {
+        if (requested.has(PREFIX + name)) hear(name);
+      });
+    };
+    const channel = new BroadcastChannel(PREFIX + id);
+    channel.onmessage = ({ data }) => {
+      if (data) hear(data);
+      else look().then(() => setTimeout(look, AGAIN));
+    };
+    channels.set(id, channel);
+    look();
+  },
+  openLine: (memory, id) =>
+    isWatched(memory)
+      ? {
+          announce() {
+            mine.add(id);
+            announce(id);
+          },
+          close() {
+            mine.delete(id);
+          },
+        }
+      : undefined,
+};

@@ -1,0 +1,90 @@
+/**
+ * The keeper of Deno and Bun. It is the thread of keeper.ts, and hears of deaths in another way, since these runtimes
+ * send no port into a named channel: each thread sends it one end of a message channel, and keeps the other.
+ *
+ *     thread                              keeper
+ *     waits until there is a keeper
+ *     sends a port with its name   ──►    knows which records belong to the port
+ *     registers in the arena
+ *     ...
+ *     ends, and with it its port   ──►    the other end closes: reaps the thread
+ *
+ * Why it is a proof. Deno and Bun close the ports of a thread when no code of the thread can run any more, though both
+ * report its `exit` to the parent, and Deno gives back its Web Locks, before that (docs/runtimes.md). A thread sends
+ * the port before it registers. So its death is noticed wherever it dies, as soon as the message has arrived.
+ *
+ * Deno brings the message from thread to thread. In Bun it passes the event loop of the main thread, so a death is
+ * noticed after the main thread has next turned that. Web workers of Bun can send nothing.
+ *
+ * The word of an arena is STARTING from when the keeper is told of the arena until the keeper has written its name
+ * there. A thread that attaches meanwhile waits for that.
+ */
+import * as threads from 'node:worker_threads';
+import type { Line } from './host.js';
+import { SOURCE } from './ports-source.js';
+import { startKeeper } from './start-keeper.js';
+import { KEEPER, keeperOf, randomName, unwatch, VERSION } from './watched.js';
+
+export { isWatched, unwatch } from './watched.js';
+
+type Post = (thread: number, value: unknown, transferred: readonly unknown[]) => Promise<void>;
+
+/** Earlier versions of Deno and Bun have no such function. */
+const post = (threads as { postMessageToThread?: Post }).postMessageToThread;
+export const isAble = post !== undefined;
+
+/** The environment data in which a worker finds the name of the keeper of its program. */
+const KEY = `taketurns:keeper:${VERSION}`;
+const STARTING = -2;
+/** For how many milliseconds a thread waits for the keeper to come up. */
+const PATIENCE = 2000;
+
+/** Web workers of Deno claim in `worker_threads` to be the first thread. Their names are random, and negative. */
+const isOfTheWeb = threads.isMainThread && 'WorkerGlobalScope' in globalThis;
+const isFirst = threads.isMainThread && !isOfTheWeb;
+export const threadName = isOfTheWeb ? randomName() : threads.threadId + 1;
+
+let keeper: threads.Worker | undefined;
+/** Its one word is the name of the keeper, as soon as that runs. */
+let board = threads.getEnvironmentData(KEY) as unknown as Int32Array | undefined;
+/** The ports of this thread. They close with it. */
+const ports = new Set<threads.MessagePort>();
+
+/** Has the keeper know an arena that other threads are about to attach to, and starts it if the program has none. */
+export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
+  const word = keeperOf(memory);
+  if (Atomics.load(word, 0) !== 0) return;
+  if (!board) {
+    board = new Int32Array(new SharedArrayBuffer(4));
+    threads.setEnvironmentData(KEY, board as never);
+    keeper = startKeeper(SOURCE, { module, board, keeper: KEEPER, starting: STARTING });
+  }
+  if (keeper) {
+    Atomics.compareExchange(word, 0, 0, STARTING);
+    keeper.postMessage(memory);
+  } else {
+    // Another thread has started it.
+    Atomics.wait(board, 0, 0, PATIENCE);
+    Atomics.compareExchange(word, 0, 0, Atomics.load(board, 0));
+  }
+}
+
+/** Sends the keeper the port by which it hears of the death of this thread. Called before the thread registers. */
+export function openLine(memory: WebAssembly.Memory): Line | undefined {
+  if (!post || isFirst) return undefined;
+  const word = keeperOf(memory);
+  if (Atomics.wait(word, 0, STARTING, PATIENCE) === 'timed-out') unwatch(memory);
+  const keeper = Atomics.load(word, 0);
+  if (keeper <= 0) return undefined;
+  const { port1, port2 } = new threads.MessageChannel();
+  ports.add(port1);
+  post(keeper - 1, { memory, host: threadName, port: port2 }, [port2]).catch(() => {});
+  return {
+    announce() {},
+    close() {
+      ports.delete(port1);
+      port1.postMessage('left');
+      port1.close();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** What the ways to notice deaths share: the word of an arena that names its keeper, and names of threads. */
+
+// These numbers are of core/memory/layout.ts, and a unit test compares them.
+/** Of the layout. Each has keepers of its own, and so does a version that comes later. */
+export const VERSION = 1;
+/** The address of the word, and its value in an arena in which nobody notices deaths. */
+export const KEEPER = 456;
+const UNWATCHED = -1;
+
+/** The word, for `Atomics`. */
+export function keeperOf(memory: WebAssembly.Memory): Int32Array {
+  return new Int32Array(memory.buffer, KEEPER, 1);
+}
+
+/** Whether deaths are to be noticed in an arena. */
+export function isWatched(memory: WebAssembly.Memory): boolean {
+  return Atomics.load(keeperOf(memory), 0) !== UNWATCHED;
+}
+
+/** Makes an arena one in which no deaths are noticed. */
+export function unwatch(memory: WebAssembly.Memory): void {
+  Atomics.store(keeperOf(memory), 0, UNWATCHED);
+}
+
+/** A name for a thread that has none of the runtime: below 0, and another one for each thread, as good as surely. */
+export function randomName(): number {
+  return -1 - ((crypto.getRandomValues(new Uint32Array(1))[0] as number) >>> 1);
+}

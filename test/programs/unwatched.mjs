@@ -1,0 +1,106 @@
+/**
+ * Workers, and workers that they start in turn, lock and acquire, and one of them is killed every 50 ms. Nobody calls
+ * `watch` or `reap`. At the end every permit must be free again, no lock held, and no record of a thread in use but the
+ * main thread's own; and no two threads may ever have been in one section. It prints a report as JSON, and exits with 1
+ * if anything is wrong. test/stress/unwatched.test.ts runs it for a while; `npm run chaos` runs it on any runtime:
+ *
+ *     node test/programs/unwatched.mjs [seconds [milliseconds between two kills [seed]]]
+ */
+import process from 'node:process';
+import { clearInterval, setInterval, setTimeout } from 'node:timers';
+import { Worker } from 'node:worker_threads';
+import { Arena, Mutex, Semaphore } from 'taketurns';
+import { faultsOf, get, newWords, ON_PURPOSE, put, random, SLOTS } from './workers/unwatched-board.mjs';
+
+const [seconds = 5, every = 50, seed = Date.now() % 100_000] = process.argv.slice(2).map(Number);
+/** Milliseconds to wait for what must come. */
+const DEADLINE = 30_000;
+const PERMITS = [1, 5];
+
+const draw = random(seed);
+const upTo = (n) => Math.floor(draw() * n);
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+// There is room for few threads, so records that do not come back are soon missed.
+const arena = new Arena({ threads: 8 * SLOTS, waiters: 1024, objects: 16 });
+const mutex = new Mutex({ arena });
+const semaphores = PERMITS.map((permits) => new Semaphore(permits, { arena, robust: true }));
+const handles = { mutex: mutex.handle, semaphores: semaphores.map(({ handle }) => handle) };
+const words = newWords();
+const wrong = [];
+let [started, running] = [0, 0];
+let stopping = false;
+
+const crowd = Array.from({ length: SLOTS }, (_, slot) => start(slot));
+
+function start(slot) {
+  put(words, 'up', 0, slot);
+  const workerData = { slot, depth: 0, seed: seed + started++, words, handles };
+  const worker = new Worker(new URL('./workers/unwatched.mjs', import.meta.url), { workerData });
+  running++;
+  worker.on('error', (error) => {
+    if (error.message !== ON_PURPOSE) wrong.push(`a worker has failed: ${error.stack ?? error.message}`);
+  });
+  worker.once('exit', () => {
+    running--;
+    if (!stopping) crowd[slot] = start(slot);
+  });
+  return worker;
+}
+
+let killed = 0;
+
+/** Kills a worker that is up, or has it kill the worker that it has started. */
+function kill() {
+  const up = crowd.map((_, slot) => slot).filter((slot) => get(words, 'up', slot) === 1);
+  const slot = up[upTo(up.length)];
+  if (slot === undefined) return;
+  if (draw() < 0.5) {
+    put(words, 'killChild', 1, slot);
+    return;
+  }
+  put(words, 'up', 0, slot);
+  killed++;
+  crowd[slot].terminate();
+}
+
+/** Returns whether the condition becomes true before the deadline. */
+async function comes(condition) {
+  for (const end = performance.now() + DEADLINE; !condition(); await sleep(5))
+    if (performance.now() > end) return false;
+  return true;
+}
+
+const rss = [];
+const kills = setInterval(kill, every);
+for (let quarter = 0; quarter < 4; quarter++) {
+  await sleep(250 * seconds);
+  rss.push(Math.round(process.memoryUsage().rss / 2 ** 20));
+}
+clearInterval(kills);
+stopping = true;
+put(words, 'stop', 1);
+if (!(await comes(() => running === 0))) wrong.push(`${running} workers are stuck`);
+await comes(() => arena.threads === 1);
+const recordsLost = arena.threads - 1;
+const permitsLost = semaphores.reduce((sum, { available }, i) => sum + PERMITS[i] - available, Number(mutex.locked));
+if (recordsLost) wrong.push(`${recordsLost} records of threads are lost: ${JSON.stringify(arena.stats().threads)}`);
+if (permitsLost) wrong.push(`${permitsLost} permits are lost`);
+const { waiting, cancelled } = arena.stats();
+if (waiting || cancelled) wrong.push(`${waiting} requests wait, ${cancelled} are cancelled`);
+for (const [fault, times] of Object.entries(faultsOf(words))) if (times) wrong.push(`${fault}: ${times} times`);
+
+console.log(
+  JSON.stringify({
+    ...{ seconds, every, seed, started: started + get(words, 'started'), killed, killedChildren: get(words, 'killed') },
+    ...{
+      sections: get(words, 'sections'),
+      ownerDeaths: mutex.inspect().ownerDeaths,
+      permitsLost,
+      recordsLost,
+      rss,
+      wrong,
+    },
+  }),
+);
+process.exit(wrong.length ? 1 : 0);

@@ -1,0 +1,23 @@
+/** What the threads of unwatched.mjs share: words for counts, faults and orders, each with its name. */
+export const SLOTS = 6;
+/** The message of the error with which a worker ends itself. */
+export const ON_PURPOSE = 'on purpose';
+
+const FAULTS = ['two threads in one section'];
+const SINGLE = ['stop', 'inside', 'ids', 'sections', 'started', 'killed', ...FAULTS];
+const PER_SLOT = ['up', 'killChild'];
+
+const at = (name, slot = 0) => {
+  const i = PER_SLOT.indexOf(name);
+  return i < 0 ? SINGLE.indexOf(name) : SINGLE.length + i * SLOTS + slot;
+};
+
+export const newWords = () => new Int32Array(new SharedArrayBuffer(4 * (SINGLE.length + PER_SLOT.length * SLOTS)));
+export const get = (words, name, slot) => Atomics.load(words, at(name, slot));
+export const put = (words, name, value, slot) => Atomics.exchange(words, at(name, slot), value);
+export const swap = (words, name, from, to) => Atomics.compareExchange(words, at(name), from, to);
+export const add = (words, name, n = 1) => Atomics.add(words, at(name), n);
+export const faultsOf = (words) => Object.fromEntries(FAULTS.map((name) => [name, get(words, name)]));
+
+/** Returns a generator of random numbers from 0 to 1, which differ with the seed. */
+export { random } from './chaos-board.mjs';

@@ -1,0 +1,92 @@
+/** A worker of unwatched.mjs: locks, acquires and computes, with a worker of its own, until it is killed or stops. */
+import process from 'node:process';
+import { setImmediate } from 'node:timers';
+import { Worker, workerData } from 'node:worker_threads';
+import { Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { add, get, ON_PURPOSE, put, random, swap } from './unwatched-board.mjs';
+
+const { slot, depth, seed, words, handles } = workerData;
+const draw = random(seed);
+const mutex = Mutex.from(handles.mutex);
+const semaphores = handles.semaphores.map((handle) => Semaphore.from(handle));
+const id = add(words, 'ids') + 1;
+const never = new Int32Array(new SharedArrayBuffer(4));
+if (depth === 0) put(words, 'up', 1, slot);
+
+function work() {
+  if (draw() < 0.2) Atomics.wait(never, 0, 0, draw());
+  for (let left = draw() * 3000; left > 0; left--) Atomics.add(never, 0, 0);
+}
+
+/** What the lock guards: no thread enters before the last one has left, or has died. */
+function section(ownerDied) {
+  const before = put(words, 'inside', id);
+  if (before !== 0 && !ownerDied) add(words, 'two threads in one section');
+  work();
+  if (swap(words, 'inside', id, 0) !== id) add(words, 'two threads in one section');
+  add(words, 'sections');
+}
+
+async function locked() {
+  const options = draw() < 0.3 ? { timeout: draw() * 5 } : undefined;
+  const held = draw() < 0.5 ? mutex.hold(options) : await mutex.holdAsync(options);
+  section(held.ownerDied);
+  held.unlock();
+}
+
+async function acquired(semaphore, n) {
+  const options = draw() < 0.3 ? { timeout: draw() * 5 } : undefined;
+  if (draw() < 0.5) semaphore.acquire(n, options);
+  else await semaphore.acquireAsync(n, options);
+  work();
+  semaphore.release(n);
+}
+
+let child;
+
+function startChild() {
+  const started = new Worker(new URL(import.meta.url), {
+    workerData: { ...workerData, depth: depth + 1, seed: seed * 100 + add(words, 'started') },
+  });
+  started.on('error', () => {});
+  started.once('exit', () => {
+    if (child === started) child = undefined;
+  });
+  return started;
+}
+
+/** Sees to the worker that this one has started. */
+function raise() {
+  child ??= startChild();
+  if (put(words, 'killChild', 0, slot) === 0) return;
+  add(words, 'killed');
+  child.terminate();
+  child = undefined;
+}
+
+async function act() {
+  try {
+    const what = draw();
+    if (what < 0.5) await locked();
+    else if (what < 0.75) await acquired(semaphores[0], 1);
+    else await acquired(semaphores[1], 1 + Math.floor(draw() * 5));
+  } catch (error) {
+    if (!(error instanceof TimeoutError)) throw error;
+  }
+  if (depth === 0) raise();
+  if (draw() < 0.001) {
+    // It ends itself, with a promise in the queue.
+    mutex.lockAsync();
+    if (draw() < 0.5) process.exit(0);
+    setImmediate(() => {
+      throw new Error(ON_PURPOSE);
+    });
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+// It is not at the top level: Node 20 crashes when a worker is terminated as it begins a module that awaits.
+(async () => {
+  while (get(words, 'stop') === 0) await act();
+  process.exit(0);
+})();
