@@ -14,14 +14,14 @@ export function meet(memory) {
   if (!core.open()) return undefined;
   const id = core.id();
   let arena = arenas.get(id);
-  if (!arena) {
+  const isNew = !arena;
+  if (isNew) {
     arena = { id, memory, heard: new Set() };
     arenas.set(id, arena);
-    // An earlier keeper may have ended in the middle of a reap: then REAPER names it still. This ends what it began.
-    Atomics.compareExchange(new BigInt64Array(memory.buffer, workerData.reaper, 1), 0, workerData.keeperAsReaper, 0n);
+    // An earlier keeper may have ended in the middle of a reap. This ends what it began (core/death/reaping.ts).
     core.reap(0, 0, 0);
   }
-  return { arena, core };
+  return { arena, core, isNew };
 }
 
 /** Forgets an arena of which the keeper hears no thread. The next thread that attaches brings the memory again. */

@@ -10,7 +10,9 @@ const AGAIN = 50;
 function look(memory) {
   const met = meet(memory);
   if (!met) return;
-  const { arena, core } = met;
+  const { arena, core, isNew } = met;
+  // The main thread may have told of itself before the door was open.
+  if (isNew) greetMain(arena);
   eachThread(core, (thread, life, host) => {
     if (host > MAIN) hear(arena, thread, life, host);
   });
@@ -24,6 +26,17 @@ function send(arena, host, port) {
   const answer = channel[symbol].postMessage(port, [port]);
   channel.close();
   return answer !== undefined;
+}
+
+/** The ports by which the main thread hears when this keeper ends. */
+const greetings = new Set();
+
+/** Sends the main thread a port, if it listens. */
+function greetMain(arena) {
+  const { port1, port2 } = new MessageChannel();
+  greetings.add(port1);
+  port1.on('close', () => greetings.delete(port1));
+  send(arena, MAIN, port2);
 }
 
 function hear(arena, thread, life, host) {
@@ -48,18 +61,9 @@ function hear(arena, thread, life, host) {
   begin();
 }
 
-/** The ports by which the main thread hears when this keeper ends. */
-const ends = [];
-
-function greetMain(id) {
-  const { port1, port2 } = new MessageChannel();
-  ends.push(port1);
-  send({ id }, MAIN, port2);
-}
-
 const door = new BroadcastChannel(workerData.door + (threadId + 1));
 door.onmessage = ({ data: { memory, name, id } }) => {
-  if (name === MAIN) greetMain(id);
+  if (name === MAIN) greetMain({ id });
   else look(memory);
 };
 parentPort.on('message', look);

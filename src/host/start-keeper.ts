@@ -1,11 +1,6 @@
 /** Starts the thread of a keeper, on Node (keeper.ts) and in Deno and Bun (ports.ts). */
 import { Worker } from 'node:worker_threads';
 
-// These numbers are of core/memory/layout.ts, and a unit test compares them.
-/** The address of the word that names the thread that reaps by index and life, and the life of one not registered. */
-const REAPER = 448;
-const DEAD = 3;
-
 /**
  * @param source the code of the thread: a text, since a file of its own would be missing in a bundle.
  * @returns undefined if the program may start no threads, so that none can die.
@@ -15,7 +10,7 @@ export function startKeeper(source: string, data: Record<string, unknown>): Work
     const keeper = new Worker(source, {
       eval: true,
       name: 'taketurns',
-      workerData: { ...data, reaper: REAPER, keeperAsReaper: BigInt(DEAD) },
+      workerData: data,
       // Nothing that the program preloads, and no variable of the environment.
       execArgv: [],
       env: {},
