@@ -16,6 +16,7 @@ import {
   LIMIT,
   NAME_BYTES,
   NAME_ROOM,
+  NAME_USED,
 } from './runtime/core.js';
 import type { Kind, NumberOf } from './runtime/kinds.js';
 
@@ -165,7 +166,10 @@ export function open<K extends Kind>(
   const attachment = attachmentOf(arena);
   const { core, memory } = attachment;
   const answer = attached(attachment, () => {
-    const draft = core.draftName();
+    // An exception, such as that of node:vm at a time-out, may have left the last draft of this thread unused.
+    let { draft } = attachment;
+    if (!draft || new Int32Array(memory.buffer, draft + NAME_USED, 1)[0] !== attachment.thread)
+      draft = attachment.draft = core.draftName();
     if (draft === 0) return ANSWER_NAMES_FULL;
     // No other thread knows the draft before openName publishes it, so plain writes suffice.
     new Uint8Array(memory.buffer, draft + NAME_BYTES, bytes.length).set(bytes);

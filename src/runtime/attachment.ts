@@ -105,6 +105,8 @@ export class Attachment {
   readonly interrupts: Interrupts;
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
+  /** The entry in which this thread drafted a name last; 0 at first. */
+  draft = 0;
   readonly #endings: (() => void)[] = [];
   readonly #shared = new Map<number, Shared>();
   /** The objects that come next for a look. */

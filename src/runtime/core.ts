@@ -47,7 +47,8 @@ export const T_COLLISIONS = 16;
 export const T_FUTILE_WAKES = 20;
 /** The offset of the place in the object of an AtomicSemaphore. */
 export const O_PLACE = 40;
-/** The offset of the bytes in a drafted name, and the number of bytes that fit. */
+/** The offsets of the owner and of the bytes in a drafted name, and the number of bytes that fit. */
+export const NAME_USED = 12;
 export const NAME_BYTES = 20;
 export const NAME_ROOM = 108;
 /** The greatest number of permits that one semaphore can have, and that one request can ask for. */

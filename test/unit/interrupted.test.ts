@@ -67,6 +67,21 @@ describe('after an interrupted acquire', () => {
   });
 });
 
+describe('after an interrupted open', () => {
+  it('the next open uses the draft', () => {
+    const arena = new Arena({ names: 1, threads: 1 });
+    const { core } = attachmentOf(arena);
+    const { openName } = core;
+    core.openName = () => {
+      throw new Error('interrupted');
+    };
+    for (let i = 0; i < 5; i++) expect(() => Semaphore.open('name', 1, { arena })).toThrow('interrupted');
+    core.openName = openName;
+    expect(Semaphore.open('name', 1, { arena }).available).toBe(1);
+    expect(Semaphore.open('name', undefined, { arena }).available).toBe(1);
+  });
+});
+
 describe('after an interrupted release', () => {
   it('the next release that wakes a waiter finishes it, promises of the thread included', async () => {
     const arena = new Arena();
