@@ -151,7 +151,7 @@ describe('the package', () => {
       for (const [, from] of read(`dist/${file}`).matchAll(
         /^(?:import|export)\b.*\bfrom ['"]([^'"]+)['"]|\bimport\(/gm,
       )) {
-        expect(from).toMatch(/^(\.{1,2}\/|node:|#host$)/);
+        expect(from).toMatch(/^(\.{1,2}\/|node:|#(bundled-)?host$)/);
       }
     }
   });
