@@ -1,4 +1,6 @@
 /** The installed package in Node, without a bundler. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { node } from '../support/run.js';
 
@@ -9,6 +11,35 @@ const canRequire = (process.features as { require_module?: boolean }).require_mo
 describe(`in Node ${process.versions.node}`, () => {
   it('every entry can be imported', () => {
     expect(node(folder, 'node/entries.js')).toBe('taketurns\n');
+  });
+
+  it.each([
+    ['taketurns', 3],
+    ['taketurns/algorithms', 4],
+    ['taketurns/p0514', 4],
+  ])('%s is at most %i files, since a thread that starts pays for each', (entry, most) => {
+    const urls = new Set<string>();
+    const follow = (from: string, base?: string): void => {
+      const say = `console.log(import.meta.resolve('${from}'))`;
+      const root = join(folder, from.startsWith('#') ? 'node_modules/taketurns' : '.');
+      const url = from.startsWith('.')
+        ? new URL(from, base).href
+        : node(root, '--input-type=module', '--eval', say).trim();
+      if (urls.has(url)) return;
+      urls.add(url);
+      const code = readFileSync(new URL(url), 'utf8');
+      for (const [, path] of code.matchAll(/\bfrom ?"([.#][^"]+)"/g)) follow(path as string, url);
+    };
+    follow(entry);
+    expect([...urls].join(' ')).toContain('/dist/node/host-node.js');
+    expect(urls.size).toBeLessThanOrEqual(most);
+  });
+
+  it('source maps lead to the sources', () => {
+    const program =
+      "const { Semaphore } = await import('taketurns'); try { new Semaphore(-1) } catch (e) { console.log(e.stack) }";
+    const said = node(folder, '--enable-source-maps', '--input-type=module', '--eval', program);
+    expect(said).toMatch(/\/src\/semaphore\.ts:\d+/);
   });
 
   it('threads synchronise', () => {

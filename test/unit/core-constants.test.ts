@@ -146,8 +146,10 @@ describe('the package', () => {
     }
     for (const file of readdirSync(new URL('dist/', root), { recursive: true }) as string[]) {
       if (!file.endsWith('.js')) continue;
-      for (const [, from] of read(`dist/${file}`).matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)) {
-        expect(from).toMatch(/^(\.{1,2}\/|node:|#host$)/);
+      for (const [, from] of read(`dist/${file}`).matchAll(
+        /^(?:import|export)\b.*\bfrom ['"]([^'"]+)['"]|\bimport\(/gm,
+      )) {
+        expect(from).toMatch(/^(\.{1,2}\/|node:|#(bundled-)?host$)/);
       }
     }
   });

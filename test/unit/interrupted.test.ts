@@ -7,7 +7,7 @@ import { runInThisContext } from 'node:vm';
 import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 // The attachment gives this thread's own core, for half a call.
-import { attachmentOf } from '../../dist/arena.js';
+import { attachmentOf } from '../support/attachment.js';
 import { at, Memory } from '../support/memory.js';
 import { team } from '../support/team.js';
 import { until } from '../support/until.js';
@@ -91,7 +91,7 @@ describe('after an interrupted release', () => {
     first.acquireAsync().then(() => log.push('first'));
     second.acquireAsync().then(() => log.push('second'));
     // An exhausted stack would leave the second half undone: it is never called.
-    expect(attachmentOf(arena as never).core.release(first.handle.address, 1)).not.toBe(0);
+    expect(attachmentOf(arena).core.release(first.handle.address, 1)).not.toBe(0);
     second.release();
     await until(() => log.length === 2, 'both are in');
     expect(first.available + second.available).toBe(0);
@@ -191,7 +191,7 @@ describe('a cancellation that was cut short, of a request for a mutex', () => {
     const mutex = new Mutex({ arena });
     const memory = new Memory(arena);
     const { address, generation } = mutex.handle;
-    const { core } = attachmentOf(arena as never);
+    const { core } = attachmentOf(arena);
     // Another thread has the lock, and one more is the head.
     memory.write(address + at('M_WORD'), BigInt(at('M_WAITER') + 2));
     memory.write(address + at('TICKET'), 1n);

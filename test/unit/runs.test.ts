@@ -2,7 +2,7 @@
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 // The attachment gives this thread's own core, for half a call.
-import { attachmentOf } from '../../dist/arena.js';
+import { attachmentOf } from '../support/attachment.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
@@ -108,7 +108,7 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
   });
 
   it.each([1, 2, 5])('that is being entered sees a simultaneous grant of its %i permits', (permits) => {
-    const { core } = attachmentOf(arena as never);
+    const { core } = attachmentOf(arena);
     const semaphore = new Semaphore(0, { arena });
     const run = core.arrive(semaphore.handle.address, permits, 0, 0);
     expect(core.settle(run, 0)).toBe(0);

@@ -1,0 +1,38 @@
+/**
+ * Measures what a worker pays to import the library: by the single files of dist/, and by dist/node/, in turn. Prints
+ * milliseconds.
+ *
+ *     node scripts/import-cost.mjs [--entry index|algorithms|p0514] [--runs 15]
+ */
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+const FILES = { index: 'index.js', algorithms: 'algorithms/index.js', p0514: 'p0514/index.js' };
+
+async function measure(path) {
+  const worker = new Worker(new URL(import.meta.url), { workerData: new URL(`../dist/${path}`, import.meta.url).href });
+  const time = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+  await worker.terminate();
+  return time;
+}
+
+if (isMainThread) {
+  const { values } = parseArgs({
+    options: { entry: { type: 'string', default: 'index' }, runs: { type: 'string', default: '15' } },
+  });
+  const kinds = { 'single files': FILES[values.entry], 'dist/node': `node/${values.entry}.js` };
+  const times = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []]));
+  for (let run = 0; run < Number(values.runs); run++)
+    for (const [kind, path] of Object.entries(kinds)) times[kind].push(await measure(path));
+  for (const [kind, all] of Object.entries(times)) {
+    all.sort((a, b) => a - b);
+    const [least, median, most] = [0, all.length >> 1, all.length - 1].map((i) => all[i].toFixed(1));
+    console.log(`${kind}: median ${median} ms (${least} to ${most})`);
+  }
+  console.log(`load average ${loadavg()[0].toFixed(1)}`);
+} else {
+  const begun = performance.now();
+  await import(workerData);
+  parentPort.postMessage(performance.now() - begun);
+}
