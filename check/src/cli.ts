@@ -76,6 +76,7 @@ function one(model: Model): number {
       ? search(make, {
           ...(options.reduce ? {} : { reduce: false, symmetry: 0 }),
           ...boundsOf(model, options.seconds * 1000),
+          progress: everyMinute(),
         })
       : walked(make());
   console.log(row(model, result).join('  '));
@@ -85,6 +86,16 @@ function one(model: Model): number {
   result = shorten(make, result);
   console.log(render(make(), result.violation?.schedule ?? []));
   return 1;
+}
+
+/** Returns a function that tells once a minute how far a search has come. */
+function everyMinute(): (states: number, steps: number) => void {
+  let last = performance.now();
+  return (states, steps) => {
+    if (performance.now() - last < 60_000) return;
+    last = performance.now();
+    console.error(`${states.toLocaleString('en')} states, ${steps.toLocaleString('en')} steps`);
+  };
 }
 
 /** Counts how often the searches have seen each way off a chain. */
