@@ -31,6 +31,7 @@ const lines: MutexLine[] = [
     bypass: 1,
     forgets: true,
     relative: true,
+    preemptions: 4,
     long: true,
   },
   {
