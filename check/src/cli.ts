@@ -29,6 +29,7 @@ interface Options {
   readonly model?: string;
   readonly replay?: string;
   readonly reduce: boolean;
+  readonly whole?: boolean;
   readonly walks?: number;
   readonly seed: number;
   readonly seconds: number;
@@ -46,6 +47,7 @@ const command: Command = new Command('check')
   .option('--model <name>', 'only this model, in this process, with the trace of what is found')
   .option('--replay <schedule>', 'play a schedule on --model and print the trace')
   .option('--no-reduce', 'search without any reduction (with --model)')
+  .option('--whole', 'search to the end even if the model has a bound on preemptions (with --model)')
   .option('--walks <number>', 'random walks instead of a search (with --model)', positive)
   .option('--seed <number>', 'of the walks', positive, 1)
   .option('--seconds <number>', 'most seconds a model; one that takes longer is reported as bounded', positive, 600)
@@ -75,7 +77,8 @@ function one(model: Model): number {
     options.walks === undefined
       ? search(make, {
           ...(options.reduce ? {} : { reduce: false, symmetry: 0 }),
-          ...boundsOf(model, options.seconds * 1000),
+          ...boundsOf(options.whole ? {} : model, options.seconds * 1000),
+          progress: everyMinute(),
         })
       : walked(make());
   console.log(row(model, result).join('  '));
@@ -85,6 +88,16 @@ function one(model: Model): number {
   result = shorten(make, result);
   console.log(render(make(), result.violation?.schedule ?? []));
   return 1;
+}
+
+/** Returns a function that tells once a minute how far a search has come. */
+function everyMinute(): (states: number, steps: number) => void {
+  let last = performance.now();
+  return (states, steps) => {
+    if (performance.now() - last < 60_000) return;
+    last = performance.now();
+    console.error(`${states.toLocaleString('en')} states, ${steps.toLocaleString('en')} steps`);
+  };
 }
 
 /** Counts how often the searches have seen each way off a chain. */

@@ -36,7 +36,7 @@
  * from `waiting`, whatever its value. If that gives less than 0, the queue has permits that no taker is counted for.
  * The next taker that counts itself gets them, and tryCountDown does not find them. A thread that dies after it has
  * counted itself and before it takes tickets leaves `waiting` too high; after more signals the queue has such permits,
- * too. So does a reaper that dies after it has taken the tickets of a dead thread back and before it subtracts them.
+ * too. A reaper cannot die between the tickets and `waiting`: it changes both in R2 (queue/cancelling.ts).
  *
  * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */

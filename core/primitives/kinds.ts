@@ -84,7 +84,7 @@ export function cancelled(o: usize, requests: i64): void {
   if (isMutex(o)) atomic.sub<i64>(o, requests * M_WAITER, M_WORD);
 }
 
-/** Called when requests of so many tickets are cancelled in the name of a thread that is dead or ends. */
+/** Counts requests of so many tickets as cancelled for a thread that is dead or ends, in R2 as well. */
 export function cancelledByDeath(o: usize, tickets: i64): void {
   uncountDead(o, tickets);
 }

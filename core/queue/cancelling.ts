@@ -67,7 +67,7 @@ export function cancel(s: usize, attachment: i32): i32 {
   const e = spare;
   const start = atomic.load<i64>(e, E_START);
   const due = start + (atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK);
-  if (takeBack(s, e, start, due, true)) {
+  if (takeBack(s, e, start, due, true, false)) {
     callEnded();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
@@ -85,13 +85,14 @@ export function cancel(s: usize, attachment: i32): i32 {
 
 /**
  * Takes the tickets of a request back, if they are the last. Returns whether they were. If so, the element is out of
- * its cells, and either free or, with `keeps`, a spare of the thread.
+ * its cells, and either free or, with `keepsElement`, a spare of the thread. `isDead`: the request is a dead thread's.
  */
-function takeBack(s: usize, e: usize, start: i64, end: i64, keepsElement: bool): bool {
+function takeBack(s: usize, e: usize, start: i64, end: i64, keepsElement: bool, isDead: bool): bool {
   // Others may have the tickets soon. From now on no releasing thread takes them for tickets of this request (wakeDue).
   atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   cancelled(s, end - start);
+  if (isDead) cancelledByDeath(s, end - start);
   leaveCellsInlined(e);
   if (keepsElement) keepAsSpare(e);
   else freeElement(e); // R2 ends
@@ -122,7 +123,7 @@ export function cancelRun(number: i32): i32 {
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
   const end = atomic.load<i64>(e, E_END);
-  if (takeBack(s, e, start, end, false)) {
+  if (takeBack(s, e, start, end, false, false)) {
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
   }
@@ -153,10 +154,7 @@ export function cancelFor(e: usize): void {
       freeElement(e);
       return;
     }
-    if (takeBack(s, e, start, end, false)) {
-      cancelledByDeath(s, end - start);
-      return;
-    }
+    if (takeBack(s, e, start, end, false, true)) return;
     // A run was entered under its first promise only, or not at all. A tombstone is entered under both ends.
     leaveCells(e);
     mark(s, e);
@@ -165,8 +163,8 @@ export function cancelFor(e: usize): void {
     const tombstone = (state & ~STATE_MASK) + TOMBSTONE;
     if (atomic.cmpxchg<i64>(e, state, tombstone, E_STATE) === state) break; // R2 begins. D3 write
   }
-  cancelled(s, end - start); // R2 ends
-  cancelledByDeath(s, end - start);
+  cancelled(s, end - start);
+  cancelledByDeath(s, end - start); // R2 ends
   settleTombstone(s, e, start);
 }
 

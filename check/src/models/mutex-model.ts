@@ -7,9 +7,10 @@
 
 import { constant } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
+import { OVERTAKINGS, TICKETS } from '../scene/relative-hash.js';
 import { checkLearnt, checkLimit, checkWoken, checkWord } from './mutex-ends.js';
 import { mutexOp } from './mutex-ops.js';
-import { COUNT_BIT, HAS, M_WORD, WAITS, wrote } from './mutex-words.js';
+import { COUNT_BIT, HAS, M_WORD, setGuess, WAITS, wrote } from './mutex-words.js';
 import { partsOf } from './program.js';
 
 const M_LIMIT = constant('M_LIMIT');
@@ -55,6 +56,8 @@ export interface MutexLine {
   readonly turn?: number;
   readonly forgets?: boolean;
   readonly preemptions?: number;
+  /** Whether states are one that differ only in how far the counters have come. */
+  readonly relative?: boolean;
 }
 
 export function mutexModel(line: MutexLine): Model {
@@ -80,6 +83,7 @@ export function mutexModel(line: MutexLine): Model {
     long: line.long ?? false,
     ...(line.preemptions === undefined ? {} : { preemptions: line.preemptions }),
     forgets: line.forgets ?? false,
+    relative: line.relative ?? false,
     learns: line.learns ?? false,
     aged: line.aged ?? false,
     wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bound ?? line.bypass),
@@ -96,6 +100,7 @@ export function mutexModel(line: MutexLine): Model {
         max: line.bypass,
         spin: line.spin ?? 0,
         robust: true,
+        ...(line.relative ? { first: BigInt(TICKETS) } : {}),
       });
       if (line.locked !== undefined) {
         scene.callNow(line.locked, 'lock', m);
@@ -111,6 +116,12 @@ export function mutexModel(line: MutexLine): Model {
       if (line.count !== undefined) {
         scene.machine.hostStore32(m + M_WORD + 4, line.count << COUNT_BIT);
         scene.machine.hostStore32(m + M_LIMIT, line.count);
+      }
+      if (line.relative) {
+        scene.machine.hostStore32(m + M_WORD + 4, OVERTAKINGS << COUNT_BIT);
+        scene.machine.hostStore32(m + M_LIMIT, OVERTAKINGS);
+        scene.machine.hostStore32(m + M_TURN, OVERTAKINGS);
+        for (const t of scene.threadNumbers) setGuess(scene, t, OVERTAKINGS);
       }
       if (line.limit !== undefined) scene.machine.hostStore32(m + M_LIMIT, line.limit);
       if (line.over !== undefined) {

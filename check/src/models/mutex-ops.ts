@@ -17,7 +17,7 @@ import { asleep, awaitDeath, supervise, untilDead } from '../scene/ops/deaths.js
 import type { Scene } from '../scene/scene.js';
 import { PHASE } from '../scene/words.js';
 import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
-import { CONTENDED, expectClosed, HAS, has, mutex, STAGE } from './mutex-words.js';
+import { CONTENDED, expectClosed, HAS, has, mutex, STAGE, setGuess } from './mutex-words.js';
 
 const HEAD = constant('HEAD');
 
@@ -144,9 +144,11 @@ function tryLock(): Op {
   };
 }
 
-/** Clears what the thread has seen last of the word. That is only a guess, which may have any value. */
+/** Sets what the thread has seen last of the word, which may have any value: nobody waits. */
 function forget(scene: Scene, t: number): void {
-  if (scene.model.forgets) scene.clear(t, 'mutex/guess');
+  if (!scene.model.forgets) return;
+  if (scene.model.relative) setGuess(scene, t);
+  else scene.clear(t, 'mutex/guess');
 }
 
 function unlock(): Op {

@@ -3,6 +3,7 @@
 import { Violation } from '../engine/search/violation.js';
 import { ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
 import type { Scene } from '../scene/scene.js';
+import { globalIndex } from '../scene/set-up.js';
 import { GOT, LOCAL, MOST_PROMISES, PROMISES, QUEUE, TAKEN } from '../scene/words.js';
 
 /** The count of overtakings begins at this bit of the word's upper half. */
@@ -41,6 +42,16 @@ export function mutex(scene: Scene): number {
 
 export function ownerOf(scene: Scene): number {
   return scene.machine.words[(mutex(scene) + M_WORD) >> 2] & M_OWNER;
+}
+
+/**
+ * Makes the guess of a thread a word that nobody waits for, with the overtakings that the thread has seen last, or with
+ * those given.
+ */
+export function setGuess(scene: Scene, t: number, overtakings?: number): void {
+  const guess = globalIndex(scene.program, 'mutex/guess');
+  const seen = scene.machine.getHi(t, guess) >> COUNT_BIT;
+  scene.machine.set(t, guess, 0, (overtakings ?? seen) << COUNT_BIT);
 }
 
 /** The thread learns that it has the lock. */

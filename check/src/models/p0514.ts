@@ -394,13 +394,16 @@ const promises: readonly Line[] = [
   { name: 'killed asleep, of one', program: 'w w d | S S | X', deaths: 1, mortal: [0], asleep: [0] },
 ].map(({ name, ...line }) => ({ ...line, name: `promises, ${name}` }));
 
-/** Thread 0 is counted, stands in line, and is dead. So many promises of thread 1 stand behind it. */
-const dead = (behind: number): Model => ({
-  name: `p0514: a dead waiter, ${behind} behind it`,
-  programs: [[], [supervise()]],
-  arena: { buckets: 2, elements: 6, attached: 2 },
-  deaths: 1,
-  mortal: [0],
+/**
+ * Thread 0 is counted, stands in line, and is dead. So many promises of the last thread stand behind it. If there are
+ * two threads that reap, the first may die meanwhile.
+ */
+const dead = (behind: number, reapers = 1): Model => ({
+  name: `p0514: a dead waiter, ${behind} behind it${reapers > 1 ? ', and its reaper' : ''}`,
+  programs: [[], ...Array.from({ length: reapers }, () => [supervise()])],
+  arena: { buckets: 2, elements: 4 + 2 * reapers, attached: 1 + reapers },
+  deaths: reapers,
+  mortal: reapers > 1 ? [0, 1] : [0],
   leaves: true,
   objects: (scene) => {
     const s = scene.semaphore({ permits: 0, max: 3, kind: constant('KIND_COUNTING_SEMAPHORE') });
@@ -408,8 +411,8 @@ const dead = (behind: number): Model => ({
     scene.callNow(0, 'acquire', s, 1);
     scene.callNow(0, 'enqueue', s, 1, QUEUED, 0);
     for (let i = 0; i < behind; i++) {
-      scene.callNow(1, 'countDown', s, 1);
-      scene.callNow(1, 'arrive', s, 1, 0, 0);
+      scene.callNow(reapers, 'countDown', s, 1);
+      scene.callNow(reapers, 'arrive', s, 1, 0, 0);
     }
     scene.kill(0);
   },
@@ -443,5 +446,7 @@ export const p0514: readonly Model[] = [
   ...[...lines, ...several, ...promises].map(modelOf),
   dead(0),
   dead(1),
+  dead(0, 2),
+  dead(1, 2),
   usedAgain,
 ];

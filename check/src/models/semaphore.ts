@@ -134,6 +134,7 @@ const semaphore: readonly Line[] = [
   { name: "2x2 polling in another's cell", program: 'A A | A | V V2', permits: [0], spin: 1 },
   { name: 'lines of 2', program: 'A | A | V2', permits: [0], cells: 0, fullLines: true, extra: 12 },
   { name: 'promise behind a waiter', program: 'A | a1 d | V V', permits: [0], buckets: 2 },
+  { name: 'an overflow line, again', program: 'a1 e V d a2 e V d', permits: [0], buckets: 1, cells: 0, extra: 16 },
   { name: 'heavy run', program: 'a2 a2 d | V2', permits: [0], buckets: 2 },
   { name: 'heavy run, 4 buckets', program: 'a2 a2 d | V2 V2', permits: [0], buckets: 4 },
   { name: 'promises dispose', program: 'a2 a1 d | D', permits: [0], buckets: 2 },

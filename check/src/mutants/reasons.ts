@@ -76,17 +76,13 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   // --- A thread that is declared dead ---
   [
     /^(pending-call\/recover: cmpxchg life|registry\/unregister: cmpxchg life #[12]), loosened/,
-    'The record is that of the running thread itself, ALIVE or ASLEEP, and gets the right value. No other thread changes it, since a running thread is not declared dead.',
+    'The record is that of the running thread itself, ALIVE or ASLEEP, and gets the right value. The exchange fails only if that thread has been declared dead, and runs on against the contract of reap. The call then goes on in any case, and changes what is no longer its own.',
   ],
   [/^threads\/sleepOn: wait never( #\d)?, loosened/, 'NEVER is always 0, so the comparison always holds.'],
   // --- A later comparison decides ---
   [
     /^(waiting-array\/enter: load cell|names\/draftName: load used), zero/,
     'The load only avoids a cmpxchg that would fail. It fails if another number is there, and the search goes on.',
-  ],
-  [
-    /^waiting-array\/enter: load next, zero/,
-    'Each walk past a full line reserves another in vain, and the cmpxchg on next answers the line that is there. So overflow lines are used up, and then the common lines are used: results stay right, walks become longer.',
   ],
   [
     /^registry\/register: load threads used #1, (zero|ones)/,

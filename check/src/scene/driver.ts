@@ -20,6 +20,8 @@ import { checkDeaths, checkHeld, ownerDies } from './invariants/owners.js';
 import { tombstones } from './invariants/tombstones.js';
 import * as layout from './layout.js';
 import type { Model, Op, Waiting } from './model.js';
+import { PrivateWords } from './private-words.js';
+import { EPOCHS, EPOCHS_SHIFT, RelativeHash } from './relative-hash.js';
 import { Scene, TERMINATED } from './scene.js';
 import { recordOf } from './set-up.js';
 import { accessText, hostText, nameAt, whereIs } from './trace-text.js';
@@ -28,7 +30,7 @@ import * as words from './words.js';
 // V8 folds the values of these local constants into the code, but looks up imported names at each use.
 const { GIVING, HOST, HOST_ADDRESS, HOST_VALUE, MARKED, OP, PHASE, PROMISES, QUEUE, RESULT, TAKEN } = words;
 const { CHOICES, KILL, STEP, TIME_OUT } = kinds;
-const { DEAD, NOTIFY, PARKED, PENDING, WAIT } = engine;
+const { DEAD, LOAD, NOTIFY, PARKED, PENDING, WAIT } = engine;
 const NO_CALL = engine.IDLE;
 const { ALIVE, ELEMENT_SIZE, FREE, IDLE, LIFE_STATE, PUBLISHED_NAMES, RESERVED, THREAD_SIZE } = layout;
 const EPOCH = layout.constant('EPOCH');
@@ -50,16 +52,21 @@ export class Driver extends Scene implements StateSpace {
   /** A bound on the operations of a program. */
   readonly #operations: number;
   readonly #order: BeginOrder;
-  readonly #hash: StateHash;
+  readonly #hash: StateHash | RelativeHash;
+  readonly #private?: PrivateWords;
 
   constructor(program: Program, model: Model) {
     super(program, model, model.programs.length);
     this.#programs = model.programs;
     this.#operations = 1 + Math.max(...model.programs.map(({ length }) => length));
     this.#order = new BeginOrder(this, this.kills ? undefined : model.symmetric, this.globals.looks);
-    this.#hash = new StateHash(this.machine, this.ghosts, this.threads);
     model.objects?.(this);
     if (model.aged) this.#age();
+    if (model.relative) {
+      this.#spread();
+      this.#private = new PrivateWords(this);
+    }
+    this.#hash = model.relative ? new RelativeHash(this) : new StateHash(this.machine, this.ghosts, this.threads);
     for (let t = 0; t < this.threads; t++) {
       this.#forget(t);
       this.#advance(t);
@@ -77,6 +84,13 @@ export class Driver extends Scene implements StateSpace {
       for (let at = e; at < e + ELEMENT_SIZE; at += 4) if (!KEPT.has((at - e) & ~7)) this.machine.hostStore32(at, AGE);
     }
     this.machine.hostStore32(USED_ELEMENTS, (end - elements) / ELEMENT_SIZE);
+  }
+
+  /** Gives the elements epochs that are far from each other and from other values. */
+  #spread(): void {
+    const { elements, end } = this.regions;
+    for (let e = elements, i = 0; e < end; e += ELEMENT_SIZE, i++)
+      this.machine.hostStore32(e, this.machine.hostLoad32(e) + EPOCHS + (i << EPOCHS_SHIFT));
   }
 
   // --- The state ---------------------------------------------------------------------------------------------
@@ -252,6 +266,7 @@ export class Driver extends Scene implements StateSpace {
     const m = this.machine;
     const { objects, buckets } = this.regions;
     const address = m.pendingAddress(t);
+    if (m.pendingIsWrite(t)) this.#private?.check(t, address);
     if (this.silent(t)) {
       // It stays 0, so that states which differ only there are one.
       m.step(t);
@@ -286,7 +301,9 @@ export class Driver extends Scene implements StateSpace {
   #advance(t: number): void {
     const program = this.#programs[t];
     const m = this.machine;
-    while (m.status(t) === NO_CALL && this.get(t, HOST) === 0) {
+    while (true) {
+      while (this.#private !== undefined && this.#isPrivate(t)) m.step(t);
+      if (m.status(t) !== NO_CALL || this.get(t, HOST) !== 0) return;
       const op = program[this.get(t, OP)];
       if (op === undefined) return;
       const done = op.next(this, t);
@@ -299,6 +316,13 @@ export class Driver extends Scene implements StateSpace {
       for (let i = TAKEN; i < MARKED; i++) this.set(t, i, 0);
       this.#forget(t);
     }
+  }
+
+  /** Says whether the pending access of t loads a word that no other thread writes. */
+  #isPrivate(t: number): boolean {
+    const m = this.machine;
+    if (m.status(t) !== PENDING || m.pendingKind(t) !== LOAD) return false;
+    return this.#private?.isPrivate(t, m.pendingAddress(t)) === true;
   }
 
   /** Clears what no later call reads, so that states which differ only there are one. A call cut short keeps all. */

@@ -13,6 +13,8 @@ const { WORDS } = words;
 
 export const MOST_SEMAPHORES = 2;
 export const MOST_ELEMENTS = 24;
+/** The most notes beside one for each thread. */
+const MOST_NOTES = 3;
 
 export class Ghosts extends Ledger {
   /** Whether a word was set after this was set to false. */
@@ -22,19 +24,21 @@ export class Ghosts extends Ledger {
   /** The index of the first owner of an element. */
   readonly #owners: number;
   readonly #deaths: number;
-  /** The index of the first hash of a thread; each has two words. */
+  /** The index of the first hash of a thread; each has two words. Notes follow. */
   readonly #hashes: number;
+  readonly #notes: number;
 
   constructor(threads: number) {
     const semaphores = threads * WORDS;
     const owners = semaphores + 4 * MOST_SEMAPHORES;
     const deaths = owners + MOST_ELEMENTS;
     const hashes = deaths + 1;
-    super(hashes + 2 * threads, hashes);
+    super(hashes + 3 * threads + MOST_NOTES, hashes);
     this.#semaphores = semaphores;
     this.#owners = owners;
     this.#deaths = deaths;
     this.#hashes = hashes;
+    this.#notes = hashes + 2 * threads;
   }
 
   /** Returns a word of a thread (words.ts). */
@@ -116,5 +120,14 @@ export class Ghosts extends Ledger {
   setThreadHash(t: number, lo: number, hi: number): void {
     this.set(this.#hashes + 2 * t, lo);
     this.set(this.#hashes + 2 * t + 1, hi);
+  }
+
+  /** Returns a word that is not hashed. */
+  note(n: number): number {
+    return this.get(this.#notes + n);
+  }
+
+  setNote(n: number, value: number): void {
+    this.set(this.#notes + n, value);
   }
 }

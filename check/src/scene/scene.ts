@@ -76,6 +76,11 @@ export interface Settings {
   readonly counts?: boolean;
   /** For the ops of a mutex: whether an unlock makes its thread forget its guess of the word. */
   readonly forgets?: boolean;
+  /**
+   * For a mutex with one bucket, threads that do not die, and no promises: whether states are one that differ only in
+   * how far its counters have come (relative-hash.ts).
+   */
+  readonly relative?: boolean;
   /** For the ops of a mutex: whether a lock reports deaths, so that fewer are left to be reported. */
   readonly learns?: boolean;
   /** A bound, for a model too large to be searched to its end, on switches away from a thread that could go on. */

@@ -119,6 +119,12 @@ export class Machine extends Interpreter {
     return this.state[this.head(t) + VALUE] >>> 0;
   }
 
+  /** Returns the address of the pending access or of the wait; -1 if there is none. */
+  accesses(t: number): number {
+    const status = this.status(t);
+    return status === PENDING || status === PARKED ? this.pendingAddress(t) : -1;
+  }
+
   pendingBytes(t: number): number {
     return this.state[this.pcOf(t) + META] & BYTES;
   }

@@ -228,6 +228,48 @@ export class MachineState {
     s[(head + HASH_HI) | 0] = hi;
   }
 
+  /** Returns the hash of a thread's globals: the xor of what each word contributes, as in memory. */
+  globalsHashLo(t: number): number {
+    return this.state[this.head(t) + GLOBALS_LO];
+  }
+
+  globalsHashHi(t: number): number {
+    return this.state[this.head(t) + GLOBALS_HI];
+  }
+
+  /**
+   * Lists all of a thread but its globals that decides its future, in a fixed order, into `out`, and returns the end:
+   * what threadHash hashes where no thread is killed. While `inner` is under way, the locals of `outer` are left out.
+   */
+  listThread(t: number, out: Int32Array, inner?: format.RegisterFunction, outer?: format.RegisterFunction): number {
+    const s = this.state;
+    const head = this.head(t);
+    const status = s[head + STATUS];
+    const pc = s[head + PC];
+    let n = 0;
+    out[n++] = status;
+    out[n++] = pc;
+    out[n++] = status === PENDING ? 0 : s[head + DETAIL];
+    out[n++] = s[head + VALUE];
+    out[n++] = s[head + ORDER] === 0 ? 0 : this.#place(head) + 1;
+    if (pc === BETWEEN_CALLS) return n;
+    let frame = s[head + FRAME];
+    let list = this.liveList(head, pc);
+    let passed = false;
+    for (let at = pc; ; ) {
+      if (inner !== undefined && at >= inner.entry && at < inner.end) passed = true;
+      const end = list + s[list];
+      if (!passed || outer === undefined || at < outer.entry || at >= outer.end)
+        for (let i = list + 1; i <= end; i++) out[n++] = s[frame + s[i]];
+      const back = s[frame + RETURN_PC];
+      if (back === BETWEEN_CALLS) return n;
+      at = back;
+      out[n++] = back;
+      frame = s[frame + CALLER];
+      list = s[back + LIVE];
+    }
+  }
+
   /** Returns how many threads are before it in its queue. */
   #place(head: number): number {
     const s = this.state;

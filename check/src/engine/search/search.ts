@@ -43,6 +43,8 @@ export interface SearchOptions {
   /** The search gives up after so many states or milliseconds; then the result is bounded. */
   readonly states?: number;
   readonly milliseconds?: number;
+  /** Called from time to time. */
+  readonly progress?: (states: number, steps: number) => void;
 }
 
 /** Returns the bounds with which a model of the table is searched. */
@@ -238,7 +240,10 @@ function pass(space: StateSpace, sharing: Sharing, options: SearchOptions, start
           if (!isFinding(error)) throw error;
           return finish(false, error.message);
         }
-        if ((++steps & CLOCK) === 0 && performance.now() - start > milliseconds) return finish(false);
+        if ((++steps & CLOCK) === 0) {
+          if (performance.now() - start > milliseconds) return finish(false);
+          options.progress?.(table.size, steps);
+        }
         if (reduce) sharing.arrive(space, d + 1, space.others ? -1 : t);
         if (space.distinguishes()) return steps + again;
         // A step that the checks notice is visible, even if its access is local.
