@@ -19,8 +19,9 @@ export interface ArenaOptions {
    */
   readonly objects?: number;
   /**
-   * The number of names that are ever opened, 1 to 1,048,576. Default 1024. Threads that open new names at the same
-   * moment may exceed it by one each.
+   * The number of names at one time, 1 to 1,048,576. Default 1024. A name counts until its object is disposed of.
+   * Threads that open new names at the same moment may exceed the number by one each, and threads that open and dispose
+   * of names at its limit may be refused one too early.
    */
   readonly names?: number;
   /** The number of threads attached at one time, 1 to 4,095. Default 1024. */

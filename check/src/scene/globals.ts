@@ -32,6 +32,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
       'pending-call/competesBy',
       'mutex-pace/base',
       'mutex/limitUnset',
+      'names/first',
     ],
     last: ['mutex/guess'],
     pendingCall: 'pending-call/pendingCall',
