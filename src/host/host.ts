@@ -14,7 +14,10 @@ export interface Deaths {
   unwatch(memory: WebAssembly.Memory): void;
   /** Prepares for threads that are about to attach to an arena. */
   watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void;
-  /** Opens what closes when this thread dies. Called before the thread registers; returns what undoes that. */
+  /**
+   * Opens what closes when this thread dies. Called before the thread registers. Returns what undoes that, and is called
+   * when the thread is not registered, or no more.
+   */
   openLine(memory: WebAssembly.Memory, id: bigint): () => void;
   /** Tells of this thread, which has registered. */
   announce(memory: WebAssembly.Memory): void;
@@ -72,6 +75,6 @@ export interface Host {
    * @throws {Error} if the worker has ended already.
    */
   watchExit?(worker: object, core: Reaper): boolean;
-  /** Runs a function when the thread ends in an orderly way. */
-  onExit(run: () => void): void;
+  /** Runs a function when the thread ends in an orderly way. Returns what undoes that. */
+  onExit(run: () => void): () => void;
 }

@@ -13,38 +13,35 @@ function meet(memory) {
     arenas.set(id, arena);
   }
   for (let i = arena.core.mostThreads(); i > 0; i--) {
+    const life = arena.core.lifeIfAlive(i);
     const host = arena.core.hostOf(i);
-    // Number 1 is the main thread.
-    if (host > 1 && !arena.heard.has(host)) hear(arena, host);
+    // Number 1 is the main thread. A thread that leaves the arena and attaches again has another life.
+    if (life !== 0 && host > 1 && !arena.heard.has(`${i}:${life}`)) hear(arena, host, i, life);
   }
   forget(arena);
 }
 
-function hear(arena, host) {
-  arena.heard.add(host);
+function hear(arena, host, index, life, tries = 20) {
+  const key = `${index}:${life}`;
+  arena.heard.add(key);
   const channel = new BroadcastChannel(`taketurns:${arena.id}:${host}`);
   const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle');
   const { port1, port2 } = new MessageChannel();
   const ended = () => {
-    reap(arena.core, host);
-    arena.heard.delete(host);
+    arena.core.reap(index, life, 0);
+    arena.heard.delete(key);
     forget(arena);
   };
   port1.on('close', ended);
-  // The answer is undefined if the channel has more than two members. Then the port closes without a death.
+  // The answer is undefined if the channel has more than two members. Then the port closes without a death. A channel
+  // that the thread has just closed, when it left the arena, is a member for some turns of its event loop.
   if (channel[symbol].postMessage(port2, [port2]) === undefined) {
     port1.off('close', ended);
     port1.close();
-    arena.heard.delete(host);
+    if (tries > 0 && arena.core.lifeIfAlive(index) === life) setTimeout(hear, 10, arena, host, index, life, tries - 1);
+    else arena.heard.delete(key);
   }
   channel.close();
-}
-
-function reap(core, host) {
-  for (let i = core.mostThreads(); i > 0; i--) {
-    const life = core.lifeIfAlive(i);
-    if (life !== 0 && core.hostOf(i) === host) core.reap(i, life, 0);
-  }
 }
 
 // The next thread that attaches brings the memory again.

@@ -59,8 +59,8 @@ const H_ID = 8;
 
 /** The keeper, if this copy of the library in this thread has started it. */
 let keeper: Worker | undefined;
-/** The channels of this thread, and the ports in them. They close with the thread. */
-const kept: unknown[] = [];
+/** Keep the channels of this thread, and the ports in them. Those close with the thread, or when it leaves the arena. */
+const kept = new Set<() => void>();
 
 function wordOf(memory: WebAssembly.Memory): Int32Array {
   return new Int32Array(memory.buffer, KEEPER, 1);
@@ -109,10 +109,15 @@ export function openLine(memory: WebAssembly.Memory, id: bigint): () => void {
   // The main thread ends with the whole process.
   if (isMainThread || Atomics.load(wordOf(memory), 0) === UNWATCHED) return () => {};
   const channel = new BroadcastChannel(`taketurns:${id}:${threadId + 1}`);
-  channel.onmessage = ({ data }: { data: unknown }) => kept.push(data);
+  const line: { close(): void }[] = [channel];
+  const close = (): void => {
+    kept.delete(close);
+    for (const end of line) end.close();
+  };
+  channel.onmessage = ({ data }: { data: unknown }) => line.push(data as { close(): void });
   channel.unref();
-  kept.push(channel);
-  return () => channel.close();
+  kept.add(close);
+  return close;
 }
 
 /** Tells the keeper of a thread that has registered. */

@@ -25,6 +25,7 @@ export const ANSWER_HELD = -11;
 export const QUEUED = 3;
 export const MORE = 4;
 export const HEAD = 8;
+export const GONE = 0;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
 
