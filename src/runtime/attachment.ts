@@ -12,9 +12,10 @@
  *     the thread ends, or leaves the arena (dispose)
  *
  * So no garbage collection is needed for what is disposed of. Each time the thread attaches to an object, it looks at
- * two others, all in turn. Each round of looks takes as many attachments as there were objects when it began, and
- * finds all that were disposed of before. So a thread that goes on attaching keeps at most about as many disposed
- * objects as it has others. A thread that finds the arena full looks at all.
+ * others, all in turn, until it has met two that stay. Each round of looks takes as many attachments as there were
+ * objects when it began, and finds all that were disposed of before. So a thread that goes on attaching keeps at most
+ * about as many disposed objects as it has others. A thread that finds the arena full looks at all. A thread that does
+ * nothing lets go of nothing, since no other may do so for it.
  */
 import { host } from '#host';
 import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
@@ -188,9 +189,9 @@ export class Attachment {
     this.#drop(shared);
   }
 
-  /** Looks at two objects of the thread, and lets go of each that has been disposed of. */
+  /** Looks at objects of the thread, and lets go of each that has been disposed of, until it has met two that stay. */
   tidy(): void {
-    for (let i = 0; i < 2; i++) {
+    for (let stay = 0; stay < 2; ) {
       let next = this.#turn.next();
       if (next.done) {
         this.#turn = this.#shared.values();
@@ -198,6 +199,7 @@ export class Attachment {
       }
       if (next.done) return;
       this.#look(next.value);
+      if (this.#shared.has(next.value.address)) stay++;
     }
   }
 
