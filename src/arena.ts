@@ -2,7 +2,8 @@
  * An arena is the shared memory that semaphores and locks live in. This file makes arenas and lets threads share one.
  */
 import { host } from '#host';
-import { bad, badType, checkInteger, checkOptions, checkType } from './errors.js';
+import { bad, badType, checkInteger, checkOptions, checkType, DisposedError } from './errors.js';
+import { dispose } from './held-permits.js';
 import { Attachment, isAttachment } from './runtime/attachment.js';
 import { common } from './runtime/common.js';
 import { VERSION } from './runtime/core.js';
@@ -19,8 +20,9 @@ export interface ArenaOptions {
    */
   readonly objects?: number;
   /**
-   * The number of names that are ever opened, 1 to 1,048,576. Default 1024. Threads that open new names at the same
-   * moment may exceed it by one each.
+   * The number of names at one time, 1 to 1,048,576. Default 1024. A name counts until its object is disposed of.
+   * Threads that open new names at the same moment may exceed the number by one each, and threads that open and dispose
+   * of names at its limit may be refused one too early.
    */
   readonly names?: number;
   /** The number of threads attached at one time, 1 to 4,095. Default 1024. */
@@ -115,7 +117,8 @@ let attachmentIn: (arena: Arena) => Attachment;
  * programs use only `Arena.default`, and never name it.
  */
 export class Arena {
-  readonly #attachment: Attachment;
+  /** Undefined after `dispose`. */
+  #given: Attachment | undefined;
   /**
    * The one handle object. A message with several handles so names the memory once: Firefox 140 takes the second
    * mention of a memory for a mention of its buffer.
@@ -134,8 +137,8 @@ export class Arena {
    */
   constructor(options?: ArenaOptions);
   constructor(options: ArenaOptions | Attachment = {}) {
-    this.#attachment = isAttachment(options) ? options : create(options);
-    arenas.set(this.#attachment, this);
+    this.#given = isAttachment(options) ? options : create(options);
+    arenas.set(this.#given, this);
   }
 
   /**
@@ -194,6 +197,12 @@ export class Arena {
     return this;
   }
 
+  /** @throws {DisposedError} after `dispose`, be it of the arena object that another copy of this package has. */
+  get #attachment(): Attachment {
+    if (!isAttachment(this.#given)) throw new DisposedError('the arena has been disposed of');
+    return this.#given;
+  }
+
   /** The value to send to another thread, for `Arena.from` there. */
   get handle(): ArenaHandle {
     this.#attachment.share();
@@ -247,7 +256,7 @@ export class Arena {
     const terminate = worker.terminate;
     worker.terminate = (): unknown => {
       const ended = terminate.call(worker);
-      this.#attachment.reapTerminated(index, life);
+      this.#given?.reapTerminated(index, life);
       return ended;
     };
   }
@@ -267,6 +276,34 @@ export class Arena {
     const own = this.#attachment.identity;
     if (index === own.thread && life === own.life) throw new Error('Arena.reap: a thread cannot declare itself dead');
     return this.#attachment.reap(index, life);
+  }
+
+  /**
+   * Lets the calling thread leave the arena, as if the thread had ended. Its pending promises reject with a
+   * `DisposedError`, what it holds of robust objects goes back, its place in the arena is free for another thread, and
+   * it reaps none of the workers that it watches. Every later use of this object, and of the objects of the arena that
+   * the thread has, throws a `DisposedError`; giving back has no effect. Other threads are not disturbed, and the thread
+   * may attach again by a handle that it gets from one. Does nothing the second time. Never blocks.
+   *
+   * The memory goes when every thread has left, none keeps an object or a handle of the arena, and the runtime has
+   * collected them. V8 does so at the latest when it needs the address space for another arena, but only for what was
+   * used in earlier turns of the event loop: who makes thousands of arenas in turn must let the loop turn. (Under a tight
+   * `ulimit -v` this is true only of arenas whose handle was never taken.) Locks and capacitors of
+   * `taketurns/algorithms` that the thread holds stay locked, as at its end: unlock them before.
+   * @throws {Error} for the default arena of the thread, which others use without naming it.
+   */
+  dispose(): void {
+    const attachment = this.#given;
+    if (attachment && own.attachment === attachment)
+      throw new Error('Arena.dispose: this is the default arena of the thread, which others use without naming it');
+    if (own.apart === attachment) own.apart = undefined;
+    if (isAttachment(attachment)) attachment.dispose();
+    this.#given = this.#handle = undefined;
+  }
+
+  /** Ends a `using` scope: calls `dispose`. */
+  [dispose](): void {
+    this.dispose();
   }
 
   #check(what: string, thread: unknown): ThreadHandle {

@@ -171,8 +171,8 @@ export function open<K extends Kind>(
     if (!draft || new Int32Array(memory.buffer, draft + NAME_USED, 1)[0] !== attachment.thread)
       draft = attachment.draft = core.draftName();
     if (draft === 0) return ANSWER_NAMES_FULL;
-    // No other thread knows the draft before openName publishes it, so plain writes suffice.
-    new Uint8Array(memory.buffer, draft + NAME_BYTES, bytes.length).set(bytes);
+    // No thread trusts what it reads of a draft before openName publishes it, so plain writes suffice.
+    new Uint8Array(memory.buffer, draft + NAME_BYTES, NAME_ROOM).fill(0).set(bytes);
     return core.openName(
       draft,
       bytes.length,

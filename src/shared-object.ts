@@ -53,8 +53,8 @@ export abstract class SharedObject<K extends Kind> {
   /**
    * Closes the object in every thread: all present and later waiters get a DisposedError. Giving back what a thread
    * holds has no effect. All library objects of this thread release the shared object. Its memory is reused once every
-   * other thread has, too: each does when it uses the object again, or attaches to others. Never blocks, throws
-   * nothing.
+   * other thread has, too: each does when it uses the object again, or attaches to others. A thread that is idle for
+   * long meanwhile keeps a place of the `objects` of the arena for each. Never blocks, throws nothing.
    */
   dispose(): void {
     if (this.#hasLetGo) return;

@@ -113,12 +113,19 @@ export const sections: readonly Section[] = [
     // The address that the caller passes has the offset of E_CELLS in it.
     to: [0],
   },
-  // A reaper frees an entry that is not published, so a thread publishes one as soon as it is in a list.
+  // A reaper frees an entry that is not published, so a thread marks one as published only if it is in a list at once.
   {
     name: 'R5, publish',
     fn: 'names/openName',
-    from: { kind: CMPXCHG, word: 0, bytes: 4 },
-    to: [constant('N_USED')],
+    from: { kind: RMW, word: constant('N_USED') },
+    // The count of names is at a constant address, with no offset.
+    to: [0, constant('N_USED')],
+  },
+  {
+    name: 'R5, unlink',
+    fn: 'names/findName',
+    from: { kind: CMPXCHG, word: 0, bytes: 8 },
+    to: [0],
   },
   // While the build compiles it so, no dead thread leaves an object half made (freeUnfinished in core/memory/objects.ts).
   {

@@ -86,7 +86,7 @@ function place(
   // A line has 12 cells, and an element takes two at most: the common lines always have room for every element.
   const commonCount = elementCount / 6 + 1;
   headCount = (max(nameCount, NAME_HEADS_LEAST) + NAME_HEADS_STEP - 1) & -NAME_HEADS_STEP;
-  objects = NAME_HEADS + (headCount as usize) * 4;
+  objects = NAME_HEADS + (headCount as usize) * 8;
   names = objects + (objectCount as usize) * OBJECT_SIZE;
   threads = names + (draftCapacity as usize) * NAME_SIZE;
   chains = aligned(threads + ((threadCount as usize) + 1) * THREAD_SIZE, chainCount);

@@ -4,9 +4,9 @@
  *     0        header line: magic, version, sizes and bases (written once, by create)
  *     64       bump counters, one line each: elements, lines, objects, names, threads; and the count of names
  *     512      the closed object: a semaphore that is disposed of for ever (see objects.ts)
- *     1024     heads        4 bytes each   of the lists of names: 256 at least, and as many as there are names
+ *     1024     heads        8 bytes each   of the lists of names: 256 at least, and as many as there are names
  *     ...      objects    128 bytes each   of every kind: semaphores, mutexes, locks and others
- *     ...      names      128 bytes each   one for each name, and one more for each thread
+ *     ...      names      128 bytes each   one for each name, and two more for each thread
  *     ...      threads     64 bytes each   the registry
  *     ...      chains      64 bytes each   a second waiting array, for the algorithms, a power of two of them
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
@@ -36,7 +36,8 @@ export const H_END: usize = 36; // bytes of the whole arena
 export const H_CHAINS: usize = 40; // capacity
 
 // Bump counters: how many of each were ever in use. They grow by compare-and-swap up to the capacity and never shrink.
-// A search below the counter finds again what was given back. PUBLISHED_NAMES counts the published names, by add.
+// A search below the counter finds again what was given back. PUBLISHED_NAMES counts the names in the lists, by add and
+// sub.
 export const USED_ELEMENTS: usize = 64;
 export const USED_LINES: usize = 128;
 export const USED_OBJECTS: usize = 192;
@@ -57,7 +58,7 @@ export const CLOSED_OBJECT: usize = 512;
 export const NAME_HEADS: usize = 1024;
 export const NAME_HEADS_LEAST: u32 = 256;
 /** How many list heads take as much memory as an object. */
-export const NAME_HEADS_STEP: u32 = 32;
+export const NAME_HEADS_STEP: u32 = 16;
 
 // --- Object: two lines ----------------------------------------------------------------------------------
 //
@@ -198,11 +199,10 @@ export const CLOSED_BELOW: i64 = -0x2000000000000000;
 
 // --- Name -----------------------------------------------------------------------------------------------
 export const NAME_SIZE: usize = 128;
-export const N_TARGET: usize = 0; // i64: generation << 32 | object, 0 before the first; see names.ts
-export const N_NEXT: usize = 8; // i32: address of the next entry of the list, 0 at its end
-export const N_USED: usize = 12; // i32: 0 free; see names.ts
-export const N_LENGTH: usize = 16; // i32: bytes of UTF-8
-export const N_BYTES: usize = 20;
+export const N_TARGET: usize = 0; // i64: generation << 32 | object | length of the name; see names.ts
+export const N_NEXT: usize = 8; // i64: a link: tag << 32 | address of the next entry of the list, 0 at its end | GONE
+export const N_USED: usize = 16; // i32: 0 free; see names.ts
+export const N_BYTES: usize = 20; // UTF-8, and zeros to the end of the last word
 
 // --- Thread record: one line ----------------------------------------------------------------------------
 //

@@ -167,6 +167,11 @@ export function isLive(o: usize): bool {
   return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === LIVE;
 }
 
+/** Returns whether the object of this generation is live. */
+export function isCurrent(o: usize, gen: u32): bool {
+  return atomic.load<u64>(o, O_LIFE) >> 24 === ((gen as u64) << 8) + (LIVE >> 24);
+}
+
 export function isDisposed(o: usize): bool {
   return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === DISPOSED;
 }

@@ -157,7 +157,17 @@ export function algorithmsOf(attachment: Attachment): Algorithms {
     for (const name of BLOCKING) instance[name] = refuseToBlock;
     for (const name of LOCKING) instance[name] = refuseToLock;
   }
-  attachment.beforeEnd(() => instance.retire());
+  attachment.beforeEnd((reason) => {
+    instance.retire();
+    if (!reason) return;
+    // These are reached by keys, and not by an object that is closed.
+    const refuse = (): never => {
+      throw reason;
+    };
+    for (const name of Object.keys(instance)) {
+      if (/^(key|locationWa|prepare)/.test(name)) Object.assign(instance, { [name]: refuse });
+    }
+  });
   instances.set(attachment, instance);
   return instance;
 }

@@ -89,6 +89,6 @@ export interface Host {
   watchExit?(worker: object, core: Registry, memory: WebAssembly.Memory): boolean;
   /** Calls a function when a web worker has ended for good. Undefined where the runtime does not tell. */
   whenClosed?(worker: object, run: () => void): void;
-  /** Runs a function when the thread ends in an orderly way. */
-  onExit(run: () => void): void;
+  /** Runs a function when the thread ends in an orderly way. Returns what undoes that. */
+  onExit(run: () => void): () => void;
 }

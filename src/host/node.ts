@@ -24,7 +24,7 @@ const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
 
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
-const exits: (() => void)[] = [];
+const exits = new Set<() => void>();
 let listens = false;
 /** Whether the thread is in a call of `process.emit('exit')`, whose end is the end of all handlers. */
 let exiting = false;
@@ -43,7 +43,10 @@ function withGetter(value: object, read: () => void): object {
 }
 
 function end(): void {
-  for (const exit of exits.splice(0)) exit();
+  for (const exit of exits) {
+    exits.delete(exit);
+    exit();
+  }
 }
 
 function onExitEvent(): void {
@@ -139,6 +142,7 @@ export const host: Host = {
   },
   onExit(run) {
     if (!listens) listen();
-    exits.push(run);
+    exits.add(run);
+    return () => exits.delete(run);
   },
 };

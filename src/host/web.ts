@@ -39,6 +39,6 @@ export const host: Host = {
     channel.port2.postMessage(undefined);
   },
   warn: (message) => console.warn(message),
-  onExit: () => {},
+  onExit: () => () => {},
   ...(typeof Worker === 'function' ? { waitAsync } : {}),
 };

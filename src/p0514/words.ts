@@ -104,9 +104,21 @@ export class Word {
 /** The number of looks before a waiter goes to its place. */
 const LOOKS = 50;
 
-/** The functions that take the promises of this thread from their places when the thread ends. */
-const pending = new Set<() => void>();
-let endIsWatched = false;
+type Leave = (reason?: Error) => void;
+
+/** For each attachment, what takes the promises of this thread from their places, and rejects them with a reason. */
+const leaving = new WeakMap<Attachment, Set<Leave>>();
+
+function leavingOf(attachment: Attachment): Set<Leave> {
+  const known = leaving.get(attachment);
+  if (known) return known;
+  const all = new Set<Leave>();
+  leaving.set(attachment, all);
+  attachment.beforeEnd((reason) => {
+    for (const leave of all) leave(reason);
+  });
+  return all;
+}
 
 /** @internal The places where threads wait for words to change. */
 export abstract class Places {
@@ -155,25 +167,40 @@ export abstract class Places {
     if (!canWaitAsync) throw new Error('this runtime has no Atomics.waitAsync: use the blocking form, in a worker');
     const sequences = new BigInt64Array(this.#attachment.memory.buffer);
     const end = now() + milliseconds;
-    const depart = (): void => this.algorithms.departFrom(place);
-    watchEnd();
+    const all = leavingOf(this.#attachment);
+    let isHere = false;
+    let reject: Leave | undefined;
+    const leave: Leave = (reason) => {
+      if (isHere) this.algorithms.departFrom(place);
+      isHere = false;
+      if (!reason) return;
+      reject?.(reason);
+      // This ends the wait, which would keep the memory. Other waiters there look again.
+      Atomics.notify(sequences, place >> 3);
+    };
     host.keepAlive(true);
-    pending.add(depart);
+    all.add(leave);
     try {
       while (true) {
         const sequence = this.algorithms.arriveAt(place);
+        isHere = true;
         try {
           if (word.changed) return true;
           this.checkOpen();
           const left = end - now();
           if (left <= 0) return false;
-          await waitAsync(sequences, place >> 3, sequence, left).value;
+          const wait = waitAsync(sequences, place >> 3, sequence, left);
+          if (wait.async)
+            await new Promise((resolve, refuse) => {
+              reject = refuse;
+              wait.value.then(resolve);
+            });
         } finally {
-          depart();
+          leave();
         }
       }
     } finally {
-      pending.delete(depart);
+      all.delete(leave);
       host.keepAlive(false);
     }
   }
@@ -182,14 +209,6 @@ export abstract class Places {
   signal(key: number): void {
     this.algorithms.signalAt(this.placeOf(key));
   }
-}
-
-function watchEnd(): void {
-  if (endIsWatched) return;
-  endIsWatched = true;
-  host.onExit(() => {
-    for (const depart of pending) depart();
-  });
 }
 
 /** @internal Waits until a point of the system clock, in pieces that a timer can be set to. */

@@ -9,19 +9,21 @@
  *     this thread disposes of the shared object       all library objects of the thread let go at once (letGo)
  *     another thread has disposed of it               one lets go when it notices, the others by a look (tidy, sweep)
  *     it is collected                                 the thread detaches, and disposes of an object of its own
- *     the thread ends
+ *     the thread ends, or leaves the arena (dispose)
  *
  * So no garbage collection is needed for what is disposed of. Each time the thread attaches to an object, it looks at
- * two others, all in turn. Each round of looks takes as many attachments as there were objects when it began, and
- * finds all that were disposed of before. So a thread that goes on attaching keeps at most about as many disposed
- * objects as it has others. A thread that finds the arena full looks at all.
+ * others, all in turn, until it has met two that stay. Each round of looks takes as many attachments as there were
+ * objects when it began, and finds all that were disposed of before. So a thread that goes on attaching keeps at most
+ * about as many disposed objects as it has others. A thread that finds the arena full looks at all. A thread that does
+ * nothing lets go of nothing, since no other may do so for it.
  */
 import { host } from '#host';
-import { arenaFull, mayNotBlock } from '../errors.js';
+import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
+import type { Line } from '../host/host.js';
 import { Awake } from './awake.js';
 import { setTimeout } from './clock.js';
 import { common } from './common.js';
-import { ANSWER_FULL, CLOSED_OBJECT, type Core, REAPED, STILL_AWAKE } from './core.js';
+import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
 import { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
@@ -57,7 +59,7 @@ const byMemory = common('byMemory', () => new WeakMap<WebAssembly.Memory, Attach
 /** Whether a value is an attachment of this thread, of this copy of the library or another. */
 export function isAttachment(value: unknown): value is Attachment {
   const { id } = (value ?? {}) as { id?: bigint };
-  return attachments.get(id as bigint) === value;
+  return value !== undefined && attachments.get(id as bigint) === value;
 }
 
 /** The number of 8-byte words in the header of an arena's memory, and the index of its id among them. */
@@ -107,7 +109,9 @@ export class Attachment {
   readonly header: BigInt64Array;
   /** The entry in which this thread drafted a name last; 0 at first. */
   draft = 0;
-  readonly #endings: (() => void)[] = [];
+  readonly #endings: ((reason?: Error) => void)[] = [];
+  readonly #line: Line | undefined;
+  readonly #ignoreExit: () => void;
   readonly #shared = new Map<number, Shared>();
   /** The objects that come next for a look. */
   #turn = this.#shared.values();
@@ -121,13 +125,13 @@ export class Attachment {
     this.core = core;
     this.id = core.id();
     this.header = new BigInt64Array(memory.buffer, 0, HEADER);
-    const line = host.deaths?.openLine(memory, this.id, () => this.share());
+    this.#line = host.deaths?.openLine(memory, this.id, () => this.share());
     this.thread = core.register(host.threadName);
     if (this.thread === ANSWER_FULL) {
-      line?.close();
+      this.#line?.close();
       throw arenaFull('thread', 'make it with more `threads` or `waiters`');
     }
-    line?.announce();
+    this.#line?.announce();
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
     this.interrupts = new Interrupts(core);
@@ -136,13 +140,13 @@ export class Attachment {
       // Its event loop is never blocked for long, so it notices deaths best.
       this.share();
     }
-    host.onExit(() => this.#end());
+    this.#ignoreExit = host.onExit(() => this.#end());
   }
 
   /** Returns this thread's attachment to the arena in the memory, or makes it. Undefined if the memory has no arena. */
   static of(memory: WebAssembly.Memory): Attachment | undefined {
     let attachment = byMemory.get(memory) ?? known(memory);
-    if (!attachment) {
+    if (!isAttachment(attachment)) {
       const core = instantiate(memory);
       if (!core.open()) return undefined;
       attachment = attachments.get(core.id()) ?? new Attachment(memory, core);
@@ -192,9 +196,9 @@ export class Attachment {
     this.#drop(shared);
   }
 
-  /** Looks at two objects of the thread, and lets go of each that has been disposed of. */
+  /** Looks at objects of the thread, and lets go of each that has been disposed of, until it has met two that stay. */
   tidy(): void {
-    for (let i = 0; i < 2; i++) {
+    for (let stay = 0; stay < 2; ) {
       let next = this.#turn.next();
       if (next.done) {
         this.#turn = this.#shared.values();
@@ -202,6 +206,7 @@ export class Attachment {
       }
       if (next.done) return;
       this.#look(next.value);
+      if (this.#shared.has(next.value.address)) stay++;
     }
   }
 
@@ -263,22 +268,41 @@ export class Attachment {
     return Number(left > 0 || (host.grace > 0 && host.deaths?.isWatched(this.memory)));
   }
 
-  /** Registers a function that is called when the thread ends, while it is still in the registry. */
-  beforeEnd(ending: () => void): void {
+  /**
+   * Registers a function that is called when the thread ends or leaves the arena, while it is still in the registry. In
+   * the second case it is given the error with which everything ends that is pending.
+   */
+  beforeEnd(ending: (reason?: Error) => void): void {
     this.#endings.push(ending);
   }
 
-  #end(): void {
-    for (const ending of this.#endings) ending();
-    for (const { promises, head } of this.#shared.values()) {
-      promises.forget();
-      head.forget();
+  /** The thread leaves the arena, as if it had ended. It may attach again. */
+  dispose(): void {
+    this.#ignoreExit();
+    attachments.delete(this.id);
+    this.#end(new DisposedError('the arena has been disposed of'));
+    this.doorbell.close();
+    // Until now, the death of the thread would have been noticed.
+    this.#line?.close();
+  }
+
+  #end(reason?: Error): void {
+    for (const ending of this.#endings) ending(reason);
+    for (const { promises, head, isPrivate, address } of this.#shared.values()) {
+      promises.forget(reason);
+      head.forget(reason);
+      if (isPrivate) this.core.dispose(address);
     }
     for (const { owners } of this.#shared.values()) for (const ref of owners) ref.deref()?.[ended]();
     this.#shared.clear();
     const { core } = this;
     core.unregister();
-    core.createObject = core.attach = core.draftName = core.reap = refuseAfterEnd;
+    const refuse = (): never => {
+      throw reason ?? new Error('this thread has ended: it is attached to the arena no more');
+    };
+    core.createObject = core.attach = core.draftName = core.reap = refuse;
+    // A timer may still look whether a worker has ended.
+    if (reason) core.reap = () => GONE;
   }
 }
 
@@ -289,10 +313,6 @@ function mayBlock(): boolean {
   } catch {
     return false;
   }
-}
-
-function refuseAfterEnd(): never {
-  throw new Error('this thread has ended: it is attached to the arena no more');
 }
 
 /** Replaces the functions of the core that would block. */

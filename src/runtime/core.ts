@@ -25,6 +25,7 @@ export const ANSWER_HELD = -11;
 export const QUEUED = 3;
 export const MORE = 4;
 export const HEAD = 8;
+export const GONE = 0;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
 
@@ -48,7 +49,7 @@ export const T_FUTILE_WAKES = 20;
 /** The offset of the place in the object of an AtomicSemaphore. */
 export const O_PLACE = 40;
 /** The offsets of the owner and of the bytes in a drafted name, and the number of bytes that fit. */
-export const NAME_USED = 12;
+export const NAME_USED = 16;
 export const NAME_BYTES = 20;
 export const NAME_ROOM = 108;
 /** The greatest number of permits that one semaphore can have, and that one request can ask for. */

@@ -47,6 +47,7 @@ export class Doorbell {
   #listening = false;
   #flushDue = false;
   #keepsAlive = false;
+  #isClosed = false;
 
   constructor(core: Core, memory: WebAssembly.Memory) {
     this.#words = new Int32Array(memory.buffer);
@@ -97,7 +98,7 @@ export class Doorbell {
   };
 
   #flush(): void {
-    while (true) {
+    while (!this.#isClosed) {
       const rung = Atomics.load(this.#words, this.#index);
       this.#look();
       if (this.#waiting.size === 0) return;
@@ -128,6 +129,14 @@ export class Doorbell {
       }
     }
     this.#inDoubt = false;
+  }
+
+  /** Is called when the thread has left the arena: its record may be another thread's by now. */
+  close(): void {
+    this.#isClosed = true;
+    this.#keepAlive(false);
+    // This ends a pending waitAsync, which would keep the memory.
+    Atomics.notify(this.#words, this.#index);
   }
 
   #keepAlive(on: boolean): void {

@@ -50,9 +50,11 @@ export class HeadPromise implements Flushable {
     else this.#doorbell.entered(this, this.#at / OBJECT_SIZE);
   }
 
-  /** Is called when the thread ends. The mutex cancels its requests itself. */
-  forget(): void {
+  /** As that of the promises. */
+  forget(reason?: Error): void {
+    const settle = this.#settle;
     this.#settle = undefined;
+    if (reason) settle?.(Promise.reject(reason));
   }
 
   cancel(reason: unknown): void {

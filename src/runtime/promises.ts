@@ -128,8 +128,9 @@ export class Promises {
     return run;
   }
 
-  /** Is called when the thread ends. The core cancels the requests, and the promises stay pending. */
-  forget(): void {
+  /** Is called when the thread ends or leaves. The core cancels the requests. Without a reason the promises stay pending. */
+  forget(reason?: Error): void {
+    for (let run = reason && this.#head; run; run = this.#head) this.#fulfil(run.waiting, () => Promise.reject(reason));
     for (let run = this.#head; run; run = run.next) run.waiting = 0;
     this.first = this.last = 0;
     this.#head = this.#tail = undefined;

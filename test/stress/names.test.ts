@@ -24,9 +24,10 @@ it('threads that open a name at once get one semaphore', async () => {
   }
 });
 
-it('names that many threads open and dispose of at once', async () => {
-  const arena = new Arena({ objects: 4 * CROWD, names: 2 + CROWD });
-  const names = ['this', 'that'];
+it.each([2, 300])('%i names that many threads open and dispose of at once', async (count) => {
+  // One for each thread, and one more that it is just taking out.
+  const arena = new Arena({ objects: 4 * CROWD, names: 2 * CROWD });
+  const names = Array.from({ length: count }, (_, i) => `one of ${i}`);
   const results = await together<{ used: number; closed: number }>(crowd, 'churn-names', {
     arena: arena.handle,
     names,

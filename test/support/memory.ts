@@ -25,7 +25,7 @@ export function nameHeads(names: number): number {
 
 /** Returns the address of the first object of an arena for so many names, 1024 by default. */
 export function firstObject(names = 1024): number {
-  return at('NAME_HEADS') + 4 * nameHeads(names);
+  return at('NAME_HEADS') + 8 * nameHeads(names);
 }
 
 /** Returns where a table of so many lines begins: at a page, or, if it is shorter, at a multiple of its length. */

@@ -4,12 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Arena } from '../../src/index.js';
 
-const program = fileURLToPath(new URL('../programs/little-address-space.mjs', import.meta.url));
+const programAt = (name: string) => fileURLToPath(new URL(`../programs/${name}.mjs`, import.meta.url));
 
 /** Runs the program with so many GB of address space. */
 function within(gigabytes: number, ...flags: string[]): string {
+  return run(gigabytes, ...flags, programAt('little-address-space'));
+}
+
+function run(gigabytes: number, ...program: string[]): string {
   const command = `ulimit -v ${gigabytes * 1e6} && exec "$@"`;
-  const args = ['-c', command, 'sh', process.execPath, ...flags, program];
+  const args = ['-c', command, 'sh', process.execPath, ...program];
   const { stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } });
   return stdout + stderr;
 }
@@ -32,6 +36,13 @@ describe.runIf(process.platform === 'linux')('the address space', () => {
 
   it('of 8 GB suffices for many arenas where V8 reserves nothing', () => {
     expect(within(8, '--disable-wasm-trap-handler')).toContain('arenas: 8\n');
+  });
+});
+
+describe.runIf(process.platform === 'linux')('dispose', () => {
+  it('leaves nothing that keeps the memory, so that 60 arenas come and go where five have room', () => {
+    expect(run(60, programAt('disposed-arenas'))).toBe('arenas: 60\n');
+    expect(run(60, programAt('disposed-arenas'), 'keep')).toMatch(/no address space left.*\narenas: [1-5]\n$/);
   });
 });
 

@@ -68,7 +68,7 @@ describe('the layout', () => {
     expect(addresses).toEqual(addresses.toSorted((a, b) => a - b));
     expect(new Set(addresses).size).toBe(addresses.length);
     expect(at('CLOSED_OBJECT') + at('OBJECT_SIZE')).toBeLessThanOrEqual(at('NAME_HEADS'));
-    for (const size of [at('NAME_HEADS'), 4 * at('NAME_HEADS_LEAST'), 4 * at('NAME_HEADS_STEP')])
+    for (const size of [at('NAME_HEADS'), 8 * at('NAME_HEADS_LEAST'), 8 * at('NAME_HEADS_STEP')])
       expect(size % at('OBJECT_SIZE')).toBe(0);
     for (const size of ['OBJECT_SIZE', 'NAME_SIZE', 'THREAD_SIZE', 'ELEMENT_SIZE'])
       expect(at(size) % at('LINE')).toBe(0);

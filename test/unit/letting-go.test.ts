@@ -88,6 +88,23 @@ describe('an object that another thread has disposed of', () => {
     }
   });
 
+  it('is kept by an idle thread, and released when that attaches to one other', async () => {
+    const idle = members[1];
+    const arena = new Arena({ objects: 1010 });
+    const kept = Array.from({ length: 1000 }, () => new Semaphore(0, { arena }));
+    await idle?.run('keep', { handles: kept.map(({ handle }) => handle) });
+    const { used: elements } = arena.stats().elements;
+    for (const semaphore of kept) semaphore.dispose();
+    // The rest of the arena works on.
+    for (let i = 0; i < 10_000; i++) new Semaphore(1, { arena }).dispose();
+    const others = Array.from({ length: 10 }, () => new Semaphore(1, { arena }));
+    expect(() => new Semaphore(1, { arena })).toThrow(ArenaFullError);
+    await idle?.run('keep', { handles: [others[0]?.handle] });
+    expect(arena.stats().elements.used).toBeLessThan(elements - 1900);
+    for (let i = 0; i < 1000; i++) others.push(new Semaphore(1, { arena }));
+    expect(others.map(({ available }) => available)).toEqual(others.map(() => 1));
+  });
+
   it('keeps a lock of the thread until that gives it back, for those who wait for it', async () => {
     const arena = new Arena(SMALL);
     const lock = new McsLock({ arena });

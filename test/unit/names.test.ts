@@ -162,6 +162,37 @@ describe('after dispose', () => {
   });
 });
 
+describe('dispose gives the name back', () => {
+  it('so that 100,000 names come and go where there is room for 1024', () => {
+    const arena = new Arena();
+    for (let i = 0; i < 100_000; i++) Semaphore.open(`job-${i}`, 1, { arena }).dispose();
+    expect(Semaphore.open('after all jobs', 1, { arena }).tryAcquire()).toBe(true);
+  });
+
+  it('also if it stands in its list between names that stay', () => {
+    // In 256 lists, four names each.
+    const arena = new Arena({ names: 1024, objects: 1024 });
+    const open = (i: number) => Semaphore.open(`between ${i}`, 1, { arena });
+    const all = Array.from({ length: 1024 }, (_, i) => open(i));
+    for (let round = 1; round <= 4; round++) {
+      for (let i = round % 3; i < 1024; i += 3) all[i]?.dispose();
+      for (let i = round % 3; i < 1024; i += 3) all[i] = open(i + 1024 * round);
+      expect(() => open(-1)).toThrow(ArenaFullError);
+    }
+    expect(new Set(all.map(({ handle }) => handle.address)).size).toBe(1024);
+  });
+
+  it('while an object of this thread or another still refers to it', async () => {
+    const arena = new Arena({ names: 1 });
+    const old = Semaphore.open('old', 1, { arena });
+    await (crowd[0] as Member).run('attempts', { handle: old.handle, rounds: 1 });
+    expect(() => Semaphore.open('new', 1, { arena })).toThrow(ArenaFullError);
+    old.dispose();
+    expect(Semaphore.open('new', 2, { arena }).available).toBe(2);
+    expect(() => Semaphore.open('old', 1, { arena })).toThrow(ArenaFullError);
+  });
+});
+
 describe('no room', () => {
   it('for another name', () => {
     const arena = new Arena({ names: 3 });
@@ -201,7 +232,7 @@ describe('the lists of names', () => {
   const lengths = (memory: Memory, count: number) =>
     Array.from({ length: count }, (_, i) => {
       let length = 0;
-      for (let entry = memory.word(at('NAME_HEADS') + 4 * i); entry !== 0; length++)
+      for (let entry = memory.word(at('NAME_HEADS') + 8 * i); entry !== 0; length++)
         entry = memory.word(entry + at('N_NEXT'));
       return length;
     });

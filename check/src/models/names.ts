@@ -9,7 +9,7 @@ import type { Model, Op } from '../scene/model.js';
 import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
-import { GOT, LISTENING, PHASE, READY } from '../scene/words.js';
+import { PHASE, PROMISES, READY } from '../scene/words.js';
 
 const N_BYTES = constant('N_BYTES');
 const MISMATCH = constant('ANSWER_MISMATCH');
@@ -18,6 +18,8 @@ const NAME_HEADS = constant('NAME_HEADS');
 const N_NEXT = constant('N_NEXT');
 const N_USED = constant('N_USED');
 const NAME_SIZE = constant('NAME_SIZE');
+/** The bit of a link whose entry is being taken out. */
+const GONE = 1;
 /** The state of an entry that is no draft of a thread any more (core/memory/names.ts). */
 const PUBLISHED = -1;
 const OBJECT_SIZE = constant('OBJECT_SIZE');
@@ -25,28 +27,30 @@ const O_LIFE = constant('O_LIFE');
 const KIND = constant('KIND_SEMAPHORE');
 const MAX = 7;
 const LIVE = 2 << 24;
+const STATES = 3 << 24;
 
-/** Two names of one length in one list, long enough that their bytes are compared in all three ways. */
-const NAMES = pair();
+/** Three names of one length in one list, which differ in their last bytes alone, and one in another list. */
+const NAMES = few();
+const ELSEWHERE = 3;
 
-function pair(): readonly [string, string] {
-  const first = new Map<number, string>();
+function few(): readonly string[] {
+  const lists = new Map<number, string[]>();
   for (let i = 0; ; i++) {
-    const name = `taketurns names ${String(i).padStart(3, '0')}`;
+    const name = `name ${String(i).padStart(3, '0')}`;
     let hash = 0x811c9dc5;
     for (const byte of Buffer.from(name)) hash = Math.imul(hash ^ byte, 0x01000193);
     const list = (hash >>> 0) % constant('NAME_HEADS_LEAST');
-    const other = first.get(list);
-    if (other !== undefined) return [other, name];
-    first.set(list, name);
+    const others = lists.get(list) ?? [];
+    lists.set(list, [...others, name]);
+    if (others.length === 2) return [...others, name, [...lists].find(([other]) => other !== list)?.[1][0] as string];
   }
 }
 
 /** Where a thread keeps the address of the object that it has opened by this name. */
-const slot = (name: number): number => GOT + name;
+const slot = (name: number): number => PROMISES + name;
 
 /** Where it keeps the number of its attachment to that object. */
-const attachment = (name: number): number => LISTENING + name;
+const attachment = (name: number): number => PROMISES + NAMES.length + name;
 
 /** Where it keeps the number of its latest attachment. */
 const LATEST = READY;
@@ -88,13 +92,13 @@ function open(name: number, { permits = 1, max = MAX, kind = KIND, robust = 0, a
   };
 }
 
-/** Opens a name for thread 0, before the threads start. */
-function openNow(scene: Scene, name: number): void {
+/** Opens a name for a thread, before the threads start. */
+function openNow(scene: Scene, name: number, t = 0): void {
   const bytes = Buffer.from(`${NAMES[name]}\0\0\0`);
-  const draft = scene.callNow(0, 'draftName');
+  const draft = scene.callNow(t, 'draftName');
   for (let i = 0; i + 4 <= bytes.length; i += 4) scene.machine.hostStore32(draft + N_BYTES + i, bytes.readInt32LE(i));
-  const answer = scene.callNow(0, 'openName', draft, bytes.length - 3, KIND, 1, MAX, 0, 0, 0);
-  opened(scene, 0, name, answer, undefined);
+  const answer = scene.callNow(t, 'openName', draft, bytes.length - 3, KIND, 1, MAX, 0, 0, 0);
+  opened(scene, t, name, answer, undefined);
 }
 
 function opened(scene: Scene, t: number, name: number, answer: number, expected: number | undefined): void {
@@ -103,16 +107,22 @@ function opened(scene: Scene, t: number, name: number, answer: number, expected:
     return;
   }
   const opened = scene.objectOf(answer);
-  for (let u = 0; u < scene.threads; u++) {
+  for (const u of scene.threadNumbers) {
+    if (scene.dead(u)) continue;
     for (const other of NAMES.keys()) {
       const address = scene.get(u, slot(other)) & -OBJECT_SIZE;
-      if (address !== 0 && (address === opened) !== (other === name))
+      if (isLive(scene, opened) && isLive(scene, address) && (address === opened) !== (other === name))
         throw new Violation(`threads ${t} and ${u} have opened ${name} and ${other}, and got ${opened} and ${address}`);
     }
   }
   scene.set(t, slot(name), opened);
   scene.set(t, LATEST, answer);
   if (scene.get(t, attachment(name)) === 0) scene.set(t, attachment(name), answer);
+}
+
+/** Whether a thread can still find the object there. The threads of these models keep no object that is freed. */
+function isLive(scene: Scene, address: number): boolean {
+  return address !== 0 && (word(scene, address + O_LIFE) & STATES) === LIVE;
 }
 
 /** Tries to take the object's one permit. The lowest bit of the slot says whether the thread has it. */
@@ -135,11 +145,20 @@ const drop = (name = 0): Op[] => [
   }),
 ];
 
-/** Checks that no draft is left, and that each published name is in a list. */
+const bytesOf = (scene: Scene, entry: number): string => [0, 4, 8].map((i) => word(scene, entry + N_BYTES + i)).join();
+
+/**
+ * Checks that no draft is left, that the published names are those in the lists, as many as are counted, and that no
+ * name is there twice.
+ */
 function noDrafts(scene: Scene): void {
-  const found = new Set<number>();
-  for (let head = NAME_HEADS; head < scene.regions.objects; head += 4)
-    for (let entry = word(scene, head); entry !== 0; entry = word(scene, entry + N_NEXT)) found.add(entry);
+  const found = new Map<number, string>();
+  for (let head = NAME_HEADS; head < scene.regions.objects; head += 8)
+    for (let entry = word(scene, head); entry !== 0; entry = word(scene, entry + N_NEXT) & ~GONE)
+      found.set(entry, bytesOf(scene, entry));
+  if (new Set(found.values()).size !== found.size) throw new Violation('a name is in the list twice');
+  const places = word(scene, constant('PUBLISHED_NAMES'));
+  if (places !== found.size) throw new Violation(`${found.size} names are in the lists, and ${places} are counted`);
   for (let entry = scene.regions.names; entry < scene.regions.threads; entry += NAME_SIZE) {
     const used = word(scene, entry + N_USED);
     if (used !== 0 && used !== PUBLISHED) throw new Violation(`a draft is left to ${used}`);
@@ -307,6 +326,120 @@ export const names: readonly Model[] = [
       [open(1, { answer: FULL }), open(1, { answer: FULL })],
     ],
     arena: { names: 1, objects: 2 },
+    end: noDrafts,
+  },
+  {
+    // In an arena of one name, a thread could be refused while another is just taking an entry out.
+    name: 'names, given back',
+    programs: [
+      [open(0), ...drop(), open(0), ...drop()],
+      [open(0), ...drop()],
+    ],
+    arena: { names: 2, objects: 3 },
+    end: noDrafts,
+  },
+  {
+    name: 'names, given back, one after the other',
+    programs: [[open(0), ...drop(), open(1), ...drop(1), open(ELSEWHERE), open(0, { answer: FULL })]],
+    arena: { names: 1, objects: 1 },
+    end: noDrafts,
+  },
+  {
+    // Each thread takes out what lies in the middle of the list, and what the other has just taken out may come again.
+    name: 'names, given back in the middle',
+    programs: [
+      [...drop(1), open(1)],
+      [...drop(0), open(0)],
+    ],
+    arena: { names: 3, objects: 5 },
+    objects: (scene) => {
+      openNow(scene, 0, 1);
+      openNow(scene, 1, 0);
+      openNow(scene, 2, 1);
+    },
+    end: whole,
+  },
+  {
+    name: 'names, two neighbours given back at once',
+    programs: [
+      [...drop(1), open(2, { permits: -1 })],
+      [...drop(0), open(2, { permits: -1 })],
+    ],
+    arena: { names: 3, objects: 3, attached: 2 },
+    objects: (scene) => {
+      openNow(scene, 2, 0);
+      openNow(scene, 0, 1);
+      openNow(scene, 1, 0);
+    },
+    end: noDrafts,
+  },
+  {
+    name: 'names, an entry used again in another list',
+    programs: [[open(0, { permits: -1 })], [...drop(1), open(2), open(ELSEWHERE)]],
+    arena: { names: 4, objects: 4, attached: 2 },
+    objects: (scene) => {
+      openNow(scene, 0, 0);
+      openNow(scene, 1, 1);
+    },
+    end: noDrafts,
+  },
+  {
+    name: 'names, an entry used again in the same list',
+    programs: [[open(0)], [...drop(1), open(0), ...drop(0), open(1)]],
+    arena: { names: 3, objects: 4 },
+    objects: (scene) => openNow(scene, 1, 1),
+    end: noDrafts,
+  },
+  {
+    // The first thread may be about to mark an entry that is stale, while that comes back for the same name.
+    name: 'names, an entry used again as it was',
+    programs: [
+      [open(2, { permits: -1, answer: constant('ANSWER_NOT_FOUND') })],
+      [...drop(1), open(1), ...drop(1), open(1), open(1)],
+    ],
+    arena: { names: 2, objects: 2 },
+    objects: (scene) => openNow(scene, 1, 1),
+    end: noDrafts,
+  },
+  {
+    name: 'names, given back before the thread that made it goes on',
+    programs: [[open(0)], [open(0), ...drop(0), open(1)]],
+    arena: { names: 3, objects: 4 },
+    end: noDrafts,
+  },
+  {
+    name: 'names, a thread is killed that another has come before',
+    programs: [[open(0)], [open(1), supervise()]],
+    arena: { names: 2, objects: 3 },
+    deaths: 1,
+    mortal: [0],
+    end: noDrafts,
+  },
+  {
+    name: 'names, given back by a thread that is killed',
+    programs: [
+      [...drop(0), open(1), ...drop(1), open(0)],
+      [supervise(), open(2), open(ELSEWHERE)],
+    ],
+    arena: { names: 3, objects: 5, attached: 2 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => openNow(scene, 0, 0),
+    end: noDrafts,
+  },
+  {
+    name: 'names, given back beside a thread that is killed',
+    programs: [
+      [...drop(1), open(2)],
+      [supervise(), ...drop(0), open(0), open(ELSEWHERE)],
+    ],
+    arena: { names: 4, objects: 6, attached: 2 },
+    deaths: 1,
+    mortal: [0],
+    objects: (scene) => {
+      openNow(scene, 0, 1);
+      openNow(scene, 1, 0);
+    },
     end: noDrafts,
   },
   {

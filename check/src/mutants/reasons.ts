@@ -89,8 +89,12 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The cmpxchg that raises the count fails if the loaded count is wrong, and then the right one is loaded.',
   ],
   [
-    /^names\/openName: load head of names #2, zero/,
-    'This looks for the entry of the thread that took the last place. The entry may not be there yet, so the unchanged core can also answer NAMES_FULL here.',
+    /^names\/findName: store used, swapped/,
+    'The count falls before the entry is free, and not after. Both are one section, and until both are done the count allows for a draft more or less of each thread.',
+  ],
+  [
+    /^names\/openName: (store target|load next), swapped/,
+    'Both accesses go to the draft, which no other thread can see before the cmpxchg on the head.',
   ],
   [
     /^(cancelling\/(cancelRun|leaveTombstone)|reaping\/cleanUp): cmpxchg state, loosened/,
@@ -279,7 +283,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'It only decides how long a waiter polls before it sleeps.',
   ],
   // --- Only slower ---
-  [/^names\/findName: load bytes #[34],/, 'Eight bytes that seem to differ are then compared byte by byte.'],
   [/^names\/openName: load bytes,/, 'All names of one length have the same hash, and stand in one list.'],
   [
     /^(tickets\/acquire(Robust)?|semaphore\/acquireOne|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,

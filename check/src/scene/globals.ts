@@ -35,6 +35,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
       'mutex-pace/turnFrom',
       'mutex/limitUnset',
       'mutex/slept',
+      'names/first',
     ],
     last: ['mutex/guess'],
     pendingCall: 'pending-call/pendingCall',

@@ -154,7 +154,6 @@ const NAME = words({
   N_TARGET: 'target',
   N_NEXT: 'next',
   N_USED: 'used',
-  N_LENGTH: 'length',
 });
 const THREAD = words({
   T_LIFE: 'life',

@@ -69,7 +69,7 @@ export function regionsIn(words: Int32Array): Regions {
   const [bucketCount, elementCount] = [size('H_BUCKETS'), size('H_ELEMENTS')];
   const step = constant('NAME_HEADS_STEP');
   const heads = Math.ceil(Math.max(nameCount, constant('NAME_HEADS_LEAST')) / step) * step;
-  const objects = constant('NAME_HEADS') + 4 * heads;
+  const objects = constant('NAME_HEADS') + 8 * heads;
   const names = objects + objectCount * OBJECT;
   const threads = names + (nameCount + 2 * threadCount) * NAME;
   const chains = threads + (threadCount + 1) * THREAD;
