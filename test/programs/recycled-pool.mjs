@@ -1,7 +1,10 @@
 /**
  * A piscina pool that ends its idle threads at once and starts others, and an arena with room for few threads: the
  * records of the ended ones come back, so no task finds the arena full.
+ *
+ *     node test/programs/recycled-pool.mjs [tasks]
  */
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -14,10 +17,11 @@ export default (handle) => {
 };
 
 if (isMainThread) {
+  const tasks = Number(process.argv[2] ?? 12);
   const arena = new Arena({ threads: 4 });
   const { handle } = new Semaphore(1, { arena });
   const pool = new Piscina({ filename: import.meta.url, minThreads: 0, maxThreads: 2, idleTimeout: 0 });
-  for (let i = 0; i < 12; i++) {
+  for (let i = 0; i < tasks; i++) {
     await pool.run(handle);
     const before = performance.now();
     while (pool.threads.length > 0 && performance.now() - before < 5000) await sleep(1);

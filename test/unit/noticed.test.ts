@@ -106,6 +106,13 @@ describe('records of threads come back', () => {
     expectBuried(arena);
   });
 
+  it('when workers end in every way, some at once', async () => {
+    const { code, out, err } = await runProgram('workers-in-turn', [40]);
+    expect(err).toBe('');
+    expect(JSON.parse(out)).toEqual({ workers: 40, threads: 1, available: 4 });
+    expect(code).toBe(0);
+  });
+
   it('when a piscina pool ends its idle threads and starts others', async () => {
     expect(await runProgram('recycled-pool')).toEqual({ code: 0, out: 'done\n', err: '' });
   });
