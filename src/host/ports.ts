@@ -21,7 +21,7 @@
  */
 import * as threads from 'node:worker_threads';
 import { COMMON, kept, startKeeper } from './keeper.js';
-import { keeperOf, randomName, unwatch } from './watched.js';
+import { keeperOf, randomName, UNWATCHED, unwatch } from './watched.js';
 
 export { isWatched, unwatch } from './watched.js';
 
@@ -70,6 +70,7 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
     board = new Int32Array(new SharedArrayBuffer(4));
     threads.setEnvironmentData(KEY, board as never);
     keeper = startKeeper(SOURCE, { module, board, before: STARTING });
+    if (!keeper) Atomics.store(board, 0, UNWATCHED);
   }
   if (keeper) {
     Atomics.compareExchange(word, 0, 0, STARTING);
@@ -85,8 +86,12 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
 export function openLine(memory: WebAssembly.Memory): () => void {
   const word = keeperOf(memory);
   if (!post || isFirst) return () => {};
-  if (Atomics.wait(word, 0, STARTING, PATIENCE) === 'timed-out') unwatch(memory);
-  const keeper = Atomics.load(word, 0);
+  let keeper = Atomics.load(word, 0);
+  if (keeper === STARTING && board) keeper = Atomics.load(board, 0) || STARTING;
+  if (keeper === STARTING) {
+    if (Atomics.wait(word, 0, STARTING, PATIENCE) === 'timed-out') unwatch(memory);
+    keeper = Atomics.load(word, 0);
+  }
   if (keeper <= 0) return () => {};
   const { port1, port2 } = new threads.MessageChannel();
   kept.push(port1);

@@ -3,7 +3,7 @@
 // These numbers are of core/memory/layout.ts, and a unit test compares them.
 /** Its address, and its value in an arena in which nobody does. */
 export const KEEPER = 456;
-const UNWATCHED = -1;
+export const UNWATCHED = -1;
 
 /** The word, for `Atomics`. */
 export function keeperOf(memory: WebAssembly.Memory): Int32Array {
