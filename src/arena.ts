@@ -35,9 +35,10 @@ export interface ArenaOptions {
   /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
   readonly slots?: number;
   /**
-   * Whether the deaths of threads are noticed with nobody's help, where the runtime allows that (Node). This costs the
-   * program one small thread, from the time when the arena is shared. Default true. With false, a dead thread keeps
-   * what it holds and its place in the queue until `Arena.watch` or `Arena.reap` tells of its death.
+   * Whether the deaths of threads are noticed with nobody's help: on Node, in Deno, in Bun (not of its web workers), and
+   * in browsers. This costs the program one small thread, from the time when the arena is shared (none in browsers).
+   * Default true. With false, a dead thread keeps what it holds and its place in the queue until `Arena.watch` or
+   * `Arena.reap` tells of its death.
    */
   readonly watch?: boolean;
   /**
@@ -232,13 +233,16 @@ export class Arena {
   }
 
   /**
-   * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. On Node that is needed only if the
-   * arena was made with `{ watch: false }`, and does no harm otherwise. The thread that started the worker calls this
-   * before the worker ends. The worker may attach to the arena before or after. Never blocks. The end is heard in the
-   * event loop of the calling thread, so that thread must not block while it waits for what the worker holds.
+   * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. That is needed only if the arena was
+   * made with `{ watch: false }`, and for web workers of Bun; it does no harm otherwise. The thread that started the
+   * worker calls this before the worker ends. The worker may attach to the arena before or after. Never blocks. The end
+   * is heard in the event loop of the calling thread, so that thread must not block while it waits for what the worker
+   * holds.
    *
-   * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A web worker reports its end to nobody, so
-   * it is reaped when `terminate` is called on this very object, and the caller must name its thread.
+   * A worker of `worker_threads` (Node, Deno, Bun) is reaped at its `exit`. A web worker reports its end to nobody but
+   * in Bun, so it is reaped when `terminate` is called on this very object, and the caller must name its thread. Deno's
+   * `exit` and a browser's `terminate` do not prove that the thread has stopped. So the thread is reaped at once only if
+   * it sleeps in this library; otherwise when its end is noticed, or after 3 s with `{ watch: false }`.
    * @param thread of the worker, from its own `arena.thread`. Only web workers need it.
    * @throws {TypeError} if the value is not a worker, or is a web worker without a thread.
    * @throws {Error} if the worker has ended already.

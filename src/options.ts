@@ -43,7 +43,8 @@ export interface WaitOptions {
 
 /** @internal Checks a duration, and returns it. */
 export function checkMilliseconds(what: string, value: number): number {
-  if ((typeof value === 'number' && value >= 0 && value <= LONGEST) || value === Infinity) return value;
+  checkType(what, value, 'number', 'a number of milliseconds');
+  if ((value >= 0 && value <= LONGEST) || value === Infinity) return value;
   throw bad('number', what, `from 0 to ${LONGEST} milliseconds or Infinity`, value);
 }
 

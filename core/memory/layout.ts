@@ -48,7 +48,8 @@ export const PUBLISHED_NAMES: usize = 384;
 // i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
 export const REAPER: usize = 448;
 // i32: 0, or UNWATCHED from the start, or the host number of the keeper, the thread that notices deaths here. The
-// thread that shares the arena first sets it, cmpxchg (src/host/keeper.ts).
+// thread that shares the arena first sets it, cmpxchg (src/host/keeper.ts). -2 means that the keeper is about to set it
+// (src/host/ports.ts).
 export const KEEPER: usize = 456;
 export const UNWATCHED: i32 = -1;
 // i32, always 0: a thread that was declared dead in its sleep sleeps on here, and no thread wakes it.

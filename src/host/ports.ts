@@ -23,7 +23,7 @@ import * as threads from 'node:worker_threads';
 import type { Line } from './host.js';
 import { SOURCE } from './ports-source.js';
 import { startKeeper } from './start-keeper.js';
-import { KEEPER, keeperOf, randomName, unwatch, VERSION } from './watched.js';
+import { KEEPER, keeperOf, randomName, UNWATCHED, unwatch, VERSION } from './watched.js';
 
 export { isWatched, unwatch } from './watched.js';
 
@@ -58,6 +58,7 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
     board = new Int32Array(new SharedArrayBuffer(4));
     threads.setEnvironmentData(KEY, board as never);
     keeper = startKeeper(SOURCE, { module, board, keeper: KEEPER, starting: STARTING });
+    if (!keeper) Atomics.store(board, 0, UNWATCHED);
   }
   if (keeper) {
     Atomics.compareExchange(word, 0, 0, STARTING);
@@ -73,8 +74,12 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
 export function openLine(memory: WebAssembly.Memory): Line | undefined {
   if (!post || isFirst) return undefined;
   const word = keeperOf(memory);
-  if (Atomics.wait(word, 0, STARTING, PATIENCE) === 'timed-out') unwatch(memory);
-  const keeper = Atomics.load(word, 0);
+  let keeper = Atomics.load(word, 0);
+  if (keeper === STARTING && board) keeper = Atomics.load(board, 0) || STARTING;
+  if (keeper === STARTING) {
+    if (Atomics.wait(word, 0, STARTING, PATIENCE) === 'timed-out') unwatch(memory);
+    keeper = Atomics.load(word, 0);
+  }
   if (keeper <= 0) return undefined;
   const { port1, port2 } = new threads.MessageChannel();
   ports.add(port1);

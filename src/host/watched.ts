@@ -5,7 +5,7 @@
 export const VERSION = 1;
 /** The address of the word, and its value in an arena in which nobody notices deaths. */
 export const KEEPER = 456;
-const UNWATCHED = -1;
+export const UNWATCHED = -1;
 
 /** The word, for `Atomics`. */
 export function keeperOf(memory: WebAssembly.Memory): Int32Array {

@@ -111,6 +111,13 @@ describe('records of threads come back', () => {
     await until(() => arena.threads === 1, 'all are reaped');
     expectBuried(arena);
   });
+
+  it('when workers end in every way, some at once', async () => {
+    const { code, out, err } = await runProgram('workers-in-turn', [40]);
+    expect(err).toBe('');
+    expect(JSON.parse(out)).toEqual({ workers: 40, threads: 1, available: 4 });
+    expect(code).toBe(0);
+  });
 });
 
 describe('an arena that watches nobody', () => {
