@@ -11,6 +11,7 @@ const FAR = 2 ** 29 - 5;
 const lines: MutexLine[] = [
   { name: '2x2', program: 'L U L U | L U L U', bypass: 1 },
   { name: '2x2, relative', program: 'L U L U | L U L U', bypass: 1, forgets: true, relative: true },
+  { name: '2x3, relative', program: 'L U L U L U | L U L U L U', bypass: 2, forgets: true, relative: true },
   { name: '2x2, forgetful', program: 'L U L U | L U L U', bypass: 1, forgets: true },
   { name: '3x1', program: 'L U | L U | L U', bypass: 1, long: true },
   { name: '3x1, first come first served', program: 'L U | L U | L U', bypass: 0, long: true },

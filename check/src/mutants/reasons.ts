@@ -97,7 +97,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Both accesses go to the draft, which no other thread can see before the cmpxchg on the head.',
   ],
   [
-    /^(cancelling\/(cancelRun|leaveTombstone)|reaping\/cleanUp): cmpxchg state, loosened/,
+    /^(cancelling\/(cancelRun|cancelFor|leaveTombstone)|reaping\/cleanUp): cmpxchg state, loosened/,
     'Between the load and the exchange the state can only become GRANTED or CLOSED, on which only the owner acts. The request is cancelled all the same. grant was moved before that, so the thread finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
   [/^robust\/ownersDied: load died, ones/, 'The load only avoids an exchange of 0 for 0.'],
