@@ -288,7 +288,7 @@ it.each(
   for (const handle of [undefined, null, 5, 'x', {}, []]) {
     expect(() => from.call(Class, handle)).toThrow(TypeError);
     expect(() => from.call(Class, handle)).toThrow(
-      new RegExp(`^${name}.from: handle must be the handle of an? ${name}, got `),
+      new RegExp(`^${name}.from: handle must be the handle of an? ${name}( of this process)?, got `),
     );
   }
 });

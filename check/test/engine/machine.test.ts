@@ -431,9 +431,9 @@ describe('undo', () => {
     const team = new Team(3);
     const { machine } = team;
     const release = (t: number) => {
-      machine.call(t, index('acquire'), 2048, 9);
+      machine.call(t, index('acquire'), 3072, 9);
       while (machine.status(t) === PENDING) machine.step(t);
-      machine.call(t, index('enqueue'), 2048, 9, machine.resultLo(t), 0);
+      machine.call(t, index('enqueue'), 3072, 9, machine.resultLo(t), 0);
       while (machine.status(t) === PENDING) machine.step(t);
       machine.call(t, index('park'), 0, 0);
       while (machine.status(t) === PENDING) machine.step(t);
