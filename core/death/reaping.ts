@@ -63,7 +63,7 @@ import {
   WIDTH_MASK,
 } from '../memory/layout';
 import { freeDrafts } from '../memory/names';
-import { freeUnfinished, isDisposed, objectOf } from '../memory/objects';
+import { closeObject, freeUnfinished, isDisposed, isKnown, objectOf } from '../memory/objects';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../memory/threads';
 import { disposeAgain, ownerDied } from '../primitives/kinds';
 import { cancelFor, claimIfDue } from '../queue/cancelling';
@@ -161,6 +161,8 @@ function cancelAll(thread: i32): void {
 function detachDead(e: usize, thread: i32): void {
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   ownerDied(s, thread, e);
+  // Nobody else can reach what only this thread knew.
+  if (!isKnown(s)) closeObject(s);
   // The thread may have died in dispose.
   if (isDisposed(s)) disposeAgain(s);
   detach((indexOf(e) + 1) as i32);

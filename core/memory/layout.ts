@@ -79,6 +79,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | deaths, timeouts | a reaper; a thread that cancels | add 1; only diagnostics read them               |
 // | vain polls | a waiter that has polled            | store: 1 more, or 0; see polling.ts               |
 // | sleepers | a waiter before it sleeps; a release that finds none asleep | store: 1; 0           |
+// | known  | generation, of the thread that made the object | store: 1                                   |
 // | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit; see marks.ts         |
 // | counter | countDown, countUp, cancelWaiting      | cmpxchg; see counter.ts                           |
 // |        | a thread that cancels for a dead thread | sub the width of the request << WAITING_SHIFT     |
@@ -130,6 +131,7 @@ export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
+export const O_KNOWN: usize = 108; // i32, 1 once another thread may know the object, since its handle was taken or it has a name
 export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
 export const O_TAKEN: usize = 96; // i64, of a sequestered TwaSemaphore: the tickets taken so far
 

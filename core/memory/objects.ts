@@ -35,11 +35,13 @@ import {
   O_COUNTER,
   O_INITIAL,
   O_KIND,
+  O_KNOWN,
   O_LIFE,
   O_MAX,
   O_OWNER,
   O_PARKED,
   O_ROBUST,
+  O_SLEEPERS,
   O_SPIN,
   O_THRESHOLD,
   O_TIMEOUTS,
@@ -115,16 +117,22 @@ export function buildObject(
   atomic.store<i32>(o, threshold, O_THRESHOLD);
   atomic.store<i32>(o, permits, O_INITIAL);
   atomic.store<i32>(o, robust, O_ROBUST);
-  // Each of these clears the word that lies next to it too: O_DEATHS, O_DEPARTED, O_VAIN_POLLS.
+  // Each of these clears the word that lies next to it too: O_DEATHS, O_DEPARTED, O_VAIN_POLLS, O_KNOWN.
   atomic.store<i64>(o, 0, O_UNREPORTED_DEATHS);
   atomic.store<i64>(o, 0, O_TIMEOUTS);
   atomic.store<i64>(o, 0, O_WHERE);
   atomic.store<i64>(o, 0, O_OWNER);
+  atomic.store<i64>(o, 0, O_SLEEPERS);
   atomic.store<u64>(o, (atomic.load<u64>(o, O_LIFE) & GENERATIONS) + LIVE + 1, O_LIFE);
   return o;
 }
 
+/**
+ * Returns the generation, by which other threads find the object. From then on they may know it, so it outlives the
+ * thread that made it.
+ */
 export function generation(o: usize): u32 {
+  atomic.store<i32>(o, 1, O_KNOWN);
   return (atomic.load<u64>(o, O_LIFE) >> 32) as u32;
 }
 
@@ -174,6 +182,11 @@ export function isCurrent(o: usize, gen: u32): bool {
 
 export function isDisposed(o: usize): bool {
   return ((atomic.load<u64>(o, O_LIFE) as u32) & STATES) === DISPOSED;
+}
+
+/** Whether a thread other than the one that made the object may know it. */
+export function isKnown(o: usize): bool {
+  return atomic.load<i32>(o, O_KNOWN) !== 0;
 }
 
 /** Frees the objects that a dead thread has begun to make and not finished. */

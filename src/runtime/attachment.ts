@@ -288,10 +288,9 @@ export class Attachment {
 
   #end(reason?: Error): void {
     for (const ending of this.#endings) ending(reason);
-    for (const { promises, head, isPrivate, address } of this.#shared.values()) {
+    for (const { promises, head } of this.#shared.values()) {
       promises.forget(reason);
       head.forget(reason);
-      if (isPrivate) this.core.dispose(address);
     }
     for (const { owners } of this.#shared.values()) for (const ref of owners) ref.deref()?.[ended]();
     this.#shared.clear();

@@ -130,6 +130,22 @@ function apart(scene: Scene): void {
 
 export const allocator: readonly Model[] = [
   {
+    // Nobody else knows what the dead thread has made, so there is room again.
+    name: 'objects, those that only a dead thread knew',
+    programs: [
+      [create(), ...drop(), create()],
+      [supervise(), create()],
+    ],
+    arena: { objects: 1 },
+    deaths: 1,
+    mortal: [0],
+  },
+  {
+    name: 'objects, those that only a thread knew that ends',
+    programs: [[create(), ...rejoin(), create()]],
+    arena: { objects: 1 },
+  },
+  {
     name: 'objects',
     programs: [
       [create(), ...drop(), create()],

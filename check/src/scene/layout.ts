@@ -72,6 +72,7 @@ export const PUBLISHED_NAMES = constant('PUBLISHED_NAMES');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
 export const REFUSED = constant('REFUSED');
+export const O_KNOWN = constant('O_KNOWN');
 export const O_OWNER = constant('O_OWNER');
 export const O_TAKEN = constant('O_TAKEN');
 export const ANSWER_NOT_HELD = constant('ANSWER_NOT_HELD');
@@ -149,6 +150,7 @@ const OBJECT = words({
   O_WHERE: 'where',
   O_VAIN_POLLS: 'vain',
   O_SLEEPERS: 'sleepers',
+  O_KNOWN: 'known',
 });
 const NAME = words({
   N_TARGET: 'target',

@@ -18,6 +18,7 @@ import { Permits } from './invariants/permits.js';
 import {
   ELEMENT_SIZE,
   GRANT,
+  O_KNOWN,
   O_TIMEOUTS,
   OBJECT_SIZE,
   type Regions,
@@ -179,6 +180,7 @@ export abstract class Scene {
     if (attachment < 0) throw new Error(`${this.model.name}: no room for a semaphore`);
     const address = this.callNow(0, 'attachedTo', attachment);
     const attached = this.model.arena?.attached ?? 1;
+    this.machine.hostStore32(address + O_KNOWN, 1);
     this.semaphores.push(address);
     this.#robust.push(o.robust ?? false);
     this.#attachments.push([
@@ -196,7 +198,9 @@ export abstract class Scene {
     const knobs = [spin, threshold, hash, variant, 0];
     const attachment = this.callNow(0, 'createObject', kind, permits, permits, ...knobs, lo, hi);
     if (attachment < 0) throw new Error(`${this.model.name}: no room for an object`);
-    return this.callNow(0, 'attachedTo', attachment);
+    const address = this.callNow(0, 'attachedTo', attachment);
+    this.machine.hostStore32(address + O_KNOWN, 1);
+    return address;
   }
 
   isRobust(semaphore: number): boolean {
