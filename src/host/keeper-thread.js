@@ -4,7 +4,7 @@ import { eachThread, forget, meet } from './keeper-common.js';
 
 /** The name of the main thread, which ends with the whole process. */
 const MAIN = 1;
-/** The milliseconds until the next try, if a channel has two members. */
+/** The milliseconds until the next try, if a channel has more members than the thread and this keeper. */
 const AGAIN = 50;
 
 function look(memory) {
@@ -28,37 +28,32 @@ function send(arena, host, port) {
   return answer !== undefined;
 }
 
-/** The ports by which the main thread hears when this keeper ends. */
-const greetings = new Set();
-
-/** Sends the main thread a port, if it listens. */
-function greetMain(arena) {
+/** Gives a thread a port of a new channel, and calls `ended` when that closes, or the thread is dead already. */
+function connect(arena, host, ended) {
   const { port1, port2 } = new MessageChannel();
-  greetings.add(port1);
-  port1.on('close', () => greetings.delete(port1));
-  send(arena, MAIN, port2);
+  port1.on('close', ended);
+  if (send(arena, host, port2)) return;
+  // Another member leaves the channel only after a turn of its event loop. Then this port closes without a death.
+  port1.off('close', ended);
+  port1.close();
+  setTimeout(connect, AGAIN, arena, host, ended);
+}
+
+/** Gives the main thread, if it listens, a port by which it hears when this keeper ends. */
+function greetMain(arena) {
+  connect(arena, MAIN, () => {});
 }
 
 function hear(arena, thread, life, host) {
   const key = `${thread}:${life}`;
   if (arena.heard.has(key)) return;
   arena.heard.add(key);
-  const ended = () => {
+  connect(arena, host, () => {
     // The thread may have left the arena, and attached to it again. Then it has another record and another port.
     meet(arena.memory).core.reap(thread, life, 0);
     arena.heard.delete(key);
     forget(arena);
-  };
-  const begin = () => {
-    const { port1, port2 } = new MessageChannel();
-    port1.on('close', ended);
-    if (send(arena, host, port2)) return;
-    // Another member leaves the channel only after a turn of its event loop. Then this port closes without a death.
-    port1.off('close', ended);
-    port1.close();
-    setTimeout(begin, AGAIN);
-  };
-  begin();
+  });
 }
 
 const door = new BroadcastChannel(workerData.door + (threadId + 1));
