@@ -36,7 +36,7 @@ export { attach, attachedTo, createObject, detach } from './memory/attachments';
 export { reserveSecond, usedElements } from './memory/elements';
 export { draftName, openName } from './memory/names';
 export { generation, isDisposed, isRobust, maxOf } from './memory/objects';
-export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount } from './memory/threads';
+export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount, trapIfDead } from './memory/threads';
 export { disposeAgain, held, restoreOwnerDeaths } from './primitives/kinds';
 export {
   lock,

@@ -57,6 +57,7 @@ import {
   STILL_AWAKE,
   T_HOST,
   T_LIFE,
+  T_WAKE,
   THREAD_MASK,
   TOMBSTONE,
   WAITING,
@@ -68,7 +69,7 @@ import { lifeOf, me, mostThreads, myLife, threadRecord } from '../memory/threads
 import { disposeAgain, ownerDied } from '../primitives/kinds';
 import { cancelFor, claimIfDue } from '../queue/cancelling';
 import { NOTHING, pendingCall, recover } from '../queue/pending-call';
-import { endWait, ring, wakeOwner } from '../queue/waking';
+import { ALL, endWait, ring, wakeOwner } from '../queue/waking';
 
 /**
  * Declares a thread dead that was registered with this life, and reaps it. If another thread is reaping, that one does
@@ -121,6 +122,7 @@ function reapOne(thread: i32): void {
   // This comes before the next thread has the record: a reader would take the old number for that of the next thread.
   atomic.store<i32>(threadRecord(thread), 0, T_HOST);
   atomic.cmpxchg<i32>(threadRecord(thread), life, life + (FREE - DEAD) + LIFE_EPOCH, T_LIFE);
+  rouse(threadRecord(thread) + T_WAKE);
 }
 
 /** Cancels, gives back and frees all that a thread has. It is dead (`killed`), or it is this thread, which ends. */
@@ -149,11 +151,18 @@ function stateIf(e: usize, thread: i32): i64 {
   return (who & THREAD_MASK) === thread ? state : IDLE;
 }
 
+/** Wakes a dead thread that sleeps on this word, where the runtime has not: it ends then (sleepOn in threads.ts). */
+function rouse(word: usize): void {
+  atomic.notify(word, ALL);
+}
+
 function cancelAll(thread: i32): void {
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {
     const is = stateIf(elementAt(i), thread);
-    if (is === WAITING || is === GRANTED || is === CLOSED || is === AWAKE) cancelFor(elementAt(i));
+    if (is !== WAITING && is !== GRANTED && is !== CLOSED && is !== AWAKE) continue;
+    cancelFor(elementAt(i));
+    rouse(elementAt(i) + E_STATE);
   }
 }
 

@@ -25,6 +25,9 @@ export let myLife: i32 = DEAD;
 /** The index of this thread again, in the width of the words that name an owner: requests, and the word of a mutex. */
 export let owner: i64 = 0;
 
+/** Whether a host that never stops a sleeping thread catches a trap, so that the thread ends and its memory is freed. */
+let traps: bool = false;
+
 /** Makes this thread the one that has this record. */
 export function become(thread: i32, life: i32): void {
   me = thread;
@@ -60,12 +63,22 @@ export function doorbell(): usize {
  * Sleeps while the word has this value, for at most so many nanoseconds (below 0: for ever). The thread is recorded as
  * asleep meanwhile. In some runtimes a thread that was terminated in its sleep can still wake and run on. If it was
  * declared dead in its sleep, what it waited with may have the next owner by now. So the thread touches nothing, and
- * sleeps on NEVER for ever.
+ * sleeps on NEVER for ever, or traps.
  */
 export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
-  while (!fallAsleep()) atomic.wait<i32>(NEVER, 0, -1);
+  while (!fallAsleep()) restInPeace();
   atomic.wait<i32>(word, value, nanoseconds); // D5, D10
-  while (!wakeUp()) atomic.wait<i32>(NEVER, 0, -1);
+  while (!wakeUp()) restInPeace();
+}
+
+/** Has this thread trap if it wakes after it was declared dead. */
+export function trapIfDead(): void {
+  traps = true;
+}
+
+function restInPeace(): void {
+  if (traps) unreachable();
+  atomic.wait<i32>(NEVER, 0, -1);
 }
 
 /** Records that the thread is about to sleep. Returns whether no thread has declared it dead. */

@@ -34,7 +34,7 @@ import { isAdaptive, isCrowded, markSleeper, mayWake, near, noSleepers } from '.
 import { claim, grantAfterClaim } from './tombstones';
 import { bucketOf } from './waiting-array';
 
-const ALL: i32 = -1;
+export const ALL: i32 = -1;
 /** Over how many heavy requests a release hops before it looks into every bucket instead. */
 const HOPS: i32 = 16;
 

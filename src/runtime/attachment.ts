@@ -132,6 +132,7 @@ export class Attachment {
       throw arenaFull('thread', 'make it with more `threads` or `waiters`');
     }
     this.#line?.announce();
+    host.endIfDead?.(core, this.thread, () => this.#endObjects());
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
     this.interrupts = new Interrupts(core);
@@ -286,13 +287,18 @@ export class Attachment {
     this.#line?.close();
   }
 
+  /** The library objects of this thread reach the arena no more. */
+  #endObjects(): void {
+    for (const { owners } of this.#shared.values()) for (const ref of owners) ref.deref()?.[ended]();
+  }
+
   #end(reason?: Error): void {
     for (const ending of this.#endings) ending(reason);
     for (const { promises, head } of this.#shared.values()) {
       promises.forget(reason);
       head.forget(reason);
     }
-    for (const { owners } of this.#shared.values()) for (const ref of owners) ref.deref()?.[ended]();
+    this.#endObjects();
     this.#shared.clear();
     const { core } = this;
     core.unregister();

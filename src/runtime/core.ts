@@ -75,6 +75,7 @@ export interface Core {
   unregister(): void;
   doorbell(): number;
   threadCount(): number;
+  trapIfDead(): void;
   mostThreads(): number;
   lifeIfAlive(thread: number): number;
   isAsleep(thread: number): number;
