@@ -50,6 +50,16 @@ export const jobs: Record<string, Job> = {
     log(board, entry);
   },
 
+  /** Waits, and gives a permit of another semaphore on the way out. */
+  acquireFinally(handle: SemaphoreHandle, other: SemaphoreHandle): void {
+    const [semaphore, permits] = [Semaphore.from(handle), Semaphore.from(other)];
+    try {
+      semaphore.acquire();
+    } finally {
+      permits.release();
+    }
+  },
+
   acquireAborted(handle: SemaphoreHandle): void {
     Semaphore.from(handle).acquire(1, { signal: AbortSignal.abort(new Error('enough')) });
   },

@@ -19,6 +19,28 @@ test('dying: a worker that is terminated while it waits leaves the queue', async
   equal([semaphore.available, semaphore.waiting], [0, 0], 'at the end');
 });
 
+test('dying: terminated workers that wait reach nothing any more, and Deno gets their memory back', async ({
+  team,
+}) => {
+  const deno = (globalThis as { Deno?: { memoryUsage(): { rss: number } } }).Deno;
+  const megabytes = () => (deno?.memoryUsage().rss ?? 0) / 2 ** 20;
+  const [semaphore, permits] = [new Semaphore(0), new Semaphore(0)];
+  let first = 0;
+  for (let i = 0; i < 8; i++) {
+    const worker = await team.member();
+    watch(worker);
+    worker.call('acquireFinally', semaphore.handle, permits.handle);
+    await until('it waits', () => semaphore.waiting === 1);
+    worker.terminate();
+    await until('it has left', () => semaphore.waiting === 0);
+    await sleep(50);
+    first ||= megabytes();
+  }
+  equal(permits.available, 0, 'permits that they have given');
+  // A worker that sleeps on for ever keeps 14 MB.
+  ok(megabytes() - first < 50, `memory grew from ${first} to ${megabytes()} MB`);
+});
+
 test('dying: the permits of a robust semaphore come back', async ({ team }) => {
   const semaphore = new Semaphore(2, { robust: true });
   const worker = await team.member();
