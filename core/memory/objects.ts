@@ -10,14 +10,14 @@
  * | BUILDING            | LIVE, 1 reference           | the same, once every other word is written             |
  * | LIVE, r             | LIVE, r+1                   | a thread that attaches by handle (generation must fit) |
  * | LIVE, r             | LIVE, r-1                   | a thread that detaches; r may become 0 (handles on their way) |
- * | LIVE, r             | DISPOSED, r                 | a thread that disposes of the object                   |
+ * | LIVE, r             | DISPOSED, r                 | a thread that disposes of the object; the reaper of the only thread that knew it |
  * | DISPOSED, r > 1     | DISPOSED, r-1               | a thread that detaches                                 |
  * | DISPOSED, 1         | FREE, next generation       | the last thread that detaches                          |
  * | BUILDING of a dead thread | FREE, next generation | the reaper of that thread                              |
  *
  * A thread holds a reference for as long as any code of its own can still reach the object, its waiters that are asleep
  * included. So when a disposed object is freed, no thread is inside and no element names it, and its memory can be used
- * again. An object that no thread disposes of is never freed. Each reference has a record (attachments.ts), by which
+ * again. An object that other threads know is freed only if a thread disposes of it. Each reference has a record (attachments.ts), by which
  * the reaper of a killed thread detaches it.
  *
  * Because of the generation, an old handle fails to attach and does not find another object.

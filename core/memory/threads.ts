@@ -66,9 +66,9 @@ export function doorbell(): usize {
  * sleeps on NEVER for ever, or traps.
  */
 export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
-  while (!fallAsleep()) restInPeace();
+  while (!fallAsleep()) stop();
   atomic.wait<i32>(word, value, nanoseconds); // D5, D10
-  while (!wakeUp()) restInPeace();
+  while (!wakeUp()) stop();
 }
 
 /** Has this thread trap if it wakes after it was declared dead. */
@@ -76,7 +76,8 @@ export function trapIfDead(): void {
   traps = true;
 }
 
-function restInPeace(): void {
+/** Does not return, but after a spurious wake-up. */
+function stop(): void {
   if (traps) unreachable();
   atomic.wait<i32>(NEVER, 0, -1);
 }
