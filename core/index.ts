@@ -15,12 +15,14 @@
 export { reap } from './death/reaping';
 export { register, unregister } from './death/registry';
 export {
+  added,
   balance,
   deaths,
   elementHeld,
   elementObject,
   elementOwner,
   elementSince,
+  elementStart,
   elementState,
   elementWaiting,
   elementWidth,
@@ -62,6 +64,9 @@ export { arrive, dropRun, enterRun, settle } from './queue/runs';
 export {
   acquire,
   acquireRobust,
+  add,
+  drain,
+  reduce,
   release,
   releaseRobust,
   ticketTaken,

@@ -14,6 +14,7 @@ import {
   E_STATE,
   GRANT,
   IDLE,
+  O_ADDED,
   O_DEATHS,
   O_INITIAL,
   O_TIMEOUTS,
@@ -77,6 +78,11 @@ export function elementWidth(i: u32, isTombstone: bool): i64 {
   return atomic.load<i64>(e, E_REQUEST) & WIDTH_MASK;
 }
 
+/** Returns the first ticket of its requests that wait. */
+export function elementStart(i: u32): i64 {
+  return atomic.load<i64>(elementAt(i), E_START);
+}
+
 export function elementSince(i: u32): i32 {
   return atomic.load<i32>(elementAt(i), E_SINCE);
 }
@@ -93,6 +99,11 @@ export function balance(s: usize): i64 {
 
 export function initial(s: usize): i32 {
   return atomic.load<i32>(s, O_INITIAL);
+}
+
+/** Returns the permits of a semaphore that were added, less those that reduce has taken. */
+export function added(s: usize): i32 {
+  return atomic.load<i32>(s, O_ADDED);
 }
 
 export function timeouts(s: usize): u32 {

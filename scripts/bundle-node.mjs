@@ -2,7 +2,7 @@
  * Bundles dist/ for Node, Deno and Bun: one file an entry in dist/node/, and some that entries share.
  *
  *     index.js ────────────────────────────────────────► shared.js ──► host-node.js or host-deno-bun.js
- *     algorithms.js, p0514.js ──► algorithms-shared.js ──►
+ *     algorithms.js, p0514.js, sync.js ──► algorithms-shared.js ──►
  *
  * A worker imports the library when it starts. Node takes about a millisecond for each file that it imports, and a
  * thread of a pool that comes and goes pays for them each time. Bundlers get the single files, of which they drop what a
@@ -39,9 +39,14 @@ async function write(input, cleanDir, groups) {
   await bundle.close();
 }
 
-const entries = { index: 'dist/index.js', algorithms: 'dist/algorithms/index.js', p0514: 'dist/p0514/index.js' };
+const entries = {
+  index: 'dist/index.js',
+  algorithms: 'dist/algorithms/index.js',
+  p0514: 'dist/p0514/index.js',
+  sync: 'dist/sync/index.js',
+};
 await write(entries, true, [
-  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|p0514|index)/ },
+  { name: 'shared', test: /[\\/]dist[\\/](?!algorithms|p0514|sync|index)/ },
   { name: 'algorithms-shared', test: /[\\/]dist[\\/]algorithms[\\/](?!index)/, minShareCount: 2 },
 ]);
 for (const host of ['node', 'deno-bun']) await write({ [`host-${host}`]: `dist/host/${host}.js` }, false, []);

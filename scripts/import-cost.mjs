@@ -2,13 +2,13 @@
  * Measures what a worker pays to import the library: by the single files of dist/, and by dist/node/, in turn. Prints
  * milliseconds.
  *
- *     node scripts/import-cost.mjs [--entry index|algorithms|p0514] [--runs 15]
+ *     node scripts/import-cost.mjs [--entry index|algorithms|p0514|sync] [--runs 15]
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-const FILES = { index: 'index.js', algorithms: 'algorithms/index.js', p0514: 'p0514/index.js' };
+const FILES = { index: 'index.js', algorithms: 'algorithms/index.js', p0514: 'p0514/index.js', sync: 'sync/index.js' };
 
 async function measure(path) {
   const worker = new Worker(new URL(import.meta.url), { workerData: new URL(`../dist/${path}`, import.meta.url).href });

@@ -16,6 +16,8 @@ const INLINE = new Set([
   'core/primitives/kinds/cancelledByDeath',
   'core/primitives/kinds/countWaiter',
   'core/primitives/mutex-pace/setBase',
+  'core/primitives/phase/wake',
+  'core/primitives/phase/setHeld',
   'core/queue/marks/mark',
   'core/queue/pending-call/beginParking',
   'core/queue/tickets/acquire',

@@ -2,14 +2,16 @@
 
 import type { Program } from './engine/wasm/code.js';
 import { decode, type WasmModule } from './engine/wasm/decode.js';
-import { withLeaves } from './engine/wasm/link.js';
+import { joined } from './engine/wasm/link.js';
 import { translate } from './engine/wasm/translate.js';
 import { moduleFiles } from './files.js';
 
 export const PROGRAMS = ['core', 'algorithms'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
+/** The modules that are built. Models of `sync` run in the program of the core. */
+export type ModuleName = ProgramName | 'sync';
 
-/** The functions of the algorithms that are called beside the core. They call nothing, and use no global. */
+/** The functions of the algorithms that are called beside the core. */
 const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDown', 'cancelWaiting'];
 
 /** Returns the name of a function or global without the folders of its file. */
@@ -17,7 +19,24 @@ export function shortName(name: string): string {
   return name.replace(/^core\/(?:(?:memory|queue|primitives|death)\/)?/, '');
 }
 
-function decoded(name: ProgramName): WasmModule {
+/** The functions of `taketurns/sync` that are. */
+const SYNC = [
+  'arm',
+  'arriveAt',
+  'awaitZero',
+  'begin',
+  'breakPhase',
+  'disposePhase',
+  'end',
+  'finishAction',
+  'leaveBarrier',
+  'putOn',
+  'sleepInPhase',
+  'takeOff',
+  'wasBroken',
+];
+
+function decoded(name: ModuleName): WasmModule {
   const { wasm, wat } = moduleFiles(name);
   return decode(wasm, wat, shortName);
 }
@@ -29,7 +48,9 @@ export function loadProgram(name: ProgramName): Program {
   if (program === undefined) {
     // A semaphore of P0514 waits in the core, and counts in the other module.
     const module = decoded(name);
-    program = translate(name === 'core' ? withLeaves(module, decoded('algorithms'), COUNTER) : module);
+    program = translate(
+      name === 'core' ? joined(joined(module, decoded('algorithms'), COUNTER), decoded('sync'), SYNC) : module,
+    );
     loaded.set(name, program);
   }
   return program;

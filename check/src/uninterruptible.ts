@@ -6,7 +6,7 @@
  * goes on in the caller. docs/internals/adding-a-primitive.md has a table of the sections:
  * R1 in core/queue/ (tickets, runs) and core/primitives/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
  * core/memory/elements.ts and waiting-array, R6 in core/memory/attachments.ts, R7 wherever permits are recorded, R8 in the
- * files of the mutex, R9 in waking.
+ * files of the mutex, R9 in waking, R11 in core/primitives/phase.ts.
  *
  * engine/wasm/uninterruptible.ts checks them in the code that the search runs, on every path from the first access of a
  * section to the last. `returns` says why a path may return before that.
@@ -18,7 +18,7 @@ import { constant } from './scene/layout.js';
 
 const NO_MUTEX = 'an object of another kind counts no waiters';
 const SETTLED = 'a request that does not wait has its permits already, or has taken its tickets back';
-const NOTHING_HELD = 'the call has not changed what the thread holds, or the object is not robust';
+const NOTHING_HELD = 'the call has changed nothing, or the object is not robust';
 
 export const sections: readonly Section[] = [
   ...['tickets/acquire', 'semaphore/acquireOne'].map((fn) => ({
@@ -98,6 +98,23 @@ export const sections: readonly Section[] = [
     to: [0],
     by: [NOTIFY],
   },
+  // What a thread has to do for an object is recorded with the exchange that gives it that, or takes it away. The notify
+  // lies between, so no thread that waits sleeps on.
+  ...['phase/takeOff', 'phase/putOn', 'phase/arriveAt', 'phase/begin', 'phase/end', 'reaping/cleanUp'].map((fn) => ({
+    name: `R11, ${fn}`,
+    fn,
+    from: { kind: CMPXCHG, word: constant('O_PHASE') },
+    to: [constant('E_HELD')],
+    returns: NOTHING_HELD,
+  })),
+  ...['finishAction', 'breakPhase', 'disposePhase'].map((fn) => ({
+    name: `R11, ${fn}`,
+    fn: `phase/${fn}`,
+    from: { kind: CMPXCHG, word: constant('O_PHASE') },
+    to: [0],
+    by: [NOTIFY],
+    returns: 'nobody sleeps, so nobody is to be woken',
+  })),
   { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
   // An element that is taken has an owner. A cell that is taken is known by the element that stands in it.
   {
@@ -153,7 +170,10 @@ export const sections: readonly Section[] = [
     [
       ['tickets/acquireRobust', RMW, 'TICKET', 'E_HELD'],
       ['tickets/tryAcquireRobust', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['tickets/drain', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['tickets/reduce', RMW, 'TICKET', 'O_ADDED'],
       ['tickets/releaseRobust', RMW, 'GRANT', 'E_HELD'],
+      ['tickets/add', RMW, 'GRANT', 'O_ADDED'],
       ['releasing/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
       ['parking/leaveQueue', STORE, 'E_HELD', 'E_STATE'],
       ['runs/endRun', STORE, 'E_HELD', 'E_STATE'],

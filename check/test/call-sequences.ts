@@ -361,9 +361,11 @@ export class Sequence {
   #inspect(t: number, s: number) {
     const e = this.#draw(8);
     const [name, ...args] = this.#from<readonly [string, ...number[]]>([
-      ...['balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
+      ...['added', 'balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
       ...['liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map((name) => [name] as const),
-      ...['Held', 'Object', 'Owner', 'Since', 'State', 'Waiting'].map((word) => [`element${word}`, e] as const),
+      ...['Held', 'Object', 'Owner', 'Since', 'Start', 'State', 'Waiting'].map(
+        (word) => [`element${word}`, e] as const,
+      ),
       ['elementWidth', e, this.#draw(2)],
     ]);
     return this.#call(t, name, args);
@@ -413,7 +415,7 @@ export class Sequence {
           ? this.#call(t, 'releaseRobust', [s, n, counted])
           : n === 1 && this.#draw(2) > 0
             ? this.#call(t, 'releaseOne', [s])
-            : this.#call(t, 'release', [s, n]);
+            : this.#call(t, this.#draw(3) ? 'release' : 'add', [s, n]);
         thread.released = number(outcome);
         if (outcome === 'trap' || !thread.released || !this.#draw(6)) return outcome;
         return this.#finishRelease(t, s, n, thread.released);
@@ -422,6 +424,7 @@ export class Sequence {
         return this.#finishRelease(t, s, n, thread.released);
       case 10:
       case 11:
+        if (this.#draw(4) === 0) return this.#call(t, 'drain', [s, robust ? counted : 0]);
         return robust ? this.#call(t, 'tryAcquireRobust', [s, n, counted]) : this.#call(t, 'tryAcquire', [s, n]);
       case 12:
       case 13:
@@ -447,7 +450,7 @@ export class Sequence {
       case 20:
         return this.#draw(3) ? this.#call(t, 'waiting', [s]) : this.#call(t, 'dispose', [s]);
       case 21:
-        return this.#call(t, this.#from(['exceeds', 'tryAcquire']), [s, n]);
+        return this.#call(t, this.#from(['exceeds', 'reduce', 'tryAcquire']), [s, n]);
       case 22:
         return this.#call(
           t,

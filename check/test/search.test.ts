@@ -3,6 +3,7 @@
  * replayed.
  */
 import { describe, expect, it } from 'vitest';
+import { mutants } from '../src/engine/mutation/mutate.js';
 import { search } from '../src/engine/search/search.js';
 import { compact, parse, render, replay, shorten } from '../src/engine/search/trace.js';
 import { Violation } from '../src/engine/search/violation.js';
@@ -35,6 +36,17 @@ function faulty(fn: string, kind: number, change: (image: Int32Array, pc: number
   if (pc < entry) throw new Error(`no such access in ${fn}`);
   change(image, pc);
   return { ...core, image };
+}
+
+/** Returns the core with the nth access of this kind to a word changed as `npm run mutants` changes it. */
+function mutated(fn: string, kind: string, word: number, nth: number, change: string): Program {
+  const all = mutants(core).filter(
+    ({ site, change: its }) =>
+      site.fn === fn && site.kind === kind && its === change && core.image[site.pc + IMM] === word,
+  );
+  const mutant = all[nth - 1];
+  if (mutant === undefined) throw new Error(`no such access in ${fn}`);
+  return mutant.make();
 }
 
 /** The offset of a word of an object that is always 0. */
@@ -83,6 +95,26 @@ const plants = [
       },
       constant('E_LEAVING'),
     ),
+  },
+  {
+    fault: 'a thread writes its number beside an extent that another has raised meanwhile',
+    in: 'lines of 1 come and go',
+    program: mutated('waking/wakeDue', 'cmpxchg', constant('B_EXTENT'), 1, 'loosened'),
+  },
+  {
+    fault: 'an extent is lowered that a waiter has raised meanwhile',
+    in: 'lines come and go',
+    program: mutated('waking/wakeDue', 'cmpxchg', constant('B_EXTENT'), 2, 'loosened'),
+  },
+  {
+    fault: 'an extent is lowered below a line in which a waiter stands',
+    in: 'lines come and go',
+    program: mutated('waking/wakeDue', 'load', constant('B_CELLS'), 2, 'zero'),
+  },
+  {
+    fault: 'an extent is raised to what another has lowered meanwhile',
+    in: 'lines of 1 come and go',
+    program: mutated('waiting-array/enter', 'cmpxchg', constant('B_EXTENT'), 1, 'loosened'),
   },
   {
     fault: 'a record is freed without a new life',

@@ -49,11 +49,15 @@ export let chains: usize = 0;
 export let chainMask: u32 = 0;
 export let buckets: usize = 0;
 export let bucketMask: u32 = 0;
-export let lines: usize = 0;
-export let lineCapacity: u32 = 0;
 export let common: usize = 0;
 export let elements: usize = 0;
 export let elementCapacity: u32 = 0;
+
+/**
+ * How many lines of its own a bucket goes on in at most. So no bucket has more lines after it than EXTENT_MASK, in an
+ * arena of 4,000,000 waiters and the most objects and threads.
+ */
+const ROUNDS_MOST: u32 = 64;
 
 /** The bytes of a page of virtual memory. */
 const PAGE: u32 = 4096;
@@ -82,7 +86,8 @@ function place(
   bucketMask = bucketCount - 1;
   chainMask = chainCount - 1;
   elementCapacity = elementCount;
-  lineCapacity = elementCount / 8;
+  // A memory that is no arena may say that there are no buckets (open).
+  const rounds = min(max(elementCount / 8 / max(bucketCount, 1), 1), ROUNDS_MOST);
   // A line has 12 cells, and an element takes two at most: the common lines always have room for every element.
   const commonCount = elementCount / 6 + 1;
   headCount = (max(nameCount, NAME_HEADS_LEAST) + NAME_HEADS_STEP - 1) & -NAME_HEADS_STEP;
@@ -91,8 +96,7 @@ function place(
   threads = names + (draftCapacity as usize) * NAME_SIZE;
   chains = aligned(threads + ((threadCount as usize) + 1) * THREAD_SIZE, chainCount);
   buckets = aligned(chains + (chainCount as usize) * LINE, bucketCount);
-  lines = buckets + (bucketCount as usize) * LINE;
-  common = lines + (lineCapacity as usize) * LINE;
+  common = buckets + ((rounds as usize) + 1) * (bucketCount as usize) * LINE;
   elements = common + (commonCount as usize) * LINE;
   return elements + (elementCount as usize) * ELEMENT_SIZE;
 }

@@ -18,6 +18,7 @@ import {
   ANSWER_FULL,
   ANSWER_OBJECTS_FULL,
   ATTACHED,
+  E_END,
   E_HELD,
   E_REQUEST,
   E_STATE,
@@ -68,6 +69,7 @@ function record(e: usize, o: usize): i32 {
   const object = ((o - objects) / OBJECT_SIZE) as i64;
   atomic.store<i64>(e, ((me as i64) << OWNER_SHIFT) | (object << OBJECT_SHIFT), E_REQUEST);
   atomic.store<i64>(e, 0, E_HELD);
+  atomic.store<i64>(e, 0, E_END);
   atomic.store<i64>(e, atomic.load<i64>(e, E_STATE) + (ATTACHED - RESERVED), E_STATE);
   return (indexOf(e) + 1) as i32;
 }

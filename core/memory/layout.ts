@@ -2,7 +2,7 @@
  * Where everything lies in an arena's memory, and which threads may change each word.
  *
  *     0        header line: magic, version, sizes and bases (written once, by create)
- *     64       bump counters, one line each: elements, lines, objects, names, threads; and the count of names
+ *     64       bump counters, one line each: elements, objects, names, threads; and the count of names
  *     512      the closed object: a semaphore that is disposed of for ever (see objects.ts)
  *     1024     heads        8 bytes each   of the lists of names: 256 at least, and as many as there are names
  *     ...      objects    128 bytes each   of every kind: semaphores, mutexes, locks and others
@@ -10,7 +10,7 @@
  *     ...      threads     64 bytes each   the registry
  *     ...      chains      64 bytes each   a second waiting array, for the algorithms, a power of two of them
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
- *     ...      lines       64 bytes each   overflow of single buckets
+ *     ...      lines       64 bytes each   overflow of each bucket, as many for one as for another
  *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
  *     ...      elements    64 bytes each   wait elements
  *
@@ -39,21 +39,20 @@ export const H_CHAINS: usize = 40; // capacity
 // A search below the counter finds again what was given back. PUBLISHED_NAMES counts the names in the lists, by add and
 // sub.
 export const USED_ELEMENTS: usize = 64;
-export const USED_LINES: usize = 128;
-export const USED_OBJECTS: usize = 192;
-export const USED_NAMES: usize = 256;
-export const USED_THREADS: usize = 320;
-export const PUBLISHED_NAMES: usize = 384;
+export const USED_OBJECTS: usize = 128;
+export const USED_NAMES: usize = 192;
+export const USED_THREADS: usize = 256;
+export const PUBLISHED_NAMES: usize = 320;
 
 // i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
-export const REAPER: usize = 448;
+export const REAPER: usize = 384;
 // i32: 0, or UNWATCHED from the start, or the host number of the keeper, the thread that notices deaths here. The
 // thread that shares the arena first sets it, cmpxchg (src/host/keeper.ts). -2 means that the keeper is about to set it
 // (src/host/ports.ts).
-export const KEEPER: usize = 456;
+export const KEEPER: usize = 392;
 export const UNWATCHED: i32 = -1;
 // i32, always 0: a thread that was declared dead in its sleep sleeps on here, and no thread wakes it.
-export const NEVER: usize = 460;
+export const NEVER: usize = 396;
 
 export const CLOSED_OBJECT: usize = 512;
 export const NAME_HEADS: usize = 1024;
@@ -66,9 +65,10 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | word   | changed by                              | how                                               |
 // |--------|-----------------------------------------|---------------------------------------------------|
 // | ticket | acquire, arrive, queue                  | add n                                             |
-// |        | tryAcquire, arrive, finishRelease       | cmpxchg t -> t+n, only while grant >= t+n         |
-// |        | the first three, on a disposed object; takeBack | sub n, which they have just added; cmpxchg t+n -> t |
-// | grant  | release; claim                          | add n; add the width of the tombstone             |
+// |        | tryAcquire, drain, arrive, finishRelease | cmpxchg t -> t+n, only while grant >= t+n        |
+// |        | reduce                                  | add n, for which no request stands                |
+// |        | the first three and reduce, on a disposed object; takeBack | sub n, which they have just added; cmpxchg t+n -> t |
+// | grant  | release, add; claim                     | add n; add the width of the tombstone             |
 // |        | finishRelease, on a disposed object     | sub n, which release has just added               |
 // |        | dispose                                 | store ticket + CLOSED_DISTANCE                    |
 // | kind, max, spin, threshold, initial, robust | buildObject | store, before the object is LIVE         |
@@ -77,6 +77,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // |        | a thread that acquires and asks for it  | exchange for 0                                    |
 // | sequence, parked of an AtomicSemaphore | as in a bucket | algorithms/places.ts                      |
 // | deaths, timeouts | a reaper; a thread that cancels | add 1; only diagnostics read them               |
+// | added  | add, reduce                             | add n; sub n: only diagnostics read it            |
 // | vain polls | a waiter that has polled            | store: 1 more, or 0; see polling.ts               |
 // | sleepers | a waiter before it sleeps; a release that finds none asleep | store: 1; 0           |
 // | known  | generation, of the thread that made the object | store: 1                                   |
@@ -84,6 +85,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | counter | countDown, countUp, cancelWaiting      | cmpxchg; see counter.ts                           |
 // |        | a thread that cancels for a dead thread | sub the width of the request << WAITING_SHIFT     |
 // |        | dispose                                 | cmpxchg, CLOSED_COUNTER more                      |
+// | phase  | every thread                            | cmpxchg; see primitives/phase.ts                  |
 // | widest | countDown, before it counts more than 1 as waiting | cmpxchg, to a greater number           |
 //
 // The grant of a live object never falls. The ticket of a sequestered TwaSemaphore stays at its first value, and acquire
@@ -120,6 +122,7 @@ export const O_LOOK: usize = 44; // i32, of a ChainSemaphore: looks at grant bef
 export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore: 1 if its waiters alternate between two elements
 export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
+export const O_PHASE: usize = 40; // i64, of a Latch, WaitGroup, Event, Barrier or Once (primitives/phase.ts)
 export const O_WIDEST: usize = 48; // i32, the most that a taker of a counter has waited for; 0 means 1
 export const O_PLACE: usize = 40; // of an AtomicSemaphore: sequence and parked, as in a bucket
 export const O_PARKED: usize = 48; // i32
@@ -127,6 +130,7 @@ export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs 
 export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out or a signal
+export const O_ADDED: usize = 84; // i32, of a semaphore: permits added, less those that reduce has taken
 export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (marks.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
@@ -183,6 +187,18 @@ export const KIND_LIFO_LOCK: i32 = 26;
 export const KIND_RECIPROCATING_LOCK: i32 = 27;
 export const KIND_CAPACITOR: i32 = 28;
 export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
+
+export const KIND_BARRIER: i32 = 42;
+export const KIND_LATCH: i32 = 43;
+export const KIND_WAIT_GROUP: i32 = 44;
+export const KIND_EVENT: i32 = 45;
+export const KIND_ONCE: i32 = 46;
+
+export const PHASE_COUNT: i64 = 0x3fffffff;
+export const PHASE_FULL: i64 = 0x40000000; // of a barrier: all have arrived, and the last runs the action
+export const PHASE_SLEEPERS: i64 = 0x80000000;
+export const PHASE_BITS: i64 = 0x1fffffff00000000;
+export const NEXT_PHASE: i64 = 0x100000000;
 
 export const WAITING_SHIFT: i64 = 32;
 /** The most that all takers of a counter may wait for. */
@@ -250,12 +266,16 @@ export const LIFE_EPOCH: i32 = 4;
 // |----------|------------------|--------------------------------------------------------------------------|
 // | sequence | q -> q+1         | a release of a TwaSemaphore (Listing 2's UpdateSequence), atomicSignal: add |
 // | parked   | p -> p+1, p-1    | a TwaSemaphore's waiter around its wait, atomicWait: add                 |
-// | next     | 0 -> line        | a waiter that found the line full, cmpxchg, once and for ever            |
+// | extent   | x -> max(x, y)   | a waiter that has entered the line y lines after the bucket, cmpxchg     |
+// |          | x -> x, trimmer  | a releasing thread that found the last of these lines empty, cmpxchg     |
+// |          | x, trimmer -> y  | the same, if the lines after the line y have been empty since, cmpxchg   |
 // | cell     | 0 -> element + 1 | a Semaphore's waiter, cmpxchg                                            |
 // |          | element + 1 -> 0 | the thread that holds the element, store                                 |
 export const B_SEQUENCE: usize = 0; // i64
 export const B_PARKED: usize = 8; // i32
-export const B_NEXT: usize = 12; // i32
+export const B_EXTENT: usize = 12; // i32: the thread that trims << 20, or 0 | lines after the bucket (waiting-array.ts)
+export const EXTENT_MASK: i32 = 0xfffff;
+export const TRIMMER_SHIFT: i32 = 20;
 export const B_CELLS: usize = 16; // i32 each, to the end of the line
 
 // --- Chain: one line, of the algorithms alone ---------------------------------------------------------------
@@ -392,6 +412,8 @@ export const ADMITTED: i32 = 0;
 export const REFUSED: i32 = 2; // tryAcquire: not now; cancel: it is cancelled
 export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
+export const BEGUN: i32 = 7; // begin: the thread is the one to do it
+export const ARRIVED: i32 = 16; // arriveAt: and the index of the arrival more
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
 export const HEAD: i32 = 8; // queue: compete must follow
 export const CONTENDED: i32 = 7; // lock: queue must follow
@@ -409,4 +431,5 @@ export const ANSWER_MISMATCH: i32 = -7;
 export const ANSWER_NAMES_FULL: i32 = -8;
 export const ANSWER_OBJECTS_FULL: i32 = -9; // createObject and openName: no room for another object
 export const ANSWER_NOT_HELD: i32 = -10; // releaseRobust: the thread holds fewer; unlock: it does not hold the lock
+export const ANSWER_BROKEN: i32 = -12; // of a barrier: somebody has left it
 export const ANSWER_HELD: i32 = -11; // queue: the thread holds the lock already

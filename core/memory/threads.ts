@@ -41,8 +41,9 @@ export function setOwner(thread: i32): void {
 
 /** Opens the arena in the instance of another module, for a thread that the core has registered with this index. */
 export function adopt(thread: i32): bool {
-  me = thread;
-  return open();
+  if (!open()) return false;
+  become(thread, lifeOf(thread));
+  return true;
 }
 
 export function threadRecord(index: i32): usize {
@@ -82,9 +83,14 @@ function stop(): void {
   atomic.wait<i32>(NEVER, 0, -1);
 }
 
-/** Records that the thread is about to sleep. Returns whether no thread has declared it dead. */
+/**
+ * Records that the thread is about to sleep. Returns whether no thread has declared it dead. The thread is recorded as
+ * asleep still if an exception has ended its last sleep.
+ */
 function fallAsleep(): bool {
-  return atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (ASLEEP - ALIVE), T_LIFE) === myLife;
+  const asleep = myLife + (ASLEEP - ALIVE);
+  const life = atomic.cmpxchg<i32>(threadRecord(me), myLife, asleep, T_LIFE);
+  return life === myLife || life === asleep;
 }
 
 /** Records that the thread has woken. Returns whether no thread has declared it dead. */

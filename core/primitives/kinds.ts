@@ -39,11 +39,12 @@ import { becomeHead } from '../queue/pending-call';
 import { isCounter, uncountDead } from './counter';
 import { isMutex, isOwner, mutexDispose, ownerHasDied, ownerOf, resetGuess, roomForWaiter, spoilGuess } from './mutex';
 import { releaseHead, releaseOfDeadOwner } from './mutex-head';
+import { disposePhase, endOfDead, hasPhase } from './phase';
 import { releaseOfDead } from './robust';
 
 /** Whether a new object of this kind keeps its permits in a counter beside the queue. */
 export function hasCounter(kind: i32): bool {
-  return isCounter(kind);
+  return isCounter(kind) || hasPhase(kind);
 }
 
 /** Called when the thread has registered. */
@@ -109,6 +110,7 @@ export function abandonRequest(e: usize): void {
 /** Gives back what a dead or ending thread has of an object to which it was attached by this element. */
 export function ownerDied(o: usize, thread: i32, e: usize): void {
   if (isMutex(o)) releaseOfDeadOwner(o, thread, e);
+  else if (hasPhase(atomic.load<i32>(o, O_KIND))) endOfDead(o, e);
   else releaseOfDead(o, e);
 }
 
@@ -120,6 +122,7 @@ export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
   else if (kind === KIND_SEMAPHORE) dispose(o);
+  else if (hasPhase(kind)) disposePhase(o);
 }
 
 /** Returns the permits of a robust object that this thread holds; of a mutex, whether it is the owner. */

@@ -20,7 +20,8 @@
  * Why no waiter sleeps for ever: in every pair below, one side writes A and then reads B, and the other writes B and
  * then reads A, so at least one of the two sees the other. All accesses are sequentially consistent.
  *     D1  ticket against grant: step 2 of the waiter sees the new grant, or step 2 of the release sees the ticket
- *     D2  cell against grant: step 6 sees the new grant, or step 3 of the release sees the cell
+ *     D2  cell against grant: step 6 sees the new grant, or step 3 of the release sees the cell, and the extent that covers
+ *         it (waiting-array.ts)
  *     D5  WAITING against GRANTED: wait32 compares and sleeps in one step, against cmpxchg and notify
  *     D6  mark and WAITING against CLOSED: step 6 sees the closed grant, or the disposer sees the mark (marks.ts), and
  *         then its pass over the pool sees the state
@@ -55,6 +56,7 @@ import {
   GRANT,
   INTERRUPTED,
   MORE,
+  O_ADDED,
   OBJECT_SHIFT,
   OBJECT_SIZE,
   OWNER_SHIFT,
@@ -122,6 +124,48 @@ export function tryAcquire(s: usize, n: i32): i32 {
       return ADMITTED;
     }
   }
+}
+
+/**
+ * Takes all permits that are free, if no request waits. Returns how many, or ANSWER_CLOSED. They are all that are free
+ * when it reads grant, since ticket is unchanged between the two accesses before and after. Never blocks.
+ */
+export function drain(s: usize, attachment: i32): i32 {
+  while (true) {
+    const start = atomic.load<i64>(s, TICKET);
+    // A release may have made more than LIMIT available, and be about to take them back.
+    const free = min(atomic.load<i64>(s, GRANT) - start, LIMIT);
+    if (free <= 0) return free < CLOSED_BELOW ? ANSWER_CLOSED : 0;
+    if (atomic.cmpxchg<i64>(s, start, start + free, TICKET) === start) {
+      // R7 begins
+      hold(attachment, free); // R7 ends
+      ticketTaken = start;
+      return free as i32;
+    }
+  }
+}
+
+/**
+ * Takes n permits for good: at once as far as they are free, else when they are granted, after the requests that wait
+ * now. It takes tickets for which no request stands, so R1 and D1 do not matter: there is nobody to wake. Returns ADMITTED
+ * or ANSWER_CLOSED. Calls nothing and never blocks.
+ */
+export function reduce(s: usize, n: i32): i32 {
+  const width = n as i64;
+  const start = atomic.add<i64>(s, width, TICKET);
+  if (atomic.load<i64>(s, GRANT) - start < CLOSED_BELOW) {
+    atomic.sub<i64>(s, width, TICKET);
+    return ANSWER_CLOSED;
+  }
+  atomic.sub<i32>(s, n, O_ADDED);
+  return ADMITTED;
+}
+
+/** Makes n permits. Otherwise as release. */
+export function add(s: usize, n: i32): i32 {
+  const answer = release(s, n);
+  atomic.add<i32>(s, n, O_ADDED);
+  return answer;
 }
 
 /**

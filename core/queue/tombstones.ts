@@ -19,7 +19,6 @@
 import { elementAt, freeElement, indexOf, leaveCellsInlined } from '../memory/elements';
 import {
   B_CELLS,
-  B_NEXT,
   CLAIMED,
   E_CELLS,
   E_END,
@@ -34,7 +33,7 @@ import {
   TOMBSTONE,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
-import { bucketOf } from './waiting-array';
+import { bucketOf, extentOf, lineAfter } from './waiting-array';
 
 /** The value of grant after the last claim. */
 export let grantAfterClaim: i64 = 0;
@@ -81,14 +80,14 @@ export function isTombstone(s: usize, e: usize, state: i64, field: usize, ticket
 /** Returns the tombstone that stands in the bucket of `key` and has this first or last ticket, or 0. */
 export function findTombstone(s: usize, key: i64, field: usize, ticket: i64): usize {
   let line = bucketOf(s, key);
-  while (line) {
+  for (let left = extentOf(line); left >= 0; left--) {
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
       const number = atomic.load<u32>(cell);
       if (number === 0) continue;
       const e = elementAt(number - 1);
       if (isTombstone(s, e, atomic.load<i64>(e, E_STATE), field, ticket)) return e;
     }
-    line = atomic.load<u32>(line, B_NEXT) as usize;
+    line = lineAfter(line);
   }
   return 0;
 }

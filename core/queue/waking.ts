@@ -10,7 +10,6 @@ import { elementAt, indexOf } from '../memory/elements';
 import {
   ASYNC,
   B_CELLS,
-  B_NEXT,
   E_LEAVING,
   E_REQUEST,
   E_START,
@@ -32,7 +31,7 @@ import { objectOf } from '../memory/objects';
 import { isAsleep, me, threadRecord } from '../memory/threads';
 import { isAdaptive, isCrowded, markSleeper, mayWake, near, noSleepers } from './polling';
 import { claim, grantAfterClaim } from './tombstones';
-import { bucketOf } from './waiting-array';
+import { bucketOf, extentOf, lineAfter, trim } from './waiting-array';
 
 export const ALL: i32 = -1;
 /** Over how many heavy requests a release hops before it looks into every bucket instead. */
@@ -116,19 +115,25 @@ function wakeWaiter(s: usize, ticket: i64): void {
  */
 function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
   let tickets: i64 = 1;
+  let left = extentOf(bucket);
   let line = bucket;
-  while (line) {
-    const next = atomic.load<u32>(line, B_NEXT) as usize; // D2 read
+  while (true) {
+    let isEmpty = true;
     for (let cell = line + LINE - 4; cell >= line + B_CELLS; cell -= 4) {
       const number = atomic.load<u32>(cell); // D2 read
       if (number === 0) continue;
+      isEmpty = false;
       const found = grantIfDue(s, elementAt(number - 1), to, first);
       if (found === 0) return 0;
       tickets = max(tickets, found);
     }
-    line = next;
+    if (left === 0) {
+      if (isEmpty && line !== bucket) trim(bucket);
+      return tickets;
+    }
+    left--;
+    line = lineAfter(line);
   }
-  return tickets;
 }
 
 /** Grants the request of an element if it is due, or claims a tombstone. Returns the same as visit. */

@@ -19,6 +19,7 @@ import { locks } from './locks.js';
 import { mutexes } from './mutex.js';
 import { names } from './names.js';
 import { p0514 } from './p0514.js';
+import { phases } from './phases.js';
 import { places } from './places.js';
 import { queueNodes } from './queue-nodes.js';
 import { reusedElements } from './reused-elements.js';
@@ -49,6 +50,7 @@ export const models: readonly Model[] = [
   ...eventCounts,
   ...capacitors,
   ...p0514,
+  ...phases,
   ...places,
   ...mutexes,
 ];

@@ -17,9 +17,10 @@ import {
   T_FUTILE_WAKES,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { reduce } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { abort, arrive } from '../scene/ops/promises.js';
-import { post } from '../scene/ops/release.js';
+import { add, post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, PHASE, PROMISES } from '../scene/words.js';
 import { asks, mine, ofFirst } from './answers.js';
@@ -69,6 +70,7 @@ const reads: readonly Model[] = [
         asks('elementObject', first(), ({ semaphores }) => semaphores[0] as number),
         asks('elementWaiting', first(), 2),
         asks('elementWidth', first(0), 2),
+        asks('elementStart', first(), Number(FIRST)),
         asks('elementSince', first(), 0),
         enter(NOW),
         asks('elementSince', first(), NOW),
@@ -104,6 +106,32 @@ const reads: readonly Model[] = [
       },
     }),
   ),
+  {
+    name: 'inspect: permits that are added and taken back',
+    programs: [
+      [
+        asks('added', ofFirst(), 0),
+        reduce(3),
+        asks('added', ofFirst(), -3),
+        asks('balance', ofFirst(), -1),
+        add(6),
+        asks('added', ofFirst(), 3),
+        asks('drain', ofFirst(0), 5),
+        asks('drain', ofFirst(0), 0),
+        asks('balance', ofFirst(), 0),
+        call('dispose', ofFirst()),
+        asks('drain', ofFirst(0), ANSWER_CLOSED),
+        asks('reduce', ofFirst(1), ANSWER_CLOSED),
+        asks('added', ofFirst(), 3),
+        // The low word of the distance of a closed semaphore, in which no ticket is left.
+        asks('balance', ofFirst(), 0),
+      ],
+    ],
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 2, first: FIRST });
+    },
+  },
   {
     name: 'inspect: a tombstone',
     programs: [

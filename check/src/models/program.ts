@@ -4,6 +4,7 @@
  *     B1 acquire(1) with a time-out      W1 the same, but it waits once more when woken for no reason
  *     A2 acquire(2)        R  release, if acquired     V2 release(2) of permits that nobody held
  *     t1 acquireAsync(1, { signal })     x2 abort the second of those
+ *     F  drain: it takes all that is free; F2 of 2 it gets none or both     M1 reduce(1)     P1 add(1)
  *     Y1 tryAcquire(1)     a1 acquireAsync(1)          d  the event loop, until no promise waits
  *     l  the event loop, until it sleeps: what follows is a task of the thread, and `d` goes on in that sleep
  *     e  what the event loop does before it sleeps: the first promise is entered in the array
@@ -29,13 +30,13 @@ import {
   STATE_MASK,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { acquire, acquireFor, tryAcquire } from '../scene/ops/acquire.js';
+import { acquire, acquireFor, drain, reduce, tryAcquire } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { awaitDeath, reapNow, supervise, untilDead } from '../scene/ops/deaths.js';
 import { eventLoop, listening } from '../scene/ops/event-loop.js';
 import { acquireOf, type Listing, releaseOf } from '../scene/ops/listings.js';
 import { abort, arrive, flush } from '../scene/ops/promises.js';
-import { post, release } from '../scene/ops/release.js';
+import { add, post, release } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 
 /** Three threads that acquire and release one permit twice. */
@@ -60,8 +61,8 @@ export interface Line {
   readonly first?: bigint;
   /** How many cells of every bucket are free; 12 by default. The others are taken for good. */
   readonly cells?: number;
-  /** Whether cells of the overflow lines are taken, too. */
-  readonly fullLines?: boolean;
+  /** How many cells of each overflow line of a bucket's own are free; 12 by default. */
+  readonly linesCells?: number;
   /** The library's Semaphore by default. */
   readonly kind?: keyof typeof LISTINGS;
   /** The LongTermThreshold. */
@@ -158,7 +159,7 @@ const borrows = (kind: Line['kind']): boolean =>
   kind !== undefined && ['CHAIN', 'CHANNEL', 'LOCATION'].includes(LISTINGS[kind].kind);
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYatxdleDSsEZw])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYFMPatxdleDSsEZw])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
@@ -183,6 +184,12 @@ function op(text: string, kind: Line['kind']): Op {
       return post(n, semaphore);
     case 'Y':
       return tryAcquire(n, semaphore);
+    case 'F':
+      return drain(count === '' ? 0 : n, semaphore);
+    case 'M':
+      return reduce(n, semaphore);
+    case 'P':
+      return add(n, semaphore);
     case 'a':
       return arrive(n);
     case 't':
@@ -213,8 +220,8 @@ function op(text: string, kind: Line['kind']): Op {
 }
 
 /** Takes cells for good, so that few waiters fill a line. The cells name an element that is never in use. */
-function takeCells(scene: Scene, free: number, number: number, end: number): void {
-  for (let line = scene.regions.buckets; line < end; line += LINE) {
+function takeCells(scene: Scene, free: number, number: number, from: number, end: number): void {
+  for (let line = from; line < end; line += LINE) {
     for (let c = free; c < CELLS; c++) scene.machine.hostStore32(line + B_CELLS + 4 * c, number);
   }
 }
@@ -323,7 +330,9 @@ export function modelOf(line: Line): Model {
         if (line.awake) scene.machine.hostStore32((scene.semaphores.at(-1) as number) + O_VAIN_POLLS, line.awake.vain);
       }
       if (cells < CELLS) {
-        takeCells(scene, cells, elements + 1, line.fullLines ? scene.regions.common : scene.regions.lines);
+        const { buckets, lines, common } = scene.regions;
+        takeCells(scene, cells, elements + 1, buckets, lines);
+        takeCells(scene, line.linesCells ?? CELLS, elements + 1, lines, common);
         scene.filler = elements + 1;
       }
     },

@@ -66,6 +66,9 @@ const semaphore: readonly Line[] = [
   { name: 'dispose of one of two', program: "A' R' | A' R' | D", permits: [1, 1] },
   { name: 'dispose heavy', long: true, program: 'A2 R | A R | D | V', permits: [1], buckets: 2 },
   { name: 'overflow', program: 'A R | A R | A R', permits: [1], cells: 1, extra: 8 },
+  { name: 'lines come and go', program: 'A R | A R | A R', permits: [1], cells: 0, extra: 8 },
+  { name: 'lines come and go, two release', program: 'A | A | V1 | V1', permits: [0], cells: 0, extra: 8 },
+  { name: 'lines of 1 come and go', program: 'A R A R | A R | A R', permits: [1], cells: 0, linesCells: 1, extra: 8 },
   { name: 'overflow 3', long: true, program: 'A | A | A | V3', permits: [0], cells: 1, extra: 8 },
   { name: 'common lines', program: 'A R | A R | A R', permits: [1], cells: 1 },
   { name: 'promise', program: 'a1 d | A R', permits: [1] },
@@ -132,12 +135,55 @@ const semaphore: readonly Line[] = [
   { name: 'own promise and a stranger', program: 'a1 V2 d | A', permits: [0], buckets: 2, first: -4n },
   { name: 'heavy promise behind a waiter', program: 'A | a2 d | V2 V', permits: [0], buckets: 4 },
   { name: "2x2 polling in another's cell", program: 'A A | A | V V2', permits: [0], spin: 1 },
-  { name: 'lines of 2', program: 'A | A | V2', permits: [0], cells: 0, fullLines: true, extra: 12 },
+  { name: 'lines of 2', program: 'A | A | V2', permits: [0], cells: 0, linesCells: 0, extra: 12 },
   { name: 'promise behind a waiter', program: 'A | a1 d | V V', permits: [0], buckets: 2 },
   { name: 'an overflow line, again', program: 'a1 e V d a2 e V d', permits: [0], buckets: 1, cells: 0, extra: 16 },
   { name: 'heavy run', program: 'a2 a2 d | V2', permits: [0], buckets: 2 },
   { name: 'heavy run, 4 buckets', program: 'a2 a2 d | V2 V2', permits: [0], buckets: 4 },
   { name: 'promises dispose', program: 'a2 a1 d | D', permits: [0], buckets: 2 },
+];
+
+/**
+ * `drain` takes what is free. `reduce` takes tickets for which no request stands, so those behind wait until they are
+ * granted, and `add` makes permits.
+ */
+const changing: readonly Line[] = [
+  { name: 'drain: two', program: 'F2 R | F2 R', permits: [2] },
+  { name: 'drain: a release meanwhile', program: 'F R | V | A R', permits: [1] },
+  { name: 'drain: behind a waiter', program: 'A2 R | F R | V', permits: [1], buckets: 2 },
+  { name: 'drain: none, a waiter', program: 'A R | F R F R | A R', permits: [1] },
+  { name: 'drain: dispose', program: 'F R | A R | D', permits: [1] },
+  { name: 'drain: none, behind what is taken away', program: 'M F R P F R | A R', permits: [1] },
+  { name: 'drain: wrap', program: 'F2 R F2 R | F2 R', permits: [2], first: WRAP },
+  { name: 'drain: below 0', program: 'F2 R F2 R | F2 R', permits: [2], first: -4n },
+  { name: 'drain: robust', program: 'A F R | F R | A R', permits: [2], robust: true },
+  { name: 'drain: robust, holds already', program: 'A F R | V', permits: [2], robust: true },
+  { name: 'drain: robust, die', program: 'F R | A R | S', permits: [2], mortal: [0], robust: true },
+  { name: 'reduce: what is free', program: 'A R | M | A R', permits: [2] },
+  { name: 'reduce: behind the waiters', program: 'A R | A R | M', permits: [1], mayWait: true },
+  { name: 'reduce and add', program: 'A R | A R | M P', permits: [1] },
+  { name: 'reduce and add, 2 buckets', program: 'A R | A R | M P', permits: [1], buckets: 2 },
+  { name: 'reduce and add, two threads', program: 'A R | M | P', permits: [1] },
+  { name: 'reduce and add, heavy', program: 'A2 R | M2 P2 | A R', permits: [2], buckets: 2 },
+  { name: 'reduce and add, in parts', program: 'A2 | M2 P P | V', permits: [1], buckets: 2 },
+  { name: 'reduce and add, timed', program: 'B R | A R | M P', permits: [1], long: true },
+  { name: 'reduce and add, a timed request behind', program: 'M B R | V | P', permits: [0], buckets: 2 },
+  { name: 'reduce and add, a tombstone on each side', program: 'B | M B P | V2', permits: [0], long: true },
+  { name: 'reduce and add, try', program: 'Y R | A R | M P', permits: [1] },
+  { name: 'reduce and add, promise', program: 'a1 d | A R | M P', permits: [1] },
+  { name: 'reduce and add, own promises', program: 'a1 M a1 P d | A R', permits: [1] },
+  { name: 'reduce and add, own promises made due', program: 'M a1 a1 P3 d | A', permits: [0], buckets: 2 },
+  { name: 'reduce and add, polling', program: 'A R | A R | M P', permits: [1], spin: 1 },
+  { name: 'reduce and add, wrap', program: 'A R | A R | M P', permits: [1], first: WRAP },
+  { name: 'reduce and add, below 0', program: 'A R | A R | M P', permits: [1], first: -4n },
+  { name: 'reduce and add, awake', program: 'A R | A R | M P', permits: [1], awake: { turns: 4, vain: 0 } },
+  { name: 'reduce: dispose', program: 'A R | M | D', permits: [1] },
+  { name: 'add: dispose', program: 'A R | P | D', permits: [0] },
+  { name: 'reduce and add, robust', program: 'A R | M P | A R', permits: [1], robust: true },
+  { name: 'reduce and add, robust promises', program: 'M a1 P2 d R | A R', permits: [0], robust: true },
+  { name: 'reduce and add, robust, die', program: 'A R | M P | S', permits: [1], mortal: [0], robust: true },
+  { name: 'reduce, die', program: 'M | A R | P | S', permits: [1], mortal: [0], mayWait: true },
+  { name: 'add, die', program: 'P | A R | S', permits: [0], mortal: [0], mayWait: true },
 ];
 
 /** The arena records the permits that a thread holds of a robust semaphore, and adds those that it acquires again. */
@@ -155,5 +201,5 @@ const robust: readonly Line[] = [
   { name: 'robust: elements used before', program: 'A a1 B R d | V2', permits: [1], aged: true },
 ].map((line) => ({ ...line, robust: true }));
 
-export const semaphores: readonly Model[] = semaphore.map(modelOf);
+export const semaphores: readonly Model[] = [...semaphore, ...changing].map(modelOf);
 export const robustSemaphores: readonly Model[] = robust.map(modelOf);

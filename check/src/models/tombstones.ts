@@ -45,7 +45,7 @@ const lines: readonly (Pick<Line, 'name' | 'program'> & Partial<Line>)[] = [
   { name: 'disposed of, far below 0', program: 't1 a1 x D d', first: -FAR },
   { name: 'in an overflow line', program: 't1 t1 a1 x x V d', cells: 0, extra: 8 },
   { name: 'left in an overflow line', program: 't1 t1 a1 x x', cells: 0, extra: 8 },
-  { name: 'in common lines', program: 't1 t1 a1 x x V d', cells: 0, extra: 8, fullLines: true },
+  { name: 'in common lines', program: 't1 t1 a1 x x V d', cells: 0, extra: 8, linesCells: 0 },
 ];
 
 /** The last request in line leaves nothing behind when it cancels. */

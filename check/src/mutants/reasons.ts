@@ -41,6 +41,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'If the waiter is a thread, others read end only once the element is TOMBSTONE, which comes after both. If it is a promise, others read end to count, but the store does not change it.',
   ],
   [
+    /^tickets\/reduce: rmw ticket #1, swapped with load grant/,
+    'No request stands for the tickets, so nobody need see the new grant. If the semaphore is disposed of in between, the call counts as one before that.',
+  ],
+  [
     /^parking\/parkFor: rmw futile wakes, dropped/,
     'Only diagnostics read the count of futile wake-ups; test/unit/inspect.test.ts checks it.',
   ],
@@ -332,6 +336,42 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^(pending-call\/recover|waking\/endWait|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
     'Only its owner sleeps on an element, and only its thread on a doorbell and on wake.',
+  ],
+  // --- Deaths, as the runtimes have them ---
+  [
+    /^reaping\/(cleanUp: notify state|reap: notify wake), (dropped|one)/,
+    'No thread of a model sleeps on after its death. The case "dying: terminated workers that wait reach nothing any more" of runtimes/src/suite/cases fails in Deno. One thread sleeps there at most.',
+  ],
+  [
+    /^arena\/create: store life, dropped/,
+    'No model has a keeper, which is thread 0. test/unit/keeper.test.ts and reaping.test.ts fail.',
+  ],
+  [
+    /^(objects\/generation|names\/openName): store known, (dropped|swapped)/,
+    'No model sends a handle before a death. test/unit/noticed.test.ts fails in 13 places.',
+  ],
+  // --- The phase word (primitives/phase.ts) ---
+  [
+    /^phase\/sleepInPhase: (load (spin|vain #\d)|load|load bytes #1|store vain #\d), (zero|ones|dropped)/,
+    'It decides how long a waiter polls before it sleeps.',
+  ],
+  [/^phase\/sleepInPhase: wait bytes, dropped/, 'The thread looks again and again, and sleeps never.'],
+  [
+    /^phase\/sleepInPhase: (cmpxchg life #\d|wait #\d), (dropped|loosened)/,
+    'A copy of threads/sleepOn, which models of the undead come to in the core.',
+  ],
+  [
+    /^phase\/disposePhase: (load (life|ticket)|cmpxchg life|store grant)/,
+    'A copy of objects/closeObject, which other models come to in the core. Nobody reads the grant of these kinds.',
+  ],
+  // --- Overflow lines (queue/waiting-array.ts, trim) ---
+  [
+    /^(waking\/wakeDue: (cmpxchg extent #[12], loosened|load cell #2, zero)|waiting-array\/enter: cmpxchg extent, loosened)/,
+    'check/test/search.test.ts plants this fault in the models "lines come and go" and "lines of 1 come and go", which have too many states for mutants.',
+  ],
+  [
+    /^waking\/wakeDue: (load extent #2, (zero|ones)|cmpxchg extent #1, (dropped|fails)|load cell #2, ones)/,
+    'The extent stays as it is, so later looks are longer than they need be. test/stress/order.test.ts looks at it.',
   ],
   [
     /^(waking\/wakeDue: load held, (zero|ones)|cancelling\/takeBack: store held, (dropped|swapped))/,

@@ -30,7 +30,7 @@ export class Ghosts extends Ledger {
 
   constructor(threads: number) {
     const semaphores = threads * WORDS;
-    const owners = semaphores + 4 * MOST_SEMAPHORES;
+    const owners = semaphores + 5 * MOST_SEMAPHORES;
     const deaths = owners + MOST_ELEMENTS;
     const hashes = deaths + 1;
     super(hashes + 3 * threads + MOST_NOTES, hashes);
@@ -88,6 +88,16 @@ export class Ghosts extends Ledger {
 
   ownerDies(semaphore: number): void {
     this.set(this.#semaphores + 3 * MOST_SEMAPHORES + semaphore, this.ownersDied(semaphore) + 1);
+  }
+
+  /** Returns the tickets of a semaphore that `reduce` has taken, and for which no request stands. */
+  reduced(semaphore: number): number {
+    return this.get(this.#semaphores + 4 * MOST_SEMAPHORES + semaphore);
+  }
+
+  setReduced(semaphore: number, value: number): void {
+    this.touched = true;
+    this.set(this.#semaphores + 4 * MOST_SEMAPHORES + semaphore, value);
   }
 
   /** Returns the number + 1 of the thread that owns an element, or 0. */

@@ -26,9 +26,9 @@ export const TICKET = constant('TICKET');
 export const GRANT = constant('GRANT');
 export const O_LIFE = constant('O_LIFE');
 export const B_CELLS = constant('B_CELLS');
-export const B_NEXT = constant('B_NEXT');
+export const B_EXTENT = constant('B_EXTENT');
+export const TRIMMER_SHIFT = constant('TRIMMER_SHIFT');
 export const B_PARKED = constant('B_PARKED');
-export const USED_LINES = constant('USED_LINES');
 export const E_STATE = constant('E_STATE');
 export const T_DOORBELL = constant('T_DOORBELL');
 export const T_DUE = constant('T_DUE');
@@ -119,7 +119,6 @@ const HEADER = words({
   H_ELEMENTS: 'size of elements',
   H_END: 'end of the arena',
   USED_ELEMENTS: 'elements used',
-  USED_LINES: 'lines used',
   USED_OBJECTS: 'objects used',
   USED_NAMES: 'names used',
   USED_THREADS: 'threads used',
@@ -166,7 +165,7 @@ const THREAD = words({
   T_FUTILE_WAKES: 'futile wakes',
   T_DUE: 'due',
 });
-const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_NEXT: 'next' });
+const BUCKET = words({ B_SEQUENCE: 'sequence', B_PARKED: 'parked', B_EXTENT: 'extent' });
 const CHAIN = words({
   C_HEAD: 'head',
   C_DUE_HEAD: 'due head',

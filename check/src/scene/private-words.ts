@@ -9,7 +9,7 @@
 import * as layout from './layout.js';
 import type { Scene } from './scene.js';
 
-const { B_CELLS, B_NEXT, E_CELLS, E_REQUEST, E_START, LINE } = layout;
+const { B_CELLS, B_EXTENT, E_CELLS, E_REQUEST, E_START, LINE } = layout;
 
 const CONSTANT = 0xff;
 const WORDS_OF_OBJECT = ['O_KIND', 'O_MAX', 'O_SPIN', 'O_ROBUST', 'M_PACE'];
@@ -28,7 +28,7 @@ export class PrivateWords {
     };
     for (const word of WORDS_OF_OBJECT) set(scene.semaphores[0] + layout.constant(word), CONSTANT);
     for (let line = regions.buckets; line < regions.elements; line += LINE) {
-      set(line + B_NEXT, CONSTANT);
+      set(line + B_EXTENT, CONSTANT);
       // Waiters take the first free cell.
       for (let cell = line + B_CELLS + 4 * threads; cell < line + LINE; cell += 4) set(cell, CONSTANT);
     }

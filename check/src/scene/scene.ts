@@ -432,6 +432,11 @@ export abstract class Scene {
     this.permits.releasing(t, semaphore, width, own);
   }
 
+  /** Notes that t takes `width` permits, below 256, back for good with its next access. */
+  reducing(t: number, semaphore: number, width: number): void {
+    this.permits.reducing(t, semaphore, width);
+  }
+
   /** Returns grant - ticket number, exact up to 2^52. */
   grantMinus(semaphore: number, lo: number, hi: number): number {
     return this.permits.grantMinus(semaphore, lo, hi);

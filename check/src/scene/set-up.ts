@@ -99,7 +99,7 @@ export function regionsOf(machine: Machine, program: Program, end: number): layo
     threads: base('threads'),
     chains: base('chains'),
     buckets: base('buckets'),
-    lines: base('lines'),
+    lines: base('buckets') + (base('bucketMask') + 1) * layout.LINE,
     common: base('common'),
     elements: base('elements'),
     end,

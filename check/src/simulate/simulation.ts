@@ -54,7 +54,7 @@ export interface Counted extends Costs {
   readonly words: ReadonlyMap<string, Costs>;
 }
 
-const BYTES = 8 * 65536;
+const BYTES = 12 * 65536;
 // These are the library's defaults, but there are fewer elements: each thread has one, an attachment, and queue nodes.
 const NAMES = 1;
 const BUCKETS = 2048;

@@ -1,24 +1,43 @@
 /**
- * Joins two modules in one program, for a thread that has an instance of each. Only functions that call nothing and use
- * no global are taken over: these are the same in any module.
+ * Joins two modules in one program, for a thread that has an instance of each. The functions that are taken over bring
+ * the functions that they call. A global of both modules becomes one: each instance has set it to the same value, when
+ * it opened the arena. The others come along.
  */
 import type { WasmModule } from './decode.js';
 import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';
 
 /** Returns the module with some functions that another exports. */
-export function withLeaves(module: WasmModule, other: WasmModule, names: readonly string[]): WasmModule {
+export function joined(module: WasmModule, other: WasmModule, names: readonly string[]): WasmModule {
   const functions = [...module.functions];
+  const globals = [...module.globals];
   const exports = new Map(module.exports);
   // Offsets of instructions are counted as if the other file followed the first.
   const end = Math.max(...functions.flatMap(({ body }) => body.map(({ offset }) => offset))) + 1;
+  const known = new Map<number, number>();
+  const globalOf = (index: number): number => {
+    const global = other.globals[index];
+    const own = globals.findIndex(({ name }) => name === global.name);
+    return own >= 0 ? own : globals.push(global) - 1;
+  };
+  const functionOf = (index: number): number => {
+    const before = known.get(index);
+    if (before !== undefined) return before;
+    const { body, ...rest } = other.functions[index];
+    const at = functions.push({ ...rest, body: [] }) - 1;
+    known.set(index, at);
+    const moved = body.map((instruction) => {
+      const { op, a, offset } = instruction;
+      if (op === CALL) return { ...instruction, a: functionOf(a), offset: offset + end };
+      if (op === GLOBAL_GET || op === GLOBAL_SET) return { ...instruction, a: globalOf(a), offset: offset + end };
+      return { ...instruction, offset: offset + end };
+    });
+    functions[at] = { ...rest, body: moved };
+    return at;
+  };
   for (const name of names) {
     const index = other.exports.get(name);
     if (index === undefined) throw new Error(`the module exports no ${name}`);
-    const leaf = other.functions[index];
-    if (leaf.body.some(({ op }) => op === CALL || op === GLOBAL_GET || op === GLOBAL_SET))
-      throw new Error(`${leaf.name} calls another function, or uses a global`);
-    const body = leaf.body.map((instruction) => ({ ...instruction, offset: instruction.offset + end }));
-    exports.set(name, functions.push({ ...leaf, body }) - 1);
+    exports.set(name, functionOf(index));
   }
-  return { ...module, functions, exports };
+  return { ...module, functions, globals, exports };
 }

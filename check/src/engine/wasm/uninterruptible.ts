@@ -18,6 +18,8 @@ import {
   OP_BRANCH_TABLE,
   OP_CALL,
   OP_ENTER_LOOP,
+  OP_MOVE,
+  OP_MOVE_WIDE,
   OP_RETURN,
   type Program,
   RMW,
@@ -105,7 +107,10 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
   const op = code[pc];
   if (exchange >= 0 && (EQUAL.includes(op) || UNEQUAL.includes(op)) && (code[pc + META] & BRANCHES) !== 0) {
     const operands = [code[pc + A], code[pc + B]];
-    if (operands.includes(code[exchange + DST]) && operands.includes(code[exchange + B])) {
+    if (
+      operands.includes(code[exchange + DST]) &&
+      operands.some((operand) => isExpected(code, exchange, pc, operand))
+    ) {
       const branchesOnSuccess = EQUAL.includes(op) === ((code[pc + META] & NEGATED) === 0);
       return [branchesOnSuccess ? code[pc + IMM] : pc + STRIDE];
     }
@@ -121,6 +126,18 @@ function ways(code: Int32Array, pc: number, exchange: number): number[] {
   }
   const branches = isComparison(op) && (code[pc + META] & BRANCHES) !== 0;
   return branches ? [code[pc + IMM], pc + STRIDE] : [pc + STRIDE];
+}
+
+/** Whether an operand of a comparison has the value that the exchange expects: it is that word, or was copied to it. */
+function isExpected(code: Int32Array, exchange: number, comparison: number, operand: number): boolean {
+  const expected = code[exchange + B];
+  if (operand === expected) return true;
+  const writes = (pc: number, word: number): boolean => code[pc + DST] === word;
+  let copy = exchange - STRIDE;
+  while (copy >= 0 && !writes(copy, expected)) copy -= STRIDE;
+  if (copy < 0 || ![OP_MOVE, OP_MOVE_WIDE].includes(code[copy]) || code[copy + A] !== operand) return false;
+  for (let pc = copy + STRIDE; pc < comparison; pc += STRIDE) if (writes(pc, operand)) return false;
+  return true;
 }
 
 function isComparison(op: number): boolean {

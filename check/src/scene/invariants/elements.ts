@@ -12,9 +12,9 @@ import { nameAt, valueAt } from '../trace-text.js';
 import { lifeOf } from './lives.js';
 
 const { STORE } = engine;
-const { TOMBSTONE, ATTACHED, B_CELLS, B_NEXT, B_PARKED, CLAIMED, DEAD_LIFE, E_CELLS, E_REQUEST } = layout;
+const { ALIVE, TOMBSTONE, ATTACHED, B_CELLS, B_EXTENT, B_PARKED, CLAIMED, DEAD_LIFE, E_CELLS, E_REQUEST } = layout;
 const { ELEMENT_SIZE, IDLE, BORROWED, LIFE_STATE, LINE, MERGING, RESERVED, STATE_MASK } = layout;
-const { C_CHANNEL_HEAD, C_DUE_HEAD, C_HEAD, USED_LINES } = layout;
+const { C_CHANNEL_HEAD, C_DUE_HEAD, C_HEAD, TRIMMER_SHIFT } = layout;
 const AWAKE = layout.constant('AWAKE');
 
 /** Checks each write to the waiting array and the pool, and records the owners of the elements. */
@@ -125,9 +125,10 @@ function checkLines(arena: Arena, filler: number): void {
       if (words[(line + head) >> 2] !== 0) throw new Violation(`${nameAt(arena, line + head)} is not empty at the end`);
     }
   }
-  let linked = 0;
   for (let line = buckets; line < elements; line += LINE) {
-    if (words[(line + B_NEXT) >> 2] !== 0) linked++;
+    const trimmer = words[(line + B_EXTENT) >> 2] >>> TRIMMER_SHIFT;
+    if (trimmer !== 0 && (lifeOf(arena, trimmer - 1) & LIFE_STATE) === ALIVE)
+      throw new Violation(`${nameAt(arena, line + B_EXTENT)} keeps its trimmer`);
     for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
       const number = words[cell >> 2];
       const stands = number !== 0 && number !== filler;
@@ -138,8 +139,4 @@ function checkLines(arena: Arena, filler: number): void {
       throw new Violation(`${nameAt(arena, line + B_PARKED)} is not 0 at the end`);
     }
   }
-  // Of the threads that come to the end of a full line at once, one links a line to it, and the others lose theirs.
-  const used = words[USED_LINES >> 2];
-  if (used > linked * arena.machine.threads)
-    throw new Violation(`${used} overflow lines are used, and only ${linked} are linked`);
 }

@@ -1,6 +1,6 @@
 /**
  * The invariants of permits: no more permits are out than were made, an admitted request is due, and at the end `grant
- * - ticket` is what was made less what is held, waited for, or kept by tombstones.
+ * - ticket` is what was made less what is held, waited for, kept by tombstones, or taken back by `reduce`.
  */
 import * as engine from '../../engine/machine/machine.js';
 import { Violation } from '../../engine/search/violation.js';
@@ -69,7 +69,12 @@ export class Permits {
     this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0));
   }
 
-  /** Performs what `releasing` has noted. */
+  /** Notes that t takes `width` permits, below 256, back for good with its next access. */
+  reducing(t: number, semaphore: number, width: number): void {
+    this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (1 << 10));
+  }
+
+  /** Performs what `releasing` or `reducing` has noted. */
   give(t: number): void {
     const ghosts = this.#ghosts;
     const giving = ghosts.word(t, GIVING);
@@ -77,14 +82,15 @@ export class Permits {
     ghosts.setWord(t, GIVING, 0);
     const semaphore = (giving >> 8) & 1;
     const width = giving & 0xff;
-    if (giving >> 9) ghosts.setHeld(semaphore, ghosts.held(semaphore) - width);
+    if (giving >> 10) ghosts.setReduced(semaphore, ghosts.reduced(semaphore) + width);
+    else if (giving >> 9) ghosts.setHeld(semaphore, ghosts.held(semaphore) - width);
     else ghosts.setMade(semaphore, ghosts.made(semaphore) + width);
   }
 
   /** Returns the permits of its own that the thread is about to give back to the semaphore. */
   givingBack(t: number, semaphore: number): number {
     const giving = this.#ghosts.word(t, GIVING);
-    return giving >> 9 && ((giving >> 8) & 1) === semaphore ? giving & 0xff : 0;
+    return giving >> 9 === 1 && ((giving >> 8) & 1) === semaphore ? giving & 0xff : 0;
   }
 
   /**
@@ -124,7 +130,8 @@ export class Permits {
       return;
     }
     const free = this.#free(semaphore);
-    const expected = this.#ghosts.made(semaphore) - this.#ghosts.held(semaphore) - waiting - tombstones;
+    const made = this.#ghosts.made(semaphore) - this.#ghosts.reduced(semaphore);
+    const expected = made - this.#ghosts.held(semaphore) - waiting - tombstones;
     if (free !== expected)
       throw new Violation(`permits are not conserved: grant - ticket is ${free}, and should be ${expected}`);
   }

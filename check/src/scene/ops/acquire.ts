@@ -120,6 +120,46 @@ export function expectClosed(scene: Scene, t: number, answer: number, semaphore:
   return true;
 }
 
+/**
+ * `drain()`. The next release gives back the permits that it got. Where nobody takes or gives back fewer than `all` at a
+ * time, it gets none or all of them.
+ */
+export function drain(all = 0, semaphore = 0): Op {
+  return {
+    text: 'drain',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        scene.set(t, PHASE, 1);
+        scene.call(t, 'drain', scene.semaphores[semaphore], scene.robust(t, semaphore));
+        return false;
+      }
+      const answer = scene.result(t);
+      if (answer === 0) return true;
+      if (answer < 0) return expectClosed(scene, t, answer, semaphore);
+      if (all > 0 && answer !== all) throw new Violation(`thread ${t} drains ${answer} of ${all} permits`);
+      admitted(scene, t, semaphore, answer);
+      return true;
+    },
+  };
+}
+
+/** `reduce(n)`: n permits are taken back for good, at once or once they are granted. */
+export function reduce(n = 1, semaphore = 0): Op {
+  return {
+    text: `reduce(${n})`,
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        scene.set(t, PHASE, 1);
+        scene.reducing(t, semaphore, n);
+        scene.call(t, 'reduce', scene.semaphores[semaphore], n);
+        return false;
+      }
+      const answer = scene.result(t);
+      return answer === ADMITTED || expectClosed(scene, t, answer, semaphore);
+    },
+  };
+}
+
 /** `tryAcquire(n)`. The next release gives back the permits that it got. */
 export function tryAcquire(n = 1, semaphore = 0): Op {
   return {

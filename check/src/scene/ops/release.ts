@@ -10,8 +10,18 @@ import { firstRun, flushSoon, fulfil, settle, settling } from './promises.js';
 const STAGE = LOCAL; // 0: not begun; 1: in release; 2: in finishRelease; 3: settling promises
 const WIDTH = LOCAL + 1;
 
-/** Goes on with a release; returns true when it is done. */
-export function releasing(scene: Scene, t: number, width: number, semaphore: number, own: boolean): boolean {
+/**
+ * Goes on with a release; returns true when it is done. `adds` says that it is `add(n)`, which settles the promises of
+ * its thread after the release.
+ */
+export function releasing(
+  scene: Scene,
+  t: number,
+  width: number,
+  semaphore: number,
+  own: boolean,
+  adds = false,
+): boolean {
   const at = scene.semaphores[semaphore];
   const robust = own ? scene.robust(t, semaphore) : 0;
   const answer = scene.result(t);
@@ -19,19 +29,24 @@ export function releasing(scene: Scene, t: number, width: number, semaphore: num
     case 0:
       scene.releasing(t, semaphore, width, own);
       scene.set(t, STAGE, 1);
-      if (robust === 0 && width === 1) scene.call(t, 'releaseOne', at);
+      if (adds) scene.call(t, 'add', at, width);
+      else if (robust === 0 && width === 1) scene.call(t, 'releaseOne', at);
       else if (robust === 0) scene.call(t, 'release', at, width);
       else scene.call(t, 'releaseRobust', at, width, robust);
       return false;
     case 1:
       if (answer === ADMITTED) break;
       scene.set(t, STAGE, 2);
-      scene.call(t, 'finishRelease', at, width, answer, semaphore === 0 ? firstRun(scene, t) : 0, robust);
+      scene.call(t, 'finishRelease', at, width, answer, semaphore === 0 && !adds ? firstRun(scene, t) : 0, robust);
       return false;
     case 2: {
       if (answer < 0) throw new Violation(`thread ${t}'s release is answered ${answer}`);
-      if (answer === 0) break;
       const run = firstRun(scene, t);
+      if (adds && run !== 0 && settle(scene, t)) {
+        scene.set(t, STAGE, 3);
+        return false;
+      }
+      if (answer === 0) break;
       fulfil(scene, t, answer);
       if (firstRun(scene, t) === run) {
         scene.set(t, FLUSH_DUE, 1);
@@ -63,6 +78,11 @@ export function release(semaphore = 0): Op {
       return releasing(scene, t, scene.get(t, WIDTH), semaphore, true);
     },
   };
+}
+
+/** `add(n)`: it makes permits. */
+export function add(n = 1, semaphore = 0): Op {
+  return { text: `add(${n})`, next: (scene, t) => releasing(scene, t, n, semaphore, false, true) };
 }
 
 /** `release(n)` by a thread that holds nothing: it makes permits. */

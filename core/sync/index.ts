@@ -1,0 +1,36 @@
+/**
+ * The exports of the module of `taketurns/sync`. As the module of the algorithms, it is an instance of its own over the
+ * arena's memory, and compiles in what it needs of the core. A thread that has registered through the core calls adopt
+ * first. create, createObject and attachedTo are for programs that run this module alone (check/).
+ */
+export { create, measure } from '../memory/arena';
+export { attachedTo, createObject } from '../memory/attachments';
+export { adopt, trapIfDead } from '../memory/threads';
+export {
+  announce,
+  arm,
+  arriveAt,
+  attachmentAfter,
+  awaitZero,
+  begin,
+  breakPhase,
+  deathsOf,
+  disposePhase,
+  dropTask,
+  end,
+  finishAction,
+  heldByAttachment,
+  isFull,
+  leaveBarrier,
+  noteWaits,
+  phaseCount,
+  phaseSeen,
+  putOn,
+  sleepInPhase,
+  takeOff,
+  threadOfAttachment,
+  waitsBy,
+  waitsSinceBy,
+  wasBroken,
+} from '../primitives/phase';
+export { setAwake } from '../queue/polling';
