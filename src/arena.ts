@@ -28,7 +28,7 @@ export interface ArenaOptions {
   /** The number of threads attached at one time, 1 to 4,095. Default 1024. */
   readonly threads?: number;
   /**
-   * The number of waiters at one time, 8 to 4,194,304. Default 65,536. Blocked threads and pending promises both count.
+   * The number of waiters at one time, 8 to 4,000,000. Default 65,536. Blocked threads and pending promises both count.
    * If more than two threads are attached to an object, each further one takes a place too.
    */
   readonly waiters?: number;
@@ -325,7 +325,7 @@ function create(options: ArenaOptions): Attachment {
   const objects = checkInteger('objects', options.objects ?? 65536, 1, 1 << 20);
   const names = checkInteger('names', options.names ?? 1024, 1, 1 << 20);
   const threads = checkInteger('threads', options.threads ?? 1024, 1, 4095);
-  const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 1 << 22);
+  const waiters = checkInteger('waiters', options.waiters ?? 65536, 8, 4_000_000);
   const watch = options.watch ?? true;
   checkType('watch', watch, 'boolean', 'true or false');
   const slots = tableSize('slots', options.slots ?? 2048);

@@ -31,7 +31,10 @@ const ERROR = Symbol.for('taketurns:error');
 
 // A promise may be rejected by another copy of this package, or in another realm (runtime/common.ts). The caller's
 // `instanceof` must know that error too. A subclass knows only its own.
-for (const Class of [DisposedError, ArenaFullError, TimeoutError]) {
+for (const Class of [DisposedError, ArenaFullError, TimeoutError]) knowEverywhere(Class);
+
+/** @internal Lets `instanceof` know the errors of this class of other copies and realms. */
+export function knowEverywhere(Class: new (message: string) => Error): void {
   const { name } = new Class('');
   (Class.prototype as { [ERROR]?: string })[ERROR] = name;
   Object.defineProperty(Class, Symbol.hasInstance, {

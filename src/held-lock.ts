@@ -1,9 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A HeldLock is a guard of a lock: it gives the lock back once. */
-import { asyncDispose, dispose } from './held-permits.js';
+import { asyncDispose, dispose, inspected } from './held-permits.js';
 
 /**
- * A mutex that `hold` or `holdAsync` has locked. The end of the `using` or `await using` scope unlocks it, or `unlock`
+ * A mutex that `hold`, `holdAsync` or `tryHold` has locked. The end of the `using` or `await using` scope unlocks it, or `unlock`
  * does. Only the first time counts.
  */
 export class HeldLock implements Disposable, AsyncDisposable {
@@ -35,6 +35,21 @@ export class HeldLock implements Disposable, AsyncDisposable {
     mutex?.unlock();
   }
 
+  /** Returns `HeldLock(held)` or `HeldLock(unlocked)`. Never blocks, throws nothing. */
+  toString(): string {
+    return `HeldLock(${this.held ? 'held' : 'unlocked'})`;
+  }
+
+  /** `HeldLock`. */
+  get [Symbol.toStringTag](): string {
+    return 'HeldLock';
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
+  }
+
   /** Ends a `using` scope: calls `unlock`. */
   [dispose](): void {
     this.unlock();
@@ -46,5 +61,5 @@ export class HeldLock implements Disposable, AsyncDisposable {
   }
 }
 
-/** @internal The constructor, which only `hold` and `holdAsync` call. */
+/** @internal The constructor, which only the methods that hold call. */
 export const LockGuard = HeldLock as unknown as new (mutex: { unlock(): void }, ownerDied: boolean) => HeldLock;

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldPermits is a guard of permits: it gives them back once. */
+import { bad } from './errors.js';
 
 /** @internal The semaphore to which a guard gives its permits back. */
 export interface Releasable {
@@ -10,14 +11,16 @@ export interface Releasable {
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
+/** @internal `console.log` of Node, Deno and Bun prints what this method of an object returns. */
+export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+
 /**
- * Permits that `hold` or `holdAsync` has taken. They go back at the end of the `using` or `await using` scope, or by
- * `release`. Only the first time counts: a guard never gives back permits that are not its own.
+ * Permits that `hold`, `holdAsync` or `tryHold` has taken. They go back at the end of the `using` or `await using` scope,
+ * or by `release`, all at once or in parts. Each goes back once: a guard never gives back permits that are not its own.
  */
 export class HeldPermits implements Disposable, AsyncDisposable {
   #source: Releasable | undefined;
-  /** The number of permits that the guard was made with. */
-  readonly permits: number;
+  #permits: number;
 
   /**
    * Whether an owner of the robust semaphore has died with its permits and this thread is the first to acquire since.
@@ -27,23 +30,61 @@ export class HeldPermits implements Disposable, AsyncDisposable {
 
   private constructor(source: Releasable, permits: number, ownerDied: boolean) {
     this.#source = source;
-    this.permits = permits;
+    this.#permits = permits;
     this.ownerDied = ownerDied;
   }
 
-  /** Whether the permits have not been given back yet. */
+  /** The number of permits that the guard still holds; 0 once all have been given back. */
+  get permits(): number {
+    return this.#permits;
+  }
+
+  /** Whether it still holds permits. */
   get held(): boolean {
     return this.#source !== undefined;
   }
 
   /**
-   * Gives the permits back. Does nothing the second time. Never blocks.
+   * Gives permits back. Without a number it gives back all that the guard still holds, and does nothing the second time.
+   * Never blocks.
+   *
+   *     const held = semaphore.hold(3);
+   *     held.release(2); // it holds 1 still
+   *     held.release();
+   * @param permits 1 to the number that the guard still holds (the default).
+   * @throws {RangeError | TypeError} for a bad number, such as more than the guard still holds. Nothing has changed then.
    * @throws {RangeError} if other releases were so many that the permits would exceed the `max` of the semaphore.
    */
-  release(): void {
+  release(permits?: number): void {
     const source = this.#source;
-    this.#source = undefined;
-    source?.release(this.permits);
+    const rest = this.#permits;
+    if (permits !== undefined && !(Number.isInteger(permits) && permits >= 1 && permits <= rest)) {
+      const allowed = `an integer of 1 or more, and at most the ${rest} that the guard holds`;
+      throw bad('number', 'HeldPermits.release: permits', allowed, permits);
+    }
+    if (permits !== undefined && permits < rest) {
+      source?.release(permits);
+      this.#permits = rest - permits;
+    } else {
+      this.#source = undefined;
+      this.#permits = 0;
+      source?.release(rest);
+    }
+  }
+
+  /** Returns `HeldPermits(2)` if it still holds two permits. Never blocks, throws nothing. */
+  toString(): string {
+    return `HeldPermits(${this.#permits})`;
+  }
+
+  /** `HeldPermits`. */
+  get [Symbol.toStringTag](): string {
+    return 'HeldPermits';
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
   }
 
   /** Ends a `using` scope: calls `release`. */
@@ -57,7 +98,7 @@ export class HeldPermits implements Disposable, AsyncDisposable {
   }
 }
 
-/** @internal The constructor, which only `hold` and `holdAsync` call. */
+/** @internal The constructor, which only the methods that hold call. */
 export const PermitsGuard = HeldPermits as unknown as new (
   source: Releasable,
   permits: number,

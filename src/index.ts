@@ -24,4 +24,5 @@ export type {
   SemaphoreStats,
   ThreadStats,
   Used,
+  WaiterStats,
 } from './stats.js';

@@ -5,9 +5,11 @@
  * private methods, so that the common case stays small enough for V8 to inline into its caller. There they compare with
  * a literal 0, which is ADMITTED.
  */
+import { host } from '#host';
 import type { Arena } from './arena.js';
 import { ArenaFullError, checkInteger, checkOptions, checkType, DisposedError, mayNotBlock, noRoom } from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
+import { inspected } from './held-permits.js';
 import {
   ADAPTIVE,
   budget,
@@ -101,6 +103,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * unlocked, and `lock` throws (`lockAsync` rejects with) the same error.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
+  /** Whether it has warned of a function of `runExclusive` that locks again. */
+  #warned = false;
 
   /**
    * @throws {RangeError | TypeError} for an option out of its range.
@@ -292,6 +296,11 @@ export class Mutex extends SharedObject<typeof KIND> {
     return true;
   }
 
+  /** As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold(); if (held) work()`. */
+  tryHold(): HeldLock | undefined {
+    return this.#try() === ADMITTED ? new LockGuard(this, this.#locked()) : undefined;
+  }
+
   #try(): number {
     const answer = this.#core.tryLock(this.#at);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
@@ -352,7 +361,11 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
-    const { number, promises, head } = this.#shared;
+    const { number, promises, head, isRunning } = this.#shared;
+    if (isRunning && !impatient && !this.#warned) {
+      this.#warned = true;
+      host.warn(NESTED);
+    }
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
     if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
     const since = timestamp();
@@ -400,17 +413,43 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Locks by `lockAsync`, calls a function, and unlocks when its result is settled. Never blocks the thread.
+   * Locks by `lockAsync`, calls a function, and unlocks when its result is settled. Never blocks the thread. The function
+   * must not wait for the same mutex: it would wait for itself. Whether it waits for a promise cannot be known, so the
+   * first time that it asks for the lock before its first `await`, there is a warning (`process.emitWarning`, or
+   * `console.warn` in browsers), and no error.
    * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
    */
   async runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkType('Mutex.runExclusive: run', run, 'function', 'a function');
     const held = await this.holdAsync(options);
+    const shared = this.#shared;
     try {
-      return await run();
+      let result: T | PromiseLike<T>;
+      shared.isRunning = true;
+      try {
+        result = run();
+      } finally {
+        shared.isRunning = false;
+      }
+      return await result;
     } finally {
       held.unlock();
     }
+  }
+
+  /**
+   * Returns, for example, `Mutex(locked by thread 1, 2 waiting)`. It is racy, and meant for diagnostics. Never blocks, throws
+   * nothing.
+   */
+  override toString(): string {
+    const owner = this.#core.ownerOf(this.#at);
+    const lock = owner === 0 ? 'unlocked' : `locked by thread ${owner}`;
+    return `Mutex(${this.disposed ? 'disposed' : `${lock}, ${this.waiting} waiting`})`;
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
   }
 
   /** @internal */
@@ -428,3 +467,6 @@ const OWNED =
   'Mutex.lock: this thread is the owner already, and would wait for itself; if a promise of it has the lock, use lockAsync';
 const PROMISED =
   'Mutex.lock: a promise of this thread waits for the lock, and cannot have it while the thread blocks: use lockAsync';
+const NESTED =
+  'Mutex: a function that runExclusive runs has asked for the same lock. If it waits for that, it waits for itself. ' +
+  'Let it call what needs the lock directly, or give the request a timeout';

@@ -69,6 +69,18 @@ export function checkWaitOptions(what: string, options: WaitOptions): number {
   return timeout;
 }
 
+/**
+ * @internal
+ * Whether the first argument of a request, where a number of permits may stand, is its options. An object that is
+ * neither empty nor has a time-out or a signal, such as a signal itself, is a bad number of permits.
+ */
+export function isOptions(permits: number | WaitOptions, options: WaitOptions | undefined): permits is WaitOptions {
+  if (typeof permits !== 'object' || permits === null || options !== undefined) return false;
+  if ('timeout' in permits || 'signal' in permits) return true;
+  for (const _ in permits as object) return false;
+  return true;
+}
+
 /** How a thread waits for its turn. */
 export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';
 

@@ -7,12 +7,13 @@
  */
 import { host } from '#host';
 import type { Arena } from './arena.js';
-import { badInteger, checkOptions, noRoom } from './errors.js';
-import { type HeldPermits, PermitsGuard } from './held-permits.js';
+import { badInteger, checkOptions, checkType, noRoom } from './errors.js';
+import { type HeldPermits, inspected, PermitsGuard } from './held-permits.js';
 import {
   ADAPTIVE,
   checkProperties,
   checkWaitOptions,
+  isOptions,
   PARKING,
   type ParkingOptions,
   type Properties,
@@ -191,7 +192,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * Takes permits, and blocks the thread until it is their turn. A request for more permits than there ever are waits for
    * ever, and so does every request behind it, unless `max` says how many there are. The first such request of this
    * object causes a warning (`process.emitWarning`, or `console.warn` in browsers), and `inspect().widest` shows it.
-   * @param permits 1 (the default) to `max`.
+   * It returns no guard, so `using` has nothing to give back: see `hold`.
+   *
+   *     pool.acquire(2, { timeout: 50 });
+   *     pool.acquire({ timeout: 50 }); // one permit
+   * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
    * @throws the reason of a signal that is aborted already.
@@ -201,7 +206,9 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * request leaves in the queue.
    * @throws {DisposedError} if the semaphore has been or is being disposed of.
    */
-  acquire(permits = 1, options?: WaitOptions): void {
+  acquire(permits?: number, options?: WaitOptions): void;
+  acquire(options: WaitOptions): void;
+  acquire(permits: number | WaitOptions = 1, options?: WaitOptions): void {
     if (permits !== 1 || options !== undefined) {
       this.#acquireSo(permits, options);
     } else {
@@ -210,8 +217,14 @@ export class Semaphore extends SharedObject<typeof KIND> {
     }
   }
 
-  #acquireSo(permits: number, options: WaitOptions | undefined): void {
-    if (permits !== 1) this.#checkRequest('acquire', permits);
+  #acquireSo(permits: number | WaitOptions, options: WaitOptions | undefined): void {
+    if (permits !== 1) {
+      if (isOptions(permits, options)) {
+        this.#acquireSo(1, permits);
+        return;
+      }
+      this.#checkRequest('acquire', permits);
+    }
     if (options !== undefined) {
       this.#acquireFor(permits, checkWaitOptions('Semaphore.acquire', options));
     } else {
@@ -301,6 +314,16 @@ export class Semaphore extends SharedObject<typeof KIND> {
     return answer === ADMITTED;
   }
 
+  /**
+   * As `tryAcquire`, but it returns a guard that gives the permits back, or undefined if it has taken none.
+   *
+   *     using held = semaphore.tryHold();
+   *     if (held) work();
+   */
+  tryHold(permits = 1): HeldPermits | undefined {
+    return this.tryAcquire(permits) ? new PermitsGuard(this, permits, this.#ownerDied) : undefined;
+  }
+
   #try(permits: number): number {
     const { robust } = this.#shared;
     const answer = this.#robust
@@ -311,27 +334,84 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   /**
+   * Takes all permits that are free, at one moment, unless a request waits. They go back by `release`. Never blocks.
+   * @returns how many it has taken; 0 if none is free.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  drain(): number {
+    const taken = this.#core.drain(this.#at, this.#shared.robust);
+    if (taken < 0) throw this[disposedError]();
+    if (taken > 0 && this.#robust) this.#takeOwnerDeaths(taken);
+    return taken;
+  }
+
+  /**
+   * Makes more permits, such as for a pool that grows, and wakes each waiter whose turn has come. It differs from `release`
+   * in that these do not count as given back: any thread may add permits to a robust semaphore, and `inspect().added` shows
+   * them. Never blocks. On a disposed semaphore it does nothing.
+   * @param permits 1 (the default) to `max`.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError} if more than `max` would be available. Then nothing has changed. So a pool that may grow has the
+   * most that it may ever have as its `max`.
+   */
+  add(permits = 1): void {
+    this.#check('add', permits);
+    const at = this.#at;
+    const core = this.#core;
+    const promises = this.#promises;
+    let answer = core.exceeds(at, permits) ? ANSWER_OVER_MAX : core.add(at, permits);
+    // It gives none of this thread's permits back, so the core is told of no attachment.
+    if (answer > 0) answer = core.finishRelease(at, permits, answer, 0, 0);
+    if (answer < 0) throw this.#refused('add', answer, permits);
+    if (promises.first !== 0) promises.settle();
+  }
+
+  /**
+   * Takes permits away for good, such as from a pool that shrinks: at once as far as they are free, and the rest in its
+   * turn, as soon as those who wait already have been served and so many have been given back. Requests that come later
+   * wait until then. More may be taken away than there are; then nobody is admitted until as many have been added. Never
+   * blocks. `inspect().added` shows it.
+   *
+   *     const pool = new Semaphore(4, { max: 8 });
+   *     pool.add(2); // 6 from now on
+   *     pool.reduce(3); // 3, once the others have come back
+   * @param permits 1 (the default) to `max`.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the semaphore has been disposed of.
+   */
+  reduce(permits = 1): void {
+    this.#check('reduce', permits);
+    if (this.#core.reduce(this.#at, permits) !== ADMITTED) throw this[disposedError]();
+    if (this.#usual !== LIMIT) this.#usual = Math.max(this.#usual - permits, 0);
+  }
+
+  /**
    * Takes permits without blocking the thread: the promise is fulfilled when it is their turn. The process stays alive
    * until then. The promise stands in one queue with blocked threads.
-   * @param permits 1 (the default) to `max`; see `acquire` for more than there are.
+   * @param permits 1 (the default) to `max`; see `acquire` for more than there are. The options may stand in its place.
    * @param options a time-out and a signal; without them the promise may wait for ever.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, and with the reason of the signal
    * when that is aborted; the request has then left the queue, and holds nothing. It rejects with RangeError or
    * TypeError for a bad number, with DisposedError if the semaphore has been or is being disposed of, and with
    * ArenaFullError if the arena has no room for another waiter; then nothing was queued.
    */
-  acquireAsync(permits = 1, options?: WaitOptions): Promise<void> {
+  acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
+  acquireAsync(options: WaitOptions): Promise<void>;
+  acquireAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
     const acquired = this.#queue(permits, options);
     if (!this.#robust) return acquired;
     return acquired.then(() => {
-      this.#takeOwnerDeaths(permits);
+      this.#takeOwnerDeaths(permitsOf(permits));
     });
   }
 
   // This is not an async function, because the promise of one is settled some microtasks later.
-  #queue(permits: number, options: WaitOptions | undefined): Promise<void> {
+  #queue(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
     try {
-      if (permits !== 1) this.#checkRequest('acquireAsync', permits);
+      if (permits !== 1) {
+        if (isOptions(permits, options)) return this.#queue(1, permits);
+        this.#checkRequest('acquireAsync', permits);
+      }
       if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
       return options === undefined ? this.#arrive(permits) : this.#arriveFor(permits, options);
     } catch (error) {
@@ -395,19 +475,83 @@ export class Semaphore extends SharedObject<typeof KIND> {
         ? released
         : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#shared.robust);
     if (answer > 0) promises.settled(answer);
-    else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw this.#refused(answer, permits);
+    else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw this.#refused('release', answer, permits);
   }
 
   /** As `acquire`, but it returns a guard that gives the permits back: `using held = semaphore.hold()`. */
-  hold(permits = 1, options?: WaitOptions): HeldPermits {
-    this.acquire(permits, options);
-    return new PermitsGuard(this, permits, this.#ownerDied);
+  hold(permits?: number, options?: WaitOptions): HeldPermits;
+  hold(options: WaitOptions): HeldPermits;
+  hold(permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
+    this.acquire(permits as number, options);
+    return new PermitsGuard(this, permitsOf(permits), this.#ownerDied);
   }
 
   /** As `acquireAsync`, but its promise is fulfilled with a guard: `await using held = await semaphore.holdAsync()`. */
-  async holdAsync(permits = 1, options?: WaitOptions): Promise<HeldPermits> {
+  holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
+  holdAsync(options: WaitOptions): Promise<HeldPermits>;
+  async holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
     await this.#queue(permits, options);
-    return new PermitsGuard(this, permits, this.#robust && this.#takeOwnerDeaths(permits));
+    const held = permitsOf(permits);
+    return new PermitsGuard(this, held, this.#robust && this.#takeOwnerDeaths(held));
+  }
+
+  /**
+   * Takes permits by `acquireAsync`, calls a function, and gives them back when its result is settled. Never blocks the
+   * thread. A function that so asks for permits of the same semaphore, and waits for them, may wait for itself.
+   *
+   *     const page = await semaphore.runExclusive(() => fetch(address));
+   * @param permits 1 (the default) to `max`. The options may stand in its place.
+   * @returns a promise of the result. It rejects with the error of the function or of `acquireAsync`.
+   */
+  runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
+  runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
+  async runExclusive<T>(
+    run: () => T | PromiseLike<T>,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
+  ): Promise<T> {
+    checkType('Semaphore.runExclusive: run', run, 'function', 'a function');
+    const held = await this.holdAsync(permits as number, options);
+    try {
+      return await run();
+    } finally {
+      held.release();
+    }
+  }
+
+  /**
+   * Returns a function that calls `run` with its own arguments and `this`, by `runExclusive`. So all threads together run
+   * as many at a time as there are permits. Neither blocks the thread.
+   *
+   *     const get = semaphore.limit((address: string) => fetch(address));
+   *     const pages = await Promise.all(addresses.map((address) => get(address)));
+   * @param permits those that each call takes, 1 (the default) to `max`.
+   * @throws {TypeError} if `run` is not a function.
+   * @throws {RangeError | TypeError} for a bad number.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits = 1,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    checkType('Semaphore.limit: run', run, 'function', 'a function');
+    this.#check('limit', permits);
+    const exclusively = (call: () => unknown) => this.runExclusive(call, permits) as Promise<Awaited<T>>;
+    return function (...args) {
+      return exclusively(() => run.apply(this, args));
+    };
+  }
+
+  /**
+   * Returns, for example, `Semaphore(2 available, 0 waiting)`. It looks at every waiter of the arena and is racy, so it is
+   * meant for diagnostics. Never blocks, throws nothing.
+   */
+  override toString(): string {
+    return `Semaphore(${this.disposed ? 'disposed' : `${this.available} available, ${this.waiting} waiting`})`;
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
   }
 
   /** @internal */
@@ -429,10 +573,12 @@ export class Semaphore extends SharedObject<typeof KIND> {
   #checkRequest(method: string, permits: number): void {
     this.#check(method, permits);
     if (permits > this.#usual && permits > this.available && !this.disposed) {
-      const made = this.#usual;
-      this.#usual = LIMIT;
+      // Permits may have been added, or taken away by another thread.
+      const made = this.#core.initial(this.#at) + this.#core.added(this.#at);
+      this.#usual = permits > made ? LIMIT : made;
+      if (permits <= made) return;
       host.warn(
-        `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore was made with ${made}. It and ` +
+        `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
           'all behind it wait until more are released than were taken. If that never happens, ' +
           `give the semaphore a max ({ max: ${made} }): such a request is then a RangeError`,
       );
@@ -440,12 +586,12 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   /** The error of a release that the core has refused. */
-  #refused(answer: number, permits: number): RangeError {
+  #refused(method: string, answer: number, permits: number): RangeError {
     return new RangeError(
-      `Semaphore.release: ${
+      `Semaphore.${method}: ${
         answer === ANSWER_OVER_MAX
-          ? `${permits} more would make more than ${this.#max} (its max) available; ${this.available} are. Nothing was ` +
-            'released'
+          ? `${permits} more would make more than ${this.#max} (its max) available; ${this.available} are. Nothing has ` +
+            'changed'
           : `this thread holds ${this.#core.held(this.#shared.number)} permits of the semaphore, got ${permits}. A ` +
             'robust semaphore is released by the thread that holds its permits'
       }`,
@@ -456,6 +602,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
 /** Returns the library object of a semaphore that has been found or opened. */
 function attached(reference: Reference): Semaphore {
   return new Semaphore(reference.attachment.core.initial(reference.address), reference);
+}
+
+/** Returns the number of permits of a request that is admitted. */
+function permitsOf(permits: number | WaitOptions): number {
+  return typeof permits === 'number' ? permits : 1;
 }
 
 /** Returns the acquire of the core for a semaphore that is robust or not. */

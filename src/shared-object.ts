@@ -1,5 +1,7 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The classes of shared objects extend this class. It keeps the reference and handles the end of the object. */
 import { DisposedError } from './errors.js';
+import { dispose } from './held-permits.js';
 import type { Handle, Reference } from './reference.js';
 import { ended, leaves } from './runtime/attachment.js';
 import type { Kind } from './runtime/kinds.js';
@@ -24,7 +26,7 @@ export const disposedError = Symbol('disposedError');
  * object is a constant to V8, such a field is one too. V8 then compiles a call of the core through it without a load
  * before the call (docs/internals/what-was-tried.md).
  */
-export abstract class SharedObject<K extends Kind> {
+export abstract class SharedObject<K extends Kind> implements Disposable {
   readonly #kind: K;
   readonly #reference: Reference;
   readonly #thing: string;
@@ -61,6 +63,19 @@ export abstract class SharedObject<K extends Kind> {
     this[close]();
     this[closed]();
     this.#reference.letGo();
+  }
+
+  /**
+   * Ends a `using` scope: calls `dispose`, which ends the object in every thread. So `using` suits the thread that has made
+   * the object and outlives all use of it, and none that has opened it by a name or a handle.
+   */
+  [dispose](): void {
+    this.dispose();
+  }
+
+  /** The name of its class. */
+  get [Symbol.toStringTag](): string {
+    return this.#kind;
   }
 
   /** @internal */

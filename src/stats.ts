@@ -62,10 +62,28 @@ export interface ArenaStats {
   readonly holders: number;
 }
 
+/** A waiting request, or waiting promises of one thread that stand side by side and ask for the same. */
+export interface WaiterStats {
+  /** The number of the thread in the arena, as in `ThreadHandle`. */
+  readonly thread: number;
+  /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
+  readonly threadId: number | undefined;
+  /** Whether the thread blocks for it; else it is a promise, or the thread is the next to have a mutex and polls. */
+  readonly blocked: boolean;
+  /** How many requests these are; above 1 for promises alone. */
+  readonly requests: number;
+  /** The number of permits that each of them asks for; of a mutex 1. */
+  readonly permits: number;
+  /** How long the first of them has waited, in milliseconds; see `ThreadStats.longestWait`. */
+  readonly waited: number;
+}
+
 /** A thread that holds permits of a robust semaphore. */
 export interface HolderStats {
   /** The number of the thread in the arena, as in `ThreadHandle`. */
   readonly thread: number;
+  /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
+  readonly threadId: number | undefined;
   /** The number of permits that it holds. */
   readonly permits: number;
 }
@@ -74,11 +92,13 @@ export interface HolderStats {
 export interface SemaphoreStats {
   /** The number of permits that it was made with. */
   readonly permits: number;
+  /** The number of permits that `add` has made since, less those that `reduce` has taken away. */
+  readonly added: number;
   /** The greatest number of available permits. */
   readonly max: number;
   /** The number of permits that `tryAcquire` could take. */
   readonly available: number;
-  /** The number of permits taken and not given back; below 0 when more were released than taken. */
+  /** The number of permits taken by requests and not given back; below 0 when more were released than taken. */
   readonly out: number;
   /** The number of waiting requests, blocked threads and promises alike. */
   readonly waiting: number;
@@ -97,6 +117,8 @@ export interface SemaphoreStats {
   readonly robust: boolean;
   /** The number of threads that died with permits of it, since it was made; 0 if it is not robust. */
   readonly ownerDeaths: number;
+  /** Those who wait, in the order of the queue: the first 100. */
+  readonly waiters: readonly WaiterStats[];
   /** The threads that hold permits, if it is robust. */
   readonly holders: readonly HolderStats[];
 }
@@ -119,6 +141,8 @@ export interface MutexStats {
   readonly timeouts: number;
   /** The number of threads that died as its owner, since it was made. */
   readonly ownerDeaths: number;
+  /** Those who wait, in the order of the queue: the first 100. */
+  readonly waiters: readonly WaiterStats[];
 }
 
 /** What is known of some of the waiting requests. It is added up element by element, since there may be millions. */
@@ -140,8 +164,20 @@ interface Look {
   /** The tally of each thread that has a waiting request. */
   readonly threads: ReadonlyMap<number, Tally>;
   readonly holders: readonly HolderStats[];
+  /** The first of those who wait, if the look is at one object. */
+  readonly waiters: readonly WaiterStats[];
   readonly cancelled: number;
   readonly used: number;
+}
+
+/** The most waiters that are listed. */
+const MOST_LISTED = 100;
+/** Stands for the ticket of the head of a mutex, which has left the queue: it is before all others. */
+const BEFORE_ALL = -(2n ** 63n);
+
+/** Returns the first of the waiters by their tickets. */
+function firstOf(found: (readonly [bigint, WaiterStats])[]): (readonly [bigint, WaiterStats])[] {
+  return found.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_LISTED);
 }
 
 const NONE: Readonly<Tally> = { waiting: 0, permits: 0, widest: 0, longestWait: 0, blocked: false };
@@ -151,6 +187,7 @@ function look(core: Core, object?: number): Look {
   const all = { ...NONE };
   const threads = new Map<number, Tally>();
   const holders: HolderStats[] = [];
+  let found: (readonly [bigint, WaiterStats])[] = [];
   const now = timestamp();
   let cancelled = 0;
   let used = 0;
@@ -163,7 +200,7 @@ function look(core: Core, object?: number): Look {
     // The record of an attachment says whether the thread is the head of a mutex, which has left the queue.
     const isRecord = state === ATTACHED;
     const permits = isRecord ? core.elementHeld(i) : 0;
-    if (permits > 0) holders.push({ thread, permits });
+    if (permits > 0) holders.push({ thread, threadId: threadIdOf(core, thread), permits });
     if (state === TOMBSTONE) cancelled += Number(core.elementWidth(i, 1));
     const waiting = isRecord || (state >= WAITING && state < TOMBSTONE) ? core.elementWaiting(i) : 0;
     if (waiting === 0) continue;
@@ -172,6 +209,14 @@ function look(core: Core, object?: number): Look {
     // Until a thread sleeps, or a promise is entered in the array, the time there is of an earlier wait.
     const waited = isAsleep || isRecord ? Math.max(0, (now - core.elementSince(i)) | 0) : 0;
     const width = Number(core.elementWidth(i, 0));
+    const blocked = isRecord ? isAsleep : !isPromise;
+    if (object !== undefined) {
+      const threadId = threadIdOf(core, thread);
+      const ticket = isRecord ? BEFORE_ALL : core.elementStart(i);
+      found.push([ticket, { thread, threadId, blocked, requests: waiting, permits: width || 1, waited }]);
+      // There may be millions.
+      if (found.length > 2 * MOST_LISTED) found = firstOf(found);
+    }
     const own = threads.get(thread) ?? { ...NONE };
     threads.set(thread, own);
     for (const tally of [all, own]) {
@@ -179,10 +224,10 @@ function look(core: Core, object?: number): Look {
       tally.permits += waiting * width;
       tally.widest = Math.max(tally.widest, width);
       tally.longestWait = Math.max(tally.longestWait, waited);
-      tally.blocked ||= isRecord ? isAsleep : !isPromise;
+      tally.blocked ||= blocked;
     }
   }
-  return { all, threads, holders, cancelled, used };
+  return { all, threads, holders, waiters: firstOf(found).map(([, waiter]) => waiter), cancelled, used };
 }
 
 /**
@@ -228,13 +273,15 @@ export function arenaStats(attachment: Attachment): ArenaStats {
 
 /** @internal */
 export function semaphoreStats(core: Core, at: number): SemaphoreStats {
-  const { all, holders, cancelled } = look(core, at);
+  const { all, holders, waiters, cancelled } = look(core, at);
   const permits = core.initial(at);
+  const added = core.added(at);
   return {
     permits,
+    added,
     max: core.maxOf(at),
     available: core.available(at),
-    out: permits - Number(core.balance(at)) - all.permits - cancelled,
+    out: permits + added - Number(core.balance(at)) - all.permits - cancelled,
     waiting: all.waiting,
     widest: all.widest,
     longestWait: all.longestWait,
@@ -242,13 +289,14 @@ export function semaphoreStats(core: Core, at: number): SemaphoreStats {
     timeouts: core.timeouts(at),
     robust: core.isRobust(at) !== 0,
     ownerDeaths: core.deaths(at),
+    waiters,
     holders,
   };
 }
 
 /** @internal */
 export function mutexStats(core: Core, at: number): MutexStats {
-  const { all } = look(core, at);
+  const { all, waiters } = look(core, at);
   const owner = core.ownerOf(at);
   return {
     locked: owner !== 0,
@@ -259,5 +307,6 @@ export function mutexStats(core: Core, at: number): MutexStats {
     longestWait: all.longestWait,
     timeouts: core.timeouts(at),
     ownerDeaths: core.deaths(at),
+    waiters,
   };
 }

@@ -17,6 +17,7 @@ describe(`in Node ${process.versions.node}`, () => {
     ['taketurns', 3],
     ['taketurns/algorithms', 4],
     ['taketurns/p0514', 4],
+    ['taketurns/sync', 3],
   ])('%s is at most %i files, since a thread that starts pays for each', (entry, most) => {
     const urls = new Set<string>();
     const follow = (from: string, base?: string): void => {

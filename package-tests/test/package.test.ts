@@ -45,6 +45,8 @@ describe('the tarball', () => {
       resolutions['node16-esm'].resolution !== undefined,
       resolutions.bundler.resolution !== undefined,
     ]);
-    expect(resolved).toEqual(['.', './algorithms', './p0514', './package.json'].map((name) => [name, true, true]));
+    expect(resolved).toEqual(
+      ['.', './algorithms', './p0514', './sync', './package.json'].map((name) => [name, true, true]),
+    );
   });
 });

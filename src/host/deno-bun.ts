@@ -10,21 +10,21 @@ const isBun = 'Bun' in globalThis;
  * traps. The exception brings the thread back to its event loop, where it ends. What it does on the way, in a `finally`
  * say, must not reach the arena: the thread holds nothing any more.
  */
-function endIfDead(core: Sleeper, thread: number, ended: () => void): void {
-  const life = core.lifeIfAlive(thread);
+function endIfDead(module: Sleeper, sleeping: readonly string[], isAlive: () => boolean, ended: () => void): void {
+  const functions = module as unknown as Record<string, (...given: unknown[]) => unknown>;
   const dead = (): never => {
     throw new Error('this thread has been terminated');
   };
-  core.trapIfDead();
-  for (const name of ['park', 'parkFor', 'compete'] as const) {
-    const call = core[name] as (...given: unknown[]) => number;
-    core[name] = (...given: unknown[]) => {
+  module.trapIfDead();
+  for (const name of sleeping) {
+    const call = functions[name] as (...given: unknown[]) => unknown;
+    functions[name] = (...given) => {
       try {
         return call(...given);
       } catch (error) {
-        if (core.lifeIfAlive(thread) === life) throw error;
+        if (isAlive()) throw error;
         ended();
-        for (const each of Object.keys(core)) Object.assign(core, { [each]: dead });
+        for (const each of Object.keys(functions)) functions[each] = dead;
         return dead();
       }
     };

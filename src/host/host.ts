@@ -17,13 +17,9 @@ export interface Registry {
   reap(thread: number, life: number, onlyAsleep: number): number;
 }
 
-/** The functions of the core in which a thread may sleep. */
+/** A compiled module, in some of whose functions a thread may sleep. */
 export interface Sleeper {
-  lifeIfAlive(thread: number): number;
   trapIfDead(): void;
-  park(now: number, attachment: number): number;
-  parkFor(nanoseconds: bigint, now: number, attachment: number): number;
-  compete(address: number, nanoseconds: bigint, attachment: number): number;
 }
 
 /** Notices the deaths of threads, with nobody's help: keeper.ts on Node, ports.ts in Deno and Bun, locks.ts in browsers. */
@@ -94,7 +90,7 @@ export interface Host {
    * Ends this thread if it wakes after it was declared dead: it runs `ended`, and then the call in which it slept throws,
    * and so does every later call of the core. For a runtime that does not wake a thread that it terminates.
    */
-  endIfDead?(core: Sleeper, thread: number, ended: () => void): void;
+  endIfDead?(module: Sleeper, sleeping: readonly string[], isAlive: () => boolean, ended: () => void): void;
   /**
    * Reaps the thread of a worker that reports its exit, when it does. Returns whether the value is such a worker.
    * Undefined where the runtime has none.

@@ -14,8 +14,8 @@
  * compute on for up to 2 s, and grants the lock after its last step. Requests are granted in their order, and the page
  * requests a lock only when it knows that the worker has requested it before.
  *
- * The request needs no turn of the worker's event loop, only some milliseconds. A worker that ends before its request
- * has arrived is not noticed. A worker that shares an arena does for it what the page does.
+ * The request needs no turn of the worker's event loop, only some milliseconds, and more if all processors are busy. A
+ * worker that ends before its request has arrived is not noticed (docs/runtimes.md). A worker that shares an arena does for it what the page does.
  */
 import type { Deaths } from './host.js';
 import { isWatched, randomName, unwatch } from './watched.js';
@@ -23,8 +23,12 @@ import { isWatched, randomName, unwatch } from './watched.js';
 const { setTimeout } = globalThis;
 const locks = (navigator as Partial<Navigator>).locks as LockManager;
 const PREFIX = 'taketurns:';
-/** A lock may be requested a moment after its worker has announced itself. So the page looks again, after this many ms. */
-const AGAIN = 1000;
+/**
+ * The request of a worker may arrive after its announcement. The worker may then end before its event loop turns, so that
+ * it never says that it has its lock. So the page looks again and again, and waits twice as long each time, from the
+ * first number of milliseconds to the last.
+ */
+const [SOON, LAST] = [2, 2048];
 
 export const threadName = randomName();
 
@@ -75,10 +79,14 @@ export const deaths: Deaths | undefined = locks && {
         if (requested.has(PREFIX + name)) hear(name);
       });
     };
+    const lookAgain = async (delay: number): Promise<void> => {
+      await look();
+      if (delay <= LAST) setTimeout(lookAgain, delay, 2 * delay);
+    };
     const channel = new BroadcastChannel(PREFIX + id);
     channel.onmessage = ({ data }) => {
       if (data) hear(data);
-      else look().then(() => setTimeout(look, AGAIN));
+      else lookAgain(SOON);
     };
     channels.set(id, channel);
     look();

@@ -19,7 +19,7 @@
  */
 import { host } from '#host';
 import { arenaFull, DisposedError, mayNotBlock } from '../errors.js';
-import type { Line } from '../host/host.js';
+import type { Line, Sleeper } from '../host/host.js';
 import { Awake } from './awake.js';
 import { setTimeout } from './clock.js';
 import { common } from './common.js';
@@ -92,6 +92,8 @@ export interface Shared {
   readonly owners: Set<WeakRef<Owner>>;
   /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
   isPrivate: boolean;
+  /** Whether a function that `runExclusive` of a mutex has called has not returned yet. */
+  isRunning: boolean;
 }
 
 export class Attachment {
@@ -132,7 +134,7 @@ export class Attachment {
       throw arenaFull('thread', 'make it with more `threads` or `waiters`');
     }
     this.#line?.announce();
-    host.endIfDead?.(core, this.thread, () => this.#endObjects());
+    this.endIfDead(core, ['park', 'parkFor', 'compete']);
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
     this.interrupts = new Interrupts(core);
@@ -171,7 +173,7 @@ export class Attachment {
       const robust = this.core.isRobust(address) ? number : 0;
       const promises = new Promises(this.core, this.doorbell, robust);
       const head = new HeadPromise(this.core, this.doorbell, address, number, promises);
-      shared = { address, number, robust, promises, head, owners: new Set(), isPrivate };
+      shared = { address, number, robust, promises, head, owners: new Set(), isPrivate, isRunning: false };
       this.#shared.set(address, shared);
     }
     const ref = this.#refs.get(owner) ?? new WeakRef(owner);
@@ -241,6 +243,18 @@ export class Attachment {
     core.tryLock(CLOSED_OBJECT);
     this.#shared.delete(address);
     core.detach(number);
+  }
+
+  /** Ends the thread if it wakes in one of these functions of a module after it was declared dead (host.ts). */
+  endIfDead(module: Sleeper, sleeping: readonly string[]): void {
+    const { core, thread } = this;
+    const life = core.lifeIfAlive(thread);
+    host.endIfDead?.(
+      module,
+      sleeping,
+      () => core.lifeIfAlive(thread) === life,
+      () => this.#endObjects(),
+    );
   }
 
   /** Is called when another thread may be about to attach, so that its death will be noticed. */

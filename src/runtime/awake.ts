@@ -15,6 +15,9 @@ export class Awake {
   readonly #core: Core;
   readonly #processors: number;
   readonly #clock: () => number;
+  /** How many turns a waiter stays awake, and how many tickets before its own, as last measured. */
+  turns = 0;
+  near = 0;
   #waits = 0;
   #next = 1;
   #begun: number;
@@ -71,7 +74,8 @@ export class Awake {
     }
     const turn = least > 0 ? Math.min(Math.max((least * 1e6) / SAMPLE, LEAST), MOST) : USUAL;
     // With one processor, a polling thread keeps the thread that it waits for from running.
-    const turns = this.#processors > 1 ? Math.ceil(AWAKE / turn) : 0;
-    this.#core.setAwake(turns, Math.min(Math.max(this.#processors, NEAREST), FARTHEST));
+    this.turns = this.#processors > 1 ? Math.ceil(AWAKE / turn) : 0;
+    this.near = Math.min(Math.max(this.#processors, NEAREST), FARTHEST);
+    this.#core.setAwake(this.turns, this.near);
   }
 }

@@ -21,6 +21,11 @@ export const KINDS = {
   ReciprocatingLock: 27,
   Capacitor: 28,
   MultilaneSemaphore: 29,
+  Barrier: 42,
+  Latch: 43,
+  WaitGroup: 44,
+  Event: 45,
+  Once: 46,
 } as const;
 
 export type Kind = keyof typeof KINDS;

@@ -39,10 +39,12 @@ export class Memory {
   readonly #longs: BigInt64Array;
   readonly #threads: number;
   readonly #chains: number;
-  readonly #lines: number;
+  readonly #buckets: number;
   readonly #common: number;
   readonly #elements: number;
-  readonly lineCapacity: number;
+
+  /** How many lines of its own a bucket goes on in. */
+  readonly rounds: number;
 
   constructor(arena: Arena) {
     const { buffer } = arena.handle.memory;
@@ -50,14 +52,14 @@ export class Memory {
     this.#longs = new BigInt64Array(buffer);
     // core/memory/arena.ts places the regions in this order.
     const elements = this.word(at('H_ELEMENTS'));
-    this.lineCapacity = Math.floor(elements / 8);
     const names = firstObject(this.word(at('H_NAMES'))) + this.word(at('H_OBJECTS')) * at('OBJECT_SIZE');
     this.#threads = names + (this.word(at('H_NAMES')) + 2 * this.word(at('H_THREADS'))) * at('NAME_SIZE');
     const afterThreads = this.#threads + (this.word(at('H_THREADS')) + 1) * at('THREAD_SIZE');
     this.#chains = aligned(afterThreads, this.word(at('H_CHAINS')));
-    const buckets = aligned(this.#chains + this.word(at('H_CHAINS')) * at('LINE'), this.word(at('H_BUCKETS')));
-    this.#lines = buckets + this.word(at('H_BUCKETS')) * at('LINE');
-    this.#common = this.#lines + this.lineCapacity * at('LINE');
+    this.#buckets = aligned(this.#chains + this.word(at('H_CHAINS')) * at('LINE'), this.word(at('H_BUCKETS')));
+    const buckets = this.word(at('H_BUCKETS'));
+    this.rounds = Math.min(Math.max(Math.floor(elements / 8 / buckets), 1), 64);
+    this.#common = this.#buckets + (1 + this.rounds) * buckets * at('LINE');
     this.#elements = this.#common + (Math.floor(elements / 6) + 1) * at('LINE');
     const end = this.#elements + elements * at('ELEMENT_SIZE');
     if (end !== this.word(at('H_END'))) throw new Error('test/support/memory.ts does not know this layout');
@@ -117,13 +119,14 @@ export class Memory {
 
   /** Returns one word of each bucket, by its name in the layout. */
   bucketWords(name: string): number[] {
-    const buckets = this.#lines - this.word(at('H_BUCKETS')) * at('LINE');
-    return Array.from({ length: this.word(at('H_BUCKETS')) }, (_, i) => this.word(buckets + i * at('LINE') + at(name)));
+    return Array.from({ length: this.word(at('H_BUCKETS')) }, (_, i) =>
+      this.word(this.#buckets + i * at('LINE') + at(name)),
+    );
   }
 
-  /** The private overflow lines that have been given to buckets so far. */
-  get usedLines(): number {
-    return this.word(at('USED_LINES'));
+  /** How many lines after its bucket the thread looks through that looks through most. */
+  get longestLook(): number {
+    return Math.max(...this.bucketWords('B_EXTENT').map((word) => word & at('EXTENT_MASK')));
   }
 
   /** The elements that are entered in the common overflow lines now. */
@@ -139,9 +142,8 @@ export class Memory {
 
   /** The cells of the whole array, overflow included, that hold an element now. */
   get cells(): number {
-    const buckets = this.#lines - this.word(at('H_BUCKETS')) * at('LINE');
     let count = 0;
-    for (let line = buckets; line < this.#elements; line += at('LINE')) {
+    for (let line = this.#buckets; line < this.#elements; line += at('LINE')) {
       for (let cell = line + at('B_CELLS'); cell < line + at('LINE'); cell += 4) {
         if (this.word(cell) !== 0) count++;
       }

@@ -1,5 +1,5 @@
 /** A bad argument causes an error that names the argument, its range and the value given, and changes nothing. */
-import { Arena, Mutex, Semaphore } from 'taketurns';
+import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import * as p0514 from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
@@ -38,7 +38,11 @@ const bad: [unknown, string, typeof RangeError | typeof TypeError][] = [
 describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'holdAsync'] as const)('%s', (method) => {
   const named = method === 'hold' ? 'acquire' : method === 'holdAsync' ? 'acquireAsync' : method;
 
+  const takesOptions = method !== 'tryAcquire' && method !== 'release';
+
   it.each(bad)('refuses %s', async (value, shown, Kind) => {
+    // An object without properties is empty options.
+    if (takesOptions && shown.startsWith('an object')) return;
     for (const max of [4, MOST]) {
       const semaphore = new Semaphore(2, { max });
       const error = await failure(() => semaphore[method](value as never));
@@ -59,6 +63,27 @@ describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'hold
     expect(error.message).toContain('from 1 to 4 (its max), got 5');
     expect(semaphore.available).toBe(4);
     expect(semaphore.waiting).toBe(0);
+  });
+
+  it.runIf(takesOptions)('takes options in place of permits, and nothing that only looks like them', async () => {
+    const semaphore = new Semaphore(4);
+    const acquire = semaphore[method] as (options: unknown, more?: unknown) => unknown;
+    const { signal } = new AbortController();
+    for (const options of [{}, { timeout: 1 }, { signal }, { timeout: undefined, signal, more: 1 }]) {
+      await acquire.call(semaphore, options);
+    }
+    expect(semaphore.available).toBe(0);
+    expect(await failure(() => acquire.call(semaphore, { timeout: 1 }))).toBeInstanceOf(TimeoutError);
+    const aborted = { signal: AbortSignal.abort(new SyntaxError('aborted')) };
+    expect((await failure(() => acquire.call(semaphore, aborted))).message).toBe('aborted');
+    expect((await failure(() => acquire.call(semaphore, { timeout: -1 }))).message).toContain('timeout must be');
+    semaphore.release();
+    for (const [first, second] of [[signal], [{ permits: 1 }], [{ timeout: 1 }, { timeout: 1 }]]) {
+      const error = await failure(() => acquire.call(semaphore, first, second));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error.message).toContain('permits must be an integer');
+    }
+    expect([semaphore.available, semaphore.waiting]).toEqual([1, 0]);
   });
 
   it('takes undefined for 1', async () => {
@@ -98,7 +123,7 @@ describe('release past max', () => {
     }
     expect(error).toBeInstanceOf(RangeError);
     expect(error?.message).toBe(
-      `Semaphore.release: ${more} more would make more than ${max} (its max) available; ${permits} are. Nothing was released`,
+      `Semaphore.release: ${more} more would make more than ${max} (its max) available; ${permits} are. Nothing has changed`,
     );
     expect(semaphore.available).toBe(permits);
     if (max > permits) {
@@ -298,7 +323,7 @@ describe('making an arena', () => {
     ['objects', 1, 2 ** 20],
     ['names', 1, 2 ** 20],
     ['threads', 1, 2 ** 12 - 1],
-    ['waiters', 8, 2 ** 22],
+    ['waiters', 8, 4_000_000],
     ['slots', 1, 2 ** 16],
     ['chains', 1, 2 ** 16],
   ] as const)('refuses a bad number of %s', (option, least, most) => {

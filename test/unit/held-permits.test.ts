@@ -1,6 +1,7 @@
 /** Guards give their permits back exactly once. */
-import { HeldPermits, Semaphore } from 'taketurns';
+import { HeldLock, HeldPermits, Mutex, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { failure } from '../support/failure.js';
 
 describe('hold', () => {
   it('gives back at the end of its scope', () => {
@@ -129,5 +130,79 @@ describe('a guard', () => {
     held.release();
     expect(held.held).toBe(false);
     expect(heir.available).toBe(0);
+  });
+});
+
+describe('tryHold', () => {
+  it('of a semaphore is a guard, or undefined if there are too few permits', () => {
+    const semaphore = new Semaphore(3);
+    {
+      using held = semaphore.tryHold(2);
+      expect(held).toBeInstanceOf(HeldPermits);
+      expect(held?.permits).toBe(2);
+      expect(held?.ownerDied).toBe(false);
+      expect(semaphore.tryHold(2)).toBe(undefined);
+      expect(semaphore.available).toBe(1);
+      expect(semaphore.tryHold()?.permits).toBe(1);
+    }
+    expect(semaphore.available).toBe(2);
+  });
+
+  it('of a mutex is a guard, or undefined if it is locked', () => {
+    const mutex = new Mutex();
+    {
+      using held = mutex.tryHold();
+      expect(held).toBeInstanceOf(HeldLock);
+      expect(mutex.held).toBe(true);
+      expect(mutex.tryHold()).toBe(undefined);
+    }
+    expect(mutex.locked).toBe(false);
+  });
+});
+
+describe('release of a part', () => {
+  it('gives back so many, and the rest stays', () => {
+    const semaphore = new Semaphore(5);
+    const held = semaphore.hold(4);
+    held.release(1);
+    expect([held.permits, held.held, semaphore.available]).toEqual([3, true, 2]);
+    held.release(2);
+    expect([held.permits, held.held, semaphore.available]).toEqual([1, true, 4]);
+    held.release(1);
+    expect([held.permits, held.held, semaphore.available]).toEqual([0, false, 5]);
+    held.release();
+    expect(semaphore.available).toBe(5);
+  });
+
+  it('leaves the rest to the end of the scope', () => {
+    const semaphore = new Semaphore(3, { robust: true });
+    {
+      using held = semaphore.hold(3);
+      held.release(2);
+      expect(semaphore.available).toBe(2);
+    }
+    expect(semaphore.available).toBe(3);
+  });
+
+  it.each([3, 0, -1, 1.5, Number.NaN, '1', null, {}])('refuses %s, with nothing changed', async (given) => {
+    const semaphore = new Semaphore(2);
+    const held = semaphore.hold(2);
+    const error = await failure(() => held.release(given as never));
+    expect(error.constructor).toBe(typeof given === 'number' ? RangeError : TypeError);
+    expect(error.message).toMatch(
+      /^HeldPermits.release: permits must be an integer of 1 or more, and at most the 2 that the guard holds, got /,
+    );
+    expect([held.permits, semaphore.available]).toEqual([2, 0]);
+    held.release();
+    expect(() => held.release(1)).toThrow('at most the 0 that the guard holds, got 1');
+    expect(semaphore.available).toBe(2);
+  });
+
+  it('leaves the guard as it is if the semaphore refuses', () => {
+    const semaphore = new Semaphore(3, { max: 3 });
+    const held = semaphore.hold(2);
+    semaphore.release(2);
+    expect(() => held.release(1)).toThrow(RangeError);
+    expect([held.permits, semaphore.available]).toEqual([2, 3]);
   });
 });

@@ -23,6 +23,7 @@ describe('inspect', () => {
     const semaphore = new Semaphore(3, { max: 5, arena: new Arena() });
     expect(semaphore.inspect()).toStrictEqual({
       permits: 3,
+      added: 0,
       max: 5,
       available: 3,
       out: 0,
@@ -33,6 +34,7 @@ describe('inspect', () => {
       timeouts: 0,
       robust: false,
       ownerDeaths: 0,
+      waiters: [],
       holders: [],
     });
   });
@@ -78,7 +80,7 @@ describe('inspect', () => {
     const semaphore = new Semaphore(3, { robust: true, arena });
     semaphore.acquire(2);
     const { thread } = arena.thread;
-    expect(semaphore.inspect()).toMatchObject({ robust: true, out: 2, holders: [{ thread, permits: 2 }] });
+    expect(semaphore.inspect()).toMatchObject({ robust: true, out: 2, holders: [{ thread, threadId, permits: 2 }] });
     semaphore.release(2);
     expect(semaphore.inspect().holders).toEqual([]);
   });
@@ -107,6 +109,48 @@ describe('inspect', () => {
     expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
   });
 
+  it('lists those who wait in the order of the queue, runs of promises as one', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const { thread } = arena.thread;
+    const own = { thread, threadId, blocked: false };
+    const waits: Promise<unknown>[] = [semaphore.acquireAsync(), semaphore.acquireAsync()];
+    waits.push(block(member(), semaphore, 2));
+    await until(() => (semaphore.inspect().waiters[1]?.waited ?? 0) >= 5);
+    // These take elements that lie before those in use.
+    semaphore.release();
+    waits.push(semaphore.acquireAsync(3), semaphore.acquireAsync(2));
+    const theirs = { thread: expect.any(Number), threadId: member().worker.threadId, blocked: true };
+    expect(semaphore.inspect().waiters).toStrictEqual([
+      { ...own, requests: 1, permits: 1, waited: expect.any(Number) },
+      { ...theirs, requests: 1, permits: 2, waited: expect.any(Number) },
+      { ...own, requests: 1, permits: 3, waited: expect.any(Number) },
+      { ...own, requests: 1, permits: 2, waited: expect.any(Number) },
+    ]);
+    waits.push(semaphore.acquireAsync(2));
+    expect(semaphore.inspect().waiters[3]).toMatchObject({ requests: 2, permits: 2 });
+    semaphore.release(10);
+    await Promise.all(waits);
+    expect(semaphore.inspect().waiters).toEqual([]);
+  });
+
+  it('lists the first 100 of many, whatever elements they have', async () => {
+    const semaphore = new Semaphore(0, { arena: new Arena() });
+    const { signal } = new AbortController();
+    const width = (i: number) => (i % 7) + 1;
+    const request = (i: number) => semaphore.acquireAsync(width(i), { signal });
+    const first = Array.from({ length: 300 }, (_, i) => request(i));
+    semaphore.release(first.slice(0, 150).reduce((sum, _, i) => sum + width(i), 0));
+    await Promise.all(first.slice(0, 150));
+    // These take the elements that are free now, which lie before those of the rest.
+    const later = Array.from({ length: 150 }, (_, i) => request(300 + i));
+    const { waiters, waiting } = semaphore.inspect();
+    expect(waiting).toBe(300);
+    expect(waiters.map(({ permits }) => permits)).toEqual(Array.from({ length: 100 }, (_, i) => width(150 + i)));
+    semaphore.dispose();
+    await Promise.allSettled([...first, ...later]);
+  });
+
   it('counts only waiters of its own semaphore', async () => {
     const arena = new Arena();
     const [one, two] = [new Semaphore(0, { arena }), new Semaphore(0, { arena })];
@@ -133,6 +177,7 @@ describe('inspect of a mutex', () => {
     longestWait: 0,
     timeouts: 0,
     ownerDeaths: 0,
+    waiters: [],
   };
 
   it('is a plain object, which names the owner', () => {
@@ -163,6 +208,17 @@ describe('inspect of a mutex', () => {
     expect(longestWait).toBeGreaterThanOrEqual(40);
     const promise = mutex.lockAsync();
     expect(mutex.inspect().waiting).toBe(3);
+    const { waiters } = mutex.inspect();
+    const ids = [...crowd.map(({ worker }) => worker.threadId), threadId];
+    expect(waiters.map((waiter) => waiter.threadId)).toEqual(ids);
+    expect(waiters.map((waiter) => [waiter.requests, waiter.permits])).toEqual([
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ]);
+    expect(waiters[0]).toMatchObject({ blocked: true, waited: expect.any(Number) });
+    expect(waiters[0]?.waited).toBeGreaterThanOrEqual(20);
+    expect(waiters[2]?.blocked).toBe(false);
     mutex.unlock();
     await Promise.all([...waits, promise]);
     mutex.unlock();

@@ -148,6 +148,14 @@ describe('a worker that is killed', () => {
     first.mutex.unlock();
     expect([first.mutex.tryLock(), deaths]).toEqual([true, 1]);
     first.mutex.unlock();
+    const tried = await owned(arena);
+    expect(tried.mutex.tryHold()).toBe(undefined);
+    await tried.owner.kill();
+    for (const expected of [true, false]) {
+      const held = tried.mutex.tryHold();
+      expect(held?.ownerDied).toBe(expected);
+      held?.unlock();
+    }
     const second = await owned(arena);
     const told = member().run<boolean>('mutex-owner-died', { handle: second.mutex.handle });
     await until(() => second.mutex.waiting === 1, 'it waits');

@@ -1,5 +1,5 @@
 /** Which thread learns that an owner of a robust semaphore has died, and how. */
-import { Arena, Semaphore } from 'taketurns';
+import { Arena, type HeldPermits, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { dieHolding, hold, park, recruit, upTo } from '../support/dying.js';
 import { failure } from '../support/failure.js';
@@ -15,6 +15,8 @@ describe('the thread that learns that an owner died', () => {
     ['hold', (semaphore: Semaphore) => semaphore.hold()],
     ['hold with a time-out', (semaphore: Semaphore) => semaphore.hold(1, { timeout: 1000 })],
     ['hold with a time-out of 0', (semaphore: Semaphore) => semaphore.hold(1, { timeout: 0 })],
+    ['tryHold', (semaphore: Semaphore) => semaphore.tryHold() as HeldPermits],
+    ['holdAsync with options alone', (semaphore: Semaphore) => semaphore.holdAsync({ timeout: 1000 })],
     ['holdAsync', (semaphore: Semaphore) => semaphore.holdAsync()],
     ['holdAsync with a time-out', (semaphore: Semaphore) => semaphore.holdAsync(1, { timeout: 1000 })],
     ['holdAsync with a time-out of 0', (semaphore: Semaphore) => semaphore.holdAsync(1, { timeout: 0 })],
@@ -54,6 +56,7 @@ describe('the thread that learns that an owner died', () => {
     ['acquire with a time-out', (semaphore: Semaphore) => semaphore.acquire(1, { timeout: 1000 })],
     ['acquire with a time-out of 0', (semaphore: Semaphore) => semaphore.acquire(1, { timeout: 0 })],
     ['tryAcquire', (semaphore: Semaphore) => semaphore.tryAcquire()],
+    ['acquireAsync with options alone', (semaphore: Semaphore) => semaphore.acquireAsync({ timeout: 1000 })],
     ['acquireAsync', (semaphore: Semaphore) => semaphore.acquireAsync()],
     ['acquireAsync with a time-out of 0', (semaphore: Semaphore) => semaphore.acquireAsync(1, { timeout: 0 })],
     [

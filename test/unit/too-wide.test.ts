@@ -23,7 +23,7 @@ const ways: [string, (semaphore: Semaphore, permits: number) => unknown][] = [
   ['acquireAsync', (semaphore, n) => semaphore.holdAsync(n, { timeout: 1 })],
 ];
 const text = (method: string, permits: number, made: number) =>
-  `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore was made with ${made}. It and all ` +
+  `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and all ` +
   'behind it wait until more are released than were taken. If that never happens, give the semaphore ' +
   `a max ({ max: ${made} }): such a request is then a RangeError`;
 

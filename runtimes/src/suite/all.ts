@@ -9,6 +9,7 @@ import './cases/locks.js';
 import './cases/capacitors.js';
 import './cases/papers.js';
 import './cases/p0514.js';
+import './cases/sync.js';
 import './cases/dying.js';
 
 export { runCases, runPair } from './run.js';

@@ -1,7 +1,16 @@
 /** The jobs of the workers. Each is called by its name, with arguments that can be cloned. */
-import { Arena, type ArenaHandle, type Mutex, Semaphore, type SemaphoreHandle, type ThreadHandle } from 'taketurns';
+import {
+  Arena,
+  type ArenaHandle,
+  Mutex,
+  type MutexHandle,
+  Semaphore,
+  type SemaphoreHandle,
+  type ThreadHandle,
+} from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
+import type { Barrier, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { type Board, log } from './board.js';
 import { threads } from './globals.js';
 import { attach, type Handle, type Lock } from './objects.js';
@@ -50,11 +59,40 @@ export const jobs: Record<string, Job> = {
     log(board, entry);
   },
 
+  waitFor(handle: Handle): boolean {
+    return (attach(handle) as Latch | Event).wait();
+  },
+
+  meet(handle: Handle, rounds: number): void {
+    const barrier = attach(handle) as Barrier;
+    kept.push(barrier);
+    for (let round = 0; round < rounds; round++) barrier.arriveAndWait();
+  },
+
+  runOnce(handle: Handle, words: Int32Array): boolean {
+    return (attach(handle) as Once).run(() => void Atomics.add(words, 0, 1));
+  },
+
+  holdTask(handle: Handle): void {
+    const group = attach(handle) as WaitGroup;
+    kept.push(group);
+    group.hold();
+  },
+
   /** Waits, and gives a permit of another semaphore on the way out. */
   acquireFinally(handle: SemaphoreHandle, other: SemaphoreHandle): void {
     const [semaphore, permits] = [Semaphore.from(handle), Semaphore.from(other)];
     try {
       semaphore.acquire();
+    } finally {
+      permits.release();
+    }
+  },
+
+  lockFinally(handle: MutexHandle, other: SemaphoreHandle): void {
+    const [mutex, permits] = [Mutex.from(handle), Semaphore.from(other)];
+    try {
+      mutex.lock();
     } finally {
       permits.release();
     }

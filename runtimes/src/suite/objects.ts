@@ -2,6 +2,7 @@
 import * as taketurns from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';
 import * as p0514 from 'taketurns/p0514';
+import * as sync from 'taketurns/sync';
 
 export interface Handle {
   readonly kind: string;
@@ -13,7 +14,7 @@ export interface Lock {
   tryLock?(): boolean;
 }
 
-const CLASSES = { ...taketurns, ...algorithms, ...p0514 };
+const CLASSES = { ...taketurns, ...algorithms, ...p0514, ...sync };
 
 export function attach(handle: Handle): unknown {
   const found = CLASSES[handle.kind as keyof typeof CLASSES] as unknown as { from(handle: Handle): unknown };

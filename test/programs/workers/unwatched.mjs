@@ -3,12 +3,15 @@ import process from 'node:process';
 import { setImmediate } from 'node:timers';
 import { Worker, workerData } from 'node:worker_threads';
 import { Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { Event, WaitGroup } from 'taketurns/sync';
 import { add, get, ON_PURPOSE, put, random, swap } from './unwatched-board.mjs';
 
 const { slot, depth, seed, words, handles } = workerData;
 const draw = random(seed);
 const mutex = Mutex.from(handles.mutex);
 const semaphores = handles.semaphores.map((handle) => Semaphore.from(handle));
+const group = WaitGroup.from(handles.group);
+const event = Event.from(handles.event);
 const id = add(words, 'ids') + 1;
 const never = new Int32Array(new SharedArrayBuffer(4));
 if (depth === 0) put(words, 'up', 1, slot);
@@ -42,6 +45,22 @@ async function acquired(semaphore, n) {
   semaphore.release(n);
 }
 
+async function worked() {
+  if (draw() < 0.5) {
+    const task = group.hold();
+    work();
+    task.done();
+  } else await group.run(async () => work());
+}
+
+async function signalled() {
+  if (draw() < 0.5) event.set();
+  else event.reset();
+  const options = { timeout: draw() * 5 };
+  if (draw() < 0.5) event.wait(options);
+  else await event.waitAsync(options);
+}
+
 let child;
 
 function startChild() {
@@ -67,7 +86,9 @@ function raise() {
 async function act() {
   try {
     const what = draw();
-    if (what < 0.5) await locked();
+    if (what < 0.4) await locked();
+    else if (what < 0.5) await worked();
+    else if (what < 0.55) await signalled();
     else if (what < 0.75) await acquired(semaphores[0], 1);
     else await acquired(semaphores[1], 1 + Math.floor(draw() * 5));
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Semaphore: order, conservation of permits, blocking in workers, and the calls that the main thread may make. */
 import { Semaphore } from 'taketurns';
 import { entries, length, newBoard } from '../board.js';
-import { equal, ok, rejects, throws, until } from '../check.js';
+import { equal, ok, rejects, sleep, throws, until } from '../check.js';
 import { mayBlock } from '../globals.js';
 import { test } from '../run.js';
 
@@ -141,4 +141,40 @@ test('semaphore: bad arguments change nothing', async () => {
   throws(() => semaphore.tryAcquire(3), 'RangeError', '2');
   throws(() => semaphore.release(2), 'RangeError', 'max');
   equal(semaphore.available, 1, 'available');
+});
+
+test('semaphore: a limit runs as many calls at a time as there are permits, and workers count', async ({ team }) => {
+  const semaphore = new Semaphore(3);
+  const board = newBoard();
+  const worker = await team.member();
+  await worker.call('acquire', semaphore.handle, board, 1);
+  let running = 0;
+  let most = 0;
+  const limited = semaphore.limit(async (n: number) => {
+    most = Math.max(most, ++running);
+    await sleep(1);
+    running--;
+    return 2 * n;
+  });
+  equal(await Promise.all([1, 2, 3, 4].map((n) => limited(n))), [2, 4, 6, 8], 'results');
+  equal([most, semaphore.available], [2, 2], 'at a time, and at the end');
+});
+
+test('semaphore: permits are taken away, added and drained while a worker waits', async ({ team }) => {
+  const semaphore = new Semaphore(2);
+  const board = newBoard();
+  const held = semaphore.tryHold(2);
+  semaphore.reduce(2);
+  const worker = await team.member();
+  const done = worker.call('acquire', semaphore.handle, board, 7);
+  await until('the worker waits', () => semaphore.waiting === 1);
+  held?.release(1);
+  held?.release();
+  equal([entries(board), semaphore.waiting, semaphore.drain()], [[], 1, 0], 'after the release of what was taken away');
+  equal(semaphore.inspect().waiters.length, 1, 'listed');
+  semaphore.add(3);
+  await done;
+  equal([entries(board), semaphore.drain()], [[7], 2], 'at the end');
+  const { added, out, waiting } = semaphore.inspect();
+  equal([added, out, waiting], [1, 3, 0], 'counted');
 });

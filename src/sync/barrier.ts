@@ -1,0 +1,246 @@
+/** Barrier lets a fixed number of threads wait for one another, again and again. */
+import { host } from '#host';
+import { checkInteger, checkOptions, checkType, knowEverywhere, TimeoutError } from '../errors.js';
+import { checkWaitOptions, type WaitOptions } from '../options.js';
+import { type Handle, Reference } from '../reference.js';
+import { reasonOf } from '../runtime/cancellation.js';
+import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, QUEUED, REFUSED } from '../runtime/core.js';
+import { countdown } from '../runtime/parking.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
+import { disposedError, reference } from '../shared-object.js';
+import { find, make, open, PhaseObject, refusePromise, type SyncOptions, type Waiter } from './phase-object.js';
+
+/** A plain, structured-cloneable value to send to another thread, for `Barrier.from` there. */
+export type BarrierHandle = Handle<'Barrier'>;
+
+/** The options of a new `Barrier`, and of `from` and `open`. */
+export interface BarrierOptions extends SyncOptions {
+  /**
+   * Is called by the last to arrive of a round, if that is a call on this library object, before the others go on. If it
+   * throws, the barrier is broken, and the call throws the same. It must not return a promise, nor arrive at the barrier.
+   */
+  readonly action?: () => void;
+}
+
+/** What `inspect` tells about a barrier. It may be out of date at once. */
+export interface BarrierState {
+  /** How many make a round. */
+  readonly parties: number;
+  /** How many of the present round have arrived. */
+  readonly arrived: number;
+  /** Whether it is broken. */
+  readonly broken: boolean;
+  /** The numbers of the threads that have arrived once and have not left: the death of one breaks the barrier. */
+  readonly members: readonly number[];
+  /** The threads that wait, the longest first. */
+  readonly waiters: readonly Waiter[];
+}
+
+const KIND = 'Barrier';
+const MOST_PARTIES = 65_535;
+const ASYNC = 'arriveAndWaitAsync';
+
+/** Somebody of this round of a `Barrier` has given up or died, or its action has thrown. The barrier stays broken. */
+export class BrokenBarrierError extends Error {
+  /** `BrokenBarrierError`. */
+  override readonly name = 'BrokenBarrierError';
+}
+knowEverywhere(BrokenBarrierError);
+
+/**
+ * A barrier lets `parties` calls wait for one another: when the last has arrived, all go on, and the next round begins.
+ * The calls of a round may be blocked threads and promises, also several of one thread.
+ *
+ * If a waiter gives up, by a time-out or a signal, or a thread ends or dies that has arrived once, or the action
+ * throws, then the barrier is broken for ever: those who wait, and all who arrive later, get a `BrokenBarrierError`. A
+ * round is either complete for all or broken for all. A thread that has done its last round calls `leave`.
+ *
+ * ```ts
+ * const barrier = Barrier.from(handle);
+ * for (let step = 0; step < steps; step++) {
+ *   compute(step);
+ *   barrier.arriveAndWait();
+ * }
+ * barrier.leave();
+ * ```
+ *
+ * Source: the CyclicBarrier of JSR-166, over the phase word of core/primitives/phase.ts.
+ */
+export class Barrier extends PhaseObject<typeof KIND> {
+  /** How many calls make a round. */
+  readonly parties: number;
+  #action: (() => void) | undefined;
+
+  /**
+   * @param parties 1 to 65,535.
+   * @throws {RangeError | TypeError} for a bad number or option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(parties: number, options: BarrierOptions = {}) {
+    super(KIND, options instanceof Reference ? options : made(parties, options), 'barrier');
+    this.parties = this[reference].attachment.core.maxOf(this.at);
+    this.#action = options.action;
+  }
+
+  static #of(given: Reference, { action }: Pick<BarrierOptions, 'action'>): Barrier {
+    const barrier = new Barrier(1, given);
+    barrier.#action = action;
+    return barrier;
+  }
+
+  /**
+   * Attaches to the barrier of a handle, in any thread. Never blocks.
+   * @param options the `action` of this library object.
+   * @throws {TypeError} if the value is not the handle of a Barrier.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  static from(handle: BarrierHandle, options: Pick<BarrierOptions, 'action'> = {}): Barrier {
+    checkAction(options);
+    return Barrier.#of(find(KIND, handle), options);
+  }
+
+  /**
+   * Opens the barrier of this name, and makes it if there is none. Never blocks.
+   * @param parties 1 to 65,535.
+   * @throws {RangeError} if it exists with another number of parties.
+   */
+  static open(name: string, parties: number, options: BarrierOptions = {}): Barrier {
+    checkAction(options);
+    checkInteger(`${KIND}: parties`, parties, 1, MOST_PARTIES);
+    return Barrier.#of(open(KIND, name, options, parties, parties, true), options);
+  }
+
+  /**
+   * Arrives, and blocks the thread until all others of the round have.
+   * @returns how many had arrived in this round before: 0 to `parties - 1`.
+   * @throws {BrokenBarrierError} if the barrier is broken, before or in this round.
+   * @throws {TimeoutError} when the time has passed; then the barrier is broken, unless the call waited for the next round
+   * to begin, while another ran the action.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {DisposedError} if the barrier has been or is being disposed of.
+   */
+  arriveAndWait(options: WaitOptions = {}): number {
+    const timeout = checkWaitOptions(`${KIND}.arriveAndWait`, options);
+    if (this.parties > 1) this.checkBlocking(ASYNC);
+    const left = countdown(timeout);
+    while (true) {
+      const answer = this.#arrive();
+      const phase = this.phaseSeen;
+      // QUEUED: the last of this round runs the action. The caller is one too many, and belongs to the next round.
+      const hasArrived = answer !== QUEUED;
+      const index = answer - ARRIVED;
+      if (hasArrived && this.#isLast(index, phase)) return index;
+      this.checkBlocking(ASYNC);
+      this.#over(this.sleep(phase, left), phase, timeout, hasArrived);
+      if (hasArrived) return index;
+    }
+  }
+
+  /**
+   * As `arriveAndWait`, without blocking the thread. If the signal is aborted while it waits, the barrier is broken, and
+   * the promise rejects with the reason.
+   */
+  async arriveAndWaitAsync(options: WaitOptions = {}): Promise<number> {
+    const timeout = checkWaitOptions(`${KIND}.arriveAndWaitAsync`, options);
+    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    const left = countdown(timeout);
+    while (true) {
+      if (options.signal?.aborted) throw reasonOf(options.signal);
+      const answer = this.#arrive();
+      const phase = this.phaseSeen;
+      const hasArrived = answer !== QUEUED;
+      const index = answer - ARRIVED;
+      if (hasArrived && this.#isLast(index, phase)) return index;
+      const cancel = () => (hasArrived && this.sync.breakPhase(this.at, phase) ? REFUSED : this.lastAnswer(phase));
+      const end = await this.sleepAsync(phase, left(), options.signal, cancel);
+      this.#over(end, phase, timeout, false);
+      if (hasArrived) return index;
+    }
+  }
+
+  #arrive(): number {
+    const answer = this.sync.arriveAt(this.at, this.#action !== undefined, this.number);
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === ANSWER_BROKEN) throw broken();
+    return answer;
+  }
+
+  /** Returns whether the caller was the last to arrive. Then it has run the action, and the round is over. */
+  #isLast(index: number, phase: number): boolean {
+    if (index !== this.parties - 1) return false;
+    const action = this.#action;
+    if (action === undefined) return true;
+    try {
+      refusePromise(action(), `${KIND}: action must not return a promise`);
+    } catch (error) {
+      this.sync.breakPhase(this.at, phase);
+      throw error;
+    }
+    const answer = this.sync.finishAction(this.at, phase);
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === ANSWER_BROKEN) throw broken();
+    return true;
+  }
+
+  /** @internal With more parties than processors, those who poll keep others from arriving. */
+  protected override get mayPoll(): boolean {
+    return this.parties <= host.processors;
+  }
+
+  /** @internal A round of which one has given up, or died, is broken for all. */
+  protected override answerAt(at: number, phase: number): number {
+    const answer = super.answerAt(at, phase);
+    return answer === ADMITTED && this.sync.wasBroken(at, phase) ? ANSWER_BROKEN : answer;
+  }
+
+  /** Looks how a phase has ended, and throws if it has not ended well. A caller that gives up breaks the barrier. */
+  #over(answer: number, phase: number, timeout: number, breaks: boolean): void {
+    let how = answer;
+    if (how === REFUSED) {
+      how = breaks && !this.sync.breakPhase(this.at, phase) ? this.lastAnswer(phase) : REFUSED;
+      if (how === REFUSED) throw new TimeoutError(`the others had not arrived at the barrier within ${timeout} ms`);
+    }
+    if (how === ANSWER_CLOSED) throw this[disposedError]();
+    if (how === ANSWER_BROKEN) throw broken();
+  }
+
+  /**
+   * The thread does not come again: from now on its death or end breaks nothing, until it arrives again. Call it when
+   * none of its calls waits. Never blocks, throws nothing.
+   */
+  leave(): void {
+    if (!this.disposed) this.sync.leaveBarrier(this.number);
+  }
+
+  /** Whether the barrier is broken. */
+  get broken(): boolean {
+    return this.isOpen;
+  }
+
+  /** Tells who has arrived and who waits, for diagnostics. Never blocks, throws nothing. */
+  inspect(): BarrierState {
+    const { parties, broken } = this;
+    const left = this.sync.isFull(this.at) ? 0 : this.sync.phaseCount(this.at);
+    const arrived = broken || this.disposed ? 0 : parties - left;
+    const members = [...this.attachments()]
+      .filter((number) => this.sync.heldByAttachment(number) > 0)
+      .map((number) => this.sync.threadOfAttachment(number));
+    return { parties, arrived, broken, members, waiters: this.waiters() };
+  }
+}
+
+function broken(): BrokenBarrierError {
+  return new BrokenBarrierError('the barrier is broken: a party has given up or died, or its action has thrown');
+}
+
+function checkAction(options: Pick<BarrierOptions, 'action'>): void {
+  checkOptions(KIND, options);
+  const { action } = options;
+  if (action !== undefined) checkType(`${KIND}: action`, action, 'function', 'a function');
+}
+
+function made(parties: number, options: BarrierOptions): Reference {
+  checkAction(options);
+  checkInteger(`${KIND}: parties`, parties, 1, MOST_PARTIES);
+  return make(KIND, options, parties, parties, true);
+}

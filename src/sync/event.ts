@@ -1,0 +1,120 @@
+/** Event is a flag for which threads wait. */
+import { checkOptions, checkType } from '../errors.js';
+import type { WaitOptions } from '../options.js';
+import { type Handle, Reference } from '../reference.js';
+import { ADMITTED, ANSWER_CLOSED } from '../runtime/core.js';
+import { disposedError } from '../shared-object.js';
+import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
+
+/** A plain, structured-cloneable value to send to another thread, for `Event.from` there. */
+export type EventHandle = Handle<'Event'>;
+
+/** The options of a new `Event`. */
+export interface EventOptions extends SyncOptions {
+  /** Whether it is set from the start. Default false. */
+  readonly set?: boolean;
+}
+
+/** What `inspect` tells about an event. It may be out of date at once. */
+export interface EventState {
+  /** Whether it is set. */
+  readonly isSet: boolean;
+  /** The threads that wait, the longest first. */
+  readonly waiters: readonly Waiter[];
+}
+
+const KIND = 'Event';
+
+/**
+ * An event is set or not. Threads and promises wait together until it is set. It stays set until `reset`. Whoever waits
+ * when it is set goes on, even if it is reset at once.
+ *
+ * ```ts
+ * const go = new Event();
+ * worker.postMessage({ go: go.handle }); // calls Event.from(go).wait()
+ * go.set();
+ * ```
+ *
+ * Browsers and Node have a global class of this name, for `EventTarget`. Import this one as `Event as SharedEvent`, or
+ * the module as a namespace, where you need both.
+ *
+ * Source: the manual-reset event of Windows and Python's threading.Event, over the phase word of
+ * core/primitives/phase.ts. The count is 0 if it is set, and 1 if not.
+ */
+export class Event extends ZeroObject<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for a bad option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options: EventOptions = {}) {
+    super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'event');
+  }
+
+  /**
+   * Attaches to the event of a handle, in any thread. Never blocks.
+   * @throws {TypeError} if the value is not the handle of an Event.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  static from(handle: EventHandle): Event {
+    return new Event(find(KIND, handle));
+  }
+
+  /**
+   * Opens the event of this name, and makes it if there is none. Never blocks.
+   * @throws {RangeError | TypeError} for a bad name or option.
+   * @throws {ArenaFullError} if the arena has no room for another object or name.
+   */
+  static open(name: string, options: EventOptions = {}): Event {
+    const [given, ...rest] = checked(options);
+    return new Event(open(KIND, name, given, ...rest));
+  }
+
+  /**
+   * Sets the event: all who wait go on. Has no effect if it is set. Never blocks.
+   * @throws {DisposedError} if the event has been disposed of.
+   */
+  set(): void {
+    // If it is set, the count is 0, and nothing is changed.
+    if (this.sync.takeOff(this.at, 1, 0) === ANSWER_CLOSED) throw this[disposedError]();
+  }
+
+  /**
+   * Resets the event: those who wait from now on wait for the next `set`. Has no effect if it is not set. Never blocks.
+   * @throws {DisposedError} if the event has been disposed of.
+   */
+  reset(): void {
+    if (this.sync.arm(this.at) === ANSWER_CLOSED) throw this[disposedError]();
+  }
+
+  /**
+   * Blocks the thread until the event is set, which may be before the call.
+   * @returns false if the time-out came first.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {DisposedError} if the event has been or is being disposed of.
+   */
+  wait(options?: WaitOptions): boolean {
+    return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
+  }
+
+  /** As `wait`, without blocking the thread. The promise rejects with the reason of an aborted signal. */
+  waitAsync(options: WaitOptions = {}): Promise<boolean> {
+    return this.awaitZeroAsync(options);
+  }
+
+  /** Whether the event is set. If it has been disposed of, it is not. */
+  get isSet(): boolean {
+    return this.isOpen;
+  }
+
+  /** Tells who waits, for diagnostics. Never blocks, throws nothing. */
+  inspect(): EventState {
+    return { isSet: this.isSet, waiters: this.waiters() };
+  }
+}
+
+function checked(options: EventOptions): [SyncOptions, number, number, boolean] {
+  checkOptions(KIND, options);
+  const { set = false, ...rest } = options;
+  checkType(`${KIND}: set`, set, 'boolean', 'true or false');
+  return [rest, Number(!set), 1, false];
+}

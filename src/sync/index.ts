@@ -1,0 +1,18 @@
+/**
+ * taketurns/sync: what threads wait for besides permits and locks. Each object is shared by handle or name as a
+ * `Semaphore` is, and blocked threads and promises wait together.
+ *
+ * @module
+ */
+export {
+  Barrier,
+  type BarrierHandle,
+  type BarrierOptions,
+  type BarrierState,
+  BrokenBarrierError,
+} from './barrier.js';
+export { Event, type EventHandle, type EventOptions, type EventState } from './event.js';
+export { Latch, type LatchHandle, type LatchState } from './latch.js';
+export { Once, type OnceHandle, type OnceState } from './once.js';
+export type { SyncOptions, Waiter } from './phase-object.js';
+export { HeldTask, type TaskHolder, WaitGroup, type WaitGroupHandle, type WaitGroupState } from './wait-group.js';

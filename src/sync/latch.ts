@@ -1,0 +1,110 @@
+/** Latch is a count that only falls: threads wait until it is 0. */
+import { checkInteger, checkOptions } from '../errors.js';
+import type { WaitOptions } from '../options.js';
+import { type Handle, Reference } from '../reference.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../runtime/core.js';
+import { disposedError } from '../shared-object.js';
+import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
+
+/** A plain, structured-cloneable value to send to another thread, for `Latch.from` there. */
+export type LatchHandle = Handle<'Latch'>;
+
+/** What `inspect` tells about a latch. It may be out of date at once. */
+export interface LatchState {
+  /** What is left of the count. */
+  readonly count: number;
+  /** The threads that wait, the longest first. */
+  readonly waiters: readonly Waiter[];
+}
+
+const KIND = 'Latch';
+/** The most that a count can be: PHASE_COUNT of core/memory/layout.ts. */
+export const MOST = 2 ** 30 - 1;
+
+/**
+ * A latch opens once, for good, when its count has fallen to 0. Threads and promises wait for that together.
+ *
+ * ```ts
+ * const ready = new Latch(workers.length);
+ * for (const worker of workers) worker.postMessage({ ready: ready.handle }); // each calls ready.countDown()
+ * await ready.waitAsync();
+ * ```
+ *
+ * A thread that dies before it has counted down is not known to the latch: use a `WaitGroup`, or give a time-out.
+ *
+ * Source: the count-down latch of JSR-166 and the latch of C++20, over the phase word of core/primitives/phase.ts.
+ */
+export class Latch extends ZeroObject<typeof KIND> {
+  /**
+   * @param count 0 to 1,073,741,823. A latch of 0 is open.
+   * @throws {RangeError | TypeError} for a bad count or option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(count: number, options: SyncOptions = {}) {
+    super(KIND, options instanceof Reference ? options : make(KIND, ...checked(count, options)), 'latch');
+  }
+
+  /**
+   * Attaches to the latch of a handle, in any thread. Never blocks.
+   * @throws {TypeError} if the value is not the handle of a Latch.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  static from(handle: LatchHandle): Latch {
+    return new Latch(0, find(KIND, handle));
+  }
+
+  /**
+   * Opens the latch of this name, and makes it if there is none. Never blocks.
+   * @param count 0 to 1,073,741,823.
+   * @throws {RangeError} if it exists with another first count.
+   */
+  static open(name: string, count: number, options: SyncOptions = {}): Latch {
+    const [given, ...rest] = checked(count, options);
+    return new Latch(0, open(KIND, name, given, ...rest));
+  }
+
+  /**
+   * Takes `n` from the count, and opens the latch if nothing is left. Never blocks.
+   * @param n 1 (the default) to the count.
+   * @throws {RangeError} if the count is less than `n`; then nothing has changed.
+   * @throws {DisposedError} if the latch has been disposed of.
+   */
+  countDown(n = 1): void {
+    if (n !== 1) checkInteger(`${KIND}.countDown: n`, n, 1, MOST);
+    const answer = this.sync.takeOff(this.at, n, 0);
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === ANSWER_OVER_MAX) {
+      throw new RangeError(`${KIND}.countDown: n must be at most the count, which is ${this.count}, got ${n}`);
+    }
+  }
+
+  /**
+   * Blocks the thread until the latch is open.
+   * @returns false if the time-out came first.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {DisposedError} if the latch has been or is being disposed of.
+   */
+  wait(options?: WaitOptions): boolean {
+    return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
+  }
+
+  /** As `wait`, without blocking the thread. The promise rejects with the reason of an aborted signal. */
+  waitAsync(options: WaitOptions = {}): Promise<boolean> {
+    return this.awaitZeroAsync(options);
+  }
+
+  /** What is left of the count, 0 if the latch has been disposed of. */
+  get count(): number {
+    return this.sync.phaseCount(this.at);
+  }
+
+  /** Tells who waits, for diagnostics. Never blocks, throws nothing. */
+  inspect(): LatchState {
+    return { count: this.count, waiters: this.waiters() };
+  }
+}
+
+function checked(count: number, options: SyncOptions): [SyncOptions, number, number, boolean] {
+  checkOptions(KIND, options);
+  return [options, checkInteger(`${KIND}: count`, count, 0, MOST), MOST, false];
+}

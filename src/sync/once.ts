@@ -1,0 +1,163 @@
+/** Once has a function called by one thread only. */
+import { checkOptions, checkType } from '../errors.js';
+import { checkWaitOptions, type WaitOptions } from '../options.js';
+import { type Handle, Reference } from '../reference.js';
+import { reasonOf, timedOut } from '../runtime/cancellation.js';
+import { ADMITTED, ANSWER_CLOSED, BEGUN, REFUSED } from '../runtime/core.js';
+import { countdown } from '../runtime/parking.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
+import { disposedError } from '../shared-object.js';
+import { find, make, open, PhaseObject, refusePromise, type SyncOptions, type Waiter } from './phase-object.js';
+
+/** A plain, structured-cloneable value to send to another thread, for `Once.from` there. */
+export type OnceHandle = Handle<'Once'>;
+
+/** What `inspect` tells. It may be out of date at once. */
+export interface OnceState {
+  /** Whether it has been done. */
+  readonly done: boolean;
+  /** The number of the thread that runs it, if one does. */
+  readonly runner: number | undefined;
+  /** The threads that have died, or ended, while they ran it. */
+  readonly deaths: number;
+  /** The threads that wait, the longest first. */
+  readonly waiters: readonly Waiter[];
+}
+
+const KIND = 'Once';
+const RESULT = 'the result of the thread that runs it was';
+
+/**
+ * Something that is to be done once, by one thread of all. The others wait until it has been done. If the function
+ * throws, or its thread dies, nothing has been done: one of those who wait tries, whichever comes first.
+ *
+ * ```ts
+ * const once = Once.open('tables');
+ * once.run(() => fillTables(sharedMemory)); // one thread fills them, and all go on when they are full
+ * ```
+ *
+ * Source: pthread_once and Go's sync.Once, without their poisoning, over the phase word of core/primitives/phase.ts.
+ */
+export class Once extends PhaseObject<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for a bad option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options: SyncOptions = {}) {
+    super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'once');
+  }
+
+  /**
+   * Attaches to the object of a handle, in any thread. Never blocks.
+   * @throws {TypeError} if the value is not the handle of a Once.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  static from(handle: OnceHandle): Once {
+    return new Once(find(KIND, handle));
+  }
+
+  /**
+   * Opens the object of this name, and makes it if there is none. Never blocks.
+   * @throws {RangeError | TypeError} for a bad name or option.
+   * @throws {ArenaFullError} if the arena has no room for another object or name.
+   */
+  static open(name: string, options: SyncOptions = {}): Once {
+    const [given, ...rest] = checked(options);
+    return new Once(open(KIND, name, given, ...rest));
+  }
+
+  /**
+   * Calls the function, if nobody has; else blocks the thread until somebody has. What it throws passes through. A call
+   * on the same object within the function would wait for itself.
+   * @returns whether the function was called here.
+   * @throws {TimeoutError} when the time has passed while another thread runs its function.
+   * @throws {TypeError} if it is not a function, or on a thread that must not block, if it would have to.
+   * @throws {DisposedError} if the object has been or is being disposed of.
+   */
+  run(fn: () => void, options?: WaitOptions): boolean {
+    const isDone = this.sync.awaitZero(this.at) === ADMITTED;
+    return isDone && options === undefined && typeof fn === 'function' ? false : this.#run(fn, options);
+  }
+
+  #run(fn: () => void, options: WaitOptions = {}): boolean {
+    const what = `${KIND}.run`;
+    checkType(`${what}: fn`, fn, 'function', 'a function');
+    const timeout = checkWaitOptions(what, options);
+    const left = countdown(timeout);
+    while (true) {
+      const answer = this.#begin();
+      if (answer === ADMITTED) return false;
+      if (answer === BEGUN) break;
+      this.checkBlocking('runAsync');
+      this.#wait(this.sleep(this.phaseSeen, left), timeout);
+    }
+    let isDone = false;
+    try {
+      refusePromise(fn(), `${what}: fn must not return a promise: use runAsync`);
+      isDone = true;
+    } finally {
+      this.#end(isDone);
+    }
+    return true;
+  }
+
+  /** As `run`, without blocking the thread. The function may return a promise, and it is done when that is fulfilled. */
+  async runAsync(fn: () => void | PromiseLike<void>, options: WaitOptions = {}): Promise<boolean> {
+    const what = `${KIND}.runAsync`;
+    checkType(`${what}: fn`, fn, 'function', 'a function');
+    const timeout = checkWaitOptions(what, options);
+    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    const left = countdown(timeout);
+    while (true) {
+      if (options.signal?.aborted) throw reasonOf(options.signal);
+      const answer = this.#begin();
+      if (answer === ADMITTED) return false;
+      if (answer === BEGUN) break;
+      this.#wait(await this.sleepAsync(this.phaseSeen, left(), options.signal), timeout);
+    }
+    let isDone = false;
+    try {
+      await fn();
+      isDone = true;
+    } finally {
+      this.#end(isDone);
+    }
+    return true;
+  }
+
+  #begin(): number {
+    const answer = this.sync.begin(this.at, this.number);
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    return answer;
+  }
+
+  #end(isDone: boolean): void {
+    if (!this.disposed) this.sync.end(this.at, isDone, this.number);
+  }
+
+  #wait(answer: number, timeout: number): void {
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === REFUSED) throw timedOut(RESULT, timeout);
+  }
+
+  /** Whether it has been done. If the object has been disposed of, it has not. */
+  get done(): boolean {
+    return this.isOpen;
+  }
+
+  /** Tells who runs it and who waits, for diagnostics. Never blocks, throws nothing. */
+  inspect(): OnceState {
+    const runner = [...this.attachments()].find((number) => this.sync.heldByAttachment(number) > 0);
+    return {
+      done: this.done,
+      runner: runner === undefined ? undefined : this.sync.threadOfAttachment(runner),
+      deaths: this.sync.deathsOf(this.at),
+      waiters: this.waiters(),
+    };
+  }
+}
+
+function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+  checkOptions(KIND, options);
+  return [options, 1, 2, true];
+}

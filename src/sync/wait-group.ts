@@ -1,0 +1,212 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** WaitGroup counts tasks that are under way: threads wait until all are done. */
+import { checkInteger, checkOptions, checkType } from '../errors.js';
+import { asyncDispose, dispose } from '../held-permits.js';
+import type { WaitOptions } from '../options.js';
+import { type Handle, Reference } from '../reference.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../runtime/core.js';
+import { disposedError } from '../shared-object.js';
+import { MOST } from './latch.js';
+import { find, make, open, type SyncOptions, type Waiter, ZeroObject } from './phase-object.js';
+
+/** A plain, structured-cloneable value to send to another thread, for `WaitGroup.from` there. */
+export type WaitGroupHandle = Handle<'WaitGroup'>;
+
+/** A thread that has tasks of `hold` or `run`. */
+export interface TaskHolder {
+  /** The number of the thread in the arena. */
+  readonly thread: number;
+  /** How many tasks it has. */
+  readonly tasks: number;
+}
+
+/** What `inspect` tells about a wait group. It may be out of date at once. */
+export interface WaitGroupState {
+  /** The tasks that are not done. */
+  readonly pending: number;
+  /** The threads that have died, or ended, with tasks of `hold` or `run`. */
+  readonly deaths: number;
+  /** The threads that have such tasks, and how many. */
+  readonly holders: readonly TaskHolder[];
+  /** The threads that wait, the longest first. */
+  readonly waiters: readonly Waiter[];
+}
+
+const KIND = 'WaitGroup';
+
+/**
+ * A wait group counts tasks that are not done. Threads and promises wait together until there is none. It may be used
+ * again: whoever waits goes on when the count has been 0 once, whatever is added after that.
+ *
+ * ```ts
+ * const jobs = new WaitGroup();
+ * for (const job of work) jobs.run(() => pool.run(job)); // done also if the thread dies that called run
+ * await jobs.waitAsync();
+ * ```
+ *
+ * Source: Go's sync.WaitGroup, over the phase word of core/primitives/phase.ts. Tasks of `hold` and `run` are recorded
+ * with their thread, so that they count as done when it dies.
+ */
+export class WaitGroup extends ZeroObject<typeof KIND> {
+  /**
+   * @throws {RangeError | TypeError} for a bad option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options: SyncOptions = {}) {
+    super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'wait group');
+  }
+
+  /**
+   * Attaches to the wait group of a handle, in any thread. Never blocks.
+   * @throws {TypeError} if the value is not the handle of a WaitGroup.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  static from(handle: WaitGroupHandle): WaitGroup {
+    return new WaitGroup(find(KIND, handle));
+  }
+
+  /**
+   * Opens the wait group of this name, and makes it if there is none. Never blocks.
+   * @throws {RangeError | TypeError} for a bad name or option.
+   * @throws {ArenaFullError} if the arena has no room for another object or name.
+   */
+  static open(name: string, options: SyncOptions = {}): WaitGroup {
+    const [given, ...rest] = checked(options);
+    return new WaitGroup(open(KIND, name, given, ...rest));
+  }
+
+  /**
+   * Adds tasks, which `done` takes off again, in any thread. Never blocks. A thread that dies does not take them off:
+   * see `hold` and `run`.
+   * @param n 1 (the default) to 1,073,741,823, which is also the most that there may be together.
+   * @throws {RangeError} if there would be more; then nothing has changed.
+   * @throws {DisposedError} if the wait group has been disposed of.
+   */
+  add(n = 1): void {
+    if (n !== 1) checkInteger(`${KIND}.add: n`, n, 1, MOST);
+    this.#add(n, 0);
+  }
+
+  #add(n: number, attachment: number): void {
+    const answer = this.sync.putOn(this.at, n, attachment);
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === ANSWER_OVER_MAX) {
+      throw new RangeError(`${KIND}.add: there may be ${MOST} tasks, and there are ${this.pending}, got ${n} more`);
+    }
+  }
+
+  /**
+   * Takes tasks off that `add` has added. Never blocks.
+   * @param n 1 (the default) to the number of pending tasks.
+   * @throws {RangeError} if fewer tasks are pending; then nothing has changed.
+   * @throws {DisposedError} if the wait group has been disposed of.
+   */
+  done(n = 1): void {
+    if (n !== 1) checkInteger(`${KIND}.done: n`, n, 1, MOST);
+    const answer = this.sync.takeOff(this.at, n, 0);
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === ANSWER_OVER_MAX) {
+      throw new RangeError(`${KIND}.done: n must be at most the pending tasks, which are ${this.pending}, got ${n}`);
+    }
+  }
+
+  /**
+   * Adds one task, which is done at the end of the `using` scope, or when this thread ends or dies. Never blocks.
+   * @throws {RangeError | DisposedError} as `add`.
+   */
+  hold(): HeldTask {
+    this.#add(1, this.number);
+    return new HeldTask(() => this.#ended());
+  }
+
+  #ended(): void {
+    if (this.disposed) return;
+    // Calls of `done` that belong to no task of `add` may have taken this one off.
+    if (this.sync.takeOff(this.at, 1, this.number) === ANSWER_OVER_MAX) this.sync.dropTask(this.number);
+  }
+
+  /**
+   * Calls a function as one task, which is done when its promise is settled, or when this thread ends or dies. Never blocks.
+   * @returns what the function returns, or rejects with what it throws.
+   * @throws {TypeError} if it is not a function, {RangeError | DisposedError} as `add`: the promise rejects.
+   */
+  async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
+    checkType(`${KIND}.run: task`, task, 'function', 'a function');
+    const held = this.hold();
+    try {
+      return await task();
+    } finally {
+      held.done();
+    }
+  }
+
+  /**
+   * Blocks the thread until no task is pending.
+   * @returns false if the time-out came first.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {DisposedError} if the wait group has been or is being disposed of.
+   */
+  wait(options?: WaitOptions): boolean {
+    return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
+  }
+
+  /** As `wait`, without blocking the thread. The promise rejects with the reason of an aborted signal. */
+  waitAsync(options: WaitOptions = {}): Promise<boolean> {
+    return this.awaitZeroAsync(options);
+  }
+
+  /** The number of tasks that are not done, 0 if the wait group has been disposed of. */
+  get pending(): number {
+    return this.sync.phaseCount(this.at);
+  }
+
+  /** The number of threads that have died, or ended, with tasks of `hold` or `run`. */
+  get deaths(): number {
+    return this.sync.deathsOf(this.at);
+  }
+
+  /** Tells who waits and who has tasks, for diagnostics. Never blocks, throws nothing. */
+  inspect(): WaitGroupState {
+    const holders = [...this.attachments()]
+      .map((number) => ({ thread: this.sync.threadOfAttachment(number), tasks: this.sync.heldByAttachment(number) }))
+      .filter(({ tasks }) => tasks > 0);
+    return { pending: this.pending, deaths: this.deaths, holders, waiters: this.waiters() };
+  }
+}
+
+/** One task of a wait group, until it is done. */
+export class HeldTask implements Disposable, AsyncDisposable {
+  #end: (() => void) | undefined;
+
+  /** @internal */
+  constructor(end: () => void) {
+    this.#end = end;
+  }
+
+  /** Whether the task is not done. */
+  get held(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** The task is done. Has no effect the second time. Never blocks, throws nothing. */
+  done(): void {
+    const end = this.#end;
+    this.#end = undefined;
+    end?.();
+  }
+
+  /** Ends a `using` scope: calls `done`. */
+  [dispose](): void {
+    this.done();
+  }
+
+  /** Ends an `await using` scope: calls `done`. */
+  async [asyncDispose](): Promise<void> {
+    this.done();
+  }
+}
+
+function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+  checkOptions(KIND, options);
+  return [options, 0, MOST, true];
+}
