@@ -8,7 +8,7 @@ const only = (name, comment, folder, tree, allowed) =>
   forbid(name, comment, { path: folder }, { path: tree, pathNot: [folder, ...allowed] });
 
 const KINDS = '^core/primitives/kinds[.]ts$';
-const ENTRIES = '(index|algorithms/index|p0514/index)[.](d[.]ts|js)$';
+const ENTRIES = '(index|algorithms/index|p0514/index|sync/index)[.](d[.]ts|js)$';
 
 const circles = [
   forbid(
@@ -78,8 +78,8 @@ const core = [
   forbid(
     'core-kinds-is-the-way-in',
     'A new primitive is its file and a line in kinds.ts: no other file outside core/primitives names a primitive. ' +
-      'The two index files only export.',
-    { path: '^core/', pathNot: ['^core/primitives/', '^core/(algorithms/)?index[.]ts$'] },
+      'The three index files only export.',
+    { path: '^core/', pathNot: ['^core/primitives/', '^core/((algorithms|sync)/)?index[.]ts$'] },
     { path: '^core/primitives/', pathNot: KINDS },
   ),
 ];
@@ -100,16 +100,22 @@ const src = [
     ['^(src|dist)/host/', '^src/errors[.]ts$'],
   ),
   forbid(
-    'src-p0514-and-algorithms-on-top',
-    'Who imports taketurns alone gets neither the algorithms nor P0514 into the bundle.',
-    { path: '^src/', pathNot: '^src/(algorithms|p0514)/' },
-    { path: '^(src|dist)/(algorithms|p0514)/' },
+    'src-entries-on-top',
+    'Who imports taketurns alone gets neither the algorithms nor P0514 nor sync into the bundle.',
+    { path: '^src/', pathNot: '^src/(algorithms|p0514|sync)/' },
+    { path: '^(src|dist)/(algorithms|p0514|sync)/' },
   ),
   forbid(
     'src-algorithms-without-p0514',
     'P0514 is built on the algorithms, not the other way round.',
     { path: '^src/algorithms/' },
-    { path: '^(src|dist)/p0514/' },
+    { path: '^(src|dist)/(p0514|sync)/' },
+  ),
+  forbid(
+    'src-sync-apart',
+    'Who imports taketurns/sync gets neither the algorithms nor P0514 into the bundle.',
+    { path: '^src/sync/' },
+    { path: '^(src|dist)/(p0514|algorithms)/' },
   ),
 ];
 
@@ -122,8 +128,8 @@ const proof = [
   ),
   forbid(
     'library-by-its-entries',
-    'The benchmarks measure, and the lab shows, what a user gets: they import taketurns, taketurns/algorithms and ' +
-      'taketurns/p0514 alone.',
+    'The benchmarks measure, and the lab shows, what a user gets: they import taketurns, taketurns/algorithms, ' +
+      'taketurns/p0514 and taketurns/sync alone.',
     { path: '^(bench|lab)/src/' },
     { path: '^(core|src|build|dist)/', pathNot: `^dist/${ENTRIES}` },
   ),

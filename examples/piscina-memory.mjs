@@ -13,14 +13,7 @@ if (isMainThread) {
   const pool = new Piscina({ filename: import.meta.url, minThreads: 4, maxThreads: 4 });
   const used = new Int32Array(new SharedArrayBuffer(8)); // megabytes now, most at once
 
-  const run = async (megabytes) => {
-    const held = await memory.holdAsync(megabytes);
-    try {
-      return await pool.run({ megabytes, used });
-    } finally {
-      held.release();
-    }
-  };
+  const run = (megabytes) => memory.runExclusive(() => pool.run({ megabytes, used }), megabytes);
   const jobs = [300, 300, 300, 900, 100, 100, 400, 1000, 200, 300].map(run);
   const megabytes = await Promise.all(jobs);
   const fits = used[1] <= MEGABYTES ? 'never more than there is' : `${used[1]} MB at once, too much`;
