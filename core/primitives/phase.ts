@@ -288,6 +288,8 @@ export function endOfDead(o: usize, e: usize): void {
   const held = atomic.load<i64>(e, E_HELD);
   if (held === 0) return;
   const kind = atomic.load<i32>(o, O_KIND);
+  // Before the exchange: those who go on then find the death counted. It is counted twice if the caller dies here.
+  atomic.add<i32>(o, 1, O_DEATHS);
   while (true) {
     const word = atomic.load<i64>(o, O_PHASE);
     const count = word & PHASE_COUNT;
@@ -296,7 +298,6 @@ export function endOfDead(o: usize, e: usize): void {
     const next = left === 0 || kind === KIND_ONCE ? opened(word, left) : word - count + left;
     if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
     wake(o, word, next);
-    atomic.add<i32>(o, 1, O_DEATHS);
     atomic.store<i64>(e, 0, E_HELD); // R11 ends
     return;
   }

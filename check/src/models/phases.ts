@@ -4,7 +4,7 @@
  *     W  wait until the count is 0      F  the same, and each sleep may run out
  *     C  take one off (countDown, done, set)       c  the same, if any is left          P  put one on (add)       A  arm (reset)
  *     H  put one on that the thread holds (hold)   G  take it off again
- *     B  arrive at a barrier and wait   T  the same, and each sleep may run out: it breaks the barrier then
+ *     B  arrive at a barrier and wait; b the same, and nothing but a death breaks it   T  the same, and each sleep may run out: it breaks the barrier then
  *     L  arrive with an action, and wait           E  leave the barrier
  *     O  run once; Q the same, and the function throws
  *     D  dispose     X  reap threads that die     Z  sleep until killed
@@ -35,6 +35,7 @@ import { partsOf } from './program.js';
 
 const O_PHASE = constant('O_PHASE');
 const O_MAX = constant('O_MAX');
+const O_DEATHS = constant('O_DEATHS');
 const COUNT = constant('PHASE_COUNT');
 const TIMED_OUT = constant('TIMED_OUT');
 const ARRIVED = constant('ARRIVED');
@@ -171,7 +172,7 @@ function roundEnds(scene: Scene, t: number, how: number): void {
   scene.set(t, ENDED, scene.get(t, ENDED) | (how << (2 * round)));
 }
 
-function arrive(hasAction: boolean, timed: boolean): Op {
+function arrive(hasAction: boolean, timed: boolean, onlyDeaths = false): Op {
   return {
     text: 'arrive and wait',
     next(scene, t) {
@@ -228,6 +229,8 @@ function arrive(hasAction: boolean, timed: boolean): Op {
           scene.call(t, 'wasBroken', at(scene), scene.get(t, WAITS_FOR));
           return go(5);
         case 5:
+          if (answer !== 0 && onlyDeaths && scene.machine.words[(at(scene) + O_DEATHS) >> 2] === 0)
+            throw new Violation('a death breaks the barrier, and is not counted');
           roundEnds(scene, t, answer !== 0 ? WAS_BROKEN : COMPLETE);
           return true;
         default:
@@ -295,6 +298,8 @@ function op(letter: string): Op {
       return change('arm', () => []);
     case 'B':
       return arrive(false, false);
+    case 'b':
+      return arrive(false, false, true);
     case 'T':
       return arrive(false, true);
     case 'L':
@@ -413,7 +418,7 @@ export const phases: readonly Model[] = [
   phase('BARRIER', 'disposed', 'B | B | D', { count: 2, max: 2 }),
   phase('BARRIER', 'disposed while one runs the action', 'L | L | D', { count: 2, max: 2 }),
   phase('BARRIER', 'a party dies', 'B Z | B T | X', { count: 2, max: 2, mortal: [0], member: true }),
-  phase('BARRIER', 'a party dies in its call', 'B B | B B | X', { count: 2, max: 2, mortal: [0], member: true }),
+  phase('BARRIER', 'a party dies in its call', 'B B | b b | X', { count: 2, max: 2, mortal: [0], member: true }),
   phase('BARRIER', 'the one with the action dies', 'L L | B B | X', { count: 2, max: 2, mortal: [0], member: true }),
   phase('BARRIER', 'a new party dies', 'T Z | T | X', { count: 2, max: 2, mortal: [0] }),
   phase('BARRIER', 'a party leaves and dies', 'B E Z | B | X', { count: 2, max: 2, mortal: [0], member: true }),
