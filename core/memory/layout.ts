@@ -86,6 +86,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // |        | a thread that cancels for a dead thread | sub the width of the request << WAITING_SHIFT     |
 // |        | dispose                                 | cmpxchg, CLOSED_COUNTER more                      |
 // | phase  | every thread                            | cmpxchg; see primitives/phase.ts                  |
+// | woken  | a thread that relays                   | cmpxchg, 1 more; see primitives/condition.ts     |
 // | widest | countDown, before it counts more than 1 as waiting | cmpxchg, to a greater number           |
 //
 // The grant of a live object never falls. The ticket of a sequestered TwaSemaphore stays at its first value, and acquire
@@ -123,6 +124,7 @@ export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore: 1 if its 
 export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
 export const O_PHASE: usize = 40; // i64, of a Latch, WaitGroup, Event, Barrier or Once (primitives/phase.ts)
+export const C_WOKEN: usize = 40; // i64, of a Condition: the tickets at which a relay has looked (primitives/condition.ts)
 export const O_WIDEST: usize = 48; // i32, the most that a taker of a counter has waited for; 0 means 1
 export const O_PLACE: usize = 40; // of an AtomicSemaphore: sequence and parked, as in a bucket
 export const O_PARKED: usize = 48; // i32
@@ -188,6 +190,7 @@ export const KIND_RECIPROCATING_LOCK: i32 = 27;
 export const KIND_CAPACITOR: i32 = 28;
 export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
 
+export const KIND_CONDITION: i32 = 40;
 export const KIND_BARRIER: i32 = 42;
 export const KIND_LATCH: i32 = 43;
 export const KIND_WAIT_GROUP: i32 = 44;

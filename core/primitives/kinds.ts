@@ -21,6 +21,7 @@ import {
   E_HELD,
   E_REQUEST,
   E_STATE,
+  KIND_CONDITION,
   KIND_MUTEX,
   KIND_SEMAPHORE,
   M_WAITER,
@@ -96,15 +97,17 @@ export function abandonHead(o: usize, attachment: i32): void {
 }
 
 /**
- * Cancels the interrupted request of this thread whose element this is, if it stands in line for an object with a head:
- * no thread would compete as that head, and all behind it would wait. The thread may have been stopped just before it
+ * Cancels the interrupted request of this thread whose element this is, if it stands in line for an object with a head,
+ * or for a condition: no thread would compete as that head, and all behind it would wait; or no thread would go on after
+ * the notification. The thread may have been stopped just before it
  * had another spare. Then the element may be another's by now, so the state is read before the owner (reaping.ts).
  */
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
   const request = atomic.load<i64>(e, E_REQUEST);
   if (state < WAITING || state > CLOSED || request >> OWNER_SHIFT !== owner) return;
-  if (isMutex(objectOf(request))) cancelFor(e);
+  const kind = atomic.load<i32>(objectOf(request), O_KIND);
+  if (kind === KIND_MUTEX || kind === KIND_CONDITION) cancelFor(e);
 }
 
 /** Gives back what a dead or ending thread has of an object to which it was attached by this element. */
@@ -121,7 +124,7 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
 export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
-  else if (kind === KIND_SEMAPHORE) dispose(o);
+  else if (kind === KIND_SEMAPHORE || kind === KIND_CONDITION) dispose(o);
   else if (hasPhase(kind)) disposePhase(o);
 }
 

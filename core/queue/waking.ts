@@ -113,7 +113,7 @@ function wakeWaiter(s: usize, ticket: i64): void {
  * from the last cell to the first: in the usual bucket, with one waiter, the whole line has been read by then. Any
  * order is right, since each cell is read after grant has been moved (D2).
  */
-function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
+export function visit(s: usize, bucket: usize, to: i64, first: i64): i64 {
   let tickets: i64 = 1;
   let left = extentOf(bucket);
   let line = bucket;

@@ -8,6 +8,7 @@ import { answers } from './answers.js';
 import { byKey } from './by-key.js';
 import { cancellations } from './cancelling.js';
 import { capacitors } from './capacitors.js';
+import { conditionObjects } from './condition-object.js';
 import { conditions } from './conditions.js';
 import { deadThreads } from './dead-threads.js';
 import { deaths } from './dying.js';
@@ -51,6 +52,7 @@ export const models: readonly Model[] = [
   ...capacitors,
   ...p0514,
   ...phases,
+  ...conditionObjects,
   ...places,
   ...mutexes,
 ];

@@ -1,0 +1,298 @@
+/**
+ * Models of the condition (core/primitives/condition.ts). Programs are lines, with
+ *
+ *     w  wait     f  the same, and each sleep may run out     a  waitAsync; t the same with a signal; x abort the first of
+ *     those; d the event loop, until no promise waits
+ *     n  notify one     N  notify all     D  dispose     X  reap threads that die     Z  sleep until killed
+ *
+ * These begin and end without the mutex, which makes no difference to the queue: a wait relays when it is over. With
+ * the mutex there are
+ *
+ *     W  lock, wait until the flag is set, unlock     S  lock, set the flag, notify all, unlock; s  notify after unlocking
+ *
+ * No wait ends without a notification, none that is notified sleeps for ever, no notification gets lost while somebody
+ * waits, and with a flag nobody sleeps at the end.
+ */
+import { PARKED } from '../engine/machine/machine.js';
+import { Violation } from '../engine/search/violation.js';
+import { tombstones } from '../scene/invariants/tombstones.js';
+import { ADMITTED, constant, TICKET } from '../scene/layout.js';
+import type { Model, Op } from '../scene/model.js';
+import { acquire, acquireFor, admitted } from '../scene/ops/acquire.js';
+import { call, dispose } from '../scene/ops/calls.js';
+import { awaitDeath, supervise } from '../scene/ops/deaths.js';
+import { eventLoop } from '../scene/ops/event-loop.js';
+import { abort, arrive, CANCELLED } from '../scene/ops/promises.js';
+import type { Scene } from '../scene/scene.js';
+import { GOT, LISTENING, PHASE, PROMISES, QUEUE } from '../scene/words.js';
+import { mutexOp } from './mutex-ops.js';
+import { HAS } from './mutex-words.js';
+import { partsOf } from './program.js';
+
+const CLOSED = constant('ANSWER_CLOSED');
+/** More permits than any model notifies: the scene checks that no wait ends before its ticket is due. */
+const PLENTY = 99;
+/** How many waiters a thread has notified; in models without the mutex. */
+const NOTIFIED = GOT + 1;
+/** How many waits of a thread have ended without a notification. One may have got lost with each (settleUp). */
+const GAVE_UP = PROMISES + 12;
+/** Whether a thread has set the flag, in models with the mutex, where no thread has promises. */
+const FLAG = PROMISES + 13;
+/** The answer of the call that took the ticket. */
+const TAKEN_BY = PROMISES + 14;
+
+/** The index of the condition: a model with the mutex makes that first. */
+const index = (scene: Scene): number => scene.semaphores.length - 1;
+const at = (scene: Scene): number => scene.semaphores[index(scene)];
+
+const settleUp = (): Op => call('settleUp', (scene) => [at(scene)]);
+const relay = (): Op => call('relay', (scene) => [at(scene)]);
+
+function notify(most: number): Op {
+  return call(
+    'notify',
+    (scene) => [at(scene), most],
+    (answer, scene, t) => {
+      if (answer === CLOSED) return;
+      if (answer < 0 || answer > most) throw new Violation(`notify(${most}) is answered ${answer}`);
+      if (index(scene) === 0) scene.set(t, NOTIFIED, scene.get(t, NOTIFIED) + answer);
+    },
+  );
+}
+
+/** A promise that is fulfilled has been notified, and gives nothing back. */
+const loop = (): Op =>
+  eventLoop({
+    goOn(scene, t, answer) {
+      if (answer === CANCELLED) scene.set(t, GAVE_UP, scene.get(t, GAVE_UP) + 1);
+      return true;
+    },
+  });
+
+/** A thread that has given up takes a notification that is left over. */
+function orLeftOver(): Op {
+  return {
+    text: 'take what is left over',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 0) {
+        if (scene.get(t, GOT) > 0 || scene.closed(0)) return true;
+        scene.set(t, PHASE, 1);
+        scene.call(t, 'tryAcquire', at(scene), 1);
+        return false;
+      }
+      if (scene.result(t) === ADMITTED) admitted(scene, t, 0, 1);
+      else scene.set(t, GAVE_UP, scene.get(t, GAVE_UP) + 1);
+      return true;
+    },
+  };
+}
+
+/** The next wait of the thread is another. */
+function forget(): Op {
+  return {
+    text: 'forget',
+    next(scene, t) {
+      scene.set(t, GOT, 0);
+      return true;
+    },
+  };
+}
+
+/** Takes the ticket of a wait, which it then must park with. */
+function begin(): Op {
+  return call(
+    'acquireOne',
+    (scene) => [at(scene)],
+    (answer, scene, t) => scene.set(t, TAKEN_BY, answer),
+  );
+}
+
+/** Parks a thread that has taken its ticket. */
+function park(): Op {
+  return {
+    text: 'park',
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0) scene.call(t, 'enqueue', at(scene), 1, scene.get(t, TAKEN_BY), 0);
+      else if (phase === 2 || scene.result(t) === ADMITTED) return true;
+      else scene.call(t, 'park', 0, 0);
+      return false;
+    },
+  };
+}
+
+/** Does all of the ops if the flag is not set. The thread has the mutex, so nobody sets it meanwhile. */
+function unlessSet(ops: readonly Op[]): Op[] {
+  const isSet = (scene: Scene): boolean =>
+    Array.from({ length: scene.threads }, (_, u) => scene.get(u, FLAG)).some(Boolean);
+  const skips = LISTENING;
+  return ops.map((op, i) => ({
+    text: op.text,
+    next(scene, t) {
+      if (i === 0 && scene.get(t, PHASE) === 0 && scene.get(t, HAS) === 1) scene.set(t, skips, Number(isSet(scene)));
+      return scene.get(t, skips) === 1 || op.next(scene, t);
+    },
+  }));
+}
+
+function setFlag(): Op {
+  return {
+    text: 'set the flag',
+    next(scene, t) {
+      scene.set(t, FLAG, 1);
+      return true;
+    },
+  };
+}
+
+function opsOf(letter: string): Op[] {
+  switch (letter) {
+    case 'w':
+      return [settleUp(), acquire(1), relay(), forget()];
+    case 'f':
+      return [settleUp(), acquireFor(1), orLeftOver(), relay(), forget()];
+    case 'a':
+      return [settleUp(), arrive(1)];
+    case 't':
+      return [settleUp(), arrive(1, true, true)];
+    case 'x':
+      return [abort()];
+    case 'd':
+      return [loop()];
+    case 'n':
+      return [notify(1)];
+    case 'N':
+      return [notify(9)];
+    case 'D':
+      return [dispose(0)];
+    case 'X':
+      return [supervise()];
+    case 'Z':
+      return [awaitDeath()];
+    case 'W':
+      return [
+        mutexOp('L'),
+        ...unlessSet([settleUp(), begin(), mutexOp('U'), park(), mutexOp('L'), relay()]),
+        mutexOp('U'),
+      ];
+    case 'S':
+      return [mutexOp('L'), setFlag(), notify(9), mutexOp('U')];
+    case 's':
+      return [mutexOp('L'), setFlag(), mutexOp('U'), notify(9)];
+    default:
+      throw new Error(`a program has no ${letter}`);
+  }
+}
+
+interface More {
+  readonly mortal?: readonly number[];
+  readonly undead?: boolean;
+  readonly spin?: number;
+  readonly buckets?: 1 | 2;
+  readonly long?: boolean;
+  /** Whether a notifier may die, so that nobody knows how many it has notified. */
+  readonly unknown?: boolean;
+}
+
+function sum(scene: Scene, word: number): number {
+  let all = 0;
+  for (let t = 0; t < scene.threads; t++) all += scene.get(t, word);
+  return all;
+}
+
+function sleeps(scene: Scene): boolean {
+  for (let t = 0; t < scene.threads; t++) {
+    if (!scene.dead(t) && (scene.get(t, QUEUE) > 0 || scene.machine.status(t) === PARKED)) return true;
+  }
+  return false;
+}
+
+function waiting(scene: Scene, s: number): number {
+  let all = 0;
+  scene.waiters((_t, semaphore, width) => {
+    if (semaphore === s) all += width;
+  });
+  return all;
+}
+
+function checkNotified(scene: Scene, more: More): void {
+  const ended = scene.ghosts.held(0);
+  const notified = sum(scene, NOTIFIED);
+  const deaths = scene.ghosts.deaths;
+  if (!more.unknown && ended > notified)
+    throw new Violation(`${ended} waits have ended, and ${notified} waiters were notified`);
+  if (sleeps(scene) && ended + deaths + sum(scene, GAVE_UP) < notified)
+    throw new Violation(`${notified} waiters were notified, ${ended} waits have ended, and others wait`);
+}
+
+function condition(name: string, program: string, more: More = {}): Model {
+  const parts = partsOf(program);
+  const programs = parts.map((part) => part.split(/\s+/).flatMap(opsOf));
+  const hasMutex = /[WSs]/.test(program);
+  const extra = (program.match(/[fat]/g) ?? []).length;
+  return {
+    name: `condition: ${name}`,
+    programs,
+    ...(more.mortal === undefined && !program.includes('D') ? { symmetric: parts } : {}),
+    arena: { buckets: more.buckets ?? 1, elements: 2 * programs.length + extra, attached: programs.length },
+    long: more.long ?? false,
+    ...(more.mortal === undefined ? {} : { deaths: 1, mortal: more.mortal }),
+    undead: more.undead ?? false,
+    mayWait: !hasMutex,
+    objects: (scene) => {
+      if (hasMutex) scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 8, spin: 0, robust: true });
+      const c = scene.semaphore({ permits: 0, kind: constant('KIND_CONDITION'), spin: more.spin ?? 0 });
+      scene.ghosts.setMade(scene.semaphores.indexOf(c), PLENTY);
+    },
+    end: (scene) => {
+      const s = index(scene);
+      if (!hasMutex) checkNotified(scene, more);
+      if (scene.closed(s)) return;
+      // A wait that begins drops what nobody has waited for, so what is left is not what was made.
+      const { words } = scene.machine;
+      const free = scene.grantMinus(s, words[(at(scene) + TICKET) >> 2], words[(at(scene) + TICKET + 4) >> 2]);
+      if (free > 0 && sleeps(scene)) throw new Violation('somebody waits, and notifications are left over');
+      scene.ghosts.setMade(
+        s,
+        free + scene.ghosts.held(s) + waiting(scene, s) + tombstones(scene, scene.permits, s, at(scene)),
+      );
+    },
+  };
+}
+
+export const conditionObjects: readonly Model[] = [
+  condition('one', 'w | n'),
+  condition('two, one notified', 'w | w | n'),
+  condition('two, all notified', 'w | w | N'),
+  condition('two, notified one by one', 'w | w | n n'),
+  condition('two, two notify', 'w | w | n | n'),
+  condition('three, all notified', 'w | w | w | N', { long: true }),
+  condition('twice', 'w w | n n'),
+  condition('a second wait', 'w w | w | N'),
+  condition('one gives up', 'f | n'),
+  condition('two, one gives up', 'f | w | n'),
+  condition('two, one gives up, all notified', 'f | w | N'),
+  condition('two give up', 'f | f | N'),
+  condition('the middle gives up', 'w | f | w | N', { long: true }),
+  condition('one gives up and waits again', 'f w | n'),
+  condition('two, one gives up and waits again', 'f w | w | n', { long: true }),
+  condition('polls first', 'w | w | N', { spin: 2 }),
+  condition('two buckets', 'w | w | N', { buckets: 2 }),
+  condition('promise', 'a d | N'),
+  condition('promise and thread', 'a d | w | N'),
+  condition('promises of one', 'a a d | N'),
+  condition('promises of one, and thread', 'a a d | w | N', { long: true }),
+  condition('promise that gives up, and thread', 't x d | w | N'),
+  condition('a thread notifies its own promise', 'a N d | w', { long: true }),
+  condition('disposed', 'w | w | D'),
+  condition('notified and disposed', 'w | N | D'),
+  condition('a waiter dies', 'w | w | N X', { mortal: [0] }),
+  condition('a waiter dies, one notified', 'w | w | n X', { mortal: [0] }),
+  condition('a waiter dies, asleep, before it is reaped', 'w | w | N X', { mortal: [0], undead: true }),
+  condition('a notifier dies', 'w | N | X N', { mortal: [1], unknown: true }),
+  condition('a notifier of two dies', 'w | w | N | X', { mortal: [2], unknown: true, long: true }),
+  condition('with the mutex', 'W | S'),
+  condition('with the mutex, notified after it', 'W | s'),
+  condition('with the mutex, two', 'W | W | S', { long: true }),
+];

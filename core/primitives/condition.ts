@@ -1,0 +1,141 @@
+/**
+ * The condition: threads wait in the queue of a semaphore, whose permits are notifications.
+ *
+ *     ticket  ─────────────────────────────────►  waits begun
+ *     grant   ──────────────────►                 waits that are notified
+ *     woken   ────────►                           notified waits at which a relay has looked
+ *                      └ on their way ┘└ waiting ┘
+ *
+ *     wait     (owner of the mutex) settleUp; take a ticket; unlock the mutex; park; lock the mutex; relay
+ *     notify   grant += as many as wait, n at most; relay
+ *     relay    woken += 1, and wake the waiter of that ticket; again, until it has woken a blocked thread or nobody is left
+ *
+ * So all who are notified are notified at once, by one exchange, and are woken one after the other: each that has the
+ * mutex wakes the next, which is on its way while the first works. Nobody is woken only to queue up behind 15 others, and
+ * notifyAll costs the notifier one wake-up.
+ *
+ * Why nobody who is notified sleeps for ever: while woken < grant, some thread relays sooner or later. That is the
+ * notifier, in the same call, or the blocked thread that a relay has woken last, when it has the mutex, whatever the
+ * answer of its wait. A relay that finds no blocked thread with the ticket goes on to the next one: the waiter has not
+ * entered its cell yet, and then it finds that it is due by itself (D2); or it has given up, and then relays too; or it
+ * is a promise, whose event loop may be busy, so that nobody waits for it. Two relays at a time do no harm. If a thread
+ * dies that uses the condition, whoever reaps it wakes all who are due (sweep in death/reaping.ts).
+ *
+ * Time-outs and deaths are those of the queue (queue/cancelling.ts): the notification of a waiter that gives up too late,
+ * or dies before it has seen it, goes to the next. If nobody is left for it, grant gets past ticket. The one that has given
+ * up takes it after all, by tryAcquire. A later wait must not find it, so each wait begins with settleUp, which raises
+ * ticket to grant. What becomes free between settleUp and
+ * the ticket counts as a notification after the wait has begun.
+ *
+ * A ticket that is taken before the mutex is unlocked is why no notification is lost between the two.
+ *
+ * Sources: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1
+ * and 2. That a waiter wakes the next is this library's own. Others move waiters to the queue of the mutex for that.
+ */
+import { elementAt } from '../memory/elements';
+import {
+  ANSWER_CLOSED,
+  ASYNC,
+  B_CELLS,
+  C_WOKEN,
+  CLOSED_BELOW,
+  E_END,
+  E_REQUEST,
+  E_START,
+  E_STATE,
+  GRANT,
+  GRANTED,
+  LINE,
+  OWNER_SHIFT,
+  STATE_MASK,
+  TICKET,
+  WAITING,
+} from '../memory/layout';
+import { objectOf } from '../memory/objects';
+import { findTombstone, isTombstone } from '../queue/tombstones';
+import { bucketOf, extentOf, lineAfter } from '../queue/waiting-array';
+import { visit } from '../queue/waking';
+
+/** Drops the notifications for which nobody was left. A wait begins with it. */
+export function settleUp(c: usize): void {
+  while (true) {
+    const ticket = atomic.load<i64>(c, TICKET);
+    const grant = atomic.load<i64>(c, GRANT);
+    if (grant - ticket <= 0 || atomic.cmpxchg<i64>(c, ticket, grant, TICKET) === ticket) return;
+  }
+}
+
+/**
+ * Notifies as many as wait, n at most, and wakes the first. Returns how many, or ANSWER_CLOSED. Without waiters it is
+ * three loads. Never blocks.
+ */
+export function notify(c: usize, n: i32): i32 {
+  while (true) {
+    const grant = atomic.load<i64>(c, GRANT);
+    const waiting = atomic.load<i64>(c, TICKET) - grant;
+    if (waiting > -CLOSED_BELOW) return ANSWER_CLOSED;
+    const notified = waiting <= 0 ? 0 : live(c, grant, waiting, n as i64);
+    if (notified > 0 && atomic.cmpxchg<i64>(c, grant, grant + notified, GRANT) !== grant) continue; // D2 write
+    relay(c);
+    return notified as i32;
+  }
+}
+
+/** Returns how many wait now: those who are not notified, without those who have given up. It may be out of date at once. */
+export function waitingFor(c: usize): i32 {
+  const grant = atomic.load<i64>(c, GRANT);
+  const waiting = atomic.load<i64>(c, TICKET) - grant;
+  return waiting <= 0 || waiting > -CLOSED_BELOW ? 0 : (live(c, grant, waiting, waiting) as i32);
+}
+
+/** Returns how many of the tickets from `first` on are not those of tombstones, at most so many. */
+function live(c: usize, first: i64, tickets: i64, most: i64): i64 {
+  const last = first + tickets;
+  let found: i64 = 0;
+  for (let ticket = first; ticket < last && found < most; ) {
+    const e = findTombstone(c, ticket, E_START, ticket);
+    const state = e === 0 ? 0 : atomic.load<i64>(e, E_STATE);
+    if (e === 0 || !isTombstone(c, e, state, E_START, ticket)) {
+      found++;
+      ticket++;
+      continue;
+    }
+    const end = atomic.load<i64>(e, E_END);
+    if (atomic.load<i64>(e, E_STATE) === state) ticket = end;
+  }
+  return found;
+}
+
+/** Wakes the next of those who are notified. A thread that ends its wait calls it, once it has the mutex or cannot get it. */
+export function relay(c: usize): void {
+  while (true) {
+    const ticket = atomic.load<i64>(c, C_WOKEN);
+    if (atomic.load<i64>(c, GRANT) - ticket <= 0) return;
+    if (atomic.cmpxchg<i64>(c, ticket, ticket + 1, C_WOKEN) !== ticket) continue;
+    const isThread = blocks(c, ticket);
+    // A claim of a tombstone has notified another, whom nobody but this thread wakes.
+    const isTombstone = visit(c, bucketOf(c, ticket), ticket + 1, ticket) === 0;
+    if (isThread && !isTombstone) return;
+  }
+}
+
+/** Whether a blocked thread stands in the queue with this ticket. It will relay. */
+function blocks(c: usize, ticket: i64): bool {
+  let line = bucketOf(c, ticket);
+  for (let left = extentOf(line); left >= 0; left--) {
+    for (let cell = line + B_CELLS; cell < line + LINE; cell += 4) {
+      const number = atomic.load<u32>(cell);
+      if (number === 0) continue;
+      const e = elementAt(number - 1);
+      const state = atomic.load<i64>(e, E_STATE);
+      const is = state & STATE_MASK;
+      if (is !== WAITING && is !== GRANTED) continue;
+      const request = atomic.load<i64>(e, E_REQUEST);
+      if (objectOf(request) !== c || atomic.load<i64>(e, E_START) !== ticket) continue;
+      // If the state is still the same, these words were of one owner.
+      if (atomic.load<i64>(e, E_STATE) === state) return ((request >> OWNER_SHIFT) & (ASYNC as i64)) === 0;
+    }
+    line = lineAfter(line);
+  }
+  return false;
+}
