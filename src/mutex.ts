@@ -58,6 +58,9 @@ export interface MutexOptions extends ParkingOptions {
 /** A plain, structured-cloneable value to send to another thread, for `Mutex.from` there. */
 export type MutexHandle = Handle<'Mutex'>;
 
+/** @internal What a condition knows of its mutex. */
+export const inside = Symbol('inside');
+
 const KIND = 'Mutex';
 const NUMBER = 20;
 const LOCK = 'the lock was';
@@ -140,6 +143,17 @@ export class Mutex extends SharedObject<typeof KIND> {
     return new Mutex(open(KIND, NUMBER, name, properties(options), options.arena));
   }
 
+  /** Whether a promise of this thread waits for the lock. */
+  get #hasPromises(): boolean {
+    return this.#shared.promises.first !== 0 || this.#shared.head.waits;
+  }
+
+  /** @internal */
+  get [inside](): { reference: Reference; hasPromises: boolean } {
+    if (this.disposed) throw this[disposedError]();
+    return { reference: this[reference], hasPromises: this.#hasPromises };
+  }
+
   /** How often a waiter may be overtaken at most. It stays the same after `dispose`. */
   get bypass(): number {
     return this.#bypass;
@@ -218,7 +232,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const at = this.#at;
     const { number } = this.#shared;
     const { mayBlock, awake, interrupts } = this[reference].attachment;
-    const waits = this.#shared.promises.first !== 0 || this.#shared.head.waits;
+    const waits = this.#hasPromises;
     const left = countdown(timeout);
     core.turnLasted(at, awake.sinceTurn);
     interrupts.expect();

@@ -152,6 +152,7 @@ export function open<K extends Kind>(
   name: string,
   p: Properties = ANY,
   arena: Arena | undefined,
+  mismatch?: Error,
 ): Reference {
   const what = `${kind}.open: name`;
   checkType(what, name, 'string', 'a string');
@@ -185,7 +186,7 @@ export function open<K extends Kind>(
     );
   });
   if (answer > 0) return new Reference(attachment, answer);
-  throw refusal(answer, `${what} ${JSON.stringify(name)}`, kind);
+  throw (answer === ANSWER_MISMATCH && mismatch) || refusal(answer, `${what} ${JSON.stringify(name)}`, kind);
 }
 
 function refusal(answer: number, what: string, kind: Kind): Error {

@@ -123,6 +123,18 @@ export interface SemaphoreStats {
   readonly holders: readonly HolderStats[];
 }
 
+/** The answer of `Condition.inspect`. */
+export interface ConditionStats {
+  /** The number of those who wait and are not notified, threads and promises alike. */
+  readonly waiting: number;
+  /** The longest wait until now, in milliseconds. */
+  readonly longestWait: number;
+  /** How many waits have ended by a time-out or a signal. */
+  readonly timeouts: number;
+  /** Who waits, or has been notified and not yet woken, in the order of the queue: the first 100. */
+  readonly waiters: readonly WaiterStats[];
+}
+
 /** The answer of `Mutex.inspect`. */
 export interface MutexStats {
   /** Whether a thread has the lock. */
@@ -309,4 +321,10 @@ export function mutexStats(core: Core, at: number): MutexStats {
     ownerDeaths: core.deaths(at),
     waiters,
   };
+}
+
+/** @internal */
+export function conditionStats(core: Core, at: number, waiting: number): ConditionStats {
+  const { all, waiters } = look(core, at);
+  return { waiting, longestWait: all.longestWait, timeouts: core.timeouts(at), waiters };
 }

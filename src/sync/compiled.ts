@@ -7,11 +7,15 @@ import { common } from '../runtime/common.js';
 import { embedded, instanceOf } from '../runtime/embedded.js';
 import { syncBytes } from './sync-bytes.js';
 
-/** The exports of sync.wasm; see the docstrings in core/primitives/phase.ts. Addresses and answers are int32. */
+/** The exports of sync.wasm; see the docstrings in core/primitives/phase.ts and condition.ts. Addresses and answers are int32. */
 export interface Sync {
   adopt(thread: number): number;
   trapIfDead(): void;
   setAwake(turns: number, near: number): void;
+  settleUp(address: number): void;
+  notify(address: number, n: number): number;
+  relay(address: number): void;
+  waitingFor(address: number): number;
   readonly phaseSeen: WebAssembly.Global<'i32'>;
   phaseCount(address: number): number;
   deathsOf(address: number): number;

@@ -4,6 +4,8 @@
  *
  * @module
  */
+
+export type { ConditionStats } from '../stats.js';
 export {
   Barrier,
   type BarrierHandle,
@@ -11,6 +13,7 @@ export {
   type BarrierState,
   BrokenBarrierError,
 } from './barrier.js';
+export { Condition, type ConditionHandle } from './condition.js';
 export { Event, type EventHandle, type EventOptions, type EventState } from './event.js';
 export { Latch, type LatchHandle, type LatchState } from './latch.js';
 export { Once, type OnceHandle, type OnceState } from './once.js';

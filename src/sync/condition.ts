@@ -1,0 +1,355 @@
+/**
+ * Condition is the public face of core/primitives/condition.ts. A thread waits in the queue of the core, as for a
+ * semaphore. This file unlocks the mutex in between and locks it again, whatever the wait was answered, and then relays.
+ */
+
+import { type Arena, arenaOf } from '../arena.js';
+import { checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
+import { inside, Mutex, type MutexHandle } from '../mutex.js';
+import { ADAPTIVE, checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
+import { find, type Handle, make, open, Reference } from '../reference.js';
+import { reasonOf, watch } from '../runtime/cancellation.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, QUEUED, REFUSED } from '../runtime/core.js';
+import { countdown, parkUntilDue } from '../runtime/parking.js';
+import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
+import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
+import { type ConditionStats, conditionStats } from '../stats.js';
+import { syncOf } from './compiled.js';
+import { refusePromise } from './phase-object.js';
+
+/** A plain, structured-cloneable value to send to another thread, for `Condition.from` there. It brings the mutex along. */
+export type ConditionHandle = Handle<'Condition'> & { readonly mutex: MutexHandle };
+
+const KIND = 'Condition';
+const NUMBER = 40;
+const MOST = 0x7fffffff;
+const NOTIFICATION = 'a notification was';
+
+/**
+ * Lets the owner of a mutex wait until another thread says that something has changed. Those who wait are notified in the
+ * order in which they began to; a notification is never kept for later, and nobody returns without one. Blocked threads
+ * and promises wait in one queue.
+ *
+ * ```ts
+ * const mutex = new Mutex();
+ * const notEmpty = new Condition(mutex);
+ *
+ * function take(): Item {
+ *   using held = mutex.hold();
+ *   notEmpty.waitFor(() => items.length > 0);
+ *   return items.pop();
+ * }
+ *
+ * function put(item: Item): void {
+ *   using held = mutex.hold();
+ *   items.push(item);
+ *   notEmpty.notify();
+ * }
+ * ```
+ *
+ * Those who are notified together are woken one after the other: each that has the mutex wakes the next. So `notifyAll`
+ * costs the notifier one wake-up, and nobody is woken only to queue up for the mutex.
+ *
+ * Source: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array.
+ */
+export class Condition extends SharedObject<typeof KIND> {
+  /** The mutex whose owner may wait. */
+  readonly mutex: Mutex;
+  readonly #core = this[reference].attachment.core;
+  readonly #sync = syncOf(this[reference].attachment);
+  readonly #promises = this[reference].shared.promises;
+  /** The address of the shared object, or of the closed one after this object has released its reference. */
+  #at = this[reference].address;
+
+  /**
+   * Makes a condition of this mutex, and of no other, in its arena. Never blocks.
+   * @throws {TypeError} if it is not a Mutex.
+   * @throws {DisposedError} if the mutex has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(mutex: Mutex, ...internal: []);
+  constructor(mutex: Mutex, given?: Reference) {
+    const own = ownMutex(KIND, mutex);
+    super(KIND, given instanceof Reference ? given : make(KIND, NUMBER, ...propertiesOf(own)), 'condition');
+    this.mutex = own;
+  }
+
+  /**
+   * Attaches to the condition of a handle, and to its mutex, in any thread. Never blocks.
+   * @throws {TypeError} if the value is not the handle of a Condition.
+   * @throws {DisposedError} if the condition or the mutex has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   */
+  static from(handle: ConditionHandle): Condition {
+    const found = find(KIND, NUMBER, handle);
+    return attached(Mutex.from(handle.mutex), found);
+  }
+
+  /**
+   * Opens the condition of this name in the arena of the mutex, and makes it if there is none. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8, well-formed.
+   * @throws {RangeError | TypeError} for a bad name.
+   * @throws {TypeError} if the name is that of a condition of another mutex, or belongs to another kind of object.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   */
+  static open(name: string, mutex: Mutex): Condition {
+    const what = `${KIND}.open`;
+    const own = ownMutex(what, mutex);
+    const refusal = new TypeError(`${what}: the condition ${JSON.stringify(name)} is one of another mutex`);
+    return attached(own, open(KIND, NUMBER, name, ...propertiesOf(own), refusal));
+  }
+
+  /** As `handle` of every shared object; it brings the handle of the mutex along. */
+  override get handle(): ConditionHandle {
+    return { ...super.handle, mutex: this.mutex.handle };
+  }
+
+  /** Whether it has been disposed of, as far as this object has noticed. */
+  get disposed(): boolean {
+    return this.#at === CLOSED_OBJECT;
+  }
+
+  /** How many wait and are not notified, threads and promises alike. It is racy, and meant for diagnostics. */
+  get waiting(): number {
+    return this.#sync.waitingFor(this.#at);
+  }
+
+  /**
+   * Unlocks the mutex, blocks the thread until it is notified, and locks the mutex again. The thread is the owner again
+   * when this returns or throws, unless the mutex has been disposed of. What it waits for may have come and gone by then:
+   * `waitFor` is the form to use.
+   * @param options a time-out and a signal; without them the call may take for ever. The time is that of the wait alone: it
+   * takes longer until the mutex is locked again, if others have it.
+   * @returns true when notified, false when the time-out came first.
+   * @throws {Error} if this thread is not the owner, or if a promise of it waits for the mutex. Then nothing has changed.
+   * @throws the reason of a signal that is aborted already.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
+   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws {DisposedError} if the condition or the mutex has been or is being disposed of.
+   * @throws the error that `mutex.onOwnerDied` throws; then the thread is not the owner.
+   */
+  wait(options?: WaitOptions): boolean {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.wait`, options);
+    this.#checkOwner('wait');
+    const { mayBlock, awake } = this[reference].attachment;
+    if (!mayBlock) throw mayNotBlock('waitAsync');
+    if (this.mutex[inside].hasPromises) throw new Error(PROMISED);
+    const core = this.#core;
+    const at = this.#at;
+    const left = countdown(timeout);
+    // A request must be able to leave the queue.
+    if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
+    this.#sync.settleUp(at);
+    const taken = core.acquireOne(at);
+    if (taken === ANSWER_CLOSED) throw this[disposedError]();
+    let answer: number;
+    try {
+      this.mutex.unlock();
+      answer = core.enqueue(at, 1, taken, 0);
+      if (answer === QUEUED) {
+        awake.waits();
+        answer = parkUntilDue(core, at, 0, left);
+      }
+      if (answer === REFUSED) answer = this.#leftOver();
+    } finally {
+      this.#lock();
+    }
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer !== ADMITTED && answer !== REFUSED) throw noRoom();
+    return answer === ADMITTED;
+  }
+
+  /**
+   * As `wait`, without blocking the thread. What has the mutex is the thread, so other code of it must not take the mutex
+   * for its own meanwhile.
+   * @returns a promise. It rejects with the reason of the signal when that is aborted, and where `wait` throws. The thread
+   * is the owner again before that, unless the mutex has been disposed of.
+   */
+  async waitAsync(options: WaitOptions = {}): Promise<boolean> {
+    const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
+    this.#checkOwner('waitAsync');
+    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    const isNotified = this.#waitAsync(timeout, options.signal);
+    this.mutex.unlock();
+    try {
+      return await isNotified;
+    } finally {
+      await this.mutex.lockAsync().finally(() => this.#relay());
+    }
+  }
+
+  /** Takes a ticket. The promise says whether it has been notified before the time had passed. */
+  #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
+    const core = this.#core;
+    const promises = this.#promises;
+    const impatient = timeout !== Infinity || signal !== undefined;
+    this.#sync.settleUp(this.#at);
+    const run = core.arrive(this.#at, 1, impatient ? 0 : promises.last, 0);
+    if (run < ADMITTED) throw run === ANSWER_CLOSED ? this[disposedError]() : noRoom();
+    if (run === ADMITTED) return Promise.resolve(true);
+    if (!impatient) return promises.wait(this, run).then(() => true, this.#refused);
+    let given: { readonly reason: unknown } | undefined;
+    const waited = promises.waitAlone(this, run, (cancel) => {
+      const give = (reason: unknown): void => {
+        given = { reason };
+        cancel(reason);
+      };
+      return watch(timeout, signal, give, NOTIFICATION);
+    });
+    return waited.then(
+      () => true,
+      (error) => {
+        if (given === undefined || error !== given.reason) return this.#refused();
+        if (this.#leftOver() === ADMITTED) return true;
+        if (error instanceof TimeoutError && !(signal?.aborted && error === reasonOf(signal))) return false;
+        throw error;
+      },
+    );
+  }
+
+  readonly #refused = (): never => {
+    throw this[disposedError]();
+  };
+
+  /** Takes a notification that came while this thread gave up, and for which nobody else was there. */
+  #leftOver(): number {
+    const answer = this.#core.tryAcquire(this.#at, 1);
+    return answer === ADMITTED ? ADMITTED : REFUSED;
+  }
+
+  /** Locks the mutex after a wait, and wakes the next of those who are notified. */
+  #lock(): void {
+    try {
+      this.mutex.lock();
+    } finally {
+      this.#relay();
+    }
+  }
+
+  #relay(): void {
+    this.#sync.relay(this.#at);
+    this.#settle();
+  }
+
+  /** Settles what is due of this thread's own promises, for which the core does not ring. */
+  #settle(): void {
+    if (this.#promises.first !== 0) this.#promises.settle();
+  }
+
+  #checkOwner(method: string): void {
+    if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
+    if (!this.mutex.held)
+      throw new Error(`${KIND}.${method}: this thread is not the owner of the mutex, so lock it first`);
+  }
+
+  /**
+   * Waits until a function answers true. It is called only while this thread is the owner, and first before any waiting.
+   *
+   *     notEmpty.waitFor(() => items.length > 0, { timeout: 1000 });
+   * @param ready must not wait, and must not unlock the mutex. What it throws is thrown, and the mutex stays locked.
+   * @returns what `ready` answered last: false only after the time-out.
+   * @throws {TypeError} if it is not a function, or returns a promise.
+   * @throws as `wait`.
+   */
+  waitFor(ready: () => boolean, options: WaitOptions = {}): boolean {
+    const [what, left] = this.#begin('waitFor', ready, options);
+    while (!answerOf(what, ready)) {
+      if (!this.wait({ ...options, timeout: Math.max(left(), 0) })) return answerOf(what, ready);
+    }
+    return true;
+  }
+
+  /** As `waitFor`, without blocking the thread. `ready` must not return a promise here either. */
+  async waitForAsync(ready: () => boolean, options: WaitOptions = {}): Promise<boolean> {
+    const [what, left] = this.#begin('waitForAsync', ready, options);
+    while (!answerOf(what, ready)) {
+      if (!(await this.waitAsync({ ...options, timeout: Math.max(left(), 0) }))) return answerOf(what, ready);
+    }
+    return true;
+  }
+
+  #begin(method: string, ready: () => boolean, options: WaitOptions): [string, () => number] {
+    const what = `${KIND}.${method}`;
+    checkType(`${what}: ready`, ready, 'function', 'a function');
+    const timeout = checkWaitOptions(what, options);
+    this.#checkOwner(method);
+    return [`${what}: ready`, countdown(timeout)];
+  }
+
+  /**
+   * Notifies those who have waited longest. Best called by the owner of the mutex, after it has changed what they wait
+   * for, and allowed without: then one may find that another thread has been faster. Never blocks. Where nobody waits, it
+   * does nothing, and nobody who waits later learns of it.
+   * @param count how many at most, 1 (the default) to 2,147,483,647.
+   * @returns how many it has notified. One that gives up at this very moment may count.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the condition has been disposed of.
+   */
+  notify(count = 1): number {
+    if (count !== 1) checkInteger(`${KIND}.notify: count`, count, 1, MOST);
+    const notified = this.#sync.notify(this.#at, count);
+    if (notified === 0) return 0;
+    if (notified < 0) throw this[disposedError]();
+    this.#settle();
+    return notified;
+  }
+
+  /** Notifies all who wait. As `notify`. */
+  notifyAll(): number {
+    return this.notify(MOST);
+  }
+
+  /**
+   * Describes the condition by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
+   * diagnostics. Never blocks.
+   * @throws {DisposedError} if it has been disposed of.
+   */
+  inspect(): ConditionStats {
+    if (this.disposed) throw this[disposedError]();
+    return conditionStats(this.#core, this.#at, this.waiting);
+  }
+
+  /** Returns, for example, `Condition(2 waiting)`. It is racy, and meant for diagnostics. Never blocks, throws nothing. */
+  override toString(): string {
+    return `${KIND}(${this.disposed ? 'disposed' : `${this.waiting} waiting`})`;
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    this.#core.dispose(this.#at);
+  }
+
+  /** @internal */
+  protected override [forget](): void {
+    this.#at = CLOSED_OBJECT;
+  }
+}
+
+const PROMISED =
+  'Condition.wait: a promise of this thread waits for the mutex, and cannot have it while the thread blocks: use waitAsync';
+
+/** Returns the library object of a condition that has been found or opened. */
+function attached(mutex: Mutex, found: Reference): Condition {
+  return new (Condition as new (mutex: Mutex, given: Reference) => Condition)(mutex, found);
+}
+
+/** Checks that the value is a mutex. One of another copy of the library stands for one of this. */
+function ownMutex(what: string, mutex: Mutex): Mutex {
+  if (mutex instanceof Mutex) return mutex;
+  checkType(`${what}: mutex`, mutex, 'object', 'a Mutex');
+  return Mutex.from((mutex as { handle: MutexHandle }).handle);
+}
+
+/** The `max` of a condition stands for its mutex: who opens it by its name must give the same one. */
+function propertiesOf(mutex: Mutex): [Properties, Arena] {
+  const { attachment, address } = mutex[inside].reference;
+  const max = (address ^ Math.imul(attachment.core.generation(address), 0x9e3779b1)) & MOST;
+  return [{ permits: 0, max, spin: ADAPTIVE, robust: false }, arenaOf(attachment)];
+}
+
+function answerOf(what: string, ready: () => boolean): boolean {
+  const answer: unknown = ready();
+  refusePromise(answer, `${what} must not return a promise`);
+  return Boolean(answer);
+}
