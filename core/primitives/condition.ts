@@ -52,7 +52,7 @@ import {
   WAITING,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
-import { findTombstone, isTombstone } from '../queue/tombstones';
+import { claim, findTombstone, isTombstone } from '../queue/tombstones';
 import { bucketOf, extentOf, lineAfter } from '../queue/waiting-array';
 import { visit } from '../queue/waking';
 
@@ -76,6 +76,7 @@ export function notify(c: usize, n: i32): i32 {
     if (waiting > -CLOSED_BELOW) return ANSWER_CLOSED;
     const notified = waiting <= 0 ? 0 : live(c, grant, waiting, n as i64);
     if (notified > 0 && atomic.cmpxchg<i64>(c, grant, grant + notified, GRANT) !== grant) continue; // D2 write
+    if (behind - grant > notified) passTombstones(c, grant, behind);
     relay(c);
     return notified as i32;
   }
@@ -88,22 +89,38 @@ export function waitingFor(c: usize): i32 {
   return waiting <= 0 || waiting > -CLOSED_BELOW ? 0 : (live(c, grant, waiting, waiting) as i32);
 }
 
+/** The ticket behind the last that `live` has counted. */
+let behind: i64 = 0;
+
 /** Returns how many of the tickets from `first` on are not those of tombstones, at most so many. */
 function live(c: usize, first: i64, tickets: i64, most: i64): i64 {
   const last = first + tickets;
   let found: i64 = 0;
+  behind = first;
   for (let ticket = first; ticket < last && found < most; ) {
     const e = findTombstone(c, ticket, E_START, ticket);
     const state = e === 0 ? 0 : atomic.load<i64>(e, E_STATE);
     if (e === 0 || !isTombstone(c, e, state, E_START, ticket)) {
       found++;
-      ticket++;
+      behind = ++ticket;
       continue;
     }
     const end = atomic.load<i64>(e, E_END);
     if (atomic.load<i64>(e, E_STATE) === state) ticket = end;
   }
   return found;
+}
+
+/**
+ * Claims the tombstones among the tickets up to `last`, so that those behind them are notified at once. Nothing but the
+ * answers of notify and waitingFor depends on it: relay claims them, too.
+ */
+function passTombstones(c: usize, first: i64, last: i64): void {
+  for (let ticket = first; ticket < last; ticket++) {
+    const e = findTombstone(c, ticket, E_START, ticket);
+    const state = e === 0 ? 0 : atomic.load<i64>(e, E_STATE);
+    if (e !== 0 && isTombstone(c, e, state, E_START, ticket)) ticket += max(claim(c, e, state) - 1, 0);
+  }
 }
 
 /** Wakes the next of those who are notified. A thread that ends its wait calls it, once it has the mutex or cannot get it. */

@@ -10,7 +10,7 @@ import {
 } from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
-import type { Barrier, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
+import type { Barrier, Condition, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { type Board, log } from './board.js';
 import { threads } from './globals.js';
 import { attach, type Handle, type Lock } from './objects.js';
@@ -61,6 +61,15 @@ export const jobs: Record<string, Job> = {
 
   waitFor(handle: Handle): boolean {
     return (attach(handle) as Latch | Event).wait();
+  },
+
+  waitOn(handle: Handle): boolean {
+    const condition = attach(handle) as Condition;
+    kept.push(condition);
+    condition.mutex.lock();
+    const isNotified = condition.wait();
+    condition.mutex.unlock();
+    return isNotified;
   },
 
   meet(handle: Handle, rounds: number): void {

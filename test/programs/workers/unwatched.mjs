@@ -3,7 +3,7 @@ import process from 'node:process';
 import { setImmediate } from 'node:timers';
 import { Worker, workerData } from 'node:worker_threads';
 import { Mutex, Semaphore, TimeoutError } from 'taketurns';
-import { Event, WaitGroup } from 'taketurns/sync';
+import { Condition, Event, WaitGroup } from 'taketurns/sync';
 import { add, get, ON_PURPOSE, put, random, swap } from './unwatched-board.mjs';
 
 const { slot, depth, seed, words, handles } = workerData;
@@ -12,6 +12,7 @@ const mutex = Mutex.from(handles.mutex);
 const semaphores = handles.semaphores.map((handle) => Semaphore.from(handle));
 const group = WaitGroup.from(handles.group);
 const event = Event.from(handles.event);
+const condition = Condition.from(handles.condition);
 const id = add(words, 'ids') + 1;
 const never = new Int32Array(new SharedArrayBuffer(4));
 if (depth === 0) put(words, 'up', 1, slot);
@@ -61,6 +62,20 @@ async function signalled() {
   else await event.waitAsync(options);
 }
 
+/** Waits within the lock, and has others go on. */
+async function conditioned() {
+  // The next who enters may be another, who does not learn of this death.
+  condition.mutex.onOwnerDied = () => put(words, 'inside', 0);
+  condition.mutex.lock();
+  const options = { timeout: draw() * 5 };
+  if (draw() < 0.5) condition.wait(options);
+  else await condition.waitAsync(options);
+  section(false);
+  condition.notify(1 + Math.floor(draw() * 3));
+  condition.mutex.unlock();
+  if (draw() < 0.5) condition.notifyAll();
+}
+
 let child;
 
 function startChild() {
@@ -89,6 +104,7 @@ async function act() {
     if (what < 0.4) await locked();
     else if (what < 0.5) await worked();
     else if (what < 0.55) await signalled();
+    else if (what < 0.65) await conditioned();
     else if (what < 0.75) await acquired(semaphores[0], 1);
     else await acquired(semaphores[1], 1 + Math.floor(draw() * 5));
   } catch (error) {

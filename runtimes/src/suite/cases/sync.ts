@@ -1,6 +1,6 @@
 /** taketurns/sync: workers that block and promises of this thread wait together, and deaths are noticed. */
-import { Arena } from 'taketurns';
-import { Barrier, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
+import { Arena, Mutex } from 'taketurns';
+import { Barrier, Condition, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { equal, isSettled, ok, until } from '../check.js';
 import { test } from '../run.js';
 import type { Member } from '../team.js';
@@ -32,6 +32,26 @@ test('sync: a barrier, round after round', async ({ team }) => {
   for (let round = 0; round < 20; round++) await barrier.arriveAndWaitAsync();
   await Promise.all(rounds);
   equal([barrier.broken, barrier.inspect().arrived], [false, 0], 'at the end');
+});
+
+test('sync: workers and promises wait on a condition, and one that is terminated holds up nobody', async ({ team }) => {
+  const mutex = new Mutex();
+  const condition = new Condition(mutex);
+  const workers = await team.members(3);
+  for (const worker of workers) watch(worker);
+  const blocked = workers.map((worker) => worker.call('waitOn', condition.handle));
+  await until('all wait', () => condition.waiting === 3);
+  await mutex.lockAsync();
+  const mine = condition.waitAsync();
+  workers[0]?.terminate();
+  await until('it is missed', () => condition.waiting === 3);
+  equal([mutex.held, condition.notifyAll(), condition.waiting], [false, 3, 0], 'all are notified');
+  equal([await mine, mutex.held], [true, true], 'the promise has the lock');
+  mutex.unlock();
+  equal(await Promise.all(blocked.slice(1)), [true, true], 'they go on');
+  await mutex.lockAsync();
+  equal([await condition.waitAsync({ timeout: 5 }), mutex.held], [false, true], 'nothing is kept');
+  mutex.unlock();
 });
 
 test('sync: the first to run does it, and the others wait', async ({ team }) => {
