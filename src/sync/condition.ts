@@ -18,7 +18,10 @@ import { syncOf } from './compiled.js';
 import { refusePromise } from './phase-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Condition.from` there. It brings the mutex along. */
-export type ConditionHandle = Handle<'Condition'> & { readonly mutex: MutexHandle };
+export type ConditionHandle = Handle<'Condition'> & {
+  /** The handle of its mutex. */
+  readonly mutex: MutexHandle;
+};
 
 const KIND = 'Condition';
 const NUMBER = 40;
@@ -244,7 +247,7 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Waits until a function answers true. It is called only while this thread is the owner, and first before any waiting.
+   * Blocks the thread until a function answers true. It is called only while this thread is the owner, and first before any waiting.
    *
    *     notEmpty.waitFor(() => items.length > 0, { timeout: 1000 });
    * @param ready must not wait, and must not unlock the mutex. What it throws is thrown, and the mutex stays locked.
@@ -295,7 +298,11 @@ export class Condition extends SharedObject<typeof KIND> {
     return notified;
   }
 
-  /** Notifies all who wait. As `notify`. */
+  /**
+   * Notifies all who wait. They are woken one after the other. Never blocks.
+   * @returns how many it has notified.
+   * @throws {DisposedError} if the condition has been disposed of.
+   */
   notifyAll(): number {
     return this.notify(MOST);
   }
