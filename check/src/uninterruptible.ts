@@ -190,7 +190,7 @@ export const sections: readonly Section[] = [
   {
     name: 'R7 and R8, owners, reaping/cleanUp',
     fn: 'reaping/cleanUp',
-    from: { kind: RMW, word: constant('O_DEATHS') },
+    from: { kind: RMW, word: constant('O_UNREPORTED_DEATHS') },
     to: [constant('GRANT'), constant('M_WORD')],
   },
 ];

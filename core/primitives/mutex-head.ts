@@ -205,8 +205,8 @@ function wakeNext(m: usize, grant: i64): void {
 export function releaseOfDeadOwner(m: usize, thread: i32, e: usize): void {
   if (atomic.load<i64>(e, E_HELD) !== 0) wakeNext(m, returnHeadPermit(m, e));
   if ((atomic.load<i64>(m, M_WORD) & M_OWNER) === (thread as i64)) {
-    atomic.add<i32>(m, 1, O_DEATHS); // R8 begins
-    atomic.add<i32>(m, 1, O_UNREPORTED_DEATHS);
+    atomic.add<i32>(m, 1, O_DEATHS);
+    atomic.add<i32>(m, 1, O_UNREPORTED_DEATHS); // R8 begins
     // ownerHasDied may have set it already: adding it again would count a waiter that does not exist.
     atomic.or<i64>(m, M_OWNER_DIED, M_WORD);
     atomic.sub<i64>(m, thread as i64, M_WORD); // D9, R8 ends

@@ -9,8 +9,8 @@ import { wakeDue } from '../queue/waking';
 export function releaseOfDead(s: usize, e: usize): void {
   const held = atomic.load<i64>(e, E_HELD);
   if (held === 0) return;
-  atomic.add<i32>(s, 1, O_DEATHS); // R7 begins
-  atomic.add<i32>(s, 1, O_UNREPORTED_DEATHS);
+  atomic.add<i32>(s, 1, O_DEATHS);
+  atomic.add<i32>(s, 1, O_UNREPORTED_DEATHS); // R7 begins
   atomic.store<i64>(e, 0, E_HELD);
   wakeDue(s, atomic.add<i64>(s, held, GRANT), held); // R7 ends with the add
 }

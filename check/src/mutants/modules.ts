@@ -2,9 +2,9 @@
 import { type Mutant, mutants } from '../engine/mutation/mutate.js';
 import { loadProgram, type ProgramName } from '../programs.js';
 
-/** Returns the mutants of a module, except those of functions of the core that are compiled into the other. */
+/** Returns the mutants of a module, except those of functions of the core that are compiled into another. */
 export function mutantsOf(program: ProgramName): (Mutant & { program: ProgramName })[] {
   return mutants(loadProgram(program))
-    .filter(({ site }) => program === 'core' || site.fn.startsWith(`${program}/`))
+    .filter(({ site: { fn } }) => (program === 'core' ? !fn.startsWith('copy/') : fn.startsWith(`${program}/`)))
     .map((mutant) => ({ ...mutant, program }));
 }
