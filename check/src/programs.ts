@@ -36,6 +36,7 @@ const SYNC = [
   'settleUp',
   'sleepInPhase',
   'takeOff',
+  'waitingFor',
   'wasBroken',
 ];
 

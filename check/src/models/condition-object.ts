@@ -146,6 +146,35 @@ function setFlag(): Op {
   };
 }
 
+/** Notifies `most`, and is answered `notified`; then so many still wait. */
+function notifyExactly(most: number, notified: number, left: number): Op[] {
+  const expects = (what: string, expected: number) => (answer: number, scene: Scene, t: number) => {
+    if (answer !== expected) throw new Violation(`${what} is answered ${answer} instead of ${expected}`);
+    if (what === 'notify') scene.set(t, NOTIFIED, scene.get(t, NOTIFIED) + answer);
+  };
+  return [
+    call('waitingFor', (scene) => [at(scene)], expects('waitingFor', notified + left)),
+    call('notify', (scene) => [at(scene), most], expects('notify', notified)),
+    call('waitingFor', (scene) => [at(scene)], expects('waitingFor', left)),
+  ];
+}
+
+/** Parks a thread whose request stands in the queue since before the start. */
+function parkQueued(): Op {
+  return {
+    text: 'park',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1) {
+        scene.ghosts.setHeld(0, scene.ghosts.held(0) + 1);
+        return true;
+      }
+      scene.set(t, PHASE, 1);
+      scene.call(t, 'park', 0, 0);
+      return false;
+    },
+  };
+}
+
 function opsOf(letter: string): Op[] {
   switch (letter) {
     case 'w':
@@ -261,6 +290,36 @@ function condition(name: string, program: string, more: More = {}): Model {
   };
 }
 
+/**
+ * A model of exact answers. The queue stands before the start: a thread for each letter, w of one that waits, and g of one
+ * that has given up since. Another thread notifies.
+ */
+function queue(letters: string, most: number, notified: number, left: number): Model {
+  const model = condition(`queue ${letters}, notify ${most}`, 'n');
+  const all = [...letters];
+  const threads = all.length + 1;
+  return {
+    ...model,
+    programs: [
+      ...all.map((letter) => (letter === 'w' ? [parkQueued(), relay()] : [])),
+      [...notifyExactly(most, notified, left), ...(left > 0 ? [notify(9)] : [])],
+    ],
+    symmetric: [...all.map((_, i) => String(i)), 'n'],
+    arena: { buckets: 1, elements: 3 * threads, attached: threads },
+    objects: (scene) => {
+      model.objects?.(scene);
+      all.forEach((letter, t) => {
+        if (letter === 'g') scene.callNow(t, 'reserveSecond');
+        const taken = scene.callNow(t, 'acquireOne', at(scene));
+        scene.callNow(t, 'enqueue', at(scene), 1, taken, 0);
+      });
+      all.forEach((letter, t) => {
+        if (letter === 'g') scene.callNow(t, 'cancel', at(scene), 0);
+      });
+    },
+  };
+}
+
 export const conditionObjects: readonly Model[] = [
   condition('one', 'w | n'),
   condition('two, one notified', 'w | w | n'),
@@ -292,6 +351,14 @@ export const conditionObjects: readonly Model[] = [
   condition('a waiter dies, asleep, before it is reaped', 'w | w | N X', { mortal: [0], undead: true }),
   condition('a notifier dies', 'w | N | X N', { mortal: [1], unknown: true }),
   condition('a notifier of two dies', 'w | w | N | X', { mortal: [2], unknown: true, long: true }),
+  queue('w', 9, 1, 0),
+  queue('ww', 1, 1, 1),
+  queue('gw', 1, 1, 0),
+  queue('gw', 9, 1, 0),
+  queue('ggw', 9, 1, 0),
+  queue('wgw', 1, 1, 1),
+  queue('wgw', 9, 2, 0),
+  queue('wg', 9, 1, 0),
   condition('with the mutex', 'W | S'),
   condition('with the mutex, notified after it', 'W | s'),
   condition('with the mutex, two', 'W | W | S', { long: true }),
