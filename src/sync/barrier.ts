@@ -107,7 +107,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   static open(name: string, parties: number, options: BarrierOptions = {}): Barrier {
     checkAction(options);
     checkInteger(`${KIND}: parties`, parties, 1, MOST_PARTIES);
-    return Barrier.#of(open(KIND, name, options, parties, parties, true), options);
+    return Barrier.#of(open(KIND, name, options, parties, parties, true, 'number of parties'), options);
   }
 
   /**

@@ -66,7 +66,7 @@ export class Event extends ZeroObject<typeof KIND> {
    */
   static open(name: string, options: EventOptions = {}): Event {
     const [given, ...rest] = checked(options);
-    return new Event(open(KIND, name, given, ...rest));
+    return new Event(open(KIND, name, given, ...rest, 'first state'));
   }
 
   /**

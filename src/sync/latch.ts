@@ -60,7 +60,7 @@ export class Latch extends ZeroObject<typeof KIND> {
    */
   static open(name: string, count: number, options: SyncOptions = {}): Latch {
     const [given, ...rest] = checked(count, options);
-    return new Latch(0, open(KIND, name, given, ...rest));
+    return new Latch(0, open(KIND, name, given, ...rest, 'first count'));
   }
 
   /**

@@ -332,7 +332,7 @@ export function make(
   return references.make(kind, KINDS[kind], propertiesOf(kind, options, count, max, robust), options.arena);
 }
 
-/** @internal */
+/** @internal `own` is what the objects of one name have in common, besides the kind. */
 export function open(
   kind: Kind,
   name: string,
@@ -340,8 +340,11 @@ export function open(
   count: number,
   max: number,
   robust: boolean,
+  own = 'options',
 ): references.Reference {
-  return references.open(kind, KINDS[kind], name, propertiesOf(kind, options, count, max, robust), options.arena);
+  const p = propertiesOf(kind, options, count, max, robust);
+  const mismatch = new RangeError(`${kind}.open: name ${JSON.stringify(name)}: it exists already, with another ${own}`);
+  return references.open(kind, KINDS[kind], name, p, options.arena, mismatch);
 }
 
 /** @internal */

@@ -43,6 +43,19 @@ async function waiters(object: { readonly handle: unknown; readonly waiting: num
   return callers;
 }
 
+describe('a name', () => {
+  it('stands for objects that began alike', () => {
+    Barrier.open('parties', 2);
+    Latch.open('count', 3);
+    Event.open('event');
+    expect(() => Barrier.open('parties', 3)).toThrow(
+      /Barrier.open: name "parties": it exists already, with another number of parties/,
+    );
+    expect(() => Latch.open('count', 2)).toThrow(/with another first count/);
+    expect(() => Event.open('event', { set: true })).toThrow(/with another first state/);
+  });
+});
+
 describe('a Latch', () => {
   it('lets threads and promises go on together when its count is 0', async () => {
     const latch = new Latch(3);
