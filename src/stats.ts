@@ -254,8 +254,8 @@ function total({ core, memory, thread }: Attachment, event: number): number {
   return count >>> 0;
 }
 
-/** Returns the `threadId` of a thread in `worker_threads`; undefined if it has none, or the thread is 0. */
-function threadIdOf(core: Core, thread: number): number | undefined {
+/** @internal Returns the `threadId` of a thread in `worker_threads`; undefined if it has none, or the thread is 0. */
+export function threadIdOf(core: Core, thread: number): number | undefined {
   const name = thread && core.hostOf(thread);
   return name > 0 ? name - 1 : undefined;
 }

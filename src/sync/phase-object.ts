@@ -26,6 +26,7 @@ import { KINDS, type Kind } from '../runtime/kinds.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
+import { threadIdOf } from '../stats.js';
 import { type Sync, syncOf } from './compiled.js';
 
 /** The options of a new object of `taketurns/sync`. */
@@ -38,6 +39,8 @@ export interface SyncOptions extends ParkingOptions {
 export interface Waiter {
   /** The number of the thread in the arena. */
   readonly thread: number;
+  /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
+  readonly threadId: number | undefined;
   /** The number of its calls that wait: blocked ones and promises. */
   readonly calls: number;
   /** Milliseconds since the first of them began to wait, from 0 on. */
@@ -93,7 +96,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       const calls = this.sync.waitsBy(number);
       if (calls < 1) continue;
       const waited = Math.max((now - this.sync.waitsSinceBy(number)) | 0, 0);
-      found.push({ thread: this.sync.threadOfAttachment(number), calls, waited });
+      const thread = this.sync.threadOfAttachment(number);
+      found.push({ thread, threadId: threadIdOf(this.#attachment.core, thread), calls, waited });
     }
     return found.sort((a, b) => b.waited - a.waited);
   }

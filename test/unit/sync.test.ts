@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Worker } from 'node:worker_threads';
+import { threadId, Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { Barrier, BrokenBarrierError, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
@@ -64,6 +64,8 @@ describe('a Latch', () => {
     expect(latch.waiting).toBe(4);
     const { count, waiters: all } = latch.inspect();
     expect([count, ...all.map(({ calls }) => calls).sort()]).toEqual([3, 1, 1, 2]);
+    const ids = [threadId, ...threads.map(({ worker }) => worker.threadId)];
+    expect(all.map((waiter) => waiter.threadId).sort()).toEqual(ids.sort());
     const waited = all.map((waiter) => waiter.waited);
     expect(waited).toEqual(waited.toSorted((a, b) => b - a));
     latch.countDown();
