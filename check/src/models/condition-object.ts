@@ -16,7 +16,7 @@
 import { PARKED } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
 import { tombstones } from '../scene/invariants/tombstones.js';
-import { ADMITTED, constant, TICKET } from '../scene/layout.js';
+import { ADMITTED, ALIVE, constant, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor, admitted } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
@@ -27,7 +27,7 @@ import type { Scene } from '../scene/scene.js';
 import { GOT, LISTENING, PHASE, PROMISES, QUEUE } from '../scene/words.js';
 import { mutexOp } from './mutex-ops.js';
 import { HAS } from './mutex-words.js';
-import { partsOf } from './program.js';
+import { partsOf, takeCells } from './program.js';
 
 const CLOSED = constant('ANSWER_CLOSED');
 /** More permits than any model notifies: the scene checks that no wait ends before its ticket is due. */
@@ -320,6 +320,52 @@ function queue(letters: string, most: number, notified: number, left: number): M
   };
 }
 
+/**
+ * A thread that has been notified is dead and reaped before the start, and nobody was there for its notification. Those who
+ * wait from then on have not been notified.
+ */
+function leftOver(): Model {
+  const model = condition('what is left over', 'w');
+  return {
+    ...model,
+    programs: [[], opsOf('w'), opsOf('w')],
+    symmetric: ['', 'w', 'w'],
+    arena: { buckets: 1, elements: 6, attached: 3 },
+    deaths: 1,
+    mortal: [],
+    objects: (scene) => {
+      model.objects?.(scene);
+      const taken = scene.callNow(0, 'acquireOne', at(scene));
+      scene.callNow(0, 'enqueue', at(scene), 1, taken, 0);
+      scene.callNow(2, 'notify', at(scene), 1);
+      scene.kill(0);
+      scene.callNow(1, 'reap', 1, ALIVE, 0);
+    },
+    end: (scene) => {
+      const free = waiting(scene, 0);
+      if (scene.ghosts.held(0) > 0) throw new Violation('a wait has ended, and nobody has notified');
+      if (free !== 2) throw new Violation(`${free} of 2 wait`);
+      scene.ghosts.setMade(0, 0);
+    },
+  };
+}
+
+/** Waiters stand in overflow lines: the bucket has no free cell, and each of its lines one. */
+function inLines(): Model {
+  const model = condition('in overflow lines', 'w | w | N');
+  return {
+    ...model,
+    arena: { ...model.arena, elements: 12 },
+    objects: (scene) => {
+      model.objects?.(scene);
+      const { buckets, lines, common } = scene.regions;
+      takeCells(scene, 0, 13, buckets, lines);
+      takeCells(scene, 1, 13, lines, common);
+      scene.filler = 13;
+    },
+  };
+}
+
 export const conditionObjects: readonly Model[] = [
   condition('one', 'w | n'),
   condition('two, one notified', 'w | w | n'),
@@ -351,6 +397,8 @@ export const conditionObjects: readonly Model[] = [
   condition('a waiter dies, asleep, before it is reaped', 'w | w | N X', { mortal: [0], undead: true }),
   condition('a notifier dies', 'w | N | X N', { mortal: [1], unknown: true }),
   condition('a notifier of two dies', 'w | w | N | X', { mortal: [2], unknown: true, long: true }),
+  leftOver(),
+  inLines(),
   queue('w', 9, 1, 0),
   queue('ww', 1, 1, 1),
   queue('gw', 1, 1, 0),

@@ -220,7 +220,7 @@ function op(text: string, kind: Line['kind']): Op {
 }
 
 /** Takes cells for good, so that few waiters fill a line. The cells name an element that is never in use. */
-function takeCells(scene: Scene, free: number, number: number, from: number, end: number): void {
+export function takeCells(scene: Scene, free: number, number: number, from: number, end: number): void {
   for (let line = from; line < end; line += LINE) {
     for (let c = free; c < CELLS; c++) scene.machine.hostStore32(line + B_CELLS + 4 * c, number);
   }

@@ -334,7 +334,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- One sleeper at most ---
   [
-    /^(pending-call\/recover|waking\/endWait|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
+    /^(pending-call\/recover|waking\/endWait|condition\/relay|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|wake)( #\d)?, one/,
     'Only its owner sleeps on an element, and only its thread on a doorbell and on wake.',
   ],
   // --- Deaths, as the runtimes have them ---
@@ -363,6 +363,20 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^phase\/disposePhase: (load (life|ticket)|cmpxchg life|store grant)/,
     'A copy of objects/closeObject, which other models come to in the core. Nobody reads the grant of these kinds.',
+  ],
+  // --- Conditions ---
+  [
+    /^condition\/relay: (load (extent|cell|state|request|start) #1|load state #2), (zero|ones)/,
+    'The relay takes the waiter for none, and goes on to the next: more are woken at once, and nobody is forgotten.',
+  ],
+  [/^condition\/relay: cmpxchg counter\/variant, loosened/, 'Two relays at a time do no harm: one looks again.'],
+  [
+    /^condition\/relay: load (held|state #4), (zero|ones)/,
+    'It decides how many tickets wakeDue skips. A relay looks at one.',
+  ],
+  [
+    /^condition\/relay: (load|cmpxchg)( #[12])?, (zero|ones|dropped|loosened|fails)/,
+    'The copy of trim in the relay: an extent stays as it is, or is lowered as in the core, where models look at it.',
   ],
   // --- Overflow lines (queue/waiting-array.ts, trim) ---
   [
