@@ -1,6 +1,7 @@
 // The project's targets for taketurns/sync, computed from one run of the benchmark.
 
 import type { Target } from '../report/targets.js';
+import { counted } from '../results.js';
 import { cellsOf, type SyncResults, timesOf } from './results.js';
 import { CENTRAL, type Measure, PAIR } from './rows.js';
 
@@ -36,9 +37,11 @@ export function syncTargets(results: SyncResults): Target[] {
       .flatMap(({ threads }) => {
         const time = timesOf(results, row, threads).median;
         const other = typeof peer === 'number' ? peer : timesOf(results, peer, threads).median;
-        const what = `${row}${measure === 'alone' ? '' : `, ${threads} threads`}${typeof peer === 'number' ? ', ns' : ` / ${peer}`}`;
         const value = time / other;
-        return Number.isFinite(value) ? { what, bound, wanted, found: new Map([['taketurns', value]]) } : [];
+        if (!Number.isFinite(value)) return [];
+        const subject = measure === 'alone' ? row : `${row}, ${counted(threads)}`;
+        const what = typeof peer === 'number' ? `${subject}, ns` : `${subject} / ${peer}`;
+        return { what, bound, wanted, found: new Map([['taketurns', value]]) };
       }),
   );
 }
