@@ -18,7 +18,7 @@ constexpr double mostSeconds = 3600;
 const char* const usage =
     "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--threshold N] "
     "[--inside N] [--outside N] | mutexbench (as semabench) | pair ALGORITHM --seconds S | "
-    "hand-over ALGORITHM --trials N (--computing US | --sleeping US)";
+    "hand-over ALGORITHM --trials N (--computing US | --sleeping US) | sync ALGORITHM --threads T --seconds S";
 
 int wholeNumber(const std::string& option, const std::string& text, int least, int most) {
   int value = 0;
@@ -55,6 +55,8 @@ Arguments parseArguments(int count, char** words) {
     allowed = {"--seconds"};
   } else if (result.command == "hand-over") {
     allowed = {"--trials", "--computing", "--sleeping"};
+  } else if (result.command == "sync") {
+    allowed = {"--threads", "--seconds"};
   } else if (result.command != "list") {
     throw BadArguments("unknown command '" + result.command + "'; " + usage);
   }

@@ -12,7 +12,7 @@ struct BadArguments : std::runtime_error {
 };
 
 struct Arguments {
-  std::string command;    // list, semabench, mutexbench, pair or hand-over
+  std::string command;    // list, semabench, mutexbench, pair, hand-over or sync
   std::string algorithm;  // empty for list
   unsigned threads = 0;
   double seconds = 0;

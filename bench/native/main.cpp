@@ -23,6 +23,8 @@ std::string answer(const Arguments& arguments) {
     mutexbench(out, arguments);
   } else if (arguments.command == "hand-over") {
     handOver(out, arguments);
+  } else if (arguments.command == "sync") {
+    syncCounterpart(out, arguments);
   } else {
     pair(out, arguments);
   }

@@ -1,4 +1,5 @@
-// The command line: `taketurns bench semaphores`, `hashes` and `locks`; hand-over/command.ts has `hand-over`.
+// The command line: `taketurns bench semaphores`, `hashes` and `locks`; hand-over/command.ts has `hand-over`, and
+// sync/command.ts has `sync`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -29,6 +30,7 @@ import { tables } from './report/tables.js';
 import type { Results } from './results.js';
 import { BYPASS, TRACED, withLimit } from './rows/locks.js';
 import type { Row } from './rows/row.js';
+import { addSync } from './sync/command.js';
 import { period } from './time-left.js';
 import { MOST_THREADS } from './workers/board.js';
 
@@ -141,6 +143,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
   }
 }
 addHandOver(bench);
+addSync(bench);
 
 /** The exit status of a program that Ctrl-C has ended. */
 const INTERRUPTED = 130;

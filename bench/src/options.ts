@@ -75,13 +75,17 @@ export const readMicroseconds = (text: string): number[] => readNumbers(text, MO
 
 export const readMilliseconds = (text: string): number[] => readNumbers(text, MOST_MICROSECONDS / 1000);
 
+interface Named {
+  readonly name: string;
+}
+
 /**
  * Reads row names, separated by commas, in which `*` stands for any text; returns each row once, in the order of
  * declaration.
  */
-export function readRows(all: readonly Row[], text: string): Row[] {
+export function readRows<R extends Named>(all: readonly R[], text: string): R[] {
   const patterns = text.split(',').map((part) => part.trim());
-  const matches = (pattern: string): ((row: Row) => boolean) => {
+  const matches = (pattern: string): ((row: Named) => boolean) => {
     const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
     const whole = new RegExp(`^${parts.join('.*')}$`);
     return ({ name }) => whole.test(name);

@@ -1,7 +1,7 @@
 // Prints the progress of the benchmarks and their rows, and names the folder of their results.
 
 import { fileURLToPath } from 'node:url';
-import type { Row } from './rows/row.js';
+import type { Family } from './rows/row.js';
 
 /** The default folder of the results. */
 export const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
@@ -19,7 +19,10 @@ export function note(text: string): void {
 }
 
 /** Prints the rows; `remark` adds a remark on a row. */
-export function listRows(rows: readonly Row[], remark: (row: Row) => string = () => ''): void {
+export function listRows<R extends { name: string; family: Family }>(
+  rows: readonly R[],
+  remark: (row: R) => string = () => '',
+): void {
   const width = Math.max(...rows.map((row) => row.name.length));
   for (const row of rows) console.log(`${row.name.padEnd(width)}  ${row.family}${remark(row)}`);
 }

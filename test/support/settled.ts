@@ -1,4 +1,5 @@
 /** The state of promises, for tests of order. */
+import { turn } from './until.js';
 
 export interface Settling<T> {
   readonly label: T;
@@ -20,4 +21,11 @@ export function watch<T>(promise: Promise<unknown>, label: T, log: T[] = []): Se
     },
   );
   return settling;
+}
+
+/** Returns whether a promise is settled after a turn of the event loop. */
+export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const settling = watch(promise, '');
+  await turn();
+  return settling.state !== 'pending';
 }

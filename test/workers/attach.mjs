@@ -4,7 +4,12 @@ import { Arena, Semaphore } from 'taketurns';
 const CLASSES = { Semaphore };
 // See Member in test/support/team.ts.
 if (!process.argv.includes('core')) {
-  Object.assign(CLASSES, await import('taketurns/algorithms'), await import('taketurns/p0514'));
+  Object.assign(
+    CLASSES,
+    await import('taketurns/algorithms'),
+    await import('taketurns/p0514'),
+    await import('taketurns/sync'),
+  );
 }
 
 /** The library objects of each arena; an arena is one object in a thread, however often its handle arrives. */

@@ -1,0 +1,46 @@
+// Runs as a process of its own for one row, one number of threads and one run, and prints what came of it as JSON:
+// {"perSecond": x}, the operations of all threads together.
+//
+//   program.js ROW THREADS SECONDS
+
+import { Worker } from 'node:worker_threads';
+import { type Measured, SEAT_BYTES } from './loops.js';
+import { syncScriptRow } from './rows.js';
+import type { SyncOrder, SyncReply } from './thread.js';
+
+type Transfer = Parameters<Worker['postMessage']>[1];
+
+function answer(order: SyncOrder, transfer: Transfer): Promise<Measured | undefined> {
+  const worker = new Worker(new URL('./thread.js', import.meta.url));
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject);
+    worker.once('message', (reply: SyncReply) => {
+      if ('error' in reply) reject(new Error(reply.error));
+      else resolve(reply.measured);
+    });
+    worker.postMessage(order, transfer);
+  });
+}
+
+const [name = '', count = '1', seconds = '1'] = process.argv.slice(2);
+try {
+  const threads = Number(count);
+  // The workers are made once the row has shared something, since they inherit the arena that this makes.
+  const shares = syncScriptRow(name).share(threads);
+  const { shared, transfer = [] } = shares;
+  const common = {
+    row: name,
+    threads,
+    seconds: Number(seconds),
+    words: new Int32Array(new SharedArrayBuffer(SEAT_BYTES)),
+  };
+  const answers = shared.map((own, index) => answer({ ...common, shared: own, index }, transfer[index] as Transfer));
+  const measured = (await Promise.all(answers)).filter((one) => one !== undefined);
+  shares.dispose?.();
+  const perSecond = measured.reduce((sum, { operations, milliseconds }) => sum + (operations * 1000) / milliseconds, 0);
+  console.log(JSON.stringify({ perSecond }));
+  process.exit();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

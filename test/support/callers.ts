@@ -1,0 +1,26 @@
+/** Real threads that call a method of a shared object each. */
+import { type Member, team } from './team.js';
+
+interface Shared {
+  readonly handle: unknown;
+}
+
+export interface Callers {
+  readonly members: readonly Member[];
+  /** Has one thread call a method; returns what the call returns, or its error, which keeps its name. */
+  call<T = unknown>(thread: number, object: Shared, method: string, ...args: unknown[]): Promise<T>;
+  /** Has the first `count` threads call the same. */
+  calls<T = unknown>(count: number, object: Shared, method: string, ...args: unknown[]): Promise<T>[];
+}
+
+/** Starts so many threads for the tests of a file. Calls of one thread are made in their order. */
+export function callers(count: number): Callers {
+  const members = team(count);
+  const call = <T>(thread: number, { handle }: Shared, method: string, ...args: unknown[]): Promise<T> =>
+    (members[thread] as Member).run<T>('call', { handle, method, args });
+  return {
+    members,
+    call,
+    calls: (count, ...what) => Array.from({ length: count }, (_, thread) => call(thread, ...what)),
+  };
+}

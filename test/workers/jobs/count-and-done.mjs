@@ -1,0 +1,11 @@
+/** For each group in turn, when its round has begun: counts in a word, and says that a task is done. */
+import { attach, poll } from '../attach.mjs';
+
+export default function countAndDone({ handles, words, round }) {
+  for (const [i, handle] of handles.entries()) {
+    poll(() => Atomics.load(round, 0) > i);
+    const group = attach(handle);
+    Atomics.add(words, i, 1);
+    group.done();
+  }
+}

@@ -1,0 +1,9 @@
+/** Begins to run a function once. The thread ends within that: it exits, or blocks until it is terminated. */
+import { attach } from '../attach.mjs';
+
+export default function endInOnce({ handle, exits }) {
+  attach(handle).run(() => {
+    if (exits) process.exit();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });
+}
