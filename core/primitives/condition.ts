@@ -18,7 +18,8 @@
  * notifier, in the same call, or the blocked thread that a relay has woken last, when it has the mutex, whatever the
  * answer of its wait. A relay that finds no blocked thread with the ticket goes on to the next one: the waiter has not
  * entered its cell yet, and then it finds that it is due by itself (D2); or it has given up, and then relays too; or it
- * is a promise, whose event loop may be busy, so that nobody waits for it. Two relays at a time do no harm. If a thread
+ * is a promise, whose event loop may be busy, so that nobody waits for it. Two relays at a time do no harm. A thread whose
+ * wait an exception has ended relays in a microtask (src/sync/condition.ts). If a thread
  * dies that uses the condition, whoever reaps it wakes all who are due (sweep in death/reaping.ts).
  *
  * Time-outs and deaths are those of the queue (queue/cancelling.ts): the notification of a waiter that gives up too late,
@@ -76,8 +77,8 @@ export function notify(c: usize, n: i32): i32 {
     if (waiting > -CLOSED_BELOW) return ANSWER_CLOSED;
     const notified = waiting <= 0 ? 0 : live(c, grant, waiting, n as i64);
     if (notified > 0 && atomic.cmpxchg<i64>(c, grant, grant + notified, GRANT) !== grant) continue; // D2 write
-    if (behind - grant > notified) passTombstones(c, grant, behind);
-    relay(c);
+    if (notified > 0 && behind - grant > notified) passTombstones(c, grant, behind);
+    relay(c, false);
     return notified as i32;
   }
 }
@@ -119,20 +120,24 @@ function passTombstones(c: usize, first: i64, last: i64): void {
   for (let ticket = first; ticket < last; ticket++) {
     const e = findTombstone(c, ticket, E_START, ticket);
     const state = e === 0 ? 0 : atomic.load<i64>(e, E_STATE);
-    if (e !== 0 && isTombstone(c, e, state, E_START, ticket)) ticket += max(claim(c, e, state) - 1, 0);
+    if (e === 0 || !isTombstone(c, e, state, E_START, ticket)) continue;
+    if (atomic.load<i64>(c, GRANT) - ticket > 0) ticket += max(claim(c, e, state) - 1, 0);
   }
 }
 
-/** Wakes the next of those who are notified. A thread that ends its wait calls it, once it has the mutex or cannot get it. */
-export function relay(c: usize): void {
+/**
+ * Wakes the next of those who are notified, or all of them, before the condition is disposed of. A thread that ends its wait
+ * calls it, once it has the mutex or cannot get it.
+ */
+export function relay(c: usize, all: bool): void {
   while (true) {
     const ticket = atomic.load<i64>(c, C_WOKEN);
     if (atomic.load<i64>(c, GRANT) - ticket <= 0) return;
     if (atomic.cmpxchg<i64>(c, ticket, ticket + 1, C_WOKEN) !== ticket) continue;
-    const isThread = blocks(c, ticket);
-    // A claim of a tombstone has notified another, whom nobody but this thread wakes.
-    const isTombstone = visit(c, bucketOf(c, ticket), ticket + 1, ticket) === 0;
-    if (isThread && !isTombstone) return;
+    let isThread = blocks(c, ticket);
+    // A look ends where it claims a tombstone. Each claim has notified another, whom nobody but this thread wakes.
+    while (visit(c, bucketOf(c, ticket), ticket + 1, ticket) === 0) isThread = false;
+    if (isThread && !all) return;
   }
 }
 

@@ -14,7 +14,7 @@ export interface Sync {
   setAwake(turns: number, near: number): void;
   settleUp(address: number): void;
   notify(address: number, n: number): number;
-  relay(address: number): void;
+  relay(address: number, all: boolean): void;
   waitingFor(address: number): number;
   readonly phaseSeen: WebAssembly.Global<'i32'>;
   phaseCount(address: number): number;

@@ -4,13 +4,14 @@
  */
 
 import { type Arena, arenaOf } from '../arena.js';
-import { checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
+import { ArenaFullError, checkInteger, checkType, mayNotBlock, noRoom, TimeoutError } from '../errors.js';
 import { inside, Mutex, type MutexHandle } from '../mutex.js';
 import { ADAPTIVE, checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
-import { find, type Handle, make, open, Reference } from '../reference.js';
+import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, QUEUED, REFUSED } from '../runtime/core.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
+import { closed } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
@@ -61,6 +62,8 @@ export class Condition extends SharedObject<typeof KIND> {
   readonly #core = this[reference].attachment.core;
   readonly #sync = syncOf(this[reference].attachment);
   readonly #promises = this[reference].shared.promises;
+  /** Whether this thread has begun a wait that blocks, and has not relayed since. */
+  #owes = false;
   /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at = this[reference].address;
 
@@ -84,8 +87,14 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: ConditionHandle): Condition {
-    const found = find(KIND, NUMBER, handle);
-    return attached(Mutex.from(handle.mutex), found);
+    const what = `${KIND}.from: handle`;
+    checkKind(what, KIND, handle);
+    // The mutex comes first: what it attaches to is let go of with it, if the rest fails.
+    const mutex = Mutex.from(handle.mutex);
+    const condition = attached(mutex, find(KIND, NUMBER, handle));
+    if (condition.#isOf(mutex)) return condition;
+    condition[closed]();
+    throw new TypeError(`${what}: its mutex is not that of the condition`);
   }
 
   /**
@@ -100,6 +109,10 @@ export class Condition extends SharedObject<typeof KIND> {
     const own = ownMutex(what, mutex);
     const refusal = new TypeError(`${what}: the condition ${JSON.stringify(name)} is one of another mutex`);
     return attached(own, open(KIND, NUMBER, name, ...propertiesOf(own), refusal));
+  }
+
+  #isOf(mutex: Mutex): boolean {
+    return this.#core.maxOf(this.#at) === propertiesOf(mutex)[0].max;
   }
 
   /** As `handle` of every shared object; it brings the handle of the mutex along. */
@@ -119,31 +132,35 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Unlocks the mutex, blocks the thread until it is notified, and locks the mutex again. The thread is the owner again
-   * when this returns or throws, unless the mutex has been disposed of. What it waits for may have come and gone by then:
+   * when this returns or throws, unless the mutex has been disposed of or `onOwnerDied` throws. What it waits for may have come and gone by then:
    * `waitFor` is the form to use.
    * @param options a time-out and a signal; without them the call may take for ever. The time is that of the wait alone: it
    * takes longer until the mutex is locked again, if others have it.
    * @returns true when notified, false when the time-out came first.
-   * @throws {Error} if this thread is not the owner, or if a promise of it waits for the mutex. Then nothing has changed.
+   * @throws {Error} if this thread is not the owner, or if a promise of it waits for the mutex or on this condition. Then
+   * nothing has changed.
    * @throws the reason of a signal that is aborted already.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
-   * @throws {DisposedError} if the condition or the mutex has been or is being disposed of.
+   * @throws {DisposedError} if the condition has been or is being disposed of, or the mutex has been. To dispose of the mutex
+   * wakes nobody who waits here: dispose of the condition first.
    * @throws the error that `mutex.onOwnerDied` throws; then the thread is not the owner.
    */
   wait(options?: WaitOptions): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.wait`, options);
     this.#checkOwner('wait');
-    const { mayBlock, awake } = this[reference].attachment;
+    const { mayBlock, awake, interrupts } = this[reference].attachment;
     if (!mayBlock) throw mayNotBlock('waitAsync');
-    if (this.mutex[inside].hasPromises) throw new Error(PROMISED);
+    if (this.mutex[inside].hasPromises || this.#promises.first !== 0) throw new Error(PROMISED);
     const core = this.#core;
     const at = this.#at;
     const left = countdown(timeout);
     // A request must be able to leave the queue.
     if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
     this.#sync.settleUp(at);
+    interrupts.expect();
+    this.#owesRelay();
     const taken = core.acquireOne(at);
     if (taken === ANSWER_CLOSED) throw this[disposedError]();
     let answer: number;
@@ -164,10 +181,11 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * As `wait`, without blocking the thread. What has the mutex is the thread, so other code of it must not take the mutex
-   * for its own meanwhile.
+   * As `wait`, without blocking the thread. The process stays alive until then. The owner is the thread, so another task of
+   * it could unlock the mutex by mistake, and `held` cannot tell tasks apart. Await the promise, and end it by a time-out or
+   * a signal, not by `Promise.race`: it locks the mutex whether anybody listens or not.
    * @returns a promise. It rejects with the reason of the signal when that is aborted, and where `wait` throws. The thread
-   * is the owner again before that, unless the mutex has been disposed of.
+   * is the owner again before that, with the same exceptions.
    */
   async waitAsync(options: WaitOptions = {}): Promise<boolean> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
@@ -178,8 +196,30 @@ export class Condition extends SharedObject<typeof KIND> {
     try {
       return await isNotified;
     } finally {
-      await this.mutex.lockAsync().finally(() => this.#relay());
+      await this.#lockAsync().finally(() => this.#relay());
     }
+  }
+
+  async #lockAsync(): Promise<void> {
+    while (true) {
+      try {
+        this.#keepDeath((await this.mutex.holdAsync()).ownerDied);
+        return;
+      } catch (error) {
+        if (!(error instanceof ArenaFullError)) throw error;
+        // The caller is to be the owner again, so it waits until there is room.
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    }
+  }
+
+  /**
+   * Nobody has been told of the death of an owner that was reported while the mutex was locked again. So whoever locks next is.
+   */
+  #keepDeath(ownerDied: boolean): void {
+    if (!ownerDied || this.mutex.onOwnerDied !== undefined) return;
+    const { attachment, address } = this.mutex[inside].reference;
+    attachment.core.restoreOwnerDeaths(address, 1);
   }
 
   /** Takes a ticket. The promise says whether it has been notified before the time had passed. */
@@ -224,15 +264,22 @@ export class Condition extends SharedObject<typeof KIND> {
   /** Locks the mutex after a wait, and wakes the next of those who are notified. */
   #lock(): void {
     try {
-      this.mutex.lock();
+      this.#keepDeath(this.mutex.hold().ownerDied);
     } finally {
       this.#relay();
     }
   }
 
   #relay(): void {
-    this.#sync.relay(this.#at);
+    this.#owes = false;
+    this.#sync.relay(this.#at, false);
     this.#settle();
+  }
+
+  /** If an exception ends the wait of this thread (runtime/interrupts.ts), it relays as soon as it has returned to its event loop. */
+  #owesRelay(): void {
+    if (!this.#owes) queueMicrotask(() => this.#owes && this.#relay());
+    this.#owes = true;
   }
 
   /** Settles what is due of this thread's own promises, for which the core does not ring. */
@@ -242,12 +289,13 @@ export class Condition extends SharedObject<typeof KIND> {
 
   #checkOwner(method: string): void {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
+    this.mutex[inside]; // It throws if the mutex has been disposed of.
     if (!this.mutex.held)
       throw new Error(`${KIND}.${method}: this thread is not the owner of the mutex, so lock it first`);
   }
 
   /**
-   * Blocks the thread until a function answers true. It is called only while this thread is the owner, and first before any waiting.
+   * Blocks the thread until a function answers true. The time-out is that of the waiting alone, as in `wait`. It is called only while this thread is the owner, and first before any waiting.
    *
    *     notEmpty.waitFor(() => items.length > 0, { timeout: 1000 });
    * @param ready must not wait, and must not unlock the mutex. What it throws is thrown, and the mutex stays locked.
@@ -284,14 +332,14 @@ export class Condition extends SharedObject<typeof KIND> {
    * Notifies those who have waited longest. Best called by the owner of the mutex, after it has changed what they wait
    * for, and allowed without: then one may find that another thread has been faster. Never blocks. Where nobody waits, it
    * does nothing, and nobody who waits later learns of it.
-   * @param count how many at most, 1 (the default) to 2,147,483,647.
+   * @param count how many at most, 1 (the default) to 2,147,483,647, or Infinity.
    * @returns how many it has notified. One that gives up at this very moment may count.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {DisposedError} if the condition has been disposed of.
    */
   notify(count = 1): number {
-    if (count !== 1) checkInteger(`${KIND}.notify: count`, count, 1, MOST);
-    const notified = this.#sync.notify(this.#at, count);
+    if (count !== 1 && count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, MOST);
+    const notified = this.#sync.notify(this.#at, Math.min(count, MOST));
     if (notified === 0) return 0;
     if (notified < 0) throw this[disposedError]();
     this.#settle();
@@ -324,6 +372,8 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /** @internal */
   protected override [close](): void {
+    // Those who have been notified go on.
+    this.#sync.relay(this.#at, true);
     this.#core.dispose(this.#at);
   }
 
@@ -334,7 +384,8 @@ export class Condition extends SharedObject<typeof KIND> {
 }
 
 const PROMISED =
-  'Condition.wait: a promise of this thread waits for the mutex, and cannot have it while the thread blocks: use waitAsync';
+  'Condition.wait: a promise of this thread waits for the mutex or on the condition, and cannot go on while the thread blocks: ' +
+  'use waitAsync';
 
 /** Returns the library object of a condition that has been found or opened. */
 function attached(mutex: Mutex, found: Reference): Condition {

@@ -1,6 +1,6 @@
 /** What a user sees of a Condition. check/src/models/condition-object.ts searches its interleavings. */
 import { Worker } from 'node:worker_threads';
-import { Arena, DisposedError, Mutex, Semaphore } from 'taketurns';
+import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurns';
 import { Condition } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.js';
@@ -87,7 +87,7 @@ describe('Condition.wait', () => {
 
   it('keeps no notification for later', async () => {
     const { mutex, condition } = make();
-    expect([condition.notify(), condition.notifyAll()]).toEqual([0, 0]);
+    expect([condition.notify(), condition.notifyAll(), condition.notify(Infinity)]).toEqual([0, 0, 0]);
     mutex.lock();
     expect(condition.wait({ timeout: 5 })).toBe(false);
     expect(await condition.waitAsync({ timeout: 5 })).toBe(false);
@@ -350,6 +350,136 @@ describe('a Condition that ends', () => {
   });
 });
 
+/** Waits, and is interrupted after so many milliseconds; then the thread goes back to its event loop. */
+const INTERRUPTED = (ms: number) => `globalThis.condition = condition;
+  mutex.lock();
+  try { vm.runInThisContext('condition.wait()', { timeout: ${ms} }); } catch (error) { say(error.code); }
+  setInterval(() => {}, 10_000);`;
+
+describe('a Condition at a bad moment', () => {
+  it('forgets a waiter whose wait an exception has ended', async () => {
+    const { condition } = make();
+    const [first] = (await waiters(condition, 1, INTERRUPTED(200))) as [Runner];
+    expect(await first.says()).toEqual(['ERR_SCRIPT_EXECUTION_TIMEOUT']);
+    await until(() => condition.waiting === 0, 'its request is cancelled');
+    const second = new Runner(condition, WAITS);
+    await until(() => condition.waiting === 1, 'the next waits');
+    expect(condition.notifyAll()).toBe(1);
+    expect(await second.says()).toEqual([[true, true]]);
+  });
+
+  it('wakes the next though an exception ends the wait of the one that was woken', async () => {
+    const { mutex, condition } = make();
+    const first = new Runner(condition, INTERRUPTED(1000));
+    await until(() => condition.waiting === 1, 'it waits');
+    const second = new Runner(condition, WAITS);
+    await until(() => condition.waiting === 2, 'the next waits');
+    mutex.lock();
+    expect(condition.notifyAll()).toBe(2);
+    expect(await first.says()).toEqual(['ERR_SCRIPT_EXECUTION_TIMEOUT']);
+    mutex.unlock();
+    expect(await second.says()).toEqual([[true, true]]);
+  });
+
+  it('lets those go on who were notified before it was disposed of', async () => {
+    const { condition } = make();
+    const threads = await waiters(condition, 3);
+    expect(condition.notifyAll()).toBe(3);
+    condition.dispose();
+    for (const thread of threads) expect(await thread.says()).toEqual([[true, true]]);
+  });
+
+  it('does not block a thread whose promise waits before it', async () => {
+    const { mutex, condition } = make();
+    mutex.lock();
+    const promise = condition.waitAsync();
+    await mutex.lockAsync();
+    expect(() => condition.wait()).toThrow(/a promise of this thread waits for the mutex or on the condition/);
+    expect(mutex.held).toBe(true);
+    condition.notify();
+    mutex.unlock();
+    expect(await promise).toBe(true);
+  });
+
+  it('does not swallow the death of an owner, of which nobody is told', async () => {
+    const { mutex, condition } = make();
+    mutex.lock();
+    const waits = condition.waitAsync();
+    const owner = new Runner(condition, "mutex.lock(); say('locked'); Atomics.wait(words, 0, 0);");
+    await owner.says();
+    await owner.worker.terminate();
+    setTimeout(() => condition.notify(), 5);
+    expect(await waits).toBe(true);
+    mutex.unlock();
+    const next = mutex.hold();
+    expect(next.ownerDied).toBe(true);
+    next.unlock();
+    // With a callback it is told at once, and not again.
+    let told = 0;
+    mutex.onOwnerDied = (deaths) => {
+      told += deaths;
+    };
+    const again = new Runner(condition, "mutex.lock(); say('locked'); Atomics.wait(words, 0, 0);");
+    await again.says();
+    const second = condition.waitAsync.bind(condition);
+    await again.worker.terminate();
+    await mutex.lockAsync();
+    expect(told).toBe(1);
+    expect(await second({ timeout: 1 })).toBe(false);
+    mutex.unlock();
+    using last = mutex.hold();
+    expect([told, last.ownerDied]).toEqual([1, false]);
+  });
+
+  it('is the owner again, however full the arena is', async () => {
+    const arena = new Arena({ waiters: 8, objects: 16 });
+    const mutex = new Mutex({ arena });
+    const condition = new Condition(mutex);
+    const semaphore = new Semaphore(0, { arena });
+    const guard = mutex.hold();
+    const waits = condition.waitAsync();
+    const shared = words();
+    const owner = new Runner(
+      condition,
+      "mutex.lock(); say('locked'); Atomics.wait(words, 0, 0); mutex.unlock();",
+      shared,
+    );
+    await owner.says();
+    const abort = new AbortController();
+    const all: Promise<unknown>[] = [];
+    let isFull = false;
+    while (!isFull) {
+      const waited = semaphore.acquireAsync(1, { signal: abort.signal }).catch((error) => {
+        isFull ||= error instanceof ArenaFullError;
+      });
+      all.push(waited);
+      await Promise.race([waited, null]);
+      await null;
+    }
+    condition.notify();
+    setTimeout(() => {
+      abort.abort();
+      Atomics.store(shared, 0, 1);
+      Atomics.notify(shared, 0);
+    }, 20);
+    expect([await waits, mutex.held]).toEqual([true, true]);
+    guard.unlock();
+    await Promise.all(all);
+  });
+
+  it('says that the mutex has been disposed of', async () => {
+    const { mutex, condition } = make();
+    const { handle } = condition;
+    mutex.lock();
+    mutex.dispose();
+    expect(() => condition.wait()).toThrow(DisposedError);
+    await expect(condition.waitAsync()).rejects.toThrow(DisposedError);
+    const before = Arena.default.stats().elements.used;
+    for (let i = 0; i < 10; i++) expect(() => Condition.from(handle)).toThrow(DisposedError);
+    expect(Arena.default.stats().elements.used).toBe(before);
+  });
+});
+
 describe('a bad use of a Condition', () => {
   it('is refused, and changes nothing', async () => {
     const { mutex, condition } = make();
@@ -381,6 +511,8 @@ describe('a bad use of a Condition', () => {
     expect(() => new Condition(new Semaphore(1) as never)).toThrow(/must be of a Mutex, but it is of a Semaphore/);
     expect(() => Condition.from(new Semaphore(1).handle as never)).toThrow(/must be of a Condition/);
     expect(() => Condition.open('no mutex', undefined as never)).toThrow(TypeError);
+    const [one, other] = [make().condition.handle, make().condition.handle];
+    expect(() => Condition.from({ ...one, mutex: other.mutex })).toThrow(/its mutex is not that of the condition/);
   });
 });
 

@@ -16,9 +16,9 @@
 import { PARKED } from '../engine/machine/machine.js';
 import { Violation } from '../engine/search/violation.js';
 import { tombstones } from '../scene/invariants/tombstones.js';
-import { ADMITTED, ALIVE, constant, TICKET } from '../scene/layout.js';
+import { ADMITTED, ALIVE, constant, TICKET, TIMED_OUT } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
-import { acquire, acquireFor, admitted } from '../scene/ops/acquire.js';
+import { acquire, acquireFor } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { awaitDeath, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
@@ -46,7 +46,7 @@ const index = (scene: Scene): number => scene.semaphores.length - 1;
 const at = (scene: Scene): number => scene.semaphores[index(scene)];
 
 const settleUp = (): Op => call('settleUp', (scene) => [at(scene)]);
-const relay = (): Op => call('relay', (scene) => [at(scene)]);
+const relay = (): Op => call('relay', (scene) => [at(scene), 0]);
 
 function notify(most: number): Op {
   return call(
@@ -80,7 +80,7 @@ function orLeftOver(): Op {
         scene.call(t, 'tryAcquire', at(scene), 1);
         return false;
       }
-      if (scene.result(t) === ADMITTED) admitted(scene, t, 0, 1);
+      if (scene.result(t) === ADMITTED) scene.ghosts.setHeld(0, scene.ghosts.held(0) + 1);
       else scene.set(t, GAVE_UP, scene.get(t, GAVE_UP) + 1);
       return true;
     },
@@ -159,17 +159,23 @@ function notifyExactly(most: number, notified: number, left: number): Op[] {
   ];
 }
 
-/** Parks a thread whose request stands in the queue since before the start. */
-function parkQueued(): Op {
+/** Parks a thread whose request stands in the queue since before the start; it may give up. */
+function parkQueued(timed = false): Op {
   return {
     text: 'park',
     next(scene, t) {
-      if (scene.get(t, PHASE) === 1) {
+      const phase = scene.get(t, PHASE);
+      const answer = scene.result(t);
+      scene.set(t, PHASE, phase + 1);
+      if (phase === 0 && timed) scene.call(t, 'parkFor', 1, 0, 0, 0);
+      else if (phase === 0) scene.call(t, 'park', 0, 0);
+      else if (answer === TIMED_OUT) scene.call(t, 'cancel', at(scene), 0);
+      else {
+        if (answer !== ADMITTED) return true;
         scene.ghosts.setHeld(0, scene.ghosts.held(0) + 1);
+        scene.set(t, GOT, 1);
         return true;
       }
-      scene.set(t, PHASE, 1);
-      scene.call(t, 'park', 0, 0);
       return false;
     },
   };
@@ -321,6 +327,33 @@ function queue(letters: string, most: number, notified: number, left: number): M
 }
 
 /**
+ * The first of three gives up while two notify at once, and the waiter that is next stands in the same bucket: a look that
+ * claims the tombstone does not come to it.
+ */
+function besideTombstone(): Model {
+  const model = condition('beside a tombstone that two claim', 'n');
+  return {
+    ...model,
+    programs: [
+      [parkQueued(true), orLeftOver(), relay()],
+      [parkQueued(), relay()],
+      [parkQueued(), relay()],
+      [notify(1)],
+      [notify(2)],
+    ],
+    symmetric: ['f', 'w', 'v', 'n', 'N'],
+    arena: { buckets: 2, elements: 9, attached: 5 },
+    objects: (scene) => {
+      model.objects?.(scene);
+      scene.callNow(0, 'reserveSecond');
+      const taken = [0, 1, 2].map((t) => scene.callNow(t, 'acquireOne', at(scene)));
+      // The last enters its cell before the first.
+      for (const t of [1, 2, 0]) scene.callNow(t, 'enqueue', at(scene), 1, taken[t] as number, 0);
+    },
+  };
+}
+
+/**
  * A thread that has been notified is dead and reaped before the start, and nobody was there for its notification. Those who
  * wait from then on have not been notified.
  */
@@ -397,6 +430,7 @@ export const conditionObjects: readonly Model[] = [
   condition('a waiter dies, asleep, before it is reaped', 'w | w | N X', { mortal: [0], undead: true }),
   condition('a notifier dies', 'w | N | X N', { mortal: [1], unknown: true }),
   condition('a notifier of two dies', 'w | w | N | X', { mortal: [2], unknown: true, long: true }),
+  besideTombstone(),
   leftOver(),
   inLines(),
   queue('w', 9, 1, 0),
