@@ -76,8 +76,12 @@ export function notify(c: usize, n: i32): i32 {
     const waiting = atomic.load<i64>(c, TICKET) - grant;
     if (waiting > -CLOSED_BELOW) return ANSWER_CLOSED;
     const notified = waiting <= 0 ? 0 : live(c, grant, waiting, n as i64);
-    if (notified > 0 && atomic.cmpxchg<i64>(c, grant, grant + notified, GRANT) !== grant) continue; // D2 write
-    if (notified > 0 && behind - grant > notified) passTombstones(c, grant, behind);
+    if (notified === 0) {
+      if (atomic.load<i64>(c, C_WOKEN) - grant < 0) relay(c, false);
+      return 0;
+    }
+    if (atomic.cmpxchg<i64>(c, grant, grant + notified, GRANT) !== grant) continue; // D2 write
+    if (behind - grant > notified) passTombstones(c, grant, behind);
     relay(c, false);
     return notified as i32;
   }

@@ -61,6 +61,7 @@ export class Condition extends SharedObject<typeof KIND> {
   readonly mutex: Mutex;
   readonly #core = this[reference].attachment.core;
   readonly #sync = syncOf(this[reference].attachment);
+  readonly #notify = this.#sync.notify;
   readonly #promises = this[reference].shared.promises;
   /** Whether this thread has begun a wait that blocks, and has not relayed since. */
   #owes = false;
@@ -338,9 +339,15 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {DisposedError} if the condition has been disposed of.
    */
   notify(count = 1): number {
-    if (count !== 1 && count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, MOST);
-    const notified = this.#sync.notify(this.#at, Math.min(count, MOST));
-    if (notified === 0) return 0;
+    if (count === 1) {
+      const notified = this.#notify(this.#at, 1);
+      return notified === 0 ? 0 : this.#notified(notified);
+    }
+    if (count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, MOST);
+    return this.#notified(this.#notify(this.#at, Math.min(count, MOST)));
+  }
+
+  #notified(notified: number): number {
     if (notified < 0) throw this[disposedError]();
     this.#settle();
     return notified;
