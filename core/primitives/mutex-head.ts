@@ -10,6 +10,7 @@ import {
   CLOSED_BELOW,
   E_HELD,
   GRANT,
+  LEAVE,
   M_CLOSED,
   M_HEAD,
   M_OWNER,
@@ -28,10 +29,12 @@ import {
   TIMED_OUT,
 } from '../memory/layout';
 import { me, owner, sleepOn, threadRecord } from '../memory/threads';
+import { asks } from '../queue/closing';
 import { beginHeadRelease, endHeadRelease, isCompeting, NOTHING, pendingCall, recover } from '../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../queue/polling';
 import { wakeDue } from '../queue/waking';
 import {
+  asksBefore,
   backOff,
   IDLE_POLLS,
   limitUnset,
@@ -76,6 +79,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
       if (takeLock(m, w, attachment, true)) return ADMITTED;
       continue;
     }
+    if (asks(m) !== asksBefore) return LEAVE;
     sleepOn(wake, 0, nanoseconds);
     setSlept();
     sleeps = nanoseconds < 0;

@@ -98,6 +98,7 @@ const STATES = [
   'WAITING',
   'GRANTED',
   'CLOSED',
+  'ASKED',
   'AWAKE',
   'TOMBSTONE',
   'CLAIMED',
@@ -150,6 +151,7 @@ const OBJECT = words({
   O_VAIN_POLLS: 'vain',
   O_SLEEPERS: 'sleepers',
   O_KNOWN: 'known',
+  O_ASKS: 'asks',
 });
 const NAME = words({
   N_TARGET: 'target',
