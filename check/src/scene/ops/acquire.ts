@@ -1,6 +1,6 @@
 /** The ops that acquire, blocking or not, as src/semaphore.ts and src/runtime do around the core. */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
+import { ADMITTED, ANSWER_CLOSED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
 import type { Op, Waiting } from '../model.js';
 import type { Scene } from '../scene.js';
 import { GOT, PHASE } from '../words.js';
@@ -45,6 +45,12 @@ export function acquire(n = 1, semaphore = 0): Waiting {
         scene.call(t, 'park', 0, robust);
         return false;
       }
+      if (phase === 3 && answer === LEAVE) {
+        expectAsked(scene, t);
+        scene.call(t, 'cancel', scene.semaphores[semaphore], robust);
+        return false;
+      }
+      if (phase === 4 && answer === REFUSED) return true;
       return expectClosed(scene, t, answer, semaphore);
     },
   };
@@ -98,8 +104,9 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         to(patient ? 4 : 5);
         return parkFor();
       }
-      if (answer === TIMED_OUT) {
-        if (phase === 4) {
+      if (answer === TIMED_OUT || answer === LEAVE) {
+        if (answer === LEAVE) expectAsked(scene, t);
+        else if (phase === 4) {
           to(5);
           return parkFor();
         }
@@ -111,6 +118,11 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
       return expectClosed(scene, t, answer, semaphore);
     },
   };
+}
+
+/** Throws unless a thread of the model calls cancelAll. */
+export function expectAsked(scene: Scene, t: number): void {
+  if (!scene.model.asks) throw new Violation(`thread ${t} is to leave, and nobody has asked it to`);
 }
 
 /** Throws unless the answer is that the semaphore is closed, and it is. */
