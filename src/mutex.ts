@@ -7,7 +7,16 @@
  */
 import { host } from '#host';
 import type { Arena } from './arena.js';
-import { ArenaFullError, checkInteger, checkOptions, checkType, DisposedError, mayNotBlock, noRoom } from './errors.js';
+import {
+  ArenaFullError,
+  CancelledError,
+  checkInteger,
+  checkOptions,
+  checkType,
+  DisposedError,
+  mayNotBlock,
+  noRoom,
+} from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
 import { inspected } from './held-permits.js';
 import {
@@ -21,7 +30,7 @@ import {
   type WaitOptions,
 } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
-import { timedOut, watch } from './runtime/cancellation.js';
+import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
 import {
   ADMITTED,
@@ -31,6 +40,7 @@ import {
   ANSWER_NOT_HELD,
   CLOSED_OBJECT,
   HEAD,
+  LEAVE,
   MOST_WAITERS,
   QUEUED,
   REFUSED,
@@ -182,6 +192,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * Makes this thread the owner, and blocks it until then.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
+   * @throws {CancelledError} if `cancelAll` has cancelled the request, in the same way.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
@@ -233,7 +244,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     }
     if (answer === QUEUED) {
       answer = parkUntilDue(core, at, number, left);
-      if (answer === REFUSED) throw timedOut(LOCK, timeout);
+      if (answer >= TIMED_OUT) throw notAdmitted(answer, LOCK, timeout);
       if (answer === ADMITTED) answer = HEAD;
     }
     if (answer === HEAD) {
@@ -242,9 +253,9 @@ export class Mutex extends SharedObject<typeof KIND> {
         answer = core.compete(at, remaining === Infinity ? -1n : nanoseconds(Math.max(remaining, 0)), number);
         remaining = left();
       } while (answer === TIMED_OUT && remaining > 0);
-      if (answer === TIMED_OUT) {
+      if (answer === TIMED_OUT || answer === LEAVE) {
         core.cancelHead(at, number);
-        throw timedOut(LOCK, timeout);
+        throw notAdmitted(answer, LOCK, timeout);
       }
       if (answer === ADMITTED) awake.turnBegins();
     }
@@ -337,7 +348,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * The promise stands in one queue with blocked threads. Tasks of one thread exclude one another like threads, but
    * must not block the thread meanwhile: `lock` throws while a promise of the same thread has the lock or waits for it.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
-   * that is aborted, with RangeError or TypeError for a bad time-out, with DisposedError if the mutex has been or is
+   * that is aborted, with RangeError or TypeError for a bad time-out, with CancelledError if `cancelAll` has cancelled it, with DisposedError if the mutex has been or is
    * being disposed of, and with ArenaFullError if the arena has no room for another waiter, or 520,192 requests wait
    * for the mutex.
    */
@@ -366,6 +377,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       this.#warned = true;
       host.warn(NESTED);
     }
+    promises.obey();
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
     if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
     const since = timestamp();
@@ -395,6 +407,26 @@ export class Mutex extends SharedObject<typeof KIND> {
       else if (impatient) leave = promises.addAlone(this, answer, due);
       else promises.add(this, answer, due);
     });
+  }
+
+  /**
+   * Asks all who wait for the lock now to leave the queue, in every thread, whether blocked or by promises. Their requests
+   * end with a CancelledError. Whoever gets the lock before it has left keeps it. The mutex goes on: its owner stays the
+   * owner, and later requests are not touched. A thread that still polls before it queues up does not wait yet. Never
+   * blocks: the promises of this thread are rejected before it returns, and other threads leave as soon as they run. On a
+   * disposed mutex it does nothing.
+   *
+   *     mutex.cancelAll(new Error('the server shuts down'));
+   *
+   * A blocked thread leaves an element in the queue where others wait behind it. If the arena has no room for another
+   * waiter, it cannot leave, and waits on. A thread that dies in this call may have asked only some.
+   * @param reason the `cause` of the errors in this thread. The errors in other threads have none, since a value cannot be
+   * shared.
+   */
+  cancelAll(reason?: unknown): void {
+    this.#core.askAll(this.#at);
+    this.#shared.promises.cancelAll(new CancelledError(reason));
+    this.#core.wakeHead(this.#at);
   }
 
   /** As `lock`, but it returns a guard that unlocks: `using held = mutex.hold()`. */

@@ -32,7 +32,7 @@ class Thread {
 
   /** Makes a promise in a run of this number, of a semaphore of its own. */
   wait(run: number): { promises: Promises; promise: Promise<void> } {
-    const promises = new Promises(this.#core, this.#doorbell, 0);
+    const promises = new Promises(this.#core, this.#doorbell, 0, 0);
     return { promises, promise: promises.wait({} as never, run) };
   }
 
