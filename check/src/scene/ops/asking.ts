@@ -11,7 +11,7 @@ const THREAD_MASK = constant('THREAD_MASK');
 const ASYNC = constant('ASYNC');
 
 /** Notes who waits, by the first tickets of their requests, which are below 31 in a model. */
-function note(scene: Scene, object: number): void {
+export function noteWaiters(scene: Scene, object: number): void {
   const { elements, end } = scene.regions;
   const { words } = scene.machine;
   for (let e = elements; e < end; e += ELEMENT_SIZE) {
@@ -34,7 +34,7 @@ export function cancelAll(): Op {
       const phase = scene.get(t, PHASE);
       scene.set(t, PHASE, phase + 1);
       if (phase === 0) {
-        note(scene, scene.semaphores[0]);
+        noteWaiters(scene, scene.semaphores[0]);
         scene.call(t, 'askAll', scene.semaphores[0]);
         return false;
       }
