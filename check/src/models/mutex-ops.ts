@@ -12,7 +12,7 @@
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, CLOSED_OBJECT, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
 import type { Op } from '../scene/model.js';
-import { expectAsked } from '../scene/ops/acquire.js';
+import { beginsToWait, expectAsked } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { asleep, awaitDeath, supervise, untilDead } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
@@ -58,6 +58,7 @@ function lock(timed: boolean, isHeadNow = false): Op {
       const answer = scene.result(t);
       switch (scene.get(t, PHASE)) {
         case begin:
+          beginsToWait(scene, t);
           return isHeadNow ? compete() : go(tried, 'lock');
         case tried:
           if (answer === ADMITTED) return has(scene, t);

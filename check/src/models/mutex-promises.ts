@@ -12,7 +12,7 @@ import { noteWaiters } from '../scene/ops/asking.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { ready } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
-import { ASKED_TO_LEAVE, FLUSH_DUE, PHASE, QUEUE, SEEN, TAKEN } from '../scene/words.js';
+import { ASKED_TO_LEAVE, ASKING, FLUSH_DUE, PHASE, QUEUE, SEEN, TAKEN } from '../scene/words.js';
 import {
   ALONE,
   ARRIVING,
@@ -199,10 +199,12 @@ export function cancelAll(): Op {
       if (phase === 0) {
         noteWaiters(scene, mutex(scene));
         noteHead(scene);
+        scene.set(t, ASKING, 1);
         scene.call(t, 'askAll', mutex(scene));
         return false;
       }
       if (phase === 3) return true;
+      scene.set(t, ASKING, 0);
       if (phase === 1 ? obey(scene, t) : goesOn(scene, t)) return false;
       scene.set(t, PHASE, 3);
       scene.call(t, 'wakeHead', mutex(scene));

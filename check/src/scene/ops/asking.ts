@@ -4,7 +4,7 @@ import { AWAKE, constant, E_END, E_REQUEST, E_START, ELEMENT_SIZE, STATE_MASK, W
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
 import { objectIn } from '../set-up.js';
-import { ASKED_TO_LEAVE, PHASE } from '../words.js';
+import { ASKED_TO_LEAVE, ASKING, PHASE } from '../words.js';
 import { flushSoon, obey, settling } from './promises.js';
 
 const THREAD_MASK = constant('THREAD_MASK');
@@ -35,9 +35,11 @@ export function cancelAll(): Op {
       scene.set(t, PHASE, phase + 1);
       if (phase === 0) {
         noteWaiters(scene, scene.semaphores[0]);
+        scene.set(t, ASKING, 1);
         scene.call(t, 'askAll', scene.semaphores[0]);
         return false;
       }
+      scene.set(t, ASKING, 0);
       if (phase === 1 ? obey(scene, t) : settling(scene, t)) return false;
       flushSoon(scene, t);
       return true;
