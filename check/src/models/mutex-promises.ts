@@ -6,9 +6,9 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, ELEMENT_SIZE, REFUSED } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, ELEMENT_SIZE, REFUSED, TICKET } from '../scene/layout.js';
 import type { Op } from '../scene/model.js';
-import { noteWaiters } from '../scene/ops/asking.js';
+import { noteWaiter, noteWaiters } from '../scene/ops/asking.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { ready } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
@@ -195,31 +195,33 @@ export function cancelAll(): Op {
     text: 'cancelAll',
     next(scene, t) {
       const phase = scene.get(t, PHASE);
-      scene.set(t, PHASE, Math.min(phase + 1, 2));
+      scene.set(t, PHASE, Math.min(phase + 1, 3));
       if (phase === 0) {
+        scene.hostLoad(t, mutex(scene) + TICKET);
+        return false;
+      }
+      if (phase === 1) {
         noteWaiters(scene, mutex(scene));
         noteHead(scene);
-        scene.set(t, ASKING, 1);
+        scene.set(t, ASKING, scene.get(t, ASKING) + 3);
         scene.call(t, 'askAll', mutex(scene));
         return false;
       }
-      if (phase === 3) return true;
-      scene.set(t, ASKING, 0);
-      if (phase === 1 ? obey(scene, t) : goesOn(scene, t)) return false;
-      scene.set(t, PHASE, 3);
+      if (phase === 4) return true;
+      scene.set(t, ASKING, scene.get(t, ASKING) & ~1);
+      if (phase === 2 ? obey(scene, t) : goesOn(scene, t)) return false;
+      scene.set(t, PHASE, 4);
       scene.call(t, 'wakeHead', mutex(scene));
       return false;
     },
   };
 }
 
-/** Notes the head, by its ticket. */
+/** Notes the thread that is the head, by its ticket. */
 function noteHead(scene: Scene): void {
-  for (let t = 0; t < scene.threads; t++) {
+  for (const t of scene.threadNumbers) {
     const e = scene.regions.elements + (scene.attachment(t, 0) - 1) * ELEMENT_SIZE;
-    if (scene.machine.words[(e + E_HELD) >> 2] === 0) continue;
-    const ticket = head(scene, t) ? scene.get(t, promiseAt(0) + ITS_TICKET) : scene.get(t, TAKEN);
-    scene.set(t, ASKED_TO_LEAVE, scene.get(t, ASKED_TO_LEAVE) | (1 << ticket));
+    if (scene.machine.words[(e + E_HELD) >> 2] !== 0 && !head(scene, t)) noteWaiter(scene, t, scene.get(t, TAKEN));
   }
 }
 

@@ -1,11 +1,9 @@
 /** The ops that acquire, blocking or not, as src/semaphore.ts and src/runtime do around the core. */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
+import { ADMITTED, ANSWER_CLOSED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
 import type { Op, Waiting } from '../model.js';
 import type { Scene } from '../scene.js';
 import { ASKING, BEGAN, GOT, PHASE } from '../words.js';
-
-const O_ASKS = constant('O_ASKS');
 
 export function admitted(scene: Scene, t: number, semaphore: number, width: number): void {
   scene.admittedNow(t, semaphore, width);
@@ -15,7 +13,7 @@ export function admitted(scene: Scene, t: number, semaphore: number, width: numb
 /** Takes a ticket, with which every acquire begins. */
 function begin(scene: Scene, t: number, semaphore: number, n: number): void {
   const robust = scene.robust(t, semaphore);
-  beginsToWait(scene, t, semaphore);
+  beginsToWait(scene, t);
   if (robust === 0 && n === 1) scene.call(t, 'acquireOne', scene.semaphores[semaphore]);
   else if (robust === 0) scene.call(t, 'acquire', scene.semaphores[semaphore], n);
   else scene.call(t, 'acquireRobust', scene.semaphores[semaphore], n, robust);
@@ -124,20 +122,20 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
 }
 
 /** Notes that a wait of the thread begins, which cancelAll ends only if it is under way or comes later. */
-export function beginsToWait(scene: Scene, t: number, semaphore = 0): void {
+export function beginsToWait(scene: Scene, t: number): void {
   if (!scene.model.asks) return;
-  const underWay = scene.threadNumbers.filter((u) => scene.get(u, ASKING) === 1).length;
-  scene.set(t, BEGAN, timesAsked(scene, semaphore) - underWay);
+  const underWay = scene.threadNumbers.filter((u) => scene.get(u, ASKING) & 1).length;
+  scene.set(t, BEGAN, timesAsked(scene) - underWay);
 }
 
 /** Throws unless cancelAll has been called since the wait of the thread began, or was under way then. */
-export function expectAsked(scene: Scene, t: number, semaphore = 0): void {
-  if (!scene.model.asks || timesAsked(scene, semaphore) <= scene.get(t, BEGAN))
+export function expectAsked(scene: Scene, t: number): void {
+  if (!scene.model.asks || timesAsked(scene) <= scene.get(t, BEGAN))
     throw new Violation(`thread ${t} is to leave, and nobody has asked it to`);
 }
 
-function timesAsked(scene: Scene, semaphore: number): number {
-  return scene.machine.words[(scene.semaphores[semaphore] + O_ASKS) >> 2] as number;
+function timesAsked(scene: Scene): number {
+  return scene.threadNumbers.reduce((sum, t) => sum + (scene.get(t, ASKING) >> 1), 0);
 }
 
 /** Throws unless the answer is that the semaphore is closed, and it is. */

@@ -107,6 +107,11 @@ export function settling(scene: Scene, t: number): boolean {
   return false;
 }
 
+/** Says whether the thread learns the count of cancelAll for its first promise. */
+export function isLearning(scene: Scene, t: number): boolean {
+  return scene.get(t, SETTLING) === FIRST;
+}
+
 /** Begins to compare the count of cancelAll. Returns whether a call is under way, whose answer `settling` takes. */
 export function obey(scene: Scene, t: number): boolean {
   if (!scene.model.asks) return false;
