@@ -3,7 +3,7 @@ import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_FULL, REFUSED } from '../layout.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
-import { FLUSH_DUE, LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY, SEEN } from '../words.js';
+import { ASKED_TO_LEAVE, FLUSH_DUE, LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY, SEEN } from '../words.js';
 import { expectClosed } from './acquire.js';
 
 // These words say how far an op has got within a phase.
@@ -29,6 +29,8 @@ function lastRun(scene: Scene, t: number): number {
 /** Takes a promise out of the queue, the first by default. */
 function shift(scene: Scene, t: number, from = PROMISES): void {
   const left = scene.get(t, QUEUE) - 1;
+  // A later promise may have its ticket.
+  scene.set(t, ASKED_TO_LEAVE, scene.get(t, ASKED_TO_LEAVE) & ~(1 << scene.get(t, from + 2)));
   scene.set(t, QUEUE, left);
   for (let i = from; i < PROMISES + 4 * MOST_PROMISES; i++) {
     scene.set(t, i, i < PROMISES + 4 * left ? scene.get(t, i + 4) : 0);
