@@ -11,6 +11,8 @@ const asking: readonly Line[] = [
   { name: 'ask: 2, and a release of 1', long: true, program: 'A R | A R | K | V', permits: [0], buckets: 2 },
   { name: 'ask: 2, and a release of 2', long: true, program: 'A | A | K | V2', permits: [0], buckets: 2 },
   { name: 'ask: heavy, and a release of 1', long: true, program: 'A2 R | A R | K | V', permits: [0], buckets: 2 },
+  // The first leaves a tombstone, which is not due.
+  { name: 'ask: 2, twice', program: 'A R | A R | K K', permits: [0], buckets: 2 },
   { name: 'ask: by two', program: 'A R | K | K', permits: [0] },
   { name: 'ask: then a release', program: 'A R | A R | K V', permits: [0], buckets: 2 },
   { name: 'ask: a later request', program: 'A R | K A R', permits: [1], mayWait: false },
