@@ -116,7 +116,7 @@ let guess: i64 = 0;
 export let limitUnset: bool = false;
 /** Whether this thread has slept as the head since it began to wait. */
 export let slept: bool = false;
-/** How often cancelAll had been called when this thread began to wait. */
+/** How often askAll had been called when this thread began to wait. */
 export let asksBefore: i32 = 0;
 
 export function isMutex(o: usize): bool {

@@ -4,7 +4,7 @@
  *     last in line     its tickets are taken back, as if they had never been taken
  *     otherwise        its element stays as a TOMBSTONE; later its width goes to the waiters behind (tombstones.ts)
  *
- * A thread cancels a request of its own because a time-out has passed or a signal has fired. It cancels the requests of
+ * A thread cancels a request of its own because a time-out has passed, a signal has fired or it was asked to (closing.ts). It cancels the requests of
  * a dead thread in the name of that thread.
  *     D3  TOMBSTONE against grant: the cancelling thread sees grant past start, or the releasing thread sees TOMBSTONE
  *     D4  the same after two tombstones have become one
@@ -24,7 +24,6 @@ import {
 } from '../memory/elements';
 import {
   ADMITTED,
-  ANSWER_CLOSED,
   CLOSED,
   CLOSED_BELOW,
   E_END,
@@ -53,7 +52,7 @@ import { wakeDue } from './waking';
 
 /**
  * Cancels the request for which this thread has blocked. Returns REFUSED if it is cancelled; ADMITTED or ANSWER_CLOSED
- * if that came first. The thread has called reserveSecond before it queued the request.
+ * if that came first. The thread has called reserveSecond before.
  *
  * The thread need not settle its own promises after that. Those on this semaphore came before it blocked. So their
  * tickets are below `start`, and below the first ticket of any tombstone that this one is merged with, since merged

@@ -64,7 +64,8 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
 
 /**
  * Blocks until the request of the thread, which is QUEUED, is due or closed. `now`, in milliseconds, is kept for
- * diagnostics: since when it waits. Returns ADMITTED or ANSWER_CLOSED.
+ * diagnostics: since when it waits. Returns ADMITTED, ANSWER_CLOSED, or LEAVE: the thread is asked to leave, and cancel
+ * must follow.
  */
 export function park(now: i32, attachment: i32): i32 {
   return parkFor(FOREVER, now, attachment);
@@ -145,7 +146,10 @@ export function answerOf(state: i64): i32 {
   return (GRANTED - state) as i32;
 }
 
-/** Sleeps until the element is granted or closed. A timed sleep may end early, since the caller has the clock. */
+/**
+ * Sleeps until the element is granted or closed, or the thread is asked to leave and has an element to leave behind. A
+ * timed sleep may end early, since the caller has the clock.
+ */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;
   while (true) {
