@@ -461,8 +461,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /**
    * Asks all who wait for the lock now to leave the queue, in every thread, whether blocked or by promises. Their requests
    * end with a CancelledError. Whoever gets the lock before it has left keeps it. The mutex goes on: its owner stays the
-   * owner, and later requests are not touched. A thread that still polls before it queues up does not wait yet. Never
-   * blocks: the promises of this thread are rejected before it returns, and other threads leave as soon as they run. On a
+   * owner, and later requests are not touched. A thread that still polls before it queues up does not wait yet. Never blocks, throws nothing: the promises of this thread are rejected before it returns, and other threads leave as soon as they run. On a
    * disposed mutex it does nothing.
    *
    *     mutex.cancelAll(new Error('the server shuts down'));

@@ -483,7 +483,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /**
    * Asks all who wait now to leave the queue, in every thread, whether blocked or by promises. Their requests end with a
    * CancelledError. Whoever is admitted before it has left keeps its permits. The semaphore goes on: no permit is lost or
-   * made, later requests are not touched, and those that are admitted stay in order. Never blocks: the promises of this
+   * made, later requests are not touched, and those that are admitted stay in order. Never blocks, throws nothing: the promises of this
    * thread are rejected before it returns, and other threads leave as soon as they run. On a disposed semaphore it does
    * nothing.
    *

@@ -11,6 +11,8 @@ const asking: readonly Line[] = [
   { name: 'ask: 2, and a release of 1', long: true, program: 'A R | A R | K | V', permits: [0], buckets: 2 },
   { name: 'ask: 2, and a release of 2', long: true, program: 'A | A | K | V2', permits: [0], buckets: 2 },
   { name: 'ask: heavy, and a release of 1', long: true, program: 'A2 R | A R | K | V', permits: [0], buckets: 2 },
+  { name: 'ask: timed, of 2', program: 'B R | A R | K', permits: [0], buckets: 2 },
+  { name: 'ask: one of two semaphores', program: "A' | A | K V'", permits: [0, 0] },
   // The first leaves a tombstone, which is not due.
   { name: 'ask: 2, twice', program: 'A R | A R | K K', permits: [0], buckets: 2 },
   { name: 'ask: by two', program: 'A R | K | K', permits: [0] },

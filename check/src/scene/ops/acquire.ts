@@ -47,7 +47,7 @@ export function acquire(n = 1, semaphore = 0): Waiting {
         return false;
       }
       if (phase === 3 && answer === LEAVE) {
-        expectAsked(scene, t);
+        expectAsked(scene, t, semaphore);
         scene.call(t, 'cancel', scene.semaphores[semaphore], robust);
         return false;
       }
@@ -106,7 +106,7 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         return parkFor();
       }
       if (answer === TIMED_OUT || answer === LEAVE) {
-        if (answer === LEAVE) expectAsked(scene, t);
+        if (answer === LEAVE) expectAsked(scene, t, semaphore);
         else if (phase === 4) {
           to(5);
           return parkFor();
@@ -128,9 +128,9 @@ export function beginsToWait(scene: Scene, t: number): void {
   scene.set(t, BEGAN, timesAsked(scene) - underWay);
 }
 
-/** Throws unless cancelAll has been called since the wait of the thread began, or was under way then. */
-export function expectAsked(scene: Scene, t: number): void {
-  if (!scene.model.asks || timesAsked(scene) <= scene.get(t, BEGAN))
+/** Throws unless cancelAll of the first semaphore has been called since the wait of the thread began, or was under way then. */
+export function expectAsked(scene: Scene, t: number, semaphore = 0): void {
+  if (!scene.model.asks || semaphore !== 0 || timesAsked(scene) <= scene.get(t, BEGAN))
     throw new Violation(`thread ${t} is to leave, and nobody has asked it to`);
 }
 
