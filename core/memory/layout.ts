@@ -81,6 +81,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | vain polls | a waiter that has polled            | store: 1 more, or 0; see polling.ts               |
 // | sleepers | a waiter before it sleeps; a release that finds none asleep | store: 1; 0           |
 // | known  | generation, of the thread that made the object | store: 1                                   |
+// | asks   | askAll                                  | add 1                                             |
 // | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit; see marks.ts         |
 // | counter | countDown, countUp, cancelWaiting      | cmpxchg; see counter.ts                           |
 // |        | a thread that cancels for a dead thread | sub the width of the request << WAITING_SHIFT     |
@@ -131,12 +132,13 @@ export const O_PARKED: usize = 48; // i32
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
 export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
-export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out or a signal
+export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out, a signal or cancelAll
 export const O_ADDED: usize = 84; // i32, of a semaphore: permits added, less those that reduce has taken
 export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (marks.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
+export const O_ASKS: usize = 124; // i32, how often all waiters have been asked to leave, modulo 2^32
 export const O_KNOWN: usize = 108; // i32, 1 once another thread may know the object, since its handle was taken or it has a name
 export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
 export const O_TAKEN: usize = 96; // i64, of a sequestered TwaSemaphore: the tickets taken so far
@@ -314,9 +316,11 @@ export const C_SEQUENCE: usize = 24; // i64
 // | WAITING, GRANTED | AWAKE, epoch+1    | owner, store                        | the front of the run is due   |
 // | WAITING          | GRANTED           | releasing thread, cmpxchg           | grant >= start + n            |
 // | WAITING          | CLOSED            | disposing thread, cmpxchg           | the object is disposed of     |
-// | WAITING, GRANTED, CLOSED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | the wait is over              |
+// | WAITING          | ASKED             | a thread in askAll, cmpxchg         | asked to leave (closing.ts)   |
+// | ASKED            | WAITING           | owner, store                        | it cannot leave (parking.ts)  |
+// | WAITING, GRANTED, CLOSED, ASKED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | the wait is over       |
 // | RESERVED         | IDLE, epoch+1     | owner, store                        | the spare is given back       |
-// | WAITING          | TOMBSTONE         | owner, cmpxchg                      | cancelled (cancelling.ts)     |
+// | WAITING, ASKED   | TOMBSTONE         | owner, cmpxchg                      | cancelled (cancelling.ts)     |
 // | TOMBSTONE        | CLAIMED           | any thread, cmpxchg                 | grant > start, or merged (R4) |
 // | CLAIMED          | IDLE, epoch+1     | claiming thread, store              | grant += width (R3), or merged (R4) |
 // | TOMBSTONE        | MERGING           | cancelling thread, cmpxchg          | to merge with the next one (R4) |
@@ -326,7 +330,7 @@ export const C_SEQUENCE: usize = 24; // i64
 // | RESERVED         | BORROWED          | owner, store                        | borrowed (borrowed.ts, nodes.ts) |
 // | BORROWED         | IDLE, epoch+1     | the thread that keeps it, store     | not needed, or the thread ends |
 // | any of a dead thread, but BORROWED | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
-// | WAITING, GRANTED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg     | cancelled in its name         |
+// | WAITING, GRANTED, ASKED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg | cancelled in its name      |
 //
 // start and request are written only while RESERVED, start while AWAKE too. So a thread that reads (epoch, WAITING),
 // then these two, and then succeeds in a cmpxchg from that very value has read the words of one owner. Only the owner
@@ -383,20 +387,21 @@ export const SEQUESTERED: i32 = 16; // beside the hash of a TwaSemaphore: O_TAKE
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;
 export const WIDTH_MASK: i64 = 0x7fffffff;
-/** The bits of a request that tell its object. */
-export const OBJECT_MASK: i64 = 0xfffff << OBJECT_SHIFT;
+/** The bits of a request that tell its object, once it is shifted by OBJECT_SHIFT. */
+export const OBJECT_BITS: usize = 0xfffff;
 
 export const IDLE: i64 = 0;
 export const RESERVED: i64 = 1;
 export const WAITING: i64 = 2;
 export const GRANTED: i64 = 3;
 export const CLOSED: i64 = 4;
-export const AWAKE: i64 = 5;
-export const TOMBSTONE: i64 = 6;
-export const CLAIMED: i64 = 7;
-export const MERGING: i64 = 8;
-export const ATTACHED: i64 = 9;
-export const BORROWED: i64 = 10;
+export const ASKED: i64 = 5;
+export const AWAKE: i64 = 6;
+export const TOMBSTONE: i64 = 7;
+export const CLAIMED: i64 = 8;
+export const MERGING: i64 = 9;
+export const ATTACHED: i64 = 10;
+export const BORROWED: i64 = 11;
 export const STATE_MASK: i64 = 15;
 export const EPOCH: i64 = 16; // one step of the epoch
 
@@ -418,6 +423,7 @@ export const MORE: i32 = 4; // release: finishRelease must follow
 export const BEGUN: i32 = 7; // begin: the thread is the one to do it
 export const ARRIVED: i32 = 16; // arriveAt: and the index of the arrival more
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
+export const LEAVE: i32 = 9; // park, parkFor, compete: askAll has asked the thread to leave
 export const HEAD: i32 = 8; // queue: compete must follow
 export const CONTENDED: i32 = 7; // lock: queue must follow
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, while an earlier call is pending

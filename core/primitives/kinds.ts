@@ -17,7 +17,7 @@
  */
 import { attachedTo, recordOf } from '../memory/attachments';
 import {
-  CLOSED,
+  ASKED,
   E_HELD,
   E_REQUEST,
   E_STATE,
@@ -105,7 +105,7 @@ export function abandonHead(o: usize, attachment: i32): void {
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
   const request = atomic.load<i64>(e, E_REQUEST);
-  if (state < WAITING || state > CLOSED || request >> OWNER_SHIFT !== owner) return;
+  if (state < WAITING || state > ASKED || request >> OWNER_SHIFT !== owner) return;
   const kind = atomic.load<i32>(objectOf(request), O_KIND);
   if (kind === KIND_MUTEX || kind === KIND_CONDITION) cancelFor(e);
 }

@@ -11,6 +11,7 @@ export const VERSION = 1;
 export const ADMITTED = 0;
 export const REFUSED = 2;
 export const TIMED_OUT = 6;
+export const LEAVE = 9;
 export const BEGUN = 7;
 export const ARRIVED = 16;
 export const ANSWER_CLOSED = -1;
@@ -35,9 +36,9 @@ export const STILL_AWAKE = 2;
 // These are states of wait elements. ASYNC marks an owner whose promises wait, not the thread itself.
 export const IDLE = 0;
 export const WAITING = 2;
-export const AWAKE = 5;
-export const TOMBSTONE = 6;
-export const ATTACHED = 9;
+export const AWAKE = 6;
+export const TOMBSTONE = 7;
+export const ATTACHED = 10;
 export const ASYNC = 0x1000;
 
 /** The address of an object that is always disposed of. A library object that has released its object points here. */
@@ -124,6 +125,8 @@ export interface Core {
   reserveSecond(): number;
   cancel(address: number, attachment: number): number;
   cancelRun(run: number): number;
+  askAll(address: number): void;
+  asks(address: number): number;
   tryAcquire(address: number, n: number): number;
   tryAcquireRobust(address: number, n: number, attachment: number): number;
   arrive(address: number, n: number, last: number, attachment: number): number;

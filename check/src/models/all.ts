@@ -5,6 +5,7 @@
 import type { Model } from '../scene/model.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
+import { askings } from './asking.js';
 import { byKey } from './by-key.js';
 import { cancellations } from './cancelling.js';
 import { capacitors } from './capacitors.js';
@@ -36,6 +37,7 @@ export const models: readonly Model[] = [
   ...reusedElements,
   ...semaphores,
   ...cancellations,
+  ...askings,
   ...robustSemaphores,
   ...deaths,
   ...deadThreads,

@@ -59,6 +59,13 @@ export const jobs: Record<string, Job> = {
     log(board, entry);
   },
 
+  lockOnce(handle: MutexHandle): void {
+    const mutex = Mutex.from(handle);
+    kept.push(mutex);
+    mutex.lock();
+    mutex.unlock();
+  },
+
   waitFor(handle: Handle): boolean {
     return (attach(handle) as Latch | Event).wait();
   },
