@@ -33,4 +33,23 @@ export {
   waitsSinceBy,
   wasBroken,
 } from '../primitives/phase';
+export {
+  announceDrain,
+  beginRead,
+  drain,
+  drainSeen,
+  endRead,
+  endWait,
+  giveUpRead,
+  isDrained,
+  isStamp,
+  openGate,
+  placeFor,
+  readsBy,
+  readToo,
+  shutGate,
+  stampOf,
+  tryRead,
+  unreportedDeaths,
+} from '../primitives/rw-lock';
 export { setAwake } from '../queue/polling';

@@ -21,6 +21,7 @@ export const KINDS = {
   ReciprocatingLock: 27,
   Capacitor: 28,
   MultilaneSemaphore: 29,
+  RwLock: 41,
   Barrier: 42,
   Latch: 43,
   WaitGroup: 44,
