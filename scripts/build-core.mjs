@@ -36,7 +36,6 @@ for (const { name, entry, limit, embedded } of MODULES) {
     [
       entry,
       `--outFile=build/${name}.wasm`,
-      `--textFile=build/${name}.wat`,
       '-O0',
       '--debug',
       '--runtime=stub',
@@ -56,7 +55,7 @@ for (const { name, entry, limit, embedded } of MODULES) {
     throw error;
   }
 
-  const { binary, text } = optimize(await compiled(name));
+  const { binary, text } = optimize(await readFile(`build/${name}.wasm`));
   const exposed = waitsOverOperands(text);
   if (exposed.length > 0) throw new Error(`an operand lies below those of a wait in ${exposed.join(', ')}`);
   const bytes = Buffer.from(padLocals(binary));
@@ -74,22 +73,12 @@ for (const { name, entry, limit, embedded } of MODULES) {
 if (unmatched.size > 0) throw new Error(`inline.mjs names functions that are not there: ${[...unmatched].join(', ')}`);
 
 /**
- * Returns the module as compiled. A fence is a call of an import, since the compiler writes an invalid one (0.28.20: its
- * order is not that of sequential consistency). It becomes the instruction here.
- */
-async function compiled(name) {
-  const text = await readFile(`build/${name}.wat`, 'utf8');
-  const [declaration, fence] = /^ \(import "[^"]*" "fence" \(func ([^\s)]+)\)\)\n/m.exec(text) ?? [];
-  if (declaration === undefined) return binaryen.readBinary(await readFile(`build/${name}.wasm`));
-  return binaryen.parseText(text.replace(declaration, '').replaceAll(`call ${fence}\n`, 'atomic.fence\n'));
-}
-
-/**
  * Optimises for speed, but inlines no function that is called more than once and larger than INLINED. The compiler's
  * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/internals/what-was-tried.md).
  * Functions in an uninterruptible section (check/src/uninterruptible.ts) are at most that large, or named in inline.mjs.
  */
-function optimize(module) {
+function optimize(bytes) {
+  let module = binaryen.readBinary(bytes);
   binaryen.setOptimizeLevel(3);
   binaryen.setShrinkLevel(0);
   binaryen.setAlwaysInlineMaxSize(2);
@@ -97,7 +86,15 @@ function optimize(module) {
   binaryen.setOneCallerInlineMaxSize(-1);
   binaryen.setDebugInfo(true);
   module.optimize();
-  const text = module.emitText();
+  let text = module.emitText();
+  // The compiler writes a fence that is invalid, and Binaryen takes fences for useless. So it is a call until here.
+  const [fenceImport, fence] = /^ \(import "[^"]*" "fence" \(func ([^\s)]+)[^\n]*\n/m.exec(text) ?? [];
+  if (fence !== undefined) {
+    module.dispose();
+    text = text.replace(fenceImport, '').replaceAll(`(call ${fence})`, '(atomic.fence)');
+    module = binaryen.parseText(text);
+    module.setFeatures(binaryen.Features.Atomics | binaryen.Features.BulkMemory);
+  }
   binaryen.setDebugInfo(false);
   const binary = module.emitBinary();
   module.dispose();

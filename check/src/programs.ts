@@ -21,18 +21,32 @@ export function shortName(name: string): string {
 
 /** The functions of `taketurns/sync` that are. */
 const SYNC = [
+  'announce',
+  'announceDrain',
   'arm',
   'arriveAt',
   'awaitZero',
   'begin',
+  'beginRead',
   'breakPhase',
   'disposePhase',
+  'drainReaders',
   'end',
+  'endRead',
+  'endWait',
   'finishAction',
+  'giveUpRead',
+  'isStamp',
   'leaveBarrier',
+  'openGate',
+  'placeFor',
   'putOn',
+  'readToo',
+  'shutGate',
   'sleepInPhase',
+  'stampOf',
   'takeOff',
+  'tryRead',
   'wasBroken',
 ];
 

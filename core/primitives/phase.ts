@@ -51,7 +51,6 @@ import {
   KIND_WAIT_GROUP,
   NEXT_PHASE,
   O_DEATHS,
-  O_KIND,
   O_MAX,
   O_PHASE,
   OWNER_SHIFT,

@@ -184,7 +184,7 @@ function wakeWriter(o: usize): void {
 // --- The writer, which has the turn -----------------------------------------------------------------------
 
 /**
- * Shuts the gate. Returns ADMITTED if nobody reads: the caller writes. QUEUED if somebody does: drain must follow, or
+ * Shuts the gate. Returns ADMITTED if nobody reads: the caller writes. QUEUED if somebody does: drainReaders must follow, or
  * openGate. ANSWER_CLOSED if there is nothing to open any more. phaseSeen is the phase of the caller.
  */
 export function shutGate(o: usize): i32 {
@@ -231,7 +231,7 @@ export function announceDrain(o: usize, phase: i32): i32 {
  * Waits until nobody is in the way of the writer of this phase: polls for a while, and then sleeps, for at most so many
  * nanoseconds (below 0: for ever). Returns ADMITTED, ANSWER_CLOSED, or TIMED_OUT, which may be early.
  */
-export function drain(o: usize, phase: i32, nanoseconds: i64): i32 {
+export function drainReaders(o: usize, phase: i32, nanoseconds: i64): i32 {
   for (let left = pollsOf(o); left > 0; left--) {
     if (isDrained(o, phase)) return ADMITTED;
     pause();

@@ -36,7 +36,7 @@ export {
 export {
   announceDrain,
   beginRead,
-  drain,
+  drainReaders,
   drainSeen,
   endRead,
   endWait,

@@ -23,6 +23,7 @@ import { phases } from './phases.js';
 import { places } from './places.js';
 import { queueNodes } from './queue-nodes.js';
 import { reusedElements } from './reused-elements.js';
+import { rwLocks } from './rw-lock.js';
 import { robustSemaphores, semaphores } from './semaphore.js';
 import { tombstones } from './tombstones.js';
 
@@ -51,6 +52,7 @@ export const models: readonly Model[] = [
   ...capacitors,
   ...p0514,
   ...phases,
+  ...rwLocks,
   ...places,
   ...mutexes,
 ];
