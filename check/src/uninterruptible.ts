@@ -106,6 +106,8 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: constant('O_PHASE') },
     to: [constant('E_HELD')],
     returns: NOTHING_HELD,
+    // Of a RwLock the section ends at the notify, and the turn may have gone on before: detachDead goes on then.
+    ...(fn === 'reaping/cleanUp' ? { untilCall: 'objects/closeObject' } : {}),
   })),
   ...['finishAction', 'breakPhase', 'disposePhase'].map((fn) => ({
     name: `R11, ${fn}`,

@@ -22,7 +22,9 @@ export function joined(module: WasmModule, other: WasmModule, names: readonly st
   const functionOf = (index: number): number => {
     const before = known.get(index);
     if (before !== undefined) return before;
-    const { body, ...rest } = other.functions[index];
+    const { body, name, ...others } = other.functions[index];
+    // Each module has a copy of a function that both compile in, and one of them may have it within another function.
+    const rest = { ...others, name: module.functions.some((fn) => fn.name === name) ? `copy/${name}` : name };
     const at = functions.push({ ...rest, body: [] }) - 1;
     known.set(index, at);
     const moved = body.map((instruction) => {
