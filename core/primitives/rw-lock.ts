@@ -94,7 +94,7 @@ export function placeFor(o: usize): usize {
   for (let p = end - LINE; p < end; p += PLACE_SIZE) {
     const place = atomic.load<i64>(p);
     if (isOf(place, o)) return p;
-    if (place === 0) free = p;
+    if (place === 0 && free === 0) free = p;
   }
   return free;
 }

@@ -69,6 +69,7 @@ function readsNow(scene: Scene, t: number, lock: number, more: number, answer: n
     if (!scene.dead(u)) throw new Violation(`thread ${t} reads, and thread ${u} writes`);
     if (answer === ADMITTED) throw new Violation(`thread ${t} is not told that thread ${u} has died as a writer`);
   }
+  if (answer === OWNER_DIED && scene.ghosts.deaths === 0) throw new Violation('a death is told, and nobody has died');
   scene.set(t, READS + of(lock), scene.get(t, READS + of(lock)) + more);
   scene.set(t, FOR + of(lock), 0);
 }
@@ -358,12 +359,17 @@ function writeData(lock: number): Op {
   const store = (word: number): Step => {
     return (scene, t, _, go) => {
       const data = at(scene, lock) + DATA;
-      if (scene.get(t, WRITES + of(lock)) !== INSIDE) return true;
       scene.hostStore(t, data + 4 * word, scene.machine.words[(data + 4 * word) >> 2] + 1);
-      return go(word + 1);
+      return go(word + 2);
     };
   };
-  return stepwise('write', store(0), store(1), () => true);
+  // It may die where it looks at the stamp.
+  const begin: Step = (scene, t, _, go) => {
+    if (scene.get(t, WRITES + of(lock)) !== INSIDE) return true;
+    scene.call(t, 'stampOf', at(scene, lock));
+    return go(1);
+  };
+  return stepwise('write', begin, store(0), store(1), () => true);
 }
 
 function readData(lock: number): Op {
@@ -377,6 +383,7 @@ function readData(lock: number): Op {
       return go(1);
     },
     (scene, t, answer, go) => {
+      if (answer === ANSWER_CLOSED) checkClosed(scene, lock);
       if (answer <= 0) return true;
       scene.set(t, STAMP, answer);
       scene.hostLoad(t, at(scene, lock) + DATA);
@@ -454,7 +461,7 @@ function ops(text: string): Op[] {
 
 function checkEnd(scene: Scene, locks: number): void {
   for (let lock = 0; lock < locks; lock++) {
-    if (high(scene, lock) <= -0x20000000) continue;
+    const isClosed = high(scene, lock) <= -0x20000000;
     let shuts = false;
     for (let t = 0; t < scene.threads; t++) {
       const reads = !scene.dead(t) && scene.get(t, READS + of(lock)) > 0;
@@ -464,10 +471,12 @@ function checkEnd(scene: Scene, locks: number): void {
       for (let p = recordOf(scene, t) + T_PLACES; p < recordOf(scene, t) + THREAD_SIZE; p += 8) {
         const word = scene.machine.words[(p + 4) >> 2];
         if ((word & ~3) === at(scene, lock)) has |= word & 3;
+        else if (word !== 0 && !scene.semaphores.includes(word & ~3)) throw new Violation('a place is of no lock');
       }
       if (has !== Number(reads) + 2 * Number(waits)) throw new Violation(`the place of thread ${t} says ${has}`);
     }
-    if (((low(scene, lock) & SHUT) !== 0) !== shuts) throw new Violation('the gate is shut, and nobody writes');
+    if (!isClosed && ((low(scene, lock) & SHUT) !== 0) !== shuts)
+      throw new Violation('the gate is shut, and nobody writes');
   }
 }
 
@@ -518,11 +527,13 @@ export const rwLocks: readonly Model[] = [
   lock('two that read twice', 'r r u u | r r u u | w o'),
   lock('reads, then writes', 'r u w o | r u w o'),
   lock('timed reader', 's u | w o'),
+  lock('timed reader, twice a writer', 's u | w o w o'),
   lock('timed reader, two writers', 's u | w o | w o'),
   lock('timed writer', 'r u | t o'),
   lock('timed writer, and another', 'r u | t o | w o'),
   lock('timed writer between', 'w o | t o | r u'),
   lock('tries', 'y u | v o'),
+  lock('tries of two locks', "y y' u u' | v o v' o'"),
   lock('tries among others', 'y u | v o | w o'),
   lock('a reader among tries', 'r u | v o v o'),
   lock('a writer among tries', 'y u y u | w o'),
@@ -538,6 +549,7 @@ export const rwLocks: readonly Model[] = [
   lock('a promise reads', 'a e u | w o'),
   lock('two promises read', 'a a u e u u | w o'),
   lock('a promise reads beside its thread', 'r a u e u | w o'),
+  lock('a promise reads beside its thread, two writers', 'r a u e u | w o w o'),
   lock('a thread reads beside its promise', 'a r e u u | w o'),
   lock('an aborted promise', 'a x e u | w o'),
   lock('one of two is aborted', 'a a u x e u u | w o'),
@@ -557,15 +569,15 @@ export const rwLocks: readonly Model[] = [
   lock('a reader dies, another reads', 'r u | w o | X r u', { mortal: [0] }),
   lock('a waiting reader dies', 'r u | w o w o | X', { mortal: [0] }),
   lock('a promise that reads dies', 'a e u | w o | X', { mortal: [0] }),
-  lock('a writer dies', 'w o | r u | X', { mortal: [0] }),
-  lock('a writer dies, another writes', 'w o | w o | X r u', { mortal: [0] }),
+  lock('a writer dies', 'w m o | r u | X', { mortal: [0] }),
+  lock('a writer dies, another writes', 'w m o | w o | X r u', { mortal: [0] }),
   lock('a draining writer dies', 'w o | r u r u | X', { mortal: [0] }),
-  lock('an updater dies', 'p g o | r u | X w o', { mortal: [0] }),
-  lock('one dies as it goes on reading', 'w d u | w o | X', { mortal: [0] }),
+  lock('an updater dies', 'p g m o | r u | X w o', { mortal: [0] }),
+  lock('one dies as it goes on reading', 'w m d u | w o | X', { mortal: [0] }),
   lock('a disposer dies', 'D | r u X | w o', { mortal: [0] }),
   lock('a disposer dies beside a drain', 'D | r X u | w o', { mortal: [0] }),
   lock('a reaper dies', 'r u | X | X | w o', { mortal: [0, 1], deaths: 2 }),
-  lock('the reaper of a writer dies', 'w o | X | X | r u', { mortal: [0, 1], deaths: 2 }),
+  lock('the reaper of a writer dies', 'w m o | X | X | r u', { mortal: [0, 1], deaths: 2 }),
   lock('a terminated reader', 'r u | w o w o | X', { mortal: [0], undead: true }),
   lock('a terminated writer', 'w o | r u | X', { mortal: [0], undead: true, leaves: true }),
 ];

@@ -364,6 +364,25 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^phase\/disposePhase: (load (life|ticket)|cmpxchg life|store grant)/,
     'A copy of objects/closeObject, which other models come to in the core. Nobody reads the grant of these kinds.',
   ],
+  // --- RwLock (primitives/rw-lock.ts) ---
+  [/^rw-lock\/announceDrain: load parked\/limit, (zero|ones)/, 'The writer looks again and again, and sleeps never.'],
+  [
+    /^rw-lock\/(beginRead: load counter\/variant #2|(endRead|giveUpRead): load counter\/variant), ones/,
+    'A writer is woken that does not sleep.',
+  ],
+  [/^rw-lock\/\w+: notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
+  [
+    /^rw-lock\/endWait: store bytes, swapped with load counter\/variant/,
+    'The place is in the way of every writer before as after.',
+  ],
+  [
+    /^rw-lock\/tryRead: load counter\/variant #1, zero/,
+    'A reader that tries waits in its place for a moment. It keeps a writer out no longer than any other reader.',
+  ],
+  [
+    /^rw-lock\/(tryRead: load counter\/variant #[12]|stampOf: load counter\/variant|readToo: load counter\/variant), (zero|ones)/,
+    'It asks in vain, or is let in with its thread. test/unit/rw-lock.test.ts fails.',
+  ],
   // --- Overflow lines (queue/waiting-array.ts, trim) ---
   [
     /^(waking\/wakeDue: (cmpxchg extent #[12], loosened|load cell #2, zero)|waiting-array\/enter: cmpxchg extent, loosened)/,
