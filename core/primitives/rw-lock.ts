@@ -283,6 +283,11 @@ export function readsBy(o: usize, thread: i32): bool {
   return false;
 }
 
+/** Whether a writer has died, and no other has written since. */
+export function hasDied(o: usize): bool {
+  return (atomic.load<i64>(o, O_PHASE) & GATE_DIED) !== 0;
+}
+
 /** Returns how many deaths nobody who has had the turn since has learned of. */
 export function unreportedDeaths(o: usize): i32 {
   return atomic.load<i32>(o, O_UNREPORTED_DEATHS);

@@ -41,6 +41,7 @@ export {
   endRead,
   endWait,
   giveUpRead,
+  hasDied,
   isDrained,
   isStamp,
   openGate,

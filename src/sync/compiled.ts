@@ -53,6 +53,7 @@ export interface Sync {
   stampOf(address: number): number;
   isStamp(address: number, stamp: number): number;
   readsBy(address: number, thread: number): number;
+  hasDied(address: number): number;
   unreportedDeaths(address: number): number;
 }
 

@@ -23,8 +23,8 @@ abstract class Held implements Disposable, AsyncDisposable {
   #lock: GuardedLock | undefined;
 
   /**
-   * Whether a thread has died as a writer, so that what the lock guards may be half-written. To readers it is told until
-   * another has written, and else to the first that has the lock since.
+   * Whether a thread has died as a writer, and no other has written and unlocked since: what the lock guards may be
+   * half-written.
    */
   readonly ownerDied: boolean;
 

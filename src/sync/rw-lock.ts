@@ -152,10 +152,10 @@ export class RwLock extends PhaseObject<typeof KIND> {
   readonly #guarded: GuardedLock;
 
   /**
-   * Is called in a thread that has locked, before the call returns, when a thread has died with the writers' turn. The data
-   * that the lock guards may then be half-written. Writers are told once, each thread that dies. Readers are told each
-   * time, until another has written. If the callback throws, the lock is unlocked, and the call that locked it throws (or
-   * rejects with) the same error. Readers' deaths do no harm, and nobody is told.
+   * Is called in a thread that has locked, before the call returns, when a thread has died as a writer. The data that the
+   * lock guards may then be half-written, so all who lock are told, until another has written and unlocked. The next that
+   * has the turn is told of a death in `update` too. Readers' deaths do no harm, and nobody is told. If the callback
+   * throws, the lock is unlocked, and the call that locked it throws (or rejects with) the same error.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 
@@ -554,7 +554,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   #tellWriter(): boolean {
     const side = this.#side;
-    const { deaths } = side;
+    // An update may have learned of the death, and not written.
+    const deaths = side.deaths || this.sync.hasDied(this.at);
     if (deaths === 0) return false;
     try {
       this.onOwnerDied?.(deaths);
@@ -744,14 +745,14 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const side = this.#ready();
     if (side.reads > 0 || side.waits > 0) throw new Error(`HeldUpdate.upgrade: ${SELF_READS}`);
     this.#becomeWriter(countdown(timeout), timeout);
-    return new WriteGuard(this.#guarded, false);
+    return new WriteGuard(this.#guarded, this.sync.hasDied(this.at) !== 0);
   }
 
   async #upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite> {
     const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgradeAsync', options);
     this.#ready();
     await this.#becomeWriterAsync(countdown(timeout), timeout, options?.signal);
-    return new WriteGuard(this.#guarded, false);
+    return new WriteGuard(this.#guarded, this.sync.hasDied(this.at) !== 0);
   }
 
   #downgrade(): HeldRead {

@@ -1,5 +1,5 @@
 /**
- * Workers, and workers that they start in turn, lock, acquire, hold tasks and wait for an event, and one of them is killed every 50 ms. Nobody calls
+ * Workers, and workers that they start in turn, lock, read, write, acquire, hold tasks and wait for an event, and one of them is killed every 50 ms. Nobody calls
  * `watch` or `reap`. At the end every permit must be free again, every task done, no lock held, and no record of a thread in use but the
  * main thread's own; and no two threads may ever have been in one section. It prints a report as JSON, and exits with 1
  * if anything is wrong. test/stress/unwatched.test.ts runs it for a while; `npm run chaos` runs it on any runtime:
@@ -10,7 +10,7 @@ import process from 'node:process';
 import { clearInterval, setInterval, setTimeout } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { Arena, Mutex, Semaphore } from 'taketurns';
-import { Event, WaitGroup } from 'taketurns/sync';
+import { Event, RwLock, WaitGroup } from 'taketurns/sync';
 import { faultsOf, get, newWords, ON_PURPOSE, put, random, SLOTS } from './workers/unwatched-board.mjs';
 
 const [seconds = 5, every = 50, seed = Date.now() % 100_000] = process.argv.slice(2).map(Number);
@@ -28,11 +28,13 @@ const mutex = new Mutex({ arena });
 const semaphores = PERMITS.map((permits) => new Semaphore(permits, { arena, robust: true }));
 const group = new WaitGroup({ arena });
 const event = new Event({ arena });
+const lock = new RwLock({ arena });
 const handles = {
   mutex: mutex.handle,
   semaphores: semaphores.map(({ handle }) => handle),
   group: group.handle,
   event: event.handle,
+  lock: lock.handle,
 };
 const words = newWords();
 const wrong = [];
@@ -96,6 +98,10 @@ if (recordsLost) wrong.push(`${recordsLost} records of threads are lost: ${JSON.
 const tasksLost = group.pending;
 if (tasksLost) wrong.push(`${tasksLost} tasks are never done: ${JSON.stringify(group.inspect())}`);
 if (event.waiting) wrong.push(`${event.waiting} calls wait for the event`);
+const { readers, writer, waiters } = lock.inspect();
+if (readers.length > 0 || writer !== undefined || lock.writing || waiters.length > 0)
+  wrong.push(`the lock is not free: ${JSON.stringify(lock.inspect())}`);
+if (!lock.tryLockWrite()) wrong.push('nobody has the lock, and it cannot be had');
 if (permitsLost) wrong.push(`${permitsLost} permits are lost`);
 const { waiting, cancelled } = arena.stats();
 if (waiting || cancelled) wrong.push(`${waiting} requests wait, ${cancelled} are cancelled`);
@@ -108,6 +114,7 @@ console.log(
       sections: get(words, 'sections'),
       ownerDeaths: mutex.inspect().ownerDeaths,
       taskDeaths: group.deaths,
+      writerDeaths: lock.inspect().deaths,
       permitsLost,
       tasksLost,
       recordsLost,

@@ -654,6 +654,26 @@ describe('a thread that dies', () => {
     expect(lock.write().ownerDied).toBe(false);
   });
 
+  it('is told of by an update and by those after it, until one has written', async () => {
+    const lock = new RwLock();
+    const peer = new Peer(lock);
+    await peer.run('lock.lockWrite()');
+    peer.worker.terminate();
+    await until(() => lock.inspect().deaths === 1, 'it is reaped');
+    for (const method of ['update', 'update', 'read'] as const) {
+      using held = lock[method]();
+      expect(held.ownerDied).toBe(true);
+    }
+    const found = lock.update();
+    const held = found.upgrade();
+    expect(held.ownerDied).toBe(true);
+    held.unlock();
+    for (const method of ['update', 'read', 'write'] as const) {
+      using held = lock[method]();
+      expect(held.ownerDied).toBe(false);
+    }
+  });
+
   it('gives its turn on: in line, as an update, and while it waits for readers', async () => {
     const lock = new RwLock();
     const peers = Array.from({ length: 3 }, () => new Peer(lock));

@@ -375,6 +375,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^rw-lock\/endWait: store bytes, swapped with load counter\/variant/,
     'The place is in the way of every writer before as after.',
   ],
+  [/^rw-lock\/tryRead: load bytes, zero/, 'The place WAITS and no more, so it is free then.'],
   [
     /^rw-lock\/tryRead: load counter\/variant #1, zero/,
     'A reader that tries waits in its place for a moment. It keeps a writer out no longer than any other reader.',
