@@ -83,7 +83,9 @@ export const jobs: Record<string, Job> = {
   readAndWrite(handle: Handle, words: Int32Array, rounds: number): void {
     const lock = attach(handle) as RwLock;
     // The lock alone makes each of these one step.
-    const count = (i: number): void => void (words[i] = (words[i] as number) + 1);
+    const count = (i: number): void => {
+      words[i] = (words[i] as number) + 1;
+    };
     const write = (held: { unlock(): void }): void => {
       count(0);
       count(1);
