@@ -804,6 +804,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
   /**
    * Whether nobody has written since this stamp. A writer that has given up counts as one that has written. After exactly
    * 2 ** 29 writers the numbers begin again. Never blocks.
+   * @param stamp 0 to 2 ** 29, as `stamp` has answered.
    * @returns false for 0, and on a disposed lock.
    * @throws {RangeError | TypeError} for a number that is no stamp.
    */
