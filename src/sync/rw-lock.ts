@@ -504,11 +504,11 @@ export class RwLock extends PhaseObject<typeof KIND> {
       const turn = this.#turn;
       if (turn.tryAcquire()) return;
       if (timeout === 0) throw timedOut(LOCK, timeout);
-      this.checkBlocking('lockWriteAsync, writeAsync or tryLockWrite');
+      this.checkBlocking(WITHOUT_BLOCKING);
       turn.acquire({ timeout });
     });
     return this.#hasTurn(() => {
-      if (writes) this.#becomeWriter(left, timeout);
+      if (writes) this.#becomeWriter(left, timeout, WITHOUT_BLOCKING);
     });
   }
 
@@ -569,12 +569,12 @@ export class RwLock extends PhaseObject<typeof KIND> {
   }
 
   /** Lets no reader in any more, and blocks until all have left. If that fails, the thread has the turn still. */
-  #becomeWriter(left: () => number, timeout: number): void {
+  #becomeWriter(left: () => number, timeout: number, instead: string): void {
     let answer = this.#shut();
     try {
       if (answer === QUEUED) {
         answer = REFUSED;
-        if (timeout > 0) this.checkBlocking('the async form, or a try');
+        if (timeout > 0) this.checkBlocking(instead);
         answer = this.#drain(this.phaseSeen, left);
       }
     } finally {
@@ -744,7 +744,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgrade', options);
     const side = this.#ready();
     if (side.reads > 0 || side.waits > 0) throw new Error(`HeldUpdate.upgrade: ${SELF_READS}`);
-    this.#becomeWriter(countdown(timeout), timeout);
+    this.#becomeWriter(countdown(timeout), timeout, 'upgradeAsync');
     return new WriteGuard(this.#guarded, this.sync.hasDied(this.at) !== 0);
   }
 
@@ -908,6 +908,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
   }
 }
 
+const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrite';
 const SELF_WRITES =
   'this thread writes, or a promise of it does or waits until readers have left, so it would wait for itself; to go on ' +
   'as a reader use downgrade, and for another task lockReadAsync';

@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { HeldRead, HeldUpdate, HeldWrite, RwLock } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
+import { runProgram } from '../support/program.js';
 import { reactions, until } from '../support/until.js';
 
 setFlagsFromString('--expose-gc');
@@ -777,6 +778,19 @@ describe('a lock that is disposed of', () => {
     await expect(promise).rejects.toThrow(DisposedError);
     held.unlock();
     expect(lock.disposed).toBe(true);
+  });
+});
+
+describe('a thread that may not block', () => {
+  it('has the lock where it need not wait, and else is told what to use', async () => {
+    const { out, err } = await runProgram('rw-lock-forbidden', []);
+    expect(err).toBe('');
+    const { errors, state, end } = JSON.parse(out);
+    const hint = expect.stringMatching(
+      /^TypeError: .*(lockReadAsync, readAsync or tryLockRead|lockWriteAsync, writeAsync)/,
+    );
+    expect(errors).toEqual([hint, hint, hint, expect.stringMatching(/^TypeError: .*upgradeAsync/)]);
+    expect({ state, end }).toEqual({ state: [true, false, true, 2], end: [0, false, 0] });
   });
 });
 
