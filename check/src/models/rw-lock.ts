@@ -563,6 +563,7 @@ export const rwLocks: readonly Model[] = [
   lock('a stamp, two writers', 'S | w m o | w m o'),
   lock('a stamp beside a timed writer', 'S | r u | t m o'),
   lock('disposed beside a reader', 'r u | w o | D'),
+  lock('disposed by the writer, beside two readers', 'w D | r u | r u'),
   lock('disposed beside a drain', 'r r | w | D'),
   lock('disposed beside promises', 'a e u | W o | D'),
   lock('a reader dies', 'r u | w o | X', { mortal: [0] }),
