@@ -94,6 +94,8 @@ interface Side {
   turn: number;
   /** How many of its promises wait for the turn, or have it and do not know yet. */
   queued: number;
+  /** Whether a call of it blocks. If another call finds that, the runtime has ended the first by an exception. */
+  sleeps: boolean;
   /** The deaths of which it has learned with the turn, and not told. */
   deaths: number;
   /** The library object is not collected while the thread has the lock: it may come back by handle or name to unlock it. */
@@ -115,6 +117,7 @@ function sideOf(shared: Shared): Side {
       died: false,
       turn: NO_TURN,
       queued: 0,
+      sleeps: false,
       deaths: 0,
       keeps: undefined,
     };
@@ -319,8 +322,10 @@ export class RwLock extends PhaseObject<typeof KIND> {
     let answer = REFUSED;
     try {
       if (timeout > 0) this.checkBlocking('lockReadAsync, readAsync or tryLockRead');
+      side.sleeps = timeout > 0;
       answer = timeout > 0 ? this.sleep(phase, countdown(timeout)) : this.lastAnswer(phase);
     } finally {
+      side.sleeps = false;
       if (answer !== ADMITTED && side.waits === 0 && !this.disposed) this.sync.giveUpRead(this.at, side.place);
     }
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
@@ -409,8 +414,20 @@ export class RwLock extends PhaseObject<typeof KIND> {
   #ready(): Side {
     const side = this.#side;
     if (this.disposed) throw this[disposedError]();
+    if (side.sleeps) this.#recover();
     if (side.waits > 0) this.#settle();
     return side;
+  }
+
+  /** Gives up what a call of this thread has waited for, which the runtime has ended in its sleep. */
+  #recover(): void {
+    const side = this.#side;
+    side.sleeps = false;
+    this.sync.noteWaits(this.number, -1, 0);
+    if (side.turn === DRAINS) {
+      this.#drained(REFUSED);
+      this.#failed();
+    } else if (side.waits === 0) this.sync.giveUpRead(this.at, side.place);
   }
 
   // --- Writing ---------------------------------------------------------------------------------------------
@@ -609,6 +626,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     awake.waits();
     sync.setAwake(awake.turns, awake.near);
     sync.noteWaits(number, 1, timestamp());
+    this.#side.sleeps = true;
     try {
       for (let remaining = left(); remaining > 0; remaining = left()) {
         const answer = sync.drainReaders(at, phase, remaining === Infinity ? -1n : nanoseconds(remaining));
@@ -616,6 +634,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
       }
       return REFUSED;
     } finally {
+      this.#side.sleeps = false;
       sync.noteWaits(number, -1, 0);
     }
   }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { runInNewContext, runInThisContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { HeldRead, HeldUpdate, HeldWrite, RwLock } from 'taketurns/sync';
@@ -778,6 +778,32 @@ describe('a lock that is disposed of', () => {
     await expect(promise).rejects.toThrow(DisposedError);
     held.unlock();
     expect(lock.disposed).toBe(true);
+  });
+});
+
+describe('a call that the runtime interrupts', () => {
+  const interrupted = (lock: RwLock, call: string) => {
+    Object.assign(globalThis, { interrupted: lock });
+    expect(() => runInThisContext(`interrupted.${call}`, { timeout: 50 })).toThrow(/timed out/);
+  };
+
+  it('has given up, once the thread uses the lock again', async () => {
+    const lock = new RwLock();
+    const peer = new Peer(lock);
+    await peer.run('lock.lockWrite()');
+    interrupted(lock, 'lockRead()');
+    await peer.run('lock.unlockWrite()');
+    expect(lock.tryLockWrite()).toBe(true);
+    lock.unlockWrite();
+    await peer.run('lock.lockRead()');
+    for (const call of ['lockWrite()', 'update().upgrade()']) {
+      interrupted(lock, call);
+      expect([lock.writing, lock.tryLockRead()]).toEqual([true, true]);
+      expect([lock.writing, lock.waiting, lock.inspect().writer]).toEqual([false, 0, undefined]);
+      lock.unlockRead();
+    }
+    await peer.run('lock.unlockRead()');
+    lock.write({ timeout }).unlock();
   });
 });
 
