@@ -128,6 +128,12 @@ const plants: Plant[] = [
     program: mutated('waiting-array/enter', 'cmpxchg', constant('B_EXTENT'), 1, 'loosened'),
   },
   {
+    fault: 'the places of a dead thread stay as they are',
+    in: 'rw lock: a reader dies',
+    program: mutated('kinds/detached', 'load', constant('O_KIND'), 1, 'zero'),
+    shows: /object0\.kind/,
+  },
+  {
     fault: 'a record is freed without a new life',
     in: 'registry',
     // The store before it writes 0, the life of a record that was never used.

@@ -7,7 +7,7 @@
  *     1024     heads        8 bytes each   of the lists of names: 256 at least, and as many as there are names
  *     ...      objects    128 bytes each   of every kind: semaphores, mutexes, locks and others
  *     ...      names      128 bytes each   one for each name, and two more for each thread
- *     ...      threads     64 bytes each   the registry
+ *     ...      threads    128 bytes each   the registry
  *     ...      chains      64 bytes each   a second waiting array, for the algorithms, a power of two of them
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
  *     ...      lines       64 bytes each   overflow of each bucket, as many for one as for another
@@ -86,8 +86,9 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | counter | countDown, countUp, cancelWaiting      | cmpxchg; see counter.ts                           |
 // |        | a thread that cancels for a dead thread | sub the width of the request << WAITING_SHIFT     |
 // |        | dispose                                 | cmpxchg, CLOSED_COUNTER more                      |
-// | phase  | every thread                            | cmpxchg; see primitives/phase.ts                  |
+// | phase  | every thread                            | cmpxchg; see primitives/phase.ts, and rw-lock.ts  |
 // | woken  | a thread that relays                   | cmpxchg, 1 more; see primitives/condition.ts     |
+// | drain  | a reader that leaves, while the writer may sleep; a reaper | add 1; see primitives/rw-lock.ts |
 // | widest | countDown, before it counts more than 1 as waiting | cmpxchg, to a greater number           |
 //
 // The grant of a live object never falls. The ticket of a sequestered TwaSemaphore stays at its first value, and acquire
@@ -124,8 +125,9 @@ export const O_LOOK: usize = 44; // i32, of a ChainSemaphore: looks at grant bef
 export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore: 1 if its waiters alternate between two elements
 export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
-export const O_PHASE: usize = 40; // i64, of a Latch, WaitGroup, Event, Barrier or Once (primitives/phase.ts)
+export const O_PHASE: usize = 40; // i64, of an object of taketurns/sync (primitives/phase.ts)
 export const C_WOKEN: usize = 40; // i64, of a Condition: the tickets at which a relay has looked (primitives/condition.ts)
+export const O_DRAIN: usize = 48; // i32, of a RwLock: on which a writer sleeps until readers have left (primitives/rw-lock.ts)
 export const O_WIDEST: usize = 48; // i32, the most that a taker of a counter has waited for; 0 means 1
 export const O_PLACE: usize = 40; // of an AtomicSemaphore: sequence and parked, as in a bucket
 export const O_PARKED: usize = 48; // i32
@@ -193,6 +195,7 @@ export const KIND_CAPACITOR: i32 = 28;
 export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
 
 export const KIND_CONDITION: i32 = 40;
+export const KIND_RW_LOCK: i32 = 41;
 export const KIND_BARRIER: i32 = 42;
 export const KIND_LATCH: i32 = 43;
 export const KIND_WAIT_GROUP: i32 = 44;
@@ -204,6 +207,10 @@ export const PHASE_FULL: i64 = 0x40000000; // of a barrier: all have arrived, an
 export const PHASE_SLEEPERS: i64 = 0x80000000;
 export const PHASE_BITS: i64 = 0x1fffffff00000000;
 export const NEXT_PHASE: i64 = 0x100000000;
+// Of a RwLock, in place of the count (primitives/rw-lock.ts):
+export const GATE_SHUT: i64 = 1; // a writer waits for the readers inside, or writes
+export const GATE_DRAINING: i64 = 2; // the writer sleeps, or is about to, until readers have left
+export const GATE_DIED: i64 = 4; // a writer has died, and no other has written since
 
 export const WAITING_SHIFT: i64 = 32;
 /** The most that all takers of a counter may wait for. */
@@ -228,7 +235,7 @@ export const N_NEXT: usize = 8; // i64: a link: tag << 32 | address of the next 
 export const N_USED: usize = 16; // i32: 0 free; see names.ts
 export const N_BYTES: usize = 20; // UTF-8, and zeros to the end of the last word
 
-// --- Thread record: one line ----------------------------------------------------------------------------
+// --- Thread record: two lines ---------------------------------------------------------------------------
 //
 // | word     | from -> to            | changed by, how                                                     |
 // |----------|-----------------------|---------------------------------------------------------------------|
@@ -244,19 +251,26 @@ export const N_BYTES: usize = 20; // UTF-8, and zeros to the end of the last wor
 // | due      | 0 -> 1 of a bit       | the same before that, or: the bit of the run, or of the mutex       |
 // |          | any -> 0              | the thread itself after it has read the doorbell, exchange          |
 // | collisions, futile wakes | c -> c+1 | the thread itself: add. Later threads of the record count on |
+// | place    | any                   | the thread itself, or its reaper, store; see primitives/rw-lock.ts  |
 //
 // life is epoch << 2 | state. With ALIVE, it tells a thread from all that have had its record before.
 // Only the thread of the record sleeps on wake, as the head of a mutex.
 // The index 0 means no thread. Its record is DEAD for ever, which create stores, and no thread takes or reaps it. The
 // keeper reaps under this index (death/reaping.ts).
-export const THREAD_SIZE: usize = 64;
+export const THREAD_SIZE: usize = 128;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
 export const T_WAKE: usize = 12; // i32
 export const T_COLLISIONS: usize = 16; // i32, how often it has come to a bucket or chain in which another waiter stood
 export const T_FUTILE_WAKES: usize = 20; // i32, how often it was woken early, with no time-out, and waited again
-export const T_DUE: usize = 32; // i32 each, to the end of the record: 256 bits, one for each number modulo 256
+export const T_DUE: usize = 32; // i32 each, to the end of the line: 256 bits, one for each number modulo 256
+export const T_PLACES: usize = 64; // i64 each, to the end of the record: 0, or the address of a RwLock + flags << 32 | phase
 export const T_HOST: usize = 8; // i32, the runtime's number for the thread, and 1 more; 0 if it has none
+
+export const PLACE_SIZE: usize = 8;
+export const PLACE_READS: i64 = 0x100000000; // the thread is inside
+export const PLACE_WAITS: i64 = 0x200000000; // it waits for the end of the phase, and is inside for every other
+export const PLACE_FLAGS: u32 = 3; // of the upper half
 
 export const LIFE_STATE: i32 = 3;
 export const FREE: i32 = 0;
@@ -417,6 +431,7 @@ export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
 
 // --- What the exports answer ----------------------------------------------------------------------------
 export const ADMITTED: i32 = 0;
+export const OWNER_DIED: i32 = 1; // beginRead: as ADMITTED, and a writer has died
 export const REFUSED: i32 = 2; // tryAcquire: not now; cancel: it is cancelled
 export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
@@ -426,6 +441,7 @@ export const TIMED_OUT: i32 = 6; // parkFor: not yet
 export const LEAVE: i32 = 9; // park, parkFor, compete: askAll has asked the thread to leave
 export const HEAD: i32 = 8; // queue: compete must follow
 export const CONTENDED: i32 = 7; // lock: queue must follow
+export const MOVE: i32 = 10; // beginRead: the place is that of another lock
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, while an earlier call is pending
 export const GONE: i32 = 0; // reap: not alive any more
 export const REAPED: i32 = 1; // reap: dead from now on

@@ -9,6 +9,7 @@ export const VERSION = 1;
 
 /** The answers of the functions of the core. */
 export const ADMITTED = 0;
+export const OWNER_DIED = 1;
 export const REFUSED = 2;
 export const TIMED_OUT = 6;
 export const LEAVE = 9;
@@ -29,6 +30,7 @@ export const ANSWER_BROKEN = -12;
 export const QUEUED = 3;
 export const MORE = 4;
 export const HEAD = 8;
+export const MOVE = 10;
 export const GONE = 0;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
@@ -46,7 +48,7 @@ export const CLOSED_OBJECT = 512;
 /** The number of bytes of an object. */
 export const OBJECT_SIZE = 128;
 /** The size of the record of a thread, and the offsets of its doorbell and its counts. */
-export const THREAD_SIZE = 64;
+export const THREAD_SIZE = 128;
 export const T_DOORBELL = 4;
 export const T_COLLISIONS = 16;
 export const T_FUTILE_WAKES = 20;

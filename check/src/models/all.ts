@@ -25,6 +25,7 @@ import { phases } from './phases.js';
 import { places } from './places.js';
 import { queueNodes } from './queue-nodes.js';
 import { reusedElements } from './reused-elements.js';
+import { rwLocks } from './rw-lock.js';
 import { robustSemaphores, semaphores } from './semaphore.js';
 import { tombstones } from './tombstones.js';
 
@@ -55,6 +56,7 @@ export const models: readonly Model[] = [
   ...p0514,
   ...phases,
   ...conditionObjects,
+  ...rwLocks,
   ...places,
   ...mutexes,
 ];

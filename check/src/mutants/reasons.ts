@@ -378,6 +378,30 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^condition\/relay: (load|cmpxchg)( #[12])?, (zero|ones|dropped|loosened|fails)/,
     'The copy of trim in the relay: an extent stays as it is, or is lowered as in the core, where models look at it.',
   ],
+  // --- RwLock (primitives/rw-lock.ts) ---
+  [/^rw-lock\/announceDrain: load parked\/limit, (zero|ones)/, 'The writer looks again and again, and sleeps never.'],
+  [
+    /^rw-lock\/(beginRead: load counter\/variant #2|(endRead|giveUpRead): load counter\/variant), ones/,
+    'A writer is woken that does not sleep.',
+  ],
+  [
+    /^kinds\/detached: load kind, (zero|ones)/,
+    'check/test/search.test.ts plants this fault in the model "rw lock: a reader dies", before which mutants spend their budget.',
+  ],
+  [/^(rw-lock\/\w+|kinds\/detached): notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
+  [
+    /^rw-lock\/endWait: store bytes, swapped with load counter\/variant/,
+    'The place is in the way of every writer before as after.',
+  ],
+  [/^rw-lock\/tryRead: load bytes, zero/, 'The place WAITS and no more, so it is free then.'],
+  [
+    /^rw-lock\/tryRead: load counter\/variant #1, zero/,
+    'A reader that tries waits in its place for a moment. It keeps a writer out no longer than any other reader.',
+  ],
+  [
+    /^rw-lock\/(tryRead: load counter\/variant #[12]|stampOf: load counter\/variant|readToo: load counter\/variant), (zero|ones)/,
+    'It asks in vain, or is let in with its thread. test/unit/rw-lock.test.ts fails.',
+  ],
   // --- Overflow lines (queue/waiting-array.ts, trim) ---
   [
     /^(waking\/wakeDue: (cmpxchg extent #[12], loosened|load cell #2, zero)|waiting-array\/enter: cmpxchg extent, loosened)/,
