@@ -1,5 +1,6 @@
 /**
- * The phase word: all that a Latch, a WaitGroup, an Event and a Barrier consist of.
+ * The phase word: all that a Latch, a WaitGroup, an Event and a Barrier consist of. It is the gate of a RwLock, with flags
+ * in place of the count (rw-lock.ts).
  *
  *     bits 63 to 32        31           30 to 0
  *     phase                SLEEPERS     count            closed: CLOSED_COUNTER more, so the word is far below 0
@@ -74,6 +75,7 @@ const PHASE: usize = O_PHASE + 4;
 /** The upper half of the word at which this thread has looked last, for `sleepInPhase` and `announce`. */
 export let phaseSeen: i32 = 0;
 
+/** Whether an object of this kind has a phase word. These kinds have the highest numbers. */
 export function hasPhase(kind: i32): bool {
   return kind >= KIND_RW_LOCK;
 }

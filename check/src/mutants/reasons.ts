@@ -53,7 +53,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Only diagnostics read since, one word at a time; the models "inspect: ..." check its value.',
   ],
   [
-    /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/variant #4)|store held( #\d)?, swapped)/,
+    /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/variant #\d)|store held( #\d)?, swapped)/,
     'No death can come between, in an uninterruptible section. Only the reaping thread reads held, and only diagnostics read deaths. A thread that is admitted reads died, but only after the add to grant, which comes later.',
   ],
   [/^reaping\/reap: load life #5, swapped with store host/, 'The record is DEAD: only the reaping thread changes it.'],
