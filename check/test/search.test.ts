@@ -75,7 +75,7 @@ const plants: Plant[] = [
   {
     fault: 'the look at grant after entering dropped',
     in: '3x1',
-    program: faulty('parking/untilDue', LOAD, readsNothing, GRANT),
+    program: faulty('parking/lookAtGrant', LOAD, readsNothing, GRANT),
   },
   {
     fault: 'the wake-up dropped',
