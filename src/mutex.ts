@@ -46,6 +46,8 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './runtime/core.js';
+import { HeadPromise } from './runtime/head-promise.js';
+import { interruptsOf } from './runtime/interrupts.js';
 import { countdown, nanoseconds, parkUntilDue } from './runtime/parking.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from './shared-object.js';
@@ -81,6 +83,11 @@ const NO_DEATH = Promise.resolve(false);
 const DONE = Promise.resolve();
 const nothing = (): void => {};
 
+function headOf({ attachment: { core, doorbell }, shared }: Reference): HeadPromise {
+  shared.head ??= new HeadPromise(core, doorbell, shared.address, shared.number, shared.promises);
+  return shared.head;
+}
+
 function properties(options: MutexOptions): Properties {
   checkOptions(KIND, options);
   return {
@@ -104,6 +111,7 @@ function properties(options: MutexOptions): Properties {
 export class Mutex extends SharedObject<typeof KIND> {
   readonly #core = this[reference].attachment.core;
   readonly #shared = this[reference].shared;
+  readonly #head = headOf(this[reference]);
   /** The address of the shared object, or of the closed one after this object has released its reference. */
   #at = this[reference].address;
   readonly #bypass = this.#core.maxOf(this.#at);
@@ -155,7 +163,7 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   /** Whether a promise of this thread waits for the lock. */
   get #hasPromises(): boolean {
-    return this.#shared.promises.first !== 0 || this.#shared.head.waits;
+    return this.#shared.promises.first !== 0 || this.#head.waits;
   }
 
   /** @internal */
@@ -245,11 +253,11 @@ export class Mutex extends SharedObject<typeof KIND> {
     const core = this.#core;
     const at = this.#at;
     const { number } = this.#shared;
-    const { mayBlock, awake, interrupts } = this[reference].attachment;
+    const { mayBlock, awake } = this[reference].attachment;
     const waits = this.#hasPromises;
     const left = countdown(timeout);
     core.turnLasted(at, awake.sinceTurn);
-    interrupts.expect();
+    interruptsOf(this[reference].attachment).expect();
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === REFUSED) {
       if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
@@ -360,8 +368,7 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   #finishUnlock(answer: number): void {
     if (answer !== ANSWER_NOT_HELD) {
-      const { head } = this.#shared;
-      if (head.waits) head.flush();
+      if (this.#head.waits) this.#head.flush();
       else this.#core.wakeHead(this.#at);
     } else if (!this.disposed) throw new Error(this.#notHeld());
   }
@@ -406,7 +413,8 @@ export class Mutex extends SharedObject<typeof KIND> {
 
   #waitAsync(timeout: number, signal: Signal | undefined, passes: boolean): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
-    const { number, promises, head, isRunning } = this.#shared;
+    const { number, promises, isRunning } = this.#shared;
+    const head = this.#head;
     if (isRunning && !impatient && !this.#warned) {
       this.#warned = true;
       host.warn(NESTED);

@@ -71,9 +71,9 @@ export class Reference {
     const { head, promises } = shared;
     // Another thread may have begun to dispose of the object and not have closed all its words. Promises that wait here
     // must find them closed now, since the memory may become that of another object.
-    if ((head.waits || promises.first !== 0) && attachment.core.isDisposed(address))
+    if ((head?.waits || promises.first !== 0) && attachment.core.isDisposed(address))
       attachment.core.disposeAgain(address);
-    head.flush();
+    head?.flush();
     promises.settle();
     attachment.detach(owner, shared);
   }

@@ -25,9 +25,9 @@ import { setTimeout } from './clock.js';
 import { common } from './common.js';
 import { ANSWER_FULL, CLOSED_OBJECT, type Core, GONE, REAPED, STILL_AWAKE } from './core.js';
 import { Doorbell } from './doorbell.js';
-import { HeadPromise } from './head-promise.js';
+import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
-import { Interrupts } from './interrupts.js';
+import type { Interrupts } from './interrupts.js';
 import { closed, Promises } from './promises.js';
 
 // A terminated worker may run on. It is looked at every LOOK milliseconds for host.grace milliseconds. Then it counts as
@@ -86,8 +86,8 @@ export interface Shared {
   readonly robust: number;
   /** The promises of this thread that wait on the object. */
   readonly promises: Promises;
-  /** The promise of this thread that is the head of the object, if that is a mutex. */
-  readonly head: HeadPromise;
+  /** The promise of this thread that is the head of the object. A mutex makes it. */
+  head: HeadPromise | undefined;
   /** The library objects that hold the shared object. The finalizer of one that was collected may still be due. */
   readonly owners: Set<WeakRef<Owner>>;
   /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
@@ -106,7 +106,8 @@ export class Attachment {
   readonly mayBlock = mayBlock();
   readonly doorbell: Doorbell;
   readonly awake: Awake;
-  readonly interrupts: Interrupts;
+  /** A mutex makes it (interrupts.ts). */
+  interrupts: Interrupts | undefined;
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
   /** The entry in which this thread drafted a name last; 0 at first. */
@@ -137,7 +138,6 @@ export class Attachment {
     this.endIfDead(core, ['park', 'parkFor', 'compete']);
     this.doorbell = new Doorbell(core, memory);
     this.awake = new Awake(core);
-    this.interrupts = new Interrupts(core);
     if (!this.mayBlock) {
       core.acquire = core.acquireOne = core.acquireRobust = refuseToBlock;
       // Its event loop is never blocked for long, so it notices deaths best.
@@ -172,8 +172,8 @@ export class Attachment {
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
       const promises = new Promises(this.core, this.doorbell, address, robust);
-      const head = new HeadPromise(this.core, this.doorbell, address, number, promises);
-      shared = { address, number, robust, promises, head, owners: new Set(), isPrivate, isRunning: false };
+      const owners = new Set<WeakRef<Owner>>();
+      shared = { address, number, robust, promises, head: undefined, owners, isPrivate, isRunning: false };
       this.#shared.set(address, shared);
     }
     const ref = this.#refs.get(owner) ?? new WeakRef(owner);
@@ -310,7 +310,7 @@ export class Attachment {
     for (const ending of this.#endings) ending(reason);
     for (const { promises, head } of this.#shared.values()) {
       promises.forget(reason);
-      head.forget(reason);
+      head?.forget(reason);
     }
     this.#endObjects();
     this.#shared.clear();

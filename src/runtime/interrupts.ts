@@ -9,6 +9,12 @@ import { CLOSED_OBJECT, type Core } from './core.js';
 
 const resolved = Promise.resolve();
 
+/** Returns that of the thread, which only threads that wait for a mutex need. */
+export function interruptsOf(attachment: { core: Core; interrupts: Interrupts | undefined }): Interrupts {
+  attachment.interrupts ??= new Interrupts(attachment.core);
+  return attachment.interrupts;
+}
+
 export class Interrupts {
   readonly #core: Core;
   #expected = false;

@@ -10,6 +10,7 @@ import { ADAPTIVE, checkWaitOptions, type Properties, type Signal, type WaitOpti
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
+import { interruptsOf } from '../runtime/interrupts.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
@@ -151,7 +152,7 @@ export class Condition extends SharedObject<typeof KIND> {
   wait(options?: WaitOptions): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.wait`, options);
     this.#checkOwner('wait');
-    const { mayBlock, awake, interrupts } = this[reference].attachment;
+    const { mayBlock, awake } = this[reference].attachment;
     if (!mayBlock) throw mayNotBlock('waitAsync');
     if (this.mutex[inside].hasPromises || this.#promises.first !== 0) throw new Error(PROMISED);
     const core = this.#core;
@@ -160,7 +161,7 @@ export class Condition extends SharedObject<typeof KIND> {
     // A request must be able to leave the queue.
     if (timeout !== Infinity && !core.reserveSecond()) throw noRoom();
     this.#sync.settleUp(at);
-    interrupts.expect();
+    interruptsOf(this[reference].attachment).expect();
     this.#owesRelay();
     const taken = core.acquireOne(at);
     if (taken === ANSWER_CLOSED) throw this[disposedError]();
