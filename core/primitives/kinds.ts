@@ -14,7 +14,7 @@
  *     its disposer may have died (disposeAgain)         waiters are woken  waiters are woken       in the other module
  *
  * An object of taketurns/sync has a phase, and no queue. A RwLock has both: the queue of a semaphore, and a phase
- * (rw-lock.ts). A thread that detaches from it reads it no more (detached).
+ * (rw-lock.ts). A thread that dies or ends reads it no more (ownerDied).
  *
  * The circle of imports from the queue to the primitives and back goes through this file alone.
  */
@@ -51,11 +51,6 @@ import { clearPlaces, NOBODY } from './rw-lock-places';
 /** Whether a new object of this kind keeps its permits in a counter beside the queue. */
 export function hasCounter(kind: i32): bool {
   return isCounter(kind) || kind > KIND_RW_LOCK;
-}
-
-/** Called when a thread detaches, or its reaper does it. A reaper may do it again. */
-export function detached(o: usize, thread: i32): void {
-  if (atomic.load<i32>(o, O_KIND) === KIND_RW_LOCK) clearPlaces(o, thread);
 }
 
 /** Called when the thread has registered. */
@@ -117,7 +112,7 @@ export function abandonRequest(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
   if (state < WAITING || state > ASKED || request >> OWNER_SHIFT !== owner) return;
   const kind = atomic.load<i32>(objectOf(request), O_KIND);
-  if (kind === KIND_MUTEX || kind === KIND_CONDITION) cancelFor(e);
+  if (kind === KIND_MUTEX || kind === KIND_CONDITION || kind === KIND_RW_LOCK) cancelFor(e);
 }
 
 /** Gives back what a dead or ending thread has of an object to which it was attached by this element. */
@@ -125,6 +120,7 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
   if (isMutex(o)) releaseOfDeadOwner(o, thread, e);
   else {
     const kind = atomic.load<i32>(o, O_KIND);
+    if (kind === KIND_RW_LOCK) clearPlaces(o, thread);
     if (!hasPhase(kind) || endOfDead(o, e, kind)) releaseOfDead(o, e);
   }
 }
@@ -138,7 +134,7 @@ export function disposeAgain(o: usize): void {
   if (kind === KIND_MUTEX) mutexDispose(o);
   else if (kind === KIND_SEMAPHORE || kind === KIND_RW_LOCK || kind === KIND_CONDITION) dispose(o);
   if (hasPhase(kind)) disposePhase(o);
-  detached(o, NOBODY);
+  if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
 }
 
 /** Returns the permits of a robust object that this thread holds; of a mutex, whether it is the owner. */

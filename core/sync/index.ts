@@ -54,4 +54,5 @@ export {
   tryRead,
   unreportedDeaths,
 } from '../primitives/rw-lock';
+export { clearPlaces } from '../primitives/rw-lock-places';
 export { setAwake } from '../queue/polling';

@@ -12,6 +12,7 @@ export interface Sync {
   adopt(thread: number): number;
   trapIfDead(): void;
   setAwake(turns: number, near: number): void;
+  clearPlaces(address: number, thread: number): void;
   settleUp(address: number): void;
   notify(address: number, n: number): number;
   relay(address: number, all: boolean): void;
