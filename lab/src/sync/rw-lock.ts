@@ -1,8 +1,10 @@
 /** RwLock, if `taketurns/sync` has one. */
+import type { ArenaHandle } from 'taketurns';
 import * as sync from 'taketurns/sync';
 
 export interface RwLockHandle {
   readonly kind: 'RwLock';
+  readonly arena: ArenaHandle;
 }
 
 export interface RwLockLike {

@@ -48,7 +48,6 @@ export type Objects =
 
 export interface SyncOrder {
   readonly objects: Objects;
-  readonly arena: ArenaHandle;
   readonly board: SharedArrayBuffer;
   readonly thread: number;
   readonly threads: number;
@@ -85,7 +84,8 @@ class Self {
   readonly #since: Float64Array;
   readonly #work: number;
 
-  constructor({ arena, board, thread, threads, work }: SyncOrder) {
+  constructor({ objects, board, thread, threads, work }: SyncOrder) {
+    const { arena } = objects.handles[0] as { readonly arena: ArenaHandle };
     const shared = new Board(threads, board);
     this.thread = thread;
     this.threads = threads;

@@ -1,7 +1,6 @@
 /** The objects of `taketurns/sync` with real threads. The page looks at them and at the threads' board, and waits for nobody. */
 import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { within } from '@taketurns/bench/dist/workers/within.js';
-import { Arena } from 'taketurns';
 import { Crew } from '../crew/crew.js';
 import { Switch } from '../experiment.js';
 import { byId, h, put, select, slider } from '../ui/dom.js';
@@ -107,7 +106,6 @@ export function sync(): void {
       crew.order((thread) => ({
         job: 'sync',
         objects: run.subject.objects,
-        arena: Arena.default.handle,
         board: board.memory,
         thread,
         threads: size,
