@@ -175,6 +175,7 @@ export const scenes: Readonly<Record<Kind, Scene>> = {
       [WORKING]: 'works, and will need a result',
       [WAITING]: 'waits for the result',
       [HOLDING]: 'runs the function',
+      [RESTING]: 'uses the result',
     }),
     make: () => {
       const onces = Array.from({ length: BATCH }, () => new Once());

@@ -243,6 +243,7 @@ function onces(self: Self, handles: readonly OnceHandle[]): void {
       self.spend(HOLDING, 2);
       self.count();
     });
+    self.spend(RESTING);
   }
 }
 

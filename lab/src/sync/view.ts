@@ -35,6 +35,11 @@ function roundUp(n: number): number {
   return ([1, 2, 5, 10].find((step) => step * unit >= n) as number) * unit;
 }
 
+/** Formats the time since something began, which `inspect` tells in whole milliseconds. */
+function lasting(ms: number): string {
+  return ms < 1000 ? `${Math.floor(ms)} ms` : duration(ms);
+}
+
 export function sync(): void {
   const lab = byId('sync-lab');
   const control = new Switch(start);
@@ -138,6 +143,7 @@ export function sync(): void {
     }
 
     timeline.clear();
+    for (const shown of [state, waiters, ...Object.values(figures)]) put(shown, '–');
     const counts: { readonly at: number; readonly openings: number }[] = [];
     const ends = [
       every(LOOK_MS, lab, () => look(run)),
@@ -174,18 +180,18 @@ export function sync(): void {
     const told = subject.tell(round, Atomics.load(board.words, ITEMS), name);
     put(state, told.state);
     const waiting = told.waiters.map(
-      ({ thread, waited, what }) => `${name(thread)}${what === undefined ? '' : ` (${what})`} for ${duration(waited)}`,
+      ({ thread, waited, what }) => `${name(thread)}${what === undefined ? '' : ` (${what})`} for ${lasting(waited)}`,
     );
     put(waiters, waiting.length === 0 ? 'Nobody waits.' : `Who waits: ${waiting.join(', ')}.`);
     put(figures.waiting, String(waiting.length));
-    put(figures.longest, duration(Math.max(0, ...told.waiters.map(({ waited }) => waited))));
+    put(figures.longest, waiting.length === 0 ? '–' : lasting(Math.max(...told.waiters.map(({ waited }) => waited))));
     put(figures.openings, whole(Atomics.load(board.words, OPENINGS)));
     for (const [thread, { state, does, time }] of rows.entries()) {
       const is = Atomics.load(board.ints(thread), STATE);
       const name = is === WAITING ? 'state waits' : is === HOLDING ? 'state holds' : 'state';
       if (state.className !== name) state.className = name;
       put(does, scene.does(thread)[is] ?? '–');
-      put(time, duration(Math.max(0, now - (board.since(thread)[0] as number))));
+      put(time, lasting(Math.max(0, now - (board.since(thread)[0] as number))));
     }
   }
 
