@@ -231,13 +231,20 @@ function suite(found: (typeof BROWSERS)[number]): void {
       expect(scenarios.length).toBeGreaterThanOrEqual(6);
       for (const scenario of scenarios) {
         await page.select(`${lab} select`, scenario);
-        const collisions = await page.evaluate((selector) => {
+        const [collisions, overflown] = await page.evaluate((selector) => {
           const next = document.querySelector<HTMLButtonElement>(`${selector} .primary`) as HTMLButtonElement;
-          for (let i = 0; i < 2000 && !next.disabled; i++) next.click();
-          return Number(document.querySelector(`${selector} [data-figure=collisions]`)?.textContent);
+          let overflown = 0;
+          for (let i = 0; i < 2000 && !next.disabled; i++) {
+            next.click();
+            const rows = [...document.querySelectorAll(`${selector} .bucket`)];
+            if (rows.some((row) => /overflow/.test(row.textContent ?? '') && row.querySelector('.cell.of')))
+              overflown++;
+          }
+          return [Number(document.querySelector(`${selector} [data-figure=collisions]`)?.textContent), overflown];
         }, lab);
         expect(await text(page, `${lab} .said`), scenario).toMatch(/^The end, after \d+ steps/);
         if (['collisions', 'overflow'].includes(scenario)) expect(collisions, scenario).toBeGreaterThan(0);
+        if (scenario === 'overflow') expect(overflown).toBeGreaterThan(0);
       }
     });
 
