@@ -27,17 +27,18 @@ const circles = [
   ),
 ];
 
+const ASKING = '^core/memory/(objects|attachments)[.]ts$';
 const core = [
   forbid(
     'core-memory',
     'core/memory says where things lie. It is the lowest layer, and knows neither queues nor primitives.',
-    { path: '^core/memory/', pathNot: '^core/memory/objects[.]ts$' },
+    { path: '^core/memory/', pathNot: ASKING },
     { path: '^core/', pathNot: '^core/memory/' },
   ),
   only(
-    'core-memory-objects',
-    'Where a new object keeps its permits depends on its kind, so objects.ts asks kinds.ts.',
-    '^core/memory/objects[.]ts$',
+    'core-memory-asking',
+    'Where a new object keeps its permits, and what a thread leaves of it, depends on its kind, so these ask kinds.ts.',
+    ASKING,
     '^core/',
     ['^core/memory/', KINDS],
   ),

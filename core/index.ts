@@ -56,7 +56,7 @@ export { turnLasted } from './primitives/mutex-pace';
 export { ownersDied } from './primitives/robust';
 export { acquireOne, available, exceeds, releaseOne } from './primitives/semaphore';
 export { cancel, cancelRun } from './queue/cancelling';
-export { dispose } from './queue/closing';
+export { askAll, asks, dispose } from './queue/closing';
 export { enqueue, park, parkFor } from './queue/parking';
 export { setAwake, spend } from './queue/polling';
 export { finishRelease } from './queue/releasing';

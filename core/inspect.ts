@@ -5,7 +5,6 @@
 import { elementCapacity, objectCapacity, objects } from './memory/arena';
 import { elementAt, usedElements } from './memory/elements';
 import {
-  ASYNC,
   ATTACHED,
   E_END,
   E_REQUEST,
@@ -13,14 +12,12 @@ import {
   E_START,
   E_STATE,
   GRANT,
-  IDLE,
   O_ADDED,
   O_DEATHS,
   O_INITIAL,
   O_TIMEOUTS,
   OBJECT_SIZE,
   OWNER_SHIFT,
-  RESERVED,
   STATE_MASK,
   TICKET,
   TOMBSTONE,
@@ -28,7 +25,7 @@ import {
   WAITING,
   WIDTH_MASK,
 } from './memory/layout';
-import { isLive, objectOf } from './memory/objects';
+import { isAsync, isLive, objectOf } from './memory/objects';
 import { heldBy, isHead } from './primitives/kinds';
 import { pendingCount } from './queue/runs';
 
@@ -67,7 +64,7 @@ export function elementWaiting(i: u32): i32 {
   const e = elementAt(i);
   const request = atomic.load<i64>(e, E_REQUEST);
   if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === ATTACHED) return isHead(objectOf(request), e) as i32;
-  if ((request >> OWNER_SHIFT) & (ASYNC as i64)) return pendingCount(e, request);
+  if (isAsync(request)) return pendingCount(e, request);
   return ((atomic.load<i64>(e, E_STATE) & STATE_MASK) === WAITING) as i32;
 }
 
@@ -121,10 +118,10 @@ export function waiting(s: usize): i32 {
   for (let i: u32 = 0; i < used; i++) {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
-    if (state === IDLE || state === RESERVED || state >= TOMBSTONE) continue;
+    if (state < WAITING || state >= TOMBSTONE) continue;
     const request = atomic.load<i64>(e, E_REQUEST);
     if (objectOf(request) !== s) continue;
-    if ((request >> OWNER_SHIFT) & (ASYNC as i64)) count += pendingCount(e, request);
+    if (isAsync(request)) count += pendingCount(e, request);
     else if (state === WAITING) count++;
   }
   return count;

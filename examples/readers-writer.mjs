@@ -1,15 +1,14 @@
-// Four readers may read a record together; the writer must be alone. A reader takes one permit, the writer all of them.
-// Permits are granted in the order of the requests. So readers that keep coming cannot shut the writer out, nor the
-// writer the readers.
+// Four readers may read a record together; the writer must be alone. Readers that keep coming cannot shut the writer out,
+// and a reader waits for one write at most.
 // Run: node examples/readers-writer.mjs
 import { once } from 'node:events';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { Semaphore } from 'taketurns';
+import { RwLock } from 'taketurns/sync';
 
 const READERS = 4;
 const WRITES = 50;
 
-const record = Semaphore.open('record', READERS);
+const record = RwLock.open('record');
 
 if (isMainThread) {
   const shared = {
@@ -27,17 +26,17 @@ if (isMainThread) {
 }
 
 function write(words) {
-  const alone = record.hold(READERS);
+  const alone = record.write();
   words[0]++;
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // a millisecond in which the two differ
   words[1]++;
-  alone.release();
+  alone.unlock();
 }
 
 function read(words, reads) {
-  const shared = record.hold();
+  const shared = record.read();
   const [first, second] = words;
-  shared.release();
+  shared.unlock();
   Atomics.add(reads, 0, 1);
   if (first !== second) Atomics.add(reads, 1, 1);
   return first;

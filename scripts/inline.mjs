@@ -18,6 +18,8 @@ const INLINE = new Set([
   'core/primitives/mutex-pace/setBase',
   'core/primitives/phase/wake',
   'core/primitives/phase/setHeld',
+  'core/primitives/rw-lock/leave',
+  'core/primitives/rw-lock/wakeWriter',
   'core/queue/marks/mark',
   'core/queue/pending-call/beginParking',
   'core/queue/tickets/acquire',

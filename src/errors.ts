@@ -26,12 +26,23 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
+/** `cancelAll` has cancelled the request. It has left the queue, and holds nothing. */
+export class CancelledError extends Error {
+  /** `CancelledError`. */
+  override readonly name = 'CancelledError';
+
+  /** @internal @param reason becomes the `cause`. */
+  constructor(reason?: unknown) {
+    super('the request was cancelled by cancelAll', reason === undefined ? undefined : { cause: reason });
+  }
+}
+
 /** The name of an error of this library, on the prototype of its class in every copy of the library. */
 const ERROR = Symbol.for('taketurns:error');
 
 // A promise may be rejected by another copy of this package, or in another realm (runtime/common.ts). The caller's
 // `instanceof` must know that error too. A subclass knows only its own.
-for (const Class of [DisposedError, ArenaFullError, TimeoutError]) knowEverywhere(Class);
+for (const Class of [DisposedError, ArenaFullError, TimeoutError, CancelledError]) knowEverywhere(Class);
 
 /** @internal Lets `instanceof` know the errors of this class of other copies and realms. */
 export function knowEverywhere(Class: new (message: string) => Error): void {

@@ -7,7 +7,16 @@
  */
 import { host } from '#host';
 import type { Arena } from './arena.js';
-import { ArenaFullError, checkInteger, checkOptions, checkType, DisposedError, mayNotBlock, noRoom } from './errors.js';
+import {
+  ArenaFullError,
+  CancelledError,
+  checkInteger,
+  checkOptions,
+  checkType,
+  DisposedError,
+  mayNotBlock,
+  noRoom,
+} from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
 import { inspected } from './held-permits.js';
 import {
@@ -21,7 +30,7 @@ import {
   type WaitOptions,
 } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
-import { timedOut, watch } from './runtime/cancellation.js';
+import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
 import {
   ADMITTED,
@@ -31,6 +40,7 @@ import {
   ANSWER_NOT_HELD,
   CLOSED_OBJECT,
   HEAD,
+  LEAVE,
   MOST_WAITERS,
   QUEUED,
   REFUSED,
@@ -196,6 +206,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * Makes this thread the owner, and blocks it until then.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
+   * @throws {CancelledError} if `cancelAll` has cancelled the request, in the same way.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
@@ -210,24 +221,27 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /** Locks, and returns whether it has reported the death of an owner. */
-  #lockFor(method: 'lock' | 'hold', options: WaitOptions): boolean {
+  #lockFor(method: 'lock' | 'hold' | 'waitForUnlock', options: WaitOptions): boolean {
+    const passes = method === 'waitForUnlock';
     const timeout = checkWaitOptions(`Mutex.${method}`, options);
-    if (this.#lock(this.#at) === ADMITTED) return false;
-    if (timeout === 0) return this.#tryNow();
+    if (this.#lock(this.#at) === ADMITTED) return passes && this.#pass();
+    if (timeout === 0) return this.#tryNow(passes);
     // A request must be able to leave the queue.
-    if (timeout === Infinity || this.#core.reserveSecond()) return this.#wait(timeout);
-    if (this.#try() === ADMITTED) return this.#locked();
+    if (timeout === Infinity || this.#core.reserveSecond()) return this.#wait(timeout, passes);
+    if (this.#try() === ADMITTED) return this.#locked(passes);
     throw noRoom();
   }
 
   /** Locks for a request whose time-out is 0. */
-  #tryNow(): boolean {
+  #tryNow(passes: boolean): boolean {
     const answer = this.#try();
     if (answer !== ADMITTED) throw timedOut(LOCK, 0);
-    return this.#locked();
+    return this.#locked(passes);
   }
 
-  #wait(timeout: number): boolean {
+  /** Waits for the lock, for `waitForUnlock` if it `passes`. Returns whether it has reported the death of an owner. */
+  #wait(timeout: number, passes = false): boolean {
+    const method = passes ? 'waitForUnlock' : 'lock';
     const core = this.#core;
     const at = this.#at;
     const { number } = this.#shared;
@@ -238,8 +252,8 @@ export class Mutex extends SharedObject<typeof KIND> {
     interrupts.expect();
     let answer = mayBlock && !waits ? core.queue(at, number) : core.tryLock(at);
     if (answer === REFUSED) {
-      if (!mayBlock) throw mayNotBlock('lockAsync, holdAsync or tryLock');
-      throw new Error(core.ownerOf(at) === this[reference].attachment.thread ? OWNED : PROMISED);
+      if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
+      throw new Error((core.ownerOf(at) === this[reference].attachment.thread ? owned : promised)(method));
     }
     if (answer === QUEUED || answer === HEAD) {
       awake.waits();
@@ -247,7 +261,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     }
     if (answer === QUEUED) {
       answer = parkUntilDue(core, at, number, left);
-      if (answer === REFUSED) throw timedOut(LOCK, timeout);
+      if (answer >= TIMED_OUT) throw notAdmitted(answer, LOCK, timeout);
       if (answer === ADMITTED) answer = HEAD;
     }
     if (answer === HEAD) {
@@ -256,15 +270,15 @@ export class Mutex extends SharedObject<typeof KIND> {
         answer = core.compete(at, remaining === Infinity ? -1n : nanoseconds(Math.max(remaining, 0)), number);
         remaining = left();
       } while (answer === TIMED_OUT && remaining > 0);
-      if (answer === TIMED_OUT) {
+      if (answer === TIMED_OUT || answer === LEAVE) {
         core.cancelHead(at, number);
-        throw timedOut(LOCK, timeout);
+        throw notAdmitted(answer, LOCK, timeout);
       }
       if (answer === ADMITTED) awake.turnBegins();
     }
-    if (answer === ANSWER_HELD) throw new Error(OWNED);
+    if (answer === ANSWER_HELD) throw new Error(owned(method));
     if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
-    return this.#locked();
+    return this.#locked(passes);
   }
 
   /** The error of a request that found the arena full, or the mutex itself. */
@@ -273,10 +287,22 @@ export class Mutex extends SharedObject<typeof KIND> {
     return new ArenaFullError('520,192 requests wait for the mutex, and no mutex has room for another');
   }
 
-  /** The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. */
-  #locked(): boolean {
+  /**
+   * The thread has just locked. Reports the unreported deaths of owners, and returns whether there were any. But for
+   * `waitForUnlock` it unlocks.
+   */
+  #locked(passes = false): boolean {
+    if (passes) return this.#pass();
     const deaths = this.#core.ownersDied(this.#at);
     return deaths > 0 && this.#reportDeaths(deaths);
+  }
+
+  /** Unlocks at once for `waitForUnlock`, and leaves what there is to report to the next owner. */
+  #pass(): false {
+    const deaths = this.#core.ownersDied(this.#at);
+    if (deaths > 0) this.#core.restoreOwnerDeaths(this.#at, deaths);
+    this.unlock();
+    return false;
   }
 
   /** The same for a promise. The callback runs after `unlock`, which may have settled the promise, has returned. */
@@ -351,7 +377,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * The promise stands in one queue with blocked threads. Tasks of one thread exclude one another like threads, but
    * must not block the thread meanwhile: `lock` throws while a promise of the same thread has the lock or waits for it.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
-   * that is aborted, with RangeError or TypeError for a bad time-out, with DisposedError if the mutex has been or is
+   * that is aborted, with RangeError or TypeError for a bad time-out, with CancelledError if `cancelAll` has cancelled it, with DisposedError if the mutex has been or is
    * being disposed of, and with ArenaFullError if the arena has no room for another waiter, or 520,192 requests wait
    * for the mutex.
    */
@@ -360,26 +386,32 @@ export class Mutex extends SharedObject<typeof KIND> {
     return locked === NO_DEATH ? DONE : locked.then(nothing);
   }
 
-  #lockAsync(options: WaitOptions | undefined): Promise<boolean> {
+  /** If it `passes`, an answer of true says that the caller must do so, since the promise has waited. */
+  #lockAsync(options: WaitOptions | undefined, passes = false): Promise<boolean> {
     try {
-      const timeout = options === undefined ? Infinity : checkWaitOptions('Mutex.lockAsync', options);
-      if (this.#lock(this.#at) === ADMITTED) return NO_DEATH;
-      if (timeout === 0) return Promise.resolve(this.#tryNow());
-      if (this.#try() === ADMITTED) return Promise.resolve(this.#locked());
+      const method = passes ? 'waitForUnlockAsync' : 'lockAsync';
+      const timeout = options === undefined ? Infinity : checkWaitOptions(`Mutex.${method}`, options);
+      if (this.#lock(this.#at) === ADMITTED) {
+        if (passes) this.#pass();
+        return NO_DEATH;
+      }
+      if (timeout === 0) return Promise.resolve(this.#tryNow(passes));
+      if (this.#try() === ADMITTED) return Promise.resolve(this.#locked(passes));
       if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
-      return this.#waitAsync(timeout, options?.signal);
+      return this.#waitAsync(timeout, options?.signal, passes);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
+  #waitAsync(timeout: number, signal: Signal | undefined, passes: boolean): Promise<boolean> {
     const impatient = timeout !== Infinity || signal !== undefined;
     const { number, promises, head, isRunning } = this.#shared;
     if (isRunning && !impatient && !this.#warned) {
       this.#warned = true;
       host.warn(NESTED);
     }
+    promises.obey();
     const answer = this.#core.arrive(this.#at, 1, impatient ? 0 : promises.last, number);
     if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
     const since = timestamp();
@@ -397,7 +429,7 @@ export class Mutex extends SharedObject<typeof KIND> {
       };
       const settle = (value?: Promise<never>): void => {
         unwatch();
-        resolve(value === undefined ? this.#lockedAsync() : value.catch(refused));
+        resolve(value === undefined ? passes || this.#lockedAsync() : value.catch(refused));
       };
       // This is not an await, so no other task of this thread runs in between.
       const due = (value?: Promise<never>): void => {
@@ -409,6 +441,54 @@ export class Mutex extends SharedObject<typeof KIND> {
       else if (impatient) leave = promises.addAlone(this, answer, due);
       else promises.add(this, answer, due);
     });
+  }
+
+  /**
+   * Waits, in turn, until the lock is free, and does not keep it. It blocks the thread until then.
+   *
+   *     mutex.waitForUnlock({ timeout: 1000 }); // whoever had the lock when this was called has given it back
+   *
+   * It is as `lock` and `unlock` at once. So others may have the lock when it returns, and a thread that dies at this very
+   * moment counts as an owner that has died. But it calls no `onOwnerDied`: the next owner learns of the dead ones.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {Error} if this thread is the owner itself, or a promise of it waits: it would wait for itself.
+   * @throws the other errors of `lock`.
+   */
+  waitForUnlock(options?: WaitOptions): void {
+    this.#lockFor('waitForUnlock', options ?? {});
+  }
+
+  /**
+   * As `waitForUnlock` without blocking the thread: the promise is fulfilled when the lock has been free, in turn. This
+   * thread may be the owner meanwhile. The process stays alive until then. As with `lockAsync`, `lock` throws while the
+   * promise waits.
+   *
+   *     await mutex.waitForUnlockAsync();
+   * @returns a promise. It rejects as that of `lockAsync` does.
+   */
+  waitForUnlockAsync(options?: WaitOptions): Promise<void> {
+    return this.#lockAsync(options, true).then((hasWaited) => {
+      if (hasWaited) this.#pass();
+    });
+  }
+
+  /**
+   * Asks all who wait for the lock now to leave the queue, in every thread, whether blocked or by promises. Their requests
+   * end with a CancelledError. Whoever gets the lock before it has left keeps it. The mutex goes on: its owner stays the
+   * owner, and later requests are not touched. A thread that still polls before it queues up does not wait yet. Never blocks, throws nothing: the promises of this thread are rejected before it returns, and other threads leave as soon as they run. On a
+   * disposed mutex it does nothing.
+   *
+   *     mutex.cancelAll(new Error('the server shuts down'));
+   *
+   * A blocked thread leaves an element in the queue where others wait behind it. If the arena has no room for another
+   * waiter, it cannot leave, and waits on. A thread that dies in this call may have asked only some.
+   * @param reason the `cause` of the errors in this thread. The errors in other threads have none, since a value cannot be
+   * shared.
+   */
+  cancelAll(reason?: unknown): void {
+    this.#core.askAll(this.#at);
+    this.#shared.promises.cancelAll(new CancelledError(reason));
+    this.#core.wakeHead(this.#at);
   }
 
   /** As `lock`, but it returns a guard that unlocks: `using held = mutex.hold()`. */
@@ -477,10 +557,10 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 }
 
-const OWNED =
-  'Mutex.lock: this thread is the owner already, and would wait for itself; if a promise of it has the lock, use lockAsync';
-const PROMISED =
-  'Mutex.lock: a promise of this thread waits for the lock, and cannot have it while the thread blocks: use lockAsync';
+const owned = (method: string): string =>
+  `Mutex.${method}: this thread is the owner already, and would wait for itself; if a promise of it has the lock, use ${method}Async`;
+const promised = (method: string): string =>
+  `Mutex.${method}: a promise of this thread waits for the lock, and cannot have it while the thread blocks: use ${method}Async`;
 const NESTED =
   'Mutex: a function that runExclusive runs has asked for the same lock. If it waits for that, it waits for itself. ' +
   'Let it call what needs the lock directly, or give the request a timeout';

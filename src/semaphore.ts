@@ -7,7 +7,7 @@
  */
 import { host } from '#host';
 import type { Arena } from './arena.js';
-import { badInteger, checkOptions, checkType, noRoom } from './errors.js';
+import { badInteger, CancelledError, checkOptions, checkType, noRoom } from './errors.js';
 import { type HeldPermits, inspected, PermitsGuard } from './held-permits.js';
 import {
   ADAPTIVE,
@@ -21,8 +21,7 @@ import {
 } from './options.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import type { Shared } from './runtime/attachment.js';
-import { timedOut, watch } from './runtime/cancellation.js';
-import { timestamp } from './runtime/clock.js';
+import { notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -35,7 +34,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './runtime/core.js';
-import { countdown, parkUntilDue } from './runtime/parking.js';
+import { countdown, forEver, parkUntilDue } from './runtime/parking.js';
 import type { Promises } from './runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from './runtime/wait-async.js';
 import { close, disposedError, forget, reference, SharedObject } from './shared-object.js';
@@ -199,6 +198,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
+   * @throws {CancelledError} if `cancelAll` has cancelled it, in the same way.
    * @throws the reason of a signal that is aborted already.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
@@ -242,12 +242,13 @@ export class Semaphore extends SharedObject<typeof KIND> {
     let answer = this.#core.enqueue(this.#at, permits, acquired, robust);
     if (answer === QUEUED) {
       this[reference].attachment.awake.waits();
-      answer = this.#core.park(timestamp(), robust);
+      answer = parkUntilDue(this.#core, this.#at, robust, forEver);
     }
     this.#admitted(answer, permits);
   }
 
-  #admitted(answer: number, permits: number): void {
+  #admitted(answer: number, permits: number, timeout = Infinity): void {
+    if (answer >= TIMED_OUT) throw notAdmitted(answer, PERMITS, timeout);
     if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     if (this.#robust) this.#takeOwnerDeaths(permits);
   }
@@ -296,8 +297,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
       this[reference].attachment.awake.waits();
       answer = parkUntilDue(core, at, robust, left);
     }
-    if (answer === REFUSED) throw timedOut(PERMITS, timeout);
-    this.#admitted(answer, permits);
+    this.#admitted(answer, permits, timeout);
   }
 
   /**
@@ -392,7 +392,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @param options a time-out and a signal; without them the promise may wait for ever.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, and with the reason of the signal
    * when that is aborted; the request has then left the queue, and holds nothing. It rejects with RangeError or
-   * TypeError for a bad number, with DisposedError if the semaphore has been or is being disposed of, and with
+   * TypeError for a bad number, with CancelledError if `cancelAll` has cancelled it, with DisposedError if the semaphore has been or is being disposed of, and with
    * ArenaFullError if the arena has no room for another waiter; then nothing was queued.
    */
   acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
@@ -421,6 +421,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   #arrive(permits: number): Promise<void> {
     const promises = this.#promises;
+    if (promises.first !== 0) promises.obey();
     const answer = this.#core.arrive(this.#at, permits, promises.last, this.#shared.robust);
     return answer > 0 ? promises.wait(this, answer) : this.#arrived(answer);
   }
@@ -431,6 +432,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
       const answer = this.#try(permits);
       return this.#arrived(answer === REFUSED ? TIMED_OUT : answer);
     }
+    if (this.#promises.first !== 0) this.#promises.obey();
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
     if (answer <= 0) return this.#arrived(answer);
     return this.#promises.waitAlone(this, answer, (cancel) => watch(timeout, options.signal, cancel, PERMITS));
@@ -476,6 +478,25 @@ export class Semaphore extends SharedObject<typeof KIND> {
         : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#shared.robust);
     if (answer > 0) promises.settled(answer);
     else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw this.#refused('release', answer, permits);
+  }
+
+  /**
+   * Asks all who wait now to leave the queue, in every thread, whether blocked or by promises. Their requests end with a
+   * CancelledError. Whoever is admitted before it has left keeps its permits. The semaphore goes on: no permit is lost or
+   * made, later requests are not touched, and those that are admitted stay in order. Never blocks, throws nothing: the promises of this
+   * thread are rejected before it returns, and other threads leave as soon as they run. On a disposed semaphore it does
+   * nothing.
+   *
+   *     pool.cancelAll(new Error('the server shuts down'));
+   *
+   * A blocked thread leaves an element in the queue where others wait behind it. If the arena has no room for another
+   * waiter, it cannot leave, and waits on. A thread that dies in this call may have asked only some.
+   * @param reason the `cause` of the errors in this thread. The errors in other threads have none, since a value cannot be
+   * shared.
+   */
+  cancelAll(reason?: unknown): void {
+    this.#core.askAll(this.#at);
+    this.#promises.cancelAll(new CancelledError(reason));
   }
 
   /** As `acquire`, but it returns a guard that gives the permits back: `using held = semaphore.hold()`. */

@@ -111,7 +111,7 @@ export interface SemaphoreStats {
   readonly longestWait: number;
   /** The number of cancelled tickets that still stand in the queue. */
   readonly cancelled: number;
-  /** The number of requests that ended by a time-out or a signal, since it was made. */
+  /** The number of requests that ended by a time-out, a signal or `cancelAll`, since it was made. */
   readonly timeouts: number;
   /** Whether the permits of each thread are recorded. */
   readonly robust: boolean;
@@ -149,7 +149,7 @@ export interface MutexStats {
   readonly waiting: number;
   /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
-  /** The number of requests that waited and ended by a time-out or a signal, since it was made. */
+  /** The number of requests that waited and ended by a time-out, a signal or `cancelAll`, since it was made. */
   readonly timeouts: number;
   /** The number of threads that died as its owner, since it was made. */
   readonly ownerDeaths: number;

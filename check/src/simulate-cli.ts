@@ -37,6 +37,7 @@ interface Options {
   readonly thresholds?: boolean;
   readonly locks?: boolean;
   readonly capacitors?: boolean;
+  readonly reading?: boolean;
 }
 
 const MOST_PROCESSORS = 128;
@@ -71,6 +72,7 @@ const command: Command = new Command('simulate')
   .option('--thresholds', 'TwaSemaphore with thresholds from 0 to 4')
   .option('--locks', 'locks, bare and in a capacitor')
   .option('--capacitors', 'two locks in each kind of capacitor')
+  .option('--reading', 'readers that nobody writes beside')
   .option('--only <text>', 'only what has this text in its name')
   .option('--words', 'also print which words the misses are on')
   .option('--svg <file>', 'draw the curve')
@@ -88,6 +90,7 @@ const {
   thresholds,
   locks,
   capacitors,
+  reading,
   ...rest
 } = command.opts<Options>();
 
@@ -95,7 +98,9 @@ if (updateDocs) await renewDocs();
 else await print();
 
 async function print(): Promise<void> {
-  const chosen: Group[] = GROUPS.filter((name) => ({ chains, thresholds, locks, capacitors, semaphores: false })[name]);
+  const chosen: Group[] = GROUPS.filter(
+    (name) => ({ chains, thresholds, locks, capacitors, reading, semaphores: false })[name],
+  );
   const simulated = contenders.filter(
     ({ of, name }) => (chosen.length > 0 ? chosen : ['semaphores']).includes(of) && name.includes(only),
   );

@@ -6,7 +6,7 @@
  * goes on in the caller. docs/internals/adding-a-primitive.md has a table of the sections:
  * R1 in core/queue/ (tickets, runs) and core/primitives/mutex.ts, R2 in cancelling, R3 and R4 in tombstones, R5 in
  * core/memory/elements.ts and waiting-array, R6 in core/memory/attachments.ts, R7 wherever permits are recorded, R8 in the
- * files of the mutex, R9 in waking, R11 in core/primitives/phase.ts.
+ * files of the mutex, R9 in waking, R11 in core/primitives/phase.ts, R12 in rw-lock.ts.
  *
  * engine/wasm/uninterruptible.ts checks them in the code that the search runs, on every path from the first access of a
  * section to the last. `returns` says why a path may return before that.
@@ -106,6 +106,8 @@ export const sections: readonly Section[] = [
     from: { kind: CMPXCHG, word: constant('O_PHASE') },
     to: [constant('E_HELD')],
     returns: NOTHING_HELD,
+    // Of a RwLock the section ends at the notify, and the turn may have gone on before: detachDead goes on then.
+    ...(fn === 'reaping/cleanUp' ? { untilCall: 'objects/closeObject' } : {}),
   })),
   ...['finishAction', 'breakPhase', 'disposePhase'].map((fn) => ({
     name: `R11, ${fn}`,
@@ -114,6 +116,24 @@ export const sections: readonly Section[] = [
     to: [0],
     by: [NOTIFY],
     returns: 'nobody sleeps, so nobody is to be woken',
+  })),
+  {
+    name: 'R11, openGate',
+    fn: 'rw-lock/openGate',
+    from: { kind: CMPXCHG, word: constant('O_PHASE') },
+    to: [0],
+    by: [NOTIFY],
+    returns: 'nobody sleeps, so nobody is to be woken',
+  },
+  // A reader that leaves, or begins to wait, also wakes the writer, even if an exception cuts its call short. The offset
+  // of a place is in its address.
+  ...['beginRead', 'endRead', 'giveUpRead'].map((fn) => ({
+    name: `R12, ${fn}`,
+    fn: `rw-lock/${fn}`,
+    from: { kind: STORE, word: 0 },
+    to: [0],
+    by: [NOTIFY],
+    returns: 'the writer does not sleep, or the reader is in',
   })),
   { name: 'R4', fn: 'tombstones/merge', from: { kind: CMPXCHG, word: constant('E_STATE') }, to: [] },
   // An element that is taken has an owner. A cell that is taken is known by the element that stands in it.

@@ -448,7 +448,7 @@ export class Sequence {
         return this.#call(t, 'detach', [attachment.number]);
       }
       case 20:
-        return this.#draw(3) ? this.#call(t, 'waiting', [s]) : this.#call(t, 'dispose', [s]);
+        return this.#call(t, this.#draw(3) ? 'waiting' : this.#from(['dispose', 'askAll', 'asks']), [s]);
       case 21:
         return this.#call(t, this.#from(['exceeds', 'reduce', 'tryAcquire']), [s, n]);
       case 22:

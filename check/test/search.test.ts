@@ -75,7 +75,7 @@ const plants: Plant[] = [
   {
     fault: 'the look at grant after entering dropped',
     in: '3x1',
-    program: faulty('parking/untilDue', LOAD, readsNothing, GRANT),
+    program: faulty('parking/lookAtGrant', LOAD, readsNothing, GRANT),
   },
   {
     fault: 'the wake-up dropped',
@@ -126,6 +126,12 @@ const plants: Plant[] = [
     fault: 'an extent is raised to what another has lowered meanwhile',
     in: 'lines of 1 come and go',
     program: mutated('waiting-array/enter', 'cmpxchg', constant('B_EXTENT'), 1, 'loosened'),
+  },
+  {
+    fault: 'the places of a dead thread stay as they are',
+    in: 'rw lock: a reader dies',
+    program: mutated('kinds/detached', 'load', constant('O_KIND'), 1, 'zero'),
+    shows: /object0\.kind/,
   },
   {
     fault: 'a record is freed without a new life',

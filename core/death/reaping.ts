@@ -5,7 +5,7 @@
  * (docs/internals/checking.md). R1 to R9 are uninterruptible, so the elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does
- *     WAITING, GRANTED, CLOSED, AWAKE     it waited                        cancels in its name (cancelling.ts)
+ *     WAITING to AWAKE (layout.ts)        it waited                        cancels in its name (cancelling.ts)
  *     ATTACHED                            it referred to an object, and    gives the permits back, reports the death to
  *                                         held so many permits of it       the next thread that acquires, detaches
  *     RESERVED                            a spare                          frees it
@@ -160,7 +160,7 @@ function cancelAll(thread: i32): void {
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {
     const is = stateIf(elementAt(i), thread);
-    if (is !== WAITING && is !== GRANTED && is !== CLOSED && is !== AWAKE) continue;
+    if (is < WAITING || is > AWAKE) continue;
     cancelFor(elementAt(i));
     rouse(elementAt(i) + E_STATE);
   }
@@ -184,7 +184,7 @@ function sweep(thread: i32): void {
     const e = elementAt(i);
     const state = atomic.load<i64>(e, E_STATE);
     const is = state & STATE_MASK;
-    if (is !== WAITING && is !== GRANTED && is !== CLOSED && is !== TOMBSTONE) continue;
+    if (is < WAITING || is > TOMBSTONE) continue;
     const request = atomic.load<i64>(e, E_REQUEST);
     const s = objectOf(request);
     const start = atomic.load<i64>(e, E_START);

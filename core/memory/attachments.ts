@@ -12,6 +12,7 @@
  * wait) are uninterruptible sections. So no runtime can stop a thread while it has a reference that is not recorded, or
  * permits that count twice or not at all.
  */
+import { detached } from '../primitives/kinds';
 import { objects } from './arena';
 import { elementAt, freeElement, indexOf, reserve } from './elements';
 import {
@@ -87,7 +88,10 @@ export function attachedTo(attachment: i32): usize {
 /** Detaches the thread from the object. The permits that the thread holds of it are not given back. */
 export function detach(attachment: i32): void {
   const e = recordOf(attachment);
-  detachObject(objectOf(atomic.load<i64>(e, E_REQUEST))); // R6 begins at its cmpxchg
+  const request = atomic.load<i64>(e, E_REQUEST);
+  const o = objectOf(request);
+  detached(o, (request >> OWNER_SHIFT) as i32);
+  detachObject(o); // R6 begins at its cmpxchg
   freeElement(e); // R6 ends
 }
 

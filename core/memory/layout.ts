@@ -7,7 +7,7 @@
  *     1024     heads        8 bytes each   of the lists of names: 256 at least, and as many as there are names
  *     ...      objects    128 bytes each   of every kind: semaphores, mutexes, locks and others
  *     ...      names      128 bytes each   one for each name, and two more for each thread
- *     ...      threads     64 bytes each   the registry
+ *     ...      threads    128 bytes each   the registry
  *     ...      chains      64 bytes each   a second waiting array, for the algorithms, a power of two of them
  *     ...      buckets     64 bytes each   the waiting array, a power of two of them
  *     ...      lines       64 bytes each   overflow of each bucket, as many for one as for another
@@ -81,12 +81,14 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | vain polls | a waiter that has polled            | store: 1 more, or 0; see polling.ts               |
 // | sleepers | a waiter before it sleeps; a release that finds none asleep | store: 1; 0           |
 // | known  | generation, of the thread that made the object | store: 1                                   |
+// | asks   | askAll                                  | add 1                                             |
 // | where  | a thread, before it makes an element WAITING or TOMBSTONE | or, a bit; see marks.ts         |
 // | counter | countDown, countUp, cancelWaiting      | cmpxchg; see counter.ts                           |
 // |        | a thread that cancels for a dead thread | sub the width of the request << WAITING_SHIFT     |
 // |        | dispose                                 | cmpxchg, CLOSED_COUNTER more                      |
-// | phase  | every thread                            | cmpxchg; see primitives/phase.ts                  |
+// | phase  | every thread                            | cmpxchg; see primitives/phase.ts, and rw-lock.ts  |
 // | woken  | a thread that relays                   | cmpxchg, 1 more; see primitives/condition.ts     |
+// | drain  | a reader that leaves, while the writer may sleep; a reaper | add 1; see primitives/rw-lock.ts |
 // | widest | countDown, before it counts more than 1 as waiting | cmpxchg, to a greater number           |
 //
 // The grant of a live object never falls. The ticket of a sequestered TwaSemaphore stays at its first value, and acquire
@@ -123,20 +125,22 @@ export const O_LOOK: usize = 44; // i32, of a ChainSemaphore: looks at grant bef
 export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore: 1 if its waiters alternate between two elements
 export const O_MOST: usize = 28; // i32, largest value of a counter (BinarySemaphore, CountingSemaphore)
 export const O_COUNTER: usize = 40; // i64, waiting << 32 | value (BinarySemaphore, CountingSemaphore)
-export const O_PHASE: usize = 40; // i64, of a Latch, WaitGroup, Event, Barrier or Once (primitives/phase.ts)
+export const O_PHASE: usize = 40; // i64, of an object of taketurns/sync (primitives/phase.ts)
 export const C_WOKEN: usize = 40; // i64, of a Condition: the tickets at which a relay has looked (primitives/condition.ts)
+export const O_DRAIN: usize = 48; // i32, of a RwLock: on which a writer sleeps until readers have left (primitives/rw-lock.ts)
 export const O_WIDEST: usize = 48; // i32, the most that a taker of a counter has waited for; 0 means 1
 export const O_PLACE: usize = 40; // of an AtomicSemaphore: sequence and parked, as in a bucket
 export const O_PARKED: usize = 48; // i32
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
 export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were not reported yet
 export const O_DEATHS: usize = 76; // i32, owners that died
-export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out or a signal
+export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out, a signal or cancelAll
 export const O_ADDED: usize = 84; // i32, of a semaphore: permits added, less those that reduce has taken
 export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (marks.ts)
 export const O_DEPARTED: usize = 84; // i32, of a capacitor: how many of the present platoon have left it
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
+export const O_ASKS: usize = 124; // i32, how often all waiters have been asked to leave, modulo 2^32
 export const O_KNOWN: usize = 108; // i32, 1 once another thread may know the object, since its handle was taken or it has a name
 export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
 export const O_TAKEN: usize = 96; // i64, of a sequestered TwaSemaphore: the tickets taken so far
@@ -191,6 +195,7 @@ export const KIND_CAPACITOR: i32 = 28;
 export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
 
 export const KIND_CONDITION: i32 = 40;
+export const KIND_RW_LOCK: i32 = 41;
 export const KIND_BARRIER: i32 = 42;
 export const KIND_LATCH: i32 = 43;
 export const KIND_WAIT_GROUP: i32 = 44;
@@ -202,6 +207,10 @@ export const PHASE_FULL: i64 = 0x40000000; // of a barrier: all have arrived, an
 export const PHASE_SLEEPERS: i64 = 0x80000000;
 export const PHASE_BITS: i64 = 0x1fffffff00000000;
 export const NEXT_PHASE: i64 = 0x100000000;
+// Of a RwLock, in place of the count (primitives/rw-lock.ts):
+export const GATE_SHUT: i64 = 1; // a writer waits for the readers inside, or writes
+export const GATE_DRAINING: i64 = 2; // the writer sleeps, or is about to, until readers have left
+export const GATE_DIED: i64 = 4; // a writer has died, and no other has written since
 
 export const WAITING_SHIFT: i64 = 32;
 /** The most that all takers of a counter may wait for. */
@@ -226,7 +235,7 @@ export const N_NEXT: usize = 8; // i64: a link: tag << 32 | address of the next 
 export const N_USED: usize = 16; // i32: 0 free; see names.ts
 export const N_BYTES: usize = 20; // UTF-8, and zeros to the end of the last word
 
-// --- Thread record: one line ----------------------------------------------------------------------------
+// --- Thread record: two lines ---------------------------------------------------------------------------
 //
 // | word     | from -> to            | changed by, how                                                     |
 // |----------|-----------------------|---------------------------------------------------------------------|
@@ -242,19 +251,26 @@ export const N_BYTES: usize = 20; // UTF-8, and zeros to the end of the last wor
 // | due      | 0 -> 1 of a bit       | the same before that, or: the bit of the run, or of the mutex       |
 // |          | any -> 0              | the thread itself after it has read the doorbell, exchange          |
 // | collisions, futile wakes | c -> c+1 | the thread itself: add. Later threads of the record count on |
+// | place    | any                   | the thread itself, or its reaper, store; see primitives/rw-lock.ts  |
 //
 // life is epoch << 2 | state. With ALIVE, it tells a thread from all that have had its record before.
 // Only the thread of the record sleeps on wake, as the head of a mutex.
 // The index 0 means no thread. Its record is DEAD for ever, which create stores, and no thread takes or reaps it. The
 // keeper reaps under this index (death/reaping.ts).
-export const THREAD_SIZE: usize = 64;
+export const THREAD_SIZE: usize = 128;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
 export const T_WAKE: usize = 12; // i32
 export const T_COLLISIONS: usize = 16; // i32, how often it has come to a bucket or chain in which another waiter stood
 export const T_FUTILE_WAKES: usize = 20; // i32, how often it was woken early, with no time-out, and waited again
-export const T_DUE: usize = 32; // i32 each, to the end of the record: 256 bits, one for each number modulo 256
+export const T_DUE: usize = 32; // i32 each, to the end of the line: 256 bits, one for each number modulo 256
+export const T_PLACES: usize = 64; // i64 each, to the end of the record: 0, or the address of a RwLock + flags << 32 | phase
 export const T_HOST: usize = 8; // i32, the runtime's number for the thread, and 1 more; 0 if it has none
+
+export const PLACE_SIZE: usize = 8;
+export const PLACE_READS: i64 = 0x100000000; // the thread is inside
+export const PLACE_WAITS: i64 = 0x200000000; // it waits for the end of the phase, and is inside for every other
+export const PLACE_FLAGS: u32 = 3; // of the upper half
 
 export const LIFE_STATE: i32 = 3;
 export const FREE: i32 = 0;
@@ -314,9 +330,11 @@ export const C_SEQUENCE: usize = 24; // i64
 // | WAITING, GRANTED | AWAKE, epoch+1    | owner, store                        | the front of the run is due   |
 // | WAITING          | GRANTED           | releasing thread, cmpxchg           | grant >= start + n            |
 // | WAITING          | CLOSED            | disposing thread, cmpxchg           | the object is disposed of     |
-// | WAITING, GRANTED, CLOSED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | the wait is over              |
+// | WAITING          | ASKED             | a thread in askAll, cmpxchg         | asked to leave (closing.ts)   |
+// | ASKED            | WAITING           | owner, store                        | it cannot leave (parking.ts)  |
+// | WAITING, GRANTED, CLOSED, ASKED, AWAKE | RESERVED or IDLE, epoch+1 | owner, store | the wait is over       |
 // | RESERVED         | IDLE, epoch+1     | owner, store                        | the spare is given back       |
-// | WAITING          | TOMBSTONE         | owner, cmpxchg                      | cancelled (cancelling.ts)     |
+// | WAITING, ASKED   | TOMBSTONE         | owner, cmpxchg                      | cancelled (cancelling.ts)     |
 // | TOMBSTONE        | CLAIMED           | any thread, cmpxchg                 | grant > start, or merged (R4) |
 // | CLAIMED          | IDLE, epoch+1     | claiming thread, store              | grant += width (R3), or merged (R4) |
 // | TOMBSTONE        | MERGING           | cancelling thread, cmpxchg          | to merge with the next one (R4) |
@@ -326,7 +344,7 @@ export const C_SEQUENCE: usize = 24; // i64
 // | RESERVED         | BORROWED          | owner, store                        | borrowed (borrowed.ts, nodes.ts) |
 // | BORROWED         | IDLE, epoch+1     | the thread that keeps it, store     | not needed, or the thread ends |
 // | any of a dead thread, but BORROWED | IDLE, epoch+1 | reaper, store             | see reaping.ts                |
-// | WAITING, GRANTED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg     | cancelled in its name         |
+// | WAITING, GRANTED, ASKED, AWAKE of a dead thread | TOMBSTONE | reaper, cmpxchg | cancelled in its name      |
 //
 // start and request are written only while RESERVED, start while AWAKE too. So a thread that reads (epoch, WAITING),
 // then these two, and then succeeds in a cmpxchg from that very value has read the words of one owner. Only the owner
@@ -383,20 +401,21 @@ export const SEQUESTERED: i32 = 16; // beside the hash of a TwaSemaphore: O_TAKE
 export const OBJECT_SHIFT: i64 = 31;
 export const OWNER_SHIFT: i64 = 51;
 export const WIDTH_MASK: i64 = 0x7fffffff;
-/** The bits of a request that tell its object. */
-export const OBJECT_MASK: i64 = 0xfffff << OBJECT_SHIFT;
+/** The bits of a request that tell its object, once it is shifted by OBJECT_SHIFT. */
+export const OBJECT_BITS: usize = 0xfffff;
 
 export const IDLE: i64 = 0;
 export const RESERVED: i64 = 1;
 export const WAITING: i64 = 2;
 export const GRANTED: i64 = 3;
 export const CLOSED: i64 = 4;
-export const AWAKE: i64 = 5;
-export const TOMBSTONE: i64 = 6;
-export const CLAIMED: i64 = 7;
-export const MERGING: i64 = 8;
-export const ATTACHED: i64 = 9;
-export const BORROWED: i64 = 10;
+export const ASKED: i64 = 5;
+export const AWAKE: i64 = 6;
+export const TOMBSTONE: i64 = 7;
+export const CLAIMED: i64 = 8;
+export const MERGING: i64 = 9;
+export const ATTACHED: i64 = 10;
+export const BORROWED: i64 = 11;
 export const STATE_MASK: i64 = 15;
 export const EPOCH: i64 = 16; // one step of the epoch
 
@@ -412,14 +431,17 @@ export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
 
 // --- What the exports answer ----------------------------------------------------------------------------
 export const ADMITTED: i32 = 0;
+export const OWNER_DIED: i32 = 1; // beginRead: as ADMITTED, and a writer has died
 export const REFUSED: i32 = 2; // tryAcquire: not now; cancel: it is cancelled
 export const QUEUED: i32 = 3; // acquire: enqueue must follow; enqueue: park must follow
 export const MORE: i32 = 4; // release: finishRelease must follow
 export const BEGUN: i32 = 7; // begin: the thread is the one to do it
 export const ARRIVED: i32 = 16; // arriveAt: and the index of the arrival more
 export const TIMED_OUT: i32 = 6; // parkFor: not yet
+export const LEAVE: i32 = 9; // park, parkFor, compete: askAll has asked the thread to leave
 export const HEAD: i32 = 8; // queue: compete must follow
 export const CONTENDED: i32 = 7; // lock: queue must follow
+export const MOVE: i32 = 10; // beginRead: the place is that of another lock
 export const INTERRUPTED: i32 = 5; // acquire and release: as QUEUED and MORE, while an earlier call is pending
 export const GONE: i32 = 0; // reap: not alive any more
 export const REAPED: i32 = 1; // reap: dead from now on

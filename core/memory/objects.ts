@@ -47,7 +47,7 @@ import {
   O_TIMEOUTS,
   O_UNREPORTED_DEATHS,
   O_WHERE,
-  OBJECT_MASK,
+  OBJECT_BITS,
   OBJECT_SHIFT,
   OBJECT_SIZE,
   TICKET,
@@ -67,7 +67,12 @@ const GENERATIONS: u64 = 0xffffffff00000000;
 let hint: u32 = 0;
 
 export function objectOf(request: i64): usize {
-  return objects + (((request & OBJECT_MASK) >> OBJECT_SHIFT) as usize) * OBJECT_SIZE;
+  return objects + (((request >> OBJECT_SHIFT) as usize) & OBJECT_BITS) * OBJECT_SIZE;
+}
+
+/** Whether a request is that of promises. ASYNC is the highest bit of an owner, and so of the request. */
+export function isAsync(request: i64): bool {
+  return request < 0;
 }
 
 /**

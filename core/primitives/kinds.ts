@@ -13,16 +13,20 @@
  *     an owner dies (ownerDied)                      permits go back    lock and head go back
  *     its disposer may have died (disposeAgain)         waiters are woken  waiters are woken       in the other module
  *
+ * An object of taketurns/sync has a phase, and no queue. A RwLock has both: the queue of a semaphore, and a phase
+ * (rw-lock.ts). A thread that detaches from it reads it no more (detached).
+ *
  * The circle of imports from the queue to the primitives and back goes through this file alone.
  */
 import { attachedTo, recordOf } from '../memory/attachments';
 import {
-  CLOSED,
+  ASKED,
   E_HELD,
   E_REQUEST,
   E_STATE,
   KIND_CONDITION,
   KIND_MUTEX,
+  KIND_RW_LOCK,
   KIND_SEMAPHORE,
   M_WAITER,
   M_WORD,
@@ -42,10 +46,16 @@ import { isMutex, isOwner, mutexDispose, ownerHasDied, ownerOf, resetGuess, room
 import { releaseHead, releaseOfDeadOwner } from './mutex-head';
 import { disposePhase, endOfDead, hasPhase } from './phase';
 import { releaseOfDead } from './robust';
+import { clearPlaces, NOBODY } from './rw-lock-places';
 
 /** Whether a new object of this kind keeps its permits in a counter beside the queue. */
 export function hasCounter(kind: i32): bool {
-  return isCounter(kind) || hasPhase(kind);
+  return isCounter(kind) || kind > KIND_RW_LOCK;
+}
+
+/** Called when a thread detaches, or its reaper does it. A reaper may do it again. */
+export function detached(o: usize, thread: i32): void {
+  if (atomic.load<i32>(o, O_KIND) === KIND_RW_LOCK) clearPlaces(o, thread);
 }
 
 /** Called when the thread has registered. */
@@ -105,7 +115,7 @@ export function abandonHead(o: usize, attachment: i32): void {
 export function abandonRequest(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE) & STATE_MASK;
   const request = atomic.load<i64>(e, E_REQUEST);
-  if (state < WAITING || state > CLOSED || request >> OWNER_SHIFT !== owner) return;
+  if (state < WAITING || state > ASKED || request >> OWNER_SHIFT !== owner) return;
   const kind = atomic.load<i32>(objectOf(request), O_KIND);
   if (kind === KIND_MUTEX || kind === KIND_CONDITION) cancelFor(e);
 }
@@ -113,8 +123,10 @@ export function abandonRequest(e: usize): void {
 /** Gives back what a dead or ending thread has of an object to which it was attached by this element. */
 export function ownerDied(o: usize, thread: i32, e: usize): void {
   if (isMutex(o)) releaseOfDeadOwner(o, thread, e);
-  else if (hasPhase(atomic.load<i32>(o, O_KIND))) endOfDead(o, e);
-  else releaseOfDead(o, e);
+  else {
+    const kind = atomic.load<i32>(o, O_KIND);
+    if (!hasPhase(kind) || endOfDead(o, e, kind)) releaseOfDead(o, e);
+  }
 }
 
 /**
@@ -124,8 +136,9 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
 export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
-  else if (kind === KIND_SEMAPHORE || kind === KIND_CONDITION) dispose(o);
-  else if (hasPhase(kind)) disposePhase(o);
+  else if (kind === KIND_SEMAPHORE || kind === KIND_RW_LOCK || kind === KIND_CONDITION) dispose(o);
+  if (hasPhase(kind)) disposePhase(o);
+  detached(o, NOBODY);
 }
 
 /** Returns the permits of a robust object that this thread holds; of a mutex, whether it is the owner. */

@@ -10,6 +10,7 @@ import {
   CLOSED_BELOW,
   E_HELD,
   GRANT,
+  LEAVE,
   M_CLOSED,
   M_HEAD,
   M_OWNER,
@@ -28,10 +29,12 @@ import {
   TIMED_OUT,
 } from '../memory/layout';
 import { me, owner, sleepOn, threadRecord } from '../memory/threads';
+import { asks } from '../queue/closing';
 import { beginHeadRelease, endHeadRelease, isCompeting, NOTHING, pendingCall, recover } from '../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../queue/polling';
 import { wakeDue } from '../queue/waking';
 import {
+  asksBefore,
   backOff,
   IDLE_POLLS,
   limitUnset,
@@ -54,7 +57,7 @@ const MOST_POLLS: i32 = 20_000;
 /**
  * Waits for the lock as the head. Returns ADMITTED or ANSWER_CLOSED. Unless `nanoseconds` is below 0, it sleeps once,
  * for that long at most, and then may return TIMED_OUT: the thread is still the head, and must call compete or
- * cancelHead.
+ * cancelHead. It may also return LEAVE, since askAll was called after the thread had begun to wait: cancelHead must follow.
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   if (limitUnset) {
@@ -76,6 +79,7 @@ export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
       if (takeLock(m, w, attachment, true)) return ADMITTED;
       continue;
     }
+    if (asks(m) !== asksBefore) return LEAVE; // D12
     sleepOn(wake, 0, nanoseconds);
     setSlept();
     sleeps = nanoseconds < 0;

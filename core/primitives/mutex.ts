@@ -95,7 +95,7 @@ import {
   TICKET,
 } from '../memory/layout';
 import { owner, threadRecord } from '../memory/threads';
-import { dispose } from '../queue/closing';
+import { asks, dispose } from '../queue/closing';
 import { leaveQueue, untilDue } from '../queue/parking';
 import { pause } from '../queue/pause';
 import { becomeHead, NOTHING, pendingCall, recover } from '../queue/pending-call';
@@ -116,6 +116,8 @@ let guess: i64 = 0;
 export let limitUnset: bool = false;
 /** Whether this thread has slept as the head since it began to wait. */
 export let slept: bool = false;
+/** How often askAll had been called when this thread began to wait. */
+export let asksBefore: i32 = 0;
 
 export function isMutex(o: usize): bool {
   return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
@@ -275,6 +277,7 @@ export function queue(m: usize, attachment: i32): i32 {
   if (answer !== REFUSED) return answer;
   const room = roomForWaiter(m);
   if (room !== ADMITTED) return room;
+  asksBefore = asks(m);
   const before = atomic.add<i64>(m, M_WAITER, M_WORD); // R8 begins
   setBase(before);
   limitUnset = (before & M_WAITERS) === 0;

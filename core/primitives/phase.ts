@@ -1,5 +1,6 @@
 /**
- * The phase word: all that a Latch, a WaitGroup, an Event and a Barrier consist of.
+ * The phase word: all that a Latch, a WaitGroup, an Event and a Barrier consist of. It is the gate of a RwLock, with flags
+ * in place of the count (rw-lock.ts).
  *
  *     bits 63 to 32        31           30 to 0
  *     phase                SLEEPERS     count            closed: CLOSED_COUNTER more, so the word is far below 0
@@ -44,11 +45,13 @@ import {
   E_REQUEST,
   E_SINCE,
   E_STATE,
+  GATE_DIED,
   KIND_BARRIER,
   KIND_ONCE,
+  KIND_RW_LOCK,
+  KIND_WAIT_GROUP,
   NEXT_PHASE,
   O_DEATHS,
-  O_KIND,
   O_MAX,
   O_PHASE,
   OWNER_SHIFT,
@@ -72,15 +75,21 @@ const PHASE: usize = O_PHASE + 4;
 /** The upper half of the word at which this thread has looked last, for `sleepInPhase` and `announce`. */
 export let phaseSeen: i32 = 0;
 
+/** Whether an object of this kind has a phase word. These kinds have the highest numbers. */
 export function hasPhase(kind: i32): bool {
-  return kind >= KIND_BARRIER && kind <= KIND_ONCE;
+  return kind >= KIND_RW_LOCK;
 }
 
-function isClosed(word: i64): bool {
+/** Notes the phase of a word at which this thread has looked. */
+export function saw(word: i64): void {
+  phaseSeen = (word >> 32) as i32;
+}
+
+export function isClosed(word: i64): bool {
   return word < COUNTER_CLOSED_BELOW;
 }
 
-function opened(word: i64, count: i64): i64 {
+export function opened(word: i64, count: i64): i64 {
   return ((word + NEXT_PHASE) & PHASE_BITS) | count;
 }
 
@@ -88,7 +97,7 @@ function opened(word: i64, count: i64): i64 {
  * Wakes those who wait for the end of the phase, if this exchange has ended it. Always inlined: no death may come
  * between the exchange and the notify (R11).
  */
-function wake(o: usize, word: i64, next: i64): void {
+export function wake(o: usize, word: i64, next: i64): void {
   if (word & ~next & PHASE_SLEEPERS) atomic.notify(o + PHASE, -1);
 }
 
@@ -282,25 +291,28 @@ function endFor(o: usize, count: i64, e: usize): void {
 
 /**
  * Ends what a dead or ending thread had to do, by its attachment: its tasks count as done; its barrier is broken; what
- * it has begun may be begun again. Another thread may do this again if the caller dies.
+ * it has begun may be begun again; its gate is open. Returns whether the caller must give back what the thread holds,
+ * the writers' turn of a RwLock. Another thread may do this again if the caller dies: to open a gate that is open only
+ * ends a phase in which nobody waits.
  */
-export function endOfDead(o: usize, e: usize): void {
+export function endOfDead(o: usize, e: usize, kind: i32): bool {
   const held = atomic.load<i64>(e, E_HELD);
-  if (held === 0) return;
-  const kind = atomic.load<i32>(o, O_KIND);
+  const isLock = kind === KIND_RW_LOCK;
   // Before the exchange: those who go on then find the death counted. It is counted twice if the caller dies here.
-  atomic.add<i32>(o, 1, O_DEATHS);
-  while (true) {
+  if (held !== 0 && !isLock) atomic.add<i32>(o, 1, O_DEATHS);
+  while (held !== 0) {
     const word = atomic.load<i64>(o, O_PHASE);
     const count = word & PHASE_COUNT;
-    if (isClosed(word) || count === 0) return;
-    const left = kind === KIND_ONCE ? 1 : kind === KIND_BARRIER ? 0 : max(0, count - held);
-    const next = left === 0 || kind === KIND_ONCE ? opened(word, left) : word - count + left;
+    if (isClosed(word) || count === 0) break;
+    const left = isLock ? GATE_DIED : kind === KIND_ONCE ? 1 : kind === KIND_BARRIER ? 0 : max(0, count - held);
+    const next = left === 0 || kind !== KIND_WAIT_GROUP ? opened(word, left) : word - count + left;
     if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
     wake(o, word, next);
+    if (isLock) break;
     atomic.store<i64>(e, 0, E_HELD); // R11 ends
-    return;
+    break;
   }
+  return isLock;
 }
 
 /** Closes the object for ever, and wakes those who wait. A reaper may do it again. */

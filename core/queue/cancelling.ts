@@ -4,7 +4,7 @@
  *     last in line     its tickets are taken back, as if they had never been taken
  *     otherwise        its element stays as a TOMBSTONE; later its width goes to the waiters behind (tombstones.ts)
  *
- * A thread cancels a request of its own because a time-out has passed or a signal has fired. It cancels the requests of
+ * A thread cancels a request of its own because a time-out has passed, a signal has fired or it was asked to (closing.ts). It cancels the requests of
  * a dead thread in the name of that thread.
  *     D3  TOMBSTONE against grant: the cancelling thread sees grant past start, or the releasing thread sees TOMBSTONE
  *     D4  the same after two tombstones have become one
@@ -24,8 +24,6 @@ import {
 } from '../memory/elements';
 import {
   ADMITTED,
-  ANSWER_CLOSED,
-  ASYNC,
   CLOSED,
   CLOSED_BELOW,
   E_END,
@@ -36,18 +34,16 @@ import {
   GRANT,
   GRANTED,
   O_TIMEOUTS,
-  OWNER_SHIFT,
   REFUSED,
   STATE_MASK,
   TICKET,
   TOMBSTONE,
-  WAITING,
   WIDTH_MASK,
 } from '../memory/layout';
-import { objectOf } from '../memory/objects';
+import { isAsync, objectOf } from '../memory/objects';
 import { cancelled, cancelledByDeath } from '../primitives/kinds';
 import { mark } from './marks';
-import { leaveQueue } from './parking';
+import { answerOf, leaveQueue } from './parking';
 import { callEnded } from './pending-call';
 import { enterRun } from './runs';
 import { claim, findTombstone, grantAfterClaim, isTombstone, merge } from './tombstones';
@@ -56,7 +52,7 @@ import { wakeDue } from './waking';
 
 /**
  * Cancels the request for which this thread has blocked. Returns REFUSED if it is cancelled; ADMITTED or ANSWER_CLOSED
- * if that came first. The thread has called reserveSecond before it queued the request.
+ * if that came first. The thread has called reserveSecond before.
  *
  * The thread need not settle its own promises after that. Those on this semaphore came before it blocked. So their
  * tickets are below `start`, and below the first ticket of any tombstone that this one is merged with, since merged
@@ -99,18 +95,18 @@ function takeBack(s: usize, e: usize, start: i64, end: i64, keepsElement: bool, 
   return true;
 }
 
-/** Moves an element from WAITING to TOMBSTONE, for so many requests. Returns REFUSED, or the answer of what came first. */
+/** Moves an element from WAITING or ASKED to TOMBSTONE, for so many requests. Returns REFUSED, or the answer of what came first. */
 function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
   atomic.store<i64>(e, end, E_END);
-  const state = atomic.load<i64>(e, E_STATE);
-  if ((state & STATE_MASK) === WAITING) {
-    if (atomic.cmpxchg<i64>(e, state, state + (TOMBSTONE - WAITING), E_STATE) === state) {
-      // R2 begins. D3 write
-      cancelled(s, requests); // R2 ends
-      return REFUSED;
-    }
+  while (true) {
+    const state = atomic.load<i64>(e, E_STATE);
+    const is = state & STATE_MASK;
+    if (is === GRANTED || is === CLOSED) return answerOf(is);
+    // It is WAITING or ASKED.
+    if (atomic.cmpxchg<i64>(e, state, (state & ~STATE_MASK) + TOMBSTONE, E_STATE) !== state) continue; // R2 begins. D3 write
+    cancelled(s, requests); // R2 ends
+    return REFUSED;
   }
-  return (atomic.load<i64>(e, E_STATE) & STATE_MASK) === GRANTED ? ADMITTED : ANSWER_CLOSED;
 }
 
 /**
@@ -145,8 +141,7 @@ export function cancelFor(e: usize): void {
   const request = atomic.load<i64>(e, E_REQUEST);
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
-  const isRun = ((request >> OWNER_SHIFT) & (ASYNC as i64)) !== 0;
-  const end = isRun ? atomic.load<i64>(e, E_END) : start + (request & WIDTH_MASK);
+  const end = isAsync(request) ? atomic.load<i64>(e, E_END) : start + (request & WIDTH_MASK);
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
     if ((state & STATE_MASK) === CLOSED) {

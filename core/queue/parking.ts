@@ -5,11 +5,12 @@
  * grant again, and sleeps on its own element until that is granted or closed. tickets.ts has the picture of both sides.
  */
 import { hold } from '../memory/attachments';
-import { leaveCells, spare } from '../memory/elements';
+import { leaveCells, reserveSecond, spare } from '../memory/elements';
 import {
   ADMITTED,
   ANSWER_CLOSED,
   ANSWER_FULL,
+  ASKED,
   CLOSED,
   CLOSED_BELOW,
   E_REQUEST,
@@ -20,11 +21,13 @@ import {
   GRANT,
   GRANTED,
   INTERRUPTED,
+  LEAVE,
   QUEUED,
   RESERVED,
   STATE_MASK,
   T_FUTILE_WAKES,
   TIMED_OUT,
+  WAITING,
   WIDTH_MASK,
 } from '../memory/layout';
 import { objectOf } from '../memory/objects';
@@ -61,7 +64,8 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
 
 /**
  * Blocks until the request of the thread, which is QUEUED, is due or closed. `now`, in milliseconds, is kept for
- * diagnostics: since when it waits. Returns ADMITTED or ANSWER_CLOSED.
+ * diagnostics: since when it waits. Returns ADMITTED, ANSWER_CLOSED, or LEAVE: the thread is asked to leave, and cancel
+ * must follow.
  */
 export function park(now: i32, attachment: i32): i32 {
   return parkFor(FOREVER, now, attachment);
@@ -74,7 +78,7 @@ export function park(now: i32, attachment: i32): i32 {
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   atomic.store<i32>(spare, now, E_SINCE);
   const answer = sleep(spare, nanoseconds);
-  if (answer !== TIMED_OUT) leaveQueue(answer, attachment);
+  if (answer < TIMED_OUT) leaveQueue(answer, attachment);
   return answer;
 }
 
@@ -127,21 +131,42 @@ function poll(s: usize, word: usize, value: i64, most: i64, counts: bool): bool 
 /** As untilDue, without polling. */
 export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
   enterBoth(s, e, start, due); // D2 write
-  const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
+  return lookAtGrant(s, due);
+}
+
+/** Returns ADMITTED if a request is due, ANSWER_CLOSED if the object is closed, else QUEUED. */
+function lookAtGrant(s: usize, due: i64): i32 {
+  const ahead = atomic.load<i64>(s, GRANT) - due; // D2, D6, D12 read
   if (ahead >= 0) return ADMITTED;
   return ahead < CLOSED_BELOW ? ANSWER_CLOSED : QUEUED;
 }
 
-/** Sleeps until the element is granted or closed. A timed sleep may end early, since the caller has the clock. */
+/** Returns ADMITTED for GRANTED, and ANSWER_CLOSED for CLOSED. */
+export function answerOf(state: i64): i32 {
+  return (GRANTED - state) as i32;
+}
+
+/**
+ * Sleeps until the element is granted or closed, or the thread is asked to leave and has an element to leave behind. A
+ * timed sleep may end early, since the caller has the clock.
+ */
 function sleep(e: usize, nanoseconds: i64): i32 {
   let slept = false;
   while (true) {
     const state = atomic.load<i64>(e, E_STATE);
-    if ((state & STATE_MASK) === GRANTED) return ADMITTED;
-    if ((state & STATE_MASK) === CLOSED) return ANSWER_CLOSED;
-    const s = objectOf(atomic.load<i64>(e, E_REQUEST));
+    const is = state & STATE_MASK;
+    if (is === GRANTED || is === CLOSED) return answerOf(is);
+    const request = atomic.load<i64>(e, E_REQUEST);
+    const s = objectOf(request);
+    if (is === ASKED) {
+      if (reserveSecond()) return LEAVE;
+      atomic.store<i64>(e, state - (ASKED - WAITING), E_STATE); // D12 write
+      const answer = lookAtGrant(s, atomic.load<i64>(e, E_START) + (request & WIDTH_MASK));
+      if (answer !== QUEUED) return answer;
+      continue;
+    }
     if (slept) polls = pollsOf(s) >> WOKEN_SHIFT;
-    // Only GRANTED and CLOSED can follow, and are above WAITING.
+    // Only GRANTED, CLOSED and ASKED can follow, and are above WAITING.
     if (poll(s, e + E_STATE, state + 1, 1, !slept)) continue;
     if (slept) {
       if (nanoseconds >= 0) return TIMED_OUT;

@@ -27,7 +27,7 @@
  *         then its pass over the pool sees the state
  *     D7  doorbell against due and grant: a thread reads its doorbell, then which of its runs are due, then grant, and
  *         sleeps on the doorbell; a releasing thread writes them in the opposite order
- * D3 and D4 are in cancelling.ts, D8 is in reaping.ts, D9 and D10 are in mutex.ts.
+ * D3 and D4 are in cancelling.ts, D12 is in closing.ts, D8 is in reaping.ts, D9 and D10 are in mutex.ts.
  *
  * Why in order: grant is compared by magnitude against the whole range, so a heavy waiter holds up the lighter ones
  * behind it, and tryAcquire takes a ticket only when it would be admitted with it.

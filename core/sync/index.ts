@@ -34,4 +34,24 @@ export {
   waitsSinceBy,
   wasBroken,
 } from '../primitives/phase';
+export {
+  announceDrain,
+  beginRead,
+  drainReaders,
+  drainSeen,
+  endRead,
+  endWait,
+  giveUpRead,
+  hasDied,
+  isDrained,
+  isStamp,
+  openGate,
+  placeFor,
+  readsBy,
+  readToo,
+  shutGate,
+  stampOf,
+  tryRead,
+  unreportedDeaths,
+} from '../primitives/rw-lock';
 export { setAwake } from '../queue/polling';

@@ -171,7 +171,7 @@ export class Attachment {
       if (number !== HELD) this.core.detach(number);
     } else {
       const robust = this.core.isRobust(address) ? number : 0;
-      const promises = new Promises(this.core, this.doorbell, robust);
+      const promises = new Promises(this.core, this.doorbell, address, robust);
       const head = new HeadPromise(this.core, this.doorbell, address, number, promises);
       shared = { address, number, robust, promises, head, owners: new Set(), isPrivate, isRunning: false };
       this.#shared.set(address, shared);

@@ -1,6 +1,7 @@
 /** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
-import { TimeoutError } from '../errors.js';
+import { CancelledError, TimeoutError } from '../errors.js';
 import { clearTimeout, setTimeout } from './clock.js';
+import { LEAVE } from './core.js';
 import { countdown } from './parking.js';
 
 const nothing = (): void => {};
@@ -100,6 +101,11 @@ export function reasonOf({ reason }: Signal): unknown {
 
 /** The subject of a TimeoutError: the thing that was requested. */
 export type Wanted = `${string} was` | `${string} were`;
+
+/** The error of a thread that has left the queue, for which it was answered LEAVE or TIMED_OUT. */
+export function notAdmitted(answer: number, wanted: Wanted, timeout: number): Error {
+  return answer === LEAVE ? new CancelledError() : timedOut(wanted, timeout);
+}
 
 export function timedOut(wanted: Wanted, timeout: number): TimeoutError {
   return new TimeoutError(`${wanted} not available within ${timeout} ms`);

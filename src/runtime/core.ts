@@ -9,8 +9,10 @@ export const VERSION = 1;
 
 /** The answers of the functions of the core. */
 export const ADMITTED = 0;
+export const OWNER_DIED = 1;
 export const REFUSED = 2;
 export const TIMED_OUT = 6;
+export const LEAVE = 9;
 export const BEGUN = 7;
 export const ARRIVED = 16;
 export const ANSWER_CLOSED = -1;
@@ -28,6 +30,7 @@ export const ANSWER_BROKEN = -12;
 export const QUEUED = 3;
 export const MORE = 4;
 export const HEAD = 8;
+export const MOVE = 10;
 export const GONE = 0;
 export const REAPED = 1;
 export const STILL_AWAKE = 2;
@@ -35,9 +38,9 @@ export const STILL_AWAKE = 2;
 // These are states of wait elements. ASYNC marks an owner whose promises wait, not the thread itself.
 export const IDLE = 0;
 export const WAITING = 2;
-export const AWAKE = 5;
-export const TOMBSTONE = 6;
-export const ATTACHED = 9;
+export const AWAKE = 6;
+export const TOMBSTONE = 7;
+export const ATTACHED = 10;
 export const ASYNC = 0x1000;
 
 /** The address of an object that is always disposed of. A library object that has released its object points here. */
@@ -45,7 +48,7 @@ export const CLOSED_OBJECT = 512;
 /** The number of bytes of an object. */
 export const OBJECT_SIZE = 128;
 /** The size of the record of a thread, and the offsets of its doorbell and its counts. */
-export const THREAD_SIZE = 64;
+export const THREAD_SIZE = 128;
 export const T_DOORBELL = 4;
 export const T_COLLISIONS = 16;
 export const T_FUTILE_WAKES = 20;
@@ -124,6 +127,8 @@ export interface Core {
   reserveSecond(): number;
   cancel(address: number, attachment: number): number;
   cancelRun(run: number): number;
+  askAll(address: number): void;
+  asks(address: number): number;
   tryAcquire(address: number, n: number): number;
   tryAcquireRobust(address: number, n: number, attachment: number): number;
   arrive(address: number, n: number, last: number, attachment: number): number;

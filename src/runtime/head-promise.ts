@@ -5,6 +5,8 @@
  * The promise reserves the lock at once, since its thread cannot poll (core/primitives/mutex.ts). The unlocking thread
  * then rings the doorbell of this thread. If this thread unlocks itself, it tries the lock again before `unlock`
  * returns, and rings no doorbell.
+ *
+ * The promise began when the count of cancelAll was what the promises have seen last (promises.ts).
  */
 import { DisposedError } from '../errors.js';
 import { ADMITTED, ANSWER_CLOSED, type Core, OBJECT_SIZE } from './core.js';
@@ -26,6 +28,7 @@ export class HeadPromise implements Flushable {
     this.#at = at;
     this.#attachment = attachment;
     this.#promises = promises;
+    promises.head = this;
   }
 
   /** Whether a promise waits. */
@@ -47,7 +50,7 @@ export class HeadPromise implements Flushable {
     const answer = this.#core.reserveLock(this.#at, this.#attachment);
     if (answer === ADMITTED) this.#end();
     else if (answer === ANSWER_CLOSED) this.#end(Promise.reject(new DisposedError()));
-    else this.#doorbell.entered(this, this.#at / OBJECT_SIZE);
+    else if (!this.#promises.obey()) this.#doorbell.entered(this, this.#at / OBJECT_SIZE);
   }
 
   /** As that of the promises. */

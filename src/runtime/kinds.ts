@@ -22,6 +22,7 @@ export const KINDS = {
   Capacitor: 28,
   MultilaneSemaphore: 29,
   Condition: 40,
+  RwLock: 41,
   Barrier: 42,
   Latch: 43,
   WaitGroup: 44,

@@ -1,10 +1,13 @@
 /** A thread sleeps by the functions in this file while its request is queued, with or without a time limit. */
 import { now, timestamp } from './clock.js';
-import { type Core, TIMED_OUT } from './core.js';
+import { type Core, REFUSED, TIMED_OUT } from './core.js';
+
+/** The `left` of a request without a time limit. */
+export const forEver = (): number => Infinity;
 
 /** Returns a function that says how many of these milliseconds are left. */
 export function countdown(timeout: number): () => number {
-  if (timeout === Infinity) return () => timeout;
+  if (timeout === Infinity) return forEver;
   const begun = now();
   return () => timeout - (now() - begun);
 }
@@ -14,9 +17,9 @@ export function nanoseconds(milliseconds: number): bigint {
 }
 
 /**
- * Blocks the thread, whose request is QUEUED, until its turn has come, or until the time has passed and the request has
- * left the queue. Returns ADMITTED, ANSWER_CLOSED, or REFUSED if the request was cancelled. A caller with a time-out
- * has called reserveSecond before.
+ * Blocks the thread, whose request is QUEUED, until its turn has come, or until the request has left the queue since the
+ * time has passed or the thread was asked to. Returns ADMITTED or ANSWER_CLOSED; or TIMED_OUT or LEAVE, which are greater,
+ * if it has left. A caller with a time-out has called reserveSecond before.
  */
 export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): number {
   const since = timestamp();
@@ -25,5 +28,7 @@ export function parkUntilDue(core: Core, at: number, attachment: number, left: (
     answer =
       remaining === Infinity ? core.park(since, attachment) : core.parkFor(nanoseconds(remaining), since, attachment);
   }
-  return answer === TIMED_OUT ? core.cancel(at, attachment) : answer;
+  if (answer < TIMED_OUT) return answer;
+  const cancelled = core.cancel(at, attachment);
+  return cancelled === REFUSED ? answer : cancelled;
 }

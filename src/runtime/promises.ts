@@ -8,8 +8,13 @@
  * A release by this very thread does not ring. It settles the thread's own promises before it returns. If the thread
  * blocks for a request, that has a later ticket than these promises, so none of them becomes due when it is cancelled
  * (core/queue/cancelling.ts).
+ *
+ * cancelAll adds 1 to a count in the object and rings this thread. All promises here have begun when the count was what
+ * this thread has seen last: it looks again before the next one begins. So if the count has changed, all of them leave.
+ * A thread enters the first run before it looks, so a thread that calls cancelAll after that sees the run, and rings
+ * (D12).
  */
-import { DisposedError } from '../errors.js';
+import { CancelledError, DisposedError } from '../errors.js';
 import { timestamp } from './clock.js';
 import { type Core, REFUSED } from './core.js';
 import { type Doorbell, NOWHERE } from './doorbell.js';
@@ -44,6 +49,7 @@ function capture(resolve: (value?: void | PromiseLike<void>) => void): void {
 export class Promises {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
+  readonly #at: number;
   /** The attachment that counts the permits of this thread, if the semaphore is robust; else 0. */
   readonly #attachment: number;
   /** The number of the first run, or 0 if no promise waits; and that of the last run, or 0 if that stands alone. */
@@ -59,11 +65,16 @@ export class Promises {
   /** The library objects with a promise here. The set keeps them alive until all promises are settled. */
   readonly #owners = new Set<Owner>();
   #latest: Owner | undefined;
+  /** The count of cancelAll that this thread has seen last. */
+  #asks = 0;
+  /** The promise of this thread that is the head of the object, if that is a mutex. */
+  head: { cancel(reason: unknown): void } | undefined;
 
   /** @internal */
-  constructor(core: Core, doorbell: Doorbell, attachment: number) {
+  constructor(core: Core, doorbell: Doorbell, at: number, attachment: number) {
     this.#core = core;
     this.#doorbell = doorbell;
+    this.#at = at;
     this.#attachment = attachment;
   }
 
@@ -116,6 +127,7 @@ export class Promises {
   }
 
   #append(number: number, alone: Resolve | undefined): Run {
+    if (this.first === 0) this.obey();
     const run: Run = { number, waiting: 1, alone, previous: this.#tail, next: undefined };
     if (this.#tail) this.#tail.next = run;
     else this.#head = run;
@@ -160,6 +172,23 @@ export class Promises {
     if (this.first === 0) this.#end();
   }
 
+  /** Rejects all promises if cancelAll has been called since this thread has looked last. Returns whether it has. */
+  obey(): boolean {
+    const isAsked = this.#core.asks(this.#at) !== this.#asks;
+    if (isAsked) this.cancelAll(new CancelledError());
+    return isAsked;
+  }
+
+  /** Rejects all promises but those that are due. */
+  cancelAll(error: CancelledError): void {
+    this.#asks = this.#core.asks(this.#at);
+    while (this.first !== 0) {
+      if (this.#core.cancelRun(this.first) !== REFUSED) this.#settle();
+      else this.#fulfil((this.#head as Run).waiting, () => Promise.reject(error));
+    }
+    this.head?.cancel(error);
+  }
+
   /** Fulfils as many promises of the first run as the core has settled, and then the due ones of later runs. */
   settled(count: number): void {
     const run = this.first;
@@ -185,7 +214,7 @@ export class Promises {
   /** Settles the due promises and leaves the others to the doorbell. */
   flush(): void {
     do this.#settle();
-    while (this.first !== 0 && this.#core.enterRun(this.first, timestamp()) !== 0);
+    while (this.first !== 0 && (this.#core.enterRun(this.first, timestamp()) !== 0 || this.obey()));
     this.#awake = false;
     if (this.first !== 0) this.#doorbell.entered(this, this.first);
   }

@@ -7,7 +7,7 @@ import { common } from '../runtime/common.js';
 import { embedded, instanceOf } from '../runtime/embedded.js';
 import { syncBytes } from './sync-bytes.js';
 
-/** The exports of sync.wasm; see the docstrings in core/primitives/phase.ts and condition.ts. Addresses and answers are int32. */
+/** The exports of sync.wasm; see the docstrings in core/primitives/: phase.ts, condition.ts and rw-lock.ts. Addresses and answers are int32. */
 export interface Sync {
   adopt(thread: number): number;
   trapIfDead(): void;
@@ -41,6 +41,24 @@ export interface Sync {
   waitsSinceBy(attachment: number): number;
   heldByAttachment(attachment: number): number;
   threadOfAttachment(attachment: number): number;
+  readonly drainSeen: WebAssembly.Global<'i32'>;
+  placeFor(address: number): number;
+  beginRead(address: number, place: number): number;
+  tryRead(address: number, place: number): number;
+  readToo(address: number, place: number): number;
+  endWait(address: number, place: number): number;
+  endRead(address: number, place: number): void;
+  giveUpRead(address: number, place: number): void;
+  shutGate(address: number): number;
+  isDrained(address: number, phase: number): number;
+  announceDrain(address: number, phase: number): number;
+  drainReaders(address: number, phase: number, nanoseconds: bigint): number;
+  openGate(address: number, keepsDied: boolean): void;
+  stampOf(address: number): number;
+  isStamp(address: number, stamp: number): number;
+  readsBy(address: number, thread: number): number;
+  hasDied(address: number): number;
+  unreportedDeaths(address: number): number;
 }
 
 const module = embedded(syncBytes);
@@ -53,7 +71,7 @@ export function syncOf(attachment: Attachment): Sync {
   const { memory, thread } = attachment;
   const instance = instanceOf<Sync>(module(), { env: { memory } });
   instance.adopt(thread);
-  attachment.endIfDead(instance, ['sleepInPhase']);
+  attachment.endIfDead(instance, ['sleepInPhase', 'drainReaders']);
   instances.set(attachment, instance);
   return instance;
 }

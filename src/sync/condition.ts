@@ -9,7 +9,7 @@ import { inside, Mutex, type MutexHandle } from '../mutex.js';
 import { ADAPTIVE, checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, QUEUED, REFUSED } from '../runtime/core.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC } from '../runtime/wait-async.js';
@@ -172,7 +172,7 @@ export class Condition extends SharedObject<typeof KIND> {
         awake.waits();
         answer = parkUntilDue(core, at, 0, left);
       }
-      if (answer === REFUSED) answer = this.#leftOver();
+      if (answer === TIMED_OUT) answer = this.#leftOver();
     } finally {
       this.#lock();
     }

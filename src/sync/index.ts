@@ -15,7 +15,15 @@ export {
 } from './barrier.js';
 export { Condition, type ConditionHandle } from './condition.js';
 export { Event, type EventHandle, type EventOptions, type EventState } from './event.js';
+export { HeldRead, HeldUpdate, HeldWrite } from './held-rw.js';
 export { Latch, type LatchHandle, type LatchState } from './latch.js';
 export { Once, type OnceHandle, type OnceState } from './once.js';
 export type { SyncOptions, Waiter } from './phase-object.js';
+export {
+  type ReadOptions,
+  RwLock,
+  type RwLockHandle,
+  type RwLockState,
+  type RwLockWaiter,
+} from './rw-lock.js';
 export { HeldTask, type TaskHolder, WaitGroup, type WaitGroupHandle, type WaitGroupState } from './wait-group.js';

@@ -1,5 +1,5 @@
 /**
- * Workers, and workers that they start in turn, lock, acquire, hold tasks, wait for an event and on a condition, and one of them is killed every 50 ms. Nobody calls
+ * Workers, and workers that they start in turn, lock, read, write, acquire, hold tasks, wait for an event and on a condition, and one of them is killed every 50 ms. Nobody calls
  * `watch` or `reap`. At the end every permit must be free again, every task done, no lock held, and no record of a thread in use but the
  * main thread's own; and no two threads may ever have been in one section. It prints a report as JSON, and exits with 1
  * if anything is wrong. test/stress/unwatched.test.ts runs it for a while; `npm run chaos` runs it on any runtime:
@@ -10,7 +10,7 @@ import process from 'node:process';
 import { clearInterval, setInterval, setTimeout } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { Arena, Mutex, Semaphore } from 'taketurns';
-import { Condition, Event, WaitGroup } from 'taketurns/sync';
+import { Condition, Event, RwLock, WaitGroup } from 'taketurns/sync';
 import { faultsOf, get, newWords, ON_PURPOSE, put, random, SLOTS } from './workers/unwatched-board.mjs';
 
 const [seconds = 5, every = 50, seed = Date.now() % 100_000] = process.argv.slice(2).map(Number);
@@ -29,12 +29,14 @@ const semaphores = PERMITS.map((permits) => new Semaphore(permits, { arena, robu
 const group = new WaitGroup({ arena });
 const event = new Event({ arena });
 const condition = new Condition(mutex);
+const lock = new RwLock({ arena });
 const handles = {
   mutex: mutex.handle,
   semaphores: semaphores.map(({ handle }) => handle),
   group: group.handle,
   event: event.handle,
   condition: condition.handle,
+  lock: lock.handle,
 };
 const words = newWords();
 const wrong = [];
@@ -99,6 +101,10 @@ const tasksLost = group.pending;
 if (tasksLost) wrong.push(`${tasksLost} tasks are never done: ${JSON.stringify(group.inspect())}`);
 if (event.waiting) wrong.push(`${event.waiting} calls wait for the event`);
 if (condition.waiting) wrong.push(`${condition.waiting} calls wait on the condition`);
+const { readers, writer, waiters } = lock.inspect();
+if (readers.length > 0 || writer !== undefined || lock.writing || waiters.length > 0)
+  wrong.push(`the lock is not free: ${JSON.stringify(lock.inspect())}`);
+if (!lock.tryLockWrite()) wrong.push('nobody has the lock, and it cannot be had');
 if (permitsLost) wrong.push(`${permitsLost} permits are lost`);
 const { waiting, cancelled } = arena.stats();
 if (waiting || cancelled) wrong.push(`${waiting} requests wait, ${cancelled} are cancelled`);
@@ -111,6 +117,7 @@ console.log(
       sections: get(words, 'sections'),
       ownerDeaths: mutex.inspect().ownerDeaths,
       taskDeaths: group.deaths,
+      writerDeaths: lock.inspect().deaths,
       permitsLost,
       tasksLost,
       recordsLost,

@@ -26,13 +26,14 @@ class Thread {
         return Number(this.due.delete(run));
       },
       enterRun: () => 0,
+      asks: () => 0,
     } as unknown as Core;
     this.#doorbell = new Doorbell(this.#core, memory);
   }
 
   /** Makes a promise in a run of this number, of a semaphore of its own. */
   wait(run: number): { promises: Promises; promise: Promise<void> } {
-    const promises = new Promises(this.#core, this.#doorbell, 0);
+    const promises = new Promises(this.#core, this.#doorbell, 0, 0);
     return { promises, promise: promises.wait({} as never, run) };
   }
 

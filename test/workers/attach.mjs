@@ -1,7 +1,7 @@
 /** Helpers that the jobs share. */
-import { Arena, Semaphore } from 'taketurns';
+import { Arena, Mutex, Semaphore } from 'taketurns';
 
-const CLASSES = { Semaphore };
+const CLASSES = { Mutex, Semaphore };
 // See Member in test/support/team.ts.
 if (!process.argv.includes('core')) {
   Object.assign(

@@ -5,6 +5,7 @@
 import type { Model } from '../scene/model.js';
 import { allocator } from './allocator.js';
 import { answers } from './answers.js';
+import { askings } from './asking.js';
 import { byKey } from './by-key.js';
 import { cancellations } from './cancelling.js';
 import { capacitors } from './capacitors.js';
@@ -24,6 +25,7 @@ import { phases } from './phases.js';
 import { places } from './places.js';
 import { queueNodes } from './queue-nodes.js';
 import { reusedElements } from './reused-elements.js';
+import { rwLocks } from './rw-lock.js';
 import { robustSemaphores, semaphores } from './semaphore.js';
 import { tombstones } from './tombstones.js';
 
@@ -36,6 +38,7 @@ export const models: readonly Model[] = [
   ...reusedElements,
   ...semaphores,
   ...cancellations,
+  ...askings,
   ...robustSemaphores,
   ...deaths,
   ...deadThreads,
@@ -53,6 +56,7 @@ export const models: readonly Model[] = [
   ...p0514,
   ...phases,
   ...conditionObjects,
+  ...rwLocks,
   ...places,
   ...mutexes,
 ];

@@ -10,6 +10,7 @@ import type { Model } from '../scene/model.js';
 import { OVERTAKINGS, TICKETS } from '../scene/relative-hash.js';
 import { checkLearnt, checkLimit, checkWoken, checkWord } from './mutex-ends.js';
 import { mutexOp } from './mutex-ops.js';
+import { checkLeft } from './mutex-promises.js';
 import { COUNT_BIT, HAS, M_WORD, setGuess, WAITS, wrote } from './mutex-words.js';
 import { partsOf } from './program.js';
 
@@ -52,6 +53,8 @@ export interface MutexLine {
   readonly dead?: boolean;
   /** The thread that must learn that the mutex is closed, if it is, though the owner never unlocks. */
   readonly woken?: number;
+  /** Whether all must leave who waited when cancelAll began, though the owner never unlocks. */
+  readonly asked?: boolean;
   /** How many overtakings of a turn are left at the end, if a thread has waited. */
   readonly turn?: number;
   readonly forgets?: boolean;
@@ -63,13 +66,15 @@ export interface MutexLine {
 export function mutexModel(line: MutexLine): Model {
   const parts = partsOf(line.program);
   const programs = parts.map((part) => part.split(/\s+/).filter(Boolean).map(mutexOp));
+  const asks = line.program.includes('K');
   const named = line.locked ?? line.head ?? line.woken;
   // A request that cancels leaves an element behind, and takes another. A promise has one, its thread a second spare.
-  const timed = (line.program.match(/[Bat]/g) ?? []).length;
+  const timed = (line.program.match(asks ? /[BatL]/g : /[Bat]/g) ?? []).length;
+  const stays = line.woken !== undefined || line.asked === true;
   return {
     name: `mutex: ${line.name}`,
     programs,
-    ...(named === undefined && !line.program.includes('D') ? { symmetric: parts } : {}),
+    ...(named === undefined && !/[DK]/.test(line.program) ? { symmetric: parts } : {}),
     arena: {
       buckets: line.buckets ?? 1,
       elements: programs.length + (line.extra ?? timed),
@@ -77,8 +82,9 @@ export function mutexModel(line: MutexLine): Model {
     },
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
     ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
-    mayWait: line.woken !== undefined,
-    leaves: line.woken !== undefined,
+    mayWait: stays,
+    leaves: stays,
+    asks,
     undead: line.undead ?? false,
     long: line.long ?? false,
     ...(line.preemptions === undefined ? {} : { preemptions: line.preemptions }),
@@ -88,7 +94,8 @@ export function mutexModel(line: MutexLine): Model {
     aged: line.aged ?? false,
     wrote: (scene, t, address, before) => wrote(scene, t, address, before, line.bound ?? line.bypass),
     end: (scene) => {
-      if (line.woken === undefined) checkWord(scene);
+      if (line.asked) checkLeft(scene);
+      else if (line.woken === undefined) checkWord(scene);
       else checkWoken(scene, line.woken);
       if (line.learns) checkLearnt(scene);
       if (line.turn !== undefined) checkLimit(scene, line.turn);

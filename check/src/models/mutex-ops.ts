@@ -7,16 +7,17 @@
  *     c lock that is cut short in its sleep as the head
  *     q lock that is cut short in line     r the end of a call that was cut short, in a microtask
  *     C lock, by a thread that is the head already
- *     Z sleep until killed     w wait until thread 0 is dead
+ *     Z sleep until killed     w wait until thread 0 is dead     K cancelAll
  */
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, CLOSED_OBJECT, constant, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
+import { ADMITTED, CLOSED_OBJECT, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../scene/layout.js';
 import type { Op } from '../scene/model.js';
+import { beginsToWait, expectAsked } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { asleep, awaitDeath, supervise, untilDead } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { PHASE } from '../scene/words.js';
-import { abort, lockAsync, loop, unlocking } from './mutex-promises.js';
+import { abort, cancelAll, lockAsync, loop, unlocking } from './mutex-promises.js';
 import { CONTENDED, expectClosed, HAS, has, mutex, STAGE, setGuess } from './mutex-words.js';
 
 const HEAD = constant('HEAD');
@@ -57,6 +58,7 @@ function lock(timed: boolean, isHeadNow = false): Op {
       const answer = scene.result(t);
       switch (scene.get(t, PHASE)) {
         case begin:
+          beginsToWait(scene, t);
           return isHeadNow ? compete() : go(tried, 'lock');
         case tried:
           if (answer === ADMITTED) return has(scene, t);
@@ -78,11 +80,13 @@ function lock(timed: boolean, isHeadNow = false): Op {
           return false;
         case parked:
           if (answer === ADMITTED) return compete();
-          if (answer === TIMED_OUT) return go(cancels, 'cancel', attachment);
+          if (answer === LEAVE) expectAsked(scene, t);
+          if (answer >= TIMED_OUT) return go(cancels, 'cancel', attachment);
           return expectClosed(scene, t, answer);
         case competes:
           if (answer === ADMITTED) return asks(scene, t);
-          if (answer === TIMED_OUT) return go(cancelsHead, 'cancelHead', attachment);
+          if (answer === LEAVE) expectAsked(scene, t);
+          if (answer >= TIMED_OUT) return go(cancelsHead, 'cancelHead', attachment);
           return expectClosed(scene, t, answer);
         case cancels:
           if (answer === ADMITTED) return compete();
@@ -194,6 +198,8 @@ export function mutexOp(letter: string): Op {
       return awaitDeath();
     case 'w':
       return untilDead();
+    case 'K':
+      return cancelAll();
     case 'D':
       return dispose(0, 'mutexDispose');
     case 'S':

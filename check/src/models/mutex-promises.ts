@@ -6,12 +6,13 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, REFUSED } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, ELEMENT_SIZE, REFUSED, TICKET } from '../scene/layout.js';
 import type { Op } from '../scene/model.js';
+import { noteWaiter, noteWaiters } from '../scene/ops/asking.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { ready } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
-import { FLUSH_DUE, PHASE, QUEUE } from '../scene/words.js';
+import { ASKED_TO_LEAVE, ASKING, FLUSH_DUE, PHASE, QUEUE, SEEN, TAKEN } from '../scene/words.js';
 import {
   ALONE,
   ARRIVING,
@@ -22,6 +23,7 @@ import {
   HAS,
   HEAD_PROMISE,
   has,
+  ITS_TICKET,
   KIND,
   mutex,
   promiseAt,
@@ -29,6 +31,7 @@ import {
   RUN,
   remove,
   STAGE,
+  WAITS,
 } from './mutex-words.js';
 
 const MORE = constant('MORE');
@@ -41,6 +44,11 @@ const TRYING_NEWS = 3; // the same for a promise that has just become the head: 
 const DROPPING = 4;
 const UNLOCKING = 5;
 const WAKING = 6;
+const OBEYING = 7; // it compares the count of cancelAll with what it has seen
+const LEAVING = 8; // the first run leaves, because of cancelAll
+const NOT_LEFT = 9; // it settles what was due before that
+const TRYING_TO_LEAVE = 10; // the same, and the promise that has become the head tries to take the lock
+const LEAVING_AS_HEAD = 11;
 
 function head(scene: Scene, t: number): boolean {
   return scene.get(t, HEAD_PROMISE) === 1;
@@ -101,10 +109,7 @@ function goesOn(scene: Scene, t: number): boolean {
         remove(scene, t);
         scene.set(t, HEAD_PROMISE, 0);
         flushSoon(scene, t);
-      } else if (stage === TRYING) {
-        scene.set(t, STAGE, 0);
-        return false;
-      }
+      } else if (scene.model.asks || stage === TRYING) return obey(scene, t);
       return settle(scene, t);
     case SETTLING:
       if (answer < 0) {
@@ -119,6 +124,40 @@ function goesOn(scene: Scene, t: number): boolean {
       scene.set(t, HEAD_PROMISE, 1);
       scene.set(t, FLUSH_DUE, 1);
       return tryHead(scene, t, TRYING_NEWS);
+    case OBEYING: {
+      const isNew = answer !== scene.get(t, SEEN);
+      scene.set(t, SEEN, answer);
+      scene.set(t, STAGE, 0);
+      return isNew && leave(scene, t);
+    }
+    case LEAVING:
+      scene.set(t, CANCELLING, 0);
+      if (answer !== REFUSED) return call(scene, t, NOT_LEFT, 'settle', firstRun(scene, t), scene.attachment(t, 0));
+      remove(scene, t, scene.get(t, HEAD_PROMISE));
+      return leave(scene, t);
+    case NOT_LEFT:
+      if (answer < 0) {
+        expectClosed(scene, t, answer);
+        return drop(scene, t);
+      }
+      if (answer !== 1 || head(scene, t)) throw new Violation(`thread ${t} has ${answer} promises that cannot leave`);
+      scene.set(t, HEAD_PROMISE, 1);
+      return tryHead(scene, t, TRYING_TO_LEAVE);
+    case TRYING_TO_LEAVE:
+      if (answer !== REFUSED) {
+        if (answer === ADMITTED) {
+          has(scene, t);
+          ready(scene, t, 1);
+        } else expectClosed(scene, t, answer);
+        remove(scene, t);
+        scene.set(t, HEAD_PROMISE, 0);
+      }
+      return leave(scene, t);
+    case LEAVING_AS_HEAD:
+      scene.set(t, CANCELLING, 0);
+      remove(scene, t);
+      scene.set(t, HEAD_PROMISE, 0);
+      break;
     case DROPPING:
       return drop(scene, t);
     case UNLOCKING:
@@ -134,6 +173,69 @@ function flushSoon(scene: Scene, t: number): void {
   if (firstRun(scene, t) !== 0) scene.set(t, FLUSH_DUE, 1);
 }
 
+/** Begins to compare the count of cancelAll. Returns whether a call is under way, whose answer `goesOn` takes up. */
+export function obey(scene: Scene, t: number): boolean {
+  scene.set(t, STAGE, 0);
+  return scene.model.asks === true && call(scene, t, OBEYING, 'asks', mutex(scene));
+}
+
+/** Lets all promises leave: those in line, and then the head. */
+function leave(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  scene.set(t, STAGE, 0);
+  if (run === 0 && !head(scene, t)) return false;
+  scene.set(t, CANCELLING, run === 0 ? 1 : scene.get(t, HEAD_PROMISE) + 1);
+  if (run !== 0) return call(scene, t, LEAVING, 'cancelRun', run);
+  return call(scene, t, LEAVING_AS_HEAD, 'cancelHead', mutex(scene), scene.attachment(t, 0));
+}
+
+/** `cancelAll()`. The promises of the thread itself leave before it returns. */
+export function cancelAll(): Op {
+  return {
+    text: 'cancelAll',
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      scene.set(t, PHASE, Math.min(phase + 1, 3));
+      if (phase === 0) {
+        scene.hostLoad(t, mutex(scene) + TICKET);
+        return false;
+      }
+      if (phase === 1) {
+        noteWaiters(scene, mutex(scene));
+        noteHead(scene);
+        scene.set(t, ASKING, scene.get(t, ASKING) + 3);
+        scene.call(t, 'askAll', mutex(scene));
+        return false;
+      }
+      if (phase === 4) return true;
+      scene.set(t, ASKING, scene.get(t, ASKING) & ~1);
+      if (phase === 2 ? obey(scene, t) : goesOn(scene, t)) return false;
+      scene.set(t, PHASE, 4);
+      scene.call(t, 'wakeHead', mutex(scene));
+      return false;
+    },
+  };
+}
+
+/** Notes the thread that is the head, by its ticket. */
+function noteHead(scene: Scene): void {
+  for (const t of scene.threadNumbers) {
+    const e = scene.regions.elements + (scene.attachment(t, 0) - 1) * ELEMENT_SIZE;
+    if (scene.machine.words[(e + E_HELD) >> 2] !== 0 && !head(scene, t)) noteWaiter(scene, t, scene.get(t, TAKEN));
+  }
+}
+
+/** Checks, at the end, that nobody waits who was asked to leave. */
+export function checkLeft(scene: Scene): void {
+  for (let t = 0; t < scene.threads; t++) {
+    if (scene.dead(t) || scene.finished(t)) continue;
+    const tickets = scene.get(t, WAITS) === 1 ? [scene.get(t, TAKEN)] : [];
+    for (let n = 0; n < scene.get(t, QUEUE); n++) tickets.push(scene.get(t, promiseAt(n) + ITS_TICKET));
+    const stayed = tickets.find((ticket) => (scene.get(t, ASKED_TO_LEAVE) >> ticket) & 1);
+    if (stayed !== undefined) throw new Violation(`thread ${t} waits with ticket ${stayed}, and was asked to leave`);
+  }
+}
+
 /** `unlock()` by the owner. Returns whether a call is under way, whose answer the next call of this takes up. */
 export function unlocking(scene: Scene, t: number): boolean {
   if (scene.get(t, STAGE) !== 0) return goesOn(scene, t);
@@ -147,6 +249,7 @@ const LOCKED = 1;
 const TRIED = 2;
 const ARRIVED = 3;
 const REST = 4;
+const OBEYS = 5;
 
 /** `lockAsync()`, whose continuation unlocks; `loop` runs it. */
 export function lockAsync(alone: boolean): Op {
@@ -165,6 +268,10 @@ export function lockAsync(alone: boolean): Op {
         ready(scene, t, 1);
         return true;
       };
+      const arrive = (): false => {
+        scene.set(t, ARRIVING, alone ? ALONE : 1);
+        return go(ARRIVED, 'arrive', m, 1, alone ? 0 : lastRun(scene, t), scene.attachment(t, 0));
+      };
       const closed = (): boolean => {
         expectClosed(scene, t, answer);
         scene.set(t, PHASE, REST);
@@ -180,8 +287,13 @@ export function lockAsync(alone: boolean): Op {
         case TRIED:
           if (answer === ADMITTED) return locked();
           if (answer !== REFUSED) return closed();
-          scene.set(t, ARRIVING, alone ? ALONE : 1);
-          return go(ARRIVED, 'arrive', m, 1, alone ? 0 : lastRun(scene, t), scene.attachment(t, 0));
+          if (obey(scene, t)) {
+            scene.set(t, PHASE, OBEYS);
+            return false;
+          }
+          return arrive();
+        case OBEYS:
+          return goesOn(scene, t) ? false : arrive();
         case ARRIVED:
           scene.set(t, ARRIVING, 0);
           if (answer === ANSWER_CLOSED) {
@@ -242,5 +354,6 @@ export const loop = (): Op =>
     firstRun,
     settle,
     settling: goesOn,
+    obey,
     look: (scene, t) => head(scene, t) && tryHead(scene, t, TRYING),
   });

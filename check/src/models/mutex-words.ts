@@ -32,7 +32,7 @@ export const OVERTAKEN = LOCAL + 3;
 export const PROMISE = 4;
 export const RUN = 0;
 export const KIND = 1;
-const ITS_TICKET = 2;
+export const ITS_TICKET = 2;
 const ITS_OVERTAKEN = 3;
 export const ALONE = 2;
 

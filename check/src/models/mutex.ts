@@ -284,7 +284,39 @@ const small: MutexLine[] = [
   { name: 'killed, alone', program: 'L U T U a d | S', bypass: 1, mortal: [0] },
 ];
 
+/** Models of cancelAll. In those that are `held`, the first thread never unlocks. */
+const asking: MutexLine[] = [
+  { name: 'the head', program: 'L U | L U | K', bypass: 1 },
+  { name: 'the head, held', program: '| L | K', bypass: 1, locked: 0, asked: true },
+  { name: 'the head, held, polling', program: '| L | K', bypass: 1, locked: 0, asked: true, spin: 1 },
+  { name: 'the head, held, slow', program: '| L | K', bypass: 1, locked: 0, asked: true, pace: 1 },
+  { name: 'the head in time, held', program: '| B | K', bypass: 1, locked: 0, asked: true },
+  { name: 'the head, before its owner unlocks', program: 'U | L U | K', bypass: 1, locked: 0 },
+  { name: 'two, held', program: '| L | L | K', bypass: 1, locked: 0, asked: true, long: true },
+  { name: 'one behind the head', program: 'U | C U | L U | K', bypass: 1, locked: 0, head: 1, long: true },
+  { name: 'one behind the head, held', program: '| C | L | K', bypass: 1, locked: 0, head: 1, asked: true },
+  { name: 'by two, held', program: '| L | K | K', bypass: 1, locked: 0, asked: true },
+  { name: 'and again', program: 'U | L U L U | K', bypass: 1, locked: 0 },
+  { name: 'a promise, held', program: '| t d | K', bypass: 1, locked: 0, asked: true },
+  { name: 'a promise, before its owner unlocks', program: 'U | a d | K', bypass: 1, locked: 0 },
+  { name: 'two promises, held', program: '| t t d | K', bypass: 1, locked: 0, asked: true },
+  { name: 'two promises, before their owner unlocks', program: 'U | t t d | K', bypass: 1, locked: 0, long: true },
+  { name: 'a promise behind the head, held', program: '| C | t d | K', bypass: 1, locked: 0, head: 1, asked: true },
+  { name: 'promises of two, held', program: '| t d | t d | K', bypass: 1, locked: 0, asked: true, long: true },
+  { name: 'a promise, by its own thread', program: 'U | t t K d | L U', bypass: 1, locked: 0, long: true },
+  { name: 'the promises of the owner', program: 'L t t K U d | L U', bypass: 1 },
+  { name: 'dispose', program: 'U | L U | K | D', bypass: 1, locked: 0 },
+  { name: 'a later request', program: 'L U | K L U', bypass: 1 },
+  { name: 'one cut short in line', program: 'U | C U | q U r | K', bypass: 1, long: true, locked: 0, head: 1 },
+  { name: 'the head is cut short', program: 'U | c U L U | K', bypass: 1, locked: 0 },
+  { name: 'a promise, dispose', program: '| t d | K | D', bypass: 1, locked: 0, asked: true, long: true },
+  { name: 'the head dies', program: 'U | L U | K | S', bypass: 1, locked: 0, mortal: [1] },
+  { name: 'who asks dies', program: 'U | L U | K | S', bypass: 1, locked: 0, mortal: [2] },
+  { name: 'who has a promise dies', program: 'U | a d | K | S', bypass: 1, locked: 0, mortal: [1] },
+  { name: 'the owner dies', program: 'L U | L U | K | S', bypass: 1, mortal: [0], long: true },
+].map((line) => ({ ...line, name: `ask, ${line.name}` }));
+
 export const mutexes: readonly Model[] = [
-  ...[...small, ...lines, ...longSections, ...turnsOver].map(mutexModel),
+  ...[...small, ...lines, ...longSections, ...turnsOver, ...asking].map(mutexModel),
   ...inLineModels,
 ];

@@ -11,7 +11,7 @@
  *     D  dispose           '  behind a letter: on the second semaphore
  *     S  reap threads that die           s  reap thread 0 if it is dead by now
  *     E  the orderly end of the thread   Z  sleep until killed
- *     w  wait until thread 0 is dead
+ *     w  wait until thread 0 is dead     K  cancelAll
  */
 
 import { Violation } from '../engine/search/violation.js';
@@ -31,6 +31,7 @@ import {
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor, drain, reduce, tryAcquire } from '../scene/ops/acquire.js';
+import { cancelAll, checkLeft } from '../scene/ops/asking.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { awaitDeath, reapNow, supervise, untilDead } from '../scene/ops/deaths.js';
 import { eventLoop, listening } from '../scene/ops/event-loop.js';
@@ -91,6 +92,8 @@ export interface Line {
   readonly asleep?: readonly number[];
   readonly undead?: boolean;
   readonly robust?: boolean;
+  /** Whether a thread that is asked to leave may find no element for its tombstone, and wait on. */
+  readonly full?: boolean;
   /** Elements beyond one for each thread. */
   readonly extra?: number;
   /** How many objects lie before the semaphores, so that these are not the first. */
@@ -159,7 +162,7 @@ const borrows = (kind: Line['kind']): boolean =>
   kind !== undefined && ['CHAIN', 'CHANNEL', 'LOCATION'].includes(LISTINGS[kind].kind);
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYFMPatxdleDSsEZw])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYFMPatxdleDSsEZwK])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
@@ -212,6 +215,8 @@ function op(text: string, kind: Line['kind']): Op {
       return untilDead();
     case 'Z':
       return awaitDeath();
+    case 'K':
+      return cancelAll();
     case 'E':
       return call('unregister', () => []);
     default:
@@ -278,9 +283,12 @@ export function partsOf(program: string): string[] {
 export function modelOf(line: Line): Model {
   const parts = partsOf(line.program);
   const programs = parts.map((part) => part.split(/\s+/).map((word) => op(word, line.kind)));
+  const asks = line.program.includes('K');
+  // Some may stay if no element is left for their tombstones, or whoever asks dies meanwhile.
+  const allLeave = asks && !line.full && !line.mortal?.some((t) => parts[t]?.includes('K'));
   const promises = (line.program.match(/[at]\d/g) ?? []).length;
   // A thread that cancels leaves an element behind, and takes another.
-  const timed = (line.program.match(/[BW]/g) ?? []).length;
+  const timed = (line.program.match(asks ? /[ABW]/g : /[BW]/g) ?? []).length;
   const elements = programs.length + promises + (line.extra ?? timed);
   const { before = 0, cells = CELLS, kind } = line;
   const disposed = new Set((line.program.match(/D'?/g) ?? []).map((text) => text.length - 1));
@@ -289,7 +297,7 @@ export function modelOf(line: Line): Model {
     ...(kind === undefined ? {} : { program: 'algorithms' }),
     programs,
     // dispose looks at elements in the order of their numbers, so its threads are not symmetric.
-    ...(kind === undefined && line.program.includes('D') ? {} : { symmetric: parts }),
+    ...(kind === undefined && /[DK]/.test(line.program) ? {} : { symmetric: parts }),
     arena: {
       buckets: line.buckets ?? 1,
       elements: elements + (cells < CELLS ? 1 : 0),
@@ -297,7 +305,8 @@ export function modelOf(line: Line): Model {
       // reap looks after objects to which the dead thread was attached, so every thread is.
       attached: line.robust || line.program.includes('S') ? programs.length : 1,
     },
-    mayWait: line.mayWait ?? false,
+    mayWait: line.mayWait ?? asks,
+    asks,
     ...(line.mortal === undefined ? {} : { deaths: line.deaths ?? 1, mortal: line.mortal }),
     ...(line.asleep === undefined ? {} : { asleep: line.asleep }),
     undead: line.undead ?? false,
@@ -305,6 +314,7 @@ export function modelOf(line: Line): Model {
     aged: line.aged ?? false,
     end: (scene) => {
       checkDisposed(scene, disposed);
+      if (allLeave) checkLeft(scene);
       checkDueChains(scene);
       if (programs.every((program) => program.at(-1)?.text === 'retire')) checkRetired(scene);
     },

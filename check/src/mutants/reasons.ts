@@ -53,7 +53,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Only diagnostics read since, one word at a time; the models "inspect: ..." check its value.',
   ],
   [
-    /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/variant #4)|store held( #\d)?, swapped)/,
+    /^reaping\/cleanUp: (rmw deaths #\d, swapped|rmw died #(2, swapped|1, swapped with rmw counter\/variant #\d)|store held( #\d)?, swapped)/,
     'No death can come between, in an uninterruptible section. Only the reaping thread reads held, and only diagnostics read deaths. A thread that is admitted reads died, but only after the add to grant, which comes later.',
   ],
   [/^reaping\/reap: load life #5, swapped with store host/, 'The record is DEAD: only the reaping thread changes it.'],
@@ -377,6 +377,30 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^condition\/relay: (load|cmpxchg)( #[12])?, (zero|ones|dropped|loosened|fails)/,
     'The copy of trim in the relay: an extent stays as it is, or is lowered as in the core, where models look at it.',
+  ],
+  // --- RwLock (primitives/rw-lock.ts) ---
+  [/^rw-lock\/announceDrain: load parked\/limit, (zero|ones)/, 'The writer looks again and again, and sleeps never.'],
+  [
+    /^rw-lock\/(beginRead: load counter\/variant #2|(endRead|giveUpRead): load counter\/variant), ones/,
+    'A writer is woken that does not sleep.',
+  ],
+  [
+    /^kinds\/detached: load kind, (zero|ones)/,
+    'check/test/search.test.ts plants this fault in the model "rw lock: a reader dies", before which mutants spend their budget.',
+  ],
+  [/^(rw-lock\/\w+|kinds\/detached): notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
+  [
+    /^rw-lock\/endWait: store bytes, swapped with load counter\/variant/,
+    'The place is in the way of every writer before as after.',
+  ],
+  [/^rw-lock\/tryRead: load bytes, zero/, 'The place WAITS and no more, so it is free then.'],
+  [
+    /^rw-lock\/tryRead: load counter\/variant #1, zero/,
+    'A reader that tries waits in its place for a moment. It keeps a writer out no longer than any other reader.',
+  ],
+  [
+    /^rw-lock\/(tryRead: load counter\/variant #[12]|stampOf: load counter\/variant|readToo: load counter\/variant), (zero|ones)/,
+    'It asks in vain, or is let in with its thread. test/unit/rw-lock.test.ts fails.',
   ],
   // --- Overflow lines (queue/waiting-array.ts, trim) ---
   [

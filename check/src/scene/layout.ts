@@ -34,6 +34,8 @@ export const T_DOORBELL = constant('T_DOORBELL');
 export const T_DUE = constant('T_DUE');
 export const IDLE = constant('IDLE');
 export const RESERVED = constant('RESERVED');
+export const WAITING = constant('WAITING');
+export const AWAKE = constant('AWAKE');
 export const TOMBSTONE = constant('TOMBSTONE');
 export const CLAIMED = constant('CLAIMED');
 export const MERGING = constant('MERGING');
@@ -65,6 +67,7 @@ export const STILL_AWAKE = constant('STILL_AWAKE');
 /** The state of a thread's life. The machine has a status of the same name. */
 export const DEAD_LIFE = constant('DEAD');
 export const TIMED_OUT = constant('TIMED_OUT');
+export const LEAVE = constant('LEAVE');
 export const ANSWER_FULL = constant('ANSWER_FULL');
 export const STATE_MASK = constant('STATE_MASK');
 /** This count may fall; the counts before it in memory only rise. */
@@ -98,6 +101,7 @@ const STATES = [
   'WAITING',
   'GRANTED',
   'CLOSED',
+  'ASKED',
   'AWAKE',
   'TOMBSTONE',
   'CLAIMED',
@@ -150,6 +154,7 @@ const OBJECT = words({
   O_VAIN_POLLS: 'vain',
   O_SLEEPERS: 'sleepers',
   O_KNOWN: 'known',
+  O_ASKS: 'asks',
 });
 const NAME = words({
   N_TARGET: 'target',

@@ -86,6 +86,8 @@ export interface Settings {
   readonly learns?: boolean;
   /** A bound, for a model too large to be searched to its end, on switches away from a thread that could go on. */
   readonly preemptions?: number;
+  /** Whether a thread calls cancelAll. In other models, no thread looks whether that is so. */
+  readonly asks?: boolean;
   /** Whether the search takes more than a few seconds. */
   readonly long?: boolean;
 }

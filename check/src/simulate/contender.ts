@@ -42,7 +42,7 @@ export interface Made {
   readonly robust?: boolean;
 }
 
-export const GROUPS = ['semaphores', 'chains', 'thresholds', 'locks', 'capacitors'] as const;
+export const GROUPS = ['semaphores', 'chains', 'thresholds', 'locks', 'capacitors', 'reading'] as const;
 /** Each group has a table of its own. */
 export type Group = (typeof GROUPS)[number];
 
@@ -60,6 +60,8 @@ export interface Contender {
 
 /** More polls than any wait takes, so that nobody parks, as in the papers' listings. */
 export const WITHOUT_END = 1_000_000;
+/** As many permits as a semaphore may have. */
+export const UNLIMITED = 0x7fffffff;
 /** Each waiter decides for itself how long it polls (core/queue/polling.ts). */
 export const ADAPTIVE = -1;
 /** The library's default. */

@@ -2,6 +2,7 @@
 import { constant, QUEUED } from '../scene/layout.js';
 import { capacitors, wrapped } from './capacitors.js';
 import { ADAPTIVE, type Call, type Contender, type Inner, MORE, TWA_THRESHOLD, WITHOUT_END } from './contender.js';
+import { readers } from './readers.js';
 import { chains, semaphores, thresholds } from './semaphores.js';
 
 const MUTEX_BYPASS = 2 ** 21;
@@ -79,4 +80,5 @@ export const contenders: readonly Contender[] = [
   ...inners.flatMap((inner) => [bare(inner), wrapped(inner)]),
   mutex,
   ...inners.filter(({ name }) => name === 'TtsLock' || name === 'McsLock').flatMap(capacitors),
+  ...readers,
 ];

@@ -8,7 +8,8 @@ export const CROWD = 4;
 /** Returns how much more the dearest costs than the cheapest, from CROWD processors on: 0.2 is 20 % more. */
 export function spread(counted: readonly Counted[]): number {
   const misses = counted.filter(({ configuration }) => configuration.processors >= CROWD).map((one) => one.misses);
-  return Math.max(...misses) / Math.min(...misses) - 1;
+  // Nothing misses where nothing is passed on.
+  return Math.max(...misses) === 0 ? 0 : Math.max(...misses) / Math.min(...misses) - 1;
 }
 
 /** The costs of one semaphore or lock under one schedule, by rising number of processors. */

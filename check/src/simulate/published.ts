@@ -62,6 +62,7 @@ export const tables: readonly Table[] = [
   { ...SHORT, name: 'thresholds', contenders: namesOf('thresholds'), processors: [2, 4, 16, 64] },
   LOCKS,
   { ...SHORT, name: 'capacitors', contenders: namesOf('capacitors'), processors: [4, 8, 10, 16, 64] },
+  { ...SHORT, name: 'reading', contenders: namesOf('reading') },
   {
     ...SHORT,
     name: 'sectors',

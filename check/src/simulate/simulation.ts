@@ -20,7 +20,7 @@ import { generator } from '../engine/search/walk.js';
 import type { Program } from '../engine/wasm/code.js';
 import { constant, nameOf } from '../scene/layout.js';
 import { enrol, globalIndex, regionsOf } from '../scene/set-up.js';
-import { type Call, type Contender, type Visitor, WITHOUT_END } from './contender.js';
+import { type Call, type Contender, UNLIMITED, type Visitor, WITHOUT_END } from './contender.js';
 import { contenderOf } from './contenders.js';
 import { PAUSE_SINK, pausesBetween } from './pauses.js';
 
@@ -60,7 +60,6 @@ const NAMES = 1;
 const BUCKETS = 2048;
 const CHAINS = 4096;
 const ELEMENTS = 640;
-const UNLIMITED = 0x7fffffff;
 /** The rounds after which a sleep with a time-out ends. */
 const DOZE = 2000;
 /** How often an adaptive waiter polls: for 50 microseconds, of 12 ns each (src/runtime/awake.ts). */

@@ -10,7 +10,7 @@ import {
 } from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
-import type { Barrier, Condition, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
+import type { Barrier, Condition, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { type Board, log } from './board.js';
 import { threads } from './globals.js';
 import { attach, type Handle, type Lock } from './objects.js';
@@ -59,6 +59,13 @@ export const jobs: Record<string, Job> = {
     log(board, entry);
   },
 
+  lockOnce(handle: MutexHandle): void {
+    const mutex = Mutex.from(handle);
+    kept.push(mutex);
+    mutex.lock();
+    mutex.unlock();
+  },
+
   waitFor(handle: Handle): boolean {
     return (attach(handle) as Latch | Event).wait();
   },
@@ -86,6 +93,38 @@ export const jobs: Record<string, Job> = {
     const group = attach(handle) as WaitGroup;
     kept.push(group);
     group.hold();
+  },
+
+  /** Writes the first two words, which are alike but for that, and reads them; counts in the third where they differ. */
+  readAndWrite(handle: Handle, words: Int32Array, rounds: number): void {
+    const lock = attach(handle) as RwLock;
+    // The lock alone makes each of these one step.
+    const count = (i: number): void => {
+      words[i] = (words[i] as number) + 1;
+    };
+    const write = (held: { unlock(): void }): void => {
+      count(0);
+      count(1);
+      held.unlock();
+    };
+    for (let i = 0; i < rounds; i++) {
+      write(i % 3 === 0 ? lock.update().upgrade() : lock.write());
+      lock.lockRead();
+      if (words[0] !== words[1]) count(2);
+      lock.unlockRead();
+    }
+  },
+
+  holdRead(handle: Handle): void {
+    const lock = attach(handle) as RwLock;
+    kept.push(lock);
+    lock.lockRead();
+  },
+
+  holdWrite(handle: Handle): void {
+    const lock = attach(handle) as RwLock;
+    kept.push(lock);
+    lock.lockWrite();
   },
 
   /** Waits, and gives a permit of another semaphore on the way out. */

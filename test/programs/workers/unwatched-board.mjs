@@ -3,8 +3,8 @@ export const SLOTS = 6;
 /** The message of the error with which a worker ends itself. */
 export const ON_PURPOSE = 'on purpose';
 
-const FAULTS = ['two threads in one section'];
-const SINGLE = ['stop', 'inside', 'ids', 'sections', 'started', 'killed', ...FAULTS];
+const FAULTS = ['two threads in one section', 'a writer beside another', 'a writer beside a reader'];
+const SINGLE = ['stop', 'inside', 'writes', 'ids', 'sections', 'started', 'killed', ...FAULTS];
 const PER_SLOT = ['up', 'killChild'];
 
 const at = (name, slot = 0) => {

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { setImmediate } from 'node:timers';
 import { Worker, workerData } from 'node:worker_threads';
 import { Mutex, Semaphore, TimeoutError } from 'taketurns';
-import { Condition, Event, WaitGroup } from 'taketurns/sync';
+import { Condition, Event, RwLock, WaitGroup } from 'taketurns/sync';
 import { add, get, ON_PURPOSE, put, random, swap } from './unwatched-board.mjs';
 
 const { slot, depth, seed, words, handles } = workerData;
@@ -13,6 +13,7 @@ const semaphores = handles.semaphores.map((handle) => Semaphore.from(handle));
 const group = WaitGroup.from(handles.group);
 const event = Event.from(handles.event);
 const condition = Condition.from(handles.condition);
+const lock = RwLock.from(handles.lock);
 const id = add(words, 'ids') + 1;
 const never = new Int32Array(new SharedArrayBuffer(4));
 if (depth === 0) put(words, 'up', 1, slot);
@@ -76,6 +77,34 @@ async function conditioned() {
   if (draw() < 0.5) condition.notifyAll();
 }
 
+/** Who writes is alone. A reader that is told that a writer has died finds the number of that one. */
+async function wrote() {
+  const options = draw() < 0.3 ? { timeout: draw() * 5 } : undefined;
+  let held;
+  if (draw() < 0.3) {
+    const found = draw() < 0.5 ? lock.update(options) : await lock.updateAsync(options);
+    try {
+      held = draw() < 0.5 ? found.upgrade(options) : await found.upgradeAsync(options);
+    } finally {
+      found.unlock();
+    }
+  } else held = draw() < 0.5 ? lock.write(options) : await lock.writeAsync(options);
+  const before = put(words, 'writes', id);
+  if (before !== 0 && !held.ownerDied) add(words, 'a writer beside another');
+  work();
+  if (swap(words, 'writes', id, 0) !== id) add(words, 'a writer beside another');
+  (draw() < 0.3 ? held.downgrade() : held).unlock();
+}
+
+async function looked() {
+  const options = draw() < 0.3 ? { timeout: draw() * 5 } : undefined;
+  const held = draw() < 0.5 ? lock.read(options) : await lock.readAsync(options);
+  const before = get(words, 'writes');
+  work();
+  if (get(words, 'writes') !== before || (before !== 0 && !held.ownerDied)) add(words, 'a writer beside a reader');
+  held.unlock();
+}
+
 let child;
 
 function startChild() {
@@ -101,11 +130,13 @@ function raise() {
 async function act() {
   try {
     const what = draw();
-    if (what < 0.4) await locked();
-    else if (what < 0.5) await worked();
-    else if (what < 0.55) await signalled();
-    else if (what < 0.65) await conditioned();
-    else if (what < 0.75) await acquired(semaphores[0], 1);
+    if (what < 0.3) await locked();
+    else if (what < 0.4) await worked();
+    else if (what < 0.45) await signalled();
+    else if (what < 0.53) await conditioned();
+    else if (what < 0.6) await wrote();
+    else if (what < 0.7) await looked();
+    else if (what < 0.8) await acquired(semaphores[0], 1);
     else await acquired(semaphores[1], 1 + Math.floor(draw() * 5));
   } catch (error) {
     if (!(error instanceof TimeoutError)) throw error;

@@ -1,9 +1,9 @@
 /** The ops that acquire, blocking or not, as src/semaphore.ts and src/runtime do around the core. */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
+import { ADMITTED, ANSWER_CLOSED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
 import type { Op, Waiting } from '../model.js';
 import type { Scene } from '../scene.js';
-import { GOT, PHASE } from '../words.js';
+import { ASKING, BEGAN, GOT, PHASE } from '../words.js';
 
 export function admitted(scene: Scene, t: number, semaphore: number, width: number): void {
   scene.admittedNow(t, semaphore, width);
@@ -13,6 +13,7 @@ export function admitted(scene: Scene, t: number, semaphore: number, width: numb
 /** Takes a ticket, with which every acquire begins. */
 function begin(scene: Scene, t: number, semaphore: number, n: number): void {
   const robust = scene.robust(t, semaphore);
+  beginsToWait(scene, t);
   if (robust === 0 && n === 1) scene.call(t, 'acquireOne', scene.semaphores[semaphore]);
   else if (robust === 0) scene.call(t, 'acquire', scene.semaphores[semaphore], n);
   else scene.call(t, 'acquireRobust', scene.semaphores[semaphore], n, robust);
@@ -45,6 +46,12 @@ export function acquire(n = 1, semaphore = 0): Waiting {
         scene.call(t, 'park', 0, robust);
         return false;
       }
+      if (phase === 3 && answer === LEAVE) {
+        expectAsked(scene, t, semaphore);
+        scene.call(t, 'cancel', scene.semaphores[semaphore], robust);
+        return false;
+      }
+      if (phase === 4 && answer === REFUSED) return true;
       return expectClosed(scene, t, answer, semaphore);
     },
   };
@@ -98,8 +105,9 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         to(patient ? 4 : 5);
         return parkFor();
       }
-      if (answer === TIMED_OUT) {
-        if (phase === 4) {
+      if (answer === TIMED_OUT || answer === LEAVE) {
+        if (answer === LEAVE) expectAsked(scene, t, semaphore);
+        else if (phase === 4) {
           to(5);
           return parkFor();
         }
@@ -111,6 +119,23 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
       return expectClosed(scene, t, answer, semaphore);
     },
   };
+}
+
+/** Notes that a wait of the thread begins, which cancelAll ends only if it is under way or comes later. */
+export function beginsToWait(scene: Scene, t: number): void {
+  if (!scene.model.asks) return;
+  const underWay = scene.threadNumbers.filter((u) => scene.get(u, ASKING) & 1).length;
+  scene.set(t, BEGAN, timesAsked(scene) - underWay);
+}
+
+/** Throws unless cancelAll of the first semaphore has been called since the wait of the thread began, or was under way then. */
+export function expectAsked(scene: Scene, t: number, semaphore = 0): void {
+  if (!scene.model.asks || semaphore !== 0 || timesAsked(scene) <= scene.get(t, BEGAN))
+    throw new Violation(`thread ${t} is to leave, and nobody has asked it to`);
+}
+
+function timesAsked(scene: Scene): number {
+  return scene.threadNumbers.reduce((sum, t) => sum + (scene.get(t, ASKING) >> 1), 0);
 }
 
 /** Throws unless the answer is that the semaphore is closed, and it is. */

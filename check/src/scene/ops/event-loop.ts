@@ -6,7 +6,7 @@ import { Violation } from '../../engine/search/violation.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
 import { FLUSH_DUE, LISTENING, LOCAL, PHASE, PROMISES, QUEUE, READY, RESULT, RUNG } from '../words.js';
-import { cancelled, firstRun, flushSoon, patient, settle, settling } from './promises.js';
+import { cancelled, firstRun, flushSoon, obey, patient, settle, settling } from './promises.js';
 import { releasing } from './release.js';
 
 const ANSWER = LOCAL + 1; // what the continuation under way learns
@@ -26,6 +26,7 @@ const CANCELLING = 7; // the first promise that may cancel has timed out
 const CANCELLED_FIRST = 8; // it settles what is due after that
 const LOOKING = 9; // it looks after promises in no run
 const TAKING = 10; // it takes what is noted as due
+const OBEYING = 11; // its promises leave if cancelAll has been called
 
 /** The answer of a wait that has timed out. */
 export const RAN_OUT = 2;
@@ -45,11 +46,13 @@ export interface Jobs {
   firstRun?(scene: Scene, t: number): number;
   settle?(scene: Scene, t: number): boolean;
   settling?(scene: Scene, t: number): boolean;
+  /** Begins to look whether promises are to leave. Returns whether a call is under way, as `look`. */
+  obey?(scene: Scene, t: number): boolean;
   /** Begins to look after promises in no run. Returns whether a call is under way, whose answer `settling` takes. */
   look?(scene: Scene, t: number): boolean;
 }
 
-const OF_SEMAPHORES = { firstRun, settle, settling };
+const OF_SEMAPHORES = { firstRun, settle, settling, obey };
 type AllJobs = Jobs & typeof OF_SEMAPHORES;
 
 const givesBack: Jobs = { goOn: (scene, t, width) => releasing(scene, t, width, 0, true) };
@@ -95,7 +98,10 @@ export function eventLoop(own = givesBack): Op {
             jobs.settle(scene, t);
             return false;
           }
-          return look(scene, t, jobs);
+          to(OBEYING);
+          return !jobs.obey(scene, t) && look(scene, t, jobs);
+        case OBEYING:
+          return !jobs.settling(scene, t) && look(scene, t, jobs);
         case LOOKING:
           return !jobs.settling(scene, t) && beginListening(scene, t, jobs);
         case LISTEN:

@@ -3,11 +3,17 @@ import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_FULL, REFUSED } from '../layout.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
-import { FLUSH_DUE, LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY } from '../words.js';
+import { ASKED_TO_LEAVE, FLUSH_DUE, LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY, SEEN } from '../words.js';
 import { expectClosed } from './acquire.js';
 
 // These words say how far an op has got within a phase.
-const SETTLING = LOCAL + 2; // 0: not; 1: in settle; 2: cancelling runs of a closed semaphore
+const SETTLING = LOCAL + 2; // 0: not; else one of these:
+const IN_SETTLE = 1;
+const DROPPING = 2; // it cancels runs of a closed semaphore
+const COMPARING = 3; // it compares the count of cancelAll with what it has seen
+const LEAVING = 4; // it cancels a run because of cancelAll
+const NOT_LEFT = 5; // it settles what was due before that
+const FIRST = 6; // it learns the count of cancelAll for its first promise
 const ANSWER = LOCAL + 3; // the answer of arrive
 
 export function firstRun(scene: Scene, t: number): number {
@@ -23,6 +29,8 @@ function lastRun(scene: Scene, t: number): number {
 /** Takes a promise out of the queue, the first by default. */
 function shift(scene: Scene, t: number, from = PROMISES): void {
   const left = scene.get(t, QUEUE) - 1;
+  // A later promise may have its ticket.
+  scene.set(t, ASKED_TO_LEAVE, scene.get(t, ASKED_TO_LEAVE) & ~(1 << scene.get(t, from + 2)));
   scene.set(t, QUEUE, left);
   for (let i = from; i < PROMISES + 4 * MOST_PROMISES; i++) {
     scene.set(t, i, i < PROMISES + 4 * left ? scene.get(t, i + 4) : 0);
@@ -66,19 +74,33 @@ export function flushSoon(scene: Scene, t: number): void {
 /** Begins to settle what is due. Returns whether a call is under way, whose answer `settling` takes. */
 export function settle(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
-  scene.set(t, SETTLING, run === 0 ? 0 : 1);
+  scene.set(t, SETTLING, run === 0 ? 0 : IN_SETTLE);
   if (run !== 0) scene.call(t, 'settle', run, scene.robust(t, 0));
   return run !== 0;
 }
 
 /** Goes on settling. Returns whether another call is under way. */
 export function settling(scene: Scene, t: number): boolean {
-  if (scene.get(t, SETTLING) === 2) return cancelRuns(scene, t);
+  const stage = scene.get(t, SETTLING);
   const count = scene.result(t);
+  if (stage === DROPPING) return cancelRuns(scene, t);
+  if (stage === COMPARING) {
+    const isNew = count !== scene.get(t, SEEN);
+    scene.set(t, SEEN, count);
+    scene.set(t, SETTLING, 0);
+    return isNew && leave(scene, t);
+  }
+  if (stage === LEAVING) return left(scene, t);
+  if (stage === FIRST) {
+    scene.set(t, SEEN, count);
+    scene.set(t, SETTLING, 0);
+    return false;
+  }
   if (count > 0) {
     fulfil(scene, t, count);
-    return settle(scene, t);
+    return stage === NOT_LEFT ? leave(scene, t) : settle(scene, t);
   }
+  if (stage === NOT_LEFT && count === 0) throw new Violation(`a run of thread ${t} can neither leave nor be settled`);
   if (count < 0) {
     expectClosed(scene, t, count, 0);
     return cancelRuns(scene, t);
@@ -87,9 +109,41 @@ export function settling(scene: Scene, t: number): boolean {
   return false;
 }
 
+/** Says whether the thread learns the count of cancelAll for its first promise. */
+export function isLearning(scene: Scene, t: number): boolean {
+  return scene.get(t, SETTLING) === FIRST;
+}
+
+/** Begins to compare the count of cancelAll. Returns whether a call is under way, whose answer `settling` takes. */
+export function obey(scene: Scene, t: number): boolean {
+  if (!scene.model.asks) return false;
+  scene.set(t, SETTLING, COMPARING);
+  scene.call(t, 'asks', scene.semaphores[0]);
+  return true;
+}
+
+/** Begins to cancel all promises, as `obey` goes on to do. */
+function leave(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  scene.set(t, SETTLING, run === 0 ? 0 : LEAVING);
+  if (run !== 0) scene.call(t, 'cancelRun', run);
+  return run !== 0;
+}
+
+function left(scene: Scene, t: number): boolean {
+  const run = firstRun(scene, t);
+  if (scene.result(t) === REFUSED) {
+    while (firstRun(scene, t) === run) reject(scene, t, CANCELLED);
+    return leave(scene, t);
+  }
+  scene.set(t, SETTLING, NOT_LEFT);
+  scene.call(t, 'settle', run, scene.robust(t, 0));
+  return true;
+}
+
 function cancelRuns(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
-  scene.set(t, SETTLING, run === 0 ? 0 : 2);
+  scene.set(t, SETTLING, run === 0 ? 0 : DROPPING);
   if (run === 0) return false;
   while (firstRun(scene, t) === run) reject(scene, t, REJECTED_CLOSED);
   scene.call(t, 'dropRun', run);
@@ -105,20 +159,41 @@ const CAUGHT = 512; // its rejection is caught
 export const CANCELLED = 14;
 const REJECTED_CLOSED = 15;
 
+// Phases of arrive: the promises before it leave, because of cancelAll; and it learns the count of cancelAll.
+const OBEYS = 10;
+const OBEYED = 11;
+
 /** `acquireAsync(n)`. `eventLoop` runs its continuation, after a rejection only if that is `caught`. */
 export function arrive(n = 1, alone = false, caught = false): Op {
   return {
     text: `acquireAsync(${n}${alone ? ', signal' : ''})`,
     next(scene, t) {
       const phase = scene.get(t, PHASE);
-      scene.set(t, PHASE, phase + 1);
-      if (phase === 0) {
+      if (phase === OBEYS) {
+        if (settling(scene, t)) return false;
+        flushSoon(scene, t);
+      } else if (phase === OBEYED) return !settling(scene, t);
+      else scene.set(t, PHASE, phase + 1);
+      if (phase === 0 && scene.get(t, QUEUE) > 0 && obey(scene, t)) {
+        scene.set(t, PHASE, OBEYS);
+        return false;
+      }
+      if (phase === 0 || phase === OBEYS) {
+        scene.set(t, PHASE, 1);
         scene.call(t, 'arrive', scene.semaphores[0], n, alone ? 0 : lastRun(scene, t), scene.robust(t, 0));
         return false;
       }
       if (phase === 1) {
         const answer = scene.result(t);
-        if (answer > 0) return queued(scene, t, answer, n | (alone ? ALONE : 0) | (caught ? CAUGHT : 0));
+        if (answer > 0) {
+          queued(scene, t, answer, n | (alone ? ALONE : 0) | (caught ? CAUGHT : 0));
+          if (scene.get(t, QUEUE) > 1 || !scene.model.asks) return true;
+          // Nothing can leave here: the promise is the first, and learns the count.
+          scene.set(t, PHASE, OBEYED);
+          scene.set(t, SETTLING, FIRST);
+          scene.call(t, 'asks', scene.semaphores[0]);
+          return false;
+        }
         scene.set(t, ANSWER, answer);
         if (settle(scene, t)) return false;
       } else {
@@ -135,7 +210,8 @@ export function arrive(n = 1, alone = false, caught = false): Op {
       return (caught && answer === ANSWER_FULL) || expectClosed(scene, t, answer, 0);
     },
     // The thread's other promises are settled before the scene learns of this one.
-    granted: (scene, t) => (scene.get(t, PHASE) > 1 && scene.get(t, ANSWER) === ADMITTED ? n : 0),
+    granted: (scene, t) =>
+      scene.get(t, PHASE) > 1 && scene.get(t, PHASE) < OBEYS && scene.get(t, ANSWER) === ADMITTED ? n : 0,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Time-outs and abort signals: a cancelled request holds nothing, and those behind it move up. */
-import { Semaphore } from 'taketurns';
+import { Mutex, Semaphore } from 'taketurns';
 import { entries, newBoard } from '../board.js';
 import { equal, rejects, until } from '../check.js';
 import { test } from '../run.js';
@@ -69,4 +69,33 @@ test('cancelling: AbortSignal.timeout and AbortSignal.any', async () => {
   abortion.abort(new SyntaxError('enough'));
   await rejects(given, 'SyntaxError', 'enough');
   equal(semaphore.waiting, 0, 'waiting');
+});
+
+test('cancelling: cancelAll ends all present waits, of workers and of promises, and no later one', async ({ team }) => {
+  const [semaphore, mutex] = [new Semaphore(0), new Mutex()];
+  const workers = await team.members(3);
+  const waits = [
+    workers[0]?.call('acquire', semaphore.handle, newBoard(), 1),
+    workers[1]?.call('acquireAsync', semaphore.handle, newBoard(), 1),
+    semaphore.acquireAsync(),
+  ];
+  const told = waits.map((wait) => rejects(wait as Promise<unknown>, 'CancelledError', 'cancelAll'));
+  await until('all wait', () => semaphore.waiting === 3);
+  semaphore.cancelAll();
+  const later = semaphore.acquireAsync();
+  await Promise.all(told);
+  equal(semaphore.waiting, 1, 'the later one waits');
+  semaphore.release();
+  await later;
+  equal(semaphore.available, 0, 'at the end');
+  await mutex.lockAsync();
+  const locks = [workers[2]?.call('lockOnce', mutex.handle), mutex.lockAsync()];
+  const toldLocks = locks.map((lock) => rejects(lock as Promise<unknown>, 'CancelledError', 'cancelAll'));
+  await until('both wait', () => mutex.waiting === 2);
+  mutex.cancelAll();
+  await Promise.all(toldLocks);
+  const unlocked = mutex.waitForUnlockAsync();
+  mutex.unlock();
+  await unlocked;
+  equal([mutex.locked, mutex.waiting], [false, 0], 'the mutex');
 });

@@ -1,6 +1,6 @@
 /** taketurns/sync: workers that block and promises of this thread wait together, and deaths are noticed. */
 import { Arena, Mutex } from 'taketurns';
-import { Barrier, Condition, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
+import { Barrier, Condition, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { equal, isSettled, ok, until } from '../check.js';
 import { test } from '../run.js';
 import type { Member } from '../team.js';
@@ -93,4 +93,43 @@ test('sync: workers that are terminated in their sleep swallow no wake-up of oth
     equal(await Promise.all(calls.slice(2)), [true, true], 'the others go on');
     for (const worker of workers.slice(2)) worker.terminate();
   }
+});
+
+test('sync: readers read together, writers alone, in workers and in promises', async ({ team }) => {
+  const lock = new RwLock();
+  const words = new Int32Array(new SharedArrayBuffer(12));
+  const workers = await team.members(3);
+  const calls = workers.map((worker) => worker.call('readAndWrite', lock.handle, words, 100));
+  for (let i = 0; i < 20; i++) {
+    const held = i % 4 ? await lock.readAsync() : await lock.writeAsync();
+    if (i % 4 === 0) Atomics.add(words, 0, 1);
+    await null;
+    if (i % 4 === 0) Atomics.add(words, 1, 1);
+    equal(words[0], words[1], 'the two');
+    held.unlock();
+  }
+  await Promise.all(calls);
+  equal([...words], [305, 305, 0], 'writes, and torn reads');
+  equal([lock.readers, lock.writing, lock.waiting], [0, false, 0], 'at the end');
+});
+
+test('sync: a dead reader reads no more, and of a dead writer the next are told', async ({ team }) => {
+  const lock = new RwLock();
+  const [reader, writer] = [await team.member(), await team.member()];
+  for (const worker of [reader, writer]) watch(worker);
+  reader.call('holdRead', lock.handle);
+  await until('it reads', () => lock.readers === 1);
+  const written = lock.writeAsync();
+  await until('the writer waits', () => lock.writing);
+  reader.terminate();
+  (await written).unlock();
+  writer.call('holdWrite', lock.handle);
+  await until('it writes', () => lock.writing);
+  const read = lock.readAsync();
+  writer.terminate();
+  const held = await read;
+  equal(held.ownerDied, true, 'the reader is told');
+  held.unlock();
+  (await lock.writeAsync()).unlock();
+  equal(lock.read().ownerDied, false, 'after another has written');
 });

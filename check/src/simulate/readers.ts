@@ -1,0 +1,25 @@
+/** Readers that nobody writes beside: what a pair costs that shuts nobody out. */
+import { type Call, type Contender, UNLIMITED } from './contender.js';
+
+/** The place is looked up before each call. The library remembers it. */
+const inPlace = (name: string): Call => ({
+  name: 'placeFor',
+  next: (place) => [{ name, args: () => [place] }],
+});
+
+export const readers: readonly Contender[] = [
+  {
+    name: 'RwLock, reading',
+    objects: [{ kind: 'KIND_RW_LOCK', spin: 0 }],
+    enter: () => [inPlace('beginRead')],
+    leave: () => [inPlace('endRead')],
+    of: 'reading',
+  },
+  {
+    name: 'Semaphore with a permit for each reader',
+    objects: [{ kind: 'KIND_SEMAPHORE', spin: 0, permits: UNLIMITED }],
+    enter: () => [{ name: 'acquireOne' }],
+    leave: () => [{ name: 'releaseOne' }],
+    of: 'reading',
+  },
+];

@@ -1,0 +1,190 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** The guards of a RwLock: each gives back once what it holds. */
+import { asyncDispose, dispose, inspected } from '../held-permits.js';
+import type { WaitOptions } from '../options.js';
+
+/** @internal What a guard does with its lock. */
+export interface GuardedLock {
+  endRead(): void;
+  endWrite(): void;
+  endUpdate(): void;
+  downgrade(): HeldRead;
+  downgradeUpdate(): HeldRead;
+  upgrade(options: WaitOptions | undefined): HeldWrite;
+  upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite>;
+}
+
+/** @internal Returns the lock whose guard this is, while it holds. */
+export const lockOf = Symbol('lockOf');
+
+/** A guard of a `RwLock`. The end of the `using` or `await using` scope gives back what it holds, or `unlock` does. */
+abstract class Held implements Disposable, AsyncDisposable {
+  readonly #name: string;
+  #lock: GuardedLock | undefined;
+
+  /**
+   * Whether a thread has died as a writer, and no other has written and unlocked since: what the lock guards may be
+   * half-written.
+   */
+  readonly ownerDied: boolean;
+
+  /** @internal */
+  protected constructor(name: string, lock: GuardedLock, ownerDied: boolean) {
+    this.#name = name;
+    this.#lock = lock;
+    this.ownerDied = ownerDied;
+  }
+
+  /** Whether it holds the lock. */
+  get held(): boolean {
+    return this.#lock !== undefined;
+  }
+
+  /** Gives back what it holds. Does nothing the second time. Never blocks. @throws {Error} in another thread. */
+  unlock(): void {
+    const lock = this.#lock;
+    this.#lock = undefined;
+    if (lock) this.end(lock);
+  }
+
+  /** @internal */
+  protected abstract end(lock: GuardedLock): void;
+
+  /** @internal Passes what it holds on to another guard. If that fails, this guard holds it still. */
+  protected handOver<T>(method: string, to: (lock: GuardedLock) => T): T {
+    const lock = this.#lock;
+    if (lock === undefined) throw new Error(`${this.#name}.${method}: this guard does not hold the lock any more`);
+    this.#lock = undefined;
+    const takeBack = (error: unknown): never => {
+      this.#lock = lock;
+      throw error;
+    };
+    try {
+      const result = to(lock);
+      return result instanceof Promise ? (result.catch(takeBack) as T) : result;
+    } catch (error) {
+      return takeBack(error);
+    }
+  }
+
+  /** @internal */
+  get [lockOf](): GuardedLock | undefined {
+    return this.#lock;
+  }
+
+  /** Returns, for example, `HeldRead(held)` or `HeldRead(unlocked)`. Never blocks, throws nothing. */
+  toString(): string {
+    return `${this.#name}(${this.held ? 'held' : 'unlocked'})`;
+  }
+
+  /** The name of its class. */
+  get [Symbol.toStringTag](): string {
+    return this.#name;
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
+  }
+
+  /** Ends a `using` scope: calls `unlock`. */
+  [dispose](): void {
+    this.unlock();
+  }
+
+  /** Ends an `await using` scope: calls `unlock`. */
+  async [asyncDispose](): Promise<void> {
+    this.unlock();
+  }
+}
+
+/** A `RwLock` that `read`, `readAsync` or `tryRead` has locked for reading. */
+export class HeldRead extends Held {
+  private constructor(lock: GuardedLock, ownerDied: boolean) {
+    super('HeldRead', lock, ownerDied);
+  }
+
+  /** @internal */
+  protected end(lock: GuardedLock): void {
+    lock.endRead();
+  }
+}
+
+/** A `RwLock` that `write`, `writeAsync` or `tryWrite` has locked for writing, or `HeldUpdate.upgrade`. */
+export class HeldWrite extends Held {
+  private constructor(lock: GuardedLock, ownerDied: boolean) {
+    super('HeldWrite', lock, ownerDied);
+  }
+
+  /**
+   * Goes on as a reader: no writer comes between. This guard holds nothing any more. Never blocks.
+   * @throws {Error} if it holds nothing.
+   * @throws {ArenaFullError} if the thread reads 8 other locks. Then it is a writer still.
+   */
+  downgrade(): HeldRead {
+    return this.handOver('downgrade', (lock) => lock.downgrade());
+  }
+
+  /** @internal */
+  protected end(lock: GuardedLock): void {
+    lock.endWrite();
+  }
+}
+
+/** The turn of a `RwLock`, which `update` or `updateAsync` has taken: its holder reads beside readers, and may write. */
+export class HeldUpdate extends Held {
+  private constructor(lock: GuardedLock, ownerDied: boolean) {
+    super('HeldUpdate', lock, ownerDied);
+  }
+
+  /**
+   * Becomes a writer: lets no reader in any more, and blocks the thread until those inside have left. Nobody has written
+   * since `update`. This guard holds nothing any more, and the other gives back all.
+   *
+   * ```ts
+   * using found = lock.update();
+   * if (isOld(table)) {
+   *   using held = found.upgrade();
+   *   renew(table);
+   * }
+   * ```
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {TimeoutError} when the time-out has passed. Readers are let in again, and this guard holds the turn still.
+   * @throws the reason of a signal that is aborted already.
+   * @throws {Error} if it holds nothing, or if this thread or a promise of it reads: it would wait for itself.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {TypeError} on a thread that must not block, if it would have to.
+   * @throws {DisposedError} if the lock has been or is being disposed of.
+   */
+  upgrade(options?: WaitOptions): HeldWrite {
+    return this.handOver('upgrade', (lock) => lock.upgrade(options));
+  }
+
+  /** As `upgrade`, without blocking the thread. Meanwhile this guard holds nothing; it does again if that fails. */
+  async upgradeAsync(options?: WaitOptions): Promise<HeldWrite> {
+    return this.handOver('upgradeAsync', (lock) => lock.upgradeAsync(options));
+  }
+
+  /**
+   * Goes on as a reader, and gives the turn back. This guard holds nothing any more. Never blocks.
+   * @throws {Error} if it holds nothing.
+   * @throws {ArenaFullError} if the thread reads 8 other locks. Then it has the turn still.
+   */
+  downgrade(): HeldRead {
+    return this.handOver('downgrade', (lock) => lock.downgradeUpdate());
+  }
+
+  /** @internal */
+  protected end(lock: GuardedLock): void {
+    lock.endUpdate();
+  }
+}
+
+type Make<T> = new (lock: GuardedLock, ownerDied: boolean) => T;
+
+/** @internal The constructors, which only a RwLock calls. */
+export const ReadGuard = HeldRead as unknown as Make<HeldRead>;
+/** @internal */
+export const WriteGuard = HeldWrite as unknown as Make<HeldWrite>;
+/** @internal */
+export const UpdateGuard = HeldUpdate as unknown as Make<HeldUpdate>;

@@ -1,0 +1,946 @@
+/**
+ * RwLock is the public face of core/primitives/rw-lock.ts, where the algorithm and its proof are.
+ *
+ * The writers' turn is a robust semaphore over the same shared object, of which this file makes a library object. What a
+ * thread reads is counted here, for all its calls and promises together: the core knows only that it reads. So to read
+ * again costs no access to shared memory.
+ */
+import { host } from '#host';
+import { arenaFull, bad, checkInteger, checkOptions, DisposedError, TimeoutError } from '../errors.js';
+import { inspected } from '../held-permits.js';
+import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
+import { type Handle, Reference } from '../reference.js';
+import { ended, type Shared } from '../runtime/attachment.js';
+import { reasonOf, timedOut, watch } from '../runtime/cancellation.js';
+import { timestamp } from '../runtime/clock.js';
+import { common } from '../runtime/common.js';
+import { ADMITTED, ANSWER_CLOSED, LIMIT, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
+import { countdown, nanoseconds } from '../runtime/parking.js';
+import { closed } from '../runtime/promises.js';
+import { canWaitAsync, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
+import { Semaphore } from '../semaphore.js';
+import { close, disposedError, forget, reference } from '../shared-object.js';
+import {
+  type GuardedLock,
+  type HeldRead,
+  type HeldUpdate,
+  type HeldWrite,
+  lockOf,
+  ReadGuard,
+  UpdateGuard,
+  WriteGuard,
+} from './held-rw.js';
+import { find, make, open, PhaseObject, type SyncOptions } from './phase-object.js';
+
+/** A plain, structured-cloneable value to send to another thread, for `RwLock.from` there. */
+export type RwLockHandle = Handle<'RwLock'>;
+
+/** How long a promise that wants to read may take, and within what it reads. */
+export interface ReadOptions extends WaitOptions {
+  /**
+   * A guard of the same lock that is held: the promise reads at once, though a writer waits. Give it wherever the one who
+   * holds the guard waits for the promise: without it, the writer would wait for the guard, and the promise for the writer.
+   */
+  readonly within?: HeldRead;
+}
+
+/** A thread that waits for a `RwLock`. */
+export interface RwLockWaiter {
+  /** The number of the thread in the arena. */
+  readonly thread: number;
+  /** `'write'`: for its turn; `'drain'`: it has the turn, and waits until readers have left; `'read'`: for a writer. */
+  readonly wants: 'read' | 'write' | 'drain';
+  /** The number of its calls that wait: blocked ones and promises. */
+  readonly calls: number;
+  /** Milliseconds since the first of them began to wait, from 0 on. */
+  readonly waited: number;
+}
+
+/** What `inspect` tells about a lock. It may be out of date at once. */
+export interface RwLockState {
+  /** The numbers of the threads that read. */
+  readonly readers: readonly number[];
+  /** The number of the thread that has the writers' turn, if one has: it writes, updates, or waits for readers to leave. */
+  readonly writer: number | undefined;
+  /** Whether a writer is in, or waits until the readers have left: no other reader is let in. */
+  readonly writing: boolean;
+  /** The number of threads that have died, or ended, with the turn. */
+  readonly deaths: number;
+  /** The threads that wait: those that wait for readers to leave or for a writer, then writers in the order of the queue. */
+  readonly waiters: readonly RwLockWaiter[];
+}
+
+const KIND = 'RwLock';
+const LOCK = 'the lock was';
+/** The offset of O_DRAIN, in words of 4 bytes. */
+const DRAIN = 48 / 4;
+
+// What a thread does with the writers' turn.
+const NO_TURN = 0;
+const HAS_TURN = 1;
+const DRAINS = 2;
+const WRITES = 3;
+
+/** What a thread does with a lock, by all its library objects. */
+interface Side {
+  /** The address of its place; 0 at first. */
+  place: number;
+  /** How many of its calls and promises read, and how many of its promises wait for the end of `phase`. */
+  reads: number;
+  waits: number;
+  phase: number;
+  /** Whether it was told of a death when it began to read. */
+  died: boolean;
+  turn: number;
+  /** How many of its promises wait for the turn, or have it and do not know yet. */
+  queued: number;
+  /** Whether a call of it blocks. If another call finds that, the runtime has ended the first by an exception. */
+  sleeps: boolean;
+  /** The deaths of which it has learned with the turn, and not told. */
+  deaths: number;
+  /** The library object is not collected while the thread has the lock: it may come back by handle or name to unlock it. */
+  keeps: RwLock | undefined;
+}
+
+/** Whose guards these are. */
+const guardedBy = new WeakMap<GuardedLock, Side>();
+const sides = common('rw-locks', () => new WeakMap<Shared, Side>());
+
+function sideOf(shared: Shared): Side {
+  let side = sides.get(shared);
+  if (side === undefined) {
+    side = {
+      place: 0,
+      reads: 0,
+      waits: 0,
+      phase: 0,
+      died: false,
+      turn: NO_TURN,
+      queued: 0,
+      sleeps: false,
+      deaths: 0,
+      keeps: undefined,
+    };
+    sides.set(shared, side);
+  }
+  return side;
+}
+
+/**
+ * A lock for many readers or one writer. It is phase-fair: a reader waits for one writer at most, however many queue.
+ * Writers are first come, first served, and a reader that comes after a writer's turn has come waits for that writer.
+ * Blocked threads and promises wait together.
+ *
+ * ```ts
+ * const lock = RwLock.open('table');
+ * { using _ = lock.read(); look(table); } // beside other readers
+ * { using _ = lock.write(); change(table); } // alone
+ * ```
+ *
+ * The lock is held by threads. A thread that reads may lock for reading again, even while a writer waits. When a thread
+ * ends or dies (`Arena.watch`) as a reader, it reads no more; as a writer, the others learn of it. A thread reads at most 8
+ * locks at a time.
+ *
+ * Source: the phases of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor
+ * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over core/primitives/rw-lock.ts.
+ */
+export class RwLock extends PhaseObject<typeof KIND> {
+  readonly #shared = this[reference].shared;
+  readonly #side = sideOf(this.#shared);
+  readonly #core = this[reference].attachment.core;
+  readonly #turn: Semaphore;
+  /** Ends the wait of a promise until readers have left. */
+  #stopDraining: ((answer: number) => void) | undefined;
+  /** What the guards of this library object call. */
+  readonly #guarded: GuardedLock;
+
+  /**
+   * Is called in a thread that has locked, before the call returns, when a thread has died as a writer. The data that the
+   * lock guards may then be half-written, so all who lock are told, until another has written and unlocked. The next that
+   * has the turn is told of a death in `update` too. Readers' deaths do no harm, and nobody is told. If the callback
+   * throws, the lock is unlocked, and the call that locked it throws (or rejects with) the same error.
+   */
+  onOwnerDied: ((deaths: number) => void) | undefined;
+
+  /**
+   * @throws {RangeError | TypeError} for a bad option.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   */
+  constructor(options: SyncOptions = {}) {
+    super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'lock');
+    this.#turn = new Semaphore(1, this[reference] as object);
+    this.#turn.onOwnerDied = (deaths) => {
+      this.#side.deaths += deaths;
+    };
+    this.#side.place ||= this.sync.placeFor(this.at);
+    this.#guarded = {
+      endRead: () => this.unlockRead(),
+      endWrite: () => this.unlockWrite(),
+      endUpdate: () => this.#endUpdate(),
+      downgrade: () => this.#downgrade(),
+      downgradeUpdate: () => this.#downgradeUpdate(),
+      upgrade: (options) => this.#upgrade(options),
+      upgradeAsync: (options) => this.#upgradeAsync(options),
+    };
+    guardedBy.set(this.#guarded, this.#side);
+  }
+
+  /**
+   * Attaches to the lock of a handle, in any thread. Never blocks.
+   * @throws {TypeError} if the value is not the handle of a RwLock.
+   * @throws {DisposedError} if it has been disposed of.
+   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   */
+  static from(handle: RwLockHandle): RwLock {
+    return new RwLock(find(KIND, handle));
+  }
+
+  /**
+   * Opens the lock of this name, and makes it if there is none. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8, well-formed.
+   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   */
+  static open(name: string, options: SyncOptions = {}): RwLock {
+    const [given, ...rest] = checked(options);
+    return new RwLock(open(KIND, name, given, ...rest));
+  }
+
+  // --- Reading ---------------------------------------------------------------------------------------------
+
+  /**
+   * Locks for reading, and blocks the thread until no writer is in. A thread that reads already is let in at once, even
+   * while a writer waits: it would wait for itself.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {TimeoutError} when the time-out has passed. The thread does not read.
+   * @throws the reason of a signal that is aborted already.
+   * @throws {Error} if this thread or a promise of it writes, or waits until readers have left: it would wait for itself.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {ArenaFullError} if the thread reads 8 other locks.
+   * @throws the error that `onOwnerDied` throws; then the thread does not read.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {DisposedError} if the lock has been or is being disposed of.
+   */
+  lockRead(options?: WaitOptions): void {
+    this.#lockRead('lockRead', options);
+  }
+
+  /**
+   * Locks for reading if no writer is in, or waits until readers have left. A thread that reads already is let in always.
+   * Never blocks.
+   * @returns whether it has.
+   * @throws {ArenaFullError} if the thread reads 8 other locks.
+   * @throws the error that `onOwnerDied` throws; then the thread does not read.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  tryLockRead(): boolean {
+    const side = this.#ready();
+    if (side.reads > 0) side.reads++;
+    else {
+      const answer = side.waits > 0 ? REFUSED : this.#begin(true);
+      if (answer === REFUSED) return false;
+      this.#reads(answer);
+    }
+    return true;
+  }
+
+  /**
+   * As `lockRead`, without blocking the thread. A promise waits for a writer even if its thread reads already, unless it is
+   * `within` a guard.
+   * @returns a promise. It rejects with the errors of `lockRead`, and with the reason of the signal when that is aborted.
+   */
+  async lockReadAsync(options?: ReadOptions): Promise<void> {
+    await this.#lockReadAsync('lockReadAsync', options);
+  }
+
+  /**
+   * Ends one reading of this thread, and wakes the writer if it was the last. Never blocks. On a disposed lock it does
+   * nothing.
+   * @throws {Error} if this thread does not read.
+   */
+  unlockRead(): void {
+    const side = this.#side;
+    if (side.reads > 1) side.reads--;
+    else if (side.reads === 1) {
+      side.reads = 0;
+      this.#keep();
+      if (!this.disposed) this.sync.endRead(this.at, side.place);
+    } else if (!this.#isOver()) throw new Error(`${KIND}.unlockRead: this thread does not read`);
+  }
+
+  /** As `lockRead`, but it returns a guard that unlocks: `using held = lock.read()`. */
+  read(options?: WaitOptions): HeldRead {
+    return new ReadGuard(this.#guarded, this.#lockRead('read', options));
+  }
+
+  /** As `lockReadAsync`, but its promise is fulfilled with a guard: `await using held = await lock.readAsync()`. */
+  async readAsync(options?: ReadOptions): Promise<HeldRead> {
+    return new ReadGuard(this.#guarded, await this.#lockReadAsync('readAsync', options));
+  }
+
+  /** As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead(); if (held) look()`. */
+  tryRead(): HeldRead | undefined {
+    return this.tryLockRead() ? new ReadGuard(this.#guarded, this.#side.died) : undefined;
+  }
+
+  #lockRead(method: string, options: WaitOptions | undefined): boolean {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+    const side = this.#ready();
+    if (side.reads > 0) {
+      side.reads++;
+      return side.died;
+    }
+    if (side.turn >= DRAINS) throw new Error(`${KIND}.${method}: ${SELF_WRITES}`);
+    if (side.waits > 0) return this.#reads(this.#awaitPhase(side.phase, timeout));
+    const answer = this.#begin(false);
+    return this.#reads(answer === QUEUED ? this.#awaitPhase(this.phaseSeen, timeout) : answer);
+  }
+
+  /** Begins to read. Returns ADMITTED, OWNER_DIED, QUEUED, REFUSED if it only tries, or throws. */
+  #begin(tries: boolean): number {
+    const { at, sync } = this;
+    const side = this.#side;
+    const begin = tries ? sync.tryRead : sync.beginRead;
+    let answer = begin(at, side.place);
+    if (answer === MOVE) {
+      this.#findPlace();
+      answer = begin(at, side.place);
+    }
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    return answer;
+  }
+
+  #findPlace(): void {
+    const place = this.sync.placeFor(this.at);
+    if (place === 0) throw arenaFull('RwLock that this thread reads', 'unlock one: a thread reads 8 at a time');
+    this.#side.place = place;
+  }
+
+  /** Blocks until the phase is over. Returns ADMITTED or OWNER_DIED, and then the promises that have waited read, too. */
+  #awaitPhase(phase: number, timeout: number): number {
+    const side = this.#side;
+    let answer = REFUSED;
+    try {
+      if (timeout > 0) this.checkBlocking('lockReadAsync, readAsync or tryLockRead');
+      side.sleeps = timeout > 0;
+      answer = timeout > 0 ? this.sleep(phase, countdown(timeout)) : this.lastAnswer(phase);
+    } finally {
+      side.sleeps = false;
+      if (answer !== ADMITTED && side.waits === 0 && !this.disposed) this.sync.giveUpRead(this.at, side.place);
+    }
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === REFUSED) throw timedOut(LOCK, timeout);
+    return this.#endWait();
+  }
+
+  /** The phase is over for which the thread has waited. Its promises read. Returns ADMITTED or OWNER_DIED. */
+  #endWait(): number {
+    const side = this.#side;
+    const answer = this.sync.endWait(this.at, side.place);
+    side.reads += side.waits;
+    side.waits = 0;
+    side.died = answer === OWNER_DIED;
+    return answer;
+  }
+
+  /** One more call or promise reads. Returns whether it is told that a writer has died. */
+  #reads(answer: number): boolean {
+    const side = this.#side;
+    side.reads++;
+    side.keeps = this;
+    side.died = answer === OWNER_DIED;
+    if (side.died) this.#tellReader();
+    return side.died;
+  }
+
+  #tellReader(): void {
+    try {
+      this.onOwnerDied?.(Math.max(this.sync.unreportedDeaths(this.at), 1));
+    } catch (error) {
+      if (this.#side.reads > 0) this.unlockRead();
+      throw error;
+    }
+  }
+
+  async #lockReadAsync(method: string, options: ReadOptions | undefined): Promise<boolean> {
+    const what = `${KIND}.${method}`;
+    const timeout = options === undefined ? Infinity : checkWaitOptions(what, options);
+    const { within, signal } = options ?? {};
+    const side = this.#ready();
+    if (within !== undefined) {
+      this.#checkWithin(what, within);
+      side.reads++;
+      return side.died;
+    }
+    if (!canWaitAsync) throw new Error(NO_WAIT_ASYNC);
+    let answer = QUEUED;
+    if (side.waits === 0) {
+      answer = side.reads > 0 ? this.sync.readToo(this.at, side.place) : this.#begin(false);
+      if (answer === ANSWER_CLOSED) throw this[disposedError]();
+      if (answer !== QUEUED) return this.#reads(answer);
+      side.phase = this.phaseSeen;
+    }
+    const { phase } = side;
+    side.waits++;
+    // The promise leaves before any other code of the thread may end the wait of all.
+    const leave = (): number => {
+      const answer = this.lastAnswer(phase);
+      if (answer !== ADMITTED && --side.waits === 0) this.sync.giveUpRead(this.at, side.place);
+      return answer;
+    };
+    answer = timeout === 0 ? leave() : await this.sleepAsync(phase, timeout, signal, leave);
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === REFUSED) throw timedOut(LOCK, timeout);
+    this.#settle();
+    if (side.died) this.#tellReader();
+    return side.died;
+  }
+
+  #checkWithin(what: string, within: HeldRead): void {
+    const lock = (within as Partial<HeldRead> | null)?.[lockOf];
+    if (lock === undefined || guardedBy.get(lock) !== this.#side)
+      throw bad('type', `${what}: within`, 'a HeldRead of this lock that is held', within);
+  }
+
+  /** The promises of this thread whose phase is over read from now on. */
+  #settle(): void {
+    const side = this.#side;
+    if (side.waits === 0 || this.disposed || this.answerAt(this.at, side.phase) !== ADMITTED) return;
+    this.#endWait();
+    side.keeps = this;
+  }
+
+  /** Returns what the thread does with the lock, with promises settled. */
+  #ready(): Side {
+    const side = this.#side;
+    if (this.disposed) throw this[disposedError]();
+    if (side.sleeps) this.#recover();
+    if (side.waits > 0) this.#settle();
+    return side;
+  }
+
+  /** Gives up what a call of this thread has waited for, which the runtime has ended in its sleep. */
+  #recover(): void {
+    const side = this.#side;
+    side.sleeps = false;
+    this.sync.noteWaits(this.number, -1, 0);
+    if (side.turn === DRAINS) {
+      this.#drained(REFUSED);
+      this.#failed();
+    } else if (side.waits === 0) this.sync.giveUpRead(this.at, side.place);
+  }
+
+  // --- Writing ---------------------------------------------------------------------------------------------
+
+  /**
+   * Locks for writing: waits for its turn, lets no reader in any more, and blocks the thread until the readers have left.
+   * @param options a time-out and a signal; without them the call may take for ever.
+   * @throws {TimeoutError} when the time-out has passed. Readers are let in again, and the turn goes on.
+   * @throws the reason of a signal that is aborted already.
+   * @throws {Error} if this thread or a promise of it reads, writes or waits: it would wait for itself.
+   * @throws {RangeError | TypeError} for a bad time-out or signal.
+   * @throws {ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
+   * request leaves in the queue.
+   * @throws the error that `onOwnerDied` throws; then the lock is free again.
+   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {DisposedError} if the lock has been or is being disposed of.
+   */
+  lockWrite(options?: WaitOptions): void {
+    this.#lockWrite('lockWrite', options, true);
+  }
+
+  /**
+   * Locks for writing if nobody else reads, writes or waits to write. Never blocks.
+   * @returns whether it has; false also if this thread has the lock.
+   * @throws the error that `onOwnerDied` throws; then the lock is free again.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  tryLockWrite(): boolean {
+    return this.#tryLockWrite() !== undefined;
+  }
+
+  /**
+   * As `lockWrite`, without blocking the thread. Tasks of one thread exclude one another like threads.
+   * @returns a promise. It rejects with the errors of `lockWrite`, and with the reason of the signal when that is aborted.
+   * If the thread reads meanwhile, the promise waits until it has unlocked.
+   */
+  async lockWriteAsync(options?: WaitOptions): Promise<void> {
+    await this.#lockWriteAsync('lockWriteAsync', options, true);
+  }
+
+  /**
+   * Ends the writing: lets readers in, and gives the turn to the next writer. Never blocks. On a disposed lock it does
+   * nothing.
+   * @throws {Error} if this thread does not write.
+   */
+  unlockWrite(): void {
+    const side = this.#side;
+    if (side.turn === WRITES) {
+      if (!this.disposed) this.sync.openGate(this.at, false);
+      this.#endTurn();
+    } else if (!this.#isOver()) throw new Error(`${KIND}.unlockWrite: this thread does not write`);
+  }
+
+  /** As `lockWrite`, but it returns a guard that unlocks: `using held = lock.write()`. */
+  write(options?: WaitOptions): HeldWrite {
+    return new WriteGuard(this.#guarded, this.#lockWrite('write', options, true));
+  }
+
+  /** As `lockWriteAsync`, but its promise is fulfilled with a guard: `await using held = await lock.writeAsync()`. */
+  async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
+    return new WriteGuard(this.#guarded, await this.#lockWriteAsync('writeAsync', options, true));
+  }
+
+  /** As `tryLockWrite`, but it returns a guard that unlocks, or undefined. */
+  tryWrite(): HeldWrite | undefined {
+    const died = this.#tryLockWrite();
+    return died === undefined ? undefined : new WriteGuard(this.#guarded, died);
+  }
+
+  /**
+   * Takes the writers' turn without shutting readers out, and blocks the thread until it is its turn. Nobody writes
+   * meanwhile, so what it reads stays as it is. It may become a writer (`HeldUpdate.upgrade`): two that read and then want
+   * to write would wait for each other, and two that update do not.
+   * @throws as `lockWrite`.
+   */
+  update(options?: WaitOptions): HeldUpdate {
+    return new UpdateGuard(this.#guarded, this.#lockWrite('update', options, false));
+  }
+
+  /** As `update`, without blocking the thread. */
+  async updateAsync(options?: WaitOptions): Promise<HeldUpdate> {
+    return new UpdateGuard(this.#guarded, await this.#lockWriteAsync('updateAsync', options, false));
+  }
+
+  #lockWrite(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+    const side = this.#ready();
+    if (isBusy(side)) throw new Error(`${KIND}.${method}: ${SELF_READS}`);
+    const left = countdown(timeout);
+    this.#take(timeout, () => {
+      const turn = this.#turn;
+      if (turn.tryAcquire()) return;
+      if (timeout === 0) throw timedOut(LOCK, timeout);
+      this.checkBlocking(WITHOUT_BLOCKING);
+      turn.acquire({ timeout });
+    });
+    return this.#hasTurn(() => {
+      if (writes) this.#becomeWriter(left, timeout, WITHOUT_BLOCKING);
+    });
+  }
+
+  /** Calls a function that takes the turn, and makes its errors those of the lock. */
+  #take(timeout: number, take: () => void): void {
+    try {
+      take();
+    } catch (error) {
+      throw this.#refused(error, timeout);
+    }
+  }
+
+  #refused(error: unknown, timeout: number, signal?: Signal): unknown {
+    if (signal?.aborted && error === reasonOf(signal)) return error;
+    if (error instanceof DisposedError) return this[disposedError]();
+    return error instanceof TimeoutError ? timedOut(LOCK, timeout) : error;
+  }
+
+  /** The thread has just got the turn. If what follows fails, it gives the turn back. Returns whether an owner has died. */
+  #hasTurn(then: () => void): boolean {
+    this.#begins();
+    try {
+      then();
+    } catch (error) {
+      this.#failed();
+      throw error;
+    }
+    return this.#tellWriter();
+  }
+
+  #begins(): void {
+    this.#side.turn = HAS_TURN;
+    this.#side.keeps = this;
+  }
+
+  /** The thread gives the turn back with which it has done nothing. The deaths of which it has learned are told to the next. */
+  #failed(): void {
+    const { deaths } = this.#side;
+    this.#side.deaths = 0;
+    if (deaths > 0 && !this.disposed) this.#core.restoreOwnerDeaths(this.at, deaths);
+    if (this.#side.turn !== NO_TURN) this.#endTurn();
+  }
+
+  #tellWriter(): boolean {
+    const side = this.#side;
+    // An update may have learned of the death, and not written.
+    const deaths = side.deaths || this.sync.hasDied(this.at);
+    if (deaths === 0) return false;
+    try {
+      this.onOwnerDied?.(deaths);
+    } catch (error) {
+      if (side.turn === WRITES && !this.disposed) this.sync.openGate(this.at, true);
+      this.#failed();
+      throw error;
+    }
+    side.deaths = 0;
+    return true;
+  }
+
+  /** Lets no reader in any more, and blocks until all have left. If that fails, the thread has the turn still. */
+  #becomeWriter(left: () => number, timeout: number, instead: string): void {
+    let answer = this.#shut();
+    try {
+      if (answer === QUEUED) {
+        answer = REFUSED;
+        if (timeout > 0) this.checkBlocking(instead);
+        answer = this.#drain(this.phaseSeen, left);
+      }
+    } finally {
+      this.#drained(answer);
+    }
+    this.#checkDrained(answer, timeout);
+  }
+
+  #shut(): number {
+    const answer = this.sync.shutGate(this.at);
+    if (answer !== ANSWER_CLOSED) this.#side.turn = DRAINS;
+    return answer;
+  }
+
+  #drained(answer: number): void {
+    const side = this.#side;
+    if (answer === ADMITTED) side.turn = WRITES;
+    else if (side.turn === DRAINS) {
+      if (!this.disposed) this.sync.openGate(this.at, true);
+      side.turn = HAS_TURN;
+    }
+  }
+
+  #checkDrained(answer: number, timeout: number): void {
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    if (answer === REFUSED) throw timedOut(LOCK, timeout);
+  }
+
+  #drain(phase: number, left: () => number): number {
+    const { at, number, sync } = this;
+    const { awake } = this[reference].attachment;
+    awake.waits();
+    sync.setAwake(awake.turns, awake.near);
+    sync.noteWaits(number, 1, timestamp());
+    this.#side.sleeps = true;
+    try {
+      for (let remaining = left(); remaining > 0; remaining = left()) {
+        const answer = sync.drainReaders(at, phase, remaining === Infinity ? -1n : nanoseconds(remaining));
+        if (answer !== TIMED_OUT) return answer;
+      }
+      return REFUSED;
+    } finally {
+      this.#side.sleeps = false;
+      sync.noteWaits(number, -1, 0);
+    }
+  }
+
+  async #lockWriteAsync(method: string, options: WaitOptions | undefined, writes: boolean): Promise<boolean> {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+    const { signal } = options ?? {};
+    const side = this.#ready();
+    const left = countdown(timeout);
+    side.queued++;
+    try {
+      await this.#turn.acquireAsync({ timeout, ...(signal && { signal }) });
+    } catch (error) {
+      throw this.#refused(error, timeout, signal);
+    } finally {
+      side.queued--;
+    }
+    this.#begins();
+    if (writes) {
+      try {
+        await this.#becomeWriterAsync(left, timeout, signal);
+      } catch (error) {
+        this.#failed();
+        throw error;
+      }
+    }
+    return this.#tellWriter();
+  }
+
+  async #becomeWriterAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<void> {
+    let answer = this.#shut();
+    try {
+      if (answer === QUEUED) {
+        answer = REFUSED;
+        if (signal?.aborted) throw reasonOf(signal);
+        if (timeout > 0) answer = await this.#drainAsync(this.phaseSeen, Math.max(left(), 0), signal);
+      }
+    } finally {
+      this.#drained(answer);
+    }
+    this.#checkDrained(answer, timeout);
+  }
+
+  /** As #drain, without blocking the thread. */
+  #drainAsync(phase: number, timeout: number, signal: Signal | undefined): Promise<number> {
+    const { at, number, sync } = this;
+    const words = new Int32Array(this[reference].attachment.memory.buffer);
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const end = (): void => {
+        isOver = true;
+        this.#stopDraining = undefined;
+        stop();
+        host.keepAlive(false);
+        if (!this.disposed) sync.noteWaits(number, -1, 0);
+        // A pending waitAsync would keep the memory. It cannot be cancelled, but it can be woken.
+        Atomics.notify(words, (at >> 2) + DRAIN);
+      };
+      const settle = (answer: number): void => {
+        end();
+        resolve(answer);
+      };
+      const look = (): void => {
+        while (!isOver) {
+          const answer = sync.announceDrain(at, phase);
+          if (answer !== QUEUED) {
+            settle(answer);
+            return;
+          }
+          const wait = waitAsync(words, (at >> 2) + DRAIN, sync.drainSeen.value);
+          if (!wait.async) continue;
+          wait.value.then(look);
+          return;
+        }
+      };
+      const stop = watch(
+        timeout,
+        signal,
+        (reason) => {
+          if (signal?.aborted && reason === reasonOf(signal)) {
+            end();
+            reject(reason);
+          } else settle(REFUSED);
+        },
+        LOCK,
+      );
+      this.#stopDraining = settle;
+      sync.noteWaits(number, 1, timestamp());
+      host.keepAlive(true);
+      look();
+    });
+  }
+
+  #tryLockWrite(): boolean | undefined {
+    const side = this.#ready();
+    const { at, sync } = this;
+    if (isBusy(side)) return undefined;
+    let isTaken = false;
+    this.#take(0, () => {
+      isTaken = this.#turn.tryAcquire();
+    });
+    if (!isTaken) return undefined;
+    this.#begins();
+    // Readers are not shut out in vain.
+    const answer = sync.isDrained(at, sync.stampOf(at) - 1) ? this.#shut() : QUEUED;
+    this.#drained(answer);
+    if (answer === ADMITTED) return this.#tellWriter();
+    this.#failed();
+    if (answer === ANSWER_CLOSED) throw this[disposedError]();
+    return undefined;
+  }
+
+  /** Gives the turn back, with the gate open. */
+  #endTurn(): void {
+    this.#side.turn = NO_TURN;
+    this.#keep();
+    this.#turn.release();
+  }
+
+  #endUpdate(): void {
+    if (this.#side.turn === HAS_TURN) this.#endTurn();
+    else if (!this.#isOver()) throw new Error('HeldUpdate.unlock: this thread does not have the turn');
+  }
+
+  #upgrade(options: WaitOptions | undefined): HeldWrite {
+    const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgrade', options);
+    const side = this.#ready();
+    if (side.reads > 0 || side.waits > 0) throw new Error(`HeldUpdate.upgrade: ${SELF_READS}`);
+    this.#becomeWriter(countdown(timeout), timeout, 'upgradeAsync');
+    return new WriteGuard(this.#guarded, this.sync.hasDied(this.at) !== 0);
+  }
+
+  async #upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite> {
+    const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgradeAsync', options);
+    this.#ready();
+    await this.#becomeWriterAsync(countdown(timeout), timeout, options?.signal);
+    return new WriteGuard(this.#guarded, this.sync.hasDied(this.at) !== 0);
+  }
+
+  #downgrade(): HeldRead {
+    const side = this.#ready();
+    if (side.turn !== WRITES) throw new Error('HeldWrite.downgrade: this thread does not write');
+    // Promises of this thread that wait for the end of this phase have a place with it.
+    if (side.waits === 0) this.#findPlace();
+    this.sync.endWait(this.at, side.place);
+    side.reads = 1;
+    side.died = false;
+    this.unlockWrite();
+    this.#settle();
+    return new ReadGuard(this.#guarded, false);
+  }
+
+  #downgradeUpdate(): HeldRead {
+    const side = this.#ready();
+    if (side.turn !== HAS_TURN) throw new Error('HeldUpdate.downgrade: this thread does not have the turn');
+    // The gate is open, since this thread has the turn.
+    const died = side.reads > 0 ? side.died : this.#begin(false) === OWNER_DIED;
+    side.reads++;
+    side.died = died;
+    this.#endTurn();
+    return new ReadGuard(this.#guarded, died);
+  }
+
+  // --- Stamps ----------------------------------------------------------------------------------------------
+
+  /**
+   * For reads that may be repeated: they need no lock, and no writer waits for them. What is read between `stamp` and
+   * `valid` may be half-written, so it must do no harm until `valid` has answered true.
+   *
+   * ```ts
+   * let x, y, stamp;
+   * do {
+   *   stamp = lock.stamp();
+   *   [x, y] = [point[0], point[1]];
+   * } while (!lock.valid(stamp));
+   * ```
+   * @returns a number for `valid`, from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left. Never blocks.
+   * @throws {DisposedError} if the lock has been disposed of.
+   */
+  stamp(): number {
+    const stamp = this.sync.stampOf(this.at);
+    if (stamp === ANSWER_CLOSED) throw this[disposedError]();
+    return stamp;
+  }
+
+  /**
+   * Whether nobody has written since this stamp. A writer that has given up counts as one that has written. After exactly
+   * 2 ** 29 writers the numbers begin again. Never blocks.
+   * @param stamp 0 to 2 ** 29, as `stamp` has answered.
+   * @returns false for 0, and on a disposed lock.
+   * @throws {RangeError | TypeError} for a number that is no stamp.
+   */
+  valid(stamp: number): boolean {
+    checkInteger(`${KIND}.valid: stamp`, stamp, 0, 2 ** 29);
+    return stamp > 0 && this.sync.isStamp(this.at, stamp) !== 0;
+  }
+
+  // --- Diagnostics -------------------------------------------------------------------------------------------
+
+  /** The number of threads that read. It is racy, and meant for diagnostics. */
+  get readers(): number {
+    return this.#readers().length;
+  }
+
+  /** Whether a writer is in, or waits until the readers have left. It is racy, and meant for diagnostics. */
+  get writing(): boolean {
+    return this.sync.stampOf(this.at) === 0;
+  }
+
+  /** The number of calls that wait, of all threads: blocked ones and promises. It is racy, and meant for diagnostics. */
+  override get waiting(): number {
+    return super.waiting + (this.disposed ? 0 : this.#turn.waiting);
+  }
+
+  #readers(): number[] {
+    const found: number[] = [];
+    if (this.disposed) return found;
+    for (let thread = 1; thread <= this.#core.mostThreads(); thread++)
+      if (this.sync.readsBy(this.at, thread)) found.push(thread);
+    return found;
+  }
+
+  /** Tells who reads, who has the turn and who waits, for diagnostics. Never blocks, throws nothing. */
+  inspect(): RwLockState {
+    const holder = [...this.attachments()].find((number) => this.sync.heldByAttachment(number) > 0);
+    const writer = holder === undefined ? undefined : this.sync.threadOfAttachment(holder);
+    const inside = this.waiters().map(
+      (waiter): RwLockWaiter => ({ ...waiter, wants: waiter.thread === writer ? 'drain' : 'read' }),
+    );
+    const inLine = this.disposed
+      ? []
+      : this.#turn
+          .inspect()
+          .waiters.map(
+            ({ thread, requests, waited }): RwLockWaiter => ({ thread, calls: requests, waited, wants: 'write' }),
+          );
+    return {
+      readers: this.#readers(),
+      writer,
+      writing: this.writing,
+      deaths: this.sync.deathsOf(this.at),
+      waiters: [...inside, ...inLine],
+    };
+  }
+
+  /**
+   * Returns, for example, `RwLock(2 readers, 1 waiting)` or `RwLock(writing, 0 waiting)`. It is racy, and meant for
+   * diagnostics. Never blocks, throws nothing.
+   */
+  override toString(): string {
+    if (this.disposed) return `${KIND}(disposed)`;
+    return `${KIND}(${this.writing ? 'writing' : `${this.readers} readers`}, ${this.waiting} waiting)`;
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
+  }
+
+  // --- The end -----------------------------------------------------------------------------------------------
+
+  #keep(): void {
+    const side = this.#side;
+    side.keeps = side.reads > 0 || side.turn !== NO_TURN ? this : undefined;
+  }
+
+  /** Whether the lock has been disposed of, so that there is nothing to unlock. */
+  #isOver(): boolean {
+    return this.disposed || this.#core.isDisposed(this.at) !== 0;
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    this.#core.disposeAgain(this.at);
+  }
+
+  /** @internal */
+  override [ended](): void {
+    super[ended]();
+    this.#stopDraining?.(ANSWER_CLOSED);
+    this.#side.keeps = undefined;
+  }
+
+  /** @internal */
+  protected override [forget](): void {
+    super[forget]();
+    this.#stopDraining?.(ANSWER_CLOSED);
+    this.#side.keeps = undefined;
+    this.#turn[closed]();
+  }
+}
+
+const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrite';
+const SELF_WRITES =
+  'this thread writes, or a promise of it does or waits until readers have left, so it would wait for itself; to go on ' +
+  'as a reader use downgrade, and for another task lockReadAsync';
+const SELF_READS =
+  'this thread or a promise of it reads, writes or waits already, so it would wait for itself; unlock first, or use the ' +
+  'async form; to read and then perhaps write, use update';
+
+/** Whether the thread has or wants the lock. */
+function isBusy({ reads, waits, turn, queued }: Side): boolean {
+  return reads > 0 || waits > 0 || turn !== NO_TURN || queued > 0;
+}
+
+function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+  checkOptions(KIND, options);
+  return [options, 1, LIMIT, true];
+}
