@@ -1,9 +1,8 @@
 /** The objects of `taketurns/sync` that the page shows, and what `inspect` tells of them, in words. */
 import { Mutex, type MutexStats } from 'taketurns';
-import { Barrier, Condition, type ConditionStats, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
+import { Barrier, Condition, type ConditionStats, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { counted } from '../ui/format.js';
 import { HOLDING, PLACES, RESTING, TASKS, WAITING, WORKING } from './board.js';
-import { RwLock } from './rw-lock.js';
 import { isProducer, isWriter, type Objects } from './thread.js';
 
 /** A thread that waits, by its number in the arena. */
@@ -205,7 +204,6 @@ export const scenes: Readonly<Record<Kind, Scene>> = {
       return { [WORKING]: 'works outside', [WAITING]: `wants to ${verb}`, [HOLDING]: `${verb}s` };
     },
     make: () => {
-      if (RwLock === undefined) throw new Error('taketurns/sync has no RwLock');
       const lock = new RwLock();
       return {
         objects: { kind: 'RwLock', handles: [lock.handle] },
@@ -232,5 +230,4 @@ export const scenes: Readonly<Record<Kind, Scene>> = {
   },
 };
 
-/** The kinds that `taketurns/sync` has. */
-export const kinds = (Object.keys(scenes) as Kind[]).filter((kind) => kind !== 'RwLock' || RwLock !== undefined);
+export const kinds = Object.keys(scenes) as Kind[];

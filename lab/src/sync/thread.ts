@@ -15,6 +15,8 @@ import {
   type LatchHandle,
   Once,
   type OnceHandle,
+  RwLock,
+  type RwLockHandle,
   WaitGroup,
   type WaitGroupHandle,
 } from 'taketurns/sync';
@@ -34,7 +36,6 @@ import {
   WAITING,
   WORKING,
 } from './board.js';
-import { RwLock, type RwLockHandle } from './rw-lock.js';
 
 /** The objects of an order: several of a kind that opens once, two conditions, or one. */
 export type Objects =
@@ -138,7 +139,7 @@ function run(self: Self, objects: Objects): void {
       onces(self, objects.handles);
       break;
     case 'RwLock':
-      rwLock(self, objects.handles[0]);
+      rwLock(self, RwLock.from(objects.handles[0]));
       break;
   }
 }
@@ -247,9 +248,7 @@ function onces(self: Self, handles: readonly OnceHandle[]): void {
   }
 }
 
-function rwLock(self: Self, handle: RwLockHandle): void {
-  if (RwLock === undefined) return;
-  const lock = RwLock.from(handle);
+function rwLock(self: Self, lock: RwLock): void {
   const writes = isWriter(self.thread);
   while (self.goesOn) {
     self.spend(WORKING);
