@@ -28,20 +28,23 @@ const THREAD_MASK = constant('THREAD_MASK');
 /** The number of cells of one line. */
 export const CELLS = (LINE - B_CELLS) / 4;
 
-const STATE_NAMES = [
-  'idle',
-  'reserved',
-  'waiting',
-  'granted',
-  'closed',
-  'awake',
-  'cancelled',
-  'claimed',
-  'merging',
-  'attached',
-  'borrowed',
-] as const;
-export type StateName = (typeof STATE_NAMES)[number];
+/** What the states of an element are called here, by their names in layout.ts. */
+const STATES = {
+  IDLE: 'idle',
+  RESERVED: 'reserved',
+  WAITING: 'waiting',
+  GRANTED: 'granted',
+  CLOSED: 'closed',
+  ASKED: 'asked',
+  AWAKE: 'awake',
+  TOMBSTONE: 'cancelled',
+  CLAIMED: 'claimed',
+  MERGING: 'merging',
+  ATTACHED: 'attached',
+  BORROWED: 'borrowed',
+} as const;
+export type StateName = (typeof STATES)[keyof typeof STATES];
+const stateNames = new Map(Object.entries(STATES).map(([name, shown]) => [constant(name), shown]));
 
 export interface Element {
   readonly index: number;
@@ -136,7 +139,7 @@ export class Memory {
     const last = Math.min(end, elements + most * ELEMENT);
     for (let address = elements; address < last; address += ELEMENT) {
       const life = this.#words[(address + E_STATE) >> 2] as number;
-      const state = STATE_NAMES[life & STATE_MASK] ?? 'idle';
+      const state = stateNames.get(life & STATE_MASK) ?? 'idle';
       if (state === 'idle') continue;
       const request = this.#long(address + E_REQUEST);
       const cells = this.#long(address + E_CELLS);
