@@ -27,6 +27,7 @@ const SCENES = {
     slide: ['#starvation-lab input[type=range]', 2],
   },
   'queue live': { at: '#queue-lab', press: '#queue-lab .primary' },
+  'taketurns/sync': { at: '#sync-lab', press: '#sync-lab .primary' },
   'queue in slow motion': { at: '#stepper-lab', press: '#stepper-lab .group button:nth-child(3)' },
   semabench: { at: '[data-bench=semaphores]', press: '[data-bench=semaphores] .primary' },
   capacitor: { at: '#capacitor-lab', press: '#capacitor-lab .primary' },

@@ -29,7 +29,7 @@ function forBrowsers(): Plugin {
       if (id === EVENTS) return 'export default class EventEmitter {}';
       if (id !== FILES) return undefined;
       return `
-        const modules = { core: ${files('core')}, algorithms: ${files('algorithms')} };
+        const modules = { core: ${files('core')}, algorithms: ${files('algorithms')}, sync: ${files('sync')} };
         export const layoutText = () => ${JSON.stringify(lines('core/memory/layout.ts', /^export const .*$/gm))};
         export const moduleFiles = (name) => ({
           wasm: Uint8Array.from(atob(modules[name].wasm), (c) => c.charCodeAt(0)),

@@ -12,16 +12,18 @@ theme();
 
 const why = await isolate();
 if (why === undefined) {
-  const [{ starvation }, { stepper }, { live }, { benchmarks }, { capacitor }] = await Promise.all([
+  const [{ starvation }, { stepper }, { live }, { sync }, { benchmarks }, { capacitor }] = await Promise.all([
     import('./starvation/view.js'),
     import('./queue/stepper.js'),
     import('./queue/live.js'),
+    import('./sync/view.js'),
     import('./bench/view.js'),
     import('./capacitor/view.js'),
   ]);
   starvation();
   stepper();
   live();
+  sync();
   benchmarks();
   capacitor();
 } else {

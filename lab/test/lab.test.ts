@@ -95,6 +95,21 @@ async function catchDownloads(page: Page): Promise<() => Promise<Record<string, 
     });
 }
 
+/** What is told of each object of `taketurns/sync` with four threads, sooner or later. */
+const STATES: Record<string, RegExp[]> = {
+  Barrier: [/^1 of 4 have arrived\.$/, /^3 of 4 have arrived\.$/],
+  Condition: [/^[0-3] of 3 places are full; W[0-3] has the mutex\.$/, /^[1-3] of 3 .* the mutex is free\.$/],
+  Event: [/^It is set\.$/, /^It is not set\.$/],
+  Latch: [/^1[0-2] of 12 tasks are left\.$/, /^[1-6] of 12 tasks are left\.$/],
+  WaitGroup: [/^No task is pending\.$/, /^Pending: [2-9] tasks, [0-6] not begun\.$/],
+  Once: [/^Nobody runs it yet\.$/, /^W[0-3] runs it\.$/, /^It has been done\.$/],
+  RwLock: [/^W0 writes\.$/, /^W[1-3], W[1-3].* read/],
+};
+const WAITERS: Record<string, RegExp> = {
+  Condition: /^Who waits: W\d \((notEmpty|notFull|mutex)\) for [\d.]+/,
+  RwLock: /^Who waits: W\d \((for readers to leave|to read|to write)\) for [\d.]+/,
+};
+
 for (const found of BROWSERS) suite(found);
 
 function suite(found: (typeof BROWSERS)[number]): void {
@@ -123,7 +138,7 @@ function suite(found: (typeof BROWSERS)[number]): void {
       expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
       expect(await page.$eval('#isolation', (notice) => (notice as HTMLElement).hidden)).toBe(true);
       const headings = await page.$$eval('h2', (all) => all.map(({ textContent }) => textContent));
-      expect(headings).toEqual(['1Starvation', '2The queue', '3Benchmarks', '4The capacitor']);
+      expect(headings).toEqual(['1Starvation', '2The queue', '3Waiting together', '4Benchmarks', '5The capacitor']);
       await page.waitForFunction(() => /^\d+ fps$/.test(document.querySelector('#fps')?.textContent ?? ''), PATIENCE);
     });
 
@@ -216,13 +231,20 @@ function suite(found: (typeof BROWSERS)[number]): void {
       expect(scenarios.length).toBeGreaterThanOrEqual(6);
       for (const scenario of scenarios) {
         await page.select(`${lab} select`, scenario);
-        const collisions = await page.evaluate((selector) => {
+        const [collisions, overflown] = await page.evaluate((selector) => {
           const next = document.querySelector<HTMLButtonElement>(`${selector} .primary`) as HTMLButtonElement;
-          for (let i = 0; i < 2000 && !next.disabled; i++) next.click();
-          return Number(document.querySelector(`${selector} [data-figure=collisions]`)?.textContent);
+          let overflown = 0;
+          for (let i = 0; i < 2000 && !next.disabled; i++) {
+            next.click();
+            const rows = [...document.querySelectorAll(`${selector} .bucket`)];
+            if (rows.some((row) => /overflow/.test(row.textContent ?? '') && row.querySelector('.cell.of')))
+              overflown++;
+          }
+          return [Number(document.querySelector(`${selector} [data-figure=collisions]`)?.textContent), overflown];
         }, lab);
         expect(await text(page, `${lab} .said`), scenario).toMatch(/^The end, after \d+ steps/);
         if (['collisions', 'overflow'].includes(scenario)) expect(collisions, scenario).toBeGreaterThan(0);
+        if (scenario === 'overflow') expect(overflown).toBeGreaterThan(0);
       }
     });
 
@@ -334,6 +356,77 @@ function suite(found: (typeof BROWSERS)[number]): void {
       await changes(stood);
       await press(page, lab, 'Stop');
       await hasButton(page, lab, 'Start');
+    });
+
+    test('taketurns/sync: of each object the page tells the state, who waits, and what the workers do', async () => {
+      const lab = '#sync-lab';
+      const kinds = await page.$$eval(`${lab} option`, (options) => options.map(({ value }) => value));
+      expect(kinds).toEqual(Object.keys(STATES));
+      await slide(page, lab, 'works', 3);
+      await slide(page, lab, 'threads', 2);
+      await press(page, lab, 'Start');
+      const seen = (figure: string, pattern: RegExp): Promise<unknown> =>
+        page.waitForFunction(
+          (name, wanted) =>
+            new RegExp(wanted).test(document.querySelector(`#sync-lab [data-figure=${name}]`)?.textContent ?? ''),
+          { ...PATIENCE, polling: 'raf' },
+          figure,
+          pattern.source,
+        );
+      for (const kind of kinds) {
+        await page.select(`${lab} select`, kind);
+        await hasButton(page, lab, 'Stop');
+        for (const state of STATES[kind] as RegExp[]) await seen('state', state);
+        await seen('waiters', WAITERS[kind] ?? /^Who waits: W\d for [\d.]+ (ms|s)/);
+        // Of one that waits both inspect and the worker itself say so.
+        await page.waitForFunction(
+          () => {
+            const [, first] =
+              /W(\d)/.exec(document.querySelector('#sync-lab [data-figure=waiters]')?.textContent ?? '') ?? [];
+            return (
+              first !== undefined && document.querySelector(`#sync-lab .lane:nth-child(${Number(first) + 1}) .waits`)
+            );
+          },
+          { ...PATIENCE, polling: 'raf' },
+        );
+        await seen('openings', /^[3-9]$|^\d\d/);
+        const path = await page.waitForFunction(
+          () => document.querySelector('#sync-lab .chart svg > path:last-of-type')?.getAttribute('d'),
+          PATIENCE,
+        );
+        expect(await path.jsonValue()).toMatch(/^M[\d.,]+/);
+        expect(await text(page, `${lab} .status`)).toBe('');
+      }
+      await press(page, lab, 'Stop');
+      await hasButton(page, lab, 'Start');
+      expect(await text(page, `${lab} .status`)).toBe('');
+    });
+
+    test('taketurns/sync: what opens once is followed by others, and any kind stops with two threads and with eight', async () => {
+      const lab = '#sync-lab';
+      await slide(page, lab, 'works', 0);
+      const kinds = await page.$$eval(`${lab} option`, (options) => options.map(({ value }) => value));
+      for (const [position, count] of [
+        [0, 2],
+        [4, 8],
+      ] as const) {
+        await slide(page, lab, 'threads', position);
+        expect(await page.$$(`${lab} .lane`)).toHaveLength(count);
+        for (const kind of kinds) {
+          await page.select(`${lab} select`, kind);
+          await press(page, lab, 'Start');
+          await hasButton(page, lab, 'Stop');
+          // More than the page makes at a time.
+          await page.waitForFunction(
+            () =>
+              Number(document.querySelector('#sync-lab [data-figure=openings]')?.textContent?.replaceAll(',', '')) > 70,
+            PATIENCE,
+          );
+          await press(page, lab, 'Stop');
+          await hasButton(page, lab, 'Start');
+          expect(await text(page, `${lab} .status`), kind).toBe('');
+        }
+      }
     });
 
     for (const [bench, rows] of [

@@ -3,10 +3,12 @@ import type { ArenaHandle, ThreadHandle } from 'taketurns';
 import type { BenchOrder } from '../bench/thread.js';
 import type { QueueOrder } from '../queue/thread.js';
 import type { StarvationOrder } from '../starvation/thread.js';
+import type { SyncOrder } from '../sync/thread.js';
 
 export type Order =
   | ({ readonly job: 'starvation' } & StarvationOrder)
   | ({ readonly job: 'queue' } & QueueOrder)
+  | ({ readonly job: 'sync' } & SyncOrder)
   | ({ readonly job: 'bench' } & BenchOrder);
 
 /** The first message to a worker. */

@@ -6,6 +6,7 @@ import type { Order, Reply, Welcome } from './messages.js';
 const jobs = {
   starvation: async () => (await import('../starvation/thread.js')).starvation,
   queue: async () => (await import('../queue/thread.js')).queue,
+  sync: async () => (await import('../sync/thread.js')).sync,
   bench: async () => (await import('../bench/thread.js')).bench,
 };
 

@@ -2,6 +2,9 @@
 import { h } from '../ui/dom.js';
 import { CELLS, type Memory } from './memory.js';
 
+/** How many lines after a bucket are shown. */
+const DEEPEST = 4;
+
 /** Returns the thread of an element, from 0 on, or undefined if it belongs to none. */
 export type OwnerOf = (element: number) => number | undefined;
 
@@ -23,14 +26,10 @@ export class ArrayView {
   show(memory: Memory, ownerOf: OwnerOf, touched = ''): void {
     let at = 0;
     for (let i = 0; i < memory.buckets; i++) {
-      let line = memory.bucket(i);
       let depth = 0;
-      while (true) {
-        const name = depth === 0 ? `bucket${i}` : `line${depth}`;
-        this.#put(at++, depth === 0 ? `bucket ${i}` : '↳ overflow', name, line.cells, ownerOf, touched);
-        if (line.next === 0 || depth === 4) break;
-        line = memory.line(line.next);
-        depth++;
+      for (const { name, cells } of memory.linesOf(i)) {
+        this.#put(at++, depth === 0 ? `bucket ${i}` : '↳ overflow', name, cells, ownerOf, touched);
+        if (++depth > DEEPEST) break;
       }
     }
     while (this.#rows.length > at) this.#rows.pop()?.row.remove();

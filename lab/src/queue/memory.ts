@@ -4,11 +4,15 @@
  */
 import { constant, type Regions } from '@taketurns/check/dist/scene/layout.js';
 
-const [LINE, OBJECT, ELEMENT, NAME, THREAD] = ['LINE', 'OBJECT_SIZE', 'ELEMENT_SIZE', 'NAME_SIZE', 'THREAD_SIZE'].map(
-  constant,
-) as [number, number, number, number, number];
+const [LINE, OBJECT, ELEMENT] = ['LINE', 'OBJECT_SIZE', 'ELEMENT_SIZE'].map(constant) as [number, number, number];
 const [TICKET, GRANT] = [constant('TICKET'), constant('GRANT')];
-const [B_CELLS, B_NEXT] = [constant('B_CELLS'), constant('B_NEXT')];
+const [B_CELLS, B_EXTENT, EXTENT_MASK] = ['B_CELLS', 'B_EXTENT', 'EXTENT_MASK'].map(constant) as [
+  number,
+  number,
+  number,
+];
+/** How many lines of its own a bucket goes on in at most. */
+const ROUNDS_MOST = 64;
 const [E_STATE, E_START, E_REQUEST, E_CELLS] = ['E_STATE', 'E_START', 'E_REQUEST', 'E_CELLS'].map(constant) as [
   number,
   number,
@@ -24,20 +28,23 @@ const THREAD_MASK = constant('THREAD_MASK');
 /** The number of cells of one line. */
 export const CELLS = (LINE - B_CELLS) / 4;
 
-const STATE_NAMES = [
-  'idle',
-  'reserved',
-  'waiting',
-  'granted',
-  'closed',
-  'awake',
-  'cancelled',
-  'claimed',
-  'merging',
-  'attached',
-  'borrowed',
-] as const;
-export type StateName = (typeof STATE_NAMES)[number];
+/** What the states of an element are called here, by their names in layout.ts. */
+const STATES = {
+  IDLE: 'idle',
+  RESERVED: 'reserved',
+  WAITING: 'waiting',
+  GRANTED: 'granted',
+  CLOSED: 'closed',
+  ASKED: 'asked',
+  AWAKE: 'awake',
+  TOMBSTONE: 'cancelled',
+  CLAIMED: 'claimed',
+  MERGING: 'merging',
+  ATTACHED: 'attached',
+  BORROWED: 'borrowed',
+} as const;
+export type StateName = (typeof STATES)[keyof typeof STATES];
+const stateNames = new Map(Object.entries(STATES).map(([name, shown]) => [constant(name), shown]));
 
 export interface Element {
   readonly index: number;
@@ -54,47 +61,35 @@ export interface Element {
   readonly cells: readonly number[];
 }
 
-export interface Bucket {
-  readonly address: number;
+export interface Line {
+  /** As in the steps of the simulated machine, such as `bucket3`. */
+  readonly name: string;
   /** The numbers of elements, from 1 on; 0 for an empty cell. */
   readonly cells: readonly number[];
-  /** The address of its overflow line; 0 if it has none. */
-  readonly next: number;
 }
 
-/** Computes the regions of an arena from the sizes in its header, as core/memory/arena.ts does. */
-export function regionsIn(words: Int32Array): Regions {
+/** Where the regions that are shown begin. */
+type Bases = Pick<Regions, 'objects' | 'buckets' | 'lines' | 'common' | 'elements' | 'end'>;
+
+/** Computes the bases from the sizes in the header of an arena, as core/memory/arena.ts does, but from the end on. */
+export function basesIn(words: Int32Array): Bases {
   const size = (name: string): number => words[constant(name) >> 2] as number;
-  const [objectCount, nameCount, threadCount] = [size('H_OBJECTS'), size('H_NAMES'), size('H_THREADS')];
-  const [bucketCount, elementCount] = [size('H_BUCKETS'), size('H_ELEMENTS')];
+  const [bucketCount, elementCount, end] = [size('H_BUCKETS'), size('H_ELEMENTS'), size('H_END')];
   const step = constant('NAME_HEADS_STEP');
-  const heads = Math.ceil(Math.max(nameCount, constant('NAME_HEADS_LEAST')) / step) * step;
-  const objects = constant('NAME_HEADS') + 8 * heads;
-  const names = objects + objectCount * OBJECT;
-  const threads = names + (nameCount + 2 * threadCount) * NAME;
-  const chains = threads + (threadCount + 1) * THREAD;
-  const buckets = chains + bucketCount * LINE;
-  const lines = buckets + bucketCount * LINE;
-  const common = lines + Math.floor(elementCount / 8) * LINE;
-  const elements = common + (Math.floor(elementCount / 6) + 1) * LINE;
-  return {
-    objects,
-    names,
-    threads,
-    chains,
-    buckets,
-    lines,
-    common,
-    elements,
-    end: elements + elementCount * ELEMENT,
-  };
+  const heads = Math.ceil(Math.max(size('H_NAMES'), constant('NAME_HEADS_LEAST')) / step) * step;
+  const rounds = Math.min(Math.max(Math.floor(elementCount / 8 / bucketCount), 1), ROUNDS_MOST);
+  const elements = end - elementCount * ELEMENT;
+  const common = elements - (Math.floor(elementCount / 6) + 1) * LINE;
+  const lines = common - rounds * bucketCount * LINE;
+  const buckets = lines - bucketCount * LINE;
+  return { objects: constant('NAME_HEADS') + 8 * heads, buckets, lines, common, elements, end };
 }
 
 export class Memory {
-  readonly regions: Regions;
+  readonly regions: Bases;
   readonly #words: Int32Array;
 
-  constructor(words: Int32Array, regions = regionsIn(words)) {
+  constructor(words: Int32Array, regions: Bases = basesIn(words)) {
     this.#words = words;
     this.regions = regions;
   }
@@ -112,16 +107,25 @@ export class Memory {
     return Number(this.#long(object + GRANT));
   }
 
-  bucket(index: number): Bucket {
-    return this.line(this.regions.buckets + index * LINE);
+  /** Yields a bucket, and the lines after it that a thread looks through that seeks an element in it. */
+  *linesOf(bucket: number): Generator<Line> {
+    const { buckets, common } = this.regions;
+    let line = buckets + bucket * LINE;
+    const extent = (this.#words[(line + B_EXTENT) >> 2] as number) & EXTENT_MASK;
+    for (let depth = 0; depth <= extent; depth++) {
+      yield this.#line(line);
+      line = line < common ? Math.min(line + this.buckets * LINE, common) : line + LINE;
+    }
   }
 
-  line(address: number): Bucket {
+  #line(address: number): Line {
+    const { buckets, lines, common } = this.regions;
     const at = (address + B_CELLS) >> 2;
+    const [kind, base] =
+      address < lines ? ['bucket', buckets] : address < common ? ['line', lines] : ['common', common];
     return {
-      address,
+      name: `${kind}${(address - (base as number)) / LINE}`,
       cells: Array.from(this.#words.subarray(at, at + CELLS)),
-      next: this.#words[(address + B_NEXT) >> 2] as number,
     };
   }
 
@@ -135,7 +139,7 @@ export class Memory {
     const last = Math.min(end, elements + most * ELEMENT);
     for (let address = elements; address < last; address += ELEMENT) {
       const life = this.#words[(address + E_STATE) >> 2] as number;
-      const state = STATE_NAMES[life & STATE_MASK] ?? 'idle';
+      const state = stateNames.get(life & STATE_MASK) ?? 'idle';
       if (state === 'idle') continue;
       const request = this.#long(address + E_REQUEST);
       const cells = this.#long(address + E_CELLS);

@@ -1,0 +1,51 @@
+/**
+ * The shared memory in which the threads at an object of `taketurns/sync` say what they do. Each thread writes its own
+ * part, and the page reads it ten times a second.
+ */
+export const RESTING = 0;
+export const WORKING = 1;
+export const WAITING = 2;
+export const HOLDING = 3;
+
+/** Word 0 of the board is 0 as long as the threads go on. They sleep on it. */
+export const STOP = 0;
+/** How many rounds, openings or sections there have been. */
+export const OPENINGS = 1;
+/** The items in the buffer of the conditions, or the tasks of the wait group that nobody has taken. */
+export const ITEMS = 2;
+
+// Whole numbers of a thread.
+export const STATE = 0;
+/** Its number in the arena, as `inspect` tells it. */
+export const NUMBER = 1;
+/** Which of the objects of its order it uses. */
+export const ROUND = 2;
+
+/** The places of the buffer. */
+export const PLACES = 3;
+/** How many tasks of a round there are for each thread. */
+export const TASKS = 3;
+
+const LINE = 128;
+
+export class Board {
+  readonly memory: SharedArrayBuffer;
+  readonly words: Int32Array;
+  readonly threads: number;
+
+  constructor(threads: number, memory = new SharedArrayBuffer((1 + threads) * LINE)) {
+    this.memory = memory;
+    this.threads = threads;
+    this.words = new Int32Array(memory, 0, LINE / 4);
+  }
+
+  /** The whole numbers of a thread, such as STATE. */
+  ints(thread: number): Int32Array {
+    return new Int32Array(this.memory, (1 + thread) * LINE, LINE / 8);
+  }
+
+  /** One number: when the thread began what it does, by `clock`. */
+  since(thread: number): Float64Array {
+    return new Float64Array(this.memory, (1 + thread) * LINE + LINE / 2, 1);
+  }
+}
