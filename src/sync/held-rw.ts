@@ -15,12 +15,15 @@ export interface GuardedLock {
 }
 
 /** @internal Returns the lock whose guard this is, while it holds. */
-export const lockOf = Symbol('lockOf');
+export const lockOf = Symbol.for('taketurns:lockOf');
 
 /** A guard of a `RwLock`. The end of the `using` or `await using` scope gives back what it holds, or `unlock` does. */
 abstract class Held implements Disposable, AsyncDisposable {
   readonly #name: string;
   #lock: GuardedLock | undefined;
+  /** Whether another guard is being made of it, and whether this one has been unlocked meanwhile. */
+  #handsOver = false;
+  #ended = false;
 
   /**
    * Whether a thread has died as a writer, and no other has written and unlocked since: what the lock guards may be
@@ -43,6 +46,7 @@ abstract class Held implements Disposable, AsyncDisposable {
   /** Gives back what it holds. Does nothing the second time. Never blocks. @throws {Error} in another thread. */
   unlock(): void {
     const lock = this.#lock;
+    this.#ended = this.#handsOver;
     this.#lock = undefined;
     if (lock) this.end(lock);
   }
@@ -55,13 +59,19 @@ abstract class Held implements Disposable, AsyncDisposable {
     const lock = this.#lock;
     if (lock === undefined) throw new Error(`${this.#name}.${method}: this guard does not hold the lock any more`);
     this.#lock = undefined;
+    this.#handsOver = true;
     const takeBack = (error: unknown): never => {
-      this.#lock = lock;
+      this.#handsOver = false;
+      // If its scope has ended meanwhile, nobody else gives it back.
+      if (this.#ended) this.end(lock);
+      else this.#lock = lock;
       throw error;
     };
     try {
       const result = to(lock);
-      return result instanceof Promise ? (result.catch(takeBack) as T) : result;
+      if (result instanceof Promise) return result.catch(takeBack) as T;
+      this.#handsOver = false;
+      return result;
     } catch (error) {
       return takeBack(error);
     }

@@ -15,6 +15,7 @@ import { reasonOf, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { common } from '../runtime/common.js';
 import { ADMITTED, ANSWER_CLOSED, LIMIT, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
+import { interruptsOf } from '../runtime/interrupts.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { canWaitAsync, NO_WAIT_ASYNC, waitAsync } from '../runtime/wait-async.js';
@@ -48,6 +49,8 @@ export interface ReadOptions extends WaitOptions {
 export interface RwLockWaiter {
   /** The number of the thread in the arena. */
   readonly thread: number;
+  /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
+  readonly threadId: number | undefined;
   /** `'write'`: for its turn; `'drain'`: it has the turn, and waits until readers have left; `'read'`: for a writer. */
   readonly wants: 'read' | 'write' | 'drain';
   /** The number of its calls that wait: blocked ones and promises. */
@@ -81,6 +84,9 @@ const HAS_TURN = 1;
 const DRAINS = 2;
 const WRITES = 3;
 
+const READING = 1;
+const TURNING = 2;
+
 /** What a thread does with a lock, by all its library objects. */
 interface Side {
   /** The address of its place; 0 at first. */
@@ -94,8 +100,13 @@ interface Side {
   turn: number;
   /** How many of its promises wait for the turn, or have it and do not know yet. */
   queued: number;
-  /** Whether a call of it blocks. If another call finds that, the runtime has ended the first by an exception. */
+  /** Whether a call of it blocks, and is noted as waiting. */
   sleeps: boolean;
+  /**
+   * Whether a call of it is changing what it reads (READING), or its turn (TURNING). If another call finds that, an
+   * exception that nobody could catch has ended the first: an interrupt by the runtime.
+   */
+  acts: number;
   /** The deaths of which it has learned with the turn, and not told. */
   deaths: number;
   /** The library object is not collected while the thread has the lock: it may come back by handle or name to unlock it. */
@@ -103,7 +114,7 @@ interface Side {
 }
 
 /** Whose guards these are. */
-const guardedBy = new WeakMap<GuardedLock, Side>();
+const guardedBy = common('rw-guards', () => new WeakMap<GuardedLock, Side>());
 const sides = common('rw-locks', () => new WeakMap<Shared, Side>());
 
 function sideOf(shared: Shared): Side {
@@ -118,6 +129,7 @@ function sideOf(shared: Shared): Side {
       turn: NO_TURN,
       queued: 0,
       sleeps: false,
+      acts: 0,
       deaths: 0,
       keeps: undefined,
     };
@@ -155,7 +167,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
   readonly #guarded: GuardedLock;
 
   /**
-   * Is called in a thread that has locked, before the call returns, when a thread has died as a writer. The data that the
+   * Is called in a thread that begins to read, or has locked otherwise, before the call returns, when a thread has died as a writer. The data that the
    * lock guards may then be half-written, so all who lock are told, until another has written and unlocked. The next that
    * has the turn is told of a death in `update` too. Readers' deaths do no harm, and nobody is told. If the callback
    * throws, the lock is unlocked, and the call that locked it throws (or rejects with) the same error.
@@ -237,9 +249,11 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const side = this.#ready();
     if (side.reads > 0) side.reads++;
     else {
+      side.acts = READING;
       const answer = side.waits > 0 ? REFUSED : this.#begin(true);
-      if (answer === REFUSED) return false;
-      this.#reads(answer);
+      if (answer !== REFUSED) this.#reads(answer);
+      side.acts = 0;
+      return answer !== REFUSED;
     }
     return true;
   }
@@ -262,15 +276,18 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const side = this.#side;
     if (side.reads > 1) side.reads--;
     else if (side.reads === 1) {
+      side.acts |= READING;
       side.reads = 0;
       this.#keep();
       if (!this.disposed) this.sync.endRead(this.at, side.place);
+      side.acts &= ~READING;
     } else if (!this.#isOver()) throw new Error(`${KIND}.unlockRead: this thread does not read`);
   }
 
   /** As `lockRead`, but it returns a guard that unlocks: `using held = lock.read()`. */
   read(options?: WaitOptions): HeldRead {
-    return new ReadGuard(this.#guarded, this.#lockRead('read', options));
+    const died = this.#lockRead('read', options);
+    return this.#guard(() => new ReadGuard(this.#guarded, died), this.#guarded.endRead);
   }
 
   /** As `lockReadAsync`, but its promise is fulfilled with a guard: `await using held = await lock.readAsync()`. */
@@ -291,9 +308,14 @@ export class RwLock extends PhaseObject<typeof KIND> {
       return side.died;
     }
     if (side.turn >= DRAINS) throw new Error(`${KIND}.${method}: ${SELF_WRITES}`);
-    if (side.waits > 0) return this.#reads(this.#awaitPhase(side.phase, timeout));
-    const answer = this.#begin(false);
-    return this.#reads(answer === QUEUED ? this.#awaitPhase(this.phaseSeen, timeout) : answer);
+    side.acts = READING;
+    try {
+      if (side.waits > 0) return this.#reads(this.#awaitPhase(side.phase, timeout));
+      const answer = this.#begin(false);
+      return this.#reads(answer === QUEUED ? this.#awaitPhase(this.phaseSeen, timeout) : answer);
+    } finally {
+      side.acts = 0;
+    }
   }
 
   /** Begins to read. Returns ADMITTED, OWNER_DIED, QUEUED, REFUSED if it only tries, or throws. */
@@ -322,7 +344,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     let answer = REFUSED;
     try {
       if (timeout > 0) this.checkBlocking('lockReadAsync, readAsync or tryLockRead');
-      side.sleeps = timeout > 0;
+      if (timeout > 0) this.#sleeps();
       answer = timeout > 0 ? this.sleep(phase, countdown(timeout)) : this.lastAnswer(phase);
     } finally {
       side.sleeps = false;
@@ -398,7 +420,9 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   #checkWithin(what: string, within: HeldRead): void {
     const lock = (within as Partial<HeldRead> | null)?.[lockOf];
-    if (lock === undefined || guardedBy.get(lock) !== this.#side)
+    // The guard may be of another copy of the library. What it has read may have been unlocked without it.
+    const reads = within?.[Symbol.toStringTag] === 'HeldRead' && this.#side.reads > 0;
+    if (!reads || lock === undefined || guardedBy.get(lock) !== this.#side)
       throw bad('type', `${what}: within`, 'a HeldRead of this lock that is held', within);
   }
 
@@ -414,20 +438,42 @@ export class RwLock extends PhaseObject<typeof KIND> {
   #ready(): Side {
     const side = this.#side;
     if (this.disposed) throw this[disposedError]();
-    if (side.sleeps) this.#recover();
+    if (side.acts !== 0) this.#recover();
     if (side.waits > 0) this.#settle();
     return side;
   }
 
-  /** Gives up what a call of this thread has waited for, which the runtime has ended in its sleep. */
-  #recover(): void {
+  /**
+   * Is called when a call is about to block. If the runtime ends it by an exception, and no other call of the thread finds
+   * that, it is given up as soon as the thread has returned to its event loop, as for a mutex (runtime/interrupts.ts).
+   */
+  #sleeps(): void {
     const side = this.#side;
+    interruptsOf(this[reference].attachment).expect();
+    queueMicrotask(() => {
+      if (side.acts !== 0 && !this.disposed) this.#recover();
+    });
+    side.sleeps = true;
+  }
+
+  /** Brings into order what a call has left that the runtime has ended: the thread has nothing of what that changed. */
+  #recover(): void {
+    const { at, sync } = this;
+    const side = this.#side;
+    if (side.sleeps) sync.noteWaits(this.number, -1, 0);
     side.sleeps = false;
-    this.sync.noteWaits(this.number, -1, 0);
-    if (side.turn === DRAINS) {
-      this.#drained(REFUSED);
-      this.#failed();
-    } else if (side.waits === 0) this.sync.giveUpRead(this.at, side.place);
+    if (side.acts & READING && side.reads === 0 && side.waits === 0)
+      sync.clearPlaces(at, this[reference].attachment.thread);
+    if (side.acts & TURNING && (side.queued === 0 || side.turn !== NO_TURN)) {
+      if (this.#core.held(this.number) > 0) {
+        // No other thread shuts the gate, since this one has the turn.
+        if (sync.stampOf(at) === 0) sync.openGate(at, true);
+        side.turn = HAS_TURN;
+        this.#failed();
+      } else side.turn = NO_TURN;
+    }
+    side.acts = 0;
+    this.#keep();
   }
 
   // --- Writing ---------------------------------------------------------------------------------------------
@@ -476,14 +522,17 @@ export class RwLock extends PhaseObject<typeof KIND> {
   unlockWrite(): void {
     const side = this.#side;
     if (side.turn === WRITES) {
+      side.acts |= TURNING;
       if (!this.disposed) this.sync.openGate(this.at, false);
       this.#endTurn();
+      side.acts &= ~TURNING;
     } else if (!this.#isOver()) throw new Error(`${KIND}.unlockWrite: this thread does not write`);
   }
 
   /** As `lockWrite`, but it returns a guard that unlocks: `using held = lock.write()`. */
   write(options?: WaitOptions): HeldWrite {
-    return new WriteGuard(this.#guarded, this.#lockWrite('write', options, true));
+    const died = this.#lockWrite('write', options, true);
+    return this.#guard(() => new WriteGuard(this.#guarded, died), this.#guarded.endWrite);
   }
 
   /** As `lockWriteAsync`, but its promise is fulfilled with a guard: `await using held = await lock.writeAsync()`. */
@@ -504,7 +553,18 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * @throws as `lockWrite`.
    */
   update(options?: WaitOptions): HeldUpdate {
-    return new UpdateGuard(this.#guarded, this.#lockWrite('update', options, false));
+    const died = this.#lockWrite('update', options, false);
+    return this.#guard(() => new UpdateGuard(this.#guarded, died), this.#guarded.endUpdate);
+  }
+
+  /** Makes a guard. If the stack has no room for that, nobody could unlock. */
+  #guard<T>(make: () => T, unlock: () => void): T {
+    try {
+      return make();
+    } catch (error) {
+      unlock();
+      throw error;
+    }
   }
 
   /** As `update`, without blocking the thread. */
@@ -517,16 +577,23 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const side = this.#ready();
     if (isBusy(side)) throw new Error(`${KIND}.${method}: ${SELF_READS}`);
     const left = countdown(timeout);
-    this.#take(timeout, () => {
-      const turn = this.#turn;
-      if (turn.tryAcquire()) return;
-      if (timeout === 0) throw timedOut(LOCK, timeout);
-      this.checkBlocking(WITHOUT_BLOCKING);
-      turn.acquire({ timeout });
-    });
-    return this.#hasTurn(() => {
-      if (writes) this.#becomeWriter(left, timeout, WITHOUT_BLOCKING);
-    });
+    side.acts = TURNING;
+    try {
+      this.#take(timeout, () => {
+        const turn = this.#turn;
+        if (turn.tryAcquire()) return;
+        if (timeout === 0) throw timedOut(LOCK, timeout);
+        this.checkBlocking(WITHOUT_BLOCKING);
+        this.#sleeps();
+        side.sleeps = false; // The semaphore notes it.
+        turn.acquire({ timeout });
+      });
+      return this.#hasTurn(() => {
+        if (writes) this.#becomeWriter(left, timeout, WITHOUT_BLOCKING);
+      });
+    } finally {
+      side.acts = 0;
+    }
   }
 
   /** Calls a function that takes the turn, and makes its errors those of the lock. */
@@ -626,7 +693,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     awake.waits();
     sync.setAwake(awake.turns, awake.near);
     sync.noteWaits(number, 1, timestamp());
-    this.#side.sleeps = true;
+    this.#sleeps();
     try {
       for (let remaining = left(); remaining > 0; remaining = left()) {
         const answer = sync.drainReaders(at, phase, remaining === Infinity ? -1n : nanoseconds(remaining));
@@ -732,19 +799,25 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const side = this.#ready();
     const { at, sync } = this;
     if (isBusy(side)) return undefined;
-    let isTaken = false;
-    this.#take(0, () => {
-      isTaken = this.#turn.tryAcquire();
-    });
-    if (!isTaken) return undefined;
-    this.#begins();
-    // Readers are not shut out in vain.
-    const answer = sync.isDrained(at, sync.stampOf(at) - 1) ? this.#shut() : QUEUED;
-    this.#drained(answer);
-    if (answer === ADMITTED) return this.#tellWriter();
-    this.#failed();
-    if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    return undefined;
+    side.acts = TURNING;
+    try {
+      let isTaken = false;
+      this.#take(0, () => {
+        isTaken = this.#turn.tryAcquire();
+      });
+      if (!isTaken) return undefined;
+      this.#begins();
+      const stamp = sync.stampOf(at);
+      // Readers are not shut out in vain.
+      const answer = stamp === ANSWER_CLOSED || sync.isDrained(at, stamp - 1) ? this.#shut() : QUEUED;
+      this.#drained(answer);
+      if (answer === ADMITTED) return this.#tellWriter();
+      this.#failed();
+      if (answer === ANSWER_CLOSED) throw this[disposedError]();
+      return undefined;
+    } finally {
+      side.acts = 0;
+    }
   }
 
   /** Gives the turn back, with the gate open. */
@@ -755,16 +828,25 @@ export class RwLock extends PhaseObject<typeof KIND> {
   }
 
   #endUpdate(): void {
-    if (this.#side.turn === HAS_TURN) this.#endTurn();
-    else if (!this.#isOver()) throw new Error('HeldUpdate.unlock: this thread does not have the turn');
+    const side = this.#side;
+    if (side.turn === HAS_TURN) {
+      side.acts |= TURNING;
+      this.#endTurn();
+      side.acts &= ~TURNING;
+    } else if (!this.#isOver()) throw new Error('HeldUpdate.unlock: this thread does not have the turn');
   }
 
   #upgrade(options: WaitOptions | undefined): HeldWrite {
     const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgrade', options);
     const side = this.#ready();
     if (side.reads > 0 || side.waits > 0) throw new Error(`HeldUpdate.upgrade: ${SELF_READS}`);
-    this.#becomeWriter(countdown(timeout), timeout, 'upgradeAsync');
-    return new WriteGuard(this.#guarded, this.sync.hasDied(this.at) !== 0);
+    side.acts = TURNING;
+    try {
+      this.#becomeWriter(countdown(timeout), timeout, 'upgradeAsync');
+      return new WriteGuard(this.#guarded, this.sync.hasDied(this.at) !== 0);
+    } finally {
+      side.acts = 0;
+    }
   }
 
   async #upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite> {
@@ -866,11 +948,15 @@ export class RwLock extends PhaseObject<typeof KIND> {
     );
     const inLine = this.disposed
       ? []
-      : this.#turn
-          .inspect()
-          .waiters.map(
-            ({ thread, requests, waited }): RwLockWaiter => ({ thread, calls: requests, waited, wants: 'write' }),
-          );
+      : this.#turn.inspect().waiters.map(
+          ({ thread, threadId, requests, waited }): RwLockWaiter => ({
+            thread,
+            threadId,
+            calls: requests,
+            waited,
+            wants: 'write',
+          }),
+        );
     return {
       readers: this.#readers(),
       writer,
@@ -920,6 +1006,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   /** @internal */
   protected override [forget](): void {
+    // No place may name the memory, which may become that of another object.
+    this.sync.clearPlaces(this.at, this[reference].attachment.thread);
     super[forget]();
     this.#stopDraining?.(ANSWER_CLOSED);
     this.#side.keeps = undefined;

@@ -781,12 +781,69 @@ describe('a lock that is disposed of', () => {
   });
 });
 
-describe('a call that the runtime interrupts', () => {
-  const interrupted = (lock: RwLock, call: string) => {
-    Object.assign(globalThis, { interrupted: lock });
-    expect(() => runInThisContext(`interrupted.${call}`, { timeout: 50 })).toThrow(/timed out/);
-  };
+describe('a RwLock at a bad moment', () => {
+  it('keeps what a thread reads, or waits to read, that finds the lock again', async () => {
+    const lock = RwLock.open('found again');
+    const [writer, next] = [new Peer(lock), new Peer(lock)];
+    lock.lockRead();
+    RwLock.from(lock.handle);
+    RwLock.open('found again');
+    expect(lock.readers).toBe(1);
+    expect(await writer.run('return lock.tryLockWrite()')).toBe(false);
+    lock.unlockRead();
+    await writer.run('lock.lockWrite()');
+    const reads = lock.readAsync();
+    RwLock.from(lock.handle);
+    const written = next.run('lock.lockWrite(); return lock.readers');
+    await until(() => lock.waiting === 2, 'a promise and a writer wait');
+    await writer.run('lock.unlockWrite()');
+    const held = await reads;
+    await sleep(10);
+    expect([lock.readers, next.ended]).toEqual([1, 0]);
+    held.unlock();
+    expect(await written).toBe(0);
+    lock.dispose();
+  });
 
+  it('reads within nothing but a reading', async () => {
+    const lock = new RwLock();
+    using held = lock.write();
+    await expect(lock.readAsync({ within: held as never })).rejects.toThrow(/within must be a HeldRead of this lock/);
+    held.unlock();
+    using found = lock.update();
+    await expect(lock.readAsync({ within: found as never })).rejects.toThrow(TypeError);
+    found.unlock();
+    const guard = lock.read();
+    lock.unlockRead();
+    await expect(lock.readAsync({ within: guard })).rejects.toThrow(TypeError);
+    expect(lock.readers).toBe(0);
+  });
+
+  it('gives the turn back when an upgrade fails after the scope of its guard', async () => {
+    const lock = new RwLock();
+    await new Peer(lock).run('lock.lockRead()');
+    const found = lock.update();
+    const upgraded = found.upgradeAsync({ timeout: 20 });
+    found.unlock();
+    await expect(upgraded).rejects.toThrow(TimeoutError);
+    expect(lock.inspect().writer).toBeUndefined();
+    expect(found.held).toBe(false);
+  });
+
+  it('says by tryLockWrite that another thread has disposed of it beside readers', async () => {
+    const lock = new RwLock();
+    const peer = new Peer(lock);
+    await peer.run('lock.lockRead(); lock.dispose()');
+    expect(() => lock.tryLockWrite()).toThrow(DisposedError);
+  });
+});
+
+function interrupted(lock: RwLock, call: string): void {
+  Object.assign(globalThis, { interrupted: lock });
+  expect(() => runInThisContext(`interrupted.${call}`, { timeout: 50 })).toThrow(/timed out/);
+}
+
+describe('a call that the runtime interrupts', () => {
   it('has given up, once the thread uses the lock again', async () => {
     const lock = new RwLock();
     const peer = new Peer(lock);
@@ -804,6 +861,44 @@ describe('a call that the runtime interrupts', () => {
     }
     await peer.run('lock.unlockRead()');
     lock.write({ timeout }).unlock();
+  });
+
+  it.each(['lockRead()', 'lockWrite()', 'update()'])('leaves nothing in line: %s', async (call) => {
+    const lock = new RwLock();
+    const [writer, next] = [new Peer(lock), new Peer(lock)];
+    await writer.run('lock.lockWrite()');
+    interrupted(lock, call);
+    await writer.run('lock.unlockWrite()');
+    // This thread makes no other call on the lock.
+    expect(await next.run('lock.lockWrite({ timeout: 10_000 }); lock.unlockWrite(); return 1')).toBe(1);
+  });
+
+  it('opens the gate again, though the thread makes no other call', async () => {
+    const lock = new RwLock();
+    const [reader, next] = [new Peer(lock), new Peer(lock)];
+    await reader.run('lock.lockRead()');
+    interrupted(lock, 'lockWrite()');
+    expect(await next.run('lock.lockRead({ timeout: 10_000 }); lock.unlockRead(); return 1')).toBe(1);
+  });
+
+  it.each([
+    'interrupted.lockWrite(); interrupted.unlockWrite()',
+    'interrupted.lockRead(); interrupted.unlockRead()',
+    'if (interrupted.tryLockWrite()) interrupted.unlockWrite()',
+  ])('may be cut short anywhere: %s', (calls) => {
+    for (let i = 0; i < 150; i++) {
+      const lock = new RwLock();
+      Object.assign(globalThis, { interrupted: lock });
+      expect(() => runInThisContext(`for (;;) { ${calls} }`, { timeout: 2 })).toThrow(/timed out/);
+      // It may have ended between the two calls.
+      for (const unlock of ['unlockWrite', 'unlockRead'] as const) {
+        try {
+          lock[unlock]();
+        } catch {}
+      }
+      expect(lock.tryLockWrite()).toBe(true);
+      lock.dispose();
+    }
   });
 });
 
