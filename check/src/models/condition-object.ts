@@ -334,6 +334,7 @@ function besideTombstone(): Model {
   const model = condition('beside a tombstone that two claim', 'n');
   return {
     ...model,
+    long: true,
     programs: [
       [parkQueued(true), orLeftOver(), relay()],
       [parkQueued(), relay()],
@@ -410,8 +411,8 @@ export const conditionObjects: readonly Model[] = [
   condition('a second wait', 'w w | w | N'),
   condition('one gives up', 'f | n'),
   condition('two, one gives up', 'f | w | n'),
-  condition('two, one gives up, all notified', 'f | w | N'),
-  condition('two give up', 'f | f | N'),
+  condition('two, one gives up, all notified', 'f | w | N', { long: true }),
+  condition('two give up', 'f | f | N', { long: true }),
   condition('the middle gives up', 'w | f | w | N', { long: true }),
   condition('one gives up and waits again', 'f w | n'),
   condition('two, one gives up and waits again', 'f w | w | n', { long: true }),
