@@ -75,7 +75,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {DisposedError} if the mutex has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(mutex: Mutex, ...internal: []);
+  constructor(mutex: Mutex);
   constructor(mutex: Mutex, given?: Reference) {
     const own = ownMutex(KIND, mutex);
     super(KIND, given instanceof Reference ? given : make(KIND, NUMBER, ...propertiesOf(own)), 'condition');
