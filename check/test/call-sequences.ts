@@ -27,6 +27,7 @@ const TIMED_OUT = 2;
 const MORE = 4;
 const HEAD = 8;
 const MUTEX = 20;
+const RW_LOCK = 41;
 export const THREADS = 3;
 const NAME_BYTES = 20;
 const KINDS = 3;
@@ -237,7 +238,13 @@ export class Sequence {
   }
 
   #create(t: number) {
-    const args = [1 + this.#draw(KINDS), this.#from(permits), this.#from(permits), this.#draw(3), this.#draw(3)];
+    const args = [
+      this.#draw(8) ? 1 + this.#draw(KINDS) : RW_LOCK,
+      this.#from(permits),
+      this.#from(permits),
+      this.#draw(3),
+      this.#draw(3),
+    ];
     // The algorithms' semaphores have the hash there, since they are never robust.
     const inCore = this.#loaded.program.exports.has('register');
     const robust = this.#draw(inCore ? 2 : 5);

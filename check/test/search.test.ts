@@ -130,8 +130,8 @@ const plants: Plant[] = [
   {
     fault: 'the places of a dead thread stay as they are',
     in: 'rw lock: a reader dies',
-    program: mutated('kinds/detached', 'load', constant('O_KIND'), 1, 'zero'),
-    shows: /object0\.kind/,
+    program: mutated('rw-lock-places/clearPlaces', 'store', 0, 1, 'dropped'),
+    shows: /rw-lock-places\/clearPlaces/,
   },
   {
     fault: 'a record is freed without a new life',

@@ -384,11 +384,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^rw-lock\/(beginRead: load counter\/variant #2|(endRead|giveUpRead): load counter\/variant), ones/,
     'A writer is woken that does not sleep.',
   ],
-  [
-    /^kinds\/detached: load kind, (zero|ones)/,
-    'check/test/search.test.ts plants this fault in the model "rw lock: a reader dies", before which mutants spend their budget.',
-  ],
-  [/^(rw-lock\/\w+|kinds\/detached): notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
+  [/^rw-lock(-places)?\/\w+: notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
   [
     /^rw-lock\/endWait: store bytes, swapped with load counter\/variant/,
     'The place is in the way of every writer before as after.',
