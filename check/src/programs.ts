@@ -39,6 +39,7 @@ const SYNC = [
   'isStamp',
   'leaveBarrier',
   'notify',
+  'notifyOne',
   'openGate',
   'placeFor',
   'putOn',

@@ -87,6 +87,13 @@ export function notify(c: usize, n: i32): i32 {
   }
 }
 
+/** Notifies one, the usual call: where nobody waits, it calls nothing. */
+export function notifyOne(c: usize): i32 {
+  const grant = atomic.load<i64>(c, GRANT);
+  if (atomic.load<i64>(c, TICKET) - grant <= 0 && atomic.load<i64>(c, C_WOKEN) - grant >= 0) return 0;
+  return notify(c, 1);
+}
+
 /** Returns how many wait now: those who are not notified, without those who have given up. It may be out of date at once. */
 export function waitingFor(c: usize): i32 {
   const grant = atomic.load<i64>(c, GRANT);

@@ -15,6 +15,7 @@ export interface Sync {
   clearPlaces(address: number, thread: number): void;
   settleUp(address: number): void;
   notify(address: number, n: number): number;
+  notifyOne(address: number): number;
   relay(address: number, all: boolean): void;
   waitingFor(address: number): number;
   readonly phaseSeen: WebAssembly.Global<'i32'>;

@@ -62,7 +62,7 @@ export class Condition extends SharedObject<typeof KIND> {
   readonly mutex: Mutex;
   readonly #core = this[reference].attachment.core;
   readonly #sync = syncOf(this[reference].attachment);
-  readonly #notify = this.#sync.notify;
+  readonly #notifyOne = this.#sync.notifyOne;
   readonly #promises = this[reference].shared.promises;
   /** Whether this thread has begun a wait that blocks, and has not relayed since. */
   #owes = false;
@@ -341,11 +341,11 @@ export class Condition extends SharedObject<typeof KIND> {
    */
   notify(count = 1): number {
     if (count === 1) {
-      const notified = this.#notify(this.#at, 1);
+      const notified = this.#notifyOne(this.#at);
       return notified === 0 ? 0 : this.#notified(notified);
     }
     if (count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, MOST);
-    return this.#notified(this.#notify(this.#at, Math.min(count, MOST)));
+    return this.#notified(this.#sync.notify(this.#at, Math.min(count, MOST)));
   }
 
   #notified(notified: number): number {

@@ -50,8 +50,8 @@ const relay = (): Op => call('relay', (scene) => [at(scene), 0]);
 
 function notify(most: number): Op {
   return call(
-    'notify',
-    (scene) => [at(scene), most],
+    most === 1 ? 'notifyOne' : 'notify',
+    (scene) => (most === 1 ? [at(scene)] : [at(scene), most]),
     (answer, scene, t) => {
       if (answer === CLOSED) return;
       if (answer < 0 || answer > most) throw new Violation(`notify(${most}) is answered ${answer}`);
