@@ -1,0 +1,65 @@
+/** What taketurns-valkey needs of a client of Valkey or Redis. A driver gives it, for one client library each. */
+
+/** Stops listening. */
+export type StopListening = () => Promise<void>;
+
+/**
+ * A connection to one server or cluster, made from a client of the user's. It has two connections of its own, duplicates
+ * of the user's: one for commands and one for messages. Neither resends a command by itself, and neither keeps commands
+ * for later while it is down.
+ */
+export interface Driver {
+  /** Whether it speaks to a cluster. Messages are sharded there. */
+  readonly cluster: boolean;
+
+  /**
+   * Runs the script with the keys and arguments: by `EVALSHA`, and once by `EVAL` where the server does not know it.
+   * Resolves to the reply, whose strings are decoded as UTF-8. Rejects at once while it is not connected, and, when the
+   * connection is lost before the answer has come, with the client's error. Calls are sent in the order in which they
+   * are made.
+   *
+   * Never throws.
+   */
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+
+  /**
+   * Subscribes to a channel, sharded in a cluster. Resolves when the server has confirmed it, and rejects when it
+   * cannot. After each reconnect the driver subscribes anew, before it calls `up`.
+   */
+  listen(channel: string, heard: (message: string) => void): Promise<StopListening>;
+
+  /**
+   * Runs the script, on a third connection that is made when it is first needed, and then waits until `replicas`
+   * replicas have confirmed all writes before it, at most `timeout` milliseconds (`WAIT`). Resolves to the number of
+   * replicas that have.
+   */
+  confirm(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+    replicas: number,
+    timeout: number,
+  ): Promise<number>;
+
+  /**
+   * Called by the space, once. `down` is called when either connection is lost. `up` is called when both stand again
+   * and the subscriptions are confirmed, each time that either connection is new. In a cluster `up` is also called when
+   * a sharded subscription has moved to another node.
+   */
+  watch(events: { up(): void; down(error: Error | undefined): void }): void;
+
+  /** The fields of `INFO` of these sections, of the node that has the key. Resolves to undefined where it is forbidden. */
+  info(key: string, section: string): Promise<Map<string, string> | undefined>;
+
+  /** Lets the process end while nothing is held or awaited (`unref`), or keeps it alive (`ref`). */
+  keepAlive(alive: boolean): void;
+
+  /** Closes its own connections. The user's client stays open. */
+  close(): Promise<void>;
+}
+
+/** A script and its SHA-1 in hexadecimal digits. */
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}

@@ -1,0 +1,553 @@
+-- turn: the one script of taketurns-valkey. A call carries the operations of one session, in the order of its program.
+--
+-- All that the server knows of a partition lies in seven keys with one hash tag. All numbers in names of members are
+-- hexadecimal and of fixed width, so that members sort as numbers do, and are taken apart by position.
+--
+--   META      hash   v, p, lease (what all sessions agree on), ticket (the last one given), history, epoch, clock, last
+--   OBJECTS   hash   name -> its state, see `get`; name NUL ticket -> deaths of which that holder has been told
+--   QUEUE     zset   name NUL ticket(14) sid(16) rid(10) n(8) p0(14)    who waits, in the order of tickets
+--   RECORDS   zset   sid(16) rid(10) ticket(14) n(8) name               all that a session waits for or holds
+--   SESSIONS  hash   sid -> conn label
+--   LEASES    zset   sid, scored by the time of the lease clock at which its lease ends
+--   SEQS      hash   sid -> the number of the last message sent to it
+--
+-- A request of which there is a record and no entry in the queue is held. After each call:
+--   I1  free + the permits of all held records = max, for each object      I2  an entry of the queue has its record
+--   I3  waiting = the entries of the name                                  I4  nobody waits, or the head's n > free
+--   I5  the grants of an object are in the order of tickets                I6  a grant was told to its session: in the
+--       reply to its own call, or in a message with the session's next number
+--
+-- The first write of a call either may be refused for want of memory, and then nothing has changed (HINCRBY of a new
+-- ticket), or it is a ZREM, which never is. So nothing is lost where memory is full, and permits can be given back.
+-- A message is a hint. Its loss is found by its number, so a PUBLISH that fails is no error.
+
+local META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local call, sub, match, format = redis.call, string.sub, string.match, string.format
+local sid, conn, channel = ARGV[1], ARGV[2], ARGV[3]
+
+local MOST_LENT = 4095 -- a token has 12 bits for the number of a pass
+local REAPED_AT_MOST = 256 -- records of the dead that one call takes back
+local SEQS_OF_A_CONNECTION = 4294967296
+
+local objects = {} -- the objects of this call by name, false where there is none
+local changed = {} -- names of those that have changed, in order
+local own = {} -- grants to requests of the caller
+local told, tellings = {}, {} -- sessions with something to be told, in order; what each is told
+local gone = {} -- sessions that this call has ended
+
+-- Objects ------------------------------------------------------------------------------------------------------------
+
+-- kind: s, m, w (semaphore, mutex, rwlock). born: the ticket at its making; a record with a smaller one belongs to an
+-- earlier object of the name. deaths: of owners, since the last grant. Of a mutex besides, see `lend`: bypass; passes,
+-- which were lent or counted so far; lent, to the holder (sid rid, or -); noticed, whether the holder knows of others.
+local function get(name)
+  local o = objects[name]
+  if o ~= nil then return o end
+  local text = call('HGET', OBJECTS, name)
+  if not text then
+    objects[name] = false
+    return false
+  end
+  local kind, max, robust, ephemeral, born, free, waiting, deaths, rest =
+    match(text, '^(%a) (%d+) (%d) (%d) (%x+) (%d+) (%d+) (%d+)(.*)$')
+  o = {
+    kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = born,
+    free = tonumber(free), waiting = tonumber(waiting), deaths = tonumber(deaths), bypass = 0,
+  }
+  if kind == 'm' then
+    local bypass, passes, lent, noticed, holder = match(rest, '^ (%d+) (%d+) (%d+) (%d) (.*)$')
+    o.bypass, o.passes, o.lent = tonumber(bypass), tonumber(passes), tonumber(lent)
+    o.noticed, o.holder = noticed, holder
+  end
+  objects[name] = o
+  return o
+end
+
+local function touch(name, o)
+  if not o.changed then
+    o.changed = true
+    changed[#changed + 1] = name
+  end
+end
+
+local function write(name)
+  local o = objects[name]
+  if not o then return end
+  if o.ephemeral == '1' and o.free == o.max and o.waiting == 0 and o.deaths == 0 then
+    call('HDEL', OBJECTS, name)
+    return
+  end
+  local text = format('%s %d %s %s %s %d %d %d', o.kind, o.max, o.robust, o.ephemeral, o.born, o.free, o.waiting, o.deaths)
+  if o.kind == 'm' then
+    text = text .. format(' %d %d %d %s %s', o.bypass, o.passes, o.lent, o.noticed, o.holder)
+  end
+  call('HSET', OBJECTS, name, text)
+end
+
+-- Tickets ------------------------------------------------------------------------------------------------------------
+
+local compared = false
+
+-- The next ticket. The server's replication id changes when it is promoted or restarted. It may then have lost tickets
+-- that were given, so tickets leap: past 2^24 lost ones, and to where the time is, which holds even if all was lost.
+local function next_ticket()
+  local ticket = call('HINCRBY', META, 'ticket', 1)
+  if not compared then
+    compared = true
+    local info = redis.pcall('INFO', 'replication')
+    local history = type(info) == 'string' and match(info, 'master_replid:(%x+)') or '-'
+    if history ~= call('HGET', META, 'history') then
+      local now = call('TIME')
+      local leap = (tonumber(now[1]) - 1577836800) * 1024000 + math.floor(tonumber(now[2]) / 1000) * 1024
+      ticket = math.max(ticket + 16777216, leap)
+      call('HSET', META, 'ticket', format('%.0f', ticket), 'history', history)
+      call('HINCRBY', META, 'epoch', 1)
+    end
+  end
+  return format('%014x', ticket)
+end
+
+-- Requests -----------------------------------------------------------------------------------------------------------
+
+local function record_of(rid)
+  local key = sid .. rid
+  return call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]
+end
+
+-- sid..rid, ticket, n, name
+local function parts(record)
+  return sub(record, 1, 26), sub(record, 27, 40), tonumber(sub(record, 41, 48), 16), sub(record, 49)
+end
+
+-- The entry in the queue of a request, or nil.
+local function entry_of(name, ticket)
+  local key = name .. '\0' .. ticket
+  return call('ZRANGEBYLEX', QUEUE, '[' .. key, '(' .. key .. 'z', 'LIMIT', 0, 1)[1]
+end
+
+local function head_of(name)
+  return call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, 1)[1]
+end
+
+-- Whether the object is the one for which the ticket was given.
+local function lives(o, ticket)
+  return o and tonumber(ticket, 16) > tonumber(o.born, 16)
+end
+
+local function tell(to, text)
+  if to == sid then
+    own[#own + 1] = text
+    return
+  end
+  local list = tellings[to]
+  if not list then
+    list = {}
+    tellings[to] = list
+    told[#told + 1] = to
+  end
+  list[#list + 1] = text
+end
+
+-- How often the new holder of a mutex may pass it on within its process. A waiter is overtaken by passes alone. When it
+-- came, `passes` was its p0, and at most one turn was under way, with at most `bypass` passes. Every later turn while it
+-- waits begins with passes + lent <= p0 of the eldest + bypass, and the eldest came no later. So passes never exceeds
+-- its p0 + bypass.
+local function lend(name, o, key)
+  o.holder, o.noticed = key, '0'
+  local lent = o.bypass
+  if o.waiting > 0 then
+    local eldest = head_of(name)
+    lent = lent - (o.passes - tonumber(sub(eldest, -14), 16))
+    if sub(eldest, -48, -33) ~= sub(key, 1, 16) then o.noticed = '1' end
+  end
+  o.lent = math.max(0, math.min(MOST_LENT, lent))
+end
+
+-- A request gets its permits. Returns what its process is told: ticket:deaths:lent:waiting.
+local function hold(name, o, key, ticket, n)
+  o.free = o.free - n
+  local deaths = o.deaths
+  if deaths > 0 then
+    call('HSET', OBJECTS, name .. '\0' .. ticket, deaths)
+    o.deaths = 0
+  end
+  if o.kind == 'm' then lend(name, o, key) end
+  return ticket .. ':' .. deaths .. ':' .. (o.lent or 0) .. ':' .. o.waiting
+end
+
+-- Grants while the head can be served. Called after every change that could make the head due.
+local function grant(name, o)
+  touch(name, o)
+  while o.waiting > 0 do
+    local entry = head_of(name)
+    local n = tonumber(sub(entry, -22, -15), 16)
+    if n > o.free then return end -- the head waits, and so do all behind it
+    call('ZREM', QUEUE, entry)
+    o.waiting = o.waiting - 1
+    local rid = sub(entry, -32, -23)
+    local to = sub(entry, -48, -33)
+    tell(to, rid .. ':' .. hold(name, o, to .. rid, sub(entry, -62, -49), n))
+  end
+end
+
+-- The holder of a mutex gives it back. used: how many passes it has used, at most what it was lent.
+local function end_turn(o, used)
+  o.passes = o.passes + math.min(used, o.lent)
+  o.lent, o.noticed, o.holder = 0, '0', '-'
+end
+
+-- Deaths of which a holder has been told and which nobody has repaired go to the next one.
+local function restore(name, o, ticket)
+  local note = name .. '\0' .. ticket
+  local deaths = call('HGET', OBJECTS, note)
+  if deaths then
+    call('HDEL', OBJECTS, note)
+    if o then o.deaths = o.deaths + tonumber(deaths) end
+  end
+end
+
+-- Takes a request away, whether it waits or holds. died: its session has died.
+local function drop(record, died)
+  local key, ticket, n, name = parts(record)
+  call('ZREM', RECORDS, record)
+  local o = get(name)
+  if not lives(o, ticket) then
+    restore(name, nil, ticket)
+    return
+  end
+  local entry = o.waiting > 0 and entry_of(name, ticket)
+  if entry then
+    call('ZREM', QUEUE, entry)
+    o.waiting = o.waiting - 1
+  else
+    o.free = o.free + n
+    if o.robust == '1' then
+      restore(name, o, ticket)
+      if died then o.deaths = o.deaths + 1 end
+    end
+    if o.holder == key then end_turn(o, o.lent) end
+  end
+  grant(name, o)
+end
+
+-- Takes requests of a session away, at most `most`. Returns whether none is left.
+local function clear(victim, died, most)
+  local records = call('ZRANGEBYLEX', RECORDS, '[' .. victim, '(' .. victim .. 'g', 'LIMIT', 0, most)
+  for _, record in ipairs(records) do drop(record, died) end
+  return #records < most
+end
+
+local function forget(victim)
+  call('ZREM', LEASES, victim)
+  call('HDEL', SEQS, victim)
+  gone[victim] = true
+end
+
+-- What a request of the caller is: H ticket:deaths:lent:waiting:n holds, Q waits, G unknown.
+local function state(record)
+  if not record then return 'G' end
+  local key, ticket, n, name = parts(record)
+  local o = get(name)
+  if not lives(o, ticket) then
+    call('ZREM', RECORDS, record)
+    restore(name, nil, ticket)
+    return 'G'
+  end
+  if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end
+  local deaths = o.robust == '1' and call('HGET', OBJECTS, name .. '\0' .. ticket) or 0
+  local lent = o.holder == key and o.lent or 0
+  return 'H ' .. ticket .. ':' .. deaths .. ':' .. lent .. ':' .. o.waiting .. ':' .. n
+end
+
+-- Operations: each takes its arguments from ARGV[i] on, and returns its answer and where the next operation stands -----
+
+local answers = {}
+
+local function ask(i, queues)
+  local name, born, rid, hex = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+  local known = record_of(rid)
+  if known then return state(known), i + 4 end -- a client has sent it twice
+  local o = get(name)
+  if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 4 end
+  local n = tonumber(hex, 16)
+  if n > o.max then return 'X', i + 4 end
+  if o.waiting == 0 and n <= o.free then
+    local ticket = next_ticket()
+    call('ZADD', RECORDS, 0, sid .. rid .. ticket .. hex .. name)
+    touch(name, o)
+    return 'H ' .. hold(name, o, sid .. rid, ticket, n), i + 4
+  end
+  if not queues then return 'R', i + 4 end
+  local ticket = next_ticket()
+  call('ZADD', RECORDS, 0, sid .. rid .. ticket .. hex .. name)
+  call('ZADD', QUEUE, 0, name .. '\0' .. ticket .. sid .. rid .. hex .. format('%014x', o.passes or 0))
+  o.waiting = o.waiting + 1
+  touch(name, o)
+  if o.noticed == '0' and o.lent > 0 and sub(o.holder, 1, 16) ~= sid then
+    o.noticed = '1'
+    tell(sub(o.holder, 1, 16), '!' .. sub(o.holder, 17))
+  end
+  return 'Q ' .. o.waiting, i + 4
+end
+
+-- Takes all waiters of a name out of the queue, and tells them why: x disposed, c cancelled.
+local function expel(name, o, why)
+  while true do
+    local entry = head_of(name)
+    if not entry then break end
+    local ticket, to, rid, n = sub(entry, -62, -49), sub(entry, -48, -33), sub(entry, -32, -23), sub(entry, -22, -15)
+    call('ZREM', QUEUE, entry)
+    call('ZREM', RECORDS, to .. rid .. ticket .. n .. name)
+    tell(to, rid .. ':' .. why)
+  end
+  o.waiting = 0
+end
+
+local operations = {
+  -- O v p lease label: opens the session, or resumes it by a new connection.
+  O = function(i)
+    local v, p, lease, label = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+    local known = call('HGET', SESSIONS, sid)
+    if conn == '0' then
+      -- An ACL that forbids one of the commands does so here, and not in the middle of a later call.
+      call('HINCRBY', SEQS, sid, 0)
+      call('ZREM', RECORDS, '')
+      call('HDEL', OBJECTS, '')
+      call('HGET', OBJECTS, '')
+      call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
+      local settings = call('HMGET', META, 'v', 'p', 'lease')
+      local alone = #call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1) == 0
+      if settings[1] and (settings[1] ~= v or settings[2] ~= p or (settings[3] ~= lease and not alone)) then
+        call('HDEL', SEQS, sid)
+        return 'V ' .. settings[1] .. ' ' .. settings[2] .. ' ' .. settings[3]
+      end
+      call('HSET', META, 'v', v, 'p', p, 'lease', lease)
+    elseif not known then
+      return 'DEAD'
+    elseif tonumber(match(known, '^%d+')) > tonumber(conn) then
+      return 'STALE'
+    end
+    next_ticket()
+    call('HSET', SESSIONS, sid, conn .. ' ' .. label)
+    call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
+    local clock = tonumber(call('HGET', META, 'clock') or 0)
+    call('ZADD', LEASES, clock + tonumber(lease), sid)
+    return 'O ' .. call('HGET', META, 'epoch'), i + 4
+  end,
+
+  -- N name kind max robust ephemeral bypass: opens an object, or makes it.
+  N = function(i)
+    local name, kind, max, robust, ephemeral, bypass =
+      ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]
+    local o = get(name)
+    if not o then
+      o = {
+        kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = next_ticket(),
+        free = tonumber(max), waiting = 0, deaths = 0, bypass = 0,
+      }
+      if kind == 'm' then
+        o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
+      end
+      objects[name] = o
+      touch(name, o)
+    elseif o.kind ~= kind or o.max ~= tonumber(max) or o.robust ~= robust or o.ephemeral ~= ephemeral
+      or o.bypass ~= tonumber(bypass) then
+      return 'E ' .. o.kind .. ' ' .. o.max .. ' ' .. o.robust .. ' ' .. o.ephemeral .. ' ' .. o.bypass, i + 6
+    end
+    return 'N ' .. o.born, i + 6
+  end,
+
+  -- A name born rid n: asks for permits, and queues if they are not to be had at once. born: - for whichever object.
+  A = function(i) return ask(i, true) end,
+
+  -- T name born rid n: asks, and does not queue.
+  T = function(i) return ask(i, false) end,
+
+  -- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back. note: - nothing, c
+  -- clears the deaths that it was told, r restores them. passes: how often it has passed the mutex on, and to which
+  -- requests that waited.
+  D = function(i)
+    local name, rid, ticket, hex, note = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 5]
+    local k, passes, count = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7])
+    local last = i + 8
+    local key = sid .. rid
+    if call('ZREM', RECORDS, key .. ticket .. hex .. name) == 0 then return 'G', last + count end
+    local o = get(name)
+    if not lives(o, ticket) then
+      restore(name, nil, ticket)
+      return 'G', last + count
+    end
+    local n = tonumber(hex, 16)
+    if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
+    if note == 'r' then
+      restore(name, o, ticket)
+    elseif note == 'c' then
+      call('HDEL', OBJECTS, name .. '\0' .. ticket)
+    end
+    o.free = o.free + k
+    for s = last, last + count - 1 do
+      local record = record_of(ARGV[s])
+      if record then
+        local _, turn = parts(record)
+        local entry = entry_of(name, turn)
+        if entry then
+          call('ZREM', QUEUE, entry)
+          call('ZREM', RECORDS, record)
+          o.waiting = o.waiting - 1
+        end
+      end
+    end
+    if o.holder == key then end_turn(o, passes) end
+    grant(name, o)
+    return 'D', last + count
+  end,
+
+  -- C rid: gives a request up. C it has left the queue, H... it holds its permits after all, G it is unknown.
+  C = function(i)
+    local record = record_of(ARGV[i])
+    local now = state(record)
+    if now == 'Q' then
+      drop(record, false)
+      now = 'C'
+    end
+    return now, i + 1
+  end,
+
+  -- S upTo count rid...: after a loss. Drops the caller's requests up to the number upTo that are not listed, and tells
+  -- the state of those listed.
+  S = function(i)
+    local up_to, count = ARGV[i], tonumber(ARGV[i + 1])
+    local last = i + 2
+    local wanted = {}
+    for s = last, last + count - 1 do wanted[sid .. ARGV[s]] = true end
+    local bound = tonumber(up_to, 16)
+    local records = call('ZRANGEBYLEX', RECORDS, '[' .. sid, '(' .. sid .. 'g')
+    for _, record in ipairs(records) do
+      if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
+    end
+    local states = { 'S ' .. call('HGET', SEQS, sid) .. ' ' .. (call('HGET', META, 'ticket') or 0) }
+    for s = last, last + count - 1 do states[#states + 1] = state(record_of(ARGV[s])) end
+    return states, last + count
+  end,
+
+  -- B lease cap: a beat. Moves the lease clock by the time since the last beat, at most cap and never back, renews the
+  -- caller's lease, and takes back what the dead hold.
+  B = function(i)
+    local lease, cap = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
+    call('ZREM', LEASES, '')
+    local meta = call('HMGET', META, 'clock', 'last')
+    local time = call('TIME')
+    local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+    local clock = tonumber(meta[1] or 0) + math.max(0, math.min(cap, now - tonumber(meta[2] or now)))
+    call('HSET', META, 'clock', format('%.0f', clock), 'last', format('%.0f', now))
+    call('ZADD', LEASES, format('%.0f', clock + lease), sid)
+    local dead = call('ZRANGEBYSCORE', LEASES, '-inf', format('%.0f', clock), 'LIMIT', 0, 4)
+    local left = 0
+    for _, victim in ipairs(dead) do
+      call('HDEL', SESSIONS, victim)
+      if clear(victim, true, REAPED_AT_MOST) then
+        forget(victim)
+      else
+        left = 1
+        break
+      end
+    end
+    if #dead == 4 then left = 1 end
+    return 'B ' .. call('HGET', SEQS, sid) .. ' ' .. left, i + 2
+  end,
+
+  -- X: ends the session. All that it holds goes back, and it leaves every queue.
+  X = function(i)
+    clear(sid, false, 4294967295)
+    call('HDEL', SESSIONS, sid)
+    forget(sid)
+    return 'X', i
+  end,
+
+  -- V name rid ticket n sid: whether another session still holds what it says it holds.
+  V = function(i)
+    local name, rid, ticket, hex, owner = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
+    local first = owner .. rid .. ticket
+    local record = call('ZRANGEBYLEX', RECORDS, '[' .. first, '(' .. first .. 'g', 'LIMIT', 0, 1)[1]
+    local valid = record and sub(record, 49) == name and lives(get(name), ticket) and not entry_of(name, ticket)
+    return valid and '1' or '0', i + 5
+  end,
+
+  -- L name born: takes all waiters out of the queue.
+  L = function(i)
+    local name, born = ARGV[i], ARGV[i + 1]
+    local o = get(name)
+    if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
+    expel(name, o, 'c')
+    touch(name, o)
+    return 'L', i + 2
+  end,
+
+  -- K name born: disposes of the object. Its waiters are told. What is held stays so, and goes back to nowhere.
+  K = function(i)
+    local name, born = ARGV[i], ARGV[i + 1]
+    local o = get(name)
+    if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
+    expel(name, o, 'x')
+    objects[name] = false
+    call('HDEL', OBJECTS, name)
+    return 'K', i + 2
+  end,
+
+  -- I name limit: the object, the first entries of its queue, and its holders among the partition's first records.
+  I = function(i)
+    local name, limit = ARGV[i], tonumber(ARGV[i + 1])
+    local o = get(name)
+    if not o then return 'X', i + 2 end
+    local text = format('I %s %d %s %s %s %d %d %d %d', o.kind, o.max, o.robust, o.ephemeral, o.born, o.free, o.waiting,
+      o.deaths, o.bypass)
+    local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, limit)
+    local holders = {}
+    for _, record in ipairs(call('ZRANGEBYLEX', RECORDS, '-', '+', 'LIMIT', 0, 10000)) do
+      local _, ticket, _, of = parts(record)
+      if #holders < limit and of == name and lives(o, ticket) and not entry_of(name, ticket) then
+        holders[#holders + 1] = record
+      end
+    end
+    return { text, queue, holders }, i + 2
+  end,
+
+  -- J: the space: epoch, history, last ticket, and sid conn label of each session.
+  J = function(i)
+    local meta = call('HMGET', META, 'epoch', 'history', 'ticket', 'clock')
+    local lines = { 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] .. ' ' .. (meta[4] or 0) }
+    for _, each in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 10000)) do
+      lines[#lines + 1] = each .. ' ' .. (call('HGET', SESSIONS, each) or 'dead')
+    end
+    return lines, i
+  end,
+}
+
+-- The call -----------------------------------------------------------------------------------------------------------
+
+-- A session that has ended, and a command of a connection that has been replaced, do nothing.
+if ARGV[4] ~= 'O' then
+  local known = call('HGET', SESSIONS, sid)
+  if not known then return { 'DEAD' } end
+  if match(known, '^%d+') ~= conn then return { 'STALE' } end
+end
+
+local i = 4
+while i <= #ARGV do
+  local answer
+  answer, i = operations[ARGV[i]](i + 1)
+  answers[#answers + 1] = answer
+  if not i then return answers end
+end
+
+for _, name in ipairs(changed) do write(name) end
+for _, to in ipairs(told) do
+  if not gone[to] then
+    local seq = call('HINCRBY', SEQS, to, 1)
+    local command = sub(to, 1, 1) == 's' and 'SPUBLISH' or 'PUBLISH'
+    redis.pcall(command, channel .. to, format('%.0f', seq) .. ';' .. table.concat(tellings[to], ','))
+  end
+end
+for _, text in ipairs(own) do answers[#answers + 1] = text end
+return answers
