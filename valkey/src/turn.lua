@@ -327,6 +327,8 @@ local operations = {
       return 'DEAD'
     elseif tonumber(match(known, '^%d+')) > tonumber(conn) then
       return 'STALE'
+    else
+      call('ZREM', RECORDS, '') -- it can resume where memory is full
     end
     next_ticket()
     call('HSET', SESSIONS, sid, conn .. ' ' .. label)
@@ -365,8 +367,8 @@ local operations = {
   T = function(i) return ask(i, false) end,
 
   -- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back. note: - nothing, c
-  -- clears the deaths that it was told, r restores them. passes: how often it has passed the mutex on, and to which
-  -- requests that waited.
+  -- clears the deaths that it was told, r restores them, d restores them and counts a death: the holder has lost its
+  -- lease. passes: how often it has passed the mutex on, and to which requests that waited.
   D = function(i)
     local name, rid, ticket, hex, note = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 5]
     local k, passes, count = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7])
@@ -380,8 +382,9 @@ local operations = {
     end
     local n = tonumber(hex, 16)
     if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
-    if note == 'r' then
+    if note == 'r' or note == 'd' then
       restore(name, o, ticket)
+      if note == 'd' and o.robust == '1' then o.deaths = o.deaths + 1 end
     elseif note == 'c' then
       call('HDEL', OBJECTS, name .. '\0' .. ticket)
     end
@@ -465,13 +468,13 @@ local operations = {
     return 'X', i
   end,
 
-  -- V name rid ticket n sid: whether another session still holds what it says it holds.
+  -- V name rid ticket sid: whether a session still holds what it says it holds.
   V = function(i)
-    local name, rid, ticket, hex, owner = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
+    local name, rid, ticket, owner = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
     local first = owner .. rid .. ticket
     local record = call('ZRANGEBYLEX', RECORDS, '[' .. first, '(' .. first .. 'g', 'LIMIT', 0, 1)[1]
     local valid = record and sub(record, 49) == name and lives(get(name), ticket) and not entry_of(name, ticket)
-    return valid and '1' or '0', i + 5
+    return valid and '1' or '0', i + 4
   end,
 
   -- L name born: takes all waiters out of the queue.

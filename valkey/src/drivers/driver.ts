@@ -54,6 +54,9 @@ export interface Driver {
   /** Lets the process end while nothing is held or awaited (`unref`), or keeps it alive (`ref`). */
   keepAlive(alive: boolean): void;
 
+  /** Drops its connections and makes new ones: the space has heard nothing for too long. */
+  reset(): void;
+
   /** Closes its own connections. The user's client stays open. */
   close(): Promise<void>;
 }

@@ -1,0 +1,108 @@
+/** A caller waits for permits: until they are granted, a time-out has passed or a signal is aborted. */
+import type { Clock, Timer } from './clock.js';
+import { bad, checkOptions, TimeoutError } from './errors.js';
+import type { Hold } from './hold.js';
+import { KINDS, type SharedObject } from './object.js';
+import type { Session } from './session.js';
+
+/** How long a request may take. */
+export interface WaitOptions {
+  /**
+   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default). With 0 the request succeeds at once or not at all. The
+   * server decides whether the permits came in time, so the promise may be settled one round trip later, at most a second.
+   */
+  readonly timeout?: number | undefined;
+  /** Cancels the request with its reason when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const LONGEST = 2 ** 31 - 1;
+
+/** How long a caller whose time-out has passed waits for the server's word, in milliseconds. */
+const GRACE = 1000;
+
+export const WAIT_OPTIONS = ['timeout', 'signal'];
+
+function checkTimeout(what: string, timeout: unknown): number {
+  if (typeof timeout === 'number' && ((timeout >= 0 && timeout <= LONGEST) || timeout === Infinity)) return timeout;
+  throw bad('number', `${what}: timeout`, `from 0 to ${LONGEST} milliseconds or Infinity`, timeout);
+}
+
+function checkSignal(what: string, signal: unknown): AbortSignal | undefined {
+  if (signal === undefined) return undefined;
+  const { aborted, addEventListener, removeEventListener } = (signal ?? {}) as Partial<AbortSignal>;
+  if (
+    typeof aborted === 'boolean' &&
+    typeof addEventListener === 'function' &&
+    typeof removeEventListener === 'function'
+  ) {
+    return signal as AbortSignal;
+  }
+  throw bad('', `${what}: signal`, 'an AbortSignal', signal);
+}
+
+const aborted = (signal: AbortSignal): unknown =>
+  signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
+
+/** Resolves to what is held. Rejects as the options say, and with the error that the session gives. Never throws. */
+export async function acquire(
+  what: string,
+  clock: Clock,
+  session: Session,
+  object: SharedObject,
+  permits: number,
+  options: WaitOptions,
+  names: readonly string[] = WAIT_OPTIONS,
+): Promise<Hold> {
+  checkOptions(what, options, names);
+  const timeout = checkTimeout(what, options.timeout ?? Infinity);
+  const signal = checkSignal(what, options.signal);
+  if (signal?.aborted) throw aborted(signal);
+  return new Promise((resolve, reject) => {
+    let timer: Timer;
+    const timedOut = (): TimeoutError => {
+      const wanted = permits === 1 || object.settings.kind !== 's' ? '' : `${permits} permits of `;
+      const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
+      return new TimeoutError(`${wanted}${name} not available within ${timeout} ms`);
+    };
+    const stop = (): void => {
+      if (timer !== undefined) clock.stop(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+    const abort = (): void => {
+      stop();
+      session.giveUp(request, false);
+      reject(aborted(signal as AbortSignal));
+    };
+    const request = session.ask(object, permits, timeout > 0, {
+      granted(hold) {
+        stop();
+        resolve(hold);
+      },
+      failed(error) {
+        stop();
+        reject(error ?? timedOut());
+      },
+    });
+    if (request.state === 'over') return;
+    signal?.addEventListener('abort', abort);
+    if (timeout === 0 || timeout === Infinity) return;
+    const expire = (): void => {
+      if (!session.giveUp(request, true)) {
+        stop();
+        reject(timedOut());
+        return;
+      }
+      timer = clock.after(
+        GRACE,
+        () => {
+          stop();
+          session.giveUp(request, false);
+          reject(timedOut());
+        },
+        true,
+      );
+    };
+    timer = clock.after(timeout, expire, true);
+  });
+}

@@ -1,0 +1,196 @@
+/** A handle of an object of a space: what semaphores, mutexes and read-write locks have in common. */
+import { acquire, type WaitOptions } from './acquire.js';
+import type { Clock } from './clock.js';
+import { bad, SpaceError } from './errors.js';
+import type { Held, Hold } from './hold.js';
+import type { SharedObject } from './object.js';
+import type { Session } from './session.js';
+
+/** Confirmation by replicas of every grant. */
+export interface Durability {
+  /** The number of replicas that must have a grant before its promise is fulfilled, 1 to 100. */
+  readonly replicas: number;
+  /** How long they may take, in milliseconds, 1 to 60,000. */
+  readonly timeout: number;
+}
+
+/** @internal The space, as a handle needs it. */
+export interface Home {
+  readonly clock: Clock;
+  readonly durability: Durability | undefined;
+}
+
+/** Somebody who waits or holds, in `inspect`. */
+export interface Party {
+  /** The session of its process; `Space.inspect` tells the label. */
+  readonly session: string;
+  readonly permits: number;
+  /** The fencing token of a holder, less its passes; of a waiter the token that it will have at least. */
+  readonly token: bigint;
+}
+
+/** The state of an object on the server. */
+export interface ObjectState {
+  readonly max: number;
+  /** Permits that nobody holds. */
+  readonly free: number;
+  /** Requests that wait. */
+  readonly waiting: number;
+  /** Deaths of holders of a robust object since the last grant. */
+  readonly deaths: number;
+  /** The first of those who wait, in order. */
+  readonly queue: readonly Party[];
+  /** Those who hold, among the first 10,000 requests of the partition. */
+  readonly holders: readonly Party[];
+}
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+export abstract class Handle {
+  /** @internal */
+  protected readonly home: Home;
+  /** @internal */
+  protected readonly session: Session;
+  /** @internal */
+  protected readonly object: SharedObject;
+
+  /**
+   * Is called before a promise is fulfilled whose grant is the first since holders of the robust object have died. If it
+   * throws, or its promise rejects, the permits go back, the next holder learns of the deaths, and the request fails with
+   * the error.
+   */
+  onOwnerDied: ((deaths: number) => void | PromiseLike<void>) | undefined;
+
+  /** @internal */
+  constructor(home: Home, session: Session, object: SharedObject) {
+    this.home = home;
+    this.session = session;
+    this.object = object;
+  }
+
+  /** The name in the space. */
+  get name(): string {
+    return this.object.name;
+  }
+
+  /** @internal Waits for permits. */
+  protected async acquire(
+    what: string,
+    permits: number,
+    options: WaitOptions = {},
+    names?: readonly string[],
+  ): Promise<Hold> {
+    const { clock, durability } = this.home;
+    const hold = await acquire(
+      `${this[Symbol.toStringTag]}.${what}`,
+      clock,
+      this.session,
+      this.object,
+      permits,
+      options,
+      names,
+    );
+    try {
+      if (durability) {
+        const confirmed = await this.session.confirm(durability.replicas, durability.timeout);
+        if (confirmed < durability.replicas) {
+          throw new SpaceError(
+            'UNCONFIRMED',
+            `${confirmed} of ${durability.replicas} replicas have confirmed the grant`,
+          );
+        }
+      }
+      if (hold.deaths > 0) await this.onOwnerDied?.(hold.deaths);
+      if (hold.lost) throw hold.lost;
+    } catch (error) {
+      hold.base.note = 'r';
+      void this.session.giveBack(hold, hold.permits);
+      throw error;
+    }
+    return hold;
+  }
+
+  /** @internal */
+  protected async try(what: string, permits: number): Promise<Hold | undefined> {
+    return this.acquire(what, permits, { timeout: 0 }).catch((error: unknown) =>
+      (error as Error | undefined)?.name === 'TimeoutError' ? undefined : fail(error),
+    );
+  }
+
+  /** @internal Calls a function with a guard, and gives back when its result is settled. */
+  protected async run<G extends Held, T>(held: G, run: (held: G) => T | PromiseLike<T>): Promise<T> {
+    try {
+      const result = await run(held);
+      if (!held.held && held.hold.lost) throw held.hold.lost;
+      return result;
+    } finally {
+      await this.session.giveBack(held.hold, held.hold.permits);
+    }
+  }
+
+  /**
+   * Cancels all requests that wait, of all processes: their promises reject with a `CancelledError`. What is held stays so.
+   * @throws {DisposedError} (rejects) if it has been disposed of.
+   */
+  async cancelAll(): Promise<void> {
+    const answer = await this.session.operate(['L', this.object.name, this.object.born]);
+    void answer;
+  }
+
+  /**
+   * Disposes of the object for all processes. Requests that wait fail with a `DisposedError`; what is held stays so until
+   * it is given back. Does nothing if it has been disposed of.
+   */
+  async dispose(): Promise<void> {
+    await this.session.operate(['K', this.object.name, this.object.born]);
+    this.session.objects.delete(this.object.name);
+  }
+
+  /**
+   * Whether a guard of another process still holds what it held when its `proof` was read. A resource that cannot keep the
+   * largest token asks this; between the answer and the next step the lease may end.
+   * @throws {RangeError | TypeError} for what is no proof.
+   */
+  async validate(proof: string): Promise<boolean> {
+    const match = typeof proof === 'string' && /^([ps][0-9a-f]{15})\.([0-9a-f]{10})\.([0-9a-f]{14})$/.exec(proof);
+    if (!match) throw bad('string', `${this[Symbol.toStringTag]}.validate: proof`, 'the proof of a guard', proof);
+    const [, sid, rid, ticket] = match as unknown as [string, string, string, string];
+    return (await this.session.operate(['V', this.object.name, rid, ticket, sid])) === '1';
+  }
+
+  /**
+   * Tells the state of the object on the server. `limit` says how many of those who wait and hold are told.
+   * @returns undefined if there is no such object: it was disposed of, or is ephemeral and idle.
+   */
+  async inspect(limit = 100): Promise<ObjectState | undefined> {
+    const answer = await this.session.operate(['I', this.object.name, String(limit)]);
+    if (!Array.isArray(answer)) return undefined;
+    const [text, queue, holders] = answer as [string, string[], string[]];
+    const [, , max, , , , free, waiting, deaths] = text.split(' ').map(Number) as number[];
+    return {
+      max: max as number,
+      free: free as number,
+      waiting: waiting as number,
+      deaths: deaths as number,
+      queue: queue.map((entry) => {
+        const rest = entry.slice(entry.indexOf('\0') + 1);
+        return party(rest.slice(14, 30), rest.slice(0, 14), rest.slice(40, 48));
+      }),
+      holders: holders.map((record) => party(record.slice(0, 16), record.slice(26, 40), record.slice(40, 48))),
+    };
+  }
+
+  /** Returns, for example, `Semaphore("db")`. Throws nothing. */
+  toString(): string {
+    return `${this[Symbol.toStringTag]}(${JSON.stringify(this.object.name)})`;
+  }
+
+  /** The name of the class. */
+  abstract get [Symbol.toStringTag](): string;
+}
+
+function party(session: string, ticket: string, permits: string): Party {
+  return { session, permits: Number.parseInt(permits, 16), token: BigInt(`0x${ticket}`) * 4096n };
+}

@@ -1,0 +1,49 @@
+/** A mutex of a space. Within a process it is passed on without the server, at most `bypass` times past a waiter. */
+import type { WaitOptions } from './acquire.js';
+import { checkFunction } from './errors.js';
+import { Handle } from './handle.js';
+import { HeldLock } from './hold.js';
+
+/**
+ * A mutex that all processes of a space share. No waiter is overtaken more than `bypass` times. `Space.mutex` opens it.
+ */
+export class Mutex extends Handle {
+  /** How often a waiter may be overtaken. */
+  get bypass(): number {
+    return this.object.settings.bypass;
+  }
+
+  /**
+   * Locks the mutex.
+   *
+   *     await using held = await mutex.holdAsync({ timeout: 500 });
+   *     await write(row, held.token);
+   * @throws (rejects) as `Semaphore.holdAsync`.
+   */
+  async holdAsync(options?: WaitOptions): Promise<HeldLock> {
+    return new HeldLock(await this.acquire('holdAsync', 1, options));
+  }
+
+  /**
+   * Locks the mutex if it is free and nobody waits. One round trip.
+   * @returns (resolves to) undefined if it is not.
+   */
+  async tryHold(): Promise<HeldLock | undefined> {
+    const hold = await this.try('tryHold', 1);
+    return hold && new HeldLock(hold);
+  }
+
+  /**
+   * Holds the lock while a function runs and its promise is pending. The function must not wait for the same mutex.
+   * @returns a promise of the result; see `Semaphore.runExclusive`.
+   */
+  async runExclusive<T>(run: (held: HeldLock) => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
+    checkFunction('Mutex.runExclusive: run', run);
+    return this.run(new HeldLock(await this.acquire('runExclusive', 1, options)), run);
+  }
+
+  /** `Mutex`. */
+  get [Symbol.toStringTag](): string {
+    return 'Mutex';
+  }
+}

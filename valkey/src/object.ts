@@ -1,0 +1,107 @@
+/** What this process knows of one object of a space: its settings, and its own requests that wait, in order. */
+import { checkBoolean, checkInteger, checkOptions } from './errors.js';
+import type { Request } from './request.js';
+
+/** Semaphore, mutex, read-write lock, as the script calls them. */
+export type Kind = 's' | 'm' | 'w';
+
+/** The settings on which all who open an object agree. */
+export interface Settings {
+  readonly kind: Kind;
+  readonly max: number;
+  readonly robust: boolean;
+  readonly ephemeral: boolean;
+  readonly bypass: number;
+}
+
+export const KINDS: Record<Kind, string> = { s: 'semaphore', m: 'mutex', w: 'rwlock' };
+
+/** How the settings are written to somebody. */
+export function describe({ kind, max, robust, ephemeral, bypass }: Settings): string {
+  const more = [
+    ...(kind === 's' ? [`max ${max}`] : []),
+    ...(kind === 'm' ? [`bypass ${bypass}`] : []),
+    ...(robust ? ['robust'] : []),
+    ...(ephemeral ? ['ephemeral'] : []),
+  ];
+  return `a ${KINDS[kind]}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
+}
+
+export class SharedObject {
+  readonly name: string;
+  readonly settings: Settings;
+  /** The ticket of its making, as the server told it. `-` before. */
+  born = '-';
+  /** The session and history in which the object was opened last. In another one it is opened again before it is used. */
+  openedIn = '';
+  /** Why it cannot be used any more. */
+  broken: Error | undefined;
+  /** The requests of this process that wait for it, in order. */
+  readonly waiting = new Set<Request>();
+  /** When this process's turn at the mutex ends, if others wait. */
+  turnEnds = 0;
+  /** Whether another process is known to wait. */
+  othersWait = false;
+
+  constructor(name: string, settings: Settings) {
+    this.name = name;
+    this.settings = settings;
+  }
+
+  /** The operation that opens it. */
+  opening(): string[] {
+    const { kind, max, robust, ephemeral, bypass } = this.settings;
+    return ['N', this.name, kind, String(max), robust ? '1' : '0', ephemeral ? '1' : '0', String(bypass)];
+  }
+}
+
+/** The options of every object. */
+export interface ObjectOptions {
+  /** Whether the next holder learns that a holder has died. Default false. */
+  readonly robust?: boolean;
+  /**
+   * Whether the server forgets the object while nobody holds it or waits for it. It is for names without number, such as
+   * one mutex a customer. Default false.
+   */
+  readonly ephemeral?: boolean;
+}
+
+/** The options of a mutex. */
+export interface MutexOptions extends ObjectOptions {
+  /**
+   * How often a waiter may be overtaken, 0 to 1,000,000, by waiters of the process that holds the mutex. Passing it on
+   * within a process costs no message. With 0 it is first come, first served. Default 4,096.
+   */
+  readonly bypass?: number;
+}
+
+export const MOST_PERMITS = 2 ** 31 - 1;
+
+/** A reader takes one permit of a read-write lock, a writer all. */
+export const READERS = 2 ** 20;
+
+/** Checks the options of an object, and returns its settings. */
+export function settingsOf(what: string, kind: Kind, max: unknown, options: MutexOptions): Settings {
+  checkOptions(what, options, kind === 'm' ? ['robust', 'ephemeral', 'bypass'] : ['robust', 'ephemeral']);
+  const { robust = false, ephemeral = false, bypass = 4096 } = options;
+  return {
+    kind,
+    max: checkInteger(`${what}: max`, max, 1, MOST_PERMITS),
+    robust: checkBoolean(`${what}: robust`, robust),
+    ephemeral: checkBoolean(`${what}: ephemeral`, ephemeral),
+    bypass: kind === 'm' ? checkInteger(`${what}: bypass`, bypass, 0, 1_000_000) : 0,
+  };
+}
+
+/** The error of an object that exists with other settings. `answer` is the script's: E kind max robust ephemeral bypass. */
+export function differs(name: string, asked: Settings, answer: string): Error {
+  const [, kind, max, robust, ephemeral, bypass] = answer.split(' ');
+  const found: Settings = {
+    kind: kind as Kind,
+    max: Number(max),
+    robust: robust === '1',
+    ephemeral: ephemeral === '1',
+    bypass: Number(bypass),
+  };
+  return new RangeError(`${JSON.stringify(name)} is ${describe(found)}, not ${describe(asked)}`);
+}

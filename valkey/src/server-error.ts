@@ -1,0 +1,22 @@
+/** Tells the errors of clients and servers apart: those that pass, those that the caller must hear, and lost connections. */
+import { SpaceError } from './errors.js';
+
+/** The server will do it later, or another server will. */
+const PASSING = /\b(READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY|MOVED|ASK|FAILOVER)\b/;
+
+/** What a server of Redis 6 and 7 and Valkey says of a command that the user's rights do not allow. */
+const FORBIDDEN = /NOPERM|can't run this command|can't access at least one/;
+
+/**
+ * The error for the caller if the server has refused the call for good, and undefined if the connection was lost or the
+ * server's state will pass.
+ */
+export function refusal(error: unknown): SpaceError | undefined {
+  const text = error instanceof Error ? error.message : String(error);
+  if (PASSING.test(text)) return undefined;
+  if (FORBIDDEN.test(text)) return new SpaceError('NOPERM', `the server's user lacks a right: ${text}`, error);
+  const inner = /\b(OOM|WRONGTYPE)\b/.exec(text);
+  if (inner) return new SpaceError(inner[1] as string, text, error);
+  const code = /^([A-Z]{3,})\s/.exec(text);
+  return code ? new SpaceError(code[1] as string, text, error) : undefined;
+}
