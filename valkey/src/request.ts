@@ -32,8 +32,8 @@ export class Request {
   readonly caller: Caller;
 
   state: RequestState = 'asked';
-  /** Whether its operation is in a batch that has not been sent. */
-  unsent = false;
+  /** Its operation in a batch that has not been sent. */
+  unsent: { withdrawn: boolean } | undefined;
   /** The ticket with which it holds: 14 hexadecimal digits. */
   ticket = '';
   /** A grant with a ticket up to this one was lost with the server's data. */

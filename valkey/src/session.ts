@@ -146,8 +146,7 @@ export class Session implements Keeper {
       return false;
     }
     request.object.waiting.delete(request);
-    if (request.unsent) this.#withdraw(request);
-    if (this.#phase !== 'open' || request.unsent) {
+    if (this.#phase !== 'open' || this.#withdraw(request)) {
       this.#end(request);
       return false;
     }
@@ -157,8 +156,10 @@ export class Session implements Keeper {
     return decides;
   }
 
-  #withdraw(request: Request): void {
-    for (const operation of this.#batch) if (operation.request === request) operation.withdrawn = true;
+  /** Takes the operation of a request out of the batch. Returns whether it was in it. */
+  #withdraw({ unsent }: Request): boolean {
+    if (unsent) unsent.withdrawn = true;
+    return unsent !== undefined;
   }
 
   /** The request is over: nobody here wants it, and no answer to it is awaited. */
@@ -185,9 +186,8 @@ export class Session implements Keeper {
     }
     const digits = request.permits.toString(16).padStart(8, '0');
     const args = [request.queues ? 'A' : 'T', object.name, object.born, request.rid, digits];
-    request.unsent = true;
     request.state = 'asked';
-    this.#send(
+    request.unsent = this.#send(
       args,
       request,
       (answer) => this.#asked(request, String(answer)),
@@ -301,8 +301,7 @@ export class Session implements Keeper {
     if (object.othersWait && this.#around.clock.now() >= object.turnEnds) return false;
     for (const next of object.waiting) {
       object.waiting.delete(next);
-      if (next.unsent) this.#withdraw(next);
-      else base.served.push(next.rid);
+      if (!this.#withdraw(next)) base.served.push(next.rid);
       next.state = 'passed';
       this.#requests.delete(next.rid);
       base.passes++;
@@ -362,9 +361,11 @@ export class Session implements Keeper {
     request: Request | undefined,
     answered: (answer: unknown) => void,
     failed: (error: unknown) => void,
-  ): void {
-    this.#batch.push({ args, request, answered, failed, withdrawn: false });
+  ): Operation {
+    const operation = { args, request, answered, failed, withdrawn: false };
+    this.#batch.push(operation);
     if (this.#phase === 'open') this.#schedule();
+    return operation;
   }
 
   #schedule(): void {
@@ -389,7 +390,7 @@ export class Session implements Keeper {
     const args = this.#head();
     for (const { args: more, request } of operations) {
       args.push(...more);
-      if (request) request.unsent = false;
+      if (request) request.unsent = undefined;
     }
     this.#run(args).then(
       (reply) => {
@@ -531,7 +532,7 @@ export class Session implements Keeper {
     this.#phase = 'entering';
     // `S` settles the operations of requests.
     this.#batch = this.#batch.filter(({ request }) => request === undefined);
-    for (const request of this.#requests.values()) request.unsent = false;
+    for (const request of this.#requests.values()) request.unsent = undefined;
     this.#around.clock.stop(this.#beatTimer);
     this.#enter();
   }
