@@ -42,9 +42,10 @@ export interface Driver {
   ): Promise<number>;
 
   /**
-   * Called by the space, once. `down` is called when either connection is lost. `up` is called when both stand again
-   * and the subscriptions are confirmed, each time that either connection is new. In a cluster `up` is also called when
-   * a sharded subscription has moved to another node.
+   * Called by the space, once; the driver connects only then. `down` is called when either connection is lost, and after
+   * each attempt to connect that has failed. `up` is called when both stand again and the subscriptions are confirmed,
+   * each time that either connection is new. In a cluster a redirection and a sharded subscription that has moved count
+   * as a loss, so `down` and `up` are called too.
    */
   watch(events: { up(): void; down(error: Error | undefined): void }): void;
 
@@ -54,10 +55,15 @@ export interface Driver {
   /** Lets the process end while nothing is held or awaited (`unref`), or keeps it alive (`ref`). */
   keepAlive(alive: boolean): void;
 
-  /** Drops its connections and makes new ones: the space has heard nothing for too long. */
-  reset(): void;
+  /**
+   * Drops its connections and connects anew, as after a loss: calls that are not answered are rejected, `down` is called,
+   * and later `up`. For a connection that gives no answer any more.
+   */
+  reset(error?: Error): void;
 
-  /** Closes its own connections. The user's client stays open. */
+  /** Closes its own connections. Calls that are not answered are rejected, and neither `up` nor `down` is called again.
+   * The user's client stays open.
+   */
   close(): Promise<void>;
 }
 

@@ -1,0 +1,174 @@
+/**
+ * The driver for ioredis 5 and 6 and for iovalkey: a single server, Sentinel or a cluster.
+ *
+ * Each connection is a duplicate of the user's client that connects once. So none of what the client does when it
+ * reconnects takes place: nothing is resent, queued or subscribed by it. In a cluster too these are plain connections to
+ * the nodes. A duplicate of the user's cluster client is only asked which node has which slot.
+ */
+import {
+  asError,
+  backOff,
+  type Connection,
+  Connections,
+  type Events,
+  type Library,
+  type Place,
+} from './connections.js';
+import type { Driver } from './driver.js';
+
+/** A client of ioredis or iovalkey: `Redis` or `Cluster`. */
+export interface IoredisClient {
+  readonly options: object;
+  duplicate(...args: never[]): unknown;
+  call(...args: never[]): unknown;
+}
+
+/** What is used of `Redis`. */
+interface Single {
+  readonly options: { host?: string; port?: number; path?: string; retryStrategy?: unknown };
+  readonly stream?: { ref?(): void; unref?(): void; destroy(): void };
+  duplicate(override: object): Single;
+  connect(): Promise<void>;
+  call(command: string, args: readonly string[]): Promise<unknown>;
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  ssubscribe(channel: string): Promise<unknown>;
+  sunsubscribe(channel: string): Promise<unknown>;
+  on(event: string, listener: (...args: never[]) => void): void;
+  disconnect(): void;
+}
+
+/** What is used of `Cluster`. */
+interface Cluster {
+  readonly isCluster: true;
+  readonly options: { clusterRetryStrategy?: unknown; redisOptions?: object };
+  readonly startupNodes?: readonly unknown[];
+  /** For each slot the names of its nodes, the primary first. */
+  readonly slots: readonly (readonly string[] | undefined)[];
+  duplicate(startupNodes: readonly unknown[], override: object): Cluster;
+  connect(): Promise<void>;
+  nodes(role: 'all'): Single[];
+  on(event: 'error', listener: (error: Error) => void): void;
+  disconnect(): void;
+}
+
+/** Gives a driver for a client. The client itself is neither used nor closed. */
+export function ioredis(client: IoredisClient): Driver {
+  const given = client as unknown as Single | Cluster;
+  return new Connections('isCluster' in given && given.isCluster ? ofCluster(given) : ofServer(given as Single));
+}
+
+/** What a connection of the driver has otherwise than the client of the user. */
+const OPTIONS = {
+  lazyConnect: true,
+  retryStrategy: null,
+  reconnectOnError: null,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  autoResubscribe: false,
+  maxRetriesPerRequest: null,
+  enableAutoPipelining: false,
+  commandTimeout: undefined,
+  blockingTimeout: undefined,
+  // The keys have a prefix of their own, and channels must be called what the script calls them.
+  keyPrefix: '',
+  stringNumbers: false,
+  replyMapping: 'legacy',
+  readOnly: false,
+  role: 'master',
+  monitor: false,
+  himportFieldsets: undefined,
+};
+
+function ofServer(client: Single): Library {
+  const place: Place = { name: '', open: (events) => open(client.duplicate(OPTIONS), events, false) };
+  const { retryStrategy } = client.options;
+  // The default of ioredis waits for longer and longer, up to 5 seconds. It does not say that the user wants that.
+  const standard = (client.constructor as { defaultOptions?: { retryStrategy?: unknown } }).defaultOptions;
+  const own = retryStrategy === standard?.retryStrategy ? undefined : retryStrategy;
+  return { cluster: false, locate: async () => () => place, delay: (attempt) => delayBy(own, attempt) };
+}
+
+function ofCluster(client: Cluster): Library {
+  let known: { host: string | undefined; port: number | undefined }[] = [];
+
+  async function locate(signal: AbortSignal): Promise<(slot: number) => Place | undefined> {
+    const directory = client.duplicate([...(client.startupNodes ?? []), ...known], {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      clusterRetryStrategy: null,
+      shardedSubscribers: false,
+      slotsRefreshInterval: undefined,
+      keyPrefix: '',
+      redisOptions: { ...client.options.redisOptions, keyPrefix: '', lazyConnect: true },
+    });
+    let problem: Error | undefined;
+    directory.on('error', (error) => {
+      problem = error;
+    });
+    signal.addEventListener('abort', () => directory.disconnect());
+    try {
+      await directory.connect();
+      const nodes = new Map<string, Single>();
+      for (const node of directory.nodes('all')) nodes.set(`${node.options.host}:${node.options.port}`, node);
+      known = [...nodes.values()].map(({ options: { host, port } }) => ({ host, port }));
+      const slots = directory.slots.map((names) => names?.[0]);
+      return (slot) => {
+        const name = slots[slot];
+        const node = name === undefined ? undefined : nodes.get(name);
+        if (!node) return undefined;
+        return { name: name as string, open: (events) => open(node.duplicate(OPTIONS), events, true) };
+      };
+    } catch (error) {
+      throw problem ?? asError(error);
+    } finally {
+      directory.disconnect();
+    }
+  }
+
+  return { cluster: true, locate, delay: (attempt) => delayBy(client.options.clusterRetryStrategy, attempt) };
+}
+
+function delayBy(strategy: unknown, attempt: number): number | undefined {
+  if (typeof strategy !== 'function') return backOff(attempt);
+  const delay = strategy(attempt);
+  return typeof delay === 'number' ? delay : undefined;
+}
+
+function open(client: Single, events: Events, sharded: boolean): Connection {
+  let alive = true;
+  let over = false;
+  const keepAlive = () => (alive ? client.stream?.ref?.() : client.stream?.unref?.());
+  const close = () => {
+    over = true;
+    client.disconnect();
+    client.stream?.destroy();
+  };
+  const lost = (error: Error) => {
+    if (over) return;
+    close();
+    events.lost(error);
+  };
+  const closed = () => lost(new Error('the connection is closed'));
+  client.on('connect', keepAlive);
+  client.on('ready', () => !over && events.ready());
+  // An error event is never fatal here, also after the end. ioredis 5 takes the notice that a subscription has moved
+  // for an error; 6 has an event for it.
+  client.on('error', lost);
+  client.on('moved', () => lost(new Error('MOVED A subscription has moved')));
+  client.on('close', closed);
+  client.on('end', closed);
+  const message = (channel: string, text: string) => !over && events.message(channel, text);
+  client.on(sharded ? 'smessage' : 'message', message);
+  client.connect().catch(lost);
+  return {
+    send: ([command, ...args]) => client.call(command as string, args),
+    subscribe: (channel) => (sharded ? client.ssubscribe(channel) : client.subscribe(channel)),
+    unsubscribe: (channel) => (sharded ? client.sunsubscribe(channel) : client.unsubscribe(channel)),
+    keepAlive(value) {
+      alive = value;
+      keepAlive();
+    },
+    close,
+  };
+}
