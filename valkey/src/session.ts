@@ -212,16 +212,20 @@ export class Session implements Keeper {
 
   #asked(request: Request, answer: string): void {
     const kind = answer[0];
-    if (kind === 'H') {
-      if (request.object.broken) this.#undo(request, answer);
+    const { broken } = request.object;
+    if (broken) {
+      // The object of this name is another than the caller asks for.
+      this.#fail(request, broken);
+      if (kind === 'H') this.#undo(request, answer);
+      else if (kind === 'Q') this.#sendCancel(request);
+    } else if (kind === 'H') {
       this.#granted(request, answer.slice(2));
-      if (request.object.broken) this.#fail(request, request.object.broken);
     } else if (kind === 'Q') {
       if (request.state === 'asked') request.state = 'waiting';
     } else if (kind === 'R') {
       this.#fail(request, undefined);
     } else if (request.state === 'asked' || request.state === 'leaving') {
-      this.#fail(request, request.object.broken ?? new DisposedError(this.#disposed(request.object)));
+      this.#fail(request, new DisposedError(this.#disposed(request.object)));
     }
   }
 

@@ -1,0 +1,269 @@
+import { TimeoutError as TimeoutErrorOfTaketurns } from 'taketurns';
+import { expect, test } from 'vitest';
+import { CancelledError, DisposedError, LeaseLostError, TimeoutError } from '../src/errors.js';
+import { onServers, until } from './setting.js';
+
+onServers('objects', ({ join, key, another }) => {
+  test('permits go to requests in the order of their arrival', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('db', 2), await b.semaphore('db', 2)];
+    const held = await mine.holdAsync(2);
+    const order: string[] = [];
+    const heavy = yours.holdAsync(2).then((guard) => (order.push('heavy'), guard));
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    const light = mine.holdAsync().then((guard) => (order.push('light'), guard));
+    await until(async () => (await mine.inspect())?.waiting === 2);
+    expect(await mine.tryHold()).toBeUndefined();
+    await held.release(1);
+    expect(held.permits).toBe(1);
+    expect(await yours.tryHold()).toBeUndefined();
+    await held.release();
+    expect(held.held).toBe(false);
+    const second = await heavy;
+    expect(order).toEqual(['heavy']);
+    expect(second.token).toBeGreaterThan(held.token);
+    await second.release();
+    const third = await light;
+    expect(third.token).toBeGreaterThan(second.token);
+    await third.release();
+    expect(await mine.inspect()).toMatchObject({ free: 2, waiting: 0, holders: [], queue: [] });
+  });
+
+  test('a guard gives back once, at the end of its scope', async () => {
+    const semaphore = await (await join()).semaphore('db', 3);
+    {
+      await using held = await semaphore.holdAsync(2);
+      expect(String(held)).toBe('HeldPermits(held)');
+      await held.release(1);
+    }
+    expect((await semaphore.inspect())?.free).toBe(3);
+    const held = await semaphore.holdAsync(2);
+    await Promise.all([held.release(), held.release()]);
+    expect((await semaphore.inspect())?.free).toBe(3);
+    expect(() => held.release(1)).toThrow('at most the 0 that the guard holds, got 1');
+  });
+
+  test('a time-out leaves the queue, and lets those behind it pass', async () => {
+    const semaphore = await (await join()).semaphore('db', 2);
+    const held = await semaphore.holdAsync();
+    const heavy = semaphore.holdAsync(2, { timeout: 20 });
+    const light = semaphore.holdAsync(1);
+    const error = await heavy.catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toBeInstanceOf(TimeoutErrorOfTaketurns);
+    expect(String(error)).toBe('TimeoutError: 2 permits of semaphore "db" not available within 20 ms');
+    await (await light).release();
+    await held.release();
+    expect(await semaphore.inspect()).toMatchObject({ free: 2, waiting: 0 });
+  });
+
+  test('a signal ends a request at once with its reason, and nothing is lost', async () => {
+    const semaphore = await (await join()).semaphore('db', 1);
+    const held = await semaphore.holdAsync();
+    const controller = new AbortController();
+    const waiting = semaphore.holdAsync(1, { signal: controller.signal });
+    const unsent = semaphore.holdAsync(1, { signal: controller.signal });
+    controller.abort('enough');
+    await expect(waiting).rejects.toBe('enough');
+    await expect(unsent).rejects.toBe('enough');
+    await expect(semaphore.holdAsync(1, { signal: controller.signal })).rejects.toBe('enough');
+    await held.release();
+    await until(async () => (await semaphore.inspect())?.free === 1);
+    // Granted and aborted at once: the permits go back.
+    const late = new AbortController();
+    const granted = semaphore.holdAsync(1, { signal: late.signal });
+    await new Promise((resolve) => setImmediate(resolve));
+    late.abort('late');
+    await granted.then(
+      (guard) => guard.release(),
+      (error) => expect(error).toBe('late'),
+    );
+    await until(async () => (await semaphore.inspect())?.free === 1);
+  });
+
+  test('runExclusive gives back when the function fails', async () => {
+    const semaphore = await (await join()).semaphore('db', 2);
+    const run = semaphore.runExclusive(
+      async (held) => {
+        expect(held.permits).toBe(2);
+        throw new Error('no');
+      },
+      { permits: 2 },
+    );
+    await expect(run).rejects.toThrow('no');
+    expect((await semaphore.inspect())?.free).toBe(2);
+    expect(await semaphore.runExclusive(({ token }) => typeof token)).toBe('bigint');
+  });
+
+  test('a hundred promises in a tick are two calls', async () => {
+    const space = await join();
+    const semaphore = await space.semaphore('db', 100);
+    const client = another();
+    const calls = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
+    const before = await calls();
+    await Promise.all(Array.from({ length: 100 }, async () => (await semaphore.holdAsync()).release()));
+    expect((await calls()) - before).toBeLessThanOrEqual(3);
+  });
+
+  test('a mutex is passed on within a process, at most bypass times past a waiter', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.mutex('m', { bypass: 3 }), await b.mutex('m', { bypass: 3 })];
+    const first = await mine.holdAsync();
+    const order: string[] = [];
+    const done: Promise<unknown>[] = [];
+    done.push(yours.holdAsync().then((guard) => (order.push('yours'), guard.unlock())));
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    for (let i = 0; i < 10; i++) {
+      done.push(mine.holdAsync().then((guard) => (order.push(`mine ${guard.token & 4095n}`), guard.unlock())));
+    }
+    await until(async () => (await mine.inspect())?.waiting === 11);
+    await first.unlock();
+    await Promise.all(done);
+    expect(order.length).toBe(11);
+    expect(order.slice(0, 4)).toEqual(['mine 1', 'mine 2', 'mine 3', 'yours']);
+    expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
+  });
+
+  test('with a bypass of 0 a mutex is first come, first served', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.mutex('m', { bypass: 0 }), await b.mutex('m', { bypass: 0 })];
+    const first = await mine.holdAsync();
+    const order: string[] = [];
+    const done = [yours.holdAsync().then((guard) => (order.push('yours'), guard.unlock()))];
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    done.push(mine.holdAsync().then((guard) => (order.push('mine'), guard.unlock())));
+    await until(async () => (await mine.inspect())?.waiting === 2);
+    await first.unlock();
+    await Promise.all(done);
+    expect(order).toEqual(['yours', 'mine']);
+    expect(await mine.tryHold().then((guard) => guard?.unlock())).toBeUndefined();
+  });
+
+  test('tokens of a mutex rise over passes and processes', async () => {
+    const spaces = [await join(), await join()];
+    const tokens: bigint[] = [];
+    await Promise.all(
+      spaces.flatMap((space) =>
+        Array.from({ length: 4 }, async () => {
+          const mutex = await space.mutex('m');
+          for (let i = 0; i < 50; i++) await mutex.runExclusive(({ token }) => tokens.push(token));
+        }),
+      ),
+    );
+    expect(tokens.length).toBe(400);
+    for (let i = 1; i < tokens.length; i++) expect(tokens[i]).toBeGreaterThan(tokens[i - 1] as bigint);
+  });
+
+  test('readers read together, a writer writes alone, in the order of their arrival', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.rwLock('r'), await b.rwLock('r')];
+    const readers = [await mine.readAsync(), await yours.readAsync()];
+    expect(await mine.tryWrite()).toBeUndefined();
+    const writing = yours.writeAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    expect(await mine.tryRead()).toBeUndefined();
+    for (const reader of readers) await reader.unlock();
+    const writer = await writing;
+    expect(await mine.tryRead()).toBeUndefined();
+    const reader = writer.downgrade();
+    expect([writer.held, reader.held]).toEqual([false, true]);
+    await (await mine.readAsync()).unlock();
+    expect(await mine.tryWrite()).toBeUndefined();
+    await reader.unlock();
+    await (await mine.tryWrite())?.unlock();
+    expect((await mine.inspect())?.free).toBe(2 ** 20);
+  });
+
+  test('what is opened twice must agree, and the error says how it differs', async () => {
+    const [a, b] = [await join(), await join()];
+    await a.semaphore('x', 2);
+    for (const space of [a, b]) {
+      await expect(space.semaphore('x', 3)).rejects.toThrow('"x" is a semaphore (max 2), not a semaphore (max 3)');
+      await expect(space.mutex('x')).rejects.toThrow('"x" is a semaphore (max 2), not a mutex (bypass 4096)');
+      await expect(space.semaphore('x', 2, { robust: true })).rejects.toThrow(RangeError);
+    }
+    await a.semaphore('x', 2);
+  });
+
+  test('dispose ends the waits of all processes, and frees the name', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('x', 1), await b.semaphore('x', 1)];
+    const held = await mine.holdAsync();
+    const waits = [mine.holdAsync(), yours.holdAsync()].map((wait) => wait.catch((error: unknown) => error));
+    await until(async () => (await mine.inspect())?.waiting === 2);
+    await mine.dispose();
+    await mine.dispose();
+    for (const error of await Promise.all(waits)) expect(error).toBeInstanceOf(DisposedError);
+    await expect(yours.holdAsync()).rejects.toThrow(DisposedError);
+    const other = await a.semaphore('x', 3);
+    await held.release();
+    expect(await other.inspect()).toMatchObject({ max: 3, free: 3 });
+    await expect(yours.holdAsync()).rejects.toThrow('"x" has been disposed of');
+  });
+
+  test('cancelAll ends the waits of all processes, and nothing else', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('x', 1), await b.semaphore('x', 1)];
+    const held = await mine.holdAsync();
+    const waits = [mine.holdAsync(), yours.holdAsync()].map((wait) => wait.catch((error: unknown) => error));
+    await until(async () => (await mine.inspect())?.waiting === 2);
+    await yours.cancelAll();
+    for (const error of await Promise.all(waits)) expect(error).toBeInstanceOf(CancelledError);
+    expect(held.held).toBe(true);
+    await held.release();
+    await (await yours.holdAsync()).release();
+  });
+
+  test('an ephemeral object leaves nothing on the server', async () => {
+    const [a, b] = [await join(), await join()];
+    const client = another();
+    const [mine, yours] = [await a.mutex('user 7', { ephemeral: true }), await b.mutex('user 7', { ephemeral: true })];
+    expect(await client.hlen(key('objects'))).toBe(0);
+    const held = await mine.holdAsync();
+    const waiting = yours.holdAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    await expect(b.mutex('user 7', { ephemeral: true, bypass: 1 }).then((m) => m.holdAsync())).rejects.toThrow(RangeError);
+    await held.unlock();
+    await (await waiting).unlock();
+    expect(await client.hlen(key('objects'))).toBe(0);
+    expect(await client.zcard(key('records'))).toBe(0);
+  });
+
+  test('the proof of a guard holds while the guard does', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('x', 2), await b.semaphore('x', 2)];
+    const held = await mine.holdAsync();
+    expect(await yours.validate(held.proof)).toBe(true);
+    expect(await (await b.semaphore('y', 2)).validate(held.proof)).toBe(false);
+    await held.release();
+    expect(await yours.validate(held.proof)).toBe(false);
+    await expect(yours.validate('x')).rejects.toThrow('Semaphore.validate: proof must be the proof of a guard, got "x"');
+  });
+
+  test('a robust object tells the next holder of a death, until somebody has repaired it', async () => {
+    const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
+    const [mine, yours] = [await a.mutex('m', { robust: true }), await b.mutex('m', { robust: true })];
+    const held = await mine.holdAsync();
+    expect(held.ownerDied).toBe(false);
+    // As if its process were stopped: whenever it has renewed its lease, the lease ends.
+    const client = another();
+    const stopped = setInterval(() => void client.zadd(key('leases'), 'XX', -1, held.proof.slice(0, 16)), 5);
+    let deaths = 0;
+    yours.onOwnerDied = (count) => {
+      deaths = count;
+      throw new Error('cannot be repaired');
+    };
+    await expect(yours.holdAsync()).rejects.toThrow('cannot be repaired');
+    clearInterval(stopped);
+    expect(deaths).toBe(1);
+    yours.onOwnerDied = undefined;
+    const repairing = await yours.holdAsync();
+    expect(repairing.ownerDied).toBe(true);
+    await repairing.unlock();
+    const next = await yours.holdAsync();
+    expect(next.ownerDied).toBe(false);
+    await until(() => !held.held);
+    expect(held.signal.reason).toBeInstanceOf(LeaseLostError);
+    await next.unlock();
+  });
+});

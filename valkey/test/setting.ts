@@ -1,0 +1,65 @@
+/** Tests share one server a file, and have a space of their own each. */
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { type Binary, type Server, serversOrSkip, startServer } from '../servers/servers.js';
+import { Space, type SpaceOptions } from '../src/space.js';
+
+export interface Setting {
+  readonly server: Server;
+  /** Joins the space of this test. Each call is what another process would be. */
+  join(options?: SpaceOptions): Promise<Space>;
+  /** A client, closed at the end of the test. */
+  another(): Redis;
+  /** The key of the space of this test. */
+  key(name: string): string;
+}
+
+/** Runs tests on a server of each kind that is installed, or only of the first. */
+export function onServers(name: string, tests: (setting: Setting) => void, which: 'all' | 'first' = 'all'): void {
+  const found = serversOrSkip();
+  const binaries: (Binary | undefined)[] = found.length === 0 ? [undefined] : which === 'all' ? found : found.slice(0, 1);
+  for (const binary of binaries) {
+    describe.skipIf(binary === undefined)(`${name}, ${binary?.name ?? 'no server'} ${binary?.version ?? ''}`, () => {
+      let server: Server;
+      let clients: Redis[] = [];
+      let spaces: Space[] = [];
+      let count = 0;
+      const setting: Setting = {
+        get server() {
+          return server;
+        },
+        async join(options = {}) {
+          const space = await Space.connect(setting.another(), { space: `test${count}`, ...options });
+          spaces.push(space);
+          return space;
+        },
+        another() {
+          const client = new Redis(server.url, { lazyConnect: true });
+          client.on('error', () => {});
+          clients.push(client);
+          return client;
+        },
+        key: (key) => `tt:{test${count}.0}:${key}`,
+      };
+      beforeAll(async () => {
+        server = await startServer({ server: binary as Binary });
+      });
+      afterEach(async () => {
+        await Promise.all(spaces.map((space) => space.close()));
+        for (const client of clients) client.disconnect();
+        spaces = [];
+        clients = [];
+        count++;
+      });
+      afterAll(() => server?.stop());
+      tests(setting);
+    });
+  }
+}
+
+/** Resolves when the condition holds. */
+export async function until(condition: () => unknown): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
