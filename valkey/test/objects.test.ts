@@ -222,7 +222,9 @@ onServers('objects', ({ join, key, another }) => {
     const held = await mine.holdAsync();
     const waiting = yours.holdAsync();
     await until(async () => (await mine.inspect())?.waiting === 1);
-    await expect(b.mutex('user 7', { ephemeral: true, bypass: 1 }).then((m) => m.holdAsync())).rejects.toThrow(RangeError);
+    await expect(b.mutex('user 7', { ephemeral: true, bypass: 1 }).then((m) => m.holdAsync())).rejects.toThrow(
+      RangeError,
+    );
     await held.unlock();
     await (await waiting).unlock();
     expect(await client.hlen(key('objects'))).toBe(0);
@@ -237,7 +239,9 @@ onServers('objects', ({ join, key, another }) => {
     expect(await (await b.semaphore('y', 2)).validate(held.proof)).toBe(false);
     await held.release();
     expect(await yours.validate(held.proof)).toBe(false);
-    await expect(yours.validate('x')).rejects.toThrow('Semaphore.validate: proof must be the proof of a guard, got "x"');
+    await expect(yours.validate('x')).rejects.toThrow(
+      'Semaphore.validate: proof must be the proof of a guard, got "x"',
+    );
   });
 
   test('a robust object tells the next holder of a death, until somebody has repaired it', async () => {

@@ -17,7 +17,8 @@ export interface Setting {
 /** Runs tests on a server of each kind that is installed, or only of the first. */
 export function onServers(name: string, tests: (setting: Setting) => void, which: 'all' | 'first' = 'all'): void {
   const found = serversOrSkip();
-  const binaries: (Binary | undefined)[] = found.length === 0 ? [undefined] : which === 'all' ? found : found.slice(0, 1);
+  const binaries: (Binary | undefined)[] =
+    found.length === 0 ? [undefined] : which === 'all' ? found : found.slice(0, 1);
   for (const binary of binaries) {
     describe.skipIf(binary === undefined)(`${name}, ${binary?.name ?? 'no server'} ${binary?.version ?? ''}`, () => {
       let server: Server;

@@ -1,0 +1,188 @@
+import { expect, test } from 'vitest';
+import { LeaseLostError, TimeoutError } from '../src/errors.js';
+import { onServers, sleep, until } from './setting.js';
+
+onServers('session', (setting) => {
+  const { join, key, another } = setting;
+
+  test('waiters keep their place when connections are cut', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
+    const client = another();
+    const held = await mine.holdAsync();
+    const order: number[] = [];
+    const waits: Promise<unknown>[] = [];
+    for (let i = 0; i < 6; i++) {
+      const wait = (i % 2 ? mine : yours).holdAsync();
+      waits.push(wait.then((guard) => (order.push(i), guard.release())));
+      await until(async () => (await mine.inspect())?.waiting === i + 1);
+    }
+    await client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await client.client('KILL', 'TYPE', 'pubsub');
+    expect(held.held).toBe(true);
+    await held.release();
+    await Promise.all(waits);
+    expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
+  });
+
+  test('a grant is found whose message was lost', async () => {
+    const [a, b] = [await join({ lease: 1000 }), await join({ lease: 1000 })];
+    const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
+    const held = await mine.holdAsync();
+    const waiting = yours.holdAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    const client = another();
+    await client.client('KILL', 'TYPE', 'pubsub');
+    await held.release();
+    await (await waiting).release();
+  });
+
+  test('all that was in flight is settled when a connection is cut under load', async () => {
+    const spaces = [await join({ lease: 2000 }), await join({ lease: 2000 })];
+    const client = another();
+    let inside = 0;
+    let most = 0;
+    let over = false;
+    const tasks = spaces.flatMap((space) =>
+      Array.from({ length: 6 }, async (_, i) => {
+        const semaphore = await space.semaphore('db', 3);
+        const permits = 1 + (i % 3);
+        while (!over) {
+          const held = await semaphore.holdAsync(permits, { timeout: i === 5 ? 3 : 10_000 }).catch((error: unknown) => {
+            expect(error).toBeInstanceOf(TimeoutError);
+          });
+          if (!held) continue;
+          inside += permits;
+          most = Math.max(most, inside);
+          await sleep(1);
+          inside -= permits;
+          if (i % 2) await held.release();
+          else void held.release();
+        }
+      }),
+    );
+    for (let i = 0; i < 40; i++) {
+      await client.client('KILL', 'TYPE', i % 2 ? 'pubsub' : 'normal', 'SKIPME', 'yes');
+      if (i % 4 === 0) await client.script('FLUSH');
+      await sleep(25);
+    }
+    over = true;
+    await Promise.all(tasks);
+    expect(most).toBeLessThanOrEqual(3);
+    const semaphore = await (spaces[0] as (typeof spaces)[0]).semaphore('db', 3);
+    await until(async () => (await semaphore.inspect())?.free === 3);
+    expect(await client.zcard(key('records'))).toBe(0);
+    expect(await client.zcard(key('queue'))).toBe(0);
+  });
+
+  test('who cannot reach the server for 0.7 of the lease knows that it holds no more; who waits goes on', async () => {
+    const a = await join({ lease: 500 });
+    const lost: string[][] = [];
+    a.on('lost', ({ names }) => lost.push([...names]));
+    const mine = await a.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    const { signal } = held;
+    const waiting = mine.holdAsync();
+    setting.server.pause();
+    await until(() => signal.aborted);
+    setting.server.resume();
+    expect(signal.reason).toBeInstanceOf(LeaseLostError);
+    expect(held.held).toBe(false);
+    await held.release();
+    await sleep(0);
+    expect(lost).toEqual([['db']]);
+    await (await waiting).release();
+    expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
+  });
+
+  test('a process that was stopped for long sees that at its next look', async () => {
+    const a = await join({ lease: 500 });
+    const mine = await a.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    // The event loop is busy: no timer, no answer.
+    const end = performance.now() + 400;
+    while (performance.now() < end);
+    expect(held.held).toBe(false);
+    expect(held.signal.aborted).toBe(true);
+    const running = mine.runExclusive(() => {
+      const end = performance.now() + 400;
+      while (performance.now() < end);
+    });
+    await expect(running).rejects.toBeInstanceOf(LeaseLostError);
+    await (await mine.holdAsync()).release();
+    expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
+  });
+
+  test('what a dead process held goes to the next one, and its requests leave the queue', async () => {
+    const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
+    const [mine, yours] = [await a.semaphore('db', 2), await b.semaphore('db', 2)];
+    const client = another();
+    const held = await mine.holdAsync(2);
+    const behind = mine.holdAsync(2);
+    behind.catch(() => {});
+    const waiting = yours.holdAsync(2);
+    await until(async () => (await yours.inspect())?.waiting === 2);
+    const stopped = setInterval(() => void client.zadd(key('leases'), 'XX', -1, held.proof.slice(0, 16)), 5);
+    const guard = await waiting;
+    clearInterval(stopped);
+    expect(guard.token).toBeGreaterThan(held.token);
+    await guard.release();
+    await (await behind).release();
+    expect(await yours.inspect()).toMatchObject({ free: 2, waiting: 0 });
+  });
+
+  test('after all data is lost, who waits is served, who held knows, and tokens rise on', async () => {
+    const a = await join({ lease: 500 });
+    const mine = await a.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    const waiting = mine.holdAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    await another().flushall();
+    const guard = await waiting;
+    expect(held.held).toBe(false);
+    expect(guard.token).toBeGreaterThan(held.token);
+    await guard.release();
+  });
+
+  test('a restart without data is a failover: tokens leap', async () => {
+    const a = await join({ lease: 1000 });
+    const events: string[] = [];
+    for (const event of ['failover', 'resumed'] as const) a.on(event, () => events.push(event));
+    const mine = await a.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    const waiting = mine.holdAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    await setting.server.restart({ keepData: false, kill: true });
+    const guard = await waiting;
+    expect(guard.token - held.token).toBeGreaterThan(4096n);
+    expect(held.held).toBe(false);
+    await guard.release();
+  });
+
+  test('an idle session ends, and the next request opens another', async () => {
+    const a = await join({ lease: 500 });
+    const mine = await a.semaphore('db', 1);
+    const client = another();
+    await until(async () => (await client.zcard(key('leases'))) === 0);
+    expect(await client.hlen(key('seqs'))).toBe(0);
+    await (await mine.holdAsync()).release();
+    expect(await client.zcard(key('leases'))).toBe(1);
+  });
+
+  test('close gives everything back at once', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
+    const held = await mine.holdAsync();
+    const mineToo = mine.holdAsync();
+    const waiting = yours.holdAsync();
+    await until(async () => (await yours.inspect())?.waiting === 2);
+    await Promise.all([a.close(), expect(mineToo).rejects.toThrow('the space has been closed')]);
+    await (await waiting).release();
+    expect(held.held).toBe(false);
+    await held.release();
+    await expect(mine.holdAsync()).rejects.toThrow('the space has been closed');
+    await expect(a.semaphore('x', 1)).rejects.toThrow('the space has been closed');
+    expect((await b.inspect()).sessions.length).toBe(1);
+  });
+});
