@@ -1,7 +1,7 @@
 import { TimeoutError as TimeoutErrorOfTaketurns } from 'taketurns';
 import { expect, test } from 'vitest';
 import { CancelledError, DisposedError, LeaseLostError, TimeoutError } from '../src/errors.js';
-import { onServers, until } from './setting.js';
+import { noting, onServers, until } from './setting.js';
 
 onServers('objects', ({ join, key, another }) => {
   test('permits go to requests in the order of their arrival', async () => {
@@ -9,9 +9,9 @@ onServers('objects', ({ join, key, another }) => {
     const [mine, yours] = [await a.semaphore('db', 2), await b.semaphore('db', 2)];
     const held = await mine.holdAsync(2);
     const order: string[] = [];
-    const heavy = yours.holdAsync(2).then((guard) => (order.push('heavy'), guard));
+    const heavy = yours.holdAsync(2).then(noting(order, 'heavy'));
     await until(async () => (await mine.inspect())?.waiting === 1);
-    const light = mine.holdAsync().then((guard) => (order.push('light'), guard));
+    const light = mine.holdAsync().then(noting(order, 'light'));
     await until(async () => (await mine.inspect())?.waiting === 2);
     expect(await mine.tryHold()).toBeUndefined();
     await held.release(1);
@@ -111,10 +111,20 @@ onServers('objects', ({ join, key, another }) => {
     const first = await mine.holdAsync();
     const order: string[] = [];
     const done: Promise<unknown>[] = [];
-    done.push(yours.holdAsync().then((guard) => (order.push('yours'), guard.unlock())));
+    done.push(
+      yours.holdAsync().then((guard) => {
+        order.push('yours');
+        return guard.unlock();
+      }),
+    );
     await until(async () => (await mine.inspect())?.waiting === 1);
     for (let i = 0; i < 10; i++) {
-      done.push(mine.holdAsync().then((guard) => (order.push(`mine ${guard.token & 4095n}`), guard.unlock())));
+      done.push(
+        mine.holdAsync().then((guard) => {
+          order.push(`mine ${guard.token & 4095n}`);
+          return guard.unlock();
+        }),
+      );
     }
     await until(async () => (await mine.inspect())?.waiting === 11);
     await first.unlock();
@@ -129,9 +139,19 @@ onServers('objects', ({ join, key, another }) => {
     const [mine, yours] = [await a.mutex('m', { bypass: 0 }), await b.mutex('m', { bypass: 0 })];
     const first = await mine.holdAsync();
     const order: string[] = [];
-    const done = [yours.holdAsync().then((guard) => (order.push('yours'), guard.unlock()))];
+    const done = [
+      yours.holdAsync().then((guard) => {
+        order.push('yours');
+        return guard.unlock();
+      }),
+    ];
     await until(async () => (await mine.inspect())?.waiting === 1);
-    done.push(mine.holdAsync().then((guard) => (order.push('mine'), guard.unlock())));
+    done.push(
+      mine.holdAsync().then((guard) => {
+        order.push('mine');
+        return guard.unlock();
+      }),
+    );
     await until(async () => (await mine.inspect())?.waiting === 2);
     await first.unlock();
     await Promise.all(done);

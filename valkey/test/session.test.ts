@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
-import { onServers, sleep, until } from './setting.js';
+import { busy, onServers, sleep, until } from './setting.js';
 
 onServers('session', (setting) => {
   const { join, key, another } = setting;
@@ -14,7 +14,12 @@ onServers('session', (setting) => {
     const waits: Promise<unknown>[] = [];
     for (let i = 0; i < 6; i++) {
       const wait = (i % 2 ? mine : yours).holdAsync();
-      waits.push(wait.then((guard) => (order.push(i), guard.release())));
+      waits.push(
+        wait.then((guard) => {
+          order.push(i);
+          return guard.release();
+        }),
+      );
       await until(async () => (await mine.inspect())?.waiting === i + 1);
     }
     await client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -101,13 +106,11 @@ onServers('session', (setting) => {
     const mine = await a.semaphore('db', 1);
     const held = await mine.holdAsync();
     // The event loop is busy: no timer, no answer.
-    const end = performance.now() + 400;
-    while (performance.now() < end);
+    busy(400);
     expect(held.held).toBe(false);
     expect(held.signal.aborted).toBe(true);
     const running = mine.runExclusive(() => {
-      const end = performance.now() + 400;
-      while (performance.now() < end);
+      busy(400);
     });
     await expect(running).rejects.toBeInstanceOf(LeaseLostError);
     await (await mine.holdAsync()).release();

@@ -64,3 +64,17 @@ export async function until(condition: () => unknown): Promise<void> {
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Keeps the event loop busy. */
+export function busy(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+/** Notes that something has happened, and passes it on. */
+export function noting<T, W>(order: W[], what: W): (value: T) => T {
+  return (value) => {
+    order.push(what);
+    return value;
+  };
+}
