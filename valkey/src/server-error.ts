@@ -5,7 +5,7 @@ import { SpaceError } from './errors.js';
 const PASSING = /\b(READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY|MOVED|ASK|FAILOVER)\b/;
 
 /** What a server of Redis 6 and 7 and Valkey says of a command that the user's rights do not allow. */
-const FORBIDDEN = /NOPERM|can't run this command|can't access at least one/;
+const FORBIDDEN = /NOPERM|ACL failure|can't run this command|can't access at least one/;
 
 /**
  * The error for the caller if the server has refused the call for good, and undefined if the connection was lost or the
