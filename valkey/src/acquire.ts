@@ -21,8 +21,6 @@ const LONGEST = 2 ** 31 - 1;
 /** How long a caller whose time-out has passed waits for the server's word, in milliseconds. */
 const GRACE = 1000;
 
-export const WAIT_OPTIONS = ['timeout', 'signal'];
-
 function checkTimeout(what: string, timeout: unknown): number {
   if (typeof timeout === 'number' && ((timeout >= 0 && timeout <= LONGEST) || timeout === Infinity)) return timeout;
   throw bad('number', `${what}: timeout`, `from 0 to ${LONGEST} milliseconds or Infinity`, timeout);
@@ -52,9 +50,8 @@ export async function acquire(
   object: SharedObject,
   permits: number,
   options: WaitOptions,
-  names: readonly string[] = WAIT_OPTIONS,
 ): Promise<Hold> {
-  checkOptions(what, options, names);
+  checkOptions(what, options, ['timeout', 'signal']);
   const timeout = checkTimeout(what, options.timeout ?? Infinity);
   const signal = checkSignal(what, options.signal);
   if (signal?.aborted) throw aborted(signal);

@@ -76,12 +76,7 @@ export abstract class Handle {
   }
 
   /** @internal Waits for permits. */
-  protected async acquire(
-    what: string,
-    permits: number,
-    options: WaitOptions = {},
-    names?: readonly string[],
-  ): Promise<Hold> {
+  protected async acquire(what: string, permits: number, options: WaitOptions = {}): Promise<Hold> {
     const { clock, durability } = this.home;
     const hold = await acquire(
       `${this[Symbol.toStringTag]}.${what}`,
@@ -90,7 +85,6 @@ export abstract class Handle {
       this.object,
       permits,
       options,
-      names,
     );
     try {
       if (durability) {

@@ -8,5 +8,5 @@ export type { Held, HeldLock, HeldPermits, HeldRead, HeldWrite } from './hold.js
 export type { Mutex } from './mutex.js';
 export type { MutexOptions, ObjectOptions } from './object.js';
 export type { RwLock } from './rw-lock.js';
-export type { RunOptions, Semaphore } from './semaphore.js';
+export type { Semaphore } from './semaphore.js';
 export { Space, type SpaceEvents, type SpaceOptions, type SpaceState } from './space.js';

@@ -1,14 +1,8 @@
 /** A counting semaphore of a space: first come, first served, by the order in which requests reach the server. */
-import { WAIT_OPTIONS, type WaitOptions } from './acquire.js';
+import type { WaitOptions } from './acquire.js';
 import { checkFunction, checkInteger } from './errors.js';
 import { Handle } from './handle.js';
 import { HeldPermits } from './hold.js';
-
-/** The options of `Semaphore.runExclusive`. */
-export interface RunOptions extends WaitOptions {
-  /** The number of permits, 1 to `max`. Default 1. */
-  readonly permits?: number | undefined;
-}
 
 /**
  * A semaphore that all processes of a space share. Permits belong to the guard that holds them. A request for several
@@ -35,11 +29,16 @@ export class Semaphore extends Handle {
    * @throws (rejects) {CancelledError | DisposedError} when `cancelAll` or `dispose` was called.
    * @throws (rejects) {SpaceError} when the server refuses, with its code.
    */
-  async holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
-    if (typeof permits === 'object' && permits !== null && options === undefined) {
-      return new HeldPermits(await this.acquire('holdAsync', 1, permits));
-    }
-    return new HeldPermits(await this.acquire('holdAsync', this.#permits('holdAsync', permits), options));
+  holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
+  holdAsync(options: WaitOptions): Promise<HeldPermits>;
+  async holdAsync(permits?: number | WaitOptions, options?: WaitOptions): Promise<HeldPermits> {
+    return this.#hold('holdAsync', permits, options);
+  }
+
+  async #hold(what: string, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
+    // The options may stand in the place of the number.
+    if (typeof permits === 'object' && options === undefined) return this.#hold(what, 1, permits);
+    return new HeldPermits(await this.acquire(what, this.#permits(what, permits), options));
   }
 
   /**
@@ -54,15 +53,39 @@ export class Semaphore extends Handle {
   /**
    * Holds permits while a function runs and its promise is pending.
    *
-   *     await pool.runExclusive(async ({ token, signal }) => write(row, token, signal), { permits: 2 });
+   *     await pool.runExclusive(async ({ token, signal }) => write(row, token, signal), 2);
+   * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @returns a promise of the result. It rejects with the error of the function, of `holdAsync`, and with a
    * `LeaseLostError` if the lease was lost before the function was done.
    */
-  async runExclusive<T>(run: (held: HeldPermits) => T | PromiseLike<T>, options: RunOptions = {}): Promise<T> {
+  runExclusive<T>(run: (held: HeldPermits) => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
+  runExclusive<T>(run: (held: HeldPermits) => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
+  async runExclusive<T>(
+    run: (held: HeldPermits) => T | PromiseLike<T>,
+    permits?: number | WaitOptions,
+    options?: WaitOptions,
+  ): Promise<T> {
     checkFunction('Semaphore.runExclusive: run', run);
-    const permits = this.#permits('runExclusive', options?.permits ?? 1);
-    const hold = await this.acquire('runExclusive', permits, options, [...WAIT_OPTIONS, 'permits']);
-    return this.run(new HeldPermits(hold), run);
+    return this.run(await this.#hold('runExclusive', permits, options), run);
+  }
+
+  /**
+   * Makes a function that runs only while it holds permits: in all processes together, as many at a time as there are.
+   *
+   *     const get = pool.limit((address: string) => fetch(address));
+   * @param permits those that each call takes, 1 (the default) to `max`.
+   * @throws {RangeError | TypeError} for a bad argument.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits = 1,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    checkFunction('Semaphore.limit: run', run);
+    this.#permits('limit', permits);
+    const exclusively = (call: () => unknown) => this.runExclusive(call, permits) as Promise<Awaited<T>>;
+    return function (...args) {
+      return exclusively(() => run.apply(this, args));
+    };
   }
 
   /** `Semaphore`. */

@@ -19,6 +19,7 @@
 import type { Clock, Timer } from './clock.js';
 import type { Driver, StopListening } from './drivers/driver.js';
 import { CancelledError, DisposedError, SpaceError } from './errors.js';
+import type { Heartbeat } from './heartbeat.js';
 import { Hold, type Keeper } from './hold.js';
 import { differs, type SharedObject } from './object.js';
 import { type Caller, Request } from './request.js';
@@ -48,6 +49,8 @@ export interface Surroundings {
   /** Milliseconds for which a process may pass a mutex on within itself while others wait. */
   readonly turn: number;
   readonly label: string;
+  /** Beats from another thread, if the user wants them. */
+  readonly heartbeat: Heartbeat | undefined;
   /** Whether both connections stand. */
   readonly connected: boolean;
   /** Resolves when both connections stand. */
@@ -76,6 +79,7 @@ const nothing = (): void => {};
 
 export class Session implements Keeper {
   readonly #around: Surroundings;
+  readonly #partition: number;
   readonly #keys: string[];
   readonly #channel: string;
   /** The objects of which a handle is open, and those in use. */
@@ -104,6 +108,7 @@ export class Session implements Keeper {
 
   constructor(around: Surroundings, partition: number) {
     this.#around = around;
+    this.#partition = partition;
     const tag = `tt:{${around.space}.${partition}}:`;
     this.#keys = ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map((key) => tag + key);
     this.#channel = `${tag}c:`;
@@ -599,7 +604,9 @@ export class Session implements Keeper {
     const args = [sid, String(this.#conn), this.#channel, 'O', VERSION, String(partitions), String(lease), label];
     if (!isNew) args.push(...this.#listing(listed));
     const sentAt = clock.now();
-    const reply = await this.#run(args);
+    // A connection may stand and carry nothing.
+    const patience = clock.after(lease / 2, () => driver.reset(), false);
+    const reply = await this.#run(args).finally(() => clock.stop(patience));
     this.look();
     if (era !== this.#era || this.#phase !== 'entering') return;
     const first = String(reply[0]);
@@ -616,6 +623,7 @@ export class Session implements Keeper {
     this.sid = sid;
     this.#phase = 'open';
     this.#answeredAt(sentAt);
+    this.#orderBeats();
     // What was asked for meanwhile comes after what was asked for before.
     const others = this.#batch;
     this.#batch = [];
@@ -721,14 +729,41 @@ export class Session implements Keeper {
   // The lease -------------------------------------------------------------------------------------------------------
 
   #answeredAt(sentAt: number): void {
-    const { clock, lease } = this.#around;
-    this.#deadline = sentAt + LOST_AFTER * lease;
+    this.#deadline = sentAt + LOST_AFTER * this.#around.lease;
+    this.#lookAtDeadline();
+  }
+
+  #lookAtDeadline(): void {
+    const { clock } = this.#around;
     clock.stop(this.#deadlineTimer);
-    this.#deadlineTimer = clock.after(this.#deadline - clock.now() + 1, () => this.look(), false);
+    if (this.#deadline === Infinity) return;
+    const look = (): void => {
+      this.look();
+      // A timer of Node may be early.
+      this.#lookAtDeadline();
+    };
+    this.#deadlineTimer = clock.after(Math.max(1, this.#deadline - clock.now()), look, false);
+  }
+
+  #orderBeats(): void {
+    const order = {
+      partition: this.#partition,
+      sid: this.sid,
+      conn: this.#conn,
+      keys: this.#keys,
+      channel: this.#channel,
+    };
+    this.#around.heartbeat?.order(order);
   }
 
   look(): void {
-    if (this.#around.clock.now() < this.#deadline) return;
+    const now = this.#around.clock.now();
+    if (now < this.#deadline) return;
+    const beatenAt = this.#around.heartbeat?.lastOf(this.#partition) ?? 0;
+    if (beatenAt + LOST_AFTER * this.#around.lease > now) {
+      this.#answeredAt(beatenAt);
+      return;
+    }
     this.#deadline = Infinity;
     this.#lose('the server has not answered for 0.7 of the lease', false);
     // The connection may stand and carry nothing.
@@ -806,6 +841,7 @@ export class Session implements Keeper {
     const { clock } = this.#around;
     this.#era++;
     this.sid = '';
+    this.#orderBeats();
     this.#deadline = Infinity;
     clock.stop(this.#deadlineTimer);
     clock.stop(this.#beatTimer);

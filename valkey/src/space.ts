@@ -7,6 +7,7 @@ import type { Driver } from './drivers/driver.js';
 import { driverOf } from './drivers/recognise.js';
 import { bad, checkInteger, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import type { Durability, Home } from './handle.js';
+import { Heartbeat } from './heartbeat.js';
 import { Mutex } from './mutex.js';
 import {
   describe,
@@ -41,6 +42,11 @@ export interface SpaceOptions {
   readonly connectTimeout?: number;
   /** Waits after each grant until replicas have it. It costs one round trip more. */
   readonly durability?: Durability;
+  /**
+   * A module whose default export is a function that makes a client. The space then beats from a worker thread with a
+   * client of its own, so that a process which computes for longer than a lease loses nothing. Node, Deno and Bun.
+   */
+  readonly heartbeat?: URL | string;
   /** @internal */
   readonly clock?: Clock;
 }
@@ -65,9 +71,11 @@ export interface SpaceState {
   readonly sessions: readonly { readonly session: string; readonly label: string }[];
 }
 
-const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'clock'];
+type Checked = Required<Omit<SpaceOptions, 'durability' | 'heartbeat'>> & Pick<SpaceOptions, 'heartbeat'>;
 
-function checkSpaceOptions(options: SpaceOptions): Required<Omit<SpaceOptions, 'durability'>> {
+const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat', 'clock'];
+
+function checkSpaceOptions(options: SpaceOptions): Checked {
   const what = 'Space.connect';
   checkOptions(what, options, OPTIONS);
   const {
@@ -84,7 +92,12 @@ function checkSpaceOptions(options: SpaceOptions): Required<Omit<SpaceOptions, '
     checkInteger(`${what}: durability.replicas`, options.durability.replicas, 1, 100);
     checkInteger(`${what}: durability.timeout`, options.durability.timeout, 1, 60_000);
   }
+  const { heartbeat } = options;
+  if (heartbeat !== undefined && typeof heartbeat !== 'string' && !(heartbeat instanceof URL)) {
+    throw bad('', `${what}: heartbeat`, 'the URL of a module', heartbeat);
+  }
   return {
+    ...(heartbeat !== undefined && { heartbeat }),
     space,
     lease: checkInteger(`${what}: lease`, lease, 500, 3_600_000),
     partitions: checkInteger(`${what}: partitions`, partitions, 1, 1024),
@@ -105,7 +118,7 @@ function fnv1a(name: string): number {
 
 export class Space {
   readonly #driver: Driver;
-  readonly #options: Required<Omit<SpaceOptions, 'durability'>>;
+  readonly #options: Checked;
   readonly #home: Home;
   readonly #around: Surroundings;
   readonly #sessions = new Map<number, Session>();
@@ -115,16 +128,21 @@ export class Space {
   #keptAlive = true;
   #closed: Promise<void> | undefined;
   #trouble: unknown;
+  #heartbeat: Heartbeat | undefined;
 
   private constructor(driver: Driver, options: SpaceOptions) {
     const checked = checkSpaceOptions(options);
     const isConnected = (): boolean => this.#isConnected;
+    const heartbeat = (): Heartbeat | undefined => this.#heartbeat;
     this.#driver = driver;
     this.#options = checked;
     this.#home = { clock: checked.clock, durability: options.durability };
     this.#around = {
       driver,
       ...checked,
+      get heartbeat() {
+        return heartbeat();
+      },
       get connected() {
         return isConnected();
       },
@@ -189,6 +207,8 @@ export class Space {
     });
     const ready = (async () => {
       if (!this.#isConnected) await this.#around.whenConnected();
+      const { heartbeat, lease, partitions } = this.#options;
+      if (heartbeat) this.#heartbeat = await Heartbeat.start(String(heartbeat), lease, partitions);
       await this.#checkEviction(`tt:{${space}.0}:meta`);
       await this.#session(0).operate(['J']);
     })();
@@ -323,6 +343,7 @@ export class Space {
       const error = new DisposedError('the space has been closed');
       await Promise.all([...this.#sessions.values()].map((session) => session.close(error)));
       for (const resolve of this.#whenConnected.splice(0)) resolve();
+      await this.#heartbeat?.stop();
       await this.#driver.close().catch(() => {});
     })();
     return this.#closed;

@@ -32,7 +32,7 @@ local SEQS_OF_A_CONNECTION = 4294967296
 
 local objects = {} -- the objects of this call by name, false where there is none
 local changed = {} -- names of those that have changed, in order
-local own = {} -- grants to requests of the caller
+local own, caller = {}, sid -- grants to requests of the caller, who hears of them in the reply
 local told, tellings = {}, {} -- sessions with something to be told, in order; what each is told
 local gone = {} -- sessions that this call has ended
 
@@ -136,7 +136,7 @@ local function lives(o, ticket)
 end
 
 local function tell(to, text)
-  if to == sid then
+  if to == caller then
     own[#own + 1] = text
     return
   end
@@ -304,7 +304,8 @@ local function expel(name, o, why)
   o.waiting = 0
 end
 
-local operations = {
+local operations
+operations = {
   -- O v p lease label: opens the session, or resumes it by a new connection.
   O = function(i)
     local v, p, lease, label = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
@@ -458,6 +459,12 @@ local operations = {
     end
     if #dead == 4 then left = 1 end
     return 'B ' .. call('HGET', SEQS, sid) .. ' ' .. left, i + 2
+  end,
+
+  -- W lease cap: a beat from a connection that only beats. The caller's grants go to it by message.
+  W = function(i)
+    caller = ''
+    return operations.B(i)
   end,
 
   -- X: ends the session. All that it holds goes back, and it leaves every queue.

@@ -83,16 +83,16 @@ onServers('objects', ({ join, key, another }) => {
 
   test('runExclusive gives back when the function fails', async () => {
     const semaphore = await (await join()).semaphore('db', 2);
-    const run = semaphore.runExclusive(
-      async (held) => {
-        expect(held.permits).toBe(2);
-        throw new Error('no');
-      },
-      { permits: 2 },
-    );
+    const run = semaphore.runExclusive(async (held) => {
+      expect(held.permits).toBe(2);
+      throw new Error('no');
+    }, 2);
     await expect(run).rejects.toThrow('no');
     expect((await semaphore.inspect())?.free).toBe(2);
     expect(await semaphore.runExclusive(({ token }) => typeof token)).toBe('bigint');
+    const double = semaphore.limit(async (x: number) => 2 * x, 2);
+    expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6]);
+    expect(() => semaphore.limit(double, 3)).toThrow('Semaphore.limit: permits must be an integer from 1 to 2, got 3');
   });
 
   test('a hundred promises in a tick are two calls', async () => {
@@ -106,7 +106,7 @@ onServers('objects', ({ join, key, another }) => {
   });
 
   test('a mutex is passed on within a process, at most bypass times past a waiter', async () => {
-    const [a, b] = [await join(), await join()];
+    const [a, b] = [await join({ turn: 10_000 }), await join()];
     const [mine, yours] = [await a.mutex('m', { bypass: 3 }), await b.mutex('m', { bypass: 3 })];
     const first = await mine.holdAsync();
     const order: string[] = [];

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
+import { startReplica } from '../servers/servers.js';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
+import type { SpaceOptions } from '../src/space.js';
 import { busy, onServers, sleep, until } from './setting.js';
+
+/** The thread that beats is a file of the built package. */
+async function joinBuilt(client: unknown, options: SpaceOptions) {
+  const { Space } = (await import('../dist/index.js' as string)) as typeof import('../src/index.js');
+  return Space.connect(client, options);
+}
 
 onServers('session', (setting) => {
   const { join, key, another } = setting;
@@ -171,6 +179,39 @@ onServers('session', (setting) => {
     expect(await client.hlen(key('seqs'))).toBe(0);
     await (await mine.holdAsync()).release();
     expect(await client.zcard(key('leases'))).toBe(1);
+  });
+
+  test('a process that beats from a thread computes for longer than a lease and loses nothing', async () => {
+    process.env.TEST_SERVER = setting.server.url;
+    const heartbeat = new URL('./heartbeat-client.mjs', import.meta.url);
+    const a = await joinBuilt(another(), { space: 'beats', lease: 500, heartbeat });
+    const b = await join({ space: 'beats', lease: 500 });
+    const mine = await a.mutex('m');
+    const held = await mine.holdAsync();
+    const waiting = (await b.mutex('m')).holdAsync();
+    await sleep(300);
+    busy(1500);
+    expect(held.held).toBe(true);
+    await held.unlock();
+    await (await waiting).unlock();
+    await a.close();
+    await expect(joinBuilt(another(), { space: 'beats', heartbeat: 'file:///no/such/module.mjs' })).rejects.toThrow();
+  });
+
+  test('with durability a grant counts once replicas have it', async () => {
+    const hasty = await join({ durability: { replicas: 1, timeout: 50 } });
+    await expect((await hasty.semaphore('db', 1)).holdAsync()).rejects.toThrow(
+      '0 of 1 replicas have confirmed the grant',
+    );
+    const replica = await startReplica(setting.server);
+    await until(async () => /connected_slaves:1[\s\S]*state=online/.test(await another().info('replication')));
+    const patient = await join({ durability: { replicas: 1, timeout: 20_000 } });
+    const mine = await patient.semaphore('db', 1);
+    const held = await mine.holdAsync();
+    expect(held.held).toBe(true);
+    await held.release();
+    await replica.stop();
+    expect(await mine.inspect()).toMatchObject({ free: 1, waiting: 0 });
   });
 
   test('close gives everything back at once', async () => {

@@ -1,0 +1,35 @@
+/** The thread of heartbeat.ts: beats for the sessions that it is told of. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { driverOf } from './drivers/recognise.js';
+import type { BeatData, BeatOrder } from './heartbeat.js';
+import { TURN } from './turn-source.js';
+
+const { client, lease, sentAt } = workerData as BeatData;
+const times = new BigInt64Array(sentAt);
+const orders = new Map<number, BeatOrder>();
+
+const { default: make } = (await import(client)) as { default: () => unknown };
+const driver = driverOf(await make());
+
+async function beat(order: BeatOrder): Promise<void> {
+  const { partition, sid, conn, keys, channel } = order;
+  const at = process.hrtime.bigint();
+  const args = [sid, String(conn), channel, 'W', String(lease), String(Math.floor(lease / 4))];
+  const reply = await driver.run(TURN, keys, args);
+  const isAlive = Array.isArray(reply) && String(reply[0]).startsWith('B ');
+  if (isAlive && orders.get(partition) === order) Atomics.store(times, partition, at);
+}
+
+parentPort?.on('message', (order: BeatOrder) => {
+  if (order.sid === '') orders.delete(order.partition);
+  else orders.set(order.partition, order);
+});
+
+driver.watch({
+  up: () => parentPort?.postMessage('up'),
+  down: () => {},
+});
+
+setInterval(() => {
+  for (const order of orders.values()) beat(order).catch(() => {});
+}, lease / 5);
