@@ -3,11 +3,12 @@ import { CONFIGURATIONS } from './configurations.js';
 import { search } from './search.js';
 
 const parts = process.argv.slice(2);
+const most = Number(process.env.MOST ?? 5_000_000);
 const chosen = CONFIGURATIONS.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
 let failed = false;
 console.log('| configuration | states | ends | seconds | finding |\n| --- | ---: | ---: | ---: | --- |');
 for (const configuration of chosen) {
-  const { states, ends, seconds, complete, finding } = search(configuration);
+  const { states, ends, seconds, complete, finding } = search(configuration, most);
   const said = finding ? finding.fault : complete ? 'none' : 'none, not all states';
   const isKnown = configuration.fails !== undefined && finding?.fault === configuration.fails;
   console.log(

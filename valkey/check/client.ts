@@ -86,6 +86,10 @@ export class Client {
   conn = 0;
   epoch = '';
   lastSeq = 0;
+  /** The connection whose messages count; -1 after a loss. */
+  hears = 0;
+  /** A message has not come, and `S` is to be asked. */
+  hasGap = false;
   lastNumber = 0;
   next = 0;
   /** What other sessions may take from it: the deadline has passed, and no renewal has reached the server since. */
@@ -103,17 +107,26 @@ export class Client {
   readonly objects: readonly ObjectSettings[];
   readonly wants: readonly Want[];
   readonly rules: Rules;
+  /** Somebody disposes of objects or cancels all waiters, so requests may fail. */
+  readonly expels: boolean;
 
-  constructor(index: number, objects: readonly ObjectSettings[], wants: readonly Want[], rules: Rules) {
+  constructor(
+    index: number,
+    objects: readonly ObjectSettings[],
+    wants: readonly Want[],
+    rules: Rules,
+    expels: boolean,
+  ) {
     this.index = index;
     this.objects = objects;
     this.wants = wants;
     this.rules = rules;
+    this.expels = expels;
     this.opened = objects.map(() => ({ in: '', born: '-' }));
   }
 
   clone(): Client {
-    const copy = Object.assign(new Client(this.index, this.objects, this.wants, this.rules), this);
+    const copy = Object.assign(new Client(this.index, this.objects, this.wants, this.rules, this.expels), this);
     copy.requests = this.requests.map((request) => ({ ...request }));
     copy.opened = this.opened.map((object) => ({ ...object }));
     copy.batch = [...this.batch];
@@ -132,7 +145,19 @@ export class Client {
         .join(','),
     );
     return [
-      ...[this.alive, this.phase, this.sid, this.sids, this.conn, this.epoch, this.lastSeq, this.lastNumber, this.next],
+      ...[
+        this.alive,
+        this.phase,
+        this.sid,
+        this.sids,
+        this.conn,
+        this.epoch,
+        this.lastSeq,
+        this.hears,
+        this.hasGap,
+        this.lastNumber,
+        this.next,
+      ],
       ...[
         this.lapsed,
         this.mayLose,
@@ -155,6 +180,15 @@ export class Client {
 
   #end(request: Request): void {
     this.requests = this.requests.filter((each) => each !== request);
+  }
+
+  /** Its session stands, and its objects are open. */
+  open(sid: string): void {
+    this.phase = 'open';
+    this.sid = sid;
+    this.sids = 1;
+    this.epoch = '1';
+    this.opened = this.opened.map(({ born }) => ({ in: `${sid}.1`, born }));
   }
 
   // What its program does ---------------------------------------------------------------------------------------------
@@ -302,7 +336,7 @@ export class Client {
     } else if (kind === 'B') {
       const [, seq] = String(first).split(' ');
       for (const entry of reply.slice(1)) this.#hear(String(entry), 0, events);
-      if (Number(seq) !== this.lastSeq) this.#compare();
+      if (Number(seq) !== this.lastSeq && this.rules.comparesNumbers) this.#compare();
     } else if (kind === 'X') {
       this.phase = 'closed';
       this.sid = '';
@@ -362,14 +396,14 @@ export class Client {
 
   #fail(request: Request, why: 'disposed' | 'expelled', events: Event[]): void {
     this.#end(request);
-    if (!this.rules.expels) events.push({ fault: `a request is told that it was ${why}` });
+    if (!this.expels) events.push({ fault: `a request is told that it was ${why}` });
   }
 
   #granted(request: Request, text: string, seq: number, events: Event[]): void {
     const [ticket = '', deaths, lent] = text.split(':');
     const { state } = request;
     if (state !== 'asked' && state !== 'waiting' && state !== 'leaving') return;
-    if (Number.parseInt(ticket, 16) <= request.voidUpTo) return;
+    if (Number.parseInt(ticket, 16) <= request.voidUpTo && this.rules.ignoresVoid) return;
     request.state = 'held';
     request.ticket = ticket;
     request.kept = request.want.n;
@@ -405,11 +439,11 @@ export class Client {
     const { text } = this.inbox.shift() as Message;
     const at = text.indexOf(';');
     const seq = Number(text.slice(0, at));
-    if (Math.floor(seq / BASE) !== this.conn) return;
+    if (Math.floor(seq / BASE) !== this.hears) return;
     const isNext = seq === this.lastSeq + 1;
     if (seq > this.lastSeq) this.lastSeq = seq;
     for (const entry of text.slice(at + 1).split(',')) this.#hear(entry, seq, events);
-    if (!isNext) this.#compare();
+    if (!isNext && this.rules.comparesNumbers) this.#compare();
     this.flush();
   }
 
@@ -424,11 +458,20 @@ export class Client {
 
   #compare(): void {
     if (this.phase === 'open') this.batch.push(this.#listing());
+    else if (this.rules.remembersGaps) this.hasGap = true;
   }
 
   #listing(): Operation {
     const listed = this.requests.map(({ rid }) => rid);
-    return { args: ['S', hex(this.lastNumber, 10), String(listed.length), ...listed], listed };
+    return {
+      args: [
+        'S',
+        this.rules.settlesListedOnly ? hex(this.lastNumber, 10) : 'ffffffffff',
+        String(listed.length),
+        ...listed,
+      ],
+      listed,
+    };
   }
 
   // Entering ----------------------------------------------------------------------------------------------------------
@@ -450,6 +493,9 @@ export class Client {
   #lost(again = false): void {
     this.phase = 'entering';
     this.batch = this.batch.filter(({ rid }) => rid === undefined);
+    if (this.rules.hearsNothingWhenLost) this.hears = -1;
+    if (this.rules.opensAgain)
+      this.opened = this.opened.map((each) => (each.born === '-' ? { in: '', born: '-' } : each));
     for (const { operations } of this.#leave(again).reverse())
       if (!['O', 'B', 'X'].includes(operations[0]?.args[0] ?? '')) this.#again(operations);
   }
@@ -482,6 +528,8 @@ export class Client {
       this.conn = 0;
     } else this.conn++;
     this.lastSeq = this.conn * BASE;
+    this.hears = this.conn;
+    this.hasGap = false;
     const operations: Operation[] = [{ args: ['O', '1', '1', LEASE, 'x'] }];
     if (!isNew) operations.push(this.#listing());
     this.pipe.push({ sid, conn: this.conn, operations });
@@ -508,6 +556,8 @@ export class Client {
     for (const request of this.requests)
       if (!known.has(request.rid) && (request.state === 'asked' || request.state === 'waiting')) this.#sendAsk(request);
     this.batch.push(...others);
+    if (this.hasGap) this.#compare();
+    this.hasGap = false;
   }
 
   #settle(listed: readonly string[], [head = '', ...states]: string[], isAnother: boolean, events: Event[]): void {
@@ -605,13 +655,33 @@ export class Client {
   }
 }
 
-/** How the shipped client behaves, and how it would with a fault of it mended. */
+/** Rules of the client. The search shows what goes wrong without each. */
 export interface Rules {
-  /** Somebody disposes of objects or cancels all waiters. */
-  readonly expels: boolean;
-  /** A grant that was heard is newer than an answer written before it. */
+  /** A grant that was heard is newer than an answer that was written before it. */
   readonly comparesHeard: boolean;
+  /** After a loss no message counts until `O` is sent by the next connection. */
+  readonly hearsNothingWhenLost: boolean;
+  /** A gap in the numbers that shows while the session is entered is remembered. */
+  readonly remembersGaps: boolean;
+  /** What was sent to open an object is sent again, before requests, if it was not answered. */
+  readonly opensAgain: boolean;
+  /** `S` does not settle requests that were made after it. */
+  readonly settlesListedOnly: boolean;
+  /** The numbers of messages are compared, at beats and when messages come. */
+  readonly comparesNumbers: boolean;
+  /** A grant from before a request was asked again is ignored. */
+  readonly ignoresVoid: boolean;
 }
+
+export const RULES: Rules = {
+  comparesHeard: true,
+  hearsNothingWhenLost: true,
+  remembersGaps: true,
+  opensAgain: true,
+  settlesListedOnly: true,
+  comparesNumbers: true,
+  ignoresVoid: true,
+};
 
 export function openingOf({ name, kind, max, robust, ephemeral, bypass }: ObjectSettings): string[] {
   return ['N', name, kind, String(max), robust ? '1' : '0', ephemeral ? '1' : '0', String(bypass ?? 0)];

@@ -2,7 +2,17 @@
  * The protocol as a graph of states: processes, calls and messages under way, and the data of the server. A step is one
  * thing that may happen next. The server runs the shipped script; the processes are those of client.ts.
  */
-import { CHANNEL, Client, type Event, hex, type ObjectSettings, openingOf, type Rules, type Want } from './client.js';
+import {
+  CHANNEL,
+  Client,
+  type Event,
+  hex,
+  type ObjectSettings,
+  openingOf,
+  RULES,
+  type Rules,
+  type Want,
+} from './client.js';
 import { Data, type Surroundings } from './data-model.js';
 import { faultOf, type Grant, heldOf, queueOf, recordsOf, stepOf } from './invariants.js';
 import { type Reply, Server, turnChunk } from './server.js';
@@ -37,6 +47,8 @@ export interface Configuration {
   readonly budget: Budget;
   /** Requests of a process are made one after the other has ended, not at any time. */
   readonly sequential?: boolean;
+  /** The processes have no session yet. */
+  readonly cold?: boolean;
   /** A process ends its session when it is done. */
   readonly closes?: boolean;
   readonly constants?: Readonly<Record<string, number>>;
@@ -176,7 +188,7 @@ export class Protocol {
   }
 
   first(): State {
-    const { objects, clients, budget, rules } = this.#configuration;
+    const { objects, clients, budget, rules, cold = false } = this.#configuration;
     const opener = hex(0xa, 16);
     let server = this.#servers.id(new Data());
     const run = (...args: string[]): void => {
@@ -189,13 +201,20 @@ export class Protocol {
     run('X');
     const data = this.#servers.data(server);
     const made = clients.map((wants, index) => {
-      const client = new Client(index, objects, wants, { expels: false, comparesHeard: false, ...rules });
+      const expels = (budget.disposals ?? 0) + (budget.cancels ?? 0) > 0;
+      const client = new Client(index, objects, wants, { ...RULES, ...rules }, expels);
       client.opened = objects.map(({ name }) => ({
         in: '',
         born: data.hash('objects').get(name)?.split(' ')[4] ?? '-',
       }));
       return client;
     });
+    if (!cold)
+      for (const client of made) {
+        client.open(`p${hex(client.index + 1, 7)}00000001`);
+        const outcome = this.#servers.turn(server, [client.sid, '0', CHANNEL, 'O', '1', '1', '1000', 'x'], 1);
+        server = outcome.after;
+      }
     return { clients: made, server, history: 1, copy: -1, left: { ...NO_BUDGET, ...budget }, tokens: [] };
   }
 
@@ -368,13 +387,7 @@ export class Protocol {
     const outcome = this.#servers.turn(state.server, args, state.history);
     const reply = Array.isArray(outcome.reply) ? outcome.reply : [outcome.reply];
     if (index >= 0 && !again) client.pipe[index] = { ...call, reply };
-    if (
-      this.#servers
-        .data(outcome.after)
-        .sorted('leases')
-        .find(({ member }) => member === call.sid)?.score !== 0
-    )
-      if (call.sid === client.sid && /^[OB]/.test(String(reply[0]))) client.lapsed = false;
+    if (index >= 0 && /^[OB] /.test(String(reply[0]))) client.lapsed = false;
     for (const message of outcome.messages) {
       const to = clients.findIndex((each) => each.alive && hears(each, message.sid));
       if (to < 0) continue;
