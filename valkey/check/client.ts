@@ -183,12 +183,12 @@ export class Client {
   }
 
   /** Its session stands, and its objects are open. */
-  open(sid: string): void {
+  open(sid: string, epoch: string): void {
     this.phase = 'open';
     this.sid = sid;
     this.sids = 1;
-    this.epoch = '1';
-    this.opened = this.opened.map(({ born }) => ({ in: `${sid}.1`, born }));
+    this.epoch = epoch;
+    this.opened = this.opened.map(({ born }) => ({ in: `${sid}.${epoch}`, born }));
   }
 
   // What its program does ---------------------------------------------------------------------------------------------
@@ -609,7 +609,7 @@ export class Client {
     }
     // Granted by a message that came before the answer, after the server had written it.
     if (this.rules.comparesHeard && request.heard > seq) {
-      if (request.state === 'returning') this.#sendBack(request);
+      if (request.kept > request.wanted) this.#sendBack(request);
       return;
     }
     const wasHeld = request.state === 'held';

@@ -150,8 +150,9 @@ interface Outcome {
   readonly fault: string | undefined;
 }
 
+/** A minute lies between one history and the next. */
 const surroundings = (history: number): Surroundings => ({
-  time: 1577836800_000_000 + 1_000_000,
+  time: (1577836800 + 60 * history) * 1_000_000,
   history: `${history}abc`,
 });
 
@@ -211,8 +212,9 @@ export class Protocol {
     });
     if (!cold)
       for (const client of made) {
-        client.open(`p${hex(client.index + 1, 7)}00000001`);
-        const outcome = this.#servers.turn(server, [client.sid, '0', CHANNEL, 'O', '1', '1', '1000', 'x'], 1);
+        const sid = `p${hex(client.index + 1, 7)}00000001`;
+        const outcome = this.#servers.turn(server, [sid, '0', CHANNEL, 'O', '1', '1', '1000', 'x'], 1);
+        client.open(sid, String((outcome.reply as Reply[])[0]).slice(2));
         server = outcome.after;
       }
     return { clients: made, server, history: 1, copy: -1, left: { ...NO_BUDGET, ...budget }, tokens: [] };
