@@ -90,6 +90,11 @@ export class Session implements Keeper {
   #phase: Phase = 'closed';
   sid = '';
   #conn = 0;
+  /** The connection whose messages count: none between a loss and the next `O`. The server may have taken back since what
+   * an older message grants. */
+  #heardConn = -1;
+  /** A message was missed while the session was entered. */
+  #hasGap = false;
   #epoch = '';
   /** Changes with each loss. Answers to calls of an earlier era are ignored. */
   #era = 0;
@@ -238,8 +243,8 @@ export class Session implements Keeper {
     return `${JSON.stringify(object.name)} has been disposed of`;
   }
 
-  /** The server says that a request holds: ticket:deaths:lent:waiting. */
-  #granted(request: Request, text: string): void {
+  /** The server says that a request holds: ticket:deaths:lent:waiting. seq: of the message that says so. */
+  #granted(request: Request, text: string, seq = 0): void {
     const [ticket = '', deaths, lent, waiting] = text.split(':');
     const { state, object } = request;
     if (state !== 'asked' && state !== 'waiting' && state !== 'leaving') return;
@@ -247,6 +252,7 @@ export class Session implements Keeper {
     object.waiting.delete(request);
     request.state = 'held';
     request.ticket = ticket;
+    request.heardAt = seq;
     request.kept = request.permits;
     request.wanted = request.permits;
     request.deaths = Number(deaths);
@@ -458,15 +464,15 @@ export class Session implements Keeper {
     const at = message.indexOf(';');
     const seq = Number(message.slice(0, at));
     // A message for an earlier connection may tell of what a failover has lost.
-    if (Math.floor(seq / SEQS_OF_A_CONNECTION) !== this.#conn) return;
+    if (Math.floor(seq / SEQS_OF_A_CONNECTION) !== this.#heardConn) return;
     const isNext = seq === this.#lastSeq + 1;
     if (seq > this.#lastSeq) this.#lastSeq = seq;
-    for (const entry of message.slice(at + 1).split(',')) this.#hear(entry);
+    for (const entry of message.slice(at + 1).split(',')) this.#hear(entry, seq);
     if (!isNext) this.#compare();
   }
 
   /** rid:ticket:deaths:lent:waiting, rid:x (disposed), rid:c (cancelled) or !rid (others wait for the mutex it holds). */
-  #hear(entry: string): void {
+  #hear(entry: string, seq = 0): void {
     if (entry[0] === '!') {
       const holder = this.#requests.get(entry.slice(1));
       if (holder) holder.object.othersWait = true;
@@ -477,12 +483,15 @@ export class Session implements Keeper {
     if (request === undefined) return;
     if (text === 'x') this.#fail(request, new DisposedError(this.#disposed(request.object)));
     else if (text === 'c') this.#fail(request, new CancelledError('the request was cancelled by cancelAll'));
-    else this.#granted(request, text);
+    else this.#granted(request, text, seq);
   }
 
   /** A message may be lost. Asks the server for its state of all requests; all that was sent before has arrived then. */
   #compare(): void {
-    if (this.#phase !== 'open') return;
+    if (this.#phase !== 'open') {
+      this.#hasGap = true;
+      return;
+    }
     const listed = [...this.#requests.values()];
     this.#send(
       this.#listing(listed),
@@ -539,6 +548,9 @@ export class Session implements Keeper {
   #lost(): void {
     this.#era++;
     this.#phase = 'entering';
+    this.#heardConn = -1;
+    // What opens an object may not have arrived.
+    for (const object of this.objects.values()) if (object.born === '-') object.openedIn = '';
     // `S` settles the operations of requests.
     this.#batch = this.#batch.filter(({ request }) => request === undefined);
     for (const request of this.#requests.values()) request.unsent = undefined;
@@ -600,6 +612,8 @@ export class Session implements Keeper {
       this.#conn++;
     }
     this.#lastSeq = this.#conn * SEQS_OF_A_CONNECTION;
+    this.#heardConn = this.#conn;
+    this.#hasGap = false;
     const listed = isNew ? [] : [...this.#requests.values()];
     const args = [sid, String(this.#conn), this.#channel, 'O', VERSION, String(partitions), String(lease), label];
     if (!isNew) args.push(...this.#listing(listed));
@@ -633,6 +647,8 @@ export class Session implements Keeper {
       if (!known.has(request) && (request.state === 'asked' || request.state === 'waiting')) this.#sendAsk(request);
     }
     this.#batch.push(...others);
+    if (this.#hasGap) this.#compare();
+    this.#hasGap = false;
     this.#flush();
     this.#beatLater();
     if (isAnother) this.#around.failover();
@@ -682,7 +698,7 @@ export class Session implements Keeper {
           break;
         case 'held':
         case 'returning':
-          this.#settleHeld(request, answer);
+          this.#settleHeld(request, answer, Number(seq));
           break;
         case 'leaving':
           if (kind === 'Q') this.#sendCancel(request);
@@ -699,7 +715,7 @@ export class Session implements Keeper {
     });
   }
 
-  #settleHeld(request: Request, answer: string): void {
+  #settleHeld(request: Request, answer: string, seq: number): void {
     if (answer[0] === 'H') {
       const [ticket, deaths, , , permits] = answer.slice(2).split(':');
       if (ticket === request.ticket) {
@@ -714,6 +730,11 @@ export class Session implements Keeper {
         }
         return;
       }
+    }
+    // A message has granted it since the server wrote the answer.
+    if (request.heardAt > seq) {
+      if (request.kept > request.wanted) this.#sendBack(request);
+      return;
     }
     const wasHeld = request.state === 'held';
     const { hold, object } = request;
@@ -766,6 +787,8 @@ export class Session implements Keeper {
     }
     this.#deadline = Infinity;
     this.#lose('the server has not answered for 0.7 of the lease', false);
+    // An answer or a message that comes now may be older than what the server has taken back since.
+    if (this.#phase === 'open') this.#lost();
     // The connection may stand and carry nothing.
     this.#around.driver.reset();
   }

@@ -306,7 +306,8 @@ end
 
 local operations
 operations = {
-  -- O v p lease label: opens the session, or resumes it by a new connection.
+  -- O v p lease label: opens the session, or resumes it by a new connection. Answers O epoch.history: two failovers to
+  -- copies that fell behind at once have the same epoch.
   O = function(i)
     local v, p, lease, label = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
     local known = call('HGET', SESSIONS, sid)
@@ -336,7 +337,7 @@ operations = {
     call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
     local clock = tonumber(call('HGET', META, 'clock') or 0)
     call('ZADD', LEASES, clock + tonumber(lease), sid)
-    return 'O ' .. call('HGET', META, 'epoch'), i + 4
+    return 'O ' .. call('HGET', META, 'epoch') .. '.' .. call('HGET', META, 'history'), i + 4
   end,
 
   -- N name kind max robust ephemeral bypass: opens an object, or makes it.

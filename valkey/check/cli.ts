@@ -1,0 +1,22 @@
+/** Searches the configurations, and prints a table. Arguments: parts of the names of those to be searched. */
+import { CONFIGURATIONS } from './configurations.js';
+import { search } from './search.js';
+
+const parts = process.argv.slice(2);
+const most = Number(process.env.MOST ?? 5_000_000);
+const chosen = CONFIGURATIONS.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
+let failed = false;
+console.log('| configuration | states | ends | seconds | finding |\n| --- | ---: | ---: | ---: | --- |');
+for (const configuration of chosen) {
+  const { states, ends, seconds, complete, finding } = search(configuration, most);
+  const said = finding ? finding.fault : complete ? 'none' : 'none, not all states';
+  const isKnown = configuration.fails !== undefined && finding?.fault === configuration.fails;
+  console.log(
+    `| ${configuration.name} | ${states} | ${ends} | ${seconds.toFixed(1)} | ${said}${isKnown ? ' (known)' : ''} |`,
+  );
+  if (finding?.fault !== configuration.fails) {
+    failed = true;
+    for (const step of finding?.trace ?? []) console.log(`      ${step}`);
+  }
+}
+if (failed) process.exitCode = 1;

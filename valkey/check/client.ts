@@ -1,0 +1,688 @@
+/**
+ * A process, as session.ts has it, without time: one session in one partition, what it wants, and what it does when an
+ * answer or a message comes. Plain data that can be copied and written as a text, so that a search can branch.
+ */
+
+/** One thing that a process wants to do. */
+export interface Want {
+  readonly object: number;
+  readonly n: number;
+  /** Asks and does not wait. */
+  readonly tries?: boolean;
+  /** Gives so many permits back first. */
+  readonly part?: number;
+  /** Has not repaired what the dead left: it restores the deaths that it was told. */
+  readonly fails?: boolean;
+}
+
+export interface ObjectSettings {
+  readonly name: string;
+  readonly kind: 's' | 'm' | 'w';
+  readonly max: number;
+  readonly robust?: boolean;
+  readonly ephemeral?: boolean;
+  readonly bypass?: number;
+}
+
+export type RequestState = 'asked' | 'waiting' | 'held' | 'leaving' | 'returning';
+
+export interface Request {
+  readonly rid: string;
+  readonly want: Want;
+  state: RequestState;
+  ticket: string;
+  voidUpTo: number;
+  kept: number;
+  wanted: number;
+  deaths: number;
+  note: 'c' | 'r' | 'd';
+  lent: number;
+  passes: number;
+  served: string[];
+  /** How often others were served before it. */
+  overtaken: number;
+  /** The part was given back. */
+  parted: boolean;
+  /** The number of the message by which it was granted; 0 by an answer. */
+  heard: number;
+}
+
+/** One operation of a call. */
+export interface Operation {
+  readonly args: readonly string[];
+  readonly rid?: string;
+  readonly object?: number;
+  readonly listed?: readonly string[];
+}
+
+/** A call that was sent and not answered. */
+export interface Call {
+  readonly sid: string;
+  readonly conn: number;
+  readonly operations: readonly Operation[];
+  /** What the server has answered, under way to the client. */
+  readonly reply?: readonly unknown[];
+}
+
+export interface Message {
+  readonly sid: string;
+  readonly text: string;
+}
+
+/** What happened to a process that must not be, or that the search counts. */
+export type Event = { readonly fault: string } | { readonly granted: Request };
+
+const BASE = 2 ** 32;
+export const CHANNEL = 'c:';
+export const LEASE = '1000';
+
+export const hex = (value: number, width: number): string => value.toString(16).padStart(width, '0');
+
+export class Client {
+  alive = true;
+  phase: 'closed' | 'entering' | 'open' = 'closed';
+  sid = '';
+  sids = 0;
+  conn = 0;
+  epoch = '';
+  lastSeq = 0;
+  /** The connection whose messages count; -1 after a loss. */
+  hears = 0;
+  /** A message has not come, and `S` is to be asked. */
+  hasGap = false;
+  lastNumber = 0;
+  next = 0;
+  /** What other sessions may take from it: the deadline has passed, and no renewal has reached the server since. */
+  lapsed = false;
+  /** Some hold of it may rightly be lost. */
+  mayLose = false;
+  requests: Request[] = [];
+  opened: { in: string; born: string }[] = [];
+  batch: Operation[] = [];
+  pipe: Call[] = [];
+  ghosts: Call[] = [];
+  inbox: Message[] = [];
+
+  readonly index: number;
+  readonly objects: readonly ObjectSettings[];
+  readonly wants: readonly Want[];
+  readonly rules: Rules;
+  /** Somebody disposes of objects or cancels all waiters, so requests may fail. */
+  readonly expels: boolean;
+
+  constructor(
+    index: number,
+    objects: readonly ObjectSettings[],
+    wants: readonly Want[],
+    rules: Rules,
+    expels: boolean,
+  ) {
+    this.index = index;
+    this.objects = objects;
+    this.wants = wants;
+    this.rules = rules;
+    this.expels = expels;
+    this.opened = objects.map(() => ({ in: '', born: '-' }));
+  }
+
+  clone(): Client {
+    const copy = Object.assign(new Client(this.index, this.objects, this.wants, this.rules, this.expels), this);
+    copy.requests = this.requests.map((request) => ({ ...request }));
+    copy.opened = this.opened.map((object) => ({ ...object }));
+    copy.batch = [...this.batch];
+    copy.pipe = [...this.pipe];
+    copy.ghosts = [...this.ghosts];
+    copy.inbox = [...this.inbox];
+    return copy;
+  }
+
+  text(): string {
+    const call = (each: Call): string =>
+      `${each.sid},${each.conn},${each.operations.map((op) => op.args.join(' ')).join('+')}=${each.reply?.join('+') ?? '?'}`;
+    const requests = this.requests.map((r) =>
+      [r.rid, r.state, r.ticket, r.voidUpTo, r.kept, r.wanted, r.deaths, r.note, r.lent, r.passes, r.served.join('.')]
+        .concat([r.overtaken, r.parted ? 1 : 0, r.heard].map(String))
+        .join(','),
+    );
+    return [
+      ...[
+        this.alive,
+        this.phase,
+        this.sid,
+        this.sids,
+        this.conn,
+        this.epoch,
+        this.lastSeq,
+        this.hears,
+        this.hasGap,
+        this.lastNumber,
+        this.next,
+      ],
+      ...[
+        this.lapsed,
+        this.mayLose,
+        requests.join(';'),
+        this.opened.map((each) => `${each.in},${each.born}`).join(';'),
+      ],
+      ...[this.batch.map((op) => op.args.join(' ')).join('+'), this.pipe.map(call).join(';')],
+      ...[this.ghosts.map(call).join(';'), this.inbox.map((message) => message.sid + message.text).join('|')],
+    ].join('/');
+  }
+
+  /** Whether it wants nothing more. */
+  get isDone(): boolean {
+    return this.next === this.wants.length && this.requests.length === 0;
+  }
+
+  #request(rid: string | undefined): Request | undefined {
+    return this.requests.find((request) => request.rid === rid);
+  }
+
+  #end(request: Request): void {
+    this.requests = this.requests.filter((each) => each !== request);
+  }
+
+  /** Its session stands, and its objects are open. */
+  open(sid: string, epoch: string): void {
+    this.phase = 'open';
+    this.sid = sid;
+    this.sids = 1;
+    this.epoch = epoch;
+    this.opened = this.opened.map(({ born }) => ({ in: `${sid}.${epoch}`, born }));
+  }
+
+  // What its program does ---------------------------------------------------------------------------------------------
+
+  ask(): void {
+    const want = this.wants[this.next++] as Want;
+    const request: Request = {
+      rid: hex(++this.lastNumber, 10),
+      want,
+      state: 'asked',
+      ticket: '',
+      voidUpTo: 0,
+      kept: 0,
+      wanted: 0,
+      deaths: 0,
+      note: want.fails ? 'r' : 'c',
+      lent: 0,
+      passes: 0,
+      served: [],
+      overtaken: 0,
+      parted: false,
+      heard: 0,
+    };
+    this.requests.push(request);
+    if (this.phase === 'open') this.#sendAsk(request);
+    else this.phase = 'entering';
+    this.flush();
+  }
+
+  #sendAsk(request: Request): void {
+    const { object: at, n, tries } = request.want;
+    const settings = this.objects[at] as ObjectSettings;
+    const opened = this.opened[at] as { in: string; born: string };
+    const key = `${this.sid}.${this.epoch}`;
+    if (settings.ephemeral || opened.in !== key) {
+      opened.in = key;
+      opened.born = '-';
+      this.batch.push({ args: openingOf(settings), object: at });
+    }
+    request.state = 'asked';
+    this.batch.push({
+      args: [tries ? 'T' : 'A', settings.name, opened.born, request.rid, hex(n, 8)],
+      rid: request.rid,
+    });
+  }
+
+  /** A time-out, or an abort. decides: the caller waits for the server's answer. */
+  giveUp(rid: string, decides: boolean): void {
+    const request = this.#request(rid) as Request;
+    if (this.phase !== 'open') {
+      this.#end(request);
+      return;
+    }
+    this.batch.push({ args: ['C', rid], rid });
+    if (decides) request.state = 'leaving';
+    else this.#end(request);
+    this.flush();
+  }
+
+  giveBack(rid: string): void {
+    const request = this.#request(rid) as Request;
+    const { part = 0 } = request.want;
+    if (part > 0 && !request.parted) {
+      request.parted = true;
+      request.wanted -= part;
+    } else {
+      request.wanted = 0;
+      request.state = 'returning';
+    }
+    if (this.phase === 'open') this.#sendBack(request);
+    this.flush();
+  }
+
+  /** The next waiter of this process to which it may pass a mutex on. */
+  nextOf(rid: string): Request | undefined {
+    const base = this.#request(rid) as Request;
+    const { object } = base.want;
+    if ((this.objects[object] as ObjectSettings).kind !== 'm' || base.passes >= base.lent) return undefined;
+    return this.requests.find(
+      (each) => each.want.object === object && !each.want.tries && (each.state === 'asked' || each.state === 'waiting'),
+    );
+  }
+
+  passOn(rid: string): Request {
+    const base = this.#request(rid) as Request;
+    const next = this.nextOf(rid) as Request;
+    base.served = [...base.served, next.rid];
+    base.passes++;
+    this.#end(next);
+    return next;
+  }
+
+  #sendBack(request: Request): void {
+    const { kept, wanted, deaths, passes, served, note, want } = request;
+    this.batch.push({
+      args: [
+        ...['D', (this.objects[want.object] as ObjectSettings).name, request.rid, request.ticket, hex(kept, 8)],
+        ...[String(kept - wanted), deaths > 0 || note === 'd' ? note : '-', String(passes), String(served.length)],
+        ...served,
+      ],
+      rid: request.rid,
+    });
+    request.kept = wanted;
+  }
+
+  beat(): void {
+    this.#call([{ args: ['B', LEASE, '250'] }]);
+  }
+
+  /** Ends the session. Only when it wants nothing more. */
+  close(): void {
+    this.#call([{ args: ['X'] }]);
+  }
+
+  /** An operation that belongs to no request. */
+  operate(args: readonly string[]): void {
+    this.batch.push({ args });
+    this.flush();
+  }
+
+  // Calls -------------------------------------------------------------------------------------------------------------
+
+  flush(): void {
+    if (this.phase !== 'open' || this.batch.length === 0) return;
+    const operations = this.batch;
+    this.batch = [];
+    this.#call(operations);
+  }
+
+  #call(operations: readonly Operation[]): void {
+    this.pipe.push({ sid: this.sid, conn: this.conn, operations });
+  }
+
+  answered(events: Event[]): void {
+    const call = this.pipe.shift() as Call;
+    const reply = call.reply as unknown[];
+    const [first] = reply;
+    const kind = call.operations[0]?.args[0];
+    if (kind === 'O') this.#entered(call, reply, events);
+    else if (first === 'DEAD' || first === 'STALE') {
+      if (kind !== 'B' && kind !== 'X') this.#again(call.operations);
+      if (kind === 'X') return;
+      if (first === 'DEAD') this.#died(events);
+      else this.#lost();
+    } else if (kind === 'B') {
+      const [, seq] = String(first).split(' ');
+      for (const entry of reply.slice(1)) this.#hear(String(entry), 0, events);
+      if (Number(seq) !== this.lastSeq && this.rules.comparesNumbers) this.#compare();
+    } else if (kind === 'X') {
+      this.phase = 'closed';
+      this.sid = '';
+      this.inbox = [];
+    } else {
+      call.operations.forEach((operation, at) => {
+        this.#answer(operation, reply[at], events);
+      });
+      for (const entry of reply.slice(call.operations.length)) this.#hear(String(entry), 0, events);
+    }
+    this.flush();
+  }
+
+  /** Operations that no `S` settles are sent again. */
+  #again(operations: readonly Operation[]): void {
+    this.batch.unshift(...operations.filter(({ rid }) => rid === undefined));
+  }
+
+  #answer(operation: Operation, answer: unknown, events: Event[]): void {
+    const text = String(answer);
+    const request = this.#request(operation.rid);
+    switch (operation.args[0]) {
+      case 'N':
+        if (!text.startsWith('N ')) events.push({ fault: `an object cannot be opened: ${text}` });
+        else if (!(this.objects[operation.object as number] as ObjectSettings).ephemeral)
+          (this.opened[operation.object as number] as { born: string }).born = text.slice(2);
+        break;
+      case 'A':
+      case 'T':
+        if (!request) break;
+        if (text[0] === 'H') this.#granted(request, text.slice(2), 0, events);
+        else if (text[0] === 'Q') {
+          if (request.state === 'asked') request.state = 'waiting';
+        } else if (text === 'R') this.#end(request);
+        else if (request.state === 'asked' || request.state === 'leaving') this.#fail(request, 'disposed', events);
+        break;
+      case 'C':
+        this.#cancelled(operation.rid as string, text, events);
+        break;
+      case 'D':
+        if (request?.state === 'returning' && request.wanted === 0 && request.kept === 0) this.#end(request);
+        break;
+      case 'S': {
+        const [head, ...states] = answer as string[];
+        this.lastSeq = Math.max(this.lastSeq, Number((head as string).split(' ')[1]));
+        operation.listed?.forEach((rid, at) => {
+          const each = this.#request(rid);
+          const state = states[at] as string;
+          if (each?.state !== 'asked' && each?.state !== 'waiting') return;
+          if (state[0] === 'H') this.#granted(each, state.slice(2), 0, events);
+          else if (state === 'G' && each.state === 'waiting') this.#fail(each, 'expelled', events);
+        });
+        break;
+      }
+    }
+  }
+
+  #fail(request: Request, why: 'disposed' | 'expelled', events: Event[]): void {
+    this.#end(request);
+    if (!this.expels) events.push({ fault: `a request is told that it was ${why}` });
+  }
+
+  #granted(request: Request, text: string, seq: number, events: Event[]): void {
+    const [ticket = '', deaths, lent] = text.split(':');
+    const { state } = request;
+    if (state !== 'asked' && state !== 'waiting' && state !== 'leaving') return;
+    if (Number.parseInt(ticket, 16) <= request.voidUpTo && this.rules.ignoresVoid) return;
+    request.state = 'held';
+    request.ticket = ticket;
+    request.kept = request.want.n;
+    request.wanted = request.want.n;
+    request.deaths = Number(deaths);
+    request.lent = Number(lent);
+    request.heard = seq;
+    events.push({ granted: request });
+  }
+
+  #cancelled(rid: string, answer: string, events: Event[]): void {
+    const request = this.#request(rid);
+    if (answer[0] === 'H') {
+      if (request?.state === 'leaving') this.#granted(request, answer.slice(2), 0, events);
+      else if (!request) this.#undo(rid, answer);
+    } else if (request?.state === 'leaving') this.#end(request);
+  }
+
+  /** The server has granted what nobody here wants any more. It goes back at once. */
+  #undo(rid: string, answer: string): void {
+    const want = this.wants[Number.parseInt(rid, 16) - 1] as Want;
+    const request: Request = {
+      ...{ rid, want, state: 'returning', ticket: answer.slice(2).split(':')[0] as string, voidUpTo: 0, kept: want.n },
+      ...{ wanted: 0, deaths: 1, note: 'r', lent: 0, passes: 0, served: [], overtaken: 0, parted: true, heard: 0 },
+    };
+    this.requests.push(request);
+    this.#sendBack(request);
+  }
+
+  // Messages ----------------------------------------------------------------------------------------------------------
+
+  heard(events: Event[]): void {
+    const { text } = this.inbox.shift() as Message;
+    const at = text.indexOf(';');
+    const seq = Number(text.slice(0, at));
+    if (Math.floor(seq / BASE) !== this.hears) return;
+    const isNext = seq === this.lastSeq + 1;
+    if (seq > this.lastSeq) this.lastSeq = seq;
+    for (const entry of text.slice(at + 1).split(',')) this.#hear(entry, seq, events);
+    if (!isNext && this.rules.comparesNumbers) this.#compare();
+    this.flush();
+  }
+
+  #hear(entry: string, seq: number, events: Event[]): void {
+    if (entry[0] === '!') return;
+    const request = this.#request(entry.slice(0, 10));
+    const text = entry.slice(11);
+    if (!request) return;
+    if (text === 'x' || text === 'c') this.#fail(request, text === 'x' ? 'disposed' : 'expelled', events);
+    else this.#granted(request, text, seq, events);
+  }
+
+  #compare(): void {
+    if (this.phase === 'open') this.batch.push(this.#listing());
+    else if (this.rules.remembersGaps) this.hasGap = true;
+  }
+
+  #listing(): Operation {
+    const listed = this.requests.map(({ rid }) => rid);
+    return {
+      args: [
+        'S',
+        this.rules.settlesListedOnly ? hex(this.lastNumber, 10) : 'ffffffffff',
+        String(listed.length),
+        ...listed,
+      ],
+      listed,
+    };
+  }
+
+  // Entering ----------------------------------------------------------------------------------------------------------
+
+  /** The connection is lost. again: the driver sends what was not answered once more on the new one. */
+  cut(again: boolean): void {
+    if (this.phase === 'open') this.#lost(again);
+    else this.#leave(again);
+  }
+
+  /** What is under way may arrive later, or never. */
+  #leave(again: boolean): Call[] {
+    const { pipe } = this;
+    this.pipe = [];
+    this.ghosts.push(...pipe.filter(({ reply }) => again || !reply).map(({ reply: _, ...call }) => call));
+    return pipe;
+  }
+
+  #lost(again = false): void {
+    this.phase = 'entering';
+    this.batch = this.batch.filter(({ rid }) => rid === undefined);
+    if (this.rules.hearsNothingWhenLost) this.hears = -1;
+    if (this.rules.opensAgain)
+      this.opened = this.opened.map((each) => (each.born === '-' ? { in: '', born: '-' } : each));
+    for (const { operations } of this.#leave(again).reverse())
+      if (!['O', 'B', 'X'].includes(operations[0]?.args[0] ?? '')) this.#again(operations);
+  }
+
+  #died(events: Event[]): void {
+    this.sid = '';
+    this.#lose(true, events);
+    this.#lost();
+  }
+
+  /** Whether it has something to do in a session. */
+  get isNeeded(): boolean {
+    return this.requests.length > 0 || this.batch.length > 0;
+  }
+
+  get mayEnter(): boolean {
+    return this.phase === 'entering' && this.pipe.length === 0;
+  }
+
+  enter(): void {
+    if (this.sid === '' && !this.isNeeded) {
+      this.phase = 'closed';
+      return;
+    }
+    const isNew = this.sid === '';
+    let { sid } = this;
+    if (isNew) {
+      sid = `p${hex(this.index + 1, 7)}${hex(++this.sids, 8)}`;
+      this.inbox = [];
+      this.conn = 0;
+    } else this.conn++;
+    this.lastSeq = this.conn * BASE;
+    this.hears = this.conn;
+    this.hasGap = false;
+    const operations: Operation[] = [{ args: ['O', '1', '1', LEASE, 'x'] }];
+    if (!isNew) operations.push(this.#listing());
+    this.pipe.push({ sid, conn: this.conn, operations });
+  }
+
+  #entered(call: Call, reply: readonly unknown[], events: Event[]): void {
+    const first = String(reply[0]);
+    const isNew = this.sid === '';
+    if (first === 'DEAD' || first === 'STALE') {
+      this.sid = '';
+      this.#lose(true, events);
+      return;
+    }
+    const epoch = first.slice(2);
+    const isAnother = this.epoch !== '' && epoch !== this.epoch;
+    this.epoch = epoch;
+    this.sid = call.sid;
+    this.phase = 'open';
+    const others = this.batch;
+    this.batch = [];
+    const listed = call.operations[1]?.listed ?? [];
+    if (!isNew) this.#settle(listed, reply[1] as string[], isAnother, events);
+    const known = new Set(listed);
+    for (const request of this.requests)
+      if (!known.has(request.rid) && (request.state === 'asked' || request.state === 'waiting')) this.#sendAsk(request);
+    this.batch.push(...others);
+    if (this.hasGap) this.#compare();
+    this.hasGap = false;
+  }
+
+  #settle(listed: readonly string[], [head = '', ...states]: string[], isAnother: boolean, events: Event[]): void {
+    const [, seq, ticket] = head.split(' ');
+    this.lastSeq = Math.max(this.lastSeq, Number(seq));
+    listed.forEach((rid, at) => {
+      const answer = states[at] as string;
+      const kind = answer[0];
+      const request = this.#request(rid);
+      switch (request?.state) {
+        case 'asked':
+        case 'waiting':
+          if (kind === 'H') this.#granted(request, answer.slice(2), 0, events);
+          else if (kind === 'Q') request.state = 'waiting';
+          else if (request.state === 'waiting' && !isAnother) this.#fail(request, 'expelled', events);
+          else {
+            request.voidUpTo = Number(ticket);
+            this.#sendAsk(request);
+          }
+          break;
+        case 'held':
+        case 'returning':
+          this.#settleHeld(request, answer, Number(seq), events);
+          break;
+        case 'leaving':
+          if (kind === 'Q') this.batch.push({ args: ['C', rid], rid });
+          else this.#cancelled(rid, answer, events);
+          break;
+        case undefined:
+          // Given up meanwhile, or passed on: then it is taken off the queue when the turn ends.
+          if (this.requests.some(({ served }) => served.includes(rid))) break;
+          if (kind === 'Q') this.batch.push({ args: ['C', rid], rid });
+          else if (kind === 'H') this.#undo(rid, answer);
+          break;
+      }
+    });
+  }
+
+  #settleHeld(request: Request, answer: string, seq: number, events: Event[]): void {
+    if (answer[0] === 'H') {
+      const [ticket, deaths, , , permits] = answer.slice(2).split(':');
+      if (ticket === request.ticket) {
+        request.kept = Number(permits);
+        request.deaths = Number(deaths);
+        if (request.kept > request.wanted) this.#sendBack(request);
+        else if (request.wanted === 0) this.#end(request);
+        return;
+      }
+    }
+    // Granted by a message that came before the answer, after the server had written it.
+    if (this.rules.comparesHeard && request.heard > seq) {
+      if (request.kept > request.wanted) this.#sendBack(request);
+      return;
+    }
+    const wasHeld = request.state === 'held';
+    this.#end(request);
+    if (answer[0] === 'Q') this.batch.push({ args: ['C', request.rid], rid: request.rid });
+    if (wasHeld && !this.mayLose) events.push({ fault: 'a hold is lost, though nothing has happened to it' });
+  }
+
+  // The lease ---------------------------------------------------------------------------------------------------------
+
+  /** No answer has come for 0.7 of the lease. All that is held is lost, and the connection is made anew. */
+  lapse(): void {
+    this.lapsed = true;
+    this.mayLose = true;
+    this.#lose(false, []);
+    this.flush();
+    this.cut(false);
+  }
+
+  /** forgotten: the server has taken it back. */
+  #lose(forgotten: boolean, events: Event[]): void {
+    for (const request of this.requests) {
+      const { state } = request;
+      if (state === 'held') {
+        if (forgotten && !this.mayLose) events.push({ fault: 'the session is lost, though it was renewed' });
+        request.wanted = 0;
+        request.note = 'd';
+        request.state = 'returning';
+      }
+      if (forgotten) {
+        if (state === 'held' || state === 'returning' || state === 'leaving') this.#end(request);
+        else request.state = 'asked';
+      } else if (state === 'held' && this.phase === 'open') this.#sendBack(request);
+    }
+  }
+
+  kill(): void {
+    this.cut(false);
+    this.alive = false;
+    this.inbox = [];
+    this.requests = [];
+    this.batch = [];
+  }
+}
+
+/** Rules of the client. The search shows what goes wrong without each. */
+export interface Rules {
+  /** A grant that was heard is newer than an answer that was written before it. */
+  readonly comparesHeard: boolean;
+  /** After a loss no message counts until `O` is sent by the next connection. */
+  readonly hearsNothingWhenLost: boolean;
+  /** A gap in the numbers that shows while the session is entered is remembered. */
+  readonly remembersGaps: boolean;
+  /** What was sent to open an object is sent again, before requests, if it was not answered. */
+  readonly opensAgain: boolean;
+  /** `S` does not settle requests that were made after it. */
+  readonly settlesListedOnly: boolean;
+  /** The numbers of messages are compared, at beats and when messages come. */
+  readonly comparesNumbers: boolean;
+  /** A grant from before a request was asked again is ignored. */
+  readonly ignoresVoid: boolean;
+}
+
+export const RULES: Rules = {
+  comparesHeard: true,
+  hearsNothingWhenLost: true,
+  remembersGaps: true,
+  opensAgain: true,
+  settlesListedOnly: true,
+  comparesNumbers: true,
+  ignoresVoid: true,
+};
+
+export function openingOf({ name, kind, max, robust, ephemeral, bypass }: ObjectSettings): string[] {
+  return ['N', name, kind, String(max), robust ? '1' : '0', ephemeral ? '1' : '0', String(bypass ?? 0)];
+}

@@ -1,0 +1,64 @@
+/**
+ * What is searched. A name says how many permits each process wants of how many, and what may happen: C a cut, M a lost
+ * message, T a time-out or abort, K a kill, L a lapsed lease, R a lease that is taken too early, F a failover to any older
+ * copy, D what a driver sends twice.
+ */
+import type { ObjectSettings, Want } from './client.js';
+import type { Budget, Configuration } from './protocol.js';
+
+const semaphore = (max: number): ObjectSettings => ({ name: 'a', kind: 's', max });
+const robust = (max: number): ObjectSettings => ({ name: 'a', kind: 's', max, robust: true });
+const mutex = (bypass: number): ObjectSettings => ({ name: 'a', kind: 'm', max: 1, bypass });
+const LETTERS: Record<string, keyof Budget> = {
+  ...{ C: 'cuts', M: 'losses', T: 'timeouts', K: 'kills', L: 'lapses', R: 'reapings', F: 'failovers', D: 'resends' },
+};
+
+/** `CCM`: two cuts and a lost message. */
+function budget(letters: string): Budget {
+  const counts: Partial<Record<keyof Budget, number>> = {};
+  for (const letter of letters) {
+    const what = LETTERS[letter] as keyof Budget;
+    counts[what] = (counts[what] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Processes that each want once what the list says of it. */
+const once = (...permits: readonly number[]): Want[][] => permits.map((n) => [{ object: 0, n }]);
+const times = (count: number, processes: number): Want[][] =>
+  Array.from({ length: processes }, () => Array.from({ length: count }, () => ({ object: 0, n: 1 })));
+
+function of(
+  what: string,
+  letters: string,
+  objects: readonly ObjectSettings[],
+  clients: readonly (readonly Want[])[],
+  more: Partial<Configuration> = {},
+): Configuration {
+  return { name: letters === '' ? what : `${what}: ${letters}`, objects, clients, budget: budget(letters), ...more };
+}
+
+/** Short searches, which the tests make. */
+export const SHORT: readonly Configuration[] = [
+  of('1, 1 of 1', 'C', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'MT', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'F', [semaphore(1)], once(1, 1)),
+  of('1, 2 of 2', 'K', [semaphore(2)], once(1, 2)),
+  of('1, 1 of 1', 'L', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1, robust', 'K', [robust(1)], once(1, 1), { closes: true }),
+  of('2 of 3, a part first; 2 of 3', 'C', [semaphore(3)], [[{ object: 0, n: 2, part: 1 }], [{ object: 0, n: 2 }]]),
+  of('mutex, 2 and 1 requests, bypass 1', '', [mutex(1)], [times(2, 1)[0] as Want[], times(1, 1)[0] as Want[]]),
+];
+
+export const CONFIGURATIONS: readonly Configuration[] = [
+  ...SHORT,
+  of('1, 1 of 1', 'CC', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'CMT', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'CD', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'FF', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'FC', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'R', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1, twice each', 'L', [semaphore(1)], times(2, 2), { sequential: true }),
+  of('1, 1 of 1, twice each', 'CM', [semaphore(1)], times(2, 2), { sequential: true }),
+  of('1, 1 of 1, twice each', 'MM', [semaphore(1)], times(2, 2)),
+];
