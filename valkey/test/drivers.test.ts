@@ -189,7 +189,8 @@ for (const binary of serversOrSkip()) {
       const user = await library.connect(server.port);
       onTestFinished(() => user.close());
       await user.send('PING');
-      const before = sockets();
+      const before = 1;
+      await expect.poll(sockets).toBe(before);
       const watching = new Watched(driverOf(user.client));
       const { driver } = watching;
       await watching.up();

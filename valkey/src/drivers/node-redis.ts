@@ -158,7 +158,9 @@ function delayBy(strategy: unknown, attempt: number, error: Error): number | und
 }
 
 function open(client: Single, events: Events, sharded: boolean): Connection {
+  let alive = true;
   let over = false;
+  const keepAlive = () => (alive ? client.ref() : client.unref());
   const close = () => {
     over = true;
     try {
@@ -172,6 +174,8 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
     close();
     events.lost(asError(error));
   };
+  // It does not reach the socket while that connects.
+  client.on('connect', keepAlive);
   client.on('ready', () => !over && events.ready());
   client.on('error', lost);
   client.on('end', () => lost(new Error('the connection is closed')));
@@ -184,9 +188,9 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
     send: (command) => client.sendCommand(command),
     subscribe: (channel) => (sharded ? client.sSubscribe(channel, heard) : client.subscribe(channel, heard)),
     unsubscribe: (channel) => (sharded ? client.sUnsubscribe(channel) : client.unsubscribe(channel)),
-    keepAlive(alive) {
-      if (alive) client.ref();
-      else client.unref();
+    keepAlive(value) {
+      alive = value;
+      keepAlive();
     },
     close,
   };
