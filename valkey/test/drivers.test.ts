@@ -535,6 +535,6 @@ describe('what drivers have in common', () => {
       expect(() => driverOf(value as never)).toThrow(TypeError);
     }
     const sentinel = { duplicate() {}, sendCommand() {}, sSubscribe() {}, getMasterNode() {}, getSentinelNode() {} };
-    expect(() => driverOf(sentinel as never)).toThrow('for Sentinel use ioredis');
+    expect(() => driverOf(sentinel as never)).toThrow('for Sentinel one of ioredis');
   });
 });

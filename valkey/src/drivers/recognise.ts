@@ -15,7 +15,12 @@ export function driverOf(client: unknown): Driver {
   const isSentinel = has(client, 'getMasterNode', 'getSentinelNode');
   if (!isSentinel && has(client, 'duplicate', 'sendCommand', 'sSubscribe')) return nodeRedis(client as NodeRedisClient);
   const hint = isSentinel ? ' (for Sentinel one of ioredis or iovalkey)' : '';
-  throw bad('', 'Space.connect: client', `a client of ioredis, iovalkey or redis (5 or later)${hint}, or a driver`, client);
+  throw bad(
+    '',
+    'Space.connect: client',
+    `a client of ioredis, iovalkey or redis (5 or later)${hint}, or a driver`,
+    client,
+  );
 }
 
 function has(value: unknown, ...methods: string[]): boolean {
