@@ -90,11 +90,10 @@ class Link {
   #overtaken = false;
   #over = false;
   #ready = false;
-  #patience: ReturnType<typeof setTimeout>;
+  readonly #patience: ReturnType<typeof setTimeout>;
 
   constructor(place: Place, alive: boolean, heard: Events['message'], onLoss: (error: Error) => void) {
     this.#onLoss = onLoss;
-    this.#patience = setTimeout(() => this.drop(new Error('the server does not answer')), PATIENCE);
     let ready: () => void;
     this.opened = new Promise((resolve, reject) => {
       ready = resolve;
@@ -111,6 +110,9 @@ class Link {
       lost: (error) => this.drop(error),
       message: heard,
     });
+    this.#patience = setTimeout(() => {
+      if (!this.#ready) this.drop(new Error('the server does not answer'));
+    }, PATIENCE);
     this.keepAlive(alive);
   }
 
@@ -441,7 +443,7 @@ export class Connections implements Driver {
     this.#repairing = true;
     while (!this.#closed) {
       if (this.#attempt > 0) {
-        const delay = this.#library.delay(this.#attempt, this.#error);
+        const delay = this.#delay();
         // The user's strategy wants no more attempts.
         if (delay === undefined) return this.#refuseNewcomers();
         await this.#pause(delay);
@@ -474,6 +476,15 @@ export class Connections implements Driver {
     if (this.#up) return;
     this.#up = true;
     this.#events?.up();
+  }
+
+  #delay(): number | undefined {
+    try {
+      return this.#library.delay(this.#attempt, this.#error);
+    } catch {
+      // The strategy of the user has thrown.
+      return backOff(this.#attempt);
+    }
   }
 
   async #assemble(): Promise<void> {
