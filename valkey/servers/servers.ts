@@ -102,13 +102,15 @@ export async function freePort(): Promise<number> {
 export function startServer(options: StartOptions = {}): Promise<Server> {
   return start(options, (dir, port) => [
     ...['--port', `${port}`, '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--daemonize', 'no'],
+    // A replica need not wait for others that might come.
+    ...['--repl-diskless-sync-delay', '0'],
     ...(options.args ?? []),
   ]);
 }
 
 /** Starts a replica of a server, and waits until it has its data. */
 export async function startReplica(of: Server, options: StartOptions = {}): Promise<Server> {
-  const args = ['--replicaof', `127.0.0.1 ${of.port}`, '--repl-diskless-sync-delay', '0', ...(options.args ?? [])];
+  const args = ['--replicaof', `127.0.0.1 ${of.port}`, ...(options.args ?? [])];
   const replica = await startServer({ server: of.binary, ...options, args });
   await linked(replica);
   return replica;
@@ -142,7 +144,7 @@ export async function startCluster(primaries: number, replicas = 0, options: Sta
     const bus = await freePort();
     const args = [
       ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--cluster-port', `${bus}`],
-      ...['--repl-diskless-sync-delay', '0', ...(options.args ?? [])],
+      ...(options.args ?? []),
     ];
     const node = await startServer({ ...options, args });
     nodes.push(node);

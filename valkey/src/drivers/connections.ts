@@ -41,8 +41,8 @@ export interface Place {
 /** What a client library does. */
 export interface Library {
   readonly cluster: boolean;
-  /** Finds out which place has which slot. A single server has all of them. */
-  locate(signal: AbortSignal): Promise<(slot: number) => Place | undefined>;
+  /** Finds out which places have these slots. A single server has all of them. */
+  locate(slots: readonly number[], signal: AbortSignal): Promise<(slot: number) => Place | undefined>;
   /** How long to wait before the attempt of this number, from 1 on. Undefined: no more attempts. */
   delay(attempt: number, error: Error): number | undefined;
 }
@@ -90,11 +90,10 @@ class Link {
   #overtaken = false;
   #over = false;
   #ready = false;
-  #patience: ReturnType<typeof setTimeout>;
+  readonly #patience: ReturnType<typeof setTimeout>;
 
   constructor(place: Place, alive: boolean, heard: Events['message'], onLoss: (error: Error) => void) {
     this.#onLoss = onLoss;
-    this.#patience = setTimeout(() => this.drop(new Error('the server does not answer')), PATIENCE);
     let ready: () => void;
     this.opened = new Promise((resolve, reject) => {
       ready = resolve;
@@ -111,6 +110,9 @@ class Link {
       lost: (error) => this.drop(error),
       message: heard,
     });
+    this.#patience = setTimeout(() => {
+      if (!this.#ready) this.drop(new Error('the server does not answer'));
+    }, PATIENCE);
     this.keepAlive(alive);
   }
 
@@ -145,6 +147,9 @@ class Link {
     try {
       await this.#settled(this.#connection.subscribe(channel));
       this.channels.add(channel);
+    } catch (error) {
+      if (ELSEWHERE.test(asError(error).message)) this.drop(asError(error));
+      throw error;
     } finally {
       clearTimeout(late);
     }
@@ -438,7 +443,7 @@ export class Connections implements Driver {
     this.#repairing = true;
     while (!this.#closed) {
       if (this.#attempt > 0) {
-        const delay = this.#library.delay(this.#attempt, this.#error);
+        const delay = this.#delay();
         // The user's strategy wants no more attempts.
         if (delay === undefined) return this.#refuseNewcomers();
         await this.#pause(delay);
@@ -473,11 +478,20 @@ export class Connections implements Driver {
     this.#events?.up();
   }
 
+  #delay(): number | undefined {
+    try {
+      return this.#library.delay(this.#attempt, this.#error);
+    } catch {
+      // The strategy of the user has thrown.
+      return backOff(this.#attempt);
+    }
+  }
+
   async #assemble(): Promise<void> {
-    const find = await this.#locate();
+    const slots = [...this.#slots.keys()];
+    const find = await this.#locate(slots);
     if (this.#closed) return;
     const used = new Set<Node>();
-    const slots = [...this.#slots.keys()];
     for (const slot of slots) {
       const place = find(slot);
       if (!place) throw new Error(`CLUSTERDOWN No node has the slot ${slot}`);
@@ -542,7 +556,7 @@ export class Connections implements Driver {
   }
 
   /** Asks where the slots are. The question ends with the driver, and where there is no answer. */
-  async #locate(): Promise<(slot: number) => Place | undefined> {
+  async #locate(slots: readonly number[]): Promise<(slot: number) => Place | undefined> {
     const asking = new AbortController();
     this.#asking = asking;
     const timer = setTimeout(() => asking.abort(), PATIENCE);
@@ -551,7 +565,7 @@ export class Connections implements Driver {
       asking.signal.onabort = () => reject(new Error('the server does not answer'));
     });
     try {
-      return await Promise.race([this.#library.locate(asking.signal), aborted]);
+      return await Promise.race([this.#library.locate(slots, asking.signal), aborted]);
     } finally {
       clearTimeout(timer);
     }

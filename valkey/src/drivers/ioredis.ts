@@ -92,7 +92,7 @@ function ofServer(client: Single): Library {
 function ofCluster(client: Cluster): Library {
   let known: { host: string | undefined; port: number | undefined }[] = [];
 
-  async function locate(signal: AbortSignal): Promise<(slot: number) => Place | undefined> {
+  async function locate(_slots: readonly number[], signal: AbortSignal): Promise<(slot: number) => Place | undefined> {
     const directory = client.duplicate([...(client.startupNodes ?? []), ...known], {
       lazyConnect: true,
       enableOfflineQueue: false,

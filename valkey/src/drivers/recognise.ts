@@ -1,11 +1,29 @@
-/** Finds the driver for a client. */
+/** Finds the driver for a client by its shape, so that the client libraries need not be there. */
 import { bad } from '../errors.js';
 import type { Driver } from './driver.js';
 import { type IoredisClient, ioredis } from './ioredis.js';
+import { type NodeRedisClient, nodeRedis } from './node-redis.js';
 
+/** The clients for which there is a driver. */
+export type Client = IoredisClient | NodeRedisClient;
+
+/** A driver for a client of ioredis, iovalkey or node-redis, or the driver itself that is given. */
 export function driverOf(client: unknown): Driver {
-  const { run, listen, duplicate, call } = (client ?? {}) as Record<string, unknown>;
-  if (typeof run === 'function' && typeof listen === 'function') return client as Driver;
-  if (typeof duplicate === 'function' && typeof call === 'function') return ioredis(client as IoredisClient);
-  throw bad('', 'Space.connect: client', 'a client of ioredis, iovalkey, node-redis or GLIDE, or a driver', client);
+  if (has(client, 'run', 'listen', 'watch', 'confirm')) return client as Driver;
+  if (has(client, 'duplicate', 'call', 'subscribe')) return ioredis(client as IoredisClient);
+  // A sentinel client of node-redis gives no plain connection to the primary.
+  const isSentinel = has(client, 'getMasterNode', 'getSentinelNode');
+  if (!isSentinel && has(client, 'duplicate', 'sendCommand', 'sSubscribe')) return nodeRedis(client as NodeRedisClient);
+  const hint = isSentinel ? ' (for Sentinel one of ioredis or iovalkey)' : '';
+  throw bad(
+    '',
+    'Space.connect: client',
+    `a client of ioredis, iovalkey or redis (5 or later)${hint}, or a driver`,
+    client,
+  );
+}
+
+function has(value: unknown, ...methods: string[]): boolean {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return methods.every((method) => typeof (value as Record<string, unknown>)[method] === 'function');
 }

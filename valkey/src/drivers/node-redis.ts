@@ -1,0 +1,197 @@
+/**
+ * The driver for node-redis (the package `redis`) 5 and 6: a single server or a cluster, by RESP2 or RESP3.
+ *
+ * Each connection is a duplicate of the user's client that connects once, also in a cluster. A duplicate of the user's
+ * cluster client is only asked which node has which slot.
+ */
+import {
+  asError,
+  backOff,
+  type Connection,
+  Connections,
+  type Events,
+  type Library,
+  type Place,
+} from './connections.js';
+import type { Driver } from './driver.js';
+
+/** A client of node-redis: of `createClient` or `createCluster`. */
+export interface NodeRedisClient {
+  duplicate(...args: never[]): unknown;
+  sendCommand(...args: never[]): unknown;
+  connect(...args: never[]): unknown;
+}
+
+interface SocketOptions {
+  readonly host?: string;
+  readonly port?: number;
+  readonly reconnectStrategy?: unknown;
+}
+
+interface Options {
+  readonly socket?: SocketOptions;
+}
+
+type Listener = (text: string, channel: string) => void;
+
+/** What is used of a client. */
+interface Single {
+  readonly options?: Options;
+  duplicate(override: object): Single;
+  connect(): Promise<unknown>;
+  sendCommand(command: readonly string[]): Promise<unknown>;
+  subscribe(channel: string, listener: Listener): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  sSubscribe(channel: string, listener: Listener): Promise<unknown>;
+  sUnsubscribe(channel: string): Promise<unknown>;
+  on(event: string, listener: (...args: never[]) => void): void;
+  ref(): void;
+  unref(): void;
+  destroy(): void;
+}
+
+interface ClusterOptions {
+  readonly rootNodes?: readonly Options[];
+  readonly defaults?: Options;
+}
+
+interface ClusterNode {
+  readonly address: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What is used of a cluster. */
+interface Cluster {
+  /** Of the client of which others are derived by `withCommandOptions`. */
+  readonly _self: { readonly _options: ClusterOptions };
+  readonly slots: readonly ({ readonly master: ClusterNode } | undefined)[];
+  readonly masters: readonly ClusterNode[];
+  duplicate(override: object): Cluster;
+  connect(): Promise<unknown>;
+  nodeClient(node: ClusterNode): Promise<Single>;
+  on(event: 'error', listener: (error: Error) => void): void;
+  destroy(): void;
+}
+
+/** Gives a driver for a client. The client itself is neither used nor closed. */
+export function nodeRedis(client: NodeRedisClient): Driver {
+  const given = client as unknown as Single | Cluster;
+  return new Connections('nodeClient' in given ? ofCluster(given) : ofServer(given));
+}
+
+/** What a connection of the driver has otherwise than the client of the user. */
+function optionsFor(socket: SocketOptions | undefined): object {
+  return {
+    // An idle connection for messages is no fault.
+    socket: { ...socket, reconnectStrategy: false, socketTimeout: undefined },
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: undefined,
+    commandOptions: {},
+    clientSideCache: undefined,
+    maintNotifications: 'disabled',
+    readonly: false,
+    keyPrefix: undefined,
+  };
+}
+
+function ofServer(client: Single): Library {
+  const socket = client.options?.socket;
+  const place: Place = { name: '', open: (events) => open(client.duplicate(optionsFor(socket)), events, false) };
+  return {
+    cluster: false,
+    locate: async () => () => place,
+    delay: (attempt, error) => delayBy(socket?.reconnectStrategy, attempt, error),
+  };
+}
+
+function ofCluster(client: Cluster): Library {
+  const { rootNodes = [], defaults } = client._self._options;
+  let known: Options[] = [];
+
+  async function locate(slots: readonly number[], signal: AbortSignal): Promise<(slot: number) => Place | undefined> {
+    const directory = client.duplicate({
+      rootNodes: [...rootNodes, ...known],
+      minimizeConnections: true,
+      useReplicas: false,
+      defaults: { ...defaults, ...optionsFor(defaults?.socket), disableOfflineQueue: false },
+    });
+    directory.on('error', () => undefined);
+    const end = () => {
+      try {
+        directory.destroy();
+      } catch {
+        // It is closed.
+      }
+    };
+    signal.addEventListener('abort', end);
+    try {
+      await directory.connect();
+      known = directory.masters.map(({ host, port }) => ({ socket: { host, port } }));
+      const places = new Map<number, Place>();
+      for (const slot of slots) {
+        const node = directory.slots[slot]?.master;
+        if (!node) continue;
+        const sample = await directory.nodeClient(node);
+        places.set(slot, {
+          name: node.address,
+          open: (events) => open(sample.duplicate(optionsFor(sample.options?.socket)), events, true),
+        });
+      }
+      return (slot) => places.get(slot);
+    } finally {
+      end();
+    }
+  }
+
+  return {
+    cluster: true,
+    locate,
+    delay: (attempt, error) => delayBy(defaults?.socket?.reconnectStrategy, attempt, error),
+  };
+}
+
+function delayBy(strategy: unknown, attempt: number, error: Error): number | undefined {
+  if (strategy === undefined) return backOff(attempt);
+  const delay = typeof strategy === 'function' ? strategy(attempt, error) : strategy;
+  return typeof delay === 'number' ? delay : undefined;
+}
+
+function open(client: Single, events: Events, sharded: boolean): Connection {
+  let alive = true;
+  let over = false;
+  const keepAlive = () => (alive ? client.ref() : client.unref());
+  const close = () => {
+    over = true;
+    try {
+      client.destroy();
+    } catch {
+      // node-redis 5 throws when it is closed already.
+    }
+  };
+  const lost = (error: unknown) => {
+    if (over) return;
+    close();
+    events.lost(asError(error));
+  };
+  // It does not reach the socket while that connects.
+  client.on('connect', keepAlive);
+  client.on('ready', () => !over && events.ready());
+  client.on('error', lost);
+  client.on('end', () => lost(new Error('the connection is closed')));
+  client.on('sharded-channel-moved', () => lost(new Error('MOVED A subscription has moved')));
+  const heard: Listener = (text, channel) => {
+    if (!over) events.message(channel, text);
+  };
+  client.connect().catch(lost);
+  return {
+    send: (command) => client.sendCommand(command),
+    subscribe: (channel) => (sharded ? client.sSubscribe(channel, heard) : client.subscribe(channel, heard)),
+    unsubscribe: (channel) => (sharded ? client.sUnsubscribe(channel) : client.unsubscribe(channel)),
+    keepAlive(value) {
+      alive = value;
+      keepAlive();
+    },
+    close,
+  };
+}

@@ -1,0 +1,540 @@
+/** The drivers, each with real servers, and what they have in common with a library of the test's own. */
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  type Cluster,
+  type Server,
+  serversOrSkip,
+  startCluster,
+  startReplica,
+  startSentinel,
+  startServer,
+} from '../servers/servers.ts';
+import { Connections, type Events, slotOf } from '../src/drivers/connections.ts';
+import type { Driver, Script } from '../src/drivers/driver.ts';
+import { driverOf } from '../src/drivers/recognise.ts';
+import { libraries, type User } from './clients.ts';
+
+function script(text: string): Script {
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+const PUSH = script("return {redis.call('RPUSH', KEYS[1], ARGV[1]), ARGV[1], 'ä', {'x', false}}");
+const LIST = script("return redis.call('LRANGE', KEYS[1], 0, -1)");
+
+/** A driver that is watched. */
+class Watched {
+  readonly driver: Driver;
+  readonly downs: string[] = [];
+  ups = 0;
+  standing = false;
+
+  constructor(driver: Driver) {
+    this.driver = driver;
+    driver.watch({
+      up: () => {
+        this.ups++;
+        this.standing = true;
+      },
+      down: (error) => {
+        this.downs.push(error?.message ?? '');
+        this.standing = false;
+      },
+    });
+  }
+
+  /** Waits until it stands and has been called so often, at least. */
+  async up(times = 1): Promise<void> {
+    await expect.poll(() => this.standing && this.ups >= times, { timeout: 30_000, interval: 5 }).toBe(true);
+  }
+
+  async down(): Promise<void> {
+    await expect.poll(() => this.standing, { timeout: 30_000, interval: 5 }).toBe(false);
+  }
+}
+
+async function watched(user: User): Promise<Watched> {
+  const watching = new Watched(driverOf(user.client));
+  onTestFinished(async () => {
+    await watching.driver.close();
+    user.close();
+  });
+  await watching.up();
+  return watching;
+}
+
+/** The sockets that keep this process alive. */
+function sockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length;
+}
+
+for (const binary of serversOrSkip()) {
+  describe.each(libraries)(`$name with ${binary.name} ${binary.version}`, (library) => {
+    let server: Server;
+    beforeEach(async () => {
+      server = await startServer({ server: binary });
+    });
+    afterEach(() => server.kill());
+
+    test('runs a script, and decodes its reply', async () => {
+      const { driver } = await watched(await library.connect(server.port));
+      expect(driver.cluster).toBe(false);
+      expect(await driver.run(PUSH, ['{a}:k'], ['ü'])).toEqual([1, 'ü', 'ä', ['x', null]]);
+      await expect(driver.run(script("return redis.error_reply('BAD thing')"), ['k'], [])).rejects.toThrow('BAD thing');
+      expect((await driver.info('k', 'server'))?.get('process_id')).toBe(`${server.pid}`);
+      expect(await driver.confirm(PUSH, ['{a}:k'], ['w'], 0, 10)).toBe(0);
+      expect(await driver.run(LIST, ['{a}:k'], [])).toEqual(['ü', 'w']);
+    });
+
+    test('rejects before it is connected', async () => {
+      const user = await library.connect(server.port);
+      const driver = driverOf(user.client);
+      onTestFinished(async () => {
+        await driver.close();
+        user.close();
+      });
+      await expect(driver.run(LIST, ['k'], [])).rejects.toThrow('not connected');
+      await expect(driver.listen('c', () => undefined)).rejects.toThrow('not connected');
+    });
+
+    test('keeps the order of calls when the server has forgotten the script', async () => {
+      const { driver } = await watched(await library.connect(server.port));
+      const expected: string[] = [];
+      for (let round = 0; round < 5; round++) {
+        const calls: Promise<unknown>[] = [];
+        for (let i = 0; i < 20; i++) {
+          if (i % 7 === 3) await server.send('SCRIPT', 'FLUSH');
+          expected.push(`${round}.${i}`);
+          calls.push(driver.run(PUSH, ['k'], [`${round}.${i}`]));
+        }
+        await Promise.all(calls);
+      }
+      expect(await driver.run(LIST, ['k'], [])).toEqual(expected);
+    });
+
+    test('waits for the script also when it confirms', async () => {
+      const replica = await startReplica(server);
+      onTestFinished(() => replica.kill());
+      const { driver } = await watched(await library.connect(server.port));
+      expect(await driver.confirm(PUSH, ['k'], ['1'], 1, 20_000)).toBe(1);
+      await server.send('SCRIPT', 'FLUSH');
+      const counts = await Promise.all(['2', '3'].map((value) => driver.confirm(PUSH, ['k'], [value], 1, 20_000)));
+      expect(counts).toEqual([1, 1]);
+      expect(await replica.send('LRANGE', 'k', 0, -1)).toEqual(['1', '2', '3']);
+    });
+
+    test('listens, also after either connection was lost', async () => {
+      const watching = await watched(await library.connect(server.port));
+      const { driver } = watching;
+      const heard: string[] = [];
+      const stop = await driver.listen('one', (message) => heard.push(`one ${message}`));
+      await driver.listen('two', (message) => heard.push(`two ${message}`));
+      await server.send('PUBLISH', 'one', 'ä');
+      await expect.poll(() => heard).toEqual(['one ä']);
+
+      for (const type of ['pubsub', 'normal']) {
+        const { ups } = watching;
+        heard.length = 0;
+        await server.send('CLIENT', 'KILL', 'TYPE', type);
+        await watching.up(ups + 1);
+        expect(watching.ups).toBe(ups + 1);
+        // What is published after `up` is heard.
+        expect(await server.send('PUBLISH', 'one', '1')).toBe(1);
+        expect(await server.send('PUBLISH', 'two', '2')).toBe(1);
+        await expect.poll(() => heard).toEqual(['one 1', 'two 2']);
+        expect(await driver.run(LIST, ['k'], [])).toEqual([]);
+      }
+      await stop();
+      expect(await server.send('PUBLISH', 'one', '1')).toBe(0);
+      expect(await server.send('PUBLISH', 'two', '2')).toBe(1);
+    });
+
+    test('rejects what is not answered when the connection is lost', async () => {
+      const watching = await watched(await library.connect(server.port));
+      const { driver } = watching;
+      server.pause();
+      const calls = Promise.allSettled([1, 2].map((i) => driver.run(PUSH, ['k'], [`${i}`])));
+      driver.reset();
+      await watching.down();
+      for (const { status } of await calls) expect(status).toBe('rejected');
+      await expect(driver.run(PUSH, ['k'], ['3'])).rejects.toThrow('not connected');
+      server.resume();
+      await watching.up(2);
+      await driver.run(PUSH, ['k'], ['4']);
+      const list = (await driver.run(LIST, ['k'], [])) as string[];
+      expect(list.at(-1)).toBe('4');
+      // What was sent may have been run, but never twice.
+      expect(new Set(list).size).toBe(list.length);
+    });
+
+    test('comes back after a restart of the server', async () => {
+      const watching = await watched(await library.connect(server.port));
+      const { driver } = watching;
+      const heard: string[] = [];
+      await driver.listen('c', (message) => heard.push(message));
+      await driver.run(PUSH, ['k'], ['1']);
+      const { ups } = watching;
+      const restarted = server.restart({ kill: true, keepData: false });
+      await watching.down();
+      const refused = driver.run(PUSH, ['k'], ['2']);
+      await expect(refused).rejects.toThrow();
+      await restarted;
+      await watching.up(ups + 1);
+      expect(await driver.run(PUSH, ['k'], ['3'])).toEqual([1, '3', 'ä', ['x', null]]);
+      await server.send('PUBLISH', 'c', 'back');
+      await expect.poll(() => heard).toEqual(['back']);
+    });
+
+    test('keeps the process alive only if told so, and leaves the client open when it is closed', async () => {
+      const user = await library.connect(server.port);
+      onTestFinished(() => user.close());
+      await user.send('PING');
+      const before = 1;
+      await expect.poll(sockets).toBe(before);
+      const watching = new Watched(driverOf(user.client));
+      const { driver } = watching;
+      await watching.up();
+      await driver.confirm(PUSH, ['k'], ['1'], 0, 10);
+      expect(sockets()).toBe(before + 3);
+      driver.keepAlive(false);
+      expect(sockets()).toBe(before);
+      await server.send('CLIENT', 'KILL', 'TYPE', 'normal');
+      await watching.up(2);
+      await user.send('PING').catch(() => user.send('PING'));
+      await expect.poll(sockets).toBe(before);
+      driver.keepAlive(true);
+      expect(sockets()).toBe(before + 2);
+      const { ups } = watching;
+      server.pause();
+      const pending = driver.run(LIST, ['k'], []);
+      await driver.close();
+      server.resume();
+      await expect(pending).rejects.toThrow();
+      await expect.poll(sockets).toBe(before);
+      await expect(driver.run(LIST, ['k'], [])).rejects.toThrow('not connected');
+      expect(await user.send('PING')).toBe('PONG');
+      expect(watching.ups).toBe(ups);
+      await driver.close();
+    });
+
+    test('takes over the password, and tells that it is wrong', async () => {
+      const guarded = await startServer({ server: binary, args: ['--requirepass', 'secret'] });
+      onTestFinished(() => guarded.kill());
+      const { driver } = await watched(await library.connect(guarded.port, { password: 'secret' }));
+      expect(await driver.run(LIST, ['k'], [])).toEqual([]);
+
+      const user = await library.connect(guarded.port, { password: 'wrong' });
+      const watching = new Watched(driverOf(user.client));
+      onTestFinished(async () => {
+        await watching.driver.close();
+        user.close();
+      });
+      await expect.poll(() => watching.downs.length).toBeGreaterThan(1);
+      for (const message of watching.downs) expect(message).toMatch(/^(WRONGPASS|NOAUTH)/);
+      await expect(watching.driver.run(LIST, ['k'], [])).rejects.toThrow(/not connected: (WRONGPASS|NOAUTH)/);
+      expect(watching.ups).toBe(0);
+    });
+
+    test('takes over the number of the database, but no prefix of keys', async () => {
+      const user = await library.connect(server.port, { db: 3, keyPrefix: 'mine:' });
+      const { driver } = await watched(user);
+      await driver.run(PUSH, ['{a}:k', '{a}:l'], ['1']);
+      await driver.confirm(PUSH, ['{a}:l'], ['1'], 0, 10);
+      expect(`${await server.send('INFO', 'keyspace')}`).toContain('db3:keys=2');
+      expect(((await user.send('KEYS', '*')) as string[]).sort()).toEqual(['{a}:k', '{a}:l']);
+      const heard: string[] = [];
+      await driver.listen('c', (message) => heard.push(message));
+      await server.send('PUBLISH', 'c', '1');
+      await expect.poll(() => heard).toEqual(['1']);
+    });
+
+    test.skipIf(!library.sentinel)('follows a failover by Sentinel', async () => {
+      const replica = await startReplica(server);
+      const sentinel = await startSentinel(server, { replicas: 1 });
+      onTestFinished(async () => {
+        await sentinel.kill();
+        await replica.kill();
+      });
+      const watching = await watched(await (library.sentinel as NonNullable<typeof library.sentinel>)(sentinel.port));
+      const { driver } = watching;
+      const heard: string[] = [];
+      await driver.listen('c', (message) => heard.push(message));
+      await driver.run(PUSH, ['k'], ['1']);
+      await server.kill();
+      await watching.down();
+      await watching.up(2);
+      expect((await driver.info('k', 'server'))?.get('process_id')).toBe(`${replica.pid}`);
+      await driver.run(PUSH, ['k'], ['2']);
+      await replica.send('PUBLISH', 'c', '1');
+      await expect.poll(() => heard).toEqual(['1']);
+    });
+  });
+
+  describe.each(libraries)(`$name with a cluster of ${binary.name} ${binary.version}`, (library) => {
+    let cluster: Cluster;
+    beforeAll(async () => {
+      cluster = await startCluster(3, 0, { server: binary });
+    });
+    afterAll(() => cluster.stop());
+
+    const publish = script("return redis.call('SPUBLISH', KEYS[1], ARGV[1])");
+
+    test('runs scripts and hears sharded messages on all nodes', async () => {
+      const { driver } = await watched(await library.cluster(cluster.nodes[0]?.port as number));
+      expect(driver.cluster).toBe(true);
+      const tags = ['{a}', '{b}', '{c}', '{d}', '{e}', '{f}'];
+      const heard: string[] = [];
+      await Promise.all(tags.map((tag) => driver.listen(`${tag}:c`, (message) => heard.push(message))));
+      await Promise.all(tags.map((tag) => driver.run(publish, [`${tag}:c`], [tag])));
+      await expect.poll(() => heard.toSorted()).toEqual(tags);
+      // The first calls of a slot keep their order too.
+      await Promise.all(['1', '2', '3'].map((value) => driver.run(PUSH, ['{z}:k'], [value])));
+      expect(await driver.run(LIST, ['{z}:k'], [])).toEqual(['1', '2', '3']);
+      await driver.confirm(script("return redis.call('DEL', KEYS[1])"), ['{z}:k'], [], 0, 10);
+      expect((await driver.info('{z}:k', 'server'))?.has('process_id')).toBe(true);
+    });
+
+    test('follows a slot that moves to another node', async () => {
+      const watching = await watched(await library.cluster(cluster.nodes[0]?.port as number));
+      const { driver } = watching;
+      const slot = slotOf('{moved}');
+      expect(await cluster.nodes[0]?.send('CLUSTER', 'KEYSLOT', '{moved}')).toBe(slot);
+      const heard: string[] = [];
+      await driver.listen('{moved}:c', (message) => heard.push(message));
+      await driver.run(PUSH, ['{moved}:k'], ['0']);
+      const values = ['0'];
+      for (let i = 1; i <= 3; i++) {
+        const { ups } = watching;
+        await cluster.moveSlot(slot, ((await cluster.ownerOf(slot)) + 1) % 3);
+        // A subscription that has moved is told without any call.
+        await watching.up(ups + 1);
+        await expect
+          .poll(() => driver.run(publish, ['{moved}:c'], [`${i}`]).catch(() => undefined), { interval: 20 })
+          .toBe(1);
+        await expect.poll(() => heard.at(-1)).toBe(`${i}`);
+        await driver.run(PUSH, ['{moved}:k'], [`${i}`]);
+        values.push(`${i}`);
+      }
+      expect(await driver.run(LIST, ['{moved}:k'], [])).toEqual(values);
+      await driver.run(script("return redis.call('DEL', KEYS[1])"), ['{moved}:k'], []);
+    });
+
+    test('finds the new place of a slot by a redirection', async () => {
+      const watching = await watched(await library.cluster(cluster.nodes[0]?.port as number));
+      const { driver } = watching;
+      await driver.run(PUSH, ['{told}:k'], ['1']);
+      await cluster.moveSlot(slotOf('{told}'), ((await cluster.ownerOf(slotOf('{told}'))) + 1) % 3);
+      await expect(driver.run(PUSH, ['{told}:k'], ['2'])).rejects.toThrow('MOVED');
+      await watching.up(2);
+      await expect.poll(() => driver.run(LIST, ['{told}:k'], []).catch(() => undefined)).toEqual(['1']);
+      await driver.run(script("return redis.call('DEL', KEYS[1])"), ['{told}:k'], []);
+    });
+
+    test('comes back after a node was restarted', async () => {
+      const watching = await watched(await library.cluster(cluster.nodes[0]?.port as number));
+      const { driver } = watching;
+      const heard: string[] = [];
+      await driver.listen('{r}:c', (message) => heard.push(message));
+      const node = cluster.nodes[await cluster.ownerOf(slotOf('{r}'))] as Server;
+      await node.restart({ kill: true });
+      await watching.up(2);
+      await expect
+        .poll(() => driver.run(publish, ['{r}:c'], ['back']).catch(() => undefined), { timeout: 30_000 })
+        .toBe(1);
+      await expect.poll(() => heard).toEqual(['back']);
+    });
+
+    test('closes all its connections', async () => {
+      const user = await library.cluster(cluster.nodes[0]?.port as number);
+      onTestFinished(() => user.close());
+      for (const tag of ['{a}', '{b}', '{c}', '{d}']) await user.send('GET', tag);
+      const before = sockets();
+      const watching = new Watched(driverOf(user.client));
+      await watching.up();
+      await watching.driver.run(LIST, ['{a}'], []);
+      await watching.driver.close();
+      await expect.poll(sockets).toBeLessThanOrEqual(before);
+      await user.send('GET', '{a}');
+    });
+  });
+}
+
+describe('what drivers have in common', () => {
+  /** A connection whose server is the test. */
+  class Fake {
+    readonly sent: { command: readonly string[]; answer(reply: unknown): void }[] = [];
+    readonly events: Events;
+    closed = false;
+
+    constructor(events: Events) {
+      this.events = events;
+    }
+
+    names(): (string | undefined)[] {
+      return this.sent.map(({ command }) => `${command[0]} ${command.at(-1)}`);
+    }
+  }
+
+  function fakes(delay: () => number | undefined = () => 1) {
+    const opened: Fake[] = [];
+    const watching = new Watched(
+      new Connections({
+        cluster: false,
+        delay,
+        locate: async () => () => ({
+          name: '',
+          open(events) {
+            const fake = new Fake(events);
+            opened.push(fake);
+            return {
+              send: (command) =>
+                new Promise((resolve, reject) => {
+                  const answer = (reply: unknown) => (reply instanceof Error ? reject(reply) : resolve(reply));
+                  fake.sent.push({ command, answer });
+                }),
+              subscribe: (channel) =>
+                new Promise((answer) => fake.sent.push({ command: ['SUBSCRIBE', channel], answer })),
+              unsubscribe: async () => undefined,
+              keepAlive: () => undefined,
+              close: () => {
+                fake.closed = true;
+              },
+            };
+          },
+        }),
+      }),
+    );
+    return { watching, opened };
+  }
+
+  async function ready(opened: Fake[], from = 0): Promise<[Fake, Fake]> {
+    await expect.poll(() => opened.length).toBe(from + 2);
+    for (const fake of opened.slice(from)) fake.events.ready();
+    return opened.slice(from) as [Fake, Fake];
+  }
+
+  const NOSCRIPT = new Error('NOSCRIPT No matching script. Please use EVAL.');
+
+  test('a call is not overtaken while it is sent again', async () => {
+    const { watching, opened } = fakes();
+    const [commands] = await ready(opened);
+    await watching.up();
+    const { driver } = watching;
+    const done: string[] = [];
+    const run = (name: string) => driver.run(LIST, ['k'], [name]).then(() => done.push(name));
+    const first = [run('1'), run('2')];
+    commands.sent[0]?.answer(NOSCRIPT);
+    await new Promise(setImmediate);
+    const second = [run('3')];
+    expect(commands.names()).toEqual(['EVALSHA 1', 'EVALSHA 2']);
+    commands.sent[1]?.answer(NOSCRIPT);
+    await expect.poll(() => commands.names().slice(2)).toEqual(['EVAL 1', 'EVALSHA 2', 'EVALSHA 3']);
+    commands.sent[2]?.answer('ok');
+    commands.sent[3]?.answer(NOSCRIPT);
+    commands.sent[4]?.answer(NOSCRIPT);
+    await expect.poll(() => commands.names().slice(5)).toEqual(['EVAL 2', 'EVALSHA 3']);
+    commands.sent[5]?.answer('ok');
+    commands.sent[6]?.answer('ok');
+    await Promise.all([...first, ...second]);
+    expect(done).toEqual(['1', '2', '3']);
+    await driver.close();
+  });
+
+  test('a call that was overtaken nevertheless is rejected, and the connection replaced', async () => {
+    const { watching, opened } = fakes();
+    const [commands] = await ready(opened);
+    await watching.up();
+    const results = Promise.allSettled(['1', '2', '3'].map((name) => watching.driver.run(LIST, ['k'], [name])));
+    commands.sent[0]?.answer(NOSCRIPT);
+    commands.sent[1]?.answer('ran');
+    commands.sent[2]?.answer(NOSCRIPT);
+    expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+    expect(commands.closed).toBe(true);
+    expect(commands.sent.length).toBe(3);
+    expect(watching.downs).toEqual([expect.stringContaining('NOSCRIPT')]);
+    await expect.poll(() => opened.length).toBe(3);
+    opened[2]?.events.ready();
+    await watching.up(2);
+    await watching.driver.close();
+  });
+
+  test('a server that takes no writes any more is left', async () => {
+    const { watching, opened } = fakes();
+    const [commands, messages] = await ready(opened);
+    await watching.up();
+    const call = watching.driver.run(LIST, ['k'], ['1']);
+    commands.sent[0]?.answer(new Error("READONLY You can't write against a read only replica."));
+    await expect(call).rejects.toThrow('READONLY');
+    expect([commands.closed, messages.closed]).toEqual([true, true]);
+    await ready(opened, 2);
+    await watching.up(2);
+    await watching.driver.close();
+  });
+
+  test('up is called when the subscriptions are confirmed, and not before', async () => {
+    const { watching, opened } = fakes();
+    const [, messages] = await ready(opened);
+    await watching.up();
+    const heard: string[] = [];
+    const listening = watching.driver.listen('c', (message) => heard.push(message));
+    messages.sent[0]?.answer(undefined);
+    await listening;
+    messages.events.lost(new Error('cut'));
+    expect(watching.downs).toEqual(['cut']);
+    await expect.poll(() => opened.length).toBe(3);
+    opened[2]?.events.ready();
+    await expect.poll(() => opened[2]?.names()).toEqual(['SUBSCRIBE c']);
+    await new Promise(setImmediate);
+    expect(watching.ups).toBe(1);
+    opened[2]?.sent[0]?.answer(undefined);
+    await watching.up(2);
+    opened[2]?.events.message('c', 'hello');
+    expect(heard).toEqual(['hello']);
+    await watching.driver.close();
+  });
+
+  test('a connection that is lost while it is subscribed rejects the listener', async () => {
+    const { watching, opened } = fakes();
+    const [, messages] = await ready(opened);
+    await watching.up();
+    const listening = watching.driver.listen('c', () => undefined);
+    messages.events.lost(new Error('cut'));
+    await expect(listening).rejects.toThrow('cut');
+    await expect.poll(() => opened.length).toBe(3);
+    opened[2]?.events.ready();
+    await watching.up(2);
+    expect(opened[2]?.sent).toEqual([]);
+    await watching.driver.close();
+  });
+
+  test('a strategy that wants no more attempts is heeded', async () => {
+    const { watching, opened } = fakes(() => undefined);
+    const [commands] = await ready(opened);
+    await watching.up();
+    commands.events.lost(new Error('cut'));
+    await new Promise(setImmediate);
+    expect(opened.length).toBe(2);
+    await expect(watching.driver.run(LIST, ['k'], [])).rejects.toThrow('not connected: cut');
+    await watching.driver.close();
+  });
+
+  test('slots are those of the specification', () => {
+    // The examples of its text: 123456789 has the CRC 31C3; only the first pair of braces counts, unless it is empty.
+    expect(slotOf('123456789')).toBe(0x31c3 % 16384);
+    expect(slotOf('{user1000}.following')).toBe(slotOf('user1000'));
+    expect(slotOf('foo{}{bar}')).not.toBe(slotOf('bar'));
+    expect(slotOf('foo{{bar}}zap')).toBe(slotOf('{bar'));
+    expect(slotOf('foo{bar}{zap}')).toBe(slotOf('bar'));
+  });
+
+  test('a driver is taken as it is, and anything else refused', () => {
+    const { watching } = fakes();
+    expect(driverOf(watching.driver)).toBe(watching.driver);
+    void watching.driver.close();
+    for (const value of [undefined, null, 1, 'redis://', {}, new Map(), { duplicate() {} }]) {
+      expect(() => driverOf(value as never)).toThrow(TypeError);
+    }
+    const sentinel = { duplicate() {}, sendCommand() {}, sSubscribe() {}, getMasterNode() {}, getSentinelNode() {} };
+    expect(() => driverOf(sentinel as never)).toThrow('for Sentinel one of ioredis');
+  });
+});
