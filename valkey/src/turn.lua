@@ -95,7 +95,9 @@ local function next_ticket()
   if not compared then
     compared = true
     local info = redis.pcall('INFO', 'replication')
-    local history = type(info) == 'string' and match(info, 'master_replid:(%x+)') or '-'
+    local _, at
+    if type(info) == 'string' then _, at = string.find(info, 'master_replid:', 1, true) end
+    local history = at and sub(info, at + 1, at + 40) or '-'
     if history ~= call('HGET', META, 'history') then
       local now = call('TIME')
       local leap = (tonumber(now[1]) - 1577836800) * 1024000 + math.floor(tonumber(now[2]) / 1000) * 1024
