@@ -27,8 +27,6 @@ local call, sub, match, format = redis.call, string.sub, string.match, string.fo
 local sid, conn, channel = ARGV[1], ARGV[2], ARGV[3]
 
 local MOST_LENT = 4095 -- a token has 12 bits for the number of a pass
-local REAPED_AT_MOST = 256 -- records of the dead that one call takes back
-local SEQS_OF_A_CONNECTION = 4294967296
 
 local objects = {} -- the objects of this call by name, false where there is none
 local changed = {} -- names of those that have changed, in order
@@ -38,9 +36,10 @@ local gone = {} -- sessions that this call has ended
 
 -- Objects ------------------------------------------------------------------------------------------------------------
 
--- kind: s, m, w (semaphore, mutex, rwlock). born: the ticket at its making; a record with a smaller one belongs to an
--- earlier object of the name. deaths: of owners, since the last grant. Of a mutex besides, see `lend`: bypass; passes,
--- which were lent or counted so far; lent, to the holder (sid rid, or -); noticed, whether the holder knows of others.
+-- fixed: the words that do not change, kind to born. kind: s, m, w (semaphore, mutex, rwlock). born: the ticket at its
+-- making; a record with a smaller one belongs to an earlier object of the name. deaths: of owners, since the last grant.
+-- Of a mutex besides, see `lend`: bypass; passes, which were lent or counted so far; lent, to the holder (sid rid, or -);
+-- noticed, whether the holder knows of others.
 local function get(name)
   local o = objects[name]
   if o ~= nil then return o end
@@ -49,10 +48,10 @@ local function get(name)
     objects[name] = false
     return false
   end
-  local kind, max, robust, ephemeral, born, free, waiting, deaths, rest =
-    match(text, '^(%a) (%d+) (%d) (%d) (%x+) (%d+) (%d+) (%d+)(.*)$')
+  local fixed, kind, max, robust, ephemeral, born, free, waiting, deaths, rest =
+    match(text, '^((%a) (%d+) (%d) (%d) (%x+)) (%d+) (%d+) (%d+)(.*)$')
   o = {
-    kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = born,
+    fixed = fixed, kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = born,
     free = tonumber(free), waiting = tonumber(waiting), deaths = tonumber(deaths), bypass = 0,
   }
   if kind == 'm' then
@@ -78,7 +77,7 @@ local function write(name)
     call('HDEL', OBJECTS, name)
     return
   end
-  local text = format('%s %d %s %s %s %d %d %d', o.kind, o.max, o.robust, o.ephemeral, o.born, o.free, o.waiting, o.deaths)
+  local text = o.fixed .. format(' %d %d %d', o.free, o.waiting, o.deaths)
   if o.kind == 'm' then
     text = text .. format(' %d %d %d %s %s', o.bypass, o.passes, o.lent, o.noticed, o.holder)
   end
@@ -96,7 +95,9 @@ local function next_ticket()
   if not compared then
     compared = true
     local info = redis.pcall('INFO', 'replication')
-    local history = type(info) == 'string' and match(info, 'master_replid:(%x+)') or '-'
+    local _, at
+    if type(info) == 'string' then _, at = string.find(info, 'master_replid:', 1, true) end
+    local history = at and sub(info, at + 1, at + 40) or '-'
     if history ~= call('HGET', META, 'history') then
       local now = call('TIME')
       local leap = (tonumber(now[1]) - 1577836800) * 1024000 + math.floor(tonumber(now[2]) / 1000) * 1024
@@ -130,9 +131,9 @@ local function head_of(name)
   return call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, 1)[1]
 end
 
--- Whether the object is the one for which the ticket was given.
+-- Whether the object is the one for which the ticket was given. Both have 14 digits, and so sort as strings.
 local function lives(o, ticket)
-  return o and tonumber(ticket, 16) > tonumber(o.born, 16)
+  return o and ticket > o.born
 end
 
 local function tell(to, text)
@@ -207,43 +208,6 @@ local function restore(name, o, ticket)
   end
 end
 
--- Takes a request away, whether it waits or holds. died: its session has died.
-local function drop(record, died)
-  local key, ticket, n, name = parts(record)
-  call('ZREM', RECORDS, record)
-  local o = get(name)
-  if not lives(o, ticket) then
-    restore(name, nil, ticket)
-    return
-  end
-  local entry = o.waiting > 0 and entry_of(name, ticket)
-  if entry then
-    call('ZREM', QUEUE, entry)
-    o.waiting = o.waiting - 1
-  else
-    o.free = o.free + n
-    if o.robust == '1' then
-      restore(name, o, ticket)
-      if died then o.deaths = o.deaths + 1 end
-    end
-    if o.holder == key then end_turn(o, o.lent) end
-  end
-  grant(name, o)
-end
-
--- Takes requests of a session away, at most `most`. Returns whether none is left.
-local function clear(victim, died, most)
-  local records = call('ZRANGEBYLEX', RECORDS, '[' .. victim, '(' .. victim .. 'g', 'LIMIT', 0, most)
-  for _, record in ipairs(records) do drop(record, died) end
-  return #records < most
-end
-
-local function forget(victim)
-  call('ZREM', LEASES, victim)
-  call('HDEL', SEQS, victim)
-  gone[victim] = true
-end
-
 -- What a request of the caller is: H ticket:deaths:lent:waiting:n holds, Q waits, G unknown.
 local function state(record)
   if not record then return 'G' end
@@ -262,8 +226,8 @@ end
 
 -- Operations: each takes its arguments from ARGV[i] on, and returns its answer and where the next operation stands -----
 
-local answers = {}
-
+-- A name born rid n: asks for permits, and queues if they are not to be had at once. born: - for whichever object.
+-- T name born rid n: asks, and does not queue.
 local function ask(i, queues)
   local name, born, rid, hex = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local known = record_of(rid)
@@ -291,154 +255,106 @@ local function ask(i, queues)
   return 'Q ' .. o.waiting, i + 4
 end
 
--- Takes all waiters of a name out of the queue, and tells them why: x disposed, c cancelled.
-local function expel(name, o, why)
-  while true do
-    local entry = head_of(name)
-    if not entry then break end
-    local ticket, to, rid, n = sub(entry, -62, -49), sub(entry, -48, -33), sub(entry, -32, -23), sub(entry, -22, -15)
-    call('ZREM', QUEUE, entry)
-    call('ZREM', RECORDS, to .. rid .. ticket .. n .. name)
-    tell(to, rid .. ':' .. why)
+-- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back. note: - nothing, c
+-- clears the deaths that it was told, r restores them, d restores them and counts a death: the holder has lost its
+-- lease. passes: how often it has passed the mutex on, and to which requests that waited.
+local function give_back(i)
+  local name, rid, ticket, hex, note = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 5]
+  local k, passes, count = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7])
+  local last = i + 8
+  local key = sid .. rid
+  if call('ZREM', RECORDS, key .. ticket .. hex .. name) == 0 then return 'G', last + count end
+  local o = get(name)
+  if not lives(o, ticket) then
+    restore(name, nil, ticket)
+    return 'G', last + count
   end
-  o.waiting = 0
+  local n = tonumber(hex, 16)
+  if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
+  if note == 'r' or note == 'd' then
+    restore(name, o, ticket)
+    if note == 'd' and o.robust == '1' then o.deaths = o.deaths + 1 end
+  elseif note == 'c' then
+    call('HDEL', OBJECTS, name .. '\0' .. ticket)
+  end
+  o.free = o.free + k
+  for s = last, last + count - 1 do
+    local record = record_of(ARGV[s])
+    if record then
+      local _, turn = parts(record)
+      local entry = entry_of(name, turn)
+      if entry then
+        call('ZREM', QUEUE, entry)
+        call('ZREM', RECORDS, record)
+        o.waiting = o.waiting - 1
+      end
+    end
+  end
+  if o.holder == key then end_turn(o, passes) end
+  grant(name, o)
+  return 'D', last + count
 end
 
-local operations
-operations = {
-  -- O v p lease label: opens the session, or resumes it by a new connection. Answers O epoch.history: two failovers to
-  -- copies that fell behind at once have the same epoch.
-  O = function(i)
-    local v, p, lease, label = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
-    local known = call('HGET', SESSIONS, sid)
-    if conn == '0' then
-      -- An ACL that forbids one of the commands does so here, and not in the middle of a later call.
-      call('HINCRBY', SEQS, sid, 0)
-      call('ZREM', RECORDS, '')
-      call('HDEL', OBJECTS, '')
-      call('HGET', OBJECTS, '')
-      call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
-      local settings = call('HMGET', META, 'v', 'p', 'lease')
-      local alone = #call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1) == 0
-      if settings[1] and (settings[1] ~= v or settings[2] ~= p or (settings[3] ~= lease and not alone)) then
-        call('HDEL', SEQS, sid)
-        return 'V ' .. settings[1] .. ' ' .. settings[2] .. ' ' .. settings[3]
-      end
-      call('HSET', META, 'v', v, 'p', p, 'lease', lease)
-    elseif not known then
-      return 'DEAD'
-    elseif tonumber(match(known, '^%d+')) > tonumber(conn) then
-      return 'STALE'
-    else
-      call('ZREM', RECORDS, '') -- it can resume where memory is full
-    end
-    next_ticket()
-    call('HSET', SESSIONS, sid, conn .. ' ' .. label)
-    call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
-    local clock = tonumber(call('HGET', META, 'clock') or 0)
-    call('ZADD', LEASES, clock + tonumber(lease), sid)
-    return 'O ' .. call('HGET', META, 'epoch') .. '.' .. call('HGET', META, 'history'), i + 4
-  end,
+-- All other operations. To make a function takes about as long as to call one, and most calls need none of these. So
+-- they are made when a call first needs one of them.
+local function seldom()
+  local REAPED_AT_MOST = 256 -- records of the dead that one call takes back
+  local SEQS_OF_A_CONNECTION = 4294967296
 
-  -- N name kind max robust ephemeral bypass: opens an object, or makes it.
-  N = function(i)
-    local name, kind, max, robust, ephemeral, bypass =
-      ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]
-    local o = get(name)
-    if not o then
-      o = {
-        kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = next_ticket(),
-        free = tonumber(max), waiting = 0, deaths = 0, bypass = 0,
-      }
-      if kind == 'm' then
-        o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
-      end
-      objects[name] = o
-      touch(name, o)
-    elseif o.kind ~= kind or o.max ~= tonumber(max) or o.robust ~= robust or o.ephemeral ~= ephemeral
-      or o.bypass ~= tonumber(bypass) then
-      return 'E ' .. o.kind .. ' ' .. o.max .. ' ' .. o.robust .. ' ' .. o.ephemeral .. ' ' .. o.bypass, i + 6
-    end
-    return 'N ' .. o.born, i + 6
-  end,
-
-  -- A name born rid n: asks for permits, and queues if they are not to be had at once. born: - for whichever object.
-  A = function(i) return ask(i, true) end,
-
-  -- T name born rid n: asks, and does not queue.
-  T = function(i) return ask(i, false) end,
-
-  -- D name rid ticket n k note passes count rid...: gives k of the n permits of a held request back. note: - nothing, c
-  -- clears the deaths that it was told, r restores them, d restores them and counts a death: the holder has lost its
-  -- lease. passes: how often it has passed the mutex on, and to which requests that waited.
-  D = function(i)
-    local name, rid, ticket, hex, note = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 5]
-    local k, passes, count = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7])
-    local last = i + 8
-    local key = sid .. rid
-    if call('ZREM', RECORDS, key .. ticket .. hex .. name) == 0 then return 'G', last + count end
+  -- Takes a request away, whether it waits or holds. died: its session has died.
+  local function drop(record, died)
+    local key, ticket, n, name = parts(record)
+    call('ZREM', RECORDS, record)
     local o = get(name)
     if not lives(o, ticket) then
       restore(name, nil, ticket)
-      return 'G', last + count
+      return
     end
-    local n = tonumber(hex, 16)
-    if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
-    if note == 'r' or note == 'd' then
-      restore(name, o, ticket)
-      if note == 'd' and o.robust == '1' then o.deaths = o.deaths + 1 end
-    elseif note == 'c' then
-      call('HDEL', OBJECTS, name .. '\0' .. ticket)
-    end
-    o.free = o.free + k
-    for s = last, last + count - 1 do
-      local record = record_of(ARGV[s])
-      if record then
-        local _, turn = parts(record)
-        local entry = entry_of(name, turn)
-        if entry then
-          call('ZREM', QUEUE, entry)
-          call('ZREM', RECORDS, record)
-          o.waiting = o.waiting - 1
-        end
+    local entry = o.waiting > 0 and entry_of(name, ticket)
+    if entry then
+      call('ZREM', QUEUE, entry)
+      o.waiting = o.waiting - 1
+    else
+      o.free = o.free + n
+      if o.robust == '1' then
+        restore(name, o, ticket)
+        if died then o.deaths = o.deaths + 1 end
       end
+      if o.holder == key then end_turn(o, o.lent) end
     end
-    if o.holder == key then end_turn(o, passes) end
     grant(name, o)
-    return 'D', last + count
-  end,
+  end
 
-  -- C rid: gives a request up. C it has left the queue, H... it holds its permits after all, G it is unknown.
-  C = function(i)
-    local record = record_of(ARGV[i])
-    local now = state(record)
-    if now == 'Q' then
-      drop(record, false)
-      now = 'C'
+  -- Takes requests of a session away, at most `most`. Returns whether none is left.
+  local function clear(victim, died, most)
+    local records = call('ZRANGEBYLEX', RECORDS, '[' .. victim, '(' .. victim .. 'g', 'LIMIT', 0, most)
+    for _, record in ipairs(records) do drop(record, died) end
+    return #records < most
+  end
+
+  local function forget(victim)
+    call('ZREM', LEASES, victim)
+    call('HDEL', SEQS, victim)
+    gone[victim] = true
+  end
+
+  -- Takes all waiters of a name out of the queue, and tells them why: x disposed, c cancelled.
+  local function expel(name, o, why)
+    while true do
+      local entry = head_of(name)
+      if not entry then break end
+      local ticket, to, rid, n = sub(entry, -62, -49), sub(entry, -48, -33), sub(entry, -32, -23), sub(entry, -22, -15)
+      call('ZREM', QUEUE, entry)
+      call('ZREM', RECORDS, to .. rid .. ticket .. n .. name)
+      tell(to, rid .. ':' .. why)
     end
-    return now, i + 1
-  end,
+    o.waiting = 0
+  end
 
-  -- S upTo count rid...: after a loss. Drops the caller's requests up to the number upTo that are not listed, and tells
-  -- the state of those listed.
-  S = function(i)
-    local up_to, count = ARGV[i], tonumber(ARGV[i + 1])
-    local last = i + 2
-    local wanted = {}
-    for s = last, last + count - 1 do wanted[sid .. ARGV[s]] = true end
-    local bound = tonumber(up_to, 16)
-    local records = call('ZRANGEBYLEX', RECORDS, '[' .. sid, '(' .. sid .. 'g')
-    for _, record in ipairs(records) do
-      if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
-    end
-    local states = { 'S ' .. call('HGET', SEQS, sid) .. ' ' .. (call('HGET', META, 'ticket') or 0) }
-    for s = last, last + count - 1 do states[#states + 1] = state(record_of(ARGV[s])) end
-    return states, last + count
-  end,
-
-  -- B lease cap: a beat. Moves the lease clock by the time since the last beat, at most cap and never back, renews the
-  -- caller's lease, and takes back what the dead hold.
-  B = function(i)
+  -- B lease cap, W lease cap: a beat. Moves the lease clock by the time since the last beat, at most cap and never back,
+  -- renews the caller's lease, and takes back what the dead hold. W comes from a connection that only beats: the caller's
+  -- grants go to it by message.
+  local function beat(i)
     local lease, cap = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
     call('ZREM', LEASES, '')
     local meta = call('HMGET', META, 'clock', 'last')
@@ -460,80 +376,167 @@ operations = {
     end
     if #dead == 4 then left = 1 end
     return 'B ' .. call('HGET', SEQS, sid) .. ' ' .. left, i + 2
-  end,
+  end
 
-  -- W lease cap: a beat from a connection that only beats. The caller's grants go to it by message.
-  W = function(i)
-    caller = ''
-    return operations.B(i)
-  end,
-
-  -- X: ends the session. All that it holds goes back, and it leaves every queue.
-  X = function(i)
-    clear(sid, false, 4294967295)
-    call('HDEL', SESSIONS, sid)
-    forget(sid)
-    return 'X', i
-  end,
-
-  -- V name rid ticket sid: whether a session still holds what it says it holds.
-  V = function(i)
-    local name, rid, ticket, owner = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
-    local first = owner .. rid .. ticket
-    local record = call('ZRANGEBYLEX', RECORDS, '[' .. first, '(' .. first .. 'g', 'LIMIT', 0, 1)[1]
-    local valid = record and sub(record, 49) == name and lives(get(name), ticket) and not entry_of(name, ticket)
-    return valid and '1' or '0', i + 4
-  end,
-
-  -- L name born: takes all waiters out of the queue.
-  L = function(i)
-    local name, born = ARGV[i], ARGV[i + 1]
-    local o = get(name)
-    if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
-    expel(name, o, 'c')
-    touch(name, o)
-    return 'L', i + 2
-  end,
-
-  -- K name born: disposes of the object. Its waiters are told. What is held stays so, and goes back to nowhere.
-  K = function(i)
-    local name, born = ARGV[i], ARGV[i + 1]
-    local o = get(name)
-    if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
-    expel(name, o, 'x')
-    objects[name] = false
-    call('HDEL', OBJECTS, name)
-    return 'K', i + 2
-  end,
-
-  -- I name limit: the object, the first entries of its queue, and its holders among the partition's first records.
-  I = function(i)
-    local name, limit = ARGV[i], tonumber(ARGV[i + 1])
-    local o = get(name)
-    if not o then return 'X', i + 2 end
-    local text = format('I %s %d %s %s %s %d %d %d %d', o.kind, o.max, o.robust, o.ephemeral, o.born, o.free, o.waiting,
-      o.deaths, o.bypass)
-    local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, limit)
-    local holders = {}
-    for _, record in ipairs(call('ZRANGEBYLEX', RECORDS, '-', '+', 'LIMIT', 0, 10000)) do
-      local _, ticket, _, of = parts(record)
-      if #holders < limit and of == name and lives(o, ticket) and not entry_of(name, ticket) then
-        holders[#holders + 1] = record
+  return {
+    -- O v p lease label: opens the session, or resumes it by a new connection. Answers O epoch.history: two failovers to
+    -- copies that fell behind at once have the same epoch.
+    O = function(i)
+      local v, p, lease, label = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+      local known = call('HGET', SESSIONS, sid)
+      if conn == '0' then
+        -- An ACL that forbids one of the commands does so here, and not in the middle of a later call.
+        call('HINCRBY', SEQS, sid, 0)
+        call('ZREM', RECORDS, '')
+        call('HDEL', OBJECTS, '')
+        call('HGET', OBJECTS, '')
+        call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
+        local settings = call('HMGET', META, 'v', 'p', 'lease')
+        local alone = #call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1) == 0
+        if settings[1] and (settings[1] ~= v or settings[2] ~= p or (settings[3] ~= lease and not alone)) then
+          call('HDEL', SEQS, sid)
+          return 'V ' .. settings[1] .. ' ' .. settings[2] .. ' ' .. settings[3]
+        end
+        call('HSET', META, 'v', v, 'p', p, 'lease', lease)
+      elseif not known then
+        return 'DEAD'
+      elseif tonumber(match(known, '^%d+')) > tonumber(conn) then
+        return 'STALE'
+      else
+        call('ZREM', RECORDS, '') -- it can resume where memory is full
       end
-    end
-    return { text, queue, holders }, i + 2
-  end,
+      next_ticket()
+      call('HSET', SESSIONS, sid, conn .. ' ' .. label)
+      call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
+      local clock = tonumber(call('HGET', META, 'clock') or 0)
+      call('ZADD', LEASES, clock + tonumber(lease), sid)
+      return 'O ' .. call('HGET', META, 'epoch') .. '.' .. call('HGET', META, 'history'), i + 4
+    end,
 
-  -- J: the space: epoch, history, last ticket, and sid conn label of each session.
-  J = function(i)
-    local meta = call('HMGET', META, 'epoch', 'history', 'ticket', 'clock')
-    local lines = { 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] .. ' ' .. (meta[4] or 0) }
-    for _, each in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 10000)) do
-      lines[#lines + 1] = each .. ' ' .. (call('HGET', SESSIONS, each) or 'dead')
-    end
-    return lines, i
-  end,
-}
+    -- N name kind max robust ephemeral bypass: opens an object, or makes it.
+    N = function(i)
+      local name, kind, max, robust, ephemeral, bypass =
+        ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]
+      local o = get(name)
+      if not o then
+        o = {
+          kind = kind, max = tonumber(max), robust = robust, ephemeral = ephemeral, born = next_ticket(),
+          free = tonumber(max), waiting = 0, deaths = 0, bypass = 0,
+        }
+        o.fixed = format('%s %d %s %s %s', kind, o.max, robust, ephemeral, o.born)
+        if kind == 'm' then
+          o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
+        end
+        objects[name] = o
+        touch(name, o)
+      elseif o.kind ~= kind or o.max ~= tonumber(max) or o.robust ~= robust or o.ephemeral ~= ephemeral
+        or o.bypass ~= tonumber(bypass) then
+        return 'E ' .. o.kind .. ' ' .. o.max .. ' ' .. o.robust .. ' ' .. o.ephemeral .. ' ' .. o.bypass, i + 6
+      end
+      return 'N ' .. o.born, i + 6
+    end,
+
+    -- C rid: gives a request up. C it has left the queue, H... it holds its permits after all, G it is unknown.
+    C = function(i)
+      local record = record_of(ARGV[i])
+      local now = state(record)
+      if now == 'Q' then
+        drop(record, false)
+        now = 'C'
+      end
+      return now, i + 1
+    end,
+
+    -- S upTo count rid...: after a loss. Drops the caller's requests up to the number upTo that are not listed, and
+    -- tells the state of those listed.
+    S = function(i)
+      local up_to, count = ARGV[i], tonumber(ARGV[i + 1])
+      local last = i + 2
+      local wanted = {}
+      for s = last, last + count - 1 do wanted[sid .. ARGV[s]] = true end
+      local bound = tonumber(up_to, 16)
+      local records = call('ZRANGEBYLEX', RECORDS, '[' .. sid, '(' .. sid .. 'g')
+      for _, record in ipairs(records) do
+        if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
+      end
+      local states = { 'S ' .. call('HGET', SEQS, sid) .. ' ' .. (call('HGET', META, 'ticket') or 0) }
+      for s = last, last + count - 1 do states[#states + 1] = state(record_of(ARGV[s])) end
+      return states, last + count
+    end,
+
+    B = beat,
+
+    W = function(i)
+      caller = ''
+      return beat(i)
+    end,
+
+    -- X: ends the session. All that it holds goes back, and it leaves every queue.
+    X = function(i)
+      clear(sid, false, 4294967295)
+      call('HDEL', SESSIONS, sid)
+      forget(sid)
+      return 'X', i
+    end,
+
+    -- V name rid ticket sid: whether a session still holds what it says it holds.
+    V = function(i)
+      local name, rid, ticket, owner = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+      local first = owner .. rid .. ticket
+      local record = call('ZRANGEBYLEX', RECORDS, '[' .. first, '(' .. first .. 'g', 'LIMIT', 0, 1)[1]
+      local valid = record and sub(record, 49) == name and lives(get(name), ticket) and not entry_of(name, ticket)
+      return valid and '1' or '0', i + 4
+    end,
+
+    -- L name born: takes all waiters out of the queue.
+    L = function(i)
+      local name, born = ARGV[i], ARGV[i + 1]
+      local o = get(name)
+      if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
+      expel(name, o, 'c')
+      touch(name, o)
+      return 'L', i + 2
+    end,
+
+    -- K name born: disposes of the object. Its waiters are told. What is held stays so, and goes back to nowhere.
+    K = function(i)
+      local name, born = ARGV[i], ARGV[i + 1]
+      local o = get(name)
+      if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
+      expel(name, o, 'x')
+      objects[name] = false
+      call('HDEL', OBJECTS, name)
+      return 'K', i + 2
+    end,
+
+    -- I name limit: the object, the first entries of its queue, and its holders among the partition's first records.
+    I = function(i)
+      local name, limit = ARGV[i], tonumber(ARGV[i + 1])
+      local o = get(name)
+      if not o then return 'X', i + 2 end
+      local text = format('I %s %d %d %d %d', o.fixed, o.free, o.waiting, o.deaths, o.bypass)
+      local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0', '(' .. name .. '\1', 'LIMIT', 0, limit)
+      local holders = {}
+      for _, record in ipairs(call('ZRANGEBYLEX', RECORDS, '-', '+', 'LIMIT', 0, 10000)) do
+        local _, ticket, _, of = parts(record)
+        if #holders < limit and of == name and lives(o, ticket) and not entry_of(name, ticket) then
+          holders[#holders + 1] = record
+        end
+      end
+      return { text, queue, holders }, i + 2
+    end,
+
+    -- J: the space: epoch, history, last ticket, and sid conn label of each session.
+    J = function(i)
+      local meta = call('HMGET', META, 'epoch', 'history', 'ticket', 'clock')
+      local lines = { 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] .. ' ' .. (meta[4] or 0) }
+      for _, each in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 10000)) do
+        lines[#lines + 1] = each .. ' ' .. (call('HGET', SESSIONS, each) or 'dead')
+      end
+      return lines, i
+    end,
+  }
+end
 
 -- The call -----------------------------------------------------------------------------------------------------------
 
@@ -544,10 +547,21 @@ if ARGV[4] ~= 'O' then
   if match(known, '^%d+') ~= conn then return { 'STALE' } end
 end
 
-local i = 4
-while i <= #ARGV do
-  local answer
-  answer, i = operations[ARGV[i]](i + 1)
+local answers = {}
+local others
+local i, last = 4, #ARGV
+while i <= last do
+  local operation, answer = ARGV[i], nil
+  if operation == 'A' then
+    answer, i = ask(i + 1, true)
+  elseif operation == 'D' then
+    answer, i = give_back(i + 1)
+  elseif operation == 'T' then
+    answer, i = ask(i + 1, false)
+  else
+    others = others or seldom()
+    answer, i = others[operation](i + 1)
+  end
   answers[#answers + 1] = answer
   if not i then return answers end
 end
