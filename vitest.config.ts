@@ -40,6 +40,18 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'valkey',
+          include: ['valkey/*/*.test.ts'],
+          globalSetup: ['valkey/test/servers.setup.ts'],
+          hookTimeout: 60_000,
+          // They mostly wait for servers.
+          maxWorkers: 5,
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 });

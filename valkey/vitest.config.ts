@@ -1,3 +1,4 @@
+/** `npx vitest run` in this folder: the tests of this workspace alone, as `npm test` at the root runs them. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -6,7 +7,8 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    include: ['test/**/*.test.ts'],
-    maxWorkers: 2,
+    include: ['*/*.test.ts'],
+    globalSetup: ['test/servers.setup.ts'],
+    maxWorkers: 5,
   },
 });

@@ -350,9 +350,13 @@ export class Client {
     this.flush();
   }
 
-  /** Operations that no `S` settles are sent again. */
+  /** Operations that no `S` settles are sent again. A list of before is not: see session.ts. */
+  #repeats({ rid, listed }: Operation): boolean {
+    return rid === undefined && (listed === undefined || !this.rules.listsAnew);
+  }
+
   #again(operations: readonly Operation[]): void {
-    this.batch.unshift(...operations.filter(({ rid }) => rid === undefined));
+    this.batch.unshift(...operations.filter((operation) => this.#repeats(operation)));
   }
 
   #answer(operation: Operation, answer: unknown, events: Event[]): void {
@@ -492,7 +496,7 @@ export class Client {
 
   #lost(again = false): void {
     this.phase = 'entering';
-    this.batch = this.batch.filter(({ rid }) => rid === undefined);
+    this.batch = this.batch.filter((operation) => this.#repeats(operation));
     if (this.rules.hearsNothingWhenLost) this.hears = -1;
     if (this.rules.opensAgain)
       this.opened = this.opened.map((each) => (each.born === '-' ? { in: '', born: '-' } : each));
@@ -671,6 +675,8 @@ export interface Rules {
   readonly comparesNumbers: boolean;
   /** A grant from before a request was asked again is ignored. */
   readonly ignoresVoid: boolean;
+  /** A comparison that was cut off is not sent again. */
+  readonly listsAnew: boolean;
 }
 
 export const RULES: Rules = {
@@ -681,6 +687,7 @@ export const RULES: Rules = {
   settlesListedOnly: true,
   comparesNumbers: true,
   ignoresVoid: true,
+  listsAnew: true,
 };
 
 export function openingOf({ name, kind, max, robust, ephemeral, bypass }: ObjectSettings): string[] {

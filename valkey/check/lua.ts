@@ -174,6 +174,11 @@ strings.set('match', (text, form) => {
   if (!found) return [undefined];
   return found.length === 1 ? [found[0]] : found.slice(1);
 });
+strings.set('find', (text, wanted, from, plain) => {
+  if (plain !== true) throw new LuaError('string.find of a pattern');
+  const at = str(text).indexOf(str(wanted), need(from) - 1);
+  return at < 0 ? [undefined] : [at + 1, at + str(wanted).length];
+});
 strings.set('format', (form, ...values) => [format(str(form), values)]);
 library.string = strings;
 const maths = new Table();

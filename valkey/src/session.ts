@@ -66,8 +66,10 @@ export interface Surroundings {
 
 interface Operation {
   readonly args: readonly string[];
-  /** The request whose fate `S` settles after a loss. Without one, the operation is sent again. */
+  /** The request whose fate `S` settles after a loss. */
   readonly request: Request | undefined;
+  /** It is sent again after a loss: nothing else settles it. */
+  readonly repeats: boolean;
   answered(answer: unknown): void;
   failed(error: unknown): void;
   withdrawn: boolean;
@@ -376,8 +378,9 @@ export class Session implements Keeper {
     request: Request | undefined,
     answered: (answer: unknown) => void,
     failed: (error: unknown) => void,
+    repeats = request === undefined,
   ): Operation {
-    const operation = { args, request, answered, failed, withdrawn: false };
+    const operation = { args, request, answered, failed, repeats, withdrawn: false };
     this.#batch.push(operation);
     if (this.#phase === 'open') this.#schedule();
     return operation;
@@ -443,7 +446,7 @@ export class Session implements Keeper {
 
   /** Operations that no `S` settles are sent again. */
   #again(operations: Operation[]): void {
-    this.#batch.unshift(...operations.filter(({ request }) => request === undefined));
+    this.#batch.unshift(...operations.filter(({ repeats }) => repeats));
     if (this.#phase === 'open') this.#schedule();
     else if (this.#batch.length > 0) this.#enter();
   }
@@ -507,6 +510,8 @@ export class Session implements Keeper {
         });
       },
       nothing,
+      // Entering lists all requests anew. A list from before would take the numbers of messages as seen that it misses.
+      false,
     );
   }
 
@@ -552,7 +557,7 @@ export class Session implements Keeper {
     // What opens an object may not have arrived.
     for (const object of this.objects.values()) if (object.born === '-') object.openedIn = '';
     // `S` settles the operations of requests.
-    this.#batch = this.#batch.filter(({ request }) => request === undefined);
+    this.#batch = this.#batch.filter(({ repeats }) => repeats);
     for (const request of this.#requests.values()) request.unsent = undefined;
     this.#around.clock.stop(this.#beatTimer);
     this.#enter();

@@ -114,4 +114,7 @@ function database(db: number | undefined, password: string | undefined) {
   return { ...(db === undefined ? {} : { database: db }), ...(password === undefined ? {} : { password }) };
 }
 
+/** Whether the library is node-redis, whose tests are in files of their own. */
+export const isNodeRedis = ({ name }: ClientLibrary): boolean => name.startsWith('node-redis');
+
 export { libraries };

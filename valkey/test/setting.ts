@@ -1,8 +1,9 @@
 /** Tests share one server a file, and have a space of their own each. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { type Binary, type Server, serversOrSkip, startServer } from '../servers/servers.js';
+import { type Server, startServer } from '../servers/servers.js';
 import { Space, type SpaceOptions } from '../src/space.js';
+import { onEachServer } from './each-server.js';
 
 export interface Setting {
   readonly server: Server;
@@ -16,11 +17,8 @@ export interface Setting {
 
 /** Runs tests on a server of each kind that is installed, or only of the first. */
 export function onServers(name: string, tests: (setting: Setting) => void, which: 'all' | 'first' = 'all'): void {
-  const found = serversOrSkip();
-  const binaries: (Binary | undefined)[] =
-    found.length === 0 ? [undefined] : which === 'all' ? found : found.slice(0, 1);
-  for (const binary of binaries) {
-    describe.skipIf(binary === undefined)(`${name}, ${binary?.name ?? 'no server'} ${binary?.version ?? ''}`, () => {
+  onEachServer((binary) => {
+    describe(name, () => {
       let server: Server;
       let clients: Redis[] = [];
       let spaces: Space[] = [];
@@ -43,7 +41,7 @@ export function onServers(name: string, tests: (setting: Setting) => void, which
         key: (key) => `tt:{test${count}.0}:${key}`,
       };
       beforeAll(async () => {
-        server = await startServer({ server: binary as Binary });
+        server = await startServer({ server: binary });
       });
       afterEach(async () => {
         await Promise.all(spaces.map((space) => space.close()));
@@ -55,7 +53,7 @@ export function onServers(name: string, tests: (setting: Setting) => void, which
       afterAll(() => server?.stop());
       tests(setting);
     });
-  }
+  }, which);
 }
 
 /** Resolves when the condition holds. */

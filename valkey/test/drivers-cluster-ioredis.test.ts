@@ -1,0 +1,5 @@
+/** The drivers of ioredis and its kin with a cluster. */
+import { isNodeRedis, libraries } from './clients.ts';
+import { testWithCluster } from './drivers-suite.ts';
+
+testWithCluster(libraries.filter((library) => !isNodeRedis(library)));

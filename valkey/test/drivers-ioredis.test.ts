@@ -1,0 +1,5 @@
+/** The drivers of ioredis and its kin with one server. */
+import { isNodeRedis, libraries } from './clients.ts';
+import { testWithOneServer } from './drivers-suite.ts';
+
+testWithOneServer(libraries.filter((library) => !isNodeRedis(library)));

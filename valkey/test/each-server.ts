@@ -1,0 +1,22 @@
+/**
+ * Tests on each server that is installed. Without any they are reported as skipped; where CI is true a test fails
+ * instead, so that nothing is left out there unseen.
+ */
+import { describe, test } from 'vitest';
+import { type Binary, findServers, MISSING } from '../servers/servers.ts';
+
+const NONE: Binary = { name: 'redis', version: '', path: '' };
+
+/** Describes tests for each server, or for the first one only. */
+export function onEachServer(tests: (binary: Binary) => void, which: 'all' | 'first' = 'all'): void {
+  const found = findServers();
+  if (found.length === 0 && process.env.CI === 'true') {
+    test('a server is installed', () => {
+      throw new Error(MISSING);
+    });
+    return;
+  }
+  if (found.length === 0) describe.skip(MISSING, () => tests(NONE));
+  for (const binary of which === 'all' ? found : found.slice(0, 1))
+    describe(`${binary.name} ${binary.version}`, () => tests(binary));
+}
