@@ -209,7 +209,12 @@ export class Space {
       if (!this.#isConnected) await this.#around.whenConnected();
       const { heartbeat, lease, partitions } = this.#options;
       if (heartbeat) this.#heartbeat = await Heartbeat.start(String(heartbeat), lease, partitions);
-      await this.#checkEviction(`tt:{${space}.0}:meta`);
+      while (!(await this.#checkEviction(`tt:{${space}.0}:meta`))) {
+        // The connection was lost before the answer came.
+        await new Promise<void>((resolve) => clock.after(10, resolve, true));
+        if (this.#closed) return;
+        if (!this.#isConnected) await this.#around.whenConnected();
+      }
       await this.#session(0).operate(['J']);
     })();
     try {
@@ -220,10 +225,16 @@ export class Space {
     }
   }
 
-  async #checkEviction(key: string): Promise<void> {
-    const memory = await this.#driver.info(key, 'memory');
+  /** Returns whether the server has told. */
+  async #checkEviction(key: string): Promise<boolean> {
+    const memory = await this.#driver.info(key, 'memory').catch((error: unknown) => {
+      const refused = refusal(error);
+      if (refused) throw refused;
+      return null;
+    });
+    if (memory === null) return false;
     const policy = memory?.get('maxmemory_policy') ?? 'noeviction';
-    if (!policy.startsWith('allkeys')) return;
+    if (!policy.startsWith('allkeys')) return true;
     const advice = 'use a server or a policy that evicts only keys with an expiry (volatile-lru), or none (noeviction)';
     throw new SpaceError(
       'EVICTION',
