@@ -26,6 +26,8 @@ export interface StartOptions {
   /** A directory for its data, which then stays. Default: a temporary one, which `stop` and `kill` remove. */
   readonly dir?: string;
   readonly port?: number;
+  /** Variables of its environment besides those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Server {
@@ -241,7 +243,10 @@ async function start(options: StartOptions, line: (dir: string, port: number) =>
   const launch = async () => {
     mkdirSync(dir, { recursive: true });
     const output: string[] = [];
-    child = spawn((binary as Binary).path, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    child = spawn((binary as Binary).path, args, {
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const started = child;
     running.add(started);
     started.once('exit', () => running.delete(started));

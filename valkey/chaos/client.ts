@@ -1,0 +1,192 @@
+/**
+ * One of the processes of a run: several tasks that take turns on the shared objects, give up, look, write to the
+ * register, and note all that they do. A line is written before the next step, so what a process did that is killed is
+ * known up to that step.
+ *
+ *   a ID NAME N TRY T     asks for N permits        f ID T WHY           has not got them: R refused, T time-out, A abort
+ *   g ID T TOKEN SID      has got them              l ID T               held them at T
+ *   b ID T K NUMBER       gives K of them back      e ID T NUMBER        the give-back is answered
+ *   x ID T                holds them no more: the lease was lost before T
+ *
+ * T is the monotonic clock of the machine in microseconds, which all processes of a machine share.
+ */
+import { openSync, writeSync } from 'node:fs';
+import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
+import { type Held, type HeldLock, HeldPermits, type HeldRead, HeldWrite } from '../src/hold.js';
+import { LeaseLostError, type Mutex, type RwLock, type Semaphore, Space } from '../src/index.js';
+import { clientFor } from './connect.js';
+import { type Command, type Order, PLANS, type Plan, type Report } from './plan.js';
+
+const order = JSON.parse(process.argv[2] as string) as Order;
+const file = openSync(order.file, 'a');
+const note = (...words: (string | number | bigint)[]): void => void writeSync(file, `${words.join(' ')}\n`);
+const tell = (report: Report): void => void process.send?.(report);
+const now = (): number => {
+  const [seconds, nanoseconds] = process.hrtime();
+  return Math.round(seconds * 1e6 + nanoseconds / 1e3);
+};
+const chance = (part: number): boolean => Math.random() < part;
+const upTo = (most: number): number => Math.floor(Math.random() * (most + 1));
+
+let isDraining = false;
+let last = 0;
+const answers = new Map<number, (version: number | undefined) => void>();
+let leave = (): void => undefined;
+const told = new Promise<void>((resolve) => {
+  leave = resolve;
+});
+process.on('message', (command: Command) => {
+  if (command.is === 'drain') isDraining = true;
+  else if (command.is === 'leave') leave();
+  else {
+    answers.get(command.id)?.(command.version);
+    answers.delete(command.id);
+  }
+});
+process.on('disconnect', () => process.exit(1));
+process.on('unhandledRejection', (error) => {
+  tell({ is: 'trouble', text: `unhandled rejection: ${(error as Error)?.stack ?? error}` });
+});
+
+/** Reads (without a base) or writes. Resolves to the version, or to undefined if the token is refused. */
+function register(name: string, token: bigint, base?: number): Promise<number | undefined> {
+  const id = ++last;
+  return new Promise((resolve) => {
+    answers.set(id, resolve);
+    tell({ is: 'register', id, name, token: `${token}`, ...(base === undefined ? {} : { base }) });
+  });
+}
+
+/** Whether it holds. The time is taken before the look, so at that time it held. */
+function looks(id: number, held: Held): boolean {
+  const at = now();
+  if (held.held) {
+    note('l', id, at);
+    return true;
+  }
+  note('x', id, now());
+  return false;
+}
+
+async function work(id: number, plan: Plan, held: Held, permits: number): Promise<void> {
+  if (!looks(id, held)) return;
+  const pause = chance(0.5) ? upTo(2) : 0;
+  if (plan.isFenced && permits === plan.max) {
+    // Some look no more before they write. The register refuses what comes too late.
+    const isCareful = chance(0.5);
+    const base = await register(plan.name, held.token);
+    if (pause > 0) await sleep(pause);
+    if (base !== undefined && !(isCareful && held.signal.aborted)) await register(plan.name, held.token, base);
+  } else if (pause > 0) await sleep(pause);
+}
+
+let gaveBack = 0;
+
+async function giveBack(id: number, held: Held, permits: number): Promise<void> {
+  const waits = chance(0.5);
+  const number = ++gaveBack;
+  const at = now();
+  if (!held.held) {
+    note('x', id, now());
+    return;
+  }
+  note('b', id, at, permits, number);
+  const given =
+    held instanceof HeldPermits ? held.release(permits) : (held as HeldLock | HeldRead | HeldWrite).unlock();
+  const answered = given.then(() => note('e', id, now(), number));
+  if (waits) await answered;
+}
+
+type Take = (options?: { timeout?: number; signal?: AbortSignal }) => Promise<Held>;
+type Try = () => Promise<Held | undefined>;
+
+function ways(handle: Semaphore | Mutex | RwLock, plan: Plan, permits: number): { take: Take; attempt: Try } {
+  if (plan.kind === 'semaphore') {
+    const semaphore = handle as Semaphore;
+    return { take: (o) => semaphore.holdAsync(permits, o), attempt: () => semaphore.tryHold(permits) };
+  }
+  if (plan.kind === 'mutex') {
+    const mutex = handle as Mutex;
+    return { take: (o) => mutex.holdAsync(o), attempt: () => mutex.tryHold() };
+  }
+  const lock = handle as RwLock;
+  return permits === 1
+    ? { take: (o) => lock.readAsync(o), attempt: () => lock.tryRead() }
+    : { take: (o) => lock.writeAsync(o), attempt: () => lock.tryWrite() };
+}
+
+async function turn(id: number, plan: Plan, handle: Semaphore | Mutex | RwLock): Promise<void> {
+  const permits = plan.kind === 'rwlock' ? (chance(0.7) ? 1 : plan.max) : 1 + upTo(plan.max - 1);
+  const { take, attempt } = ways(handle, plan, permits);
+  const tries = chance(0.1);
+  const givesUp = plan.givesUp && !tries ? upTo(9) : 9;
+  const aborter = new AbortController();
+  const options = givesUp === 0 ? { timeout: 1 + upTo(300) } : givesUp === 1 ? { signal: aborter.signal } : undefined;
+  const abort = givesUp === 1 ? setTimeout(() => aborter.abort(), upTo(300)) : undefined;
+  note('a', id, plan.name, permits, tries ? 1 : 0, now());
+  let held: Held | undefined;
+  try {
+    held = await (tries ? attempt() : take(options));
+  } catch (error) {
+    const { name, message } = error as Error;
+    const why =
+      name === 'TimeoutError' ? 'T' : name === 'AbortError' ? 'A' : error instanceof LeaseLostError ? 'L' : 'E';
+    note('f', id, now(), why);
+    if (why === 'E') tell({ is: 'trouble', text: `${plan.name}: ${name}: ${message}` });
+    return;
+  } finally {
+    clearTimeout(abort);
+  }
+  if (!held) {
+    note('f', id, now(), 'R');
+    return;
+  }
+  note('g', id, now(), held.token, held.proof.slice(0, 16));
+  await work(id, plan, held, permits);
+  if (held instanceof HeldWrite && chance(0.3)) {
+    const at = now();
+    if (!held.held) return note('x', id, now());
+    note('b', id, at, permits - 1, ++gaveBack);
+    const reading = held.downgrade();
+    await tick();
+    await giveBack(id, reading, 1);
+  } else if (held instanceof HeldPermits && permits > 1 && chance(0.3)) {
+    await giveBack(id, held, 1);
+    await tick();
+    await giveBack(id, held, permits - 1);
+  } else {
+    await giveBack(id, held, permits);
+  }
+}
+
+const space = await Space.connect(clientFor(order.address), {
+  space: order.space,
+  lease: order.lease,
+  label: order.label,
+  connectTimeout: 120_000,
+});
+space.on('error', (error) => tell({ is: 'trouble', text: `the space: ${(error as Error)?.message}` }));
+const handles = await Promise.all(
+  PLANS.map(({ name, kind, max, bypass }) =>
+    kind === 'semaphore'
+      ? space.semaphore(name, max)
+      : kind === 'mutex'
+        ? space.mutex(name, { bypass })
+        : space.rwLock(name),
+  ),
+);
+tell({ is: 'joined' });
+let ids = 0;
+await Promise.all(
+  Array.from({ length: order.tasks }, async () => {
+    while (!isDraining) {
+      const which = upTo(PLANS.length - 1);
+      await turn(++ids, PLANS[which] as Plan, handles[which] as Semaphore);
+      await tick();
+    }
+  }),
+);
+tell({ is: 'drained' });
+await told;
+await space.close();
+process.exit(0);

@@ -1,0 +1,43 @@
+/** A clock of a server that jumps: a small library, built here by the C compiler, that the server is started with. */
+import { spawnSync } from 'node:child_process';
+import { openSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const SOURCE = fileURLToPath(new URL('../../clock.c', import.meta.url));
+
+export class JumpingClock {
+  /** For the server's process. */
+  readonly env: Record<string, string>;
+  readonly #file: number;
+  jumps = 0;
+
+  private constructor(library: string, path: string) {
+    this.env = { LD_PRELOAD: library, TAKETURNS_CLOCK: path };
+    writeFileSync(path, Buffer.alloc(8));
+    this.#file = openSync(path, 'r+');
+  }
+
+  /** Returns why there can be none, where there is no C compiler or no LD_PRELOAD. */
+  static make(dir: string): JumpingClock | string {
+    if (process.platform !== 'linux') return 'the clock jumps only on Linux, by LD_PRELOAD';
+    const library = join(dir, 'clock.so');
+    const built = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, SOURCE, '-ldl'], { encoding: 'utf8' });
+    if (built.error) return 'no C compiler (cc), which builds the clock that jumps: apt-get install gcc';
+    if (built.status !== 0) return `the clock that jumps cannot be built: ${built.stderr}`;
+    return new JumpingClock(library, join(dir, 'clock'));
+  }
+
+  /** From now on the clock is 1 s to 10 years before or behind the true time, any order of magnitude being as likely. */
+  jump(): void {
+    const seconds = Math.round(10 ** (Math.random() * Math.log10(10 * 365 * 86400)));
+    this.set(Math.random() < 0.5 ? -seconds : seconds);
+    this.jumps++;
+  }
+
+  set(seconds: number): void {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(BigInt(seconds));
+    writeSync(this.#file, bytes, 0, 8, 0);
+  }
+}

@@ -1,0 +1,126 @@
+/** The faults by name: which servers each needs, what it does and how often, and whether it may lose what was answered. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clients } from './clients.js';
+import type { Kind, World } from './world.js';
+
+export interface Scene {
+  readonly world: World;
+  readonly clients: Clients;
+  readonly lease: number;
+}
+
+/** Something that is done again and again. */
+interface Disturbance {
+  readonly counts: string;
+  /** Milliseconds between two. */
+  readonly every: number;
+  act(scene: Scene): unknown;
+}
+
+export interface Fault {
+  readonly name: string;
+  readonly kind: Kind;
+  /** Whether the server keeps all that it has answered. */
+  readonly keeps: boolean;
+  readonly disturbances: readonly Disturbance[];
+}
+
+const between = (least: number, most: number): number => least + Math.random() * (most - least);
+
+const kill: Disturbance = { counts: 'kills', every: 50, act: ({ clients }) => clients.kill() };
+
+const stop: Disturbance = {
+  counts: 'stops',
+  every: 100,
+  act: ({ clients, lease }) => clients.stop(between(0.5, 2) * lease),
+};
+
+let turn = 0;
+const cut: Disturbance = {
+  counts: 'CLIENT KILL',
+  every: 50,
+  act: ({ world }) => world.primary.send('CLIENT', 'KILL', 'TYPE', ++turn % 2 ? 'pubsub' : 'normal', 'SKIPME', 'yes'),
+};
+
+const flush: Disturbance = {
+  counts: 'SCRIPT FLUSH',
+  every: 10,
+  act: ({ world }) => world.primary.send('SCRIPT', 'FLUSH'),
+};
+
+const disturbed: Disturbance = {
+  counts: 'cuts and stalls',
+  every: 20,
+  act({ world: { network }, lease }) {
+    const what = Math.floor(Math.random() * 4);
+    if (what === 0) network?.cut();
+    else if (what === 1) network?.halve();
+    else if (what === 2) network?.stall(between(0.01, 0.9) * lease);
+    else network?.delay(between(1, 50), between(100, 500));
+  },
+};
+
+const jump: Disturbance = { counts: 'clock jumps', every: 1000, act: ({ world }) => world.clock?.jump() };
+
+const restart = (keepData: boolean): Disturbance => ({
+  counts: 'restarts',
+  every: 1500,
+  act: ({ world }) => world.primary.restart({ kill: true, keepData }),
+});
+
+const promote: Disturbance = { counts: 'promotions', every: 2000, act: ({ world }) => world.promote(between(20, 300)) };
+
+const failover: Disturbance = { counts: 'failovers', every: 1000, act: ({ world }) => world.failover() };
+
+const reshard: Disturbance = { counts: 'slot moves', every: 500, act: ({ world }) => world.reshard() };
+
+export const FAULTS: readonly Fault[] = [
+  { name: 'none', kind: 'server', keeps: true, disturbances: [] },
+  { name: 'kill', kind: 'server', keeps: true, disturbances: [kill] },
+  { name: 'stop', kind: 'server', keeps: true, disturbances: [stop, stop] },
+  { name: 'client-kill', kind: 'server', keeps: true, disturbances: [cut] },
+  { name: 'script-flush', kind: 'server', keeps: true, disturbances: [flush] },
+  { name: 'network', kind: 'network', keeps: true, disturbances: [disturbed] },
+  { name: 'restart-always', kind: 'always', keeps: true, disturbances: [restart(true)] },
+  // The system keeps what the server has handed to it, but the server may hand it over later than it answers.
+  { name: 'restart-everysec', kind: 'everysec', keeps: false, disturbances: [restart(true)] },
+  { name: 'restart-empty', kind: 'server', keeps: false, disturbances: [restart(false)] },
+  { name: 'sentinel', kind: 'sentinel', keeps: false, disturbances: [failover] },
+  { name: 'promote', kind: 'pair', keeps: false, disturbances: [promote, stop] },
+  { name: 'cluster', kind: 'cluster', keeps: true, disturbances: [reshard] },
+  { name: 'clock', kind: 'clock', keeps: true, disturbances: [jump] },
+  {
+    name: 'mixed',
+    kind: 'mixed',
+    keeps: false,
+    disturbances: [
+      { ...kill, every: 200 },
+      stop,
+      { ...cut, every: 500 },
+      { ...flush, every: 50 },
+      { ...disturbed, every: 50 },
+      jump,
+      { ...promote, every: 5000 },
+    ],
+  },
+];
+
+/** Disturbs until `isOver`. Returns how often each was done. */
+export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  await Promise.all(
+    fault.disturbances.map(async ({ counts: name, every, act }) => {
+      while (!isOver()) {
+        await sleep(every);
+        if (isOver()) break;
+        try {
+          await act(scene);
+          counts[name] = (counts[name] ?? 0) + 1;
+        } catch {
+          // The server was just not there: another disturbance has ended it.
+        }
+      }
+    }),
+  );
+  return counts;
+}

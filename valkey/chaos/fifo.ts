@@ -1,0 +1,75 @@
+/** A semaphore that serves in the order of tokens, as a sequential object for `linearizable.ts`. */
+import type { Model } from './linearizable.js';
+
+export type What =
+  /** A request enters the queue, as the one with the i-th smallest token, or gets its permits at once. */
+  | { readonly is: 'ask'; readonly i: number }
+  /** It is seen to hold. */
+  | { readonly is: 'got'; readonly i: number }
+  /** k of its permits go back. */
+  | { readonly is: 'give'; readonly i: number; readonly k: number }
+  /** A request for n is refused: somebody waits, or fewer are free. */
+  | { readonly is: 'refused'; readonly n: number };
+
+/**
+ * permits: what each request wants, in the order of tokens. The requests have asked in this order, and each gets its
+ * permits as soon as all before it have theirs and enough are free.
+ *
+ * A request that was never seen to hold is left out: had it not been, those behind would have got theirs no later.
+ */
+export class Fifo implements Model<What> {
+  readonly #permits: readonly number[];
+  readonly #max: number;
+  #asked = 0;
+  #granted = 0;
+  #given = 0;
+  #taken = 0;
+
+  constructor(max: number, permits: readonly number[]) {
+    this.#max = max;
+    this.#permits = permits;
+  }
+
+  get #free(): number {
+    return this.#max - this.#taken + this.#given;
+  }
+
+  /** How many are granted follows from how many have asked and what was given back. */
+  #grant(): void {
+    while (this.#granted < this.#asked && (this.#permits[this.#granted] as number) <= this.#free) {
+      this.#taken += this.#permits[this.#granted++] as number;
+    }
+  }
+
+  apply(what: What): boolean {
+    switch (what.is) {
+      case 'ask':
+        if (what.i !== this.#asked) return false;
+        this.#asked++;
+        break;
+      case 'got':
+        return what.i < this.#granted;
+      case 'give':
+        if (what.i >= this.#granted) return false;
+        this.#given += what.k;
+        break;
+      case 'refused':
+        return this.#granted < this.#asked || this.#free < what.n;
+    }
+    this.#grant();
+    return true;
+  }
+
+  undo(what: What): void {
+    if (what.is === 'ask') this.#asked--;
+    else if (what.is === 'give') this.#given -= what.k;
+    else return;
+    // Who was granted because of it is not any more.
+    while (this.#granted > this.#asked || this.#free < 0) this.#taken -= this.#permits[--this.#granted] as number;
+  }
+
+  /** What only looks comes first, then what frees permits. */
+  rank(what: What): number {
+    return what.is === 'refused' ? 0 : what.is === 'got' ? 1 : what.is === 'give' ? 2 : 3;
+  }
+}

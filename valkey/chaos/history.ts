@@ -1,0 +1,286 @@
+/**
+ * What the processes of a run have noted, and whether it is what the objects promise:
+ *
+ *   - each object is a semaphore that serves in the order in which requests reach the server (see fifo.ts), a mutex that
+ *     passes its lock on is one in the order of tokens;
+ *   - tokens rise: who asks after another has got its permits has a larger one, and no two are the same;
+ *   - no waiter of a mutex is overtaken more than `bypass` times.
+ *
+ * Where a fault loses the server's last writes, this holds for the grants of one history of the server's data. Tokens
+ * rise over all of them. Tickets of another history are at least 2^24 larger, so tokens tell the histories apart.
+ */
+import { readFileSync } from 'node:fs';
+import { Fifo, type What } from './fifo.js';
+import { linearize, type Operation } from './linearizable.js';
+import type { Plan } from './plan.js';
+
+interface GiveBack {
+  readonly call: number;
+  end: number;
+  readonly k: number;
+}
+
+export interface Asked {
+  readonly process: number;
+  readonly id: string;
+  readonly name: string;
+  readonly n: number;
+  readonly tries: boolean;
+  readonly call: number;
+  /** When it was known to have its permits, or not to get them. */
+  end: number;
+  outcome: 'pending' | 'granted' | 'refused' | 'late' | 'aborted' | 'lost' | 'failed';
+  token: bigint;
+  session: string;
+  /** When it last looked and held. */
+  heldAt: number;
+  lost: boolean;
+  readonly gives: GiveBack[];
+  /** Which history of the server's data its token is of. */
+  epoch: number;
+  /** When it was known to stand in the queue: its process has got the answer to something that it sent later. */
+  knownAt: number;
+}
+
+const OUTCOMES = { R: 'refused', T: 'late', A: 'aborted', L: 'lost', E: 'failed' } as const;
+
+/** Reads what one process has noted. The last line of a process that was killed may be missing or cut off. */
+export function readHistory(file: string, process: number): Asked[] {
+  let text = '';
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    // It was killed before it has noted anything.
+  }
+  return parseHistory(text, process);
+}
+
+export function parseHistory(text: string, process: number): Asked[] {
+  const asked = new Map<string, Asked>();
+  const gives = new Map<string, GiveBack>();
+  const lines = text.split('\n');
+  lines.pop();
+  for (const line of lines) {
+    const [kind = '', id = '', ...words] = line.split(' ');
+    if (kind === 'a') {
+      const [name = '', n, tries, call] = words;
+      asked.set(id, {
+        ...{ process, id, name, n: Number(n), tries: tries === '1', call: Number(call), end: Infinity },
+        ...{ outcome: 'pending', token: 0n, session: '', heldAt: Number(call), lost: false, gives: [] },
+        ...{ epoch: 0, knownAt: Infinity },
+      });
+      continue;
+    }
+    const request = asked.get(id);
+    if (!request) throw new Error(`the history of process ${process} names an unknown request: ${line}`);
+    const at = Number(words[0]);
+    switch (kind) {
+      case 'g':
+        request.end = at;
+        request.outcome = 'granted';
+        request.token = BigInt(words[1] as string);
+        request.session = words[2] as string;
+        break;
+      case 'f':
+        request.end = at;
+        request.outcome = OUTCOMES[words[1] as keyof typeof OUTCOMES];
+        break;
+      case 'l':
+        request.heldAt = at;
+        break;
+      case 'b': {
+        const give = { call: at, end: Infinity, k: Number(words[1]) };
+        request.heldAt = at;
+        request.gives.push(give);
+        gives.set(words[2] as string, give);
+        break;
+      }
+      case 'e':
+        (gives.get(words[1] as string) as GiveBack).end = at;
+        break;
+      case 'x':
+        request.lost = true;
+        break;
+      default:
+        throw new Error(`the history of process ${process} has an unknown line: ${line}`);
+    }
+  }
+  return [...asked.values()];
+}
+
+const ANOTHER_HISTORY = (1n << 23n) * 4096n;
+
+/** Tells the histories of the server's data apart, and finds out when requests were known to stand in the queue. */
+export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>): void {
+  const granted = all.filter(({ outcome }) => outcome === 'granted');
+  let epoch = 0;
+  let before: bigint | undefined;
+  for (const request of granted.sort(byToken)) {
+    if (before !== undefined && request.token - before > ANOTHER_HISTORY) epoch++;
+    request.epoch = epoch;
+    before = request.token;
+  }
+  const groups = new Map<string, Asked[]>();
+  for (const request of granted) {
+    const key = `${request.process} ${request.session} ${request.epoch}`;
+    const group = groups.get(key);
+    if (group) group.push(request);
+    else groups.set(key, [request]);
+  }
+  for (const group of groups.values()) {
+    let answeredAt = Infinity;
+    for (const request of group.sort((one, other) => other.call - one.call)) {
+      request.knownAt = answeredAt;
+      // A mutex may be passed on without the server.
+      if (inOrder.has(request.name)) answeredAt = Math.min(answeredAt, request.end);
+    }
+  }
+}
+
+export interface Finding {
+  readonly object: string;
+  readonly fault: string;
+}
+
+export interface Checked {
+  readonly faults: Finding[];
+  /** Refusals that were checked: something was in their way. */
+  refusals: number;
+  overtaken: number;
+  epochs: number;
+}
+
+export interface Circumstances {
+  /** Whether the faults of the run lose nothing that the server has answered. */
+  readonly keeps: boolean;
+  /** Whether no process was killed and no session has ended, so that a refusal has a reason that the history shows. */
+  readonly isExact: boolean;
+}
+
+/** Checks what all processes have noted of one object. */
+export function checkObject(plan: Plan, all: readonly Asked[], { keeps, isExact }: Circumstances, into: Checked): void {
+  const mine = all.filter(({ name }) => name === plan.name);
+  const fault = (text: string): void => void into.faults.push({ object: plan.name, fault: text });
+  const granted = mine.filter(({ outcome }) => outcome === 'granted').sort(byToken);
+
+  for (const [i, request] of granted.entries()) {
+    if (i > 0 && granted[i - 1]?.token === request.token) fault(`two have the token ${request.token}`);
+  }
+  checkTokens(granted, fault);
+  if (plan.kind === 'mutex') into.overtaken = Math.max(into.overtaken, checkBypass(plan, granted, fault));
+
+  const epochs = [...new Set(granted.map(({ epoch }) => epoch))];
+  into.epochs = Math.max(into.epochs, epochs.length);
+  const histories = keeps ? [granted] : epochs.map((epoch) => granted.filter((request) => request.epoch === epoch));
+  const refused = keeps && isExact ? refusalsOf(mine, all) : [];
+  into.refusals += refused.length;
+  for (const history of histories) {
+    const operations = operationsOf(plan, history);
+    for (const { call, end, n } of refused) operations.push({ call, end, what: { is: 'refused', n } });
+    const model = new Fifo(
+      plan.max,
+      history.map(({ n }) => n),
+    );
+    const verdict = linearize(operations, model);
+    if (verdict.is === 'not decided') fault('the search for an order has not ended');
+    if (verdict.is === 'not linearizable') {
+      const { what, call, end } = verdict.stuck;
+      const request = 'i' in what ? history[what.i] : undefined;
+      const who = request ? ` of process ${request.process}, request ${request.id}, token ${request.token}` : '';
+      fault(`not linearizable: ${JSON.stringify(what)}${who} between ${call} and ${end}`);
+    }
+  }
+}
+
+function operationsOf(plan: Plan, history: readonly Asked[]): Operation<What>[] {
+  const operations: Operation<What>[] = [];
+  const passes = plan.bypass > 0;
+  for (const [i, { call, end, knownAt, heldAt, gives, n }] of history.entries()) {
+    operations.push({ call, end: passes ? end : Math.min(end, knownAt), what: { is: 'ask', i } });
+    operations.push({ call, end, what: { is: 'got', i } });
+    let left = n;
+    for (const { call, end, k } of gives) {
+      operations.push({ call, end, what: { is: 'give', i, k } });
+      left -= k;
+    }
+    // It was killed, or has lost its lease. The server gives the rest to others at some time after it last held it.
+    if (left > 0) operations.push({ call: heldAt, end: Infinity, what: { is: 'give', i, k: left } });
+  }
+  return operations;
+}
+
+/** Who asks after another has got its permits has a larger token. */
+function checkTokens(granted: readonly Asked[], fault: (text: string) => void): void {
+  const ends = [...granted].sort((one, other) => one.end - other.end);
+  let at = 0;
+  let largest = -1n;
+  for (const request of [...granted].sort((one, other) => one.call - other.call)) {
+    while (at < ends.length && (ends[at] as Asked).end < request.call) {
+      const { token } = ends[at++] as Asked;
+      if (token > largest) largest = token;
+    }
+    if (request.token <= largest) fault(`the token ${request.token} was given after ${largest}`);
+  }
+}
+
+/** Returns how often a waiter was overtaken at most, by those who asked when it was known to wait. */
+function checkBypass({ bypass }: Plan, granted: readonly Asked[], fault: (text: string) => void): number {
+  let most = 0;
+  for (const [i, request] of granted.entries()) {
+    if (request.knownAt >= request.end) continue;
+    let overtaken = 0;
+    for (let j = Math.max(0, i - 1000); j < i; j++) {
+      const other = granted[j] as Asked;
+      if (other.epoch === request.epoch && other.call > request.knownAt) overtaken++;
+    }
+    most = Math.max(most, overtaken);
+    if (overtaken > bypass) fault(`a waiter was overtaken ${overtaken} times (token ${request.token})`);
+  }
+  return most;
+}
+
+/**
+ * The refusals for which only requests that the history shows can be the reason. A request that was given up may stay in
+ * the queue until its process has twice got an answer from the server to what it asked later.
+ */
+function refusalsOf(mine: readonly Asked[], all: readonly Asked[]): Asked[] {
+  const answered = new Map<number, Asked[]>();
+  for (const request of all) {
+    if (request.outcome !== 'refused' && !(request.outcome === 'granted' && request.token % 4096n === 0n)) continue;
+    const list = answered.get(request.process);
+    if (list) list.push(request);
+    else answered.set(request.process, [request]);
+  }
+  for (const list of answered.values()) list.sort((one, other) => one.call - other.call);
+  const nextAnswer = (process: number, after: number): number => {
+    const list = answered.get(process) ?? [];
+    let [low, high] = [0, list.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((list[middle] as Asked).call > after) high = middle;
+      else low = middle + 1;
+    }
+    let soonest = Infinity;
+    for (let i = low; i < Math.min(list.length, low + 20); i++) soonest = Math.min(soonest, (list[i] as Asked).end);
+    return soonest;
+  };
+  const shadows = mine
+    .filter(({ outcome }) => outcome !== 'granted' && outcome !== 'refused')
+    .map(({ process, call, end }) => ({ from: call, to: nextAnswer(process, nextAnswer(process, end)) }))
+    .sort((one, other) => one.from - other.from);
+  let at = 0;
+  let until = -1;
+  return mine
+    .filter(({ outcome }) => outcome === 'refused')
+    .sort((one, other) => one.end - other.end)
+    .filter(({ call, end }) => {
+      while (at < shadows.length && (shadows[at] as { from: number }).from <= end) {
+        until = Math.max(until, (shadows[at++] as { to: number }).to);
+      }
+      return until < call;
+    });
+}
+
+function byToken(one: Asked, other: Asked): number {
+  return one.token < other.token ? -1 : one.token > other.token ? 1 : 0;
+}

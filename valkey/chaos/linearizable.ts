@@ -1,0 +1,115 @@
+/**
+ * Whether a history can be explained as steps of a sequential object: each operation takes effect at one moment between
+ * its call and its return. The search of Wing and Gong, with the memo of Lowe: a set of operations that has led to a
+ * dead end once is not tried again. Here the state follows from the set, so the memo needs no state.
+ */
+
+/** An operation. It takes effect between `call` and `end`; `end` is Infinity if that may be at any time, or never. */
+export interface Operation<What> {
+  readonly call: number;
+  readonly end: number;
+  readonly what: What;
+}
+
+/** A sequential object whose state depends only on which operations have taken effect, not on their order. */
+export interface Model<What> {
+  /** Takes effect and returns true, or returns false and changes nothing. */
+  apply(what: What): boolean;
+  /** Takes back the last one that has taken effect. */
+  undo(what: What): void;
+  /** Those of a smaller rank are tried first. It decides how fast a search is, not what it finds. */
+  rank(what: What): number;
+}
+
+export type Verdict<What> =
+  | { readonly is: 'linearizable' }
+  /** stuck: the operation that was explained in no way, after the longest explanation of what came before. */
+  | { readonly is: 'not linearizable'; readonly stuck: Operation<What> }
+  | { readonly is: 'not decided' };
+
+export function linearize<What>(
+  history: readonly Operation<What>[],
+  model: Model<What>,
+  most = 20_000_000,
+): Verdict<What> {
+  const operations = [...history].sort((one, other) => one.call - other.call);
+  const count = operations.length;
+  const done = new Uint8Array(count);
+  // The number of operations that must have taken effect.
+  let missing = operations.filter(({ end }) => end !== Infinity).length;
+  /** All before have taken effect. */
+  let first = 0;
+  /** Those that have, at and after `first`. */
+  const ahead = new Set<number>();
+  const failed = new Set<string>();
+  const path: { readonly at: number; readonly rest: number[] }[] = [];
+  let steps = 0;
+  let furthest = -1;
+  let stuck: Operation<What> | undefined;
+
+  /** Those that may be next: called before any other must have ended. */
+  const candidates = (): number[] => {
+    const found: number[] = [];
+    let soonest = Infinity;
+    for (let i = first; i < count; i++) {
+      const { call, end } = operations[i] as Operation<What>;
+      if (call > soonest) break;
+      if (done[i]) continue;
+      found.push(i);
+      if (end < soonest) soonest = end;
+    }
+    const possible = found.filter((i) => (operations[i] as Operation<What>).call <= soonest);
+    const rank = (i: number) => model.rank((operations[i] as Operation<What>).what);
+    return possible.sort((one, other) => rank(other) - rank(one) || other - one);
+  };
+  const key = (): string => `${first} ${[...ahead].sort((one, other) => one - other).join(' ')}`;
+  const take = (i: number): void => {
+    done[i] = 1;
+    if ((operations[i] as Operation<What>).end !== Infinity) missing--;
+    ahead.add(i);
+    while (first < count && done[first]) ahead.delete(first++);
+  };
+  const giveBack = (i: number): void => {
+    done[i] = 0;
+    if ((operations[i] as Operation<What>).end !== Infinity) missing++;
+    ahead.delete(i);
+    while (first > i) ahead.add(--first);
+    ahead.delete(i);
+  };
+
+  let rest = candidates();
+  while (missing > 0) {
+    const at = rest.pop();
+    if (at === undefined) {
+      // Nothing can be next. Who should have ended first?
+      if (path.length > furthest) {
+        furthest = path.length;
+        stuck = undefined;
+        for (let i = first; i < count; i++) {
+          const operation = operations[i] as Operation<What>;
+          if (!done[i] && (stuck === undefined || operation.end < stuck.end)) stuck = operation;
+          if (stuck && operation.call > stuck.end) break;
+        }
+      }
+      failed.add(key());
+      const last = path.pop();
+      if (!last) return { is: 'not linearizable', stuck: stuck as Operation<What> };
+      giveBack(last.at);
+      model.undo((operations[last.at] as Operation<What>).what);
+      rest = last.rest;
+      continue;
+    }
+    if (++steps > most) return { is: 'not decided' };
+    const { what } = operations[at] as Operation<What>;
+    if (!model.apply(what)) continue;
+    take(at);
+    if (failed.size > 0 && failed.has(key())) {
+      giveBack(at);
+      model.undo(what);
+      continue;
+    }
+    path.push({ at, rest });
+    rest = candidates();
+  }
+  return { is: 'linearizable' };
+}

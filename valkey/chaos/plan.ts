@@ -1,0 +1,61 @@
+/** The objects that the processes of a run share, and what a process is told when it starts. */
+import { READERS } from '../src/object.js';
+
+/** How the processes use an object. */
+export interface Plan {
+  readonly name: string;
+  readonly kind: 'semaphore' | 'mutex' | 'rwlock';
+  readonly max: number;
+  /** Of a mutex. */
+  readonly bypass: number;
+  /** Whether requests have time-outs and are aborted. */
+  readonly givesUp: boolean;
+  /** Whether holders write to the register under its name: one permit, or all. */
+  readonly isFenced: boolean;
+}
+
+export const PLANS: readonly Plan[] = [
+  { name: 'one', kind: 'semaphore', max: 1, bypass: 0, givesUp: true, isFenced: true },
+  { name: 'three', kind: 'semaphore', max: 3, bypass: 0, givesUp: true, isFenced: false },
+  // Nobody gives up here, so what a request that has left may still hold up does not blur the history.
+  { name: 'patient', kind: 'semaphore', max: 2, bypass: 0, givesUp: false, isFenced: false },
+  { name: 'passed', kind: 'mutex', max: 1, bypass: 8, givesUp: true, isFenced: true },
+  { name: 'strict', kind: 'mutex', max: 1, bypass: 0, givesUp: true, isFenced: true },
+  { name: 'readers', kind: 'rwlock', max: READERS, bypass: 0, givesUp: true, isFenced: true },
+];
+
+/** How a process reaches the server. */
+export type Address =
+  | { readonly kind: 'server'; readonly port: number }
+  | { readonly kind: 'sentinel'; readonly ports: readonly number[] }
+  | { readonly kind: 'cluster'; readonly ports: readonly number[] };
+
+export interface Order {
+  readonly address: Address;
+  readonly space: string;
+  readonly lease: number;
+  readonly tasks: number;
+  /** Its history. */
+  readonly file: string;
+  readonly label: string;
+}
+
+/** From a process to the one that has started it. */
+export type Report =
+  | { readonly is: 'joined' }
+  | { readonly is: 'drained' }
+  | { readonly is: 'trouble'; readonly text: string }
+  | {
+      readonly is: 'register';
+      readonly id: number;
+      readonly name: string;
+      readonly token: string;
+      readonly base?: number;
+    };
+
+/** From there to a process. */
+export type Command =
+  | { readonly is: 'drain' }
+  | { readonly is: 'leave' }
+  /** version: undefined if the token is refused. */
+  | { readonly is: 'register'; readonly id: number; readonly version: number | undefined };

@@ -1,0 +1,32 @@
+/**
+ * A resource that fencing tokens protect. It refuses a token smaller than the largest that it has seen, on reads as well
+ * as on writes. A writer says on which version it builds. A write that is accepted and builds on another version than the
+ * last one would have overwritten what it has not read: two holders have written between each other.
+ */
+export class Register {
+  largest = 0n;
+  version = 0;
+  accepted = 0;
+  refused = 0;
+  /** Accepted, and out of order. */
+  disorder = 0;
+
+  /** Returns the version, or undefined if the token is refused. */
+  read(token: bigint): number | undefined {
+    if (token < this.largest) return undefined;
+    this.largest = token;
+    return this.version;
+  }
+
+  /** Returns the new version, or undefined if the token is refused. */
+  write(token: bigint, base: number): number | undefined {
+    if (token < this.largest) {
+      this.refused++;
+      return undefined;
+    }
+    this.largest = token;
+    this.accepted++;
+    if (base !== this.version) this.disorder++;
+    return ++this.version;
+  }
+}

@@ -1,0 +1,157 @@
+/** The servers of a run, as they stand between the processes and each other, and what can be done to them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Binary,
+  type Cluster,
+  type Server,
+  startCluster,
+  startReplica,
+  startSentinel,
+  startServer,
+} from '../servers/servers.js';
+import { slotOf } from '../src/drivers/connections.js';
+import { JumpingClock } from './clock.js';
+import { Network } from './network.js';
+import type { Address } from './plan.js';
+import { readState } from './state.js';
+
+export type Kind = 'server' | 'network' | 'always' | 'everysec' | 'sentinel' | 'pair' | 'cluster' | 'clock' | 'mixed';
+
+const ALWAYS = ['--appendonly', 'yes', '--appendfsync', 'always'];
+const EVERYSEC = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
+
+export class World {
+  readonly dir: string;
+  readonly space = 'chaos';
+  address: Address = { kind: 'server', port: 0 };
+  network: Network | undefined;
+  clock: JumpingClock | undefined;
+  cluster: Cluster | undefined;
+  sentinel: Server | undefined;
+  replica: Server | undefined;
+  /** The server that the processes use. */
+  primary!: Server;
+  /** Whether the state can be read at one moment. */
+  isWhole = true;
+  lostTickets = 0;
+
+  private constructor() {
+    this.dir = mkdtempSync(join(tmpdir(), 'taketurns-chaos-'));
+  }
+
+  /** Returns why it cannot be, where something is missing on this machine. */
+  static async build(binary: Binary, kind: Kind): Promise<World | string> {
+    const world = new World();
+    const why = await world.#build(binary, kind);
+    if (why === undefined) return world;
+    await world.stop();
+    return why;
+  }
+
+  async #build(server: Binary, kind: Kind): Promise<string | undefined> {
+    if (kind === 'cluster') {
+      this.cluster = await startCluster(3, 1, { server });
+      this.isWhole = false;
+      this.primary = this.cluster.nodes[await this.cluster.ownerOf(this.#slot)] as Server;
+      this.address = { kind: 'cluster', ports: this.cluster.nodes.map(({ port }) => port) };
+      return;
+    }
+    let env: Record<string, string> = {};
+    if (kind === 'clock' || kind === 'mixed') {
+      const clock = JumpingClock.make(this.dir);
+      if (typeof clock === 'string' && kind === 'clock') return clock;
+      if (typeof clock !== 'string') {
+        this.clock = clock;
+        env = clock.env;
+      }
+    }
+    const args = kind === 'always' ? ALWAYS : kind === 'everysec' ? EVERYSEC : [];
+    this.primary = await startServer({ server, args, env });
+    this.address = { kind: 'server', port: this.primary.port };
+    if (kind === 'sentinel' || kind === 'pair' || kind === 'mixed') {
+      this.replica = await startReplica(this.primary, { env });
+    }
+    if (kind === 'sentinel') {
+      this.sentinel = await startSentinel(this.primary, { replicas: 1 });
+      this.address = { kind: 'sentinel', ports: [this.sentinel.port] };
+    }
+    if (kind === 'network' || kind === 'pair' || kind === 'mixed') {
+      this.network = await Network.start(this.primary.port);
+      this.address = { kind: 'server', port: this.network.port };
+    }
+    return undefined;
+  }
+
+  get #slot(): number {
+    return slotOf(`tt:{${this.space}.0}:meta`);
+  }
+
+  /**
+   * A replica that lacks the last writes becomes the primary: it is promoted, the processes work on with the old one for
+   * `ms`, and are then cut off and sent to the new one. The old one becomes its replica.
+   */
+  async promote(ms: number): Promise<void> {
+    const [old, next] = [this.primary, this.replica as Server];
+    await next.send('REPLICAOF', 'NO', 'ONE');
+    const before = await readState(next.port, this.space);
+    await sleep(ms);
+    (this.network as Network).target = next.port;
+    (this.network as Network).cutAll();
+    const after = await readState(old.port, this.space);
+    this.lostTickets += Math.max(0, after.ticket - before.ticket);
+    await old.send('REPLICAOF', '127.0.0.1', next.port);
+    this.primary = next;
+    this.replica = old;
+    await linked(old);
+  }
+
+  /** The primary is killed, and Sentinel promotes the replica. What was the primary comes back as the replica. */
+  async failover(): Promise<void> {
+    const [old, next] = [this.primary, this.replica as Server];
+    const sentinel = this.sentinel as Server;
+    process.kill(old.pid, 'SIGKILL');
+    await until(async () => {
+      const [, port] = (await sentinel.send('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'main')) as [string, string];
+      return Number(port) === next.port;
+    });
+    this.primary = next;
+    this.replica = old;
+    await old.restart({ keepData: false });
+    await old.send('REPLICAOF', '127.0.0.1', next.port);
+    await linked(old);
+    // Sentinel asks the replicas how they are every ten seconds.
+    await until(async () => {
+      const [replica = []] = (await sentinel.send('SENTINEL', 'REPLICAS', 'main')) as string[][];
+      return (
+        replica[replica.indexOf('flags') + 1] === 'slave' && replica[replica.indexOf('master-link-status') + 1] === 'ok'
+      );
+    });
+  }
+
+  /** The slot of the space, with all keys, moves to the next primary of the cluster. */
+  async reshard(): Promise<void> {
+    const cluster = this.cluster as Cluster;
+    const owner = await cluster.ownerOf(this.#slot);
+    const next = (owner + 1) % cluster.primaries;
+    await cluster.moveSlot(this.#slot, next);
+    this.primary = cluster.nodes[next] as Server;
+  }
+
+  async stop(): Promise<void> {
+    this.network?.stop();
+    await Promise.all([this.sentinel?.kill(), this.cluster?.stop()]);
+    await Promise.all([this.cluster ? undefined : this.primary?.kill(), this.replica?.kill()]);
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+async function linked(replica: Server): Promise<void> {
+  await until(async () => `${await replica.send('INFO', 'replication')}`.includes('master_link_status:up'));
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition().catch(() => false))) await sleep(20);
+}
