@@ -7,7 +7,7 @@
  *   - no waiter of a mutex is overtaken more than `bypass` times.
  *
  * Where a fault loses the server's last writes, this holds for the grants of one history of the server's data. Tokens
- * rise over all of them. Tickets of another history are at least 2^24 larger, so tokens tell the histories apart.
+ * rise over all of them. With another history tickets leap, by 2^24 or to where the time is, so they tell histories apart.
  */
 import { readFileSync } from 'node:fs';
 import { Fifo, type What } from './fifo.js';
@@ -108,7 +108,8 @@ export function parseHistory(text: string, process: number): Asked[] {
   return [...asked.values()];
 }
 
-const ANOTHER_HISTORY = (1n << 23n) * 4096n;
+/** Far more tickets than are given between two grants, and fewer than there are in the time between two faults. */
+const ANOTHER_HISTORY = (1n << 16n) * 4096n;
 
 /** Tells the histories of the server's data apart, and finds out when requests were known to stand in the queue. */
 export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>): void {

@@ -1,0 +1,34 @@
+/** A short form of `npm run chaos:valkey`: some faults, for a second each. Takes the built program, as its processes do. */
+import { expect, test } from 'vitest';
+import { serversOrSkip } from '../servers/servers.js';
+
+const { FAULTS, run } = (await import('../chaos/dist/chaos/index.js' as string)) as typeof import('../chaos/index.js');
+const [server] = serversOrSkip();
+
+/** Those that need many servers, or seconds before the first fault, are left to the command. */
+const SHORT = [
+  'kill',
+  'stop',
+  'client-kill',
+  'script-flush',
+  'network',
+  'restart-always',
+  'restart-empty',
+  'promote',
+  'clock',
+];
+
+test.skipIf(server === undefined).concurrent.each(FAULTS.filter(({ name }) => SHORT.includes(name)))(
+  '$name',
+  async (fault) => {
+    if (!server) return;
+    const result = await run({ server, fault, seconds: 1, processes: 3 });
+    if (result.skipped !== undefined) {
+      console.warn(result.skipped);
+      return;
+    }
+    expect(result).toMatchObject({ faults: [], lostPermits: 0, forever: 0, disorder: 0 });
+    expect(Math.max(...Object.values(result.counts))).toBeGreaterThan(0);
+    expect(result.grants).toBeGreaterThan(0);
+  },
+);
