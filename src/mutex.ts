@@ -75,7 +75,6 @@ export const inside = Symbol('inside');
 
 const KIND = 'Mutex';
 const NUMBER = 20;
-const LOCK = 'the lock was';
 const DEFAULT_BYPASS = 2 ** 21;
 const MOST_BYPASS = 2 ** 27;
 /** The answer of lockAsync when there is nothing to wait for. */
@@ -158,7 +157,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
-    return new Mutex(open(KIND, NUMBER, name, properties(options), options.arena));
+    return new Mutex(open(KIND, NUMBER, name, properties(options), options.arena, 'bypass'));
   }
 
   /** Whether a promise of this thread waits for the lock. */
@@ -243,7 +242,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   /** Locks for a request whose time-out is 0. */
   #tryNow(passes: boolean): boolean {
     const answer = this.#try();
-    if (answer !== ADMITTED) throw timedOut(LOCK, 0);
+    if (answer !== ADMITTED) throw timedOut(this.#wanted(), 0);
     return this.#locked(passes);
   }
 
@@ -269,7 +268,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     }
     if (answer === QUEUED) {
       answer = parkUntilDue(core, at, number, left);
-      if (answer >= TIMED_OUT) throw notAdmitted(answer, LOCK, timeout);
+      if (answer >= TIMED_OUT) throw notAdmitted(answer, () => this.#wanted(), timeout);
       if (answer === ADMITTED) answer = HEAD;
     }
     if (answer === HEAD) {
@@ -280,13 +279,20 @@ export class Mutex extends SharedObject<typeof KIND> {
       } while (answer === TIMED_OUT && remaining > 0);
       if (answer === TIMED_OUT || answer === LEAVE) {
         core.cancelHead(at, number);
-        throw notAdmitted(answer, LOCK, timeout);
+        throw notAdmitted(answer, () => this.#wanted(), timeout);
       }
       if (answer === ADMITTED) awake.turnBegins();
     }
     if (answer === ANSWER_HELD) throw new Error(owned(method));
     if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : this.#full();
     return this.#locked(passes);
+  }
+
+  /** What a request waited for, for a TimeoutError. `own` is 1 if the request is still one of those who wait. */
+  #wanted(own = 0): string {
+    const owner = this.#core.ownerOf(this.#at);
+    const waiting = Math.max(this.waiting - own, 0);
+    return `the lock (${owner ? `thread ${owner} of the arena has it` : 'free by now'}, ${waiting} waiting)`;
   }
 
   /** The error of a request that found the arena full, or the mutex itself. */
@@ -431,7 +437,7 @@ export class Mutex extends SharedObject<typeof KIND> {
         given = { reason };
         leave(reason);
       };
-      const unwatch = watch(timeout, signal, cancel, LOCK);
+      const unwatch = watch(timeout, signal, cancel, () => this.#wanted(1));
       const refused = (error: unknown): never => {
         throw error === given?.reason || !(error instanceof DisposedError) ? error : this[disposedError]();
       };

@@ -13,6 +13,7 @@ import {
   ANSWER_NOT_FOUND,
   ANSWER_OBJECTS_FULL,
   ANSWER_WRONG_KIND,
+  type Core,
   LIMIT,
   NAME_BYTES,
   NAME_ROOM,
@@ -125,7 +126,14 @@ function attached(attachment: Attachment, attach: () => number): number {
 
 /** @internal Checks that a handle is of this kind. */
 export function checkKind(what: string, kind: string, handle: { readonly kind: string }): void {
-  if (typeof handle?.kind !== 'string') throw badType(what, `the handle of a ${kind}`, handle);
+  if (typeof handle?.kind !== 'string') {
+    const object = kind.charAt(0).toLowerCase() + kind.slice(1);
+    const error = badType(what, `the handle of a ${kind}`, handle);
+    // A message to another thread makes a plain object of what was no handle.
+    throw typeof handle === 'object' && handle
+      ? new TypeError(`${error.message}: pass ${object}.handle, not the ${object}`)
+      : error;
+  }
   if (handle.kind !== kind) throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
 }
 
@@ -145,14 +153,18 @@ export function find<K extends Kind>(kind: K, number: NumberOf<K>, handle: Handl
 /** Stands for the properties of an object that must exist, whatever they are. */
 const ANY: Properties = { permits: -1, max: LIMIT, spin: 0, robust: false };
 
-/** @internal */
+/**
+ * @internal
+ * @param mismatch the error for an object of this name that has other properties; or what to call the one property that
+ * its callers choose.
+ */
 export function open<K extends Kind>(
   kind: K,
   number: NumberOf<K>,
   name: string,
   p: Properties = ANY,
   arena: Arena | undefined,
-  mismatch?: Error,
+  mismatch?: Error | string,
 ): Reference {
   const what = `${kind}.open: name`;
   checkType(what, name, 'string', 'a string');
@@ -166,7 +178,7 @@ export function open<K extends Kind>(
   }
   const attachment = attachmentOf(arena);
   const { core, memory } = attachment;
-  const answer = attached(attachment, () => {
+  const openSo = (p: Properties): number => {
     // An exception, such as that of node:vm at a time-out, may have left the last draft of this thread unused.
     let { draft } = attachment;
     if (!draft || new Int32Array(memory.buffer, draft + NAME_USED, 1)[0] !== attachment.thread)
@@ -184,9 +196,31 @@ export function open<K extends Kind>(
       p.threshold ?? 0,
       p.hash ?? Number(p.robust),
     );
-  });
+  };
+  const answer = attached(attachment, () => openSo(p));
   if (answer > 0) return new Reference(attachment, answer);
-  throw (answer === ANSWER_MISMATCH && mismatch) || refusal(answer, `${what} ${JSON.stringify(name)}`, kind);
+  const which = `${what} ${JSON.stringify(name)}`;
+  if (answer !== ANSWER_MISMATCH) throw refusal(answer, which, kind);
+  if (mismatch instanceof Error) throw mismatch;
+  const there = openSo(ANY);
+  // It may have been disposed of since.
+  const differences = there > 0 ? differencesOf(core, core.attachedTo(there), p, mismatch) : '';
+  if (there > 0) core.detach(there);
+  throw new RangeError(`${which}: it exists already with ${differences || 'another hash or way to wait'}`);
+}
+
+/** Says in which properties an object differs from those that are asked for: `permits 3, not 2; max 9, not 8`. */
+function differencesOf(core: Core, at: number, p: Properties, only: string | undefined): string {
+  const properties: [string, unknown, unknown][] = [
+    ['permits', core.initial(at), p.permits],
+    ['max', core.maxOf(at), p.max],
+    // An object of the algorithms has its hash in the same place.
+    ['robust', p.hash === undefined ? core.isRobust(at) !== 0 : p.robust, p.robust],
+  ];
+  const differences = properties
+    .filter(([, has, wanted]) => has !== wanted)
+    .map(([name, has, wanted]) => `${only ?? name} ${has}, not ${wanted}`);
+  return only === undefined ? differences.join('; ') : (differences[0] ?? '');
 }
 
 function refusal(answer: number, what: string, kind: Kind): Error {
@@ -205,10 +239,6 @@ function refusal(answer: number, what: string, kind: Kind): Error {
       return arenaFull('name', 'dispose of some, or make it with more `names`');
     case ANSWER_WRONG_KIND:
       return new TypeError(`${what}: the object there is of another kind, not a ${kind}`);
-    case ANSWER_MISMATCH:
-      return new RangeError(
-        `${what}: it exists already, with other permits, max, hash or waiting, or robust where this is not`,
-      );
     case ANSWER_NOT_FOUND:
       return new Error(`${what}: nothing of that name exists; give the permits to create it`);
     default:

@@ -66,7 +66,8 @@ export type SemaphoreHandle = Handle<'Semaphore'>;
 
 const KIND = 'Semaphore';
 const NUMBER = 1;
-const PERMITS = 'the permits were';
+/** In an arena that has had more waiters than this, a TimeoutError does not count them: thousands may be thrown at once. */
+const MANY = 1024;
 /** The core does not give this answer: a robust semaphore has admitted the thread, which must check for dead owners. */
 const CHECK_OWNER_DEATHS = 1;
 /** The answer of acquireAsync when there is nothing to wait for. */
@@ -248,7 +249,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   #admitted(answer: number, permits: number, timeout = Infinity): void {
-    if (answer >= TIMED_OUT) throw notAdmitted(answer, PERMITS, timeout);
+    if (answer >= TIMED_OUT) throw notAdmitted(answer, () => this.#wanted(permits), timeout);
     if (answer !== ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
     if (this.#robust) this.#takeOwnerDeaths(permits);
   }
@@ -279,7 +280,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   #acquireFor(permits: number, timeout: number): void {
     if (timeout === 0) {
-      if (!this.tryAcquire(permits)) throw timedOut(PERMITS, timeout);
+      if (!this.tryAcquire(permits)) throw timedOut(this.#wanted(permits), timeout);
       return;
     }
     const core = this.#core;
@@ -423,28 +424,29 @@ export class Semaphore extends SharedObject<typeof KIND> {
     const promises = this.#promises;
     if (promises.first !== 0) promises.obey();
     const answer = this.#core.arrive(this.#at, permits, promises.last, this.#shared.robust);
-    return answer > 0 ? promises.wait(this, answer) : this.#arrived(answer);
+    return answer > 0 ? promises.wait(this, answer) : this.#arrived(answer, permits);
   }
 
   #arriveFor(permits: number, options: WaitOptions): Promise<void> {
     const timeout = checkWaitOptions('Semaphore.acquireAsync', options);
     if (timeout === 0) {
       const answer = this.#try(permits);
-      return this.#arrived(answer === REFUSED ? TIMED_OUT : answer);
+      return this.#arrived(answer === REFUSED ? TIMED_OUT : answer, permits);
     }
     if (this.#promises.first !== 0) this.#promises.obey();
     const answer = this.#core.arrive(this.#at, permits, 0, this.#shared.robust);
-    if (answer <= 0) return this.#arrived(answer);
-    return this.#promises.waitAlone(this, answer, (cancel) => watch(timeout, options.signal, cancel, PERMITS));
+    if (answer <= 0) return this.#arrived(answer, permits);
+    const wanted = (): string => this.#wanted(permits, 1);
+    return this.#promises.waitAlone(this, answer, (cancel) => watch(timeout, options.signal, cancel, wanted));
   }
 
   /** Turns an answer that leaves nothing to wait for into the answer of acquireAsync. */
-  #arrived(answer: number): Promise<void> {
+  #arrived(answer: number, permits: number): Promise<void> {
     const promises = this.#promises;
     // Due promises of this thread that are not settled yet came first.
     if (promises.first !== 0) promises.settle();
     if (answer === ADMITTED) return DONE;
-    if (answer === TIMED_OUT) throw timedOut(PERMITS, 0);
+    if (answer === TIMED_OUT) throw timedOut(this.#wanted(permits), 0);
     throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom();
   }
 
@@ -604,6 +606,12 @@ export class Semaphore extends SharedObject<typeof KIND> {
           `give the semaphore a max ({ max: ${made} }): such a request is then a RangeError`,
       );
     }
+  }
+
+  /** What a request waited for, for a TimeoutError. `own` is 1 if the request is still one of those who wait. */
+  #wanted(permits: number, own = 0): string {
+    const waiting = this.#core.usedElements() > MANY ? '' : `, ${Math.max(this.waiting - own, 0)} waiting`;
+    return `${permits} permit${permits === 1 ? '' : 's'} (${this.available} available${waiting})`;
   }
 
   /** The error of a release that the core has refused. */

@@ -99,8 +99,8 @@ export function reasonOf({ reason }: Signal): unknown {
   return reason === undefined ? AbortSignal.abort().reason : reason;
 }
 
-/** The subject of a TimeoutError: the thing that was requested. */
-export type Wanted = `${string} was` | `${string} were`;
+/** What a request waited for, in the words of its TimeoutError, or a function that says so when it is over. */
+export type Wanted = string | (() => string);
 
 /** The error of a thread that has left the queue, for which it was answered LEAVE or TIMED_OUT. */
 export function notAdmitted(answer: number, wanted: Wanted, timeout: number): Error {
@@ -108,5 +108,7 @@ export function notAdmitted(answer: number, wanted: Wanted, timeout: number): Er
 }
 
 export function timedOut(wanted: Wanted, timeout: number): TimeoutError {
-  return new TimeoutError(`${wanted} not available within ${timeout} ms`);
+  return new TimeoutError(
+    `timed out after ${timeout} ms waiting for ${typeof wanted === 'string' ? wanted : wanted()}`,
+  );
 }

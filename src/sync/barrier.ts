@@ -198,7 +198,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
     let how = answer;
     if (how === REFUSED) {
       how = breaks && !this.sync.breakPhase(this.at, phase) ? this.lastAnswer(phase) : REFUSED;
-      if (how === REFUSED) throw new TimeoutError(`the others had not arrived at the barrier within ${timeout} ms`);
+      if (how === REFUSED)
+        throw new TimeoutError(`timed out after ${timeout} ms waiting for the others at the barrier`);
     }
     if (how === ANSWER_CLOSED) throw this[disposedError]();
     if (how === ANSWER_BROKEN) throw broken();

@@ -28,7 +28,7 @@ export type ConditionHandle = Handle<'Condition'> & {
 const KIND = 'Condition';
 const NUMBER = 40;
 const MOST = 0x7fffffff;
-const NOTIFICATION = 'a notification was';
+const NOTIFICATION = 'a notification';
 
 /**
  * Lets the owner of a mutex wait until another thread says that something has changed. Those who wait are notified in the

@@ -66,7 +66,9 @@ export class Event extends ZeroObject<typeof KIND> {
    */
   static open(name: string, options: EventOptions = {}): Event {
     const [given, ...rest] = checked(options);
-    return new Event(open(KIND, name, given, ...rest, 'first state'));
+    const { set = false } = options;
+    const what = `${KIND}.open: name ${JSON.stringify(name)}: it exists already with set ${!set}, not ${set}`;
+    return new Event(open(KIND, name, given, ...rest, new RangeError(what)));
   }
 
   /**

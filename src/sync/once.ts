@@ -25,7 +25,7 @@ export interface OnceState {
 }
 
 const KIND = 'Once';
-const RESULT = 'the result of the thread that runs it was';
+const RESULT = 'the result of the thread that runs it';
 
 /**
  * Something that is to be done once, by one thread of all. The others wait until it has been done. If the function

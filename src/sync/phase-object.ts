@@ -196,7 +196,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
           if (answer !== REFUSED || isTimeout) pending.settle(answer);
           else pending.fail(reason);
         },
-        'the end of the phase was',
+        'the end of the phase',
       );
       this.#pending.add(pending);
       this.#keepAlive(true);
@@ -344,11 +344,10 @@ export function open(
   count: number,
   max: number,
   robust: boolean,
-  own = 'options',
+  own?: string | Error,
 ): references.Reference {
   const p = propertiesOf(kind, options, count, max, robust);
-  const mismatch = new RangeError(`${kind}.open: name ${JSON.stringify(name)}: it exists already, with another ${own}`);
-  return references.open(kind, KINDS[kind], name, p, options.arena, mismatch);
+  return references.open(kind, KINDS[kind], name, p, options.arena, own);
 }
 
 /** @internal */

@@ -74,7 +74,7 @@ export interface RwLockState {
 }
 
 const KIND = 'RwLock';
-const LOCK = 'the lock was';
+const LOCK = 'the lock';
 /** The offset of O_DRAIN, in words of 4 bytes. */
 const DRAIN = 48 / 4;
 

@@ -238,6 +238,22 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     expect(memory.cells).toBe(0);
   });
 
+  it('says what was waited for, what is available, and how many others wait', async () => {
+    const semaphore = new Semaphore(1, { max: 3 });
+    semaphore.acquire();
+    const others = [semaphore.acquireAsync(), semaphore.acquireAsync()];
+    const one = 'waiting for 1 permit (0 available, 2 waiting)';
+    expect(() => semaphore.acquire({ timeout: 0 })).toThrow(new TimeoutError(`timed out after 0 ms ${one}`));
+    expect(() => semaphore.acquire({ timeout: 2 })).toThrow(new TimeoutError(`timed out after 2 ms ${one}`));
+    await expect(semaphore.acquireAsync({ timeout: 2 })).rejects.toThrow(`timed out after 2 ms ${one}`);
+    await expect(semaphore.acquireAsync(3, { timeout: 0 })).rejects.toThrow(
+      'timed out after 0 ms waiting for 3 permits (0 available, 2 waiting)',
+    );
+    semaphore.release();
+    semaphore.release();
+    await Promise.all(others);
+  });
+
   it('last in line leaves no trace', async () => {
     const semaphore = new Semaphore(0, { arena, spin: 0 });
     const cancel = await beginParking(semaphore, 3);

@@ -1,6 +1,6 @@
 /** Handles: how threads come to share a semaphore, and which values are refused as handles. */
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
-import { Arena, DisposedError, Semaphore } from 'taketurns';
+import { Arena, DisposedError, Mutex, Semaphore } from 'taketurns';
 import {
   ChainSemaphore,
   ChannelSemaphore,
@@ -8,6 +8,7 @@ import {
   TicketSemaphore,
   TwaSemaphore,
 } from 'taketurns/algorithms';
+import { RwLock } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { Member, team } from '../support/team.js';
 
@@ -150,6 +151,24 @@ describe('from refuses', () => {
         `${Kind.name}.from: handle must be the handle of a ${Kind.name}, got `,
       );
     }
+  });
+
+  it('the object itself, and says what to pass', () => {
+    for (const [Kind, object] of [
+      [Semaphore, new Semaphore(1)],
+      [Mutex, new Mutex()],
+    ] as const) {
+      const name = Kind.name.toLowerCase();
+      // By postMessage it arrives as a plain object.
+      for (const value of [object, structuredClone(object)]) {
+        expect(() => Kind.from(value as never)).toThrow(`: pass ${name}.handle, not the ${name}`);
+      }
+      expect(() => Kind.from(undefined as never)).not.toThrow('pass');
+    }
+    const lock = new RwLock();
+    expect(() => RwLock.from(lock as never)).toThrow(
+      'RwLock.from: handle must be the handle of a RwLock, got an object (RwLock): pass rwLock.handle, not the rwLock',
+    );
   });
 
   it('the handle of another kind, and says of which', () => {

@@ -82,7 +82,9 @@ describe('handle, from, open', () => {
     a.lock();
     expect(b.tryLock()).toBe(false);
     b.unlock();
-    expect(() => Mutex.open('m', { arena, bypass: 5 })).toThrow(RangeError);
+    expect(() => Mutex.open('m', { arena, bypass: 5 })).toThrow(
+      new RangeError('Mutex.open: name "m": it exists already with bypass 2097152, not 5'),
+    );
     expect(() => Semaphore.open('m', 1, { arena })).toThrow(TypeError);
     expect(() => Mutex.from(new Semaphore(1).handle as never)).toThrow(/must be of a Mutex/);
   });
@@ -149,11 +151,12 @@ describe('lockAsync', () => {
     const patient = mutex.lockAsync();
     const outcomes = Promise.allSettled(late);
     setTimeout(() => abort.abort(new Error('enough')), 10);
+    const it = `thread ${Arena.default.thread.thread} of the arena has it`;
     expect((await outcomes).map((o) => o.status === 'rejected' && o.reason.message)).toEqual([
-      'the lock was not available within 5 ms',
-      'the lock was not available within 5 ms',
+      `timed out after 5 ms waiting for the lock (${it}, 3 waiting)`,
+      `timed out after 5 ms waiting for the lock (${it}, 2 waiting)`,
       'enough',
-      'the lock was not available within 0 ms',
+      `timed out after 0 ms waiting for the lock (${it}, 3 waiting)`,
     ]);
     expect(mutex.waiting).toBe(1);
     mutex.unlock();

@@ -71,15 +71,15 @@ describe('open', () => {
 describe('open refuses', () => {
   it('other permits, or another max', () => {
     Semaphore.open('as it is', 3, { max: 9 });
-    for (const [permits, max] of [
-      [2, 9],
-      [4, 9],
-      [3, 8],
-      [0, 9],
+    for (const [permits, max, differs] of [
+      [2, 9, 'permits 3, not 2'],
+      [4, 9, 'permits 3, not 4'],
+      [3, 8, 'max 9, not 8'],
+      [0, 8, 'permits 3, not 0; max 9, not 8'],
     ] as const) {
       expect(() => Semaphore.open('as it is', permits, { max })).toThrow(RangeError);
       expect(() => Semaphore.open('as it is', permits, { max })).toThrow(
-        'Semaphore.open: name "as it is": it exists already, with other permits, max, hash or waiting, or robust where this is not',
+        `Semaphore.open: name "as it is": it exists already with ${differs}`,
       );
     }
     expect(() => Semaphore.open('as it is', 3)).toThrow(RangeError);

@@ -241,7 +241,7 @@ describe('a time-out or a signal', () => {
     await writer.run('lock.lockWrite()');
     for (const timeout of [0, 5]) {
       expect(() => lock.lockRead({ timeout })).toThrow(
-        new TimeoutError(`the lock was not available within ${timeout} ms`),
+        new TimeoutError(`timed out after ${timeout} ms waiting for the lock`),
       );
       await expect(lock.lockReadAsync({ timeout })).rejects.toThrow(TimeoutError);
     }

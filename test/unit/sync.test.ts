@@ -49,10 +49,10 @@ describe('a name', () => {
     Latch.open('count', 3);
     Event.open('event');
     expect(() => Barrier.open('parties', 3)).toThrow(
-      /Barrier.open: name "parties": it exists already, with another number of parties/,
+      'Barrier.open: name "parties": it exists already with number of parties 2, not 3',
     );
-    expect(() => Latch.open('count', 2)).toThrow(/with another first count/);
-    expect(() => Event.open('event', { set: true })).toThrow(/with another first state/);
+    expect(() => Latch.open('count', 2)).toThrow('with first count 3, not 2');
+    expect(() => Event.open('event', { set: true })).toThrow('with set false, not true');
   });
 });
 
