@@ -32,6 +32,8 @@ async function write(input, cleanDir, groups) {
     dir: 'dist/node',
     format: 'esm',
     sourcemap: true,
+    // The package has the sources themselves, once.
+    sourcemapExcludeSources: true,
     cleanDir,
     chunkFileNames: '[name].js',
     codeSplitting: { groups },

@@ -292,7 +292,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   #wanted(own = 0): string {
     const owner = this.#core.ownerOf(this.#at);
     const waiting = Math.max(this.waiting - own, 0);
-    return `the lock (${owner ? `thread ${owner} of the arena has it` : 'free by now'}, ${waiting} waiting)`;
+    return `the lock (${owner ? `thread ${owner} has it` : 'free'}, ${waiting} waiting)`;
   }
 
   /** The error of a request that found the arena full, or the mutex itself. */

@@ -151,7 +151,7 @@ describe('lockAsync', () => {
     const patient = mutex.lockAsync();
     const outcomes = Promise.allSettled(late);
     setTimeout(() => abort.abort(new Error('enough')), 10);
-    const it = `thread ${Arena.default.thread.thread} of the arena has it`;
+    const it = `thread ${Arena.default.thread.thread} has it`;
     expect((await outcomes).map((o) => o.status === 'rejected' && o.reason.message)).toEqual([
       `timed out after 5 ms waiting for the lock (${it}, 3 waiting)`,
       `timed out after 5 ms waiting for the lock (${it}, 2 waiting)`,

@@ -1,0 +1,29 @@
+/**
+ * Checks that each relative link of the pages leads to a file, and to a heading of it, without the network. The folder to
+ * check may be given: that of an installed package, of which nothing outside may be linked to.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { remark } from 'remark';
+import validateLinks from 'remark-validate-links';
+import { engine } from 'unified-engine';
+
+const cwd = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url));
+const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs', 'examples', 'valkey/README.md'];
+engine(
+  {
+    cwd,
+    processor: remark(),
+    plugins: [[validateLinks, { repository: false }]],
+    files: pages.filter((page) => existsSync(join(cwd, page))),
+    extensions: ['md'],
+    frail: true,
+    quiet: true,
+    output: false,
+  },
+  (error, status) => {
+    if (error) throw error;
+    process.exitCode = status;
+  },
+);
