@@ -1,10 +1,12 @@
 /** Checks the contents of the tarball, and what the linters of packages report. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { describe, expect, inject, it } from 'vitest';
+import { node } from '../support/run.js';
 
 const folder = inject('folder');
 const packed = inject('packed');
@@ -12,12 +14,35 @@ const tarball = readFileSync(join(folder, packed.filename));
 const own = JSON.parse(readFileSync(join(folder, 'node_modules/taketurns/package.json'), 'utf8'));
 
 describe('the tarball', () => {
-  it('holds the build, the README and the licence, and nothing else', () => {
-    const others = packed.files
-      .map(({ path }) => path)
-      .filter((path) => !/^(dist\/.+\.(js|d\.ts|js\.map)|README\.md|LICENSE|package\.json)$/.test(path));
+  it('holds the build with its sources, the documentation and the licence, and nothing else', () => {
+    const allowed = [
+      /^dist\/.+\.(js|d\.ts|js\.map)$/,
+      /^src\/.+(?<!-bytes|-source)\.(ts|js)$/,
+      /^docs\/.+\.(md|svg)$/,
+      /^examples\/.+\.(mjs|js|html|json)$/,
+      /^((README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|package\.json)$/,
+    ];
+    const others = packed.files.map(({ path }) => path).filter((path) => !allowed.some((form) => form.test(path)));
     expect(others).toEqual([]);
     console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
+  });
+
+  it('has each source once', () => {
+    const root = join(folder, 'node_modules/taketurns');
+    const paths = packed.files.map(({ path }) => path);
+    for (const map of paths.filter((path) => path.endsWith('.js.map'))) {
+      const { sources, sourcesContent = [] } = JSON.parse(readFileSync(join(root, map), 'utf8'));
+      expect(sourcesContent.filter(Boolean), map).toEqual([]);
+      const missing = (sources as string[])
+        .map((source) => relative(root, join(root, dirname(map), source)))
+        .filter((source) => !paths.includes(source) && !/-(bytes|source)\.ts$/.test(source));
+      expect(missing, map).toEqual([]);
+    }
+  });
+
+  it('has pages whose links lead to what is installed', () => {
+    const links = fileURLToPath(new URL('../../docs-build/links.mjs', import.meta.url));
+    node(folder, links, join(folder, 'node_modules/taketurns'));
   });
 
   it('brings nothing with it', () => {
