@@ -18,7 +18,7 @@ import {
   noRoom,
 } from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
-import { inspected } from './held-permits.js';
+import { NO_LOCK } from './held-permits.js';
 import {
   ADAPTIVE,
   budget,
@@ -225,6 +225,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   lock(options?: WaitOptions): void {
     if (options !== undefined) this.#lockFor('lock', options);
     else if (this.#lock(this.#at) !== 0) this.#wait(Infinity);
+    // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
+    return NO_LOCK;
   }
 
   /** Locks, and returns whether it has reported the death of an owner. */
@@ -553,11 +555,6 @@ export class Mutex extends SharedObject<typeof KIND> {
     const owner = this.#core.ownerOf(this.#at);
     const lock = owner === 0 ? 'unlocked' : `locked by thread ${owner}`;
     return `Mutex(${this.disposed ? 'disposed' : `${lock}, ${this.waiting} waiting`})`;
-  }
-
-  /** @internal */
-  [inspected](): string {
-    return this.toString();
   }
 
   /** @internal */

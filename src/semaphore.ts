@@ -8,7 +8,7 @@
 import { host } from '#host';
 import type { Arena } from './arena.js';
 import { badInteger, CancelledError, checkOptions, checkType, noRoom } from './errors.js';
-import { type HeldPermits, inspected, PermitsGuard } from './held-permits.js';
+import { type HeldPermits, NO_PERMITS, PermitsGuard } from './held-permits.js';
 import {
   ADAPTIVE,
   checkProperties,
@@ -192,7 +192,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * Takes permits, and blocks the thread until it is their turn. A request for more permits than there ever are waits for
    * ever, and so does every request behind it, unless `max` says how many there are. The first such request of this
    * object causes a warning (`process.emitWarning`, or `console.warn` in browsers), and `inspect().widest` shows it.
-   * It returns no guard, so `using` has nothing to give back: see `hold`.
+   * It returns no guard, so `using` has nothing to give back, and throws a TypeError: see `hold`.
    *
    *     pool.acquire(2, { timeout: 50 });
    *     pool.acquire({ timeout: 50 }); // one permit
@@ -216,6 +216,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
       const answer = this.#acquireOne(this.#at);
       if (answer !== 0) this.#park(answer, 1);
     }
+    // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
+    return NO_PERMITS;
   }
 
   #acquireSo(permits: number | WaitOptions, options: WaitOptions | undefined): void {
@@ -570,11 +572,6 @@ export class Semaphore extends SharedObject<typeof KIND> {
    */
   override toString(): string {
     return `Semaphore(${this.disposed ? 'disposed' : `${this.available} available, ${this.waiting} waiting`})`;
-  }
-
-  /** @internal */
-  [inspected](): string {
-    return this.toString();
   }
 
   /** @internal */

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The classes of shared objects extend this class. It keeps the reference and handles the end of the object. */
 import { DisposedError } from './errors.js';
-import { dispose } from './held-permits.js';
+import { dispose, inspected } from './held-permits.js';
 import type { Handle, Reference } from './reference.js';
 import { ended, leaves } from './runtime/attachment.js';
 import type { Kind } from './runtime/kinds.js';
@@ -76,6 +76,11 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   /** The name of its class. */
   get [Symbol.toStringTag](): string {
     return this.#kind;
+  }
+
+  /** @internal Of a class that describes itself, the console shows that. */
+  [inspected](): string {
+    return this.toString();
   }
 
   /** @internal */

@@ -30,6 +30,8 @@ export interface BarrierState {
   readonly arrived: number;
   /** Whether it is broken. */
   readonly broken: boolean;
+  /** How many rounds are complete. */
+  readonly round: number;
   /** The numbers of the threads that have arrived once and have not left: the death of one breaks the barrier. */
   readonly members: readonly number[];
   /** The threads that wait, the longest first. */
@@ -38,6 +40,7 @@ export interface BarrierState {
 
 const KIND = 'Barrier';
 const MOST_PARTIES = 65_535;
+const LAST_PHASE = 2 ** 29 - 1;
 const ASYNC = 'arriveAndWaitAsync';
 
 /** Somebody of this round of a `Barrier` has given up or died, or its action has thrown. The barrier stays broken. */
@@ -218,15 +221,33 @@ export class Barrier extends PhaseObject<typeof KIND> {
     return this.isOpen;
   }
 
+  /**
+   * How many rounds are complete. After 2 ** 29 rounds it begins again at 0. It is racy unless the caller has arrived and
+   * not gone on; 0 if the barrier has been disposed of.
+   */
+  get round(): number {
+    if (this.disposed) return 0;
+    const isBroken = this.broken;
+    return (this.phaseSeen - Number(isBroken)) & LAST_PHASE;
+  }
+
+  #arrived(): number {
+    if (this.broken || this.disposed) return 0;
+    return this.parties - (this.sync.isFull(this.at) ? 0 : this.sync.phaseCount(this.at));
+  }
+
+  /** @internal */
+  protected override get state(): string {
+    return this.broken ? 'broken' : `${this.#arrived()} of ${this.parties} arrived`;
+  }
+
   /** Tells who has arrived and who waits, for diagnostics. Never blocks, throws nothing. */
   inspect(): BarrierState {
     const { parties, broken } = this;
-    const left = this.sync.isFull(this.at) ? 0 : this.sync.phaseCount(this.at);
-    const arrived = broken || this.disposed ? 0 : parties - left;
     const members = [...this.attachments()]
       .filter((number) => this.sync.heldByAttachment(number) > 0)
       .map((number) => this.sync.threadOfAttachment(number));
-    return { parties, arrived, broken, members, waiters: this.waiters() };
+    return { parties, arrived: this.#arrived(), broken, round: this.round, members, waiters: this.waiters() };
   }
 }
 

@@ -108,6 +108,11 @@ export class Event extends ZeroObject<typeof KIND> {
     return this.isOpen;
   }
 
+  /** @internal */
+  protected override get state(): string {
+    return this.isSet ? 'set' : 'not set';
+  }
+
   /** Tells who waits, for diagnostics. Never blocks, throws nothing. */
   inspect(): EventState {
     return { isSet: this.isSet, waiters: this.waiters() };

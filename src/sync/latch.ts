@@ -98,6 +98,11 @@ export class Latch extends ZeroObject<typeof KIND> {
     return this.sync.phaseCount(this.at);
   }
 
+  /** @internal */
+  protected override get state(): string {
+    return `${this.count} left`;
+  }
+
   /** Tells who waits, for diagnostics. Never blocks, throws nothing. */
   inspect(): LatchState {
     return { count: this.count, waiters: this.waiters() };

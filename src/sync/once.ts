@@ -145,6 +145,11 @@ export class Once extends PhaseObject<typeof KIND> {
     return this.isOpen;
   }
 
+  /** @internal */
+  protected override get state(): string {
+    return this.done ? 'done' : 'not done';
+  }
+
   /** Tells who runs it and who waits, for diagnostics. Never blocks, throws nothing. */
   inspect(): OnceState {
     const runner = [...this.attachments()].find((number) => this.sync.heldByAttachment(number) > 0);

@@ -88,6 +88,18 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return this.waiters().reduce((sum, { calls }) => sum + calls, 0);
   }
 
+  /** @internal What the object says of itself, besides its class and those who wait. */
+  protected abstract get state(): string;
+
+  /**
+   * Returns the class, the state and the number of calls that wait, for example `Latch(2 left, 1 waiting)`. It is racy, and
+   * meant for diagnostics. Never blocks, throws nothing.
+   */
+  override toString(): string {
+    const is = this.disposed ? 'disposed' : `${this.state}, ${this.waiting} waiting`;
+    return `${this[Symbol.toStringTag]}(${is})`;
+  }
+
   /** @internal The threads that wait, the longest first. */
   protected waiters(): Waiter[] {
     const now = timestamp();

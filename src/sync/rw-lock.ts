@@ -7,7 +7,7 @@
  */
 import { host } from '#host';
 import { arenaFull, bad, checkInteger, checkOptions, DisposedError, TimeoutError } from '../errors.js';
-import { inspected } from '../held-permits.js';
+import { NO_READING, NO_WRITING } from '../held-permits.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ended, type Shared } from '../runtime/attachment.js';
@@ -235,6 +235,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
    */
   lockRead(options?: WaitOptions): void {
     this.#lockRead('lockRead', options);
+    // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
+    return NO_READING;
   }
 
   /**
@@ -493,6 +495,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
    */
   lockWrite(options?: WaitOptions): void {
     this.#lockWrite('lockWrite', options, true);
+    // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
+    return NO_WRITING;
   }
 
   /**
@@ -966,18 +970,9 @@ export class RwLock extends PhaseObject<typeof KIND> {
     };
   }
 
-  /**
-   * Returns, for example, `RwLock(2 readers, 1 waiting)` or `RwLock(writing, 0 waiting)`. It is racy, and meant for
-   * diagnostics. Never blocks, throws nothing.
-   */
-  override toString(): string {
-    if (this.disposed) return `${KIND}(disposed)`;
-    return `${KIND}(${this.writing ? 'writing' : `${this.readers} readers`}, ${this.waiting} waiting)`;
-  }
-
   /** @internal */
-  [inspected](): string {
-    return this.toString();
+  protected override get state(): string {
+    return this.writing ? 'writing' : `${this.readers} readers`;
   }
 
   // --- The end -----------------------------------------------------------------------------------------------

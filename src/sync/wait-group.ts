@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** WaitGroup counts tasks that are under way: threads wait until all are done. */
 import { checkInteger, checkOptions, checkType } from '../errors.js';
-import { asyncDispose, dispose } from '../held-permits.js';
+import { asyncDispose, dispose, inspected } from '../held-permits.js';
 import type { WaitOptions } from '../options.js';
 import { type Handle, Reference } from '../reference.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../runtime/core.js';
@@ -165,6 +165,11 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
     return this.sync.deathsOf(this.at);
   }
 
+  /** @internal */
+  protected override get state(): string {
+    return `${this.pending} pending`;
+  }
+
   /** Tells who waits and who has tasks, for diagnostics. Never blocks, throws nothing. */
   inspect(): WaitGroupState {
     const holders = [...this.attachments()]
@@ -193,6 +198,21 @@ export class HeldTask implements Disposable, AsyncDisposable {
     const end = this.#end;
     this.#end = undefined;
     end?.();
+  }
+
+  /** Returns `HeldTask(pending)` or `HeldTask(done)`. Never blocks, throws nothing. */
+  toString(): string {
+    return `HeldTask(${this.held ? 'pending' : 'done'})`;
+  }
+
+  /** `HeldTask`. */
+  get [Symbol.toStringTag](): string {
+    return 'HeldTask';
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
   }
 
   /** Ends a `using` scope: calls `done`. */

@@ -11,6 +11,8 @@ export interface Callers {
   call<T = unknown>(thread: number, object: Shared, method: string, ...args: unknown[]): Promise<T>;
   /** Has the first `count` threads call the same. */
   calls<T = unknown>(count: number, object: Shared, method: string, ...args: unknown[]): Promise<T>[];
+  /** Has one thread run a function body over `object`, the shared `words`, and what it has `kept`. */
+  run<T = unknown>(thread: number, object: Shared, code: string, words?: Int32Array): Promise<T>;
 }
 
 /** Starts so many threads for the tests of a file. Calls of one thread are made in their order. */
@@ -22,5 +24,6 @@ export function callers(count: number): Callers {
     members,
     call,
     calls: (count, ...what) => Array.from({ length: count }, (_, thread) => call(thread, ...what)),
+    run: (thread, { handle }, code, words) => (members[thread] as Member).run('script', { handle, code, words }),
   };
 }

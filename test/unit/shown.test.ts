@@ -1,6 +1,7 @@
 /** How objects and guards show themselves, and end with their scope. */
 import { inspect } from 'node:util';
 import { Arena, Mutex, Semaphore } from 'taketurns';
+import { Barrier, Condition, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 
 const tag = (value: object) => Object.prototype.toString.call(value);
@@ -28,6 +29,39 @@ describe('a string, and the console', () => {
     expect(tag(mutex)).toBe('[object Mutex]');
     mutex.dispose();
     expect(`${mutex}`).toBe('Mutex(disposed)');
+  });
+
+  it('show the objects of taketurns/sync', async () => {
+    const barrier = new Barrier(3);
+    const waits = barrier.arriveAndWaitAsync();
+    const [once, group] = [new Once(), new WaitGroup()];
+    group.add(3);
+    const condition = new Condition(new Mutex());
+    const objects = [barrier, new Latch(2), new Event({ set: true }), group, once, condition, new RwLock()];
+    const shown = [
+      'Barrier(1 of 3 arrived, 1 waiting)',
+      'Latch(2 left, 0 waiting)',
+      'Event(set, 0 waiting)',
+      'WaitGroup(3 pending, 0 waiting)',
+      'Once(not done, 0 waiting)',
+      'Condition(0 waiting)',
+      'RwLock(0 readers, 0 waiting)',
+    ];
+    expect(objects.map(String)).toEqual(shown);
+    expect(objects.map((object) => inspect(object))).toEqual(shown);
+    once.run(() => {});
+    expect([`${once}`, `${new Event()}`]).toEqual(['Once(done, 0 waiting)', 'Event(not set, 0 waiting)']);
+    for (const object of objects) {
+      const { kind } = object.handle;
+      expect(tag(object)).toBe(`[object ${kind}]`);
+      object[Symbol.dispose]();
+      expect([object.disposed, inspect(object)]).toEqual([true, `${kind}(disposed)`]);
+    }
+    await expect(waits).rejects.toThrow('the barrier has been disposed of');
+    const task = new WaitGroup().hold();
+    expect([`${task}`, tag(task)]).toEqual(['HeldTask(pending)', '[object HeldTask]']);
+    task.done();
+    expect(inspect(task)).toBe('HeldTask(done)');
   });
 
   it('show guards', () => {
@@ -64,12 +98,31 @@ describe('using', () => {
     expect(counted.disposals).toBe(1);
   });
 
-  it('is an error of types with acquire, which returns no guard', () => {
-    const semaphore = new Semaphore(1);
+  it('is an error with calls that return no guard, and says which do', async () => {
+    const semaphore = new Semaphore(2);
     expect(() => {
       // @ts-expect-error: a `using` of nothing.
       using _ = semaphore.acquire();
-    }).not.toThrow();
+    }).toThrow('Semaphore.acquire returns no guard, and what it took is held still: use hold');
+    expect(semaphore.available).toBe(1);
+    await expect(async () => {
+      // @ts-expect-error: a `using` of nothing.
+      await using _ = semaphore.acquire();
+    }).rejects.toThrow(TypeError);
+    const [mutex, lock] = [new Mutex(), new RwLock()];
+    expect(() => {
+      // @ts-expect-error: a `using` of nothing.
+      using _ = mutex.lock();
+    }).toThrow('Mutex.lock returns no guard, and what it took is held still: use hold');
+    expect(() => {
+      // @ts-expect-error: a `using` of nothing.
+      using _ = lock.lockRead();
+    }).toThrow('use read');
+    lock.unlockRead();
+    expect(() => {
+      // @ts-expect-error: a `using` of nothing.
+      using _ = lock.lockWrite();
+    }).toThrow('use write');
     expect(() => {
       // @ts-expect-error: a `using` of a promise.
       using _ = semaphore.holdAsync();

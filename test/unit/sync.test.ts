@@ -277,6 +277,20 @@ describe('a Barrier', () => {
     expect(() => barrier.arriveAndWait({ timeout })).toThrow(BrokenBarrierError);
   });
 
+  it('counts its rounds, and not the one in which it was broken', async () => {
+    const barrier = new Barrier(2);
+    for (let round = 0; round < 3; round++) {
+      expect([barrier.round, barrier.inspect().round]).toEqual([round, round]);
+      const rounds = [barrier.arriveAndWaitAsync(), barrier.arriveAndWaitAsync()];
+      await Promise.all(rounds);
+    }
+    await expect(barrier.arriveAndWaitAsync({ timeout: 1 })).rejects.toThrow(TimeoutError);
+    expect([barrier.broken, barrier.round]).toEqual([true, 3]);
+    expect(`${barrier}`).toBe('Barrier(broken, 0 waiting)');
+    barrier.dispose();
+    expect(barrier.round).toBe(0);
+  });
+
   it('refuses a bad number of parties', () => {
     for (const bad of [0, 65_536, 1.5, '2', undefined])
       expect(() => new Barrier(bad as number)).toThrow(/Barrier: parties/);

@@ -1,0 +1,10 @@
+/** Runs a function body that is sent as its text, over a shared object, and sends its result back. */
+import { attach } from '../attach.mjs';
+
+const AsyncFunction = (async () => {}).constructor;
+/** What scripts of this thread keep for later ones, such as guards. */
+const kept = {};
+
+export default function script({ handle, code, words }) {
+  return new AsyncFunction('object', 'words', 'kept', code)(attach(handle), words, kept);
+}
