@@ -1,5 +1,6 @@
 /**
- * Workers, and workers that they start in turn, lock, read, write, acquire, hold tasks, wait for an event and on a condition, and one of them is killed every 50 ms. Nobody calls
+ * Workers, and workers that they start in turn, lock, read, write, acquire, hold tasks, wait for an event and on a condition, meet at a barrier, count a latch down, do
+ * something once, and one of them is killed every 50 ms. Nobody calls
  * `watch` or `reap`. At the end every permit must be free again, every task done, no lock held, and no record of a thread in use but the
  * main thread's own; and no two threads may ever have been in one section. It prints a report as JSON, and exits with 1
  * if anything is wrong. test/stress/unwatched.test.ts runs it for a while; `npm run chaos` runs it on any runtime:
@@ -23,7 +24,7 @@ const upTo = (n) => Math.floor(draw() * n);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // There is room for few threads, so records that do not come back are soon missed.
-const arena = new Arena({ threads: 8 * SLOTS, waiters: 1024, objects: 16 });
+const arena = new Arena({ threads: 8 * SLOTS, waiters: 1024, objects: 256, names: 256 });
 const mutex = new Mutex({ arena });
 const semaphores = PERMITS.map((permits) => new Semaphore(permits, { arena, robust: true }));
 const group = new WaitGroup({ arena });
@@ -31,6 +32,7 @@ const event = new Event({ arena });
 const condition = new Condition(mutex);
 const lock = new RwLock({ arena });
 const handles = {
+  arena: arena.handle,
   mutex: mutex.handle,
   semaphores: semaphores.map(({ handle }) => handle),
   group: group.handle,
@@ -115,6 +117,9 @@ console.log(
     ...{ seconds, every, seed, started: started + get(words, 'started'), killed, killedChildren: get(words, 'killed') },
     ...{
       sections: get(words, 'sections'),
+      rounds: get(words, 'rounds'),
+      openings: get(words, 'openings'),
+      done: get(words, 'last done'),
       ownerDeaths: mutex.inspect().ownerDeaths,
       taskDeaths: group.deaths,
       writerDeaths: lock.inspect().deaths,

@@ -27,6 +27,7 @@ describe('examples', () => {
     'piscina-memory.mjs': /^10 jobs of 3900 MB in all: never more than there is\n$/,
     'readers-writer.mjs': /^50 writes, 0 torn reads\n$/,
     'ring-buffer.mjs': /^2000 items taken, 0 out of order\n$/,
+    'start-together.mjs': /^the table was filled 1 time, and 0 squares were missing\n$/,
     'stop-cleanly.mjs': /^exit codes 0 0 0\nevery job that was begun is finished\n0 waiting, 1 permit free\n$/,
   };
   // The browser example serves until it is ended; package-tests/test/browser-example.test.ts runs it.

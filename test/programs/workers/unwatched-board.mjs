@@ -3,8 +3,33 @@ export const SLOTS = 6;
 /** The message of the error with which a worker ends itself. */
 export const ON_PURPOSE = 'on purpose';
 
-const FAULTS = ['two threads in one section', 'a writer beside another', 'a writer beside a reader'];
-const SINGLE = ['stop', 'inside', 'writes', 'ids', 'sections', 'started', 'killed', ...FAULTS];
+const FAULTS = [
+  'two threads in one section',
+  'a writer beside another',
+  'a writer beside a reader',
+  'a latch refuses a count that it has',
+  'a latch is open and has a count',
+  'two threads do it at a time',
+  'it is done again',
+  'one goes on, and it is not done',
+];
+/** The numbers of the objects that are made anew when they have come to their end, from 1 on. */
+const NUMBERS = ['barrier', 'latch', 'once'];
+const SINGLE = [
+  'stop',
+  'inside',
+  'writes',
+  'ids',
+  'sections',
+  'started',
+  'killed',
+  'runner',
+  'last done',
+  'rounds',
+  'openings',
+  ...NUMBERS,
+  ...FAULTS,
+];
 const PER_SLOT = ['up', 'killChild'];
 
 const at = (name, slot = 0) => {
@@ -12,7 +37,11 @@ const at = (name, slot = 0) => {
   return i < 0 ? SINGLE.indexOf(name) : SINGLE.length + i * SLOTS + slot;
 };
 
-export const newWords = () => new Int32Array(new SharedArrayBuffer(4 * (SINGLE.length + PER_SLOT.length * SLOTS)));
+export function newWords() {
+  const words = new Int32Array(new SharedArrayBuffer(4 * (SINGLE.length + PER_SLOT.length * SLOTS)));
+  for (const name of NUMBERS) words[at(name)] = 1;
+  return words;
+}
 export const get = (words, name, slot) => Atomics.load(words, at(name, slot));
 export const put = (words, name, value, slot) => Atomics.exchange(words, at(name, slot), value);
 export const swap = (words, name, from, to) => Atomics.compareExchange(words, at(name), from, to);

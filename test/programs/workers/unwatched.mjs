@@ -2,8 +2,8 @@
 import process from 'node:process';
 import { setImmediate } from 'node:timers';
 import { Worker, workerData } from 'node:worker_threads';
-import { Mutex, Semaphore, TimeoutError } from 'taketurns';
-import { Condition, Event, RwLock, WaitGroup } from 'taketurns/sync';
+import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { Barrier, BrokenBarrierError, Condition, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { add, get, ON_PURPOSE, put, random, swap } from './unwatched-board.mjs';
 
 const { slot, depth, seed, words, handles } = workerData;
@@ -14,6 +14,7 @@ const group = WaitGroup.from(handles.group);
 const event = Event.from(handles.event);
 const condition = Condition.from(handles.condition);
 const lock = RwLock.from(handles.lock);
+const arena = Arena.from(handles.arena);
 const id = add(words, 'ids') + 1;
 const never = new Int32Array(new SharedArrayBuffer(4));
 if (depth === 0) put(words, 'up', 1, slot);
@@ -105,6 +106,83 @@ async function looked() {
   held.unlock();
 }
 
+/** Parties of a barrier. They may be more threads than that, and then some meet in the next round. */
+const PARTIES = 2;
+
+/**
+ * Opens the object of this moment by its name. Whoever has come to its end disposes of it, and the next has another name.
+ */
+function current(what, open) {
+  while (true) {
+    const number = get(words, what);
+    const object = open(`${what} ${number}`);
+    if (get(words, what) === number) return { number, object };
+    // It has come to its end meanwhile, and this may be another of the same name.
+    object.dispose();
+  }
+}
+
+function renew(what, { number, object }) {
+  if (swap(words, what, number, number + 1) === number) object.dispose();
+}
+
+/** Meets another at a barrier. One that gives up or dies breaks it, and then there is a new one. */
+async function met() {
+  const found = current('barrier', (name) => Barrier.open(name, PARTIES, { arena }));
+  const barrier = found.object;
+  const options = { timeout: 2 + draw() * 20 };
+  try {
+    if (draw() < 0.5) barrier.arriveAndWait(options);
+    else await barrier.arriveAndWaitAsync(options);
+    add(words, 'rounds');
+    barrier.leave();
+  } catch (error) {
+    if (!(error instanceof BrokenBarrierError || error instanceof TimeoutError)) throw error;
+    renew('barrier', found);
+  }
+}
+
+/** Counts down, and waits for the others. Those that die before they count are not known, so there is a limit. */
+async function counted() {
+  const found = current('latch', (name) => Latch.open(name, 2, { arena }));
+  const latch = found.object;
+  try {
+    latch.countDown();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    if (latch.count !== 0) add(words, 'a latch refuses a count that it has');
+  }
+  const options = { timeout: 2 + draw() * 20 };
+  if (!(draw() < 0.5 ? latch.wait(options) : await latch.waitAsync(options))) return;
+  if (latch.count !== 0) add(words, 'a latch is open and has a count');
+  add(words, 'openings');
+  renew('latch', found);
+}
+
+/** Has something done once: by one thread at a time, unless one has died of it, and before anybody goes on. */
+async function ranOnce() {
+  const found = current('once', (name) => Once.open(name, { arena }));
+  const { number, object: once } = found;
+  const fn = () => {
+    if (put(words, 'runner', id) !== 0 && once.inspect().deaths === 0) add(words, 'two threads do it at a time');
+    if (get(words, 'last done') >= number) add(words, 'it is done again');
+    work();
+    if (swap(words, 'runner', id, 0) !== id) add(words, 'two threads do it at a time');
+    if (draw() < 0.2) throw new Error(ON_PURPOSE);
+    put(words, 'last done', number);
+  };
+  const options = { timeout: draw() * 5 };
+  try {
+    if (draw() < 0.5) once.run(fn, options);
+    else await once.runAsync(fn, options);
+  } catch (error) {
+    if (error.message !== ON_PURPOSE) throw error;
+    return;
+  }
+  if (get(words, 'last done') < number) add(words, 'one goes on, and it is not done');
+  renew('once', found);
+}
+
 let child;
 
 function startChild() {
@@ -135,11 +213,15 @@ async function act() {
     else if (what < 0.45) await signalled();
     else if (what < 0.53) await conditioned();
     else if (what < 0.6) await wrote();
-    else if (what < 0.7) await looked();
-    else if (what < 0.8) await acquired(semaphores[0], 1);
+    else if (what < 0.64) await met();
+    else if (what < 0.66) await counted();
+    else if (what < 0.68) await ranOnce();
+    else if (what < 0.75) await looked();
+    else if (what < 0.83) await acquired(semaphores[0], 1);
     else await acquired(semaphores[1], 1 + Math.floor(draw() * 5));
   } catch (error) {
-    if (!(error instanceof TimeoutError)) throw error;
+    // Barriers, latches and what is done once are disposed of by others.
+    if (!(error instanceof TimeoutError || error instanceof DisposedError)) throw error;
   }
   if (depth === 0) raise();
   if (draw() < 0.001) {
