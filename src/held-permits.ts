@@ -14,25 +14,16 @@ export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? S
 /** @internal `console.log` of Node, Deno and Bun prints what this method of an object returns. */
 export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
-/** What a call returns that takes something and has no guard for it. */
-class NoGuard {
-  readonly #message: string;
-
-  constructor(call: string, instead: string) {
-    this.#message = `${call} returns no guard, and what it took is held still: use ${instead}`;
-  }
-
-  get [dispose](): never {
-    throw new TypeError(this.#message);
-  }
-
-  get [asyncDispose](): never {
-    throw new TypeError(this.#message);
-  }
-}
-
-// TypeScript refuses `using p = semaphore.acquire()`. JavaScript takes an undefined for nothing to give back, and says nothing.
-const noGuard = (call: string, instead: string): void => new NoGuard(call, instead) as unknown as undefined;
+/**
+ * What a call returns that takes something and has no guard for it. TypeScript refuses `using p = semaphore.acquire()`. In
+ * JavaScript an undefined would stand for nothing to give back.
+ */
+const noGuard = (call: string, instead: string): void =>
+  ({
+    get [dispose](): never {
+      throw new TypeError(`${call} returns no guard: use ${instead}`);
+    },
+  }) as unknown as undefined;
 /** @internal */
 export const NO_PERMITS = /*#__PURE__*/ noGuard('Semaphore.acquire', 'hold');
 /** @internal */
