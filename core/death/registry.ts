@@ -14,7 +14,7 @@ import {
   USED_THREADS,
 } from '../memory/layout';
 import { become, me, mostThreads, myLife, threadRecord, wakeUp } from '../memory/threads';
-import { begin, end } from '../queue/pending-call';
+import { begin, callEnded, end } from '../queue/pending-call';
 import { cleanUp } from './reaping';
 
 /**
@@ -50,14 +50,19 @@ function raise(from: i32, to: i32): i32 {
  * from all its objects, and frees its record.
  */
 export function unregister(): void {
+  // An exception may have ended its last sleep, in which the thread may have been declared dead. Then the record and the
+  // elements are another's by now, or soon.
+  const alive = wakeUp();
+  if (!alive) callEnded();
   end();
-  wakeUp(); // An exception may have ended its last sleep.
-  cleanUp(me, false);
   setSpare(0);
   setSecondSpare(0);
-  // This comes before the next thread has the record: a reader would take the old number for that of the next thread.
-  atomic.store<i32>(threadRecord(me), 0, T_HOST);
-  atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
+  if (alive) {
+    cleanUp(me, false);
+    // This comes before the next thread has the record: a reader would take the old number for that of the next thread.
+    atomic.store<i32>(threadRecord(me), 0, T_HOST);
+    atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
+  }
   // The stale life makes every later exchange on a record fail.
   become(0, myLife);
 }

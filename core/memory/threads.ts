@@ -69,6 +69,11 @@ export function doorbell(): usize {
 export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
   while (!fallAsleep()) stop();
   atomic.wait<i32>(word, value, nanoseconds); // D5, D10
+  stayAwake();
+}
+
+/** Records that the thread is awake. If it was declared dead, it goes no further, as after its sleep. */
+export function stayAwake(): void {
   while (!wakeUp()) stop();
 }
 
@@ -93,10 +98,11 @@ function fallAsleep(): bool {
   return life === myLife || life === asleep;
 }
 
-/** Records that the thread has woken. Returns whether no thread has declared it dead. */
+/** Records that the thread is awake, if it is not. Returns whether no thread has declared it dead. */
 export function wakeUp(): bool {
   const asleep = myLife + (ASLEEP - ALIVE);
-  return atomic.cmpxchg<i32>(threadRecord(me), asleep, myLife, T_LIFE) === asleep;
+  const life = atomic.cmpxchg<i32>(threadRecord(me), asleep, myLife, T_LIFE);
+  return life === asleep || life === myLife;
 }
 
 /** Returns the highest index that was ever in use. No registered thread has a higher one. */

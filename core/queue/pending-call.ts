@@ -12,7 +12,7 @@
  */
 import { reserve, setSpare, spare } from '../memory/elements';
 import { GRANT } from '../memory/layout';
-import { me, setOwner, wakeUp } from '../memory/threads';
+import { me, setOwner, stayAwake } from '../memory/threads';
 import { abandonHead, abandonRequest, threadBegins, threadEnds } from '../primitives/kinds';
 import { ring, wakeDue } from './waking';
 
@@ -56,8 +56,8 @@ export function recover(): bool {
     // The caller may use another semaphore. The doorbell lets the thread find its promises of this one.
     ring(me);
   } else {
-    // The exception may have ended its sleep.
-    wakeUp();
+    // The exception may have ended its sleep, in which the thread may have been declared dead.
+    stayAwake();
     if (pendingCall === COMPETING) abandonHead(competedFor, competesBy);
     else {
       const e = reserve();

@@ -6,7 +6,7 @@
 
 import { Violation } from '../engine/search/violation.js';
 import { ALIVE, constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
-import type { Model } from '../scene/model.js';
+import type { Model, Op } from '../scene/model.js';
 import { call, listen } from '../scene/ops/calls.js';
 import { reapNow, recordOf, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
@@ -132,6 +132,32 @@ const awake: Model = {
   },
 };
 
+/**
+ * An exception has ended the sleep of thread 0, so its record says ASLEEP still, and the thread is declared dead and
+ * reaped. Whatever it does then in the library, it changes nothing.
+ */
+const interrupted = (name: string, op: Op, ends: boolean): Model => ({
+  name: `reaped after an interruption: ${name}`,
+  programs: [[op], []],
+  arena: { objects: 1, elements: 4, attached: 2 },
+  deaths: 1,
+  mortal: [0],
+  leaves: true,
+  objects: (scene) => {
+    const { machine } = scene;
+    const s = scene.semaphore({ permits: 0 });
+    scene.callNow(0, 'acquire', s, 1);
+    const record = recordOf(scene, 0);
+    machine.hostStore32(record, machine.hostLoad32(record) + constant('ASLEEP') - ALIVE);
+    if (scene.callNow(1, 'reap', 1, ALIVE, 1) !== REAPED) throw new Error('thread 0 is not reaped');
+    // Another thread would get this record and these elements.
+    scene.setReaped(0, true);
+  },
+  end: (scene) => {
+    if (scene.finished(0) !== ends) throw new Violation('a thread that was declared dead goes on, or does not end');
+  },
+});
+
 /** The permit of thread 0 goes to an entered promise of the thread that reaps it: that thread's doorbell must ring. */
 const ownPromise: Model = {
   name: 'killed: a holder, before an entered promise of the reaper',
@@ -246,6 +272,12 @@ export const deadThreads: readonly Model[] = [
   stranger,
   ownPromise,
   awake,
+  interrupted('a promise', arrive(), false),
+  interrupted(
+    'its end',
+    call('unregister', () => []),
+    true,
+  ),
   ...alone.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...beside.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...twice.map((line) => model('reaped twice', line, { asleep: [0], mortal: [0, 1], deaths: 2 })),
