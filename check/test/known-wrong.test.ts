@@ -4,8 +4,7 @@
  * Two faults are ways to cancel. In a FIFO queue of tickets a waiter may not walk away, since its permits then come to
  * nobody. It may not post on its own behalf either, since that admits the waiters ahead on permits which do not exist.
  * Others are promises of P0514R1's facilities that leave out a step of src/p0514, or take two in the wrong order. The
- * last but one is a condition that waits while its thread stands on a chain, where the thread has to wake the one below.
- * The last is a limit of the library: a ticket that no element stands for yet (docs/internals/architecture.md, Bounds).
+ * last is a condition that waits while its thread stands on a chain, where the thread has to wake the one below.
  */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
@@ -19,7 +18,6 @@ import { ADMITTED, QUEUED, TIMED_OUT } from '../src/scene/layout.js';
 import type { Model, Op } from '../src/scene/model.js';
 import { acquire, acquireFor } from '../src/scene/ops/acquire.js';
 import { call } from '../src/scene/ops/calls.js';
-import { supervise } from '../src/scene/ops/deaths.js';
 import { eventLoop } from '../src/scene/ops/event-loop.js';
 import { CANCELLED } from '../src/scene/ops/promises.js';
 import { post, release } from '../src/scene/ops/release.js';
@@ -198,31 +196,5 @@ describe('a condition that waits, of a wait by key', () => {
 
   it('waits for another thread: nothing is found', () => {
     expect(find('N E', 'Sb Sa')).toBeUndefined();
-  });
-});
-
-describe('a thread that is killed while it begins to wait', () => {
-  const findDeath = (...program: readonly Op[]): string | undefined => {
-    const model: Model = {
-      name: 'killed while it begins to wait',
-      programs: [[...program, acquire(), release(), call('unregister', () => [])], [post(), post()], [supervise()]],
-      arena: { elements: 6, attached: 3 },
-      deaths: 1,
-      mortal: [0],
-      mayWait: true,
-      objects: (scene) => {
-        scene.semaphore({ permits: 0 });
-      },
-    };
-    return search(() => new Driver(core, model)).violation?.message;
-  };
-
-  it('after a call that was cut short: the reaper does not find its ticket', () => {
-    const cutShort = call('acquire', (scene) => [scene.semaphores[0] as number, 1]);
-    expect(findDeath(cutShort)).toMatch(/permits are not conserved/);
-  });
-
-  it('after no such call: nothing is found', () => {
-    expect(findDeath()).toBeUndefined();
   });
 });

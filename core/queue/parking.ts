@@ -23,6 +23,7 @@ import {
   INTERRUPTED,
   LEAVE,
   QUEUED,
+  REFUSED,
   RESERVED,
   STATE_MASK,
   T_FUTILE_WAKES,
@@ -36,7 +37,7 @@ import { admitted } from '../primitives/kinds';
 import { pause } from './pause';
 import { callEnded, recover } from './pending-call';
 import { isCrowded, isFar, markSleeper, pollsOf, pollsPaid, pollsWereVain } from './polling';
-import { queueSpare, ticketTaken } from './tickets';
+import { acquireRobust, tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';
 
 const FOREVER: i64 = -1;
@@ -50,13 +51,17 @@ let polls: i32 = 0;
 /**
  * Continues an acquire(s, n) that has returned `taken`: the thread polls, and then enters its element in the array. It
  * returns QUEUED, and then park must follow, or ADMITTED if the request is due by now, ANSWER_CLOSED, or ANSWER_FULL
- * when an interrupted thread finds no spare. `attachment` counts permits of a robust semaphore; it is 0 for others.
+ * when an interrupted thread finds no spare and would have to wait. `attachment` counts permits of a robust semaphore; it is 0 for others.
  */
 export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
   if (taken === INTERRUPTED) {
-    if (!recover()) return ANSWER_FULL;
-    queueSpare(s, ticketTaken, n as i64);
-  } else if (taken !== QUEUED) return taken;
+    if (!recover()) {
+      const answer = tryAcquireRobust(s, n, attachment);
+      return answer === REFUSED ? ANSWER_FULL : answer;
+    }
+    return enqueue(s, n, acquireRobust(s, n, attachment), attachment);
+  }
+  if (taken !== QUEUED) return taken;
   const answer = untilDue(s, spare, NEXT);
   if (answer !== QUEUED) leaveQueue(answer, attachment);
   return answer;

@@ -81,10 +81,11 @@ export function setLastTicket(ticket: i64): void {
 
 /**
  * Takes n tickets. Returns ADMITTED; ANSWER_CLOSED; QUEUED when the spare element stands for them in the queue; or
- * INTERRUPTED when an earlier call is still pending, so that no element stands for them yet. After QUEUED and
- * INTERRUPTED enqueue must follow. Calls nothing and never blocks.
+ * INTERRUPTED, with nothing taken, when an earlier call is still pending: no element could stand for them. After QUEUED
+ * and INTERRUPTED enqueue must follow. Calls nothing and never blocks.
  */
 export function acquire(s: usize, n: i32): i32 {
+  if (pendingCall !== NOTHING) return INTERRUPTED;
   const width = n as i64;
   const start = atomic.add<i64>(s, width, TICKET); // R1 begins. D1 write
   ticketTaken = start;
@@ -94,7 +95,6 @@ export function acquire(s: usize, n: i32): i32 {
       atomic.sub<i64>(s, width, TICKET);
       return ANSWER_CLOSED;
     }
-    if (pendingCall !== NOTHING) return INTERRUPTED;
     queueSpare(s, start, width); // R1 ends
     return QUEUED;
   }

@@ -29,6 +29,7 @@ export const ANSWER_HELD = -11;
 export const ANSWER_BROKEN = -12;
 export const QUEUED = 3;
 export const MORE = 4;
+export const INTERRUPTED = 5;
 export const HEAD = 8;
 export const MOVE = 10;
 export const GONE = 0;

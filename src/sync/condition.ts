@@ -9,7 +9,7 @@ import { inside, Mutex, type MutexHandle } from '../mutex.js';
 import { ADAPTIVE, checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { checkKind, find, type Handle, make, open, Reference } from '../reference.js';
 import { reasonOf, watch } from '../runtime/cancellation.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, INTERRUPTED, QUEUED, REFUSED, TIMED_OUT } from '../runtime/core.js';
 import { interruptsOf } from '../runtime/interrupts.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
@@ -163,7 +163,13 @@ export class Condition extends SharedObject<typeof KIND> {
     this.#sync.settleUp(at);
     interruptsOf(this[reference].attachment).expect();
     this.#owesRelay();
-    const taken = core.acquireOne(at);
+    let taken = core.acquireOne(at);
+    if (taken === INTERRUPTED) {
+      // The ticket must come before the mutex is unlocked. This call ends the interrupted one, and is refused.
+      core.tryLock(this.mutex[reference].address);
+      taken = core.acquireOne(at);
+    }
+    if (taken === INTERRUPTED) throw noRoom();
     if (taken === ANSWER_CLOSED) throw this[disposedError]();
     let answer: number;
     try {

@@ -108,6 +108,8 @@ if (readers.length > 0 || writer !== undefined || lock.writing || waiters.length
   wrong.push(`the lock is not free: ${JSON.stringify(lock.inspect())}`);
 if (!lock.tryLockWrite()) wrong.push('nobody has the lock, and it cannot be had');
 if (permitsLost) wrong.push(`${permitsLost} permits are lost`);
+// What is left of the last cancelled wait may stay in line until the next one, but not longer than the condition.
+condition.dispose();
 const { waiting, cancelled } = arena.stats();
 if (waiting || cancelled) wrong.push(`${waiting} requests wait, ${cancelled} are cancelled`);
 for (const [fault, times] of Object.entries(faultsOf(words))) if (times) wrong.push(`${fault}: ${times} times`);

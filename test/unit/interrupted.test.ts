@@ -4,7 +4,8 @@
  * for a mutex leaves the line soon after. The thread's later calls must still be right.
  */
 import { runInThisContext } from 'node:vm';
-import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { Condition } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 // The attachment gives this thread's own core, for half a call.
 import { attachmentOf } from '../support/attachment.js';
@@ -64,6 +65,47 @@ describe('after an interrupted acquire', () => {
     semaphore.release(3);
     await until(() => log.length === 2, 'both are in');
     expect(log).toEqual(['first', 'last']);
+  });
+});
+
+describe('after an interrupted acquire, in an arena that is full', () => {
+  it('the thread takes permits that are free, and waits for none', async () => {
+    const arena = new Arena({ waiters: 8, objects: 3, threads: 2, names: 1, watch: false });
+    const [free, exhausted, other] = [1, 0, 0].map((permits) => new Semaphore(permits, { arena })) as [
+      Semaphore,
+      Semaphore,
+      Semaphore,
+    ];
+    // Requests of different widths take an element each.
+    const asked = Array.from({ length: 64 }, (_, i) => exhausted.acquireAsync(1 + (i % 2)));
+    await expect(asked[63]).rejects.toThrow(ArenaFullError);
+    interruptedAcquire(other);
+    free.acquire();
+    expect(() => free.acquire()).toThrow(ArenaFullError);
+    expect([free.available, free.waiting]).toEqual([0, 0]);
+    free.release();
+    expect(free.available).toBe(1);
+    exhausted.dispose();
+    await Promise.allSettled(asked);
+  });
+});
+
+describe('after an interrupted acquire, a wait on a condition', () => {
+  it('has its place in line before the mutex is unlocked, so that no notification is missed', () => {
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    const condition = new Condition(mutex);
+    interruptedAcquire(new Semaphore(0, { arena }));
+    mutex.lock();
+    const seen: number[] = [];
+    mutex.unlock = () => {
+      seen.push(condition.waiting);
+      Mutex.prototype.unlock.call(mutex);
+      expect(condition.notify()).toBe(1);
+    };
+    expect(condition.wait({ timeout: 10_000 })).toBe(true);
+    expect(seen).toEqual([1]);
+    expect(mutex.held).toBe(true);
   });
 });
 

@@ -4,11 +4,20 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_FULL, constant, ELEMENT_SIZE, FREE, LIFE_STATE, STATE_MASK } from '../scene/layout.js';
+import {
+  ADMITTED,
+  ANSWER_FULL,
+  constant,
+  ELEMENT_SIZE,
+  FREE,
+  LIFE_STATE,
+  QUEUED,
+  STATE_MASK,
+} from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire } from '../scene/ops/acquire.js';
 import { call, dispose, listen } from '../scene/ops/calls.js';
-import { asleep, recordOf } from '../scene/ops/deaths.js';
+import { asleep, recordOf, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { arrive } from '../scene/ops/promises.js';
 import { post, release } from '../scene/ops/release.js';
@@ -20,7 +29,7 @@ import { HAS } from './mutex-words.js';
 /** Calls acquire without park, so the ticket is lost. */
 const cutAcquire = (semaphore = 0): Op => call('acquire', (scene) => [scene.semaphores[semaphore], 1]);
 
-/** Acquires. If no element is free, that ticket is lost, too. */
+/** Acquires, unless it would have to wait and no element is free for that. */
 const acquireIfRoom = (semaphore: number): Op => {
   const whole = acquire(1, semaphore);
   return {
@@ -181,6 +190,19 @@ export const interrupted: readonly Model[] = [
       scene.semaphore({ permits: 0 });
       if (scene.callNow(1, 'lock', m) !== ADMITTED) throw new Error('the lock is not free');
       scene.set(1, HAS, 1);
+    },
+  },
+  {
+    // The thread may be killed at any point of its second acquire. It never has a ticket that no reaper finds.
+    name: 'acquire cut short, and killed in the next',
+    programs: [[acquire(), release(), call('unregister', () => [])], [post(), post()], [supervise()]],
+    arena: { elements: 6, attached: 3 },
+    deaths: 1,
+    mortal: [0],
+    mayWait: true,
+    objects: (scene) => {
+      const s = scene.semaphore({ permits: 0 });
+      if (scene.callNow(0, 'acquire', s, 1) !== QUEUED) throw new Error('the first request does not wait');
     },
   },
   {
