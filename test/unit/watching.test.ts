@@ -280,4 +280,21 @@ describe('a thread that was interrupted in its sleep', () => {
     expect(semaphore.waiting).toBe(0);
     expectBuried(arena);
   });
+
+  it('leaves alone what another thread has by now, if it was declared dead', async () => {
+    const arena = new Arena({ threads: 2, watch: false });
+    const semaphore = taken(2, { arena, robust: true });
+    const [one, next] = [new Member(undefined, { core: true }), new Member(undefined, { core: true })];
+    const thread = await threadOf(semaphore, one);
+    expect(await one.run('interrupt', { handle: semaphore.handle })).toBe('ERR_SCRIPT_EXECUTION_TIMEOUT');
+    expect(arena.reap(thread)).toBe(true);
+    // The next thread has the record of the first.
+    expect((await threadOf(semaphore, next)).thread).toBe(thread.thread);
+    semaphore.release(2);
+    await hold(semaphore, next);
+    await one.leave();
+    expect([arena.threads, semaphore.available, semaphore.inspect().ownerDeaths]).toEqual([2, 1, 0]);
+    await next.leave();
+    expectBuried(arena);
+  });
 });
