@@ -104,7 +104,7 @@ export class Session implements Keeper {
   /** Whether the session is being entered: `#enter` loops. */
   #isEntering = false;
   #batch: Operation[] = [];
-  #isScheduled = false;
+  #scheduled: typeof soon | undefined;
   #lastSeq = 0;
   #deadline = Infinity;
   #deadlineTimer: Timer;
@@ -382,16 +382,18 @@ export class Session implements Keeper {
   ): Operation {
     const operation = { args, request, answered, failed, repeats, withdrawn: false };
     this.#batch.push(operation);
-    if (this.#phase === 'open') this.#schedule();
+    // Time-outs that expire at once go in one call.
+    if (this.#phase === 'open') this.#schedule(args[0] === 'C' ? later : soon);
     return operation;
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
+  /** `later`: after all timers that have expired have run, and not after each. */
+  #schedule(when = soon): void {
+    if (this.#scheduled === soon || this.#scheduled === when) return;
+    this.#scheduled = when;
     // After the promises that this tick has settled have been served: what they ask for goes along.
-    soon(() => {
-      this.#isScheduled = false;
+    when(() => {
+      this.#scheduled = undefined;
       this.#flush();
     });
   }
@@ -909,3 +911,10 @@ const { nextTick } = globalThis.process ?? {};
 const soon: (run: () => void) => void = nextTick
   ? (run) => queueMicrotask(() => nextTick(run))
   : (run) => queueMicrotask(() => queueMicrotask(run));
+
+const { setImmediate: immediate, setTimeout: start } = globalThis as typeof globalThis & {
+  setImmediate?: (run: () => void) => unknown;
+};
+
+/** Calls `run` once all timers that have expired have run. Node serves promises after each of them. */
+const later: typeof soon = (run) => void (immediate ?? start)(run);
