@@ -1,4 +1,5 @@
 /** `npm run chaos:valkey`: see HELP. */
+import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { findServers } from '../servers/servers.js';
 import { FAULTS } from './faults.js';
@@ -11,6 +12,7 @@ const HELP = `npm run chaos:valkey -- [options]
   --seconds N        how long all faults together last on a server, in equal parts; 300 by default
   --faults a,b,c     ${NAMES.join(', ')}; all by default
   --processes N      16 by default
+  --lease N          in milliseconds; 2000 by default
 
 Prints what was done and what became of it. Exit code: 0 nothing is wrong, 1 something is, 2 there is no server or an
 argument is wrong.`;
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '300' },
     faults: { type: 'string', default: NAMES.join(',') },
     processes: { type: 'string', default: '16' },
+    lease: { type: 'string', default: '2000' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -29,6 +32,7 @@ const isNumber = (text: string) => /^[1-9]\d*$/.test(text);
 const isRight =
   isNumber(values.seconds) &&
   isNumber(values.processes) &&
+  isNumber(values.lease) &&
   chosen.every((name) => NAMES.includes(name)) &&
   ['redis', 'valkey', undefined].includes(values.server);
 if (values.help || !isRight) {
@@ -43,10 +47,13 @@ if (servers.length === 0) {
 
 let failed = false;
 for (const server of servers) {
-  console.log(`${server.name} ${server.version}, ${values.processes} processes, Node ${process.version}`);
+  console.log(
+    `${server.name} ${server.version}, ${values.processes} processes, lease ${values.lease} ms, ${cpus()[0]?.model} (${cpus().length}), Node ${process.version}`,
+  );
   for (const fault of FAULTS.filter(({ name }) => chosen.includes(name))) {
     const seconds = Number(values.seconds) / chosen.length;
-    const result = await run({ server, fault, seconds, processes: Number(values.processes) });
+    const [processes, lease] = [Number(values.processes), Number(values.lease)];
+    const result = await run({ server, fault, seconds, processes, lease });
     if (result.skipped !== undefined) {
       console.log(`${fault.name}: skipped: ${result.skipped}`);
       continue;
