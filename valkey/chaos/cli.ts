@@ -45,6 +45,9 @@ if (servers.length === 0) {
   process.exit(2);
 }
 
+// Processes, servers and files end with this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(2));
+
 let failed = false;
 for (const server of servers) {
   console.log(

@@ -19,7 +19,7 @@ export interface Client {
   state: 'starting' | 'working' | 'drained' | 'ended';
   /** When it was killed, in microseconds of the monotonic clock. */
   killedAt: number | undefined;
-  /** Until when it is stopped. */
+  /** Whether it is stopped. */
   stopped: boolean;
 }
 
@@ -44,6 +44,8 @@ export class Clients {
   /** What processes complain of, and how they ended when they should not. */
   readonly troubles: string[] = [];
   kills = 0;
+  stops = 0;
+  #hasRead: ((client: Client) => void) | undefined;
   readonly #settings: Settings;
   #isOver = false;
   readonly #end = (): void => {
@@ -94,6 +96,7 @@ export class Clients {
         this.registers.set(name, register);
         const version = base === undefined ? register.read(BigInt(token)) : register.write(BigInt(token), base);
         this.#send(client, { is: 'register', id, version });
+        if (base === undefined && version !== undefined && !client.stopped) this.#hasRead?.(client);
         break;
       }
     }
@@ -127,17 +130,32 @@ export class Clients {
     this.kills++;
   }
 
-  /** Stops one at random for a while. Returns whether there was one. */
-  async stop(ms: number): Promise<boolean> {
+  /** Stops one at random for a while. */
+  async stop(ms: number): Promise<void> {
     const working = this.working().filter(({ stopped }) => !stopped);
     const client = working[Math.floor(Math.random() * working.length)];
-    if (!client) return false;
+    if (client) await this.#stop(client, ms);
+  }
+
+  /** Stops the next one that holds something and has read the register, before it writes. */
+  async stopHolder(ms: number): Promise<void> {
+    const client = await Promise.race([
+      new Promise<Client>((resolve) => {
+        this.#hasRead = resolve;
+      }),
+      sleep(500),
+    ]);
+    this.#hasRead = undefined;
+    if (client) await this.#stop(client, ms);
+  }
+
+  async #stop(client: Client, ms: number): Promise<void> {
     client.stopped = true;
     client.child.kill('SIGSTOP');
+    this.stops++;
     await sleep(ms);
     client.child.kill('SIGCONT');
     client.stopped = false;
-    return true;
   }
 
   /** Nobody asks any more. Resolves to the number of processes in which somebody still waits after `ms`. */

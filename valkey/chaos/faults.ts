@@ -9,9 +9,9 @@ export interface Scene {
   readonly lease: number;
 }
 
-/** Something that is done again and again. */
+/** Something that is done again and again. `counts`: what is counted of it; processes are counted by `Clients`. */
 interface Disturbance {
-  readonly counts: string;
+  readonly counts?: string;
   /** Milliseconds between two. */
   readonly every: number;
   act(scene: Scene): unknown;
@@ -27,12 +27,16 @@ export interface Fault {
 
 const between = (least: number, most: number): number => least + Math.random() * (most - least);
 
-const kill: Disturbance = { counts: 'kills', every: 50, act: ({ clients }) => clients.kill() };
+const kill: Disturbance = { every: 50, act: ({ clients }) => clients.kill() };
 
 const stop: Disturbance = {
-  counts: 'stops',
   every: 100,
   act: ({ clients, lease }) => clients.stop(between(0.5, 2) * lease),
+};
+
+const stopHolder: Disturbance = {
+  every: 100,
+  act: ({ clients, lease }) => clients.stopHolder(between(1, 2) * lease),
 };
 
 let turn = 0;
@@ -77,7 +81,7 @@ const reshard: Disturbance = { counts: 'slot moves', every: 500, act: ({ world }
 export const FAULTS: readonly Fault[] = [
   { name: 'none', kind: 'server', keeps: true, disturbances: [] },
   { name: 'kill', kind: 'server', keeps: true, disturbances: [kill] },
-  { name: 'stop', kind: 'server', keeps: true, disturbances: [stop, stop] },
+  { name: 'stop', kind: 'server', keeps: true, disturbances: [stop, stopHolder] },
   { name: 'client-kill', kind: 'server', keeps: true, disturbances: [cut] },
   { name: 'script-flush', kind: 'server', keeps: true, disturbances: [flush] },
   { name: 'network', kind: 'network', keeps: true, disturbances: [disturbed] },
@@ -85,8 +89,8 @@ export const FAULTS: readonly Fault[] = [
   // The system keeps what the server has handed to it, but the server may hand it over later than it answers.
   { name: 'restart-everysec', kind: 'everysec', keeps: false, disturbances: [restart(true)] },
   { name: 'restart-empty', kind: 'server', keeps: false, disturbances: [restart(false)] },
-  { name: 'sentinel', kind: 'sentinel', keeps: false, disturbances: [failover] },
-  { name: 'promote', kind: 'pair', keeps: false, disturbances: [promote, stop] },
+  { name: 'sentinel', kind: 'sentinel', keeps: false, disturbances: [failover, stopHolder] },
+  { name: 'promote', kind: 'pair', keeps: false, disturbances: [promote, stopHolder] },
   { name: 'cluster', kind: 'cluster', keeps: true, disturbances: [reshard] },
   { name: 'clock', kind: 'clock', keeps: true, disturbances: [jump] },
   {
@@ -96,6 +100,7 @@ export const FAULTS: readonly Fault[] = [
     disturbances: [
       { ...kill, every: 200 },
       stop,
+      stopHolder,
       { ...cut, every: 500 },
       { ...flush, every: 50 },
       { ...disturbed, every: 50 },
@@ -115,7 +120,7 @@ export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean)
         if (isOver()) break;
         try {
           await act(scene);
-          counts[name] = (counts[name] ?? 0) + 1;
+          if (name) counts[name] = (counts[name] ?? 0) + 1;
         } catch {
           // The server was just not there: another disturbance has ended it.
         }

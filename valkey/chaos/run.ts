@@ -77,6 +77,7 @@ export async function run({ server, fault, seconds, processes, tasks = 4, lease 
     const counts = await disturbed;
     await looked;
     if (clients.kills > 0) counts.kills = clients.kills;
+    if (clients.stops > 0) counts['processes stopped'] = clients.stops;
     if (world.lostTickets > 0) counts['lost tickets'] = world.lostTickets;
     const forever = await clients.drain(PATIENCE);
     if (forever > 0) {

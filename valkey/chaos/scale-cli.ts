@@ -51,6 +51,9 @@ const NAMES = [10, 10_000].map((names) => ({
   load: { processes: 2, spaces: 1, waiters: 4, names },
 }));
 
+// Processes, servers and files end with this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(2));
+
 let failed = false;
 console.log(`${cpus()[0]?.model}, ${cpus().length} processors, Node ${process.version}`);
 for (const server of servers) {

@@ -38,8 +38,11 @@ export class World {
   isWhole = true;
   lostTickets = 0;
 
+  readonly #remove = (): void => rmSync(this.dir, { recursive: true, force: true });
+
   private constructor() {
     this.dir = mkdtempSync(join(tmpdir(), 'taketurns-chaos-'));
+    process.on('exit', this.#remove);
   }
 
   /** Returns why it cannot be, where something is missing on this machine. */
@@ -144,7 +147,8 @@ export class World {
     this.network?.stop();
     await Promise.all([this.sentinel?.kill(), this.cluster?.stop()]);
     await Promise.all([this.cluster ? undefined : this.primary?.kill(), this.replica?.kill()]);
-    rmSync(this.dir, { recursive: true, force: true });
+    process.off('exit', this.#remove);
+    this.#remove();
   }
 }
 

@@ -214,18 +214,23 @@ export async function startCluster(primaries: number, replicas = 0, options: Sta
 // Processes -----------------------------------------------------------------------------------------------------------
 
 const running = new Set<ChildProcess>();
+/** Temporary directories. */
+const directories = new Set<string>();
 let watching = false;
+
+function endAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+  for (const dir of directories) rmSync(dir, { recursive: true, force: true });
+}
 
 /** Ends the servers with this process, also when it is told to end by a signal that nobody else handles. */
 function endWithThisProcess(): void {
   if (watching) return;
   watching = true;
-  process.on('exit', () => {
-    for (const child of running) child.kill('SIGKILL');
-  });
+  process.on('exit', endAll);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
-      for (const child of running) child.kill('SIGKILL');
+      endAll();
       if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
     });
   }
@@ -236,6 +241,7 @@ async function start(options: StartOptions, line: (dir: string, port: number) =>
   if (!binary) throw new Error(MISSING);
   endWithThisProcess();
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'taketurns-'));
+  if (!options.dir) directories.add(dir);
   let port = options.port ?? 0;
   let child: ChildProcess;
   let args: string[] = [];
@@ -284,7 +290,8 @@ async function start(options: StartOptions, line: (dir: string, port: number) =>
     await exit;
   };
   const remove = () => {
-    if (!options.dir) rmSync(dir, { recursive: true, force: true });
+    if (!directories.delete(dir)) return;
+    rmSync(dir, { recursive: true, force: true });
   };
 
   return {
