@@ -1,0 +1,23 @@
+/** How often the most overtaken of a sequence was overtaken. */
+
+/**
+ * Takes the places of requests in the order in which they were granted, and returns for the worst of them how many
+ * requests with a later place were granted before it. A place is a ticket, or the time at which a request was made.
+ */
+export function largestBypass(places: readonly number[]): number {
+  const order = places.map((_, i) => i).sort((a, b) => (places[a] as number) - (places[b] as number) || a - b);
+  const ranks = new Array<number>(places.length);
+  order.forEach((index, rank) => {
+    ranks[index] = rank;
+  });
+  // A Fenwick tree over the ranks of those that were granted so far.
+  const tree = new Uint32Array(places.length + 1);
+  let largest = 0;
+  ranks.forEach((rank, granted) => {
+    let notLater = 0;
+    for (let i = rank + 1; i > 0; i -= i & -i) notLater += tree[i] as number;
+    largest = Math.max(largest, granted - notLater);
+    for (let i = rank + 1; i < tree.length; i += i & -i) (tree[i] as number)++;
+  });
+  return largest;
+}

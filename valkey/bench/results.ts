@@ -1,0 +1,47 @@
+/** What a run of the benchmark has measured, as the JSON file has it. */
+import { type Spread, spread } from '@taketurns/bench/dist/statistics.js';
+
+export type Part = 'hand-over' | 'waiters' | 'pairs' | 'mutex' | 'latency';
+
+/** One measurement. */
+export interface Run {
+  /** The server's name and version. */
+  readonly server: string;
+  readonly part: Part;
+  readonly row: string;
+  /** The number that is varied: of clients, of waiters, of milliseconds of a round trip; 0 where there is none. */
+  readonly at: number;
+  readonly round: number;
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+export interface Results {
+  readonly environment: Readonly<Record<string, string | number>>;
+  readonly servers: readonly string[];
+  /** The load of the machine, an average of a minute, before and after. */
+  readonly load: { before: number; after: number };
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly runs: Run[];
+}
+
+export type Where = Pick<Run, 'server' | 'part' | 'row' | 'at'>;
+
+/** The rounds of a figure. */
+export function valuesOf({ runs }: Results, where: Where, figure: string): number[] {
+  const keys = ['server', 'part', 'row', 'at'] as const;
+  return runs.filter((run) => keys.every((key) => run[key] === where[key])).map((run) => run.figures[figure] as number);
+}
+
+export function spreadOf(results: Results, where: Where, figure: string): Spread {
+  return spread(valuesOf(results, where, figure));
+}
+
+/** The median of a figure of one row over that of another: NaN if one of the two was not measured. */
+export function quotient(results: Results, above: Where, below: Where, figure: string): number {
+  return spreadOf(results, above, figure).median / spreadOf(results, below, figure).median;
+}
+
+/** The different values of a field, in the order in which they were measured. */
+export function each<K extends keyof Where>(runs: readonly Run[], field: K): Run[K][] {
+  return [...new Set(runs.map((run) => run[field]))];
+}
