@@ -25,7 +25,9 @@ function readParts(text: string): Part[] {
   const given = text.split(',').map((part) => part.trim());
   const unknown = given.find((part) => !names.includes(part as Part));
   if (unknown !== undefined) {
-    throw new InvalidArgumentError(`No part is called '${unknown}'. Allowed: ${names.join(', ')}, separated by commas.`);
+    throw new InvalidArgumentError(
+      `No part is called '${unknown}'. Allowed: ${names.join(', ')}, separated by commas.`,
+    );
   }
   return names.filter((part) => given.includes(part));
 }
@@ -33,7 +35,9 @@ function readParts(text: string): Part[] {
 function readServer(text: string): string {
   const allowed = findServers().map(({ name }) => name as string);
   if (allowed.includes(text)) return text;
-  throw new InvalidArgumentError(`Allowed: those that are installed, ${allowed.join(' or ') || 'of which there is none'}.`);
+  throw new InvalidArgumentError(
+    `Allowed: those that are installed, ${allowed.join(' or ') || 'of which there is none'}.`,
+  );
 }
 
 async function act(given: Given): Promise<void> {

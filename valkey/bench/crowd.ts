@@ -1,5 +1,5 @@
 /** Measures one lock for one interval: programs of clients that take it and give it back without a pause. */
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { fairness } from '@taketurns/bench/dist/statistics.js';
 import type { Server } from '../servers/servers.js';
@@ -8,11 +8,11 @@ import { countersOf } from './counters.js';
 import { largestBypass } from './overtaking.js';
 import type { Interval, Order, Report } from './program.js';
 import { end, next } from './programs.js';
-import { SUBJECTS, type Settings } from './subjects.js';
+import { type Settings, SUBJECTS } from './subjects.js';
 
 export interface Crowd {
   readonly subject: string;
-  readonly processes: number;
+  /** Connections of each program. */
   readonly connectionsEach: number;
   /** Clients on each connection. */
   readonly clientsEach: number;
@@ -50,9 +50,37 @@ const PROGRAM = fileURLToPath(new URL('program.js', import.meta.url));
 
 let keys = 0;
 
-export async function measureCrowd(server: Server, crowd: Crowd): Promise<CrowdFigures> {
-  const { subject, processes, connectionsEach, clientsEach, seconds, warmUp } = crowd;
-  const clients = processes * connectionsEach * clientsEach;
+/** Programs of clients. They measure one lock after the other, so that the runtime has compiled what it can. */
+export class Crew {
+  readonly #programs: readonly ChildProcess[];
+
+  constructor(processes: number) {
+    this.#programs = Array.from({ length: processes }, () => fork(PROGRAM, { serialization: 'advanced' }));
+  }
+
+  get processes(): number {
+    return this.#programs.length;
+  }
+
+  /** Tells each program something, and resolves to what each answers. */
+  ask<T>(message: (index: number) => unknown): Promise<T[]> {
+    return Promise.all(
+      this.#programs.map((program, index) => {
+        program.send(message(index) as object);
+        return next(program) as Promise<T>;
+      }),
+    );
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#programs.map(end));
+  }
+}
+
+/** Measures one lock for one interval, on connections that are opened for it. */
+export async function measureCrowd(server: Server, crew: Crew, crowd: Crowd): Promise<CrowdFigures> {
+  const { subject, connectionsEach, clientsEach, seconds, warmUp } = crowd;
+  const clients = crew.processes * connectionsEach * clientsEach;
   const key = `bench${++keys}`;
   const settings = (connection: number): Settings => ({
     port: crowd.port ?? server.port,
@@ -62,27 +90,18 @@ export async function measureCrowd(server: Server, crowd: Crowd): Promise<CrowdF
     ...(crowd.bypass === undefined ? {} : { bypass: crowd.bypass }),
     ...(crowd.turn === undefined ? {} : { turn: crowd.turn }),
   });
-  const programs = Array.from({ length: processes }, () => fork(PROGRAM, { serialization: 'advanced' }));
-  try {
-    await Promise.all(
-      programs.map(async (program, p) => {
-        const connections = Array.from({ length: connectionsEach }, (_, c) => settings(p * connectionsEach + c));
-        const order: Order = { subject, connections, clientsEach };
-        program.send(order);
-        await next(program);
-      }),
-    );
-    await server.send('CONFIG', 'RESETSTAT');
-    const before = await countersOf(server);
-    const start = now() + 50;
-    const interval: Interval = { start, from: start + warmUp * 1000, to: start + (warmUp + seconds) * 1000 };
-    for (const program of programs) program.send(interval);
-    const reports = (await Promise.all(programs.map(next))) as Report[];
-    const after = await countersOf(server);
-    return figures(crowd, clients, interval, reports, { before, after });
-  } finally {
-    await Promise.all(programs.map(end));
-  }
+  await crew.ask((p): Order => {
+    const connections = Array.from({ length: connectionsEach }, (_, c) => settings(p * connectionsEach + c));
+    return { subject, connections, clientsEach };
+  });
+  await server.send('CONFIG', 'RESETSTAT');
+  const before = await countersOf(server);
+  const start = now() + 50;
+  const interval: Interval = { start, from: start + warmUp * 1000, to: start + (warmUp + seconds) * 1000 };
+  const reports = await crew.ask<Report>(() => interval);
+  const after = await countersOf(server);
+  await crew.ask(() => 'done');
+  return figures(crowd, clients, interval, reports, { before, after });
 }
 
 interface Grant {

@@ -1,10 +1,11 @@
 /** What is measured, and in which order: of each part all rows in turn, as often as there are rounds. */
-import { measureCrowd, type Crowd } from './crowd.js';
+
+import type { Server } from '../servers/servers.js';
+import { Crew, type Crowd, measureCrowd } from './crowd.js';
 import { delayed } from './delayed.js';
 import { measurePairs } from './pairs.js';
 import type { Part, Run } from './results.js';
 import { HERD, MUTEX, OURS, OURS_USING, POLL, REDIS_SEMAPHORE, REDLOCK, RING } from './subjects.js';
-import type { Server } from '../servers/servers.js';
 
 /** How much is measured. */
 export interface Extent {
@@ -20,9 +21,9 @@ export interface Extent {
 }
 
 export const FULL: Extent = {
-  rounds: 5,
-  seconds: 1,
-  warmUp: 0.5,
+  rounds: 3,
+  seconds: 1.5,
+  warmUp: 1,
   clients: [8, 32],
   waiters: [4, 16, 64, 256, 1024],
   delays: [0.5, 2, 10, 50],
@@ -41,9 +42,10 @@ export const QUICK: Extent = {
 
 export type Tell = (run: Omit<Run, 'server' | 'part'>) => void;
 
-const PROCESSES = 2;
 const HAND_OVERS = [OURS, OURS_USING, HERD, REDIS_SEMAPHORE, REDLOCK, POLL, RING];
-/** The herd needs more commands than waiters for a hand-over, so not all numbers of waiters are tried with it. */
+
+/** Programs of the part that counts commands of many clients, and the most clients with which the herd is tried. */
+const PROCESSES = 2;
 const LARGEST_HERD = 256;
 
 const lent = (bypass: number): string => `${MUTEX}, bypass ${bypass}`;
@@ -56,28 +58,34 @@ const TASKS = 8;
 const LATENCY_BYPASSES = [16, 256];
 const LATENCY_TURN = 5;
 
+type Row = Partial<Crowd> & { readonly subject: string };
+
 /** The measurements of each part. */
 export const PARTS: Readonly<Record<Part, (server: Server, extent: Extent, tell: Tell) => Promise<void>>> = {
   'hand-over': async (server, extent, tell) => {
-    for (let round = 0; round < extent.rounds; round++) {
-      for (const clients of extent.clients) {
-        for (const row of HAND_OVERS) {
-          const figures = await measureCrowd(server, { ...crowdOf(row, clients), ...extent });
-          tell({ row, at: clients, round, figures: { ...figures } });
+    for (const clients of extent.clients) {
+      // A program each: a lock of this kind is for clients that are apart.
+      await withCrew(clients, async (crew) => {
+        for (let round = 0; round < extent.rounds; round++) {
+          for (const row of HAND_OVERS) {
+            const crowd = { subject: row, connectionsEach: 1, clientsEach: 1, ...extent };
+            tell({ row, at: clients, round, figures: { ...(await measureCrowd(server, crew, crowd)) } });
+          }
         }
-      }
+      });
     }
   },
 
   waiters: async (server, extent, tell) => {
-    for (const waiters of extent.waiters) {
-      for (const row of [OURS, HERD]) {
-        if (row === HERD && waiters > LARGEST_HERD) continue;
-        // One is the holder, and the others wait.
-        const figures = await measureCrowd(server, { ...crowdOf(row, waiters), ...extent });
-        tell({ row, at: waiters, round: 0, figures: { ...figures } });
+    await withCrew(PROCESSES, async (crew) => {
+      for (const clients of extent.waiters) {
+        for (const row of [OURS, HERD]) {
+          if (row === HERD && clients > LARGEST_HERD) continue;
+          const crowd = { subject: row, connectionsEach: clients / PROCESSES, clientsEach: 1, ...extent };
+          tell({ row, at: clients, round: 0, figures: { ...(await measureCrowd(server, crew, crowd)) } });
+        }
       }
-    }
+    });
   },
 
   pairs: async (server, extent, tell) => {
@@ -85,46 +93,53 @@ export const PARTS: Readonly<Record<Part, (server: Server, extent: Extent, tell:
   },
 
   mutex: async (server, extent, tell) => {
-    const rows = new Map<string, Partial<Crowd> & { subject: string }>([
+    const rows = new Map<string, Row>([
       ...BYPASSES.map((bypass) => [lent(bypass), { subject: MUTEX, bypass }] as const),
       [REDIS_SEMAPHORE, { subject: REDIS_SEMAPHORE }],
       [REDLOCK, { subject: REDLOCK }],
     ]);
-    for (let round = 0; round < extent.rounds; round++) {
-      for (const [row, crowd] of rows) {
-        const figures = await measureCrowd(server, { ...tasks(crowd), ...extent });
-        tell({ row, at: MUTEX_PROCESSES * TASKS, round, figures: { ...figures } });
+    await withCrew(MUTEX_PROCESSES, async (crew) => {
+      for (let round = 0; round < extent.rounds; round++) {
+        for (const [row, { subject, bypass }] of rows) {
+          const crowd = { ...TASKS_OF_A_PROCESS, subject, ...(bypass !== undefined && { bypass }), ...extent };
+          const figures = await measureCrowd(server, crew, crowd);
+          tell({ row, at: MUTEX_PROCESSES * TASKS, round, figures: { ...figures } });
+        }
       }
-    }
+    });
   },
 
   latency: async (server, extent, tell) => {
-    const rows = new Map<string, Partial<Crowd> & { subject: string }>([
+    const rows = new Map<string, Row>([
       [STRICT, { subject: MUTEX, bypass: 0 }],
       ...LATENCY_BYPASSES.map(
         (bypass) => [`${lent(bypass)}, turn ${LATENCY_TURN}`, { subject: MUTEX, bypass, turn: LATENCY_TURN }] as const,
       ),
       ...extent.turns.map((turn) => [`${DEFAULT}, turn ${turn}`, { subject: MUTEX, turn }] as const),
     ]);
-    for (const delay of extent.delays) {
-      await delayed(server, delay, async (port) => {
-        for (const [row, crowd] of rows) {
-          // An interval has some hundred round trips.
-          const seconds = Math.max(extent.seconds, delay / 10);
-          const figures = await measureCrowd(server, { ...tasks(crowd), ...extent, seconds, port });
-          tell({ row, at: delay, round: 0, figures: { ...figures } });
-        }
-      });
-    }
+    await withCrew(MUTEX_PROCESSES, async (crew) => {
+      for (const delay of extent.delays) {
+        await delayed(server, delay, async (port) => {
+          for (const [row, settings] of rows) {
+            // An interval has some hundred round trips.
+            const seconds = Math.max(extent.seconds, delay / 10);
+            const crowd = { ...TASKS_OF_A_PROCESS, ...settings, ...extent, seconds, port };
+            tell({ row, at: delay, round: 0, figures: { ...(await measureCrowd(server, crew, crowd)) } });
+          }
+        });
+      }
+    });
   },
 };
 
-/** So many clients, each of which has connections of its own, in as few programs as keep two processors busy. */
-function crowdOf(subject: string, clients: number) {
-  return { subject, processes: PROCESSES, connectionsEach: clients / PROCESSES, clientsEach: 1 };
-}
-
 /** Processes that have one connection each, for several tasks. */
-function tasks<C>(crowd: C) {
-  return { ...crowd, processes: MUTEX_PROCESSES, connectionsEach: 1, clientsEach: TASKS };
+const TASKS_OF_A_PROCESS = { connectionsEach: 1, clientsEach: TASKS };
+
+async function withCrew(processes: number, use: (crew: Crew) => Promise<void>): Promise<void> {
+  const crew = new Crew(processes);
+  try {
+    await use(crew);
+  } finally {
+    await crew.end();
+  }
 }

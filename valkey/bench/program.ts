@@ -1,7 +1,8 @@
 /**
- * A program of clients: connects, says so, takes and gives back the lock in each client from one moment to another, and
- * tells what each client was granted. `crowd.ts` starts it.
+ * A program of clients. For each order it connects, says so, takes and gives back the lock in each client from one moment
+ * to another, and tells what each client was granted. `crowd.ts` starts it.
  */
+import { on } from 'node:events';
 import { now, processorTime } from './clock.js';
 import { type Settings, SUBJECTS } from './subjects.js';
 
@@ -27,10 +28,11 @@ export interface Report {
   readonly heard: number;
   /** Milliseconds of processor time, from the start to the end of the loops. */
   readonly processorTime: number;
-  readonly failure?: string;
 }
 
 const send = (message: unknown): void => void process.send?.(message);
+const messages = on(process, 'message')[Symbol.asyncIterator]();
+const told = async (): Promise<unknown> => (await messages.next()).value[0];
 
 async function run({ subject, connections, clientsEach }: Order): Promise<void> {
   const { connect } = SUBJECTS[subject] as (typeof SUBJECTS)[string];
@@ -43,13 +45,15 @@ async function run({ subject, connections, clientsEach }: Order): Promise<void> 
       })),
     ),
   );
-  const told = new Promise<Interval>((resolve) => process.once('message', resolve as (message: unknown) => void));
   send('ready');
-  const { start, to } = await told;
+  const { start, to } = (await told()) as Interval;
   const grants: number[] = [];
   await new Promise((resolve) => setTimeout(resolve, start - now()));
   const before = processorTime();
-  setTimeout(() => opened.forEach((connection) => connection.stop?.()), to - now());
+  const stop = (): void => {
+    for (const connection of opened) connection.stop?.();
+  };
+  setTimeout(stop, to - now());
   const loops = clients.map(async ({ number, take }) => {
     for (let asked = now(); asked < to; asked = now()) {
       const { token, release } = await take();
@@ -61,20 +65,17 @@ async function run({ subject, connections, clientsEach }: Order): Promise<void> 
   const heard = opened.reduce((sum, connection) => sum + (connection.heard?.() ?? 0), 0);
   const report: Report = { grants: Float64Array.from(grants), heard, processorTime: processorTime() - before };
   send(report);
-  await new Promise((resolve) => process.once('message', resolve));
+  await told();
   await Promise.all(opened.map((connection) => connection.close()));
-  process.disconnect();
+  send('closed');
 }
 
-process.once('message', (order: Order) => {
-  run(order).catch((error: unknown) => {
-    const report: Report = {
-      grants: new Float64Array(),
-      heard: 0,
-      processorTime: 0,
-      failure: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    };
-    send(report);
+for (;;) {
+  const order = (await told()) as Order | 'close';
+  if (order === 'close') break;
+  await run(order).catch((error: unknown) => {
+    send({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     process.disconnect();
   });
-});
+}
+process.disconnect();

@@ -3,15 +3,25 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
 /** The next message of a program. Rejects if the program has failed, or has ended. */
-export async function next(program: ChildProcess): Promise<unknown> {
-  const ended = once(program, 'exit').then(() => {
-    throw new Error('a program of clients has ended');
+export function next(program: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      program.off('message', told);
+      program.off('exit', ended);
+    };
+    const told = (message: unknown): void => {
+      stop();
+      const { failure } = Object(message) as { failure?: string };
+      if (failure === undefined) resolve(message);
+      else reject(new Error(`a program of clients has failed: ${failure}`));
+    };
+    const ended = (): void => {
+      stop();
+      reject(new Error('a program of clients has ended'));
+    };
+    program.on('message', told);
+    program.on('exit', ended);
   });
-  ended.catch(() => undefined);
-  const [message] = await Promise.race([once(program, 'message'), ended]);
-  const { failure } = Object(message) as { failure?: string };
-  if (failure !== undefined) throw new Error(`a program of clients has failed: ${failure}`);
-  return message;
 }
 
 /** Asks a program to end, and ends it if it has not after ten seconds. */

@@ -91,7 +91,12 @@ async function scripted(port: number): Promise<Scripted> {
 
 async function space(port: number, turn?: number): Promise<Space> {
   // A lease of an hour, so that beats do not count among the commands of a hand-over.
-  const options = { space: 'bench', lease: 3_600_000, ...(turn === undefined ? {} : { turn }) };
+  const options = {
+    space: 'bench',
+    lease: 3_600_000,
+    connectTimeout: 120_000,
+    ...(turn === undefined ? {} : { turn }),
+  };
   return Space.connect(new Redis({ host: '127.0.0.1', port, lazyConnect: true }), options);
 }
 

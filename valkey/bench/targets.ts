@@ -9,12 +9,12 @@ import { HERD, OURS, REDIS_SEMAPHORE, REDLOCK } from './subjects.js';
 export const BYPASS = 4096;
 
 export function targets(results: Results): Target[] {
-  const target = (
-    what: string,
-    bound: Target['bound'],
-    wanted: number,
-    value: (server: string) => number,
-  ): Target => ({ what, bound, wanted, found: new Map(results.servers.map((server) => [server, value(server)])) });
+  const target = (what: string, bound: Target['bound'], wanted: number, value: (server: string) => number): Target => ({
+    what,
+    bound,
+    wanted,
+    found: new Map(results.servers.map((server) => [server, value(server)])),
+  });
   const over = (part: Part, at: number, above: string, below: string, figure: string) => (server: string) =>
     quotient(results, { server, part, row: above, at }, { server, part, row: below, at }, figure);
   const median = (part: Part, at: number, row: string, figure: string) => (server: string) =>
