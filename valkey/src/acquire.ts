@@ -43,7 +43,7 @@ const aborted = (signal: AbortSignal): unknown =>
   signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
 
 /** Resolves to what is held. Rejects as the options say, and with the error that the session gives. Never throws. */
-export async function acquire(
+export function acquire(
   what: string,
   clock: Clock,
   session: Session,
@@ -51,11 +51,11 @@ export async function acquire(
   permits: number,
   options: WaitOptions,
 ): Promise<Hold> {
-  checkOptions(what, options, ['timeout', 'signal']);
-  const timeout = checkTimeout(what, options.timeout ?? Infinity);
-  const signal = checkSignal(what, options.signal);
-  if (signal?.aborted) throw aborted(signal);
   return new Promise((resolve, reject) => {
+    checkOptions(what, options, ['timeout', 'signal']);
+    const timeout = checkTimeout(what, options.timeout ?? Infinity);
+    const signal = checkSignal(what, options.signal);
+    if (signal?.aborted) throw aborted(signal);
     let timer: Timer;
     const timedOut = (): TimeoutError => {
       const wanted = permits === 1 || object.settings.kind !== 's' ? '' : `${permits} permits of `;

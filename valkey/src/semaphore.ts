@@ -31,7 +31,7 @@ export class Semaphore extends Handle {
    */
   holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(options: WaitOptions): Promise<HeldPermits>;
-  async holdAsync(permits?: number | WaitOptions, options?: WaitOptions): Promise<HeldPermits> {
+  holdAsync(permits?: number | WaitOptions, options?: WaitOptions): Promise<HeldPermits> {
     return this.#hold('holdAsync', permits, options);
   }
 

@@ -108,6 +108,9 @@ function checkSpaceOptions(options: SpaceOptions): Checked {
   };
 }
 
+/** How long nothing is held or awaited until the process may end, in milliseconds. */
+const IDLE = 10;
+
 const encoder = new TextEncoder();
 
 function fnv1a(name: string): number {
@@ -126,6 +129,8 @@ export class Space {
   #isConnected = false;
   #whenConnected: (() => void)[] = [];
   #keptAlive = true;
+  /** Whether a timer will let the process end. */
+  #isIdle = false;
   #closed: Promise<void> | undefined;
   #trouble: unknown;
   #heartbeat: Heartbeat | undefined;
@@ -251,12 +256,27 @@ export class Space {
     return session;
   }
 
+  get #isNeeded(): boolean {
+    for (const session of this.#sessions.values()) if (session.isNeeded) return true;
+    return false;
+  }
+
   #keepAlive(): void {
-    let isNeeded = false;
-    for (const session of this.#sessions.values()) isNeeded ||= session.isNeeded;
-    if (isNeeded === this.#keptAlive) return;
-    this.#keptAlive = isNeeded;
-    this.#driver.keepAlive(isNeeded);
+    if (this.#isNeeded) {
+      if (this.#keptAlive) return;
+      this.#keptAlive = true;
+      this.#driver.keepAlive(true);
+    } else if (this.#keptAlive && !this.#isIdle) {
+      // A program that asks again at once need not tell its sockets twice.
+      this.#isIdle = true;
+      const rest = (): void => {
+        this.#isIdle = false;
+        if (this.#isNeeded) return;
+        this.#keptAlive = false;
+        this.#driver.keepAlive(false);
+      };
+      this.#options.clock.after(IDLE, rest, false);
+    }
   }
 
   async #open<H>(

@@ -32,10 +32,10 @@ describe('what drivers have in common', () => {
             const fake = new Fake(events);
             opened.push(fake);
             return {
-              send: (command) =>
+              send: (command, args) =>
                 new Promise((resolve, reject) => {
                   const answer = (reply: unknown) => (reply instanceof Error ? reject(reply) : resolve(reply));
-                  fake.sent.push({ command, answer });
+                  fake.sent.push({ command: [command, ...args], answer });
                 }),
               subscribe: (channel) =>
                 new Promise((answer) => fake.sent.push({ command: ['SUBSCRIBE', channel], answer })),

@@ -14,7 +14,7 @@ import type { Driver, Script, StopListening } from './driver.js';
 /** One connection, made by a client library. */
 export interface Connection {
   /** Sends a command. Rejects when it cannot, or when the connection is lost before the answer has come. */
-  send(command: readonly string[]): Promise<unknown>;
+  send(command: string, args: readonly string[]): Promise<unknown>;
   /** Resolves when the server has confirmed it. */
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
@@ -66,6 +66,7 @@ export function asError(value: unknown): Error {
 
 interface Call {
   readonly script: Script;
+  /** After the script or its SHA-1. */
   readonly rest: readonly string[];
   /** Whether it was held, or refused and sent again. What was sent behind it may have come before it. */
   late: boolean;
@@ -160,8 +161,8 @@ class Link {
     await this.#settled(this.#connection.unsubscribe(channel));
   }
 
-  send(command: readonly string[]): Promise<unknown> {
-    return this.#settled(this.#connection.send(command));
+  send(command: string, args: readonly string[]): Promise<unknown> {
+    return this.#settled(this.#connection.send(command, args));
   }
 
   /**
@@ -170,7 +171,18 @@ class Link {
    * answered. If one of these was run nevertheless, because somebody else has brought the script meanwhile, the order
    * is broken, and the connection ends as if the refused calls had been lost with it.
    */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<{ reply: unknown; late: boolean }> {
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#start({ script, rest: [`${keys.length}`, ...keys, ...args], late: false, resolve, reject });
+    });
+  }
+
+  /** Runs a script, and tells besides whether the call was late. */
+  runAndTell(
+    script: Script,
+    keys: readonly string[],
+    args: readonly string[],
+  ): Promise<{ reply: unknown; late: boolean }> {
     return new Promise((resolve, reject) => {
       const call: Call = {
         script,
@@ -179,30 +191,48 @@ class Link {
         resolve: (reply) => resolve({ reply, late: call.late }),
         reject,
       };
-      if (this.#over) reject(new Error('the connection is closed'));
-      else if (this.#unknown.length > 0) {
-        call.late = true;
-        this.#held.push(call);
-      } else this.#send(call, false);
+      this.#start(call);
     });
   }
 
+  #start(call: Call): void {
+    if (this.#unknown.length > 0 && !this.#over) {
+      call.late = true;
+      this.#held.push(call);
+    } else {
+      this.#send(call, false);
+    }
+  }
+
   #send(call: Call, text: boolean): void {
+    if (this.#over) {
+      call.reject(new Error('the connection is closed'));
+      return;
+    }
     this.#flying++;
-    const head = text ? ['EVAL', call.script.text] : ['EVALSHA', call.script.sha];
-    this.#settled(this.#connection.send([...head, ...call.rest])).then(
+    const fail = (error: Error): void => {
+      if (!this.#over && !text && error.message.startsWith('NOSCRIPT')) {
+        this.#answered(call);
+        return;
+      }
+      this.#answered(undefined);
+      call.reject(error);
+      if (ELSEWHERE.test(error.message)) this.drop(error);
+    };
+    this.#pending.add(fail);
+    const { script, rest } = call;
+    const sent = text
+      ? this.#connection.send('EVAL', [script.text, ...rest])
+      : this.#connection.send('EVALSHA', [script.sha, ...rest]);
+    sent.then(
       (reply) => {
+        // Otherwise the connection was lost before.
+        if (!this.#pending.delete(fail)) return;
         this.#answered(undefined);
         call.resolve(reply);
       },
-      (error: Error) => {
-        if (!this.#over && !text && error.message.startsWith('NOSCRIPT')) {
-          this.#answered(call);
-          return;
-        }
-        this.#answered(undefined);
-        call.reject(error);
-        if (ELSEWHERE.test(error.message)) this.drop(error);
+      (error) => {
+        if (this.#pending.delete(fail)) fail(asError(error));
       },
     );
   }
@@ -294,9 +324,10 @@ export class Connections implements Driver {
   }
 
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return this.#at(keys[0] ?? '', (node) => linkOf(node, 'commands').run(script, keys, args)).then(
-      ({ reply }) => reply,
-    );
+    const key = keys[0] ?? '';
+    const link = this.#slots.get(this.#slotOf(key))?.commands;
+    if (link?.ready) return link.run(script, keys, args);
+    return this.#at(key, (node) => linkOf(node, 'commands').run(script, keys, args));
   }
 
   async confirm(
@@ -310,9 +341,9 @@ export class Connections implements Driver {
       linkOf(node, 'commands');
       const link = node.waits ?? this.#open(node, 'waits');
       await link.opened;
-      const wait = ['WAIT', `${replicas}`, `${timeout}`];
-      const [{ late }, count] = await Promise.all([link.run(script, keys, args), link.send(wait)]);
-      return Number(late ? await link.send(wait) : count);
+      const wait = () => link.send('WAIT', [`${replicas}`, `${timeout}`]);
+      const [{ late }, count] = await Promise.all([link.runAndTell(script, keys, args), wait()]);
+      return Number(late ? await wait() : count);
     });
   }
 
@@ -342,7 +373,7 @@ export class Connections implements Driver {
 
   async info(key: string, section: string): Promise<Map<string, string> | undefined> {
     try {
-      const text = await this.#at(key, (node) => linkOf(node, 'commands').send(['INFO', section]));
+      const text = await this.#at(key, (node) => linkOf(node, 'commands').send('INFO', [section]));
       const fields = `${text}`.matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm);
       return new Map(Array.from(fields, ([, name, value]) => [name as string, value as string]));
     } catch (error) {

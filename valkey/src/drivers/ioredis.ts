@@ -162,7 +162,7 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
   client.on(sharded ? 'smessage' : 'message', message);
   client.connect().catch(lost);
   return {
-    send: ([command, ...args]) => client.call(command as string, args),
+    send: (command, args) => client.call(command, args),
     subscribe: (channel) => (sharded ? client.ssubscribe(channel) : client.subscribe(channel)),
     unsubscribe: (channel) => (sharded ? client.sunsubscribe(channel) : client.unsubscribe(channel)),
     keepAlive(value) {

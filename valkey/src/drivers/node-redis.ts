@@ -185,7 +185,7 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
   };
   client.connect().catch(lost);
   return {
-    send: (command) => client.sendCommand(command),
+    send: (command, args) => client.sendCommand([command, ...args]),
     subscribe: (channel) => (sharded ? client.sSubscribe(channel, heard) : client.subscribe(channel, heard)),
     unsubscribe: (channel) => (sharded ? client.sUnsubscribe(channel) : client.unsubscribe(channel)),
     keepAlive(value) {
