@@ -303,12 +303,37 @@ export class Session implements Keeper {
     const { base } = hold;
     if (permits === 0 || hold.permits === 0 || base.state !== 'held') return Promise.resolve();
     hold.permits -= permits;
-    if (hold.permits === 0 && base.object.settings.kind === 'm' && this.#passOn(base)) return Promise.resolve();
+    if (hold.permits === 0 && base.object.settings.kind === 'm') {
+      if (this.#mayGoOn(base)) return this.#goOn(base);
+      if (this.#passOn(base)) return Promise.resolve();
+    }
+    return this.#return(base, permits);
+  }
+
+  #return(base: Request, permits: number): Promise<void> {
     base.wanted -= permits;
     if (base.wanted === 0) base.state = 'returning';
     const settled = new Promise<void>((resolve) => base.settled.push(resolve));
     if (this.#phase === 'open') this.#sendBack(base);
     return settled;
+  }
+
+  /** Whether this process's turn is over unless nobody else waits, and it has not looked for a turn's length. */
+  #mayGoOn({ object, passes, lent }: Request): boolean {
+    if (object.othersWait || passes >= lent || object.waiting.size === 0) return false;
+    return this.#around.clock.now() >= object.turnEnds;
+  }
+
+  /**
+   * Hears whether others wait, and then passes the mutex on or gives it back. Waiters of this process that hand it to each
+   * other by promises alone leave the event loop no time in which a message could come.
+   */
+  async #goOn(base: Request): Promise<void> {
+    await eventsHandled();
+    const { object } = base;
+    if (base.state !== 'held') return;
+    if (!object.othersWait) object.turnEnds = this.#around.clock.now() + this.#around.turn;
+    if (!this.#passOn(base)) await this.#return(base, 1);
   }
 
   /** Passes a mutex on to the next waiter of this process, if that is allowed. */
@@ -906,6 +931,12 @@ function randomDigits(count: number): string {
 }
 
 const { nextTick } = globalThis.process ?? {};
+const { setImmediate: atOnce = (run: () => void) => setTimeout(run) } = globalThis;
+
+/** Resolves when all has been read that has come by now: the first step may come in the midst of reading. */
+function eventsHandled(): Promise<void> {
+  return new Promise((resolve) => atOnce(() => atOnce(resolve)));
+}
 
 /** Calls `run` once the promises that are settled now have been served. */
 const soon: (run: () => void) => void = nextTick

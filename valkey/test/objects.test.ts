@@ -29,6 +29,30 @@ onServers('objects', ({ join, key, another }) => {
     expect(await mine.inspect()).toMatchObject({ free: 2, waiting: 0, holders: [], queue: [] });
   });
 
+  test('a process whose waiters hand a mutex to each other by promises alone hears that others wait', async () => {
+    const [a, b] = [await join({ turn: 0 }), await join({ turn: 0 })];
+    const [mine, yours] = [await a.mutex('m', { bypass: 1_000_000 }), await b.mutex('m', { bypass: 1_000_000 })];
+    let count = 0;
+    let isServed = false;
+    const inTurn = async () => {
+      while (!isServed) {
+        await using _ = await mine.holdAsync();
+        count++;
+      }
+    };
+    const first = await mine.holdAsync();
+    const loops = [inTurn(), inTurn()];
+    await until(async () => (await mine.inspect())?.waiting === 2);
+    const other = yours.holdAsync().then((held) => {
+      isServed = true;
+      return held.unlock();
+    });
+    await first.unlock();
+    await Promise.all([other, ...loops]);
+    // Otherwise it hears of them when it has used all the passes that it was lent, 4,095.
+    expect(count).toBeLessThan(2000);
+  });
+
   test('a guard gives back once, at the end of its scope', async () => {
     const semaphore = await (await join()).semaphore('db', 3);
     {
