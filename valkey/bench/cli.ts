@@ -1,13 +1,14 @@
 /** The benchmark of taketurns-valkey: starts each server that is found, measures, and prints tables and targets. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { environment } from '@taketurns/bench/dist/environment.js';
 import { readFile, readRuns, readSeconds } from '@taketurns/bench/dist/options.js';
 import { note } from '@taketurns/bench/dist/output.js';
 import { Command, InvalidArgumentError } from 'commander';
 import { findServers, startServer } from '../servers/servers.js';
 import { type Extent, FULL, PARTS, QUICK } from './plan.js';
-import { report } from './report.js';
+import { markdown, report } from './report.js';
 import type { Part, Results, Run } from './results.js';
 
 interface Given {
@@ -17,7 +18,10 @@ interface Given {
   seconds?: number;
   quick?: boolean;
   json?: string;
+  updateDocs?: boolean;
 }
+
+const PAGE = fileURLToPath(new URL('../../../../docs/valkey/measurements.md', import.meta.url));
 
 const names = Object.keys(PARTS) as Part[];
 
@@ -74,7 +78,18 @@ async function act(given: Given): Promise<void> {
     runs,
   };
   console.log(report(results));
+  if (given.updateDocs) updatePage(markdown(results));
   if (given.json !== undefined) writeFileSync(given.json, `${JSON.stringify(results, null, 1)}\n`);
+}
+
+const BEGIN = '<!-- measured -->';
+const END = '<!-- /measured -->';
+
+/** Writes the tables between the two marks of the page. */
+function updatePage(tables: string): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const [from, to] = [page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)];
+  writeFileSync(PAGE, `${page.slice(0, from)}\n\n${tables}\n\n${page.slice(to)}`);
 }
 
 await new Command('bench:valkey')
@@ -84,6 +99,7 @@ await new Command('bench:valkey')
   .option('--rounds <rounds>', `how often each row is measured (default: ${FULL.rounds})`, readRuns)
   .option('--seconds <seconds>', `length of an interval (default: ${FULL.seconds})`, readSeconds)
   .option('--quick', `a short form: ${QUICK.rounds} round of ${QUICK.seconds} s`)
+  .option('--update-docs', 'write the tables into docs/valkey/measurements.md')
   .option('--json <file>', 'write everything measured here', readFile)
   .action(act)
   .parseAsync();

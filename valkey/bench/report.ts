@@ -1,5 +1,6 @@
 /** Formats the tables of the benchmark. */
-import { fixed, makeTable, rate, ratio, targetTable } from '@taketurns/bench/dist/report/tables.js';
+import { fixed, makeTable, rate, ratio } from '@taketurns/bench/dist/report/tables.js';
+import { met, type Target } from '@taketurns/bench/dist/report/targets.js';
 import { each, type Part, type Results, type Run, spreadOf } from './results.js';
 import { targets } from './targets.js';
 
@@ -7,8 +8,8 @@ interface Column {
   readonly figure: string;
   readonly heading: string;
   readonly shown: (value: number) => string;
-  /** Whether least and most are shown beside the median, and whether the worst round counts. */
-  readonly of?: 'spread' | 'most' | 'least';
+  /** Whether least and most are shown beside the median, or the most of all rounds instead of it. */
+  readonly of?: 'spread' | 'most';
 }
 
 const RATE: Column = { figure: 'rate', heading: 'hand-overs\na second', shown: rate, of: 'spread' };
@@ -54,33 +55,75 @@ const PARTS: Readonly<Record<Part, { heading: string; at: string; columns: reado
   },
 };
 
+/** A table, before it is known for whom. */
+interface Made {
+  readonly heading: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The report for a terminal. */
 export function report(results: Results): string {
-  const { cpu, processors, node } = results.environment;
-  const { before, after } = results.load;
-  const machine = `${cpu}, ${processors} processors, Node ${node}, ${results.servers.join(', ')}`;
-  const parts = each(results.runs, 'part').flatMap((part) => tablesOf(results, part));
-  return [
-    `${machine}\nload of the machine (average of a minute): ${before.toFixed(1)} before, ${after.toFixed(1)} after`,
-    ...parts,
-    ...targetTable('to reach', targets(results), ratio),
-  ].join('\n\n');
-}
-
-function tablesOf(results: Results, part: Part): string[] {
-  const { heading } = PARTS[part];
-  const ofPart = results.runs.filter((run) => run.part === part);
-  return each(ofPart, 'server').map((server) => {
-    const runs = ofPart.filter((run) => run.server === server);
-    return `${heading}; ${server}\n${tableOf(results, part, runs)}`;
+  const drawn = tablesOf(results).map(({ heading, head, rows }) => {
+    const table = makeTable([...head]);
+    for (const row of rows) table.push([...row]);
+    return `${heading}\n${table.toString()}`;
   });
+  return [conditions(results), ...drawn].join('\n\n');
 }
 
-function tableOf(results: Results, part: Part, runs: readonly Run[]): string {
+/** The same for a page. */
+export function markdown(results: Results): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  const drawn = tablesOf(results).map(({ heading, head, rows }) => {
+    const columns = head.map((cell) => cell.replace('\n', ' '));
+    const rule = head.map((_, i) => (i === 0 ? '---' : '---:'));
+    return `### ${heading}\n\n${[columns, rule, ...rows].map(line).join('\n')}`;
+  });
+  return [`${conditions(results).replace('\n', '. ')}.`, ...drawn].join('\n\n');
+}
+
+function conditions({ environment, servers, load, options }: Results): string {
+  const { cpu, processors, node, date } = environment;
+  const machine = `${cpu}, ${processors} processors, Node ${node}, ${servers.join(', ')}, ${String(date).slice(0, 10)}`;
+  const { rounds, seconds, warmUp } = options;
+  const length = `${rounds === 1 ? '1 round' : `${rounds} rounds`} of ${seconds} s after ${warmUp} s of the same`;
+  const before = load.before.toFixed(1);
+  return `${machine}\n${length}; load of the machine, average of a minute: ${before} before, ${load.after.toFixed(1)} after`;
+}
+
+function tablesOf(results: Results): Made[] {
+  const parts = each(results.runs, 'part').flatMap((part) => {
+    const ofPart = results.runs.filter((run) => run.part === part);
+    return each(ofPart, 'server').map((server) => {
+      const runs = ofPart.filter((run) => run.server === server);
+      return tableOf(results, part, `${PARTS[part].heading}; ${server}`, runs);
+    });
+  });
+  const toReach = targetsOf(results);
+  return toReach.rows.length > 0 ? [toReach, ...parts] : parts;
+}
+
+function targetsOf(results: Results): Made {
+  const shown = (target: Target, server: string): string => {
+    const value = target.found.get(server) ?? Number.NaN;
+    return Number.isNaN(value) ? '' : `${ratio(value)} ${met(target, value) ? 'yes' : 'no'}`;
+  };
+  const rows = targets(results)
+    .map((target) => [
+      target.what,
+      `${target.bound} ${target.wanted}`,
+      ...results.servers.map((server) => shown(target, server)),
+    ])
+    .filter((row) => row.slice(2).some((cell) => cell !== ''));
+  return { heading: 'to reach, from the medians of this run', head: ['to reach', '', ...results.servers], rows };
+}
+
+function tableOf(results: Results, part: Part, heading: string, runs: readonly Run[]): Made {
   const { at, columns } = PARTS[part];
-  const table = makeTable(['row', ...(at === '' ? [] : [at]), ...columns.map(({ heading }) => heading), 'rounds']);
-  for (const number of each(runs, 'at')) {
+  const rows = each(runs, 'at').flatMap((number) => {
     const some = runs.filter((run) => run.at === number);
-    for (const row of each(some, 'row')) {
+    return each(some, 'row').map((row) => {
       const where = some.find((run) => run.row === row) as Run;
       const cells = columns.map(({ figure, shown, of }) => {
         const { median, min, max } = spreadOf(results, where, figure);
@@ -88,9 +131,8 @@ function tableOf(results: Results, part: Part, runs: readonly Run[]): string {
         if (of === 'most') return shown(max);
         return of === 'spread' ? `${shown(median)} (${shown(min)}–${shown(max)})` : shown(median);
       });
-      const rounds = some.filter((run) => run.row === row).length;
-      table.push([row, ...(at === '' ? [] : [number]), ...cells, rounds]);
-    }
-  }
-  return table.toString();
+      return [row, ...(at === '' ? [] : [String(number)]), ...cells];
+    });
+  });
+  return { heading, head: ['row', ...(at === '' ? [] : [at]), ...columns.map((column) => column.heading)], rows };
 }
