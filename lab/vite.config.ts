@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
+import { docs } from './docs.mjs';
 import { HEADERS } from './headers.mjs';
 
 const FILES = '\0check-files';
@@ -42,7 +43,7 @@ function forBrowsers(): Plugin {
 export default defineConfig({
   // Relative paths let the page be served from any folder.
   base: './',
-  plugins: [forBrowsers()],
+  plugins: [forBrowsers(), docs()],
   worker: { format: 'es', plugins: () => [forBrowsers()] },
   build: {
     target: 'es2022',

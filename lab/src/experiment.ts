@@ -6,10 +6,17 @@ export interface Experiment {
 }
 
 let current: Experiment | undefined;
+const listeners: (() => void)[] = [];
+
+/** Calls `told` whenever an experiment begins, which wants the processors for itself. */
+export function onBegin(told: () => void): void {
+  listeners.push(told);
+}
 
 export async function begin(experiment: Experiment): Promise<void> {
   const before = current;
   current = experiment;
+  for (const told of listeners) told();
   if (before !== undefined && before !== experiment) await before.stop();
 }
 

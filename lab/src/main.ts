@@ -1,14 +1,25 @@
 /** The page: each section is an experiment of its own. */
 import './style/page.css';
+import './style/opening.css';
 import './style/starvation.css';
 import './style/benchmarks.css';
 import './style/queue.css';
 import { isolate } from './isolation.js';
+import { opening } from './opening/view.js';
 import { byId, put } from './ui/dom.js';
 import { every, framesPerSecond } from './ui/frames.js';
+import { copy } from './ui/settings.js';
 import { theme } from './ui/theme.js';
 
+const SAID_MS = 2000;
+
 theme();
+opening();
+const copies = byId('copy-install');
+copies.addEventListener('click', async () => {
+  put(copies, (await copy('npm install taketurns')) ? 'Copied' : 'Select it, please');
+  setTimeout(() => put(copies, 'Copy'), SAID_MS);
+});
 
 const why = await isolate();
 if (why === undefined) {
@@ -32,10 +43,8 @@ if (why === undefined) {
   put(notice, why);
 }
 
-const pill = byId('fps');
-every(500, pill, (now) => {
-  const fps = framesPerSecond();
-  put(pill, `${fps} fps`);
-  pill.classList.toggle('slow', now > 2000 && fps < 50);
-});
+const frames = byId('fps');
+every(500, frames, () => put(frames, `${framesPerSecond()} fps`));
+// The panels are longer than the page that the browser has scrolled to its anchor.
+if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 document.documentElement.dataset.ready = 'yes';

@@ -2,30 +2,50 @@
 import { BENCHMARKS, type Benchmark } from '@taketurns/bench/dist/benchmarks.js';
 import { type Cell, cells, type Results } from '@taketurns/bench/dist/results.js';
 import type { ScriptRow } from '@taketurns/bench/dist/rows/row.js';
+import { median, total } from '@taketurns/bench/dist/statistics.js';
 import { Crew } from '../crew/crew.js';
 import { begin, end } from '../experiment.js';
 import { Chart, colour, decades, drawn, Plot } from '../ui/chart.js';
-import { button, byId, download, h, put, slider } from '../ui/dom.js';
+import { button, byId, type Choice, download, h, put } from '../ui/dom.js';
 import { count, counted, duration, share } from '../ui/format.js';
+import { Settings } from '../ui/settings.js';
 
 /** The benchmarks that the page shows. */
 type Shown = Exclude<Benchmark['name'], 'hashes'>;
 
 /** Rows that are ticked at first. */
 const USUAL: Record<Shown, readonly string[]> = {
-  semaphores: ['Semaphore', 'TwaSemaphore', 'TicketSemaphore', 'js-ticket-notify-all', 'js-barging'],
-  locks: ['Mutex', 'Semaphore', 'TtsLock', 'TtsLock+capacitor', 'McsLock', 'js-barging'],
+  semaphores: ['Semaphore', 'TwaSemaphore', 'js-ticket-notify-all', 'js-barging'],
+  locks: ['Mutex', 'Semaphore', 'TtsLock', 'TtsLock+capacitor', 'js-barging'],
 };
 const TITLES = { semaphores: 'semabench', locks: 'MutexBench' } as const;
 const ABOUT = {
   semaphores: 'acquire, a step of the common generator, release, a step of one’s own',
   locks: 'lock, a step of the common generator, unlock',
 } as const;
-const THREADS = [1, 2, 3, 4, 6, 8, 12, 16];
-const USUAL_THREADS = [1, 2, 4, 8];
+const THREADS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64];
+/** As many threads as processors, and more: that is where the quickest threads shut others out. */
+const USUAL_THREADS = usualThreads(navigator.hardwareConcurrency);
+const HEADS = ['', 'longest wait', 'largest bypass', 'overtaken', 'iterations/s', 'fairness (min/max)'];
 /** The milliseconds that a loop runs before its interval, and those that each thread adds. */
 const WARM_MS = 40;
 const WARM_EACH_MS = 10;
+/** The chart shows a shorter wait as one of this length. */
+const LEAST_WAIT_MS = 0.01;
+
+function usualThreads(processors: number): number[] {
+  const nearest = (n: number): number =>
+    THREADS.reduce((best, one) => (Math.abs(one - n) < Math.abs(best - n) ? one : best));
+  return [...new Set([1, 2, 4].map((times) => nearest(times * processors)))];
+}
+
+/** The waits of the runs of one row at one number of threads, in the middle of the rounds. */
+interface Waits {
+  readonly longest: number;
+  readonly bypass: number;
+  /** The part of all admissions before which somebody else was admitted out of turn. */
+  readonly overtaken: number;
+}
 
 export function benchmarks(): void {
   byId('bench-lab').append(
@@ -39,8 +59,8 @@ class Bench {
   readonly #rows: readonly ScriptRow[];
   readonly #ticks: ReadonlyMap<string, HTMLInputElement>;
   readonly #counts: ReadonlyMap<number, HTMLInputElement>;
-  readonly #seconds = slider('each run', [0.1, 0.2, 0.5, 1, 2], 0.2, (s) => `${s} s`);
-  readonly #rounds = slider('rounds', [1, 2, 3, 5], 1, String);
+  readonly #seconds: Choice<number>;
+  readonly #rounds: Choice<number>;
   readonly #start: HTMLButtonElement;
   readonly #status = h('p', { class: 'status', role: 'status' });
   readonly #progress = h('progress', { max: 1, value: 0, 'aria-label': 'Progress' });
@@ -54,6 +74,9 @@ class Bench {
 
   constructor(name: Shown) {
     this.#name = name;
+    const settings = new Settings(TITLES[name].toLowerCase());
+    this.#seconds = settings.slider('seconds', 'each run', [0.1, 0.2, 0.5, 1, 2], 0.5, (s) => `${s} s`);
+    this.#rounds = settings.slider('rounds', 'rounds', [1, 3, 5, 7], 3, String);
     this.#rows = BENCHMARKS[name].rows.filter((row) => row.kind === 'script');
     this.#results = this.#nothing();
     const tick = (text: string, checked: boolean, swatch?: string): [HTMLElement, HTMLInputElement] => {
@@ -66,23 +89,31 @@ class Bench {
     const counts = THREADS.map((n) => [n, ...tick(String(n), USUAL_THREADS.includes(n))] as const);
     this.#ticks = new Map(rows.map(([row, , input]) => [row, input]));
     this.#counts = new Map(counts.map(([n, , input]) => [n, input]));
+    settings.ticks('rows', this.#ticks);
+    settings.ticks('threads', new Map(counts.map(([n, , input]) => [String(n), input])));
     this.#start = button('Run', () => (this.#running ? this.stop() : void this.#go()), 'primary');
     this.#charts = [
+      new Chart('Longest wait', () => this.#wait(), 'of any thread, for one turn; less is better'),
+      new Chart('Largest bypass', () => this.#bypass(), 'turns that others took before one waiter; 0 is its turn'),
       new Chart('Throughput', () => this.#throughput(), 'iterations a second, all threads together'),
-      new Chart('Fairness', () => this.#fairness(), 'fewest iterations of a thread over most: 1 is even, 0 starved'),
+      new Chart('Fairness', () => this.#fairness(), 'min/max of the threads’ iterations: 1 is even, 0 starved'),
     ];
     const file = (type: string): string => `${TITLES[name]}.${type}`;
     this.#saves = [
       button('JSON', () => download(file('json'), 'application/json', this.json), 'save'),
-      ...(['throughput', 'fairness'] as const).map((figure, i) =>
-        button(`SVG of ${figure}`, () => this.#save(i, `${TITLES[name]}-${figure}.svg`), 'save'),
+      ...(['longest wait', 'largest bypass', 'throughput', 'fairness'] as const).map((figure, i) =>
+        button(`SVG of ${figure}`, () => this.#save(i, `${TITLES[name]}-${figure.replace(' ', '-')}.svg`), 'save'),
       ),
     ];
     this.element = h(
       'article',
       { class: 'bench', 'data-bench': name },
-      h('h3', { class: 'divide' }, TITLES[name]),
-      h('p', { class: 'lead' }, `Each iteration: ${ABOUT[name]}.`),
+      h('h3', { class: 'divide', id: TITLES[name].toLowerCase() }, TITLES[name]),
+      h(
+        'p',
+        { class: 'lead' },
+        `Each iteration: ${ABOUT[name]}. Medians of the rounds. More threads than processors, at first: ${USUAL_THREADS.join(', ')} on the ${navigator.hardwareConcurrency} of this machine.`,
+      ),
       h('div', { class: 'controls' }, this.#start, this.#seconds.element, this.#rounds.element),
       h(
         'details',
@@ -109,7 +140,13 @@ class Bench {
         this.#charts.map(({ element }) => element),
       ),
       this.#table,
-      h('div', { class: 'controls saves' }, h('span', {}, 'Download'), h('div', { class: 'group' }, this.#saves)),
+      h(
+        'div',
+        { class: 'controls saves' },
+        h('span', {}, 'Download'),
+        h('div', { class: 'group' }, this.#saves),
+        settings.permalink(),
+      ),
     );
     this.#draw();
     this.#tabulate();
@@ -205,21 +242,17 @@ class Bench {
             // A browser does not report the processor time of a page.
             const cpuSeconds = Number.NaN;
             runs.push({ row: row.name, threads: of, round, seconds: run.seconds, cpuSeconds, iterations });
-            if (round === 1) {
-              const { longestWaitMs, largestBypass, bypasses, admissions, outOfOrder } = await runRow(crew, row, {
-                ...options,
-                loop: 'probe',
-              });
-              probes.push({
-                row: row.name,
-                threads: of,
-                longestWaitMs,
-                largestBypass,
-                bypasses,
-                admissions,
-                ...(outOfOrder === undefined ? {} : { outOfOrder }),
-              });
-            }
+            const probe = await runRow(crew, row, { ...options, loop: 'probe' });
+            const { longestWaitMs, largestBypass, bypasses, admissions, outOfOrder } = probe;
+            probes.push({
+              row: row.name,
+              threads: of,
+              longestWaitMs,
+              largestBypass,
+              bypasses,
+              admissions,
+              ...(outOfOrder === undefined ? {} : { outOfOrder }),
+            });
           } catch (error) {
             // A row that fails now would fail the next time, too.
             broken.add(row.name);
@@ -278,6 +311,40 @@ class Bench {
     };
   }
 
+  #waits(cell: Cell): Waits | undefined {
+    const probes = this.#results.probes.filter(({ row, threads }) => row === cell.row && threads === cell.threads);
+    if (probes.length === 0) return undefined;
+    const overtaken = probes.map(({ bypasses }) => 1 - (bypasses[0] ?? 0) / Math.max(1, total(bypasses)));
+    return {
+      longest: median(probes.map(({ longestWaitMs }) => longestWaitMs)),
+      bypass: median(probes.map(({ largestBypass }) => largestBypass)),
+      overtaken: median(overtaken),
+    };
+  }
+
+  #wait(): Plot.PlotOptions {
+    const y = (cell: Cell): number => Math.max(LEAST_WAIT_MS, this.#waits(cell)?.longest ?? Number.NaN);
+    const most = Math.max(100, ...cells(this.#results).map(y).filter(Number.isFinite)) * 1.3;
+    return this.#lines(`${TITLES[this.#name]}: longest wait by number of threads`, y, {
+      type: 'log',
+      domain: [LEAST_WAIT_MS, most],
+      ticks: decades(LEAST_WAIT_MS, most),
+      tickFormat: duration,
+    });
+  }
+
+  #bypass(): Plot.PlotOptions {
+    const y = (cell: Cell): number => this.#waits(cell)?.bypass ?? Number.NaN;
+    const most = Math.max(1000, ...cells(this.#results).map(y).filter(Number.isFinite)) * 1.5;
+    return this.#lines(`${TITLES[this.#name]}: largest bypass by number of threads`, y, {
+      // 0 is the figure of a fair row, and a logarithm has no place for it.
+      type: 'symlog',
+      domain: [0, most],
+      ticks: [0, ...decades(1, most)],
+      tickFormat: count,
+    });
+  }
+
   #throughput(): Plot.PlotOptions {
     const most = Math.max(1e6, ...cells(this.#results).map(({ throughput }) => throughput.median));
     const least = Math.min(1e5, ...cells(this.#results).map(({ throughput }) => throughput.median));
@@ -315,38 +382,41 @@ class Bench {
     this.#table.replaceChildren(
       h(
         'table',
-        { class: 'results' },
+        { class: 'results', role: 'table' },
         h('caption', {}, `At ${counted(most, 'thread')}`),
         h(
           'thead',
-          {},
+          { role: 'rowgroup' },
           h(
             'tr',
-            {},
-            ['', 'iterations/s', 'fairness', 'longest wait', 'largest bypass', 'overtaken'].map((text) =>
-              h('th', { scope: 'col' }, text),
-            ),
+            { role: 'row' },
+            HEADS.map((text) => h('th', { scope: 'col', role: 'columnheader' }, text)),
           ),
         ),
         h(
           'tbody',
-          {},
+          { role: 'rowgroup' },
           at.map((cell) => {
-            const { probe } = cell;
+            const waits = this.#waits(cell);
             const swatch = range[this.#results.rows.findIndex(({ name }) => name === cell.row)];
-            const overtaken =
-              probe === undefined || !probe.admissions
-                ? '–'
-                : share(1 - (probe.bypasses[0] ?? 0) / probe.bypasses.reduce((a, b) => a + b, 0));
+            const figures = [
+              waits ? duration(waits.longest) : '–',
+              waits ? count(waits.bypass) : '–',
+              waits ? share(waits.overtaken) : '–',
+              count(cell.throughput.median),
+              cell.fairness.median.toFixed(2),
+            ];
+            // The roles and labels are for a phone, where the style makes blocks of the rows.
             return h(
               'tr',
-              { 'data-row': cell.row },
-              h('th', { scope: 'row' }, h('span', { class: 'swatch', style: `background: ${swatch}` }), cell.row),
-              h('td', {}, count(cell.throughput.median)),
-              h('td', {}, cell.fairness.median.toFixed(2)),
-              h('td', {}, probe ? duration(probe.longestWaitMs) : '–'),
-              h('td', {}, probe ? count(probe.largestBypass) : '–'),
-              h('td', {}, overtaken),
+              { 'data-row': cell.row, role: 'row' },
+              h(
+                'th',
+                { scope: 'row', role: 'rowheader' },
+                h('span', { class: 'swatch', style: `background: ${swatch}` }),
+                cell.row,
+              ),
+              figures.map((text, i) => h('td', { role: 'cell', 'data-label': HEADS[i + 1] }, text)),
             );
           }),
         ),

@@ -7,8 +7,9 @@ import { type RunOptions, runRow } from '../bench/run.js';
 import { Crew } from '../crew/crew.js';
 import { begin, end } from '../experiment.js';
 import { Chart, decades, drawn, Plot } from '../ui/chart.js';
-import { button, byId, download, h, put, select, slider } from '../ui/dom.js';
+import { button, byId, download, h, put } from '../ui/dom.js';
 import { count, duration, whole } from '../ui/format.js';
+import { Settings } from '../ui/settings.js';
 
 const LIMITS = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024];
 const SWEEP = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
@@ -39,7 +40,10 @@ const AXES: Record<Axis, { label: string; scale: Plot.ScaleOptions }> = {
     label: 'most that overtook one waiter, and 1',
     scale: { type: 'log', tickFormat: count, reverse: true },
   },
-  evenness: { label: 'fewest iterations of a thread over most', scale: { domain: [0, 1], ticks: 5 } },
+  evenness: {
+    label: 'min/max: iterations of the slowest thread over those of the quickest',
+    scale: { domain: [0, 1], ticks: 5 },
+  },
   wait: {
     label: 'longest wait',
     scale: { type: 'log', tickFormat: duration, reverse: true },
@@ -68,13 +72,14 @@ export function capacitor(): void {
     fairness: figure('fairness'),
     wait: figure('wait'),
   };
-  const limit = slider('B, the size of a platoon', LIMITS, USUAL, String, () => {
+  const settings = new Settings('capacitor');
+  const limit = settings.slider('b', 'B, the size of a platoon', LIMITS, USUAL, String, () => {
     queue = [];
     teeth.draw();
     show();
   });
   limit.element.classList.add('wide');
-  const threads = slider('threads', [2, 3, 4, 6, 8, 12], 8, String, async () => {
+  const threads = settings.slider('threads', 'threads', [2, 3, 4, 6, 8, 12], 8, String, async () => {
     samples.clear();
     const again = running !== undefined;
     await stop();
@@ -82,11 +87,12 @@ export function capacitor(): void {
     show();
     if (again) await go();
   });
-  const axis = select(
+  const axis = settings.select(
+    'fairness',
     'fairness is',
     [
       ['bypass', 'the largest bypass'],
-      ['evenness', 'fewest over most iterations'],
+      ['evenness', 'evenness: min/max'],
       ['wait', 'the longest wait'],
     ] as const,
     show,
@@ -327,7 +333,7 @@ export function capacitor(): void {
             ['bound: B − 1', figures.bound],
             ['largest bypass seen', figures.bypass],
             ['throughput', figures.throughput],
-            ['fewest over most', figures.fairness],
+            ['fairness (min/max)', figures.fairness],
             ['longest wait', figures.wait],
           ] as const
         ).map(([term, value]) => h('div', {}, h('dt', {}, term), value)),
@@ -355,6 +361,7 @@ export function capacitor(): void {
         save(teeth, 'the platoons'),
         save(trade, 'the trade-off'),
       ),
+      settings.permalink(),
     ),
   );
   teeth.draw();

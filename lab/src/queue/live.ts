@@ -4,9 +4,10 @@ import { within } from '@taketurns/bench/dist/workers/within.js';
 import { Arena, Semaphore } from 'taketurns';
 import { Crew } from '../crew/crew.js';
 import { Switch } from '../experiment.js';
-import { byId, h, put, select, slider } from '../ui/dom.js';
+import { byId, h, put } from '../ui/dom.js';
 import { count, duration, whole } from '../ui/format.js';
 import { every } from '../ui/frames.js';
+import { Settings } from '../ui/settings.js';
 import { Timeline } from '../ui/timeline.js';
 import { ArrayView } from './array.js';
 import { Memory } from './memory.js';
@@ -60,11 +61,13 @@ export function live(): void {
     );
     return { row, where };
   });
-  const threads = slider('threads', [2, 3, 4, 6, 8], 4, String, restart);
-  const permits = slider('permits', [1, 2, 3], 1, String, restart);
-  const slots = slider('buckets', [1, 2, 4, 8, 16], 4, String, restart);
-  const hold = slider('each holds one for', [0, 0.1, 0.5, 1, 5], 0.5, duration, restart);
-  const patience = select(
+  const settings = new Settings('queue', 'live-queue');
+  const threads = settings.slider('threads', 'threads', [2, 3, 4, 6, 8], 4, String, restart);
+  const permits = settings.slider('permits', 'permits', [1, 2, 3], 1, String, restart);
+  const slots = settings.slider('buckets', 'buckets', [1, 2, 4, 8, 16], 4, String, restart);
+  const hold = settings.slider('hold', 'each holds one for', [0, 0.1, 0.5, 1, 5], 0.5, duration, restart);
+  const patience = settings.select(
+    'patience',
     'patience',
     [
       ['0', 'none cancels'],
@@ -216,6 +219,7 @@ export function live(): void {
         ),
       ),
       chart.element,
+      h('div', { class: 'controls saves' }, settings.permalink()),
     ),
   );
 }

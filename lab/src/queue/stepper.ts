@@ -1,7 +1,8 @@
 /** The queue on a simulated schedule: single steps, also backwards, and slow motion. */
-import { button, byId, h, put, select, slider } from '../ui/dom.js';
+import { button, byId, h, put } from '../ui/dom.js';
 import { counted } from '../ui/format.js';
 import { every } from '../ui/frames.js';
+import { Settings } from '../ui/settings.js';
 import { ArrayView } from './array.js';
 import { type Choice, SCENARIOS, Simulation } from './simulation.js';
 
@@ -23,16 +24,19 @@ interface Card {
 
 export function stepper(): void {
   const root = byId('stepper-lab');
-  let simulation = new Simulation(SCENARIOS[0] as (typeof SCENARIOS)[number]);
   let playing: (() => void) | undefined;
   let seed = 1;
 
-  const scenario = select(
+  const settings = new Settings('steps', 'queue');
+  const scenario = settings.select(
+    'scenario',
     'what happens',
     SCENARIOS.map(({ id, title }) => [id, title] as const),
     (id) => restart(id),
   );
-  const speed = slider(
+  let simulation = new Simulation(scenarioOf(scenario.value));
+  const speed = settings.slider(
+    'speed',
     'slow motion',
     SPEEDS,
     4,
@@ -112,7 +116,7 @@ export function stepper(): void {
 
   function restart(id: string): void {
     pause();
-    simulation = new Simulation(SCENARIOS.find((one) => one.id === id) ?? simulation.scenario);
+    simulation = new Simulation(scenarioOf(id));
     log.replaceChildren();
     seed++;
     lay();
@@ -381,10 +385,15 @@ export function stepper(): void {
       h('kbd', {}, '3'),
       ' a step of that thread.',
     ),
+    h('div', { class: 'controls saves' }, settings.permalink()),
   );
   root.append(stage);
   lay();
   show();
+}
+
+function scenarioOf(id: string): (typeof SCENARIOS)[number] {
+  return SCENARIOS.find((one) => one.id === id) ?? (SCENARIOS[0] as (typeof SCENARIOS)[number]);
 }
 
 function range(start: number, width: number): number[] {

@@ -1,6 +1,7 @@
 /**
  * The shared memory in which the threads of one side of the starvation experiment say what they do. Each thread writes
- * its own part, and the page reads it ten times a second. OVERTAKEN alone is written by the thread that has the permit.
+ * its own part, and the page reads it ten times a second. Only the victim's OVERTAKEN is written by those who overtake it,
+ * and each thread enters its turns in the list of all.
  */
 export const THINKING = 0;
 export const WAITING = 1;
@@ -10,21 +11,26 @@ export const HOLDING = 2;
 export const STOP = 0;
 /** The number of stamps that arrivals have drawn, where there are no tickets. */
 export const ARRIVALS = 1;
-/** The number of entries that the ring has had. */
-export const ENTRIES = 2;
+/** The number of admissions so far. */
+export const ADMITTED = 2;
 
-/** The number of the latest admissions that are kept, to count overtaking by ticket. */
-export const RING = 256;
+/** The latest admissions that are kept, to count overtaking and to be saved. */
+export const TURNS = 4096;
+
+/** The thread that is to starve, or not. */
+export const VICTIM = 0;
 
 // Whole numbers of a thread.
 export const STATE = 0;
 export const ADMISSIONS = 1;
-/** How often the thread has been overtaken in the wait under way. */
+/** How often the victim has been overtaken in the wait under way. */
 export const OVERTAKEN = 2;
 export const MOST_OVERTAKEN = 3;
 export const STAMP = 4;
 /** The longest wait that has ended since the page last looked, in microseconds. */
 export const LATEST_WAIT = 5;
+/** How often the thread has overtaken the victim. */
+export const OVERTOOK = 6;
 const INTS = 16;
 
 // Milliseconds of a thread.
@@ -35,29 +41,42 @@ export const LONGEST = 3;
 const FLOATS = 8;
 
 const LINE = 128;
+/** The words and the times of a turn. */
+const [WORDS, TIMES] = [2, 3];
+
+/** One admission, in milliseconds of the threads' clock. */
+export interface Turn {
+  readonly thread: number;
+  /** Its ticket, or the stamp that stands for one: who has come before has a lower one. */
+  readonly ticket: number;
+  readonly arrived: number;
+  readonly admitted: number;
+  /** 0 as long as the thread holds the permit. */
+  readonly released: number;
+}
 
 export class Board {
   readonly memory: SharedArrayBuffer;
   readonly words: Int32Array;
-  /** The ticket and the thread of each admission. */
-  readonly ring: Int32Array;
   readonly threads: number;
   readonly #ints: Int32Array;
   readonly #floats: Float64Array;
-  readonly #pairs: Int32Array;
+  /** The ticket and the thread of each admission. */
+  readonly #turns: Int32Array;
+  readonly #times: Float64Array;
 
   constructor(
     threads: number,
-    memory = new SharedArrayBuffer(LINE + 8 * RING + threads * 2 * LINE + 4 * threads * threads),
+    memory = new SharedArrayBuffer(LINE + threads * 2 * LINE + TURNS * (4 * WORDS + 8 * TIMES)),
   ) {
     this.memory = memory;
     this.threads = threads;
     this.words = new Int32Array(memory, 0, LINE / 4);
-    this.ring = new Int32Array(memory, LINE, 2 * RING);
-    const at = LINE + 8 * RING;
-    this.#ints = new Int32Array(memory, at, threads * (LINE / 4));
-    this.#floats = new Float64Array(memory, at + threads * LINE, threads * (LINE / 8));
-    this.#pairs = new Int32Array(memory, at + 2 * threads * LINE, threads * threads);
+    this.#ints = new Int32Array(memory, LINE, threads * (LINE / 4));
+    this.#floats = new Float64Array(memory, LINE + threads * LINE, threads * (LINE / 8));
+    const turns = LINE + 2 * threads * LINE;
+    this.#turns = new Int32Array(memory, turns, TURNS * WORDS);
+    this.#times = new Float64Array(memory, turns + TURNS * 4 * WORDS, TURNS * TIMES);
   }
 
   /** The whole numbers of a thread, such as STATE. */
@@ -70,11 +89,37 @@ export class Board {
     return this.#floats.subarray(thread * (LINE / 8), thread * (LINE / 8) + FLOATS);
   }
 
-  overtakings(by: number, of: number): number {
-    return Atomics.load(this.#pairs, by * this.threads + of);
+  /** Enters an admission. Returns its number. */
+  enter(thread: number, ticket: number, arrived: number, admitted: number): number {
+    const turn = Atomics.add(this.words, ADMITTED, 1);
+    const at = turn % TURNS;
+    this.#turns[WORDS * at] = ticket;
+    this.#turns[WORDS * at + 1] = thread;
+    this.#times[TIMES * at] = arrived;
+    this.#times[TIMES * at + 1] = admitted;
+    this.#times[TIMES * at + 2] = 0;
+    return turn;
   }
 
-  overtook(by: number, of: number): void {
-    Atomics.add(this.#pairs, by * this.threads + of, 1);
+  leave(turn: number, released: number): void {
+    this.#times[TIMES * (turn % TURNS) + 2] = released;
+  }
+
+  /** The ticket and the thread of the admission with this number, one of the latest. */
+  admission(turn: number): readonly [ticket: number, thread: number] {
+    const at = turn % TURNS;
+    return [this.#turns[WORDS * at] as number, this.#turns[WORDS * at + 1] as number];
+  }
+
+  /** The latest admissions, in the order in which they were entered. Read it when the threads have stopped. */
+  turns(): Turn[] {
+    const end = this.words[ADMITTED] as number;
+    return Array.from({ length: Math.min(end, TURNS) }, (_, i) => {
+      const turn = end - Math.min(end, TURNS) + i;
+      const at = TIMES * (turn % TURNS);
+      const [arrived, admitted, released] = this.#times.subarray(at, at + TIMES) as unknown as [number, number, number];
+      const [ticket, thread] = this.admission(turn);
+      return { thread, ticket, arrived, admitted, released };
+    });
   }
 }

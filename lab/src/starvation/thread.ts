@@ -1,32 +1,35 @@
 /**
  * A thread of the starvation experiment. It acquires, holds, releases and thinks, and says so on the board.
  *
- * Overtaking is counted by tickets if there are any: a thread has been overtaken by each thread with a higher ticket
- * that was admitted before it. If there are none, a thread draws a stamp just before it acquires, and an admitted
- * thread has overtaken all threads that wait with a lower stamp.
+ * The victim takes all permits at once, so that nobody else has one when it is admitted, and all turns before its own
+ * have been entered. Overtaking is counted by tickets if there are any: a hog with a later ticket that was admitted
+ * before the victim has overtaken it. If there are none, a thread draws a stamp just before it acquires, and a hog has
+ * overtaken the victim if it is admitted while that waits with a lower stamp.
  */
-import { JsBargingSemaphore } from '@taketurns/bench/dist/rows/js-barging.js';
 import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { Semaphore, type SemaphoreHandle } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
 import type { Job } from '../crew/job.js';
+import { BargingSemaphore } from './barging.js';
 import {
   ADMISSIONS,
+  ADMITTED,
   ARRIVALS,
   Board,
-  ENTRIES,
   HELD,
   HOLDING,
   LATEST_WAIT,
   LONGEST,
   MOST_OVERTAKEN,
   OVERTAKEN,
-  RING,
+  OVERTOOK,
   SINCE,
   STAMP,
   STATE,
   STOP,
   THINKING,
+  TURNS,
+  VICTIM,
   WAITED,
   WAITING,
 } from './board.js';
@@ -36,23 +39,25 @@ export interface StarvationOrder {
   readonly board: SharedArrayBuffer;
   readonly thread: number;
   readonly threads: number;
-  /** The milliseconds for which it holds the permit, and those between release and acquire. */
+  /** All of them, which the victim takes at once. A hog takes one. */
+  readonly permits: number;
+  /** The milliseconds for which it has its permits, on average, and those between release and acquire. */
   readonly hold: number;
   readonly think: number;
-  /** Whether it computes while it holds the permit. Otherwise it sleeps, like a thread that waits for a disk. */
+  /** Whether it computes while it has them. Otherwise it sleeps, like a thread that waits for a disk. */
   readonly computes: boolean;
 }
 
 interface SemaphoreLike {
-  acquire(): void;
-  release(): void;
+  acquire(permits: number): void;
+  release(permits: number): void;
 }
 
 export const starvation: Job<StarvationOrder> = async (order) => {
   const { semaphore, board, threads } = order;
   const shared = new Board(threads, board);
   const byTicket = !(semaphore instanceof Int32Array);
-  const subject: SemaphoreLike = byTicket ? Semaphore.from(semaphore) : new JsBargingSemaphore(semaphore);
+  const subject: SemaphoreLike = byTicket ? Semaphore.from(semaphore) : new BargingSemaphore(semaphore);
   return () => run(subject, byTicket, shared, order);
 };
 
@@ -60,11 +65,12 @@ function run(
   semaphore: SemaphoreLike,
   byTicket: boolean,
   board: Board,
-  { thread, hold, think, computes }: StarvationOrder,
+  { thread, permits, hold, think, computes }: StarvationOrder,
 ): void {
   const { words } = board;
   const ints = board.ints(thread);
   const times = board.times(thread);
+  const width = thread === VICTIM ? permits : 1;
   const nap = new Int32Array(new SharedArrayBuffer(4));
   const become = (state: number, now: number): void => {
     times[SINCE] = now;
@@ -72,9 +78,10 @@ function run(
   };
   while (Atomics.load(words, STOP) === 0) {
     if (!byTicket) Atomics.store(ints, STAMP, Atomics.add(words, ARRIVALS, 1) + 1);
+    const before = Atomics.load(words, ADMITTED);
     const arrived = clock();
     become(WAITING, arrived);
-    semaphore.acquire();
+    semaphore.acquire(width);
     const admitted = clock();
     become(HOLDING, admitted);
     const waited = admitted - arrived;
@@ -82,50 +89,46 @@ function run(
     if (waited > (times[LONGEST] as number)) times[LONGEST] = waited;
     const microseconds = Math.min(waited * 1000, 0x7fffffff) | 0;
     if (microseconds > Atomics.load(ints, LATEST_WAIT)) Atomics.store(ints, LATEST_WAIT, microseconds);
-    const overtaken = byTicket ? passedBy(board, thread, Number(lastTicket())) : passing(board, thread);
-    if (overtaken > (ints[MOST_OVERTAKEN] as number)) ints[MOST_OVERTAKEN] = overtaken;
+    const ticket = byTicket ? Number(lastTicket()) : (ints[STAMP] as number);
+    if (thread === VICTIM) {
+      const overtaken = byTicket ? passedBy(board, ticket, before) : Atomics.exchange(ints, OVERTAKEN, 0);
+      Atomics.store(ints, STAMP, 0);
+      if (overtaken > (ints[MOST_OVERTAKEN] as number)) ints[MOST_OVERTAKEN] = overtaken;
+    } else if (!byTicket) passing(board, ints);
+    const turn = board.enter(thread, ticket, arrived, admitted);
     Atomics.add(ints, ADMISSIONS, 1);
+    // All holds of one length would let the hogs fall into step.
+    const length = hold * (0.5 + Math.random());
     let now = admitted;
-    if (!computes) Atomics.wait(nap, 0, 0, hold);
+    if (!computes) Atomics.wait(nap, 0, 0, length);
     do now = clock();
-    while (now - admitted < hold);
+    while (now - admitted < length);
     (times[HELD] as number) += now - admitted;
+    board.leave(turn, now);
     become(THINKING, now);
-    semaphore.release();
+    semaphore.release(width);
     if (think > 0) Atomics.wait(nap, 0, 0, think);
   }
 }
 
-/** Returns how many threads with a later ticket were admitted before this one, which has the permit. */
-function passedBy(board: Board, thread: number, ticket: number): number {
-  const { ring, words } = board;
-  const entries = words[ENTRIES] as number;
+/** Returns how many turns with later tickets than the victim's have begun since it arrived. It has all permits now. */
+function passedBy(board: Board, ticket: number, before: number): number {
+  const admitted = Atomics.load(board.words, ADMITTED);
   let overtaken = 0;
-  for (let i = entries - 1; i >= 0 && i > entries - RING; i--) {
-    const at = 2 * (i % RING);
-    if ((ring[at] as number) < ticket) break;
+  for (let turn = Math.max(before, admitted - TURNS); turn < admitted; turn++) {
+    const [theirs, by] = board.admission(turn);
+    if (theirs < ticket) continue;
     overtaken++;
-    board.overtook(ring[at + 1] as number, thread);
+    Atomics.add(board.ints(by), OVERTOOK, 1);
   }
-  const at = 2 * (entries % RING);
-  ring[at] = ticket;
-  ring[at + 1] = thread;
-  words[ENTRIES] = entries + 1;
   return overtaken;
 }
 
-/** The thread has the permit, and so has overtaken all with lower stamps. Returns how often it was overtaken itself. */
-function passing(board: Board, thread: number): number {
-  const own = board.ints(thread);
-  const stamp = own[STAMP] as number;
-  for (let other = 0; other < board.threads; other++) {
-    const ints = board.ints(other);
-    const theirs = Atomics.load(ints, STAMP);
-    if (theirs === 0 || theirs >= stamp) continue;
-    Atomics.add(ints, OVERTAKEN, 1);
-    board.overtook(thread, other);
-  }
-  const overtaken = Atomics.exchange(own, OVERTAKEN, 0);
-  Atomics.store(own, STAMP, 0);
-  return overtaken;
+/** A hog has been admitted. It has overtaken the victim if that waits with a lower stamp. */
+function passing(board: Board, own: Int32Array): void {
+  const victim = board.ints(VICTIM);
+  const stamp = Atomics.load(victim, STAMP);
+  if (stamp === 0 || stamp >= (own[STAMP] as number)) return;
+  Atomics.add(victim, OVERTAKEN, 1);
+  Atomics.add(own, OVERTOOK, 1);
 }

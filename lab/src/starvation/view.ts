@@ -1,15 +1,16 @@
 /** Starvation: the same hogs and the same victim at a barging semaphore and at ours, side by side. */
-import { JsBargingSemaphore } from '@taketurns/bench/dist/rows/js-barging.js';
 import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { within } from '@taketurns/bench/dist/workers/within.js';
 import { Semaphore } from 'taketurns';
 import { Crew } from '../crew/crew.js';
 import { Switch } from '../experiment.js';
 import { decades } from '../ui/chart.js';
-import { byId, h, put, select, slider } from '../ui/dom.js';
+import { button, byId, download, h, put } from '../ui/dom.js';
 import { count, duration } from '../ui/format.js';
 import { every } from '../ui/frames.js';
+import { Settings } from '../ui/settings.js';
 import { Timeline } from '../ui/timeline.js';
+import { BargingSemaphore } from './barging.js';
 import {
   ADMISSIONS,
   Board,
@@ -19,9 +20,12 @@ import {
   LONGEST,
   MOST_OVERTAKEN,
   OVERTAKEN,
+  OVERTOOK,
   SINCE,
   STATE,
   STOP,
+  type Turn,
+  VICTIM,
   WAITED,
   WAITING,
 } from './board.js';
@@ -31,11 +35,14 @@ const PATIENCE_MS = 10_000;
 const LOOK_MS = 100;
 const DRAW_MS = 200;
 const BIN_MS = 500;
+const USUAL_HOGS = 4;
+const USUAL_PERMITS = 3;
 /** The chart shows a shorter wait as one of this length. */
 const FLOOR_MS = 0.01;
 
-interface Settings {
+interface Load {
   readonly hogs: number;
+  readonly permits: number;
   readonly hold: number;
   readonly think: number;
   readonly computes: boolean;
@@ -53,6 +60,7 @@ interface Lane {
   readonly state: HTMLElement;
   readonly waits: HTMLElement;
   readonly holds: HTMLElement;
+  readonly overtook: HTMLElement;
   readonly rate: HTMLElement;
 }
 
@@ -62,13 +70,13 @@ class Side {
   readonly kind: 'barging' | 'ours';
   readonly #figures: Record<'now' | 'longest' | 'most' | 'rate', HTMLElement>;
   readonly #lanes = h('div', { class: 'lanes' });
-  readonly #matrix = h('div', { class: 'matrix' });
   #rows: Lane[] = [];
-  #cells: HTMLElement[][] = [];
   #board: Board | undefined;
   #crew: Crew | undefined;
   #semaphore: Semaphore | undefined;
   #before: Before[] = [];
+  /** The latest turns of the run that has ended last. */
+  turns: readonly Turn[] = [];
   #bin = 0;
 
   constructor(kind: 'barging' | 'ours', name: string, about: string) {
@@ -94,69 +102,51 @@ class Side {
         entry('waiting now for', this.#figures.now, 'now'),
       ),
       this.#lanes,
-      this.#matrix,
     );
-    this.#lay(1);
+    this.lay(USUAL_HOGS);
   }
 
   #names(hogs: number): string[] {
     return ['victim', ...Array.from({ length: hogs }, (_, i) => (hogs === 1 ? 'hog' : `hog ${i + 1}`))];
   }
 
-  #lay(hogs: number): void {
+  lay(hogs: number): void {
     const names = this.#names(hogs);
-    this.#rows = names.map((name) => {
+    this.#rows = names.map((name, thread) => {
       const state = h('span', { class: 'state' });
       const waits = h('i', { class: 'waits' });
       const holds = h('i', { class: 'holds' });
+      const overtook = h('span', { class: 'rate overtook' }, thread === VICTIM ? '' : '–');
       const rate = h('span', { class: 'rate' }, '–');
       const row = h(
         'div',
-        { class: 'lane' },
+        { class: thread === VICTIM ? 'lane victim' : 'lane' },
         state,
         h('span', { class: 'name' }, name),
         h('span', { class: 'bar' }, holds, waits),
+        overtook,
         rate,
       );
-      return { row, state, waits, holds, rate };
+      return { row, state, waits, holds, overtook, rate };
     });
-    this.#lanes.replaceChildren(...this.#rows.map(({ row }) => row));
-    this.#cells = names.map(() => names.map(() => h('td', {}, '–')));
-    this.#matrix.replaceChildren(
-      h(
-        'table',
-        {},
-        h('caption', {}, 'Who has overtaken whom'),
-        h(
-          'thead',
-          {},
-          h(
-            'tr',
-            {},
-            h('td'),
-            names.map((name) => h('th', { scope: 'col' }, `the ${name}`)),
-          ),
-        ),
-        h(
-          'tbody',
-          {},
-          names.map((name, by) =>
-            h('tr', {}, h('th', { scope: 'row' }, `by the ${name}`), this.#cells[by] as HTMLElement[]),
-          ),
-        ),
-      ),
+    const heads = ['', '', 'holds, waits', 'overtook the victim', 'turns a second'];
+    const head = h(
+      'div',
+      { class: 'lane heads' },
+      heads.map((text) => h('span', {}, text)),
     );
+    this.#lanes.replaceChildren(head, ...this.#rows.map(({ row }) => row));
   }
 
-  async start(settings: Settings): Promise<void> {
-    const threads = settings.hogs + 1;
-    this.#lay(settings.hogs);
+  async start(load: Load): Promise<void> {
+    const threads = load.hogs + 1;
+    this.lay(load.hogs);
     this.#before = Array.from({ length: threads }, () => ({ admissions: 0, waited: 0, held: 0 }));
     this.#bin = clock();
     const board = new Board(threads);
     this.#crew = await Crew.hire(threads);
-    this.#semaphore = this.kind === 'ours' ? new Semaphore(1) : undefined;
-    const semaphore = this.#semaphore?.handle ?? JsBargingSemaphore.share(1);
+    this.#semaphore = this.kind === 'ours' ? new Semaphore(load.permits) : undefined;
+    const semaphore = this.#semaphore?.handle ?? BargingSemaphore.share(load.permits);
     await within(
       this.#crew.order((thread) => ({
         job: 'starvation',
@@ -164,9 +154,10 @@ class Side {
         board: board.memory,
         thread,
         threads,
-        hold: settings.hold,
-        computes: settings.computes,
-        think: thread === 0 ? settings.think : 0,
+        permits: load.permits,
+        hold: load.hold,
+        computes: load.computes,
+        think: thread === VICTIM ? load.think : 0,
       })),
       PATIENCE_MS,
       'the threads did not start',
@@ -186,6 +177,7 @@ class Side {
       this.#crew = undefined;
       this.#semaphore?.dispose();
       this.#semaphore = undefined;
+      this.turns = board?.turns() ?? [];
       for (const { state } of this.#rows) state.className = 'state';
     }
   }
@@ -194,8 +186,8 @@ class Side {
   look(now: number): number | undefined {
     const board = this.#board;
     if (board === undefined) return undefined;
-    const victim = board.ints(0);
-    const times = board.times(0);
+    const victim = board.ints(VICTIM);
+    const times = board.times(VICTIM);
     const isWaiting = Atomics.load(victim, STATE) === WAITING;
     const waiting = isWaiting ? Math.max(0, now - (times[SINCE] as number)) : 0;
     const ended = Atomics.exchange(victim, LATEST_WAIT, 0) / 1000;
@@ -210,13 +202,8 @@ class Side {
     put(figures.most, count(most));
     figures.most.dataset.value = String(most);
     put(figures.now, isWaiting ? duration(waiting) : '–');
-    for (const [by, row] of this.#cells.entries()) {
-      for (const [of, cell] of row.entries()) {
-        const times = by === of ? '' : count(board.overtakings(by, of));
-        put(cell, times);
-        cell.classList.toggle('some', times !== '' && times !== '0');
-      }
-    }
+    for (const [thread, { overtook }] of this.#rows.entries())
+      if (thread !== VICTIM) put(overtook, count(Atomics.load(board.ints(thread), OVERTOOK)));
     // A thread that does not wait, and has had no turn since the last look, leaves no point.
     return isWaiting || ended > 0 ? Math.max(waiting, ended) : undefined;
   }
@@ -243,15 +230,19 @@ class Side {
       holds.style.width = part(held, before.held);
       const turns = ((admissions - before.admissions) * 1000) / length;
       put(rate, `${count(turns)}/s`);
-      if (thread === 0) put(this.#figures.rate, count(turns));
+      if (thread === VICTIM) put(this.#figures.rate, count(turns));
       this.#before[thread] = { admissions, waited, held };
     }
   }
 }
 
 export function starvation(): void {
-  const barging = new Side('barging', 'A barging semaphore', 'A count. The quickest thread takes it.');
-  const ours = new Side('ours', 'taketurns Semaphore', 'A ticket each, served in order. Bypass bound: 0.');
+  const barging = new Side(
+    'barging',
+    'A barging semaphore',
+    'A count. Who finds enough permits takes them, whoever else waits.',
+  );
+  const ours = new Side('ours', 'taketurns Semaphore', 'A ticket for each permit, served in order. Bypass bound: 0.');
   const sides = [barging, ours];
   const lab = byId('starvation-lab');
   const chart = new Timeline(
@@ -269,12 +260,26 @@ export function starvation(): void {
     },
   );
 
+  let latest: Load | undefined;
   const control = new Switch(start);
   const { restart } = control;
-  const hogs = slider('hogs', [1, 2, 3], 1, String, restart);
-  const hold = slider('each holds it for', [0.1, 0.2, 0.5, 1, 2, 5, 10], 1, duration, restart);
-  const think = slider('the victim comes back after', [0.1, 0.5, 1, 5, 20], 1, duration, restart);
-  const work = select(
+  const settings = new Settings('starvation');
+  const hogs = settings.slider('hogs', 'hogs', [1, 2, 3, 4, 6, 8], USUAL_HOGS, String, (n) => {
+    lay(n);
+    restart();
+  });
+  const permits = settings.slider('permits', 'permits', [1, 2, 3, 4], USUAL_PERMITS, String, restart);
+  const hold = settings.slider('hold', 'each turn takes about', [0.1, 0.5, 1, 2, 5, 10, 20, 50], 20, duration, restart);
+  const think = settings.slider(
+    'think',
+    'the victim comes back after',
+    [0.1, 0.5, 1, 5, 20, 100],
+    1,
+    duration,
+    restart,
+  );
+  const work = settings.select(
+    'holder',
     'meanwhile it',
     [
       ['sleeps', 'sleeps, as on a disk'],
@@ -282,10 +287,44 @@ export function starvation(): void {
     ],
     restart,
   );
+  const save = button('Download this run', () => download('starvation.json', 'application/json', json()), 'save');
+  save.disabled = true;
+  lay(hogs.value);
+
+  function lay(hogs: number): void {
+    for (const side of sides) side.lay(hogs);
+  }
+
+  /** The turns of the last run on either side, in milliseconds since the first. */
+  function json(): string {
+    const start = Math.min(...sides.flatMap(({ turns }) => turns.map(({ arrived }) => arrived)));
+    const told = (turns: readonly Turn[]): unknown =>
+      turns.map(({ thread, ticket, ...times }) => [
+        thread,
+        ticket,
+        ...[times.arrived, times.admitted, times.released].map((time) => Number((time - start).toFixed(1))),
+      ]);
+    const { hogs, permits, hold, think, computes } = latest as Load;
+    return `${JSON.stringify({
+      date: new Date().toISOString().slice(0, 10),
+      browser: navigator.userAgent,
+      processors: navigator.hardwareConcurrency,
+      threads: ['victim', ...Array.from({ length: hogs }, (_, i) => `hog ${i + 1}`)],
+      permits,
+      hold,
+      think,
+      computes,
+      turn: ['thread', 'ticket', 'arrived', 'admitted', 'released'],
+      barging: told(barging.turns),
+      ours: told(ours.turns),
+    })}\n`;
+  }
 
   async function start(): Promise<() => Promise<void>> {
-    const settings = {
+    save.disabled = true;
+    const load = {
       hogs: hogs.value,
+      permits: permits.value,
       hold: hold.value,
       think: think.value,
       computes: work.value === 'computes',
@@ -295,11 +334,12 @@ export function starvation(): void {
       for (const result of results) if (result.status === 'rejected') throw result.reason;
     };
     try {
-      await Promise.all(sides.map((side) => side.start(settings)));
+      await Promise.all(sides.map((side) => side.start(load)));
     } catch (error) {
       await stopSides().catch(() => {});
       throw error;
     }
+    latest = load;
     chart.clear();
     const ends = [
       every(LOOK_MS, lab, () => {
@@ -317,6 +357,7 @@ export function starvation(): void {
     return async () => {
       for (const end of ends) end();
       await stopSides();
+      save.disabled = sides.some(({ turns }) => turns.length === 0);
     };
   }
 
@@ -325,7 +366,7 @@ export function starvation(): void {
       'div',
       { class: 'controls' },
       control.button,
-      [hogs, hold, work, think].map(({ element }) => element),
+      [permits, hogs, hold, work, think].map(({ element }) => element),
     ),
     control.status,
     h(
@@ -337,9 +378,10 @@ export function starvation(): void {
     h(
       'p',
       { class: 'legend' },
-      h('span', {}, h('i', { class: 'key holds' }), 'holds the permit'),
+      h('span', {}, h('i', { class: 'key holds' }), 'has permits'),
       h('span', {}, h('i', { class: 'key waits' }), 'waits'),
       h('span', {}, h('i', { class: 'key' }), 'does without'),
     ),
+    h('div', { class: 'controls saves' }, save, settings.permalink()),
   );
 }

@@ -3,9 +3,10 @@ import { clock } from '@taketurns/bench/dist/workers/board.js';
 import { within } from '@taketurns/bench/dist/workers/within.js';
 import { Crew } from '../crew/crew.js';
 import { Switch } from '../experiment.js';
-import { byId, h, put, select, slider } from '../ui/dom.js';
+import { byId, h, put } from '../ui/dom.js';
 import { count, duration, whole } from '../ui/format.js';
 import { every } from '../ui/frames.js';
+import { Settings } from '../ui/settings.js';
 import { Timeline } from '../ui/timeline.js';
 import { Board, HOLDING, ITEMS, NUMBER, OPENINGS, ROUND, STATE, STOP, WAITING } from './board.js';
 import { type Kind, kinds, type Scene, type Subject, scenes } from './objects.js';
@@ -54,13 +55,15 @@ export function sync(): void {
   const place = h('div');
   const charts = new Map<Kind, Timeline>();
   let rows: Lane[] = [];
-  const kind = select(
+  const settings = new Settings('sync', 'all-objects');
+  const kind = settings.select(
+    'object',
     'object',
     kinds.map((name) => [name, name] as const),
     changed,
   );
-  const threads = slider('threads', [2, 3, 4, 6, 8], 4, String, changed);
-  const work = slider('works for about', [1, 5, 20, 100, 500], 100, duration, restart);
+  const threads = settings.slider('threads', 'threads', [2, 3, 4, 6, 8], 4, String, changed);
+  const work = settings.slider('work', 'works for about', [1, 5, 20, 100, 500], 100, duration, restart);
 
   function changed(): void {
     lay();
@@ -235,6 +238,7 @@ export function sync(): void {
         h('span', {}, h('i', { class: 'key waits' }), 'waits'),
         h('span', {}, h('i', { class: 'key' }), 'works'),
       ),
+      h('div', { class: 'controls saves' }, settings.permalink()),
     ),
   );
 }

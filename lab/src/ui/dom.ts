@@ -86,10 +86,11 @@ export function slider<T>(
   };
 }
 
-/** Makes a list to choose from. */
+/** Makes a list to choose from. It begins with `initial` if that is an option, and with the first otherwise. */
 export function select<T extends string>(
   label: string,
   options: readonly (readonly [T, string])[],
+  initial: string | undefined,
   changed: (value: T) => void = () => {},
 ): Choice<T> {
   const list = h(
@@ -97,6 +98,7 @@ export function select<T extends string>(
     { onchange: () => changed(list.value as T) },
     options.map(([value, text]) => h('option', { value }, text)),
   );
+  if (options.some(([value]) => value === initial)) list.value = initial as T;
   return {
     element: h('label', { class: 'control' }, h('span', {}, label), list),
     get value() {
