@@ -1,4 +1,5 @@
 /** A caller waits for permits: until they are granted, a time-out has passed or a signal is aborted. */
+import { whenAborted } from './abort.js';
 import type { Clock, Timer } from './clock.js';
 import { bad, checkOptions, TimeoutError } from './errors.js';
 import type { Hold } from './hold.js';
@@ -53,10 +54,12 @@ export function acquire(
 ): Promise<Hold> {
   return new Promise((resolve, reject) => {
     checkOptions(what, options, ['timeout', 'signal']);
-    const timeout = checkTimeout(what, options.timeout ?? Infinity);
+    const { timeout: given = Infinity } = options;
+    const timeout = checkTimeout(what, given);
     const signal = checkSignal(what, options.signal);
     if (signal?.aborted) throw aborted(signal);
     let timer: Timer;
+    let unlisten: (() => void) | undefined;
     const timedOut = (): TimeoutError => {
       const wanted = permits === 1 || object.settings.kind !== 's' ? '' : `${permits} permits of `;
       const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
@@ -64,7 +67,7 @@ export function acquire(
     };
     const stop = (): void => {
       if (timer !== undefined) clock.stop(timer);
-      signal?.removeEventListener('abort', abort);
+      unlisten?.();
     };
     const abort = (): void => {
       stop();
@@ -82,7 +85,7 @@ export function acquire(
       },
     });
     if (request.state === 'over') return;
-    signal?.addEventListener('abort', abort);
+    if (signal) unlisten = whenAborted(signal, abort);
     if (timeout === 0 || timeout === Infinity) return;
     const expire = (): void => {
       if (!session.giveUp(request, true)) {

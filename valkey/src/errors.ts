@@ -100,7 +100,8 @@ export function checkFunction(what: string, value: unknown): void {
 /** @internal Checks that options are an object with no names but these. */
 export function checkOptions(what: string, options: unknown, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null) throw bad('', `${what}: options`, 'an object', options);
-  for (const name of Object.keys(options)) {
+  // Inherited names count too, so a signal in the place of the options does not pass as none.
+  for (const name in options) {
     if (!names.includes(name))
       throw new TypeError(`${what}: there is no option ${show(name)}, only ${names.join(', ')}`);
   }

@@ -1,9 +1,9 @@
 /** A handle of an object of a space: what semaphores, mutexes and read-write locks have in common. */
 import { acquire, type WaitOptions } from './acquire.js';
 import type { Clock } from './clock.js';
-import { bad, SpaceError } from './errors.js';
-import type { Held, Hold } from './hold.js';
-import type { SharedObject } from './object.js';
+import { bad, checkInteger, DisposedError, SpaceError } from './errors.js';
+import { type Held, type Hold, inspected } from './hold.js';
+import { disposed, type SharedObject } from './object.js';
 import type { Session } from './session.js';
 
 /** Confirmation by replicas of every grant. */
@@ -129,8 +129,11 @@ export abstract class Handle {
    * @throws {DisposedError} (rejects) if it has been disposed of.
    */
   async cancelAll(): Promise<void> {
-    const answer = await this.session.operate(['L', this.object.name, this.object.born]);
-    void answer;
+    const { object, session } = this;
+    if (object.broken) throw object.broken;
+    const answer = await session.operate(['L', object.name, object.born]);
+    // An ephemeral object that is idle is none on the server: nobody waits.
+    if (answer === 'X' && !object.settings.ephemeral) throw disposed(object);
   }
 
   /**
@@ -138,8 +141,8 @@ export abstract class Handle {
    * it is given back. Does nothing if it has been disposed of.
    */
   async dispose(): Promise<void> {
-    await this.session.operate(['K', this.object.name, this.object.born]);
-    this.session.objects.delete(this.object.name);
+    if (this.object.broken instanceof DisposedError) return;
+    await this.session.dispose(this.object);
   }
 
   /**
@@ -155,10 +158,13 @@ export abstract class Handle {
   }
 
   /**
-   * Tells the state of the object on the server. `limit` says how many of those who wait and hold are told.
+   * Tells the state of the object on the server. One round trip.
+   * @param limit how many of those who wait and of those who hold are told, 0 to 10,000. Default 100.
    * @returns undefined if there is no such object: it was disposed of, or is ephemeral and idle.
+   * @throws (rejects) {RangeError | TypeError} for a bad number.
    */
   async inspect(limit = 100): Promise<ObjectState | undefined> {
+    checkInteger(`${this[Symbol.toStringTag]}.inspect: limit`, limit, 0, 10_000);
     const answer = await this.session.operate(['I', this.object.name, String(limit)]);
     if (!Array.isArray(answer)) return undefined;
     const [text, queue, holders] = answer as [string, string[], string[]];
@@ -179,6 +185,11 @@ export abstract class Handle {
   /** Returns, for example, `Semaphore("db")`. Throws nothing. */
   toString(): string {
     return `${this[Symbol.toStringTag]}(${JSON.stringify(this.object.name)})`;
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
   }
 
   /** The name of the class. */

@@ -22,29 +22,33 @@ export interface BeatData {
 }
 
 export class Heartbeat {
+  /** Resolves when the thread's client is connected. Rejects with the error of the user's module, or of the client. */
+  readonly ready: Promise<void>;
   readonly #worker: Worker;
   readonly #sentAt: BigInt64Array;
 
   private constructor(worker: Worker, sentAt: BigInt64Array) {
     this.#worker = worker;
     this.#sentAt = sentAt;
+    this.ready = new Promise((resolve, reject) => {
+      worker.once('message', () => {
+        worker.unref();
+        resolve();
+      });
+      worker.once('error', reject);
+      worker.once('exit', (code) => reject(new Error(`the thread that beats has ended (${code})`)));
+    });
+    // Without the thread the process beats on itself. Who waits for `ready` hears of the error.
+    worker.on('error', () => {});
+    this.ready.catch(() => {});
   }
 
-  /** Resolves when the thread's client is connected. Rejects with the error of the user's module, or of the client. */
+  /** Starts the thread. */
   static async start(client: string, lease: number, partitions: number): Promise<Heartbeat> {
     const { Worker } = await import('node:worker_threads');
     const sentAt = new BigInt64Array(new SharedArrayBuffer(8 * partitions));
     const workerData: BeatData = { client, lease, sentAt: sentAt.buffer };
-    const worker = new Worker(new URL('./heartbeat-thread.js', import.meta.url), { workerData });
-    await new Promise((resolve, reject) => {
-      worker.once('message', resolve);
-      worker.once('error', reject);
-      worker.once('exit', (code) => reject(new Error(`the thread that beats has ended (${code})`)));
-    });
-    // Without the thread the process beats on itself.
-    worker.on('error', () => {});
-    worker.unref();
-    return new Heartbeat(worker, sentAt);
+    return new Heartbeat(new Worker(new URL('./heartbeat-thread.js', import.meta.url), { workerData }), sentAt);
   }
 
   order(order: BeatOrder): void {
@@ -60,6 +64,7 @@ export class Heartbeat {
   }
 
   async stop(): Promise<void> {
+    this.#worker.ref();
     await this.#worker.terminate();
   }
 }

@@ -58,8 +58,9 @@ export class Hold {
 
 // Node 20 before 20.5.1 has no Symbol.dispose; TypeScript's helpers and its polyfills agree on this name.
 const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
-const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
-const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+/** @internal The name of the method that `console.log` of Node, Deno and Bun calls. */
+export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
+export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /**
  * A guard of what was granted. It gives back once: at the end of a `using` scope without waiting for the server, at the
@@ -109,9 +110,14 @@ export abstract class Held implements Disposable, AsyncDisposable {
     return `${keeper.sid}.${base.rid}.${base.ticket}`;
   }
 
-  /** Returns, for example, `HeldPermits(2)`. Throws nothing. */
+  /** Returns, for example, `HeldPermits(2)` or `HeldLock(held)`, and `lost` in the brackets if the lease is. Throws nothing. */
   toString(): string {
-    return `${this[Symbol.toStringTag]}(${this.hold.permits > 0 ? 'held' : this.hold.lost ? 'lost' : 'given back'})`;
+    return `${this[Symbol.toStringTag]}(${this.hold.lost ? 'lost' : this.state()})`;
+  }
+
+  /** @internal What it holds, in a word. */
+  protected state(): string {
+    return this.hold.permits > 0 ? 'held' : 'unlocked';
   }
 
   /** The name of the class. */
@@ -155,6 +161,11 @@ export class HeldPermits extends Held {
       throw bad('number', 'HeldPermits.release: permits', allowed, permits);
     }
     return hold.keeper.giveBack(hold, permits ?? hold.permits);
+  }
+
+  /** @internal */
+  protected override state(): string {
+    return String(this.permits);
   }
 
   /** `HeldPermits`. */

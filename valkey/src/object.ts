@@ -1,5 +1,5 @@
 /** What this process knows of one object of a space: its settings, and its own requests that wait, in order. */
-import { checkBoolean, checkInteger, checkOptions } from './errors.js';
+import { checkBoolean, checkInteger, checkOptions, DisposedError } from './errors.js';
 import type { Request } from './request.js';
 
 /** Semaphore, mutex, read-write lock, as the script calls them. */
@@ -86,7 +86,7 @@ export function settingsOf(what: string, kind: Kind, max: unknown, options: Mute
   const { robust = false, ephemeral = false, bypass = 4096 } = options;
   return {
     kind,
-    max: checkInteger(`${what}: max`, max, 1, MOST_PERMITS),
+    max: checkInteger(`${what}: permits`, max, 1, MOST_PERMITS),
     robust: checkBoolean(`${what}: robust`, robust),
     ephemeral: checkBoolean(`${what}: ephemeral`, ephemeral),
     bypass: kind === 'm' ? checkInteger(`${what}: bypass`, bypass, 0, 1_000_000) : 0,
@@ -104,4 +104,9 @@ export function differs(name: string, asked: Settings, answer: string): Error {
     bypass: Number(bypass),
   };
   return new RangeError(`${JSON.stringify(name)} is ${describe(found)}, not ${describe(asked)}`);
+}
+
+/** The error of an object that has been disposed of. */
+export function disposed({ name }: SharedObject): DisposedError {
+  return new DisposedError(`${JSON.stringify(name)} has been disposed of`);
 }

@@ -18,10 +18,10 @@
  */
 import type { Clock, Timer } from './clock.js';
 import type { Driver, StopListening } from './drivers/driver.js';
-import { CancelledError, DisposedError, SpaceError } from './errors.js';
+import { CancelledError, SpaceError } from './errors.js';
 import type { Heartbeat } from './heartbeat.js';
 import { Hold, type Keeper } from './hold.js';
-import { differs, type SharedObject } from './object.js';
+import { differs, disposed, type SharedObject } from './object.js';
 import { type Caller, Request } from './request.js';
 import { refusal } from './server-error.js';
 import { TURN } from './turn-source.js';
@@ -104,6 +104,8 @@ export class Session implements Keeper {
   /** Whether the session is being entered: `#enter` loops. */
   #isEntering = false;
   #batch: Operation[] = [];
+  /** The calls of `operate` that are not answered. */
+  #operating = 0;
   #scheduled: typeof soon | undefined;
   #lastSeq = 0;
   #deadline = Infinity;
@@ -123,7 +125,7 @@ export class Session implements Keeper {
 
   /** Whether the process must stay alive for it. */
   get isNeeded(): boolean {
-    return this.#requests.size > 0 || this.#batch.length > 0;
+    return this.#requests.size > 0 || this.#batch.length > 0 || this.#operating > 0;
   }
 
   // Requests --------------------------------------------------------------------------------------------------------
@@ -237,12 +239,8 @@ export class Session implements Keeper {
     } else if (kind === 'R') {
       this.#fail(request, undefined);
     } else if (request.state === 'asked' || request.state === 'leaving') {
-      this.#fail(request, new DisposedError(this.#disposed(request.object)));
+      this.#fail(request, disposed(request.object));
     }
-  }
-
-  #disposed(object: SharedObject): string {
-    return `${JSON.stringify(object.name)} has been disposed of`;
   }
 
   /** The server says that a request holds: ticket:deaths:lent:waiting. seq: of the message that says so. */
@@ -384,9 +382,14 @@ export class Session implements Keeper {
   /** Sends an operation that belongs to no request, and resolves to its answer. After a loss it is sent again. */
   operate(args: readonly string[]): Promise<unknown> {
     if (this.#fatal) return Promise.reject(this.#fatal);
+    this.#operating++;
+    this.#around.keepAlive();
     return new Promise((resolve, reject) => {
       this.#send(args, undefined, resolve, reject);
       if (this.#phase !== 'open') this.#enter();
+    }).finally(() => {
+      this.#operating--;
+      this.#around.keepAlive();
     });
   }
 
@@ -396,6 +399,21 @@ export class Session implements Keeper {
     if (!answer.startsWith('N ')) throw differs(object.name, object.settings, answer);
     object.born = object.settings.ephemeral ? '-' : answer.slice(2);
     object.openedIn = `${this.sid}.${this.#epoch}`;
+  }
+
+  /** Disposes of the object. Its handles here are of no use from now on, also in a later session, which would make it anew. */
+  async dispose(object: SharedObject): Promise<void> {
+    const { name } = object;
+    object.broken = disposed(object);
+    // Who opens the name from now on gets another object, also before the server has answered.
+    const wasKnown = this.objects.get(name) === object && this.objects.delete(name);
+    try {
+      await this.operate(['K', name, object.born]);
+    } catch (error) {
+      object.broken = undefined;
+      if (wasKnown && !this.objects.has(name)) this.objects.set(name, object);
+      throw error;
+    }
   }
 
   #send(
@@ -511,7 +529,7 @@ export class Session implements Keeper {
     const request = this.#requests.get(entry.slice(0, 10));
     const text = entry.slice(11);
     if (request === undefined) return;
-    if (text === 'x') this.#fail(request, new DisposedError(this.#disposed(request.object)));
+    if (text === 'x') this.#fail(request, disposed(request.object));
     else if (text === 'c') this.#fail(request, new CancelledError('the request was cancelled by cancelAll'));
     else this.#granted(request, text, seq);
   }
@@ -554,10 +572,7 @@ export class Session implements Keeper {
       ['I', object.name, '0'],
       undefined,
       (answer) => {
-        const error =
-          answer === 'X'
-            ? new DisposedError(this.#disposed(object))
-            : new CancelledError('the request was cancelled by cancelAll');
+        const error = answer === 'X' ? disposed(object) : new CancelledError('the request was cancelled by cancelAll');
         this.#fail(request, error);
       },
       (error) => this.#fail(request, error),
@@ -910,6 +925,10 @@ export class Session implements Keeper {
     this.#flush();
     this.#phase = 'ended';
     this.#fatal = error;
+    const { clock, driver, lease } = this.#around;
+    // Who waits for the close must be told of its end, also by a server that does not answer.
+    this.#operating++;
+    const patience = clock.after(lease / 2, () => driver.reset(), true);
     const sent = wasOpen ? this.#run([...this.#head(), 'X']) : Promise.resolve();
     for (const request of [...this.#requests.values()]) {
       if (request.state === 'held') {
@@ -922,6 +941,9 @@ export class Session implements Keeper {
     for (const { failed } of this.#batch.splice(0)) failed(error);
     this.#forget();
     await sent.catch(nothing);
+    clock.stop(patience);
+    this.#operating--;
+    this.#around.keepAlive();
   }
 }
 

@@ -8,6 +8,7 @@ import { driverOf } from './drivers/recognise.js';
 import { bad, checkInteger, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import type { Durability, Home } from './handle.js';
 import { Heartbeat } from './heartbeat.js';
+import { asyncDispose, inspected } from './hold.js';
 import { Mutex } from './mutex.js';
 import {
   describe,
@@ -119,7 +120,13 @@ function fnv1a(name: string): number {
   return hash;
 }
 
-export class Space {
+/**
+ * What the processes of a space share, as this process has it. `Space.connect` makes it.
+ *
+ *     await using space = await Space.connect(new Redis(), { space: 'shop' });
+ *     const pool = await space.semaphore('db', 4);
+ */
+export class Space implements AsyncDisposable {
   readonly #driver: Driver;
   readonly #options: Checked;
   readonly #home: Home;
@@ -213,7 +220,11 @@ export class Space {
     const ready = (async () => {
       if (!this.#isConnected) await this.#around.whenConnected();
       const { heartbeat, lease, partitions } = this.#options;
-      if (heartbeat) this.#heartbeat = await Heartbeat.start(String(heartbeat), lease, partitions);
+      if (heartbeat) {
+        // It is there to be stopped, also if it never connects.
+        this.#heartbeat = await Heartbeat.start(String(heartbeat), lease, partitions);
+        await this.#heartbeat.ready;
+      }
       while (!(await this.#checkEviction(`tt:{${space}.0}:meta`))) {
         // The connection was lost before the answer came.
         await new Promise<void>((resolve) => clock.after(10, resolve, true));
@@ -380,8 +391,23 @@ export class Space {
     return this.#closed;
   }
 
+  /** Returns, for example, `Space("shop")`. Throws nothing. */
+  toString(): string {
+    return `Space(${JSON.stringify(this.#options.space)})`;
+  }
+
+  /** `Space`. */
+  get [Symbol.toStringTag](): string {
+    return 'Space';
+  }
+
+  /** @internal */
+  [inspected](): string {
+    return this.toString();
+  }
+
   /** Ends an `await using` scope: calls `close`. */
-  [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')](): Promise<void> {
+  [asyncDispose](): Promise<void> {
     return this.close();
   }
 }

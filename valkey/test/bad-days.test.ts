@@ -163,7 +163,7 @@ onServers('bad days', (setting) => {
     await expect(space.semaphore('a\0b', 1)).rejects.toThrow(RangeError);
     await expect(space.semaphore('\ud800', 1)).rejects.toThrow(RangeError);
     await expect(space.semaphore('é'.repeat(55), 1)).rejects.toThrow(RangeError);
-    await expect(space.semaphore('a', 0)).rejects.toThrow('Space.semaphore: max must be an integer from 1');
+    await expect(space.semaphore('a', 0)).rejects.toThrow('Space.semaphore: permits must be an integer from 1');
     await expect(space.mutex('a', { bypass: -1 })).rejects.toThrow('Space.mutex: bypass must be an integer from 0');
     await expect(space.mutex('a', null as never)).rejects.toThrow('must be an object, got null');
     await expect(Space.connect({} as never)).rejects.toThrow('Space.connect: client must be a client of');

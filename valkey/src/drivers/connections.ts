@@ -13,8 +13,11 @@ import type { Driver, Script, StopListening } from './driver.js';
 
 /** One connection, made by a client library. */
 export interface Connection {
-  /** Sends a command. Rejects when it cannot, or when the connection is lost before the answer has come. */
-  send(command: string, args: readonly string[]): Promise<unknown>;
+  /**
+   * Sends a command. Rejects when it cannot, or when the connection is lost before the answer has come. key: for a client
+   * that speaks to all nodes of a cluster, of which node a command is meant that does not tell by its own keys.
+   */
+  send(command: string, args: readonly string[], key?: string): Promise<unknown>;
   /** Resolves when the server has confirmed it. */
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
@@ -66,6 +69,8 @@ export function asError(value: unknown): Error {
 
 interface Call {
   readonly script: Script;
+  /** Calls of one key keep their order. */
+  readonly key: string;
   /** After the script or its SHA-1. */
   readonly rest: readonly string[];
   /** Whether it was held, or refused and sent again. What was sent behind it may have come before it. */
@@ -161,19 +166,21 @@ class Link {
     await this.#settled(this.#connection.unsubscribe(channel));
   }
 
-  send(command: string, args: readonly string[]): Promise<unknown> {
-    return this.#settled(this.#connection.send(command, args));
+  send(command: string, args: readonly string[], key: string): Promise<unknown> {
+    return this.#settled(this.#connection.send(command, args, key));
   }
 
   /**
    * Runs a script. The server may forget scripts at any time. A call that it refuses for that has done nothing, and is
    * sent again with the text. No later call may run before it does: so new calls are held until all that were sent are
    * answered. If one of these was run nevertheless, because somebody else has brought the script meanwhile, the order
-   * is broken, and the connection ends as if the refused calls had been lost with it.
+   * is broken, and the connection ends as if the refused calls had been lost with it. Calls of other keys may be run: the
+   * connection may lead to several servers.
    */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#start({ script, rest: [`${keys.length}`, ...keys, ...args], late: false, resolve, reject });
+      const [key = ''] = keys;
+      this.#start({ script, key, rest: [`${keys.length}`, ...keys, ...args], late: false, resolve, reject });
     });
   }
 
@@ -186,6 +193,7 @@ class Link {
     return new Promise((resolve, reject) => {
       const call: Call = {
         script,
+        key: keys[0] ?? '',
         rest: [`${keys.length}`, ...keys, ...args],
         late: false,
         resolve: (reply) => resolve({ reply, late: call.late }),
@@ -212,10 +220,10 @@ class Link {
     this.#flying++;
     const fail = (error: Error): void => {
       if (!this.#over && !text && error.message.startsWith('NOSCRIPT')) {
-        this.#answered(call);
+        this.#answered(call, true);
         return;
       }
-      this.#answered(undefined);
+      this.#answered(call, false);
       call.reject(error);
       if (ELSEWHERE.test(error.message)) this.drop(error);
     };
@@ -228,7 +236,7 @@ class Link {
       (reply) => {
         // Otherwise the connection was lost before.
         if (!this.#pending.delete(fail)) return;
-        this.#answered(undefined);
+        this.#answered(call, false);
         call.resolve(reply);
       },
       (error) => {
@@ -237,15 +245,15 @@ class Link {
     );
   }
 
-  #answered(unknown: Call | undefined): void {
+  #answered(call: Call, unknown: boolean): void {
     this.#flying--;
     if (unknown) {
-      unknown.late = true;
-      this.#unknown.push(unknown);
-    } else if (this.#unknown.length > 0) this.#overtaken = true;
+      call.late = true;
+      this.#unknown.push(call);
+    } else if (this.#unknown.some(({ key }) => key === call.key)) this.#overtaken = true;
     if (this.#flying > 0 || this.#unknown.length === 0 || this.#over) return;
     if (this.#overtaken) {
-      this.drop(new Error('NOSCRIPT The server has forgotten the script, and has run a later call first'));
+      this.drop(new Error('the server has forgotten the script, and has run a later call first'));
       return;
     }
     const calls = [...this.#unknown, ...this.#held];
@@ -337,11 +345,12 @@ export class Connections implements Driver {
     replicas: number,
     timeout: number,
   ): Promise<number> {
-    return this.#at(keys[0] ?? '', async (node) => {
+    const key = keys[0] ?? '';
+    return this.#at(key, async (node) => {
       linkOf(node, 'commands');
       const link = node.waits ?? this.#open(node, 'waits');
       await link.opened;
-      const wait = () => link.send('WAIT', [`${replicas}`, `${timeout}`]);
+      const wait = () => link.send('WAIT', [`${replicas}`, `${timeout}`], key);
       const [{ late }, count] = await Promise.all([link.runAndTell(script, keys, args), wait()]);
       return Number(late ? await wait() : count);
     });
@@ -373,7 +382,7 @@ export class Connections implements Driver {
 
   async info(key: string, section: string): Promise<Map<string, string> | undefined> {
     try {
-      const text = await this.#at(key, (node) => linkOf(node, 'commands').send('INFO', [section]));
+      const text = await this.#at(key, (node) => linkOf(node, 'commands').send('INFO', [section], key));
       const fields = `${text}`.matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm);
       return new Map(Array.from(fields, ([, name, value]) => [name as string, value as string]));
     } catch (error) {

@@ -1,24 +1,26 @@
 /** Finds the driver for a client by its shape, so that the client libraries need not be there. */
 import { bad } from '../errors.js';
 import type { Driver } from './driver.js';
+import { type GlideClient, glide } from './glide.js';
 import { type IoredisClient, ioredis } from './ioredis.js';
 import { type NodeRedisClient, nodeRedis } from './node-redis.js';
 
 /** The clients for which there is a driver. */
-export type Client = IoredisClient | NodeRedisClient;
+export type Client = IoredisClient | NodeRedisClient | GlideClient;
 
-/** A driver for a client of ioredis, iovalkey or node-redis, or the driver itself that is given. */
+/** A driver for a client of ioredis, iovalkey, node-redis or Valkey GLIDE, or the driver itself that is given. */
 export function driverOf(client: unknown): Driver {
   if (has(client, 'run', 'listen', 'watch', 'confirm')) return client as Driver;
   if (has(client, 'duplicate', 'call', 'subscribe')) return ioredis(client as IoredisClient);
   // A sentinel client of node-redis gives no plain connection to the primary.
   const isSentinel = has(client, 'getMasterNode', 'getSentinelNode');
   if (!isSentinel && has(client, 'duplicate', 'sendCommand', 'sSubscribe')) return nodeRedis(client as NodeRedisClient);
+  if (has(client, 'customCommand', 'close', 'subscribe', 'unsubscribe')) return glide(client as GlideClient);
   const hint = isSentinel ? ' (for Sentinel one of ioredis or iovalkey)' : '';
   throw bad(
     '',
     'Space.connect: client',
-    `a client of ioredis, iovalkey or redis (5 or later)${hint}, or a driver`,
+    `a client of ioredis, iovalkey, redis (5 or later)${hint} or @valkey/valkey-glide (2.3 or later), or a driver`,
     client,
   );
 }

@@ -1,0 +1,164 @@
+/**
+ * The driver for Valkey GLIDE (`@valkey/valkey-glide` from 2.3 on): a single server or a cluster.
+ *
+ * Each connection is a client of GLIDE with the user's configuration, made by the class of the user's client. GLIDE
+ * differs from the other libraries in three ways, and the driver makes up for each:
+ *
+ * - It may send calls in another order than they were made in. So each waits until the one before it is answered;
+ *   meanwhile the session gathers what comes into one call.
+ * - It connects anew by itself, and tells only those calls that were under way. A connection on which a call has failed
+ *   so is replaced. Nobody hears that messages were lost; the session finds out by their numbers at its next beat.
+ * - In a cluster one client speaks to all nodes, and follows slots that move. So all slots are of one place.
+ */
+import { asError, backOff, type Connection, Connections, type Events, type Library } from './connections.js';
+import type { Driver } from './driver.js';
+
+/** A client of Valkey GLIDE: `GlideClient` or `GlideClusterClient`. */
+export interface GlideClient {
+  customCommand(...args: never[]): Promise<unknown>;
+  close(...args: never[]): void;
+}
+
+type Channels = ReadonlySet<string>;
+
+/** What is used of a client. The configuration and the socket are private, and there in all versions from 2.3 to 2.5. */
+interface Client {
+  readonly config: object;
+  readonly socket?: { ref(): void; unref(): void };
+  customCommand(command: readonly string[], options: object): Promise<unknown>;
+  subscribe(channels: Channels, timeout: number): Promise<void>;
+  unsubscribe(channels: Channels, timeout: number): Promise<void>;
+  /** Of a cluster only. */
+  ssubscribe?(channels: Channels, timeout: number): Promise<void>;
+  sunsubscribe?(channels: Channels, timeout: number): Promise<void>;
+  close(): void;
+}
+
+interface Class {
+  createClient(configuration: object): Promise<Client>;
+}
+
+/** GLIDE's number for replies as strings. */
+const STRINGS = 1;
+
+/** How long a call may take, in milliseconds. The session gives up sooner, at half of its lease. */
+const PATIENCE = 1_800_000;
+
+/** How long the server may take to confirm a subscription, in milliseconds. */
+const SUBSCRIBING = 10_000;
+
+/** Gives a driver for a client. The client itself is neither used nor closed. */
+export function glide(client: GlideClient): Driver {
+  const given = client as unknown as Client;
+  const library: Library = {
+    cluster: typeof given.ssubscribe === 'function',
+    locate: async () => () => ({ name: '', open: (events) => open(given, events) }),
+    delay: (attempt) => backOff(attempt),
+  };
+  return new Connections(library);
+}
+
+function open({ config, constructor }: Client, events: Events): Connection {
+  let alive = true;
+  let over = false;
+  let client: Client | undefined;
+  /** The call that was sent last. */
+  let last: Promise<unknown> = Promise.resolve();
+  const sharded = 'ssubscribe' in (constructor as unknown as { prototype: object }).prototype;
+
+  const keepAlive = () => (alive ? client?.socket?.ref() : client?.socket?.unref());
+  const close = () => {
+    over = true;
+    client?.close();
+  };
+  const lost = (error: unknown) => {
+    if (over) return;
+    close();
+    events.lost(plain(error));
+  };
+  const heard = ({ channel, message }: { channel: unknown; message: unknown }) => {
+    if (!over) events.message(`${channel}`, `${message}`);
+  };
+  const configuration = {
+    ...config,
+    requestTimeout: PATIENCE,
+    defaultDecoder: STRINGS,
+    lazyConnect: false,
+    readFrom: 'primary',
+    clientSideCache: undefined,
+    compression: undefined,
+    clientCircuitBreaker: undefined,
+    // Without it, it is RESP3, which messages need.
+    protocol: undefined,
+    pubsubSubscriptions: { channelsAndPatterns: {}, callback: heard },
+  };
+  (constructor as unknown as Class).createClient(configuration).then((made) => {
+    client = made;
+    if (over) return made.close();
+    keepAlive();
+    events.ready();
+  }, lost);
+
+  async function send(command: readonly string[], key: string | undefined): Promise<unknown> {
+    if (!client || over) throw new Error('the connection is closed');
+    const route = sharded && key !== undefined ? { route: { type: 'primarySlotKey', key } } : {};
+    try {
+      return await client.customCommand(command, { decoder: STRINGS, ...route });
+    } catch (error) {
+      // These say that the call may have been run or not. All other errors are the server's.
+      if (/^(ConnectionError|ClosingError|TimeoutError)$/.test(nameOf(error))) lost(error);
+      throw plain(error);
+    }
+  }
+
+  return {
+    send(command, args, key) {
+      const sent = last.then(() => send([command, ...args], key));
+      last = sent.catch(() => undefined);
+      return sent;
+    },
+    async subscribe(channel) {
+      const channels = new Set([channel]);
+      await (sharded ? client?.ssubscribe?.(channels, SUBSCRIBING) : client?.subscribe(channels, SUBSCRIBING));
+    },
+    async unsubscribe(channel) {
+      const channels = new Set([channel]);
+      await (sharded ? client?.sunsubscribe?.(channels, SUBSCRIBING) : client?.unsubscribe(channels, SUBSCRIBING));
+    },
+    keepAlive(value) {
+      alive = value;
+      keepAlive();
+    },
+    close,
+  };
+}
+
+function nameOf(error: unknown): string {
+  return (error as { constructor?: { name?: string } } | undefined)?.constructor?.name ?? '';
+}
+
+/** The names that GLIDE has for the codes of errors. */
+const CODES: Record<string, string> = {
+  NoScriptError: 'NOSCRIPT',
+  ReadOnly: 'READONLY',
+  BusyLoadingError: 'LOADING',
+  ClusterDown: 'CLUSTERDOWN',
+  MasterDown: 'MASTERDOWN',
+  TryAgain: 'TRYAGAIN',
+  Moved: 'MOVED',
+  Ask: 'ASK',
+  NotBusy: 'NOTBUSY',
+  PermissionDenied: 'NOPERM',
+};
+
+/** The error with the server's own words in front, as the other libraries have them. GLIDE writes `CODE: text`. */
+function plain(error: unknown): Error {
+  const { message } = asError(error);
+  const text = message.replace(/^An error was signalled by the server: - /, '');
+  const match = /(?:^|: |\()([A-Z][A-Za-z]+): /.exec(text);
+  const code = match?.[1];
+  const known = code && (CODES[code] ?? (/^[A-Z]+$/.test(code) ? code : undefined));
+  if (!match || !known) return asError(error);
+  const rest = text.slice(match.index + match[0].length);
+  return new Error(`${known} ${rest}`, { cause: error });
+}
