@@ -59,7 +59,9 @@ export async function findServer() {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   const url = (await start('valkey')) ?? (await start('redis'));
   if (url) return url;
-  console.error('No server found. Install one (Debian, Ubuntu: apt-get install redis-server; macOS: brew install valkey),');
+  console.error(
+    'No server found. Install one (Debian, Ubuntu: apt-get install redis-server; macOS: brew install valkey),',
+  );
   console.error('or say where one is: REDIS_URL=redis://localhost:6379 npm start -w valkey');
   process.exit(2);
 }

@@ -35,5 +35,7 @@ await measure('request that waits', COUNT, async () => {
 end.abort();
 while ((await semaphore.inspect(0))?.waiting) await null;
 await space.close();
-await client.del(['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map((key) => `tt:{memory.0}:${key}`));
+await client.del(
+  ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map((key) => `tt:{memory.0}:${key}`),
+);
 client.disconnect();

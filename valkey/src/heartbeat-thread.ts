@@ -7,20 +7,23 @@ import { TURN } from './turn-source.js';
 const { client, lease, sentAt } = workerData as BeatData;
 const times = new BigInt64Array(sentAt);
 const orders = new Map<number, BeatOrder>();
+/** What the main thread's clock is ahead of this one's, at least. */
+let ahead = -Infinity;
 
 const { default: make } = (await import(client)) as { default: () => unknown };
 const driver = driverOf(await make());
 
 async function beat(order: BeatOrder): Promise<void> {
   const { partition, sid, conn, keys, channel } = order;
-  const at = process.hrtime.bigint();
+  const at = performance.now() + ahead;
   const args = [sid, String(conn), channel, 'W', String(lease), String(Math.floor(lease / 4))];
   const reply = await driver.run(TURN, keys, args);
   const isAlive = Array.isArray(reply) && String(reply[0]).startsWith('B ');
-  if (isAlive && orders.get(partition) === order) Atomics.store(times, partition, at);
+  if (isAlive && orders.get(partition) === order) Atomics.store(times, partition, BigInt(Math.floor(at * 1000)));
 }
 
 parentPort?.on('message', (order: BeatOrder) => {
+  ahead = Math.max(ahead, order.at - performance.now());
   if (order.sid === '') orders.delete(order.partition);
   else orders.set(order.partition, order);
 });

@@ -2,6 +2,10 @@
  * Beats from a thread of their own, so that a process which computes for long keeps its lease. The thread has a client of
  * its own, made by a module of the user's. It tells nothing: it writes into shared memory when the last beat that was
  * answered was sent, and the main thread looks there before it gives up.
+ *
+ * The clocks of two threads may begin at different times. Each order says when the main thread gave it. The thread takes
+ * it to be given when it comes, so its idea of the main thread's clock is behind rather than ahead, and the main thread
+ * gives up too early rather than too late.
  */
 import type { Worker } from 'node:worker_threads';
 
@@ -12,6 +16,8 @@ export interface BeatOrder {
   readonly conn: number;
   readonly keys: readonly string[];
   readonly channel: string;
+  /** When the main thread gave it, by its `performance.now`. */
+  readonly at: number;
 }
 
 /** What the thread is started with. */
@@ -19,6 +25,18 @@ export interface BeatData {
   readonly client: string;
   readonly lease: number;
   readonly sentAt: SharedArrayBuffer;
+}
+
+/**
+ * The file of the thread. Its name is not where a bundler would find it: what the thread imports is known only when it
+ * runs, so a bundle could not hold it.
+ */
+const THREAD = './heartbeat-thread.js';
+const HERE = import.meta.url;
+
+function missing({ message }: Error): Error | undefined {
+  if (!/^(Cannot find module|ModuleNotFound|Module not found).*heartbeat-thread\.js/.test(message)) return undefined;
+  return new Error(`with \`heartbeat\` a bundler must leave taketurns-valkey external: ${message}`);
 }
 
 export class Heartbeat {
@@ -35,7 +53,7 @@ export class Heartbeat {
         worker.unref();
         resolve();
       });
-      worker.once('error', reject);
+      worker.once('error', (error) => reject(missing(error) ?? error));
       worker.once('exit', (code) => reject(new Error(`the thread that beats has ended (${code})`)));
     });
     // Without the thread the process beats on itself. Who waits for `ready` hears of the error.
@@ -48,19 +66,17 @@ export class Heartbeat {
     const { Worker } = await import('node:worker_threads');
     const sentAt = new BigInt64Array(new SharedArrayBuffer(8 * partitions));
     const workerData: BeatData = { client, lease, sentAt: sentAt.buffer };
-    return new Heartbeat(new Worker(new URL('./heartbeat-thread.js', import.meta.url), { workerData }), sentAt);
+    return new Heartbeat(new Worker(new URL(THREAD, HERE), { workerData }), sentAt);
   }
 
-  order(order: BeatOrder): void {
+  order(order: Omit<BeatOrder, 'at'>): void {
     Atomics.store(this.#sentAt, order.partition, 0n);
-    this.#worker.postMessage(order);
+    this.#worker.postMessage({ ...order, at: performance.now() } satisfies BeatOrder);
   }
 
   /** When the last beat of the partition was sent that was answered, by the clock of `performance.now`; 0 if none was. */
   lastOf(partition: number): number {
-    const at = Atomics.load(this.#sentAt, partition);
-    if (at === 0n) return 0;
-    return performance.now() - Number(process.hrtime.bigint() - at) / 1e6;
+    return Number(Atomics.load(this.#sentAt, partition)) / 1000;
   }
 
   async stop(): Promise<void> {

@@ -231,7 +231,9 @@ export class Space implements AsyncDisposable {
         if (this.#closed) return;
         if (!this.#isConnected) await this.#around.whenConnected();
       }
-      await this.#session(0).operate(['J']);
+      const session = this.#session(0);
+      // The script needs TIME only for beats, and the user may lack the right to it.
+      await Promise.all([session.operate(['J']), session.operate(['B', String(lease), String(Math.floor(lease / 4))])]);
     })();
     try {
       await Promise.race([ready, late]);

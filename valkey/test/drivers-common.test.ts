@@ -96,7 +96,7 @@ describe('what drivers have in common', () => {
     expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
     expect(commands.closed).toBe(true);
     expect(commands.sent.length).toBe(3);
-    expect(watching.downs).toEqual([expect.stringContaining('NOSCRIPT')]);
+    expect(watching.downs).toEqual([expect.stringContaining('forgotten the script')]);
     await expect.poll(() => opened.length).toBe(3);
     opened[2]?.events.ready();
     await watching.up(2);

@@ -4,11 +4,18 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { GlideClient, GlideClusterClient, Logger } from '@valkey/valkey-glide';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type Cluster, type Server, serversOrSkip, startCluster, startReplica, startServer } from '../servers/servers.js';
+import {
+  type Cluster,
+  type Server,
+  serversOrSkip,
+  startCluster,
+  startReplica,
+  startServer,
+} from '../servers/servers.js';
 import { slotOf } from '../src/drivers/connections.js';
 import type { Driver, Script } from '../src/drivers/driver.js';
 import { driverOf } from '../src/drivers/recognise.js';
-import { SpaceError } from '../src/errors.js';
+import type { SpaceError } from '../src/errors.js';
 import { Space, type SpaceOptions } from '../src/space.js';
 import { until } from './setting.js';
 

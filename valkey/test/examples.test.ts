@@ -24,12 +24,16 @@ function expectFine({ status, stderr }: SpawnSyncReturns<string>): void {
 
 /** The programs of a page: its code blocks of the language. */
 function programs(page: string, language: string): string[] {
-  return Array.from(page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms')), ([, code]) => code as string);
+  return Array.from(
+    page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms')),
+    ([, code]) => code as string,
+  );
 }
 
 const says: Record<string, RegExp> = {
   'two-processes.mjs': /^(A B|B A)( A B| B A)*; one process twice in a row: 0 times\.$/,
-  'fencing.mjs': /accepted\nThe other process writes: refused\nHad it looked: LeaseLostError: .*\nThe register holds: new\n$/s,
+  'fencing.mjs':
+    /accepted\nThe other process writes: refused\nHad it looked: LeaseLostError: .*\nThe register holds: new\n$/s,
   'rw-lock.mjs': /^100 writes, 300 reads, 0 of them torn\n$/,
 };
 

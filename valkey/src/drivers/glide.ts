@@ -58,13 +58,14 @@ export function glide(client: GlideClient): Driver {
   return new Connections(library);
 }
 
-function open({ config, constructor }: Client, events: Events): Connection {
+function open(given: Client, events: Events): Connection {
+  const Class = given.constructor as unknown as Class;
   let alive = true;
   let over = false;
   let client: Client | undefined;
   /** The call that was sent last. */
   let last: Promise<unknown> = Promise.resolve();
-  const sharded = 'ssubscribe' in (constructor as unknown as { prototype: object }).prototype;
+  const sharded = typeof given.ssubscribe === 'function';
 
   const keepAlive = () => (alive ? client?.socket?.ref() : client?.socket?.unref());
   const close = () => {
@@ -80,7 +81,7 @@ function open({ config, constructor }: Client, events: Events): Connection {
     if (!over) events.message(`${channel}`, `${message}`);
   };
   const configuration = {
-    ...config,
+    ...given.config,
     requestTimeout: PATIENCE,
     defaultDecoder: STRINGS,
     lazyConnect: false,
@@ -92,7 +93,7 @@ function open({ config, constructor }: Client, events: Events): Connection {
     protocol: undefined,
     pubsubSubscriptions: { channelsAndPatterns: {}, callback: heard },
   };
-  (constructor as unknown as Class).createClient(configuration).then((made) => {
+  Class.createClient(configuration).then((made) => {
     client = made;
     if (over) return made.close();
     keepAlive();

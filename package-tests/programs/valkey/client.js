@@ -1,0 +1,3 @@
+import { Redis } from 'ioredis';
+
+globalThis.client = new Redis(process.env.REDIS_URL);

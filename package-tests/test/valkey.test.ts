@@ -1,0 +1,130 @@
+/** taketurns-valkey as it is published: its tarball, its types, and bundles of a program that uses it. */
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findServers, type Server, startServer } from '../../valkey/servers/servers.js';
+import { bundlers, code, esbuildFor } from '../support/bundle.js';
+import { node } from '../support/run.js';
+import { installValkey, type Project } from '../support/valkey.js';
+
+const { resolve } = createRequire(import.meta.url);
+const server = findServers()[0];
+
+let project: Project;
+beforeAll(() => {
+  project = installValkey(['ioredis', 'redis']);
+  cpSync(fileURLToPath(new URL('../programs/valkey', import.meta.url)), project.folder, { recursive: true });
+});
+afterAll(() => project?.remove());
+
+describe('the tarball of taketurns-valkey', () => {
+  it('holds the build, the README and the licence, and brings nothing with it', () => {
+    const others = project.packed.files
+      .map(({ path }) => path)
+      .filter((path) => !/^(dist\/.+\.(js|d\.ts|js\.map)|README\.md|LICENSE|package\.json)$/.test(path));
+    expect(others).toEqual([]);
+    const own = JSON.parse(readFileSync(join(project.folder, 'node_modules/taketurns-valkey/package.json'), 'utf8'));
+    expect(own.dependencies).toBeUndefined();
+    expect(own.scripts?.postinstall).toBeUndefined();
+    console.log(
+      `${project.packed.filename}: ${project.packed.files.length} files, ${project.packed.size} bytes packed`,
+    );
+  });
+
+  it('is clean by publint and are-the-types-wrong', async () => {
+    const { tarball } = project;
+    const buffer = tarball.buffer.slice(tarball.byteOffset, tarball.byteOffset + tarball.byteLength);
+    const { messages } = await publint({ pack: { tarball: buffer as ArrayBuffer }, strict: true });
+    expect(messages.map((message) => formatMessage(message, {}, { color: false }))).toEqual([]);
+    const result = await checkPackage(createPackageFromTarballData(tarball));
+    if (!result.types) throw new Error('it finds no types');
+    // Only modules, as in package.test.ts.
+    const problems = result.problems.filter(
+      (problem) => !('resolutionKind' in problem) || !['node10', 'node16-cjs'].includes(problem.resolutionKind),
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it('declares nothing that is internal', () => {
+    const dist = join(project.folder, 'node_modules/taketurns-valkey/dist');
+    const declarations = readdirSync(dist).filter((name) => name.endsWith('.d.ts'));
+    expect(declarations).toContain('space.d.ts');
+    expect(declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'))).toEqual([]);
+  });
+});
+
+describe('types of taketurns-valkey', () => {
+  const own = ['typescript-5', 'typescript'].map((name) => resolve(`${name}/package.json`));
+  it.each(
+    own.flatMap((file) => [
+      [createRequire(file)(file).version as string, 'node16', 'node16', file],
+      [createRequire(file)(file).version as string, 'esnext', 'bundler', file],
+    ]),
+  )('TypeScript %s, --module %s --moduleResolution %s', (_version, module, resolution, file) => {
+    const tsc = join(dirname(file), 'bin/tsc');
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,esnext.disposable,dom'];
+    // The client libraries' own declarations are not what is tested.
+    const more = [
+      '--skipLibCheck',
+      '--types',
+      'node',
+      '--typeRoots',
+      fileURLToPath(new URL('../../node_modules/@types', import.meta.url)),
+    ];
+    expect(
+      node(project.folder, tsc, ...options, ...more, '--module', module, '--moduleResolution', resolution, 'use.ts'),
+    ).toBe('');
+  });
+
+  it('stand alone, without a client library', () => {
+    const [tsc] = own.map((file) => join(dirname(file), 'bin/tsc'));
+    writeFileSync(
+      join(project.folder, 'alone.ts'),
+      "import { Space } from 'taketurns-valkey';\nexport const space: Promise<Space> = Space.connect({});\n",
+    );
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2023,dom'];
+    const types = [
+      '--types',
+      'node',
+      '--typeRoots',
+      fileURLToPath(new URL('../../node_modules/@types', import.meta.url)),
+    ];
+    expect(node(project.folder, tsc as string, ...options, ...types, 'alone.ts')).toBe('');
+  });
+});
+
+describe('bundles of taketurns-valkey', () => {
+  let running: Server | undefined;
+  beforeAll(async () => {
+    if (server) running = await startServer({ server });
+  });
+  afterAll(() => running?.stop());
+
+  /** Brotli's bytes of the whole package, minified. The goal of 12 KB is missed. */
+  const MOST = 18_000;
+
+  it(`the whole package is at most ${MOST} bytes`, async () => {
+    writeFileSync(join(project.folder, 'all.js'), "import * as all from 'taketurns-valkey';\nglobalThis.all = all;\n");
+    const whole = await esbuildFor('node', project.folder, './all.js', join(project.folder, 'out/all'));
+    const bytes = brotliCompressSync(whole).length;
+    console.log(`taketurns-valkey by esbuild: ${Buffer.byteLength(whole)} bytes minified, ${bytes} after Brotli`);
+    expect(bytes).toBeLessThanOrEqual(MOST);
+  });
+
+  it.skipIf(server === undefined).each(Object.keys(bundlers))('by %s run', async (name) => {
+    const out = join(project.folder, 'out', name);
+    const bundle = bundlers[name] as (typeof bundlers)[string];
+    await bundle(project.folder, './main.js', out);
+    expect(code(out)).toContain('EVALSHA');
+    process.env.REDIS_URL = running?.url;
+    const file = readdirSync(out, { recursive: true, encoding: 'utf8' }).find((each) => /\bmain.*\.js$/.test(each));
+    const preload = ['--import', pathToFileURL(join(project.folder, 'client.js')).href];
+    expect(node(project.folder, ...preload, join(out, file as string))).toBe('bigint\n');
+  });
+});
