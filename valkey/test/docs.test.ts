@@ -4,8 +4,9 @@ import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { Cluster, Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { serversOrSkip, startCluster, startReplica } from '../servers/servers.js';
+import { startCluster, startReplica } from '../servers/servers.js';
 import { Space } from '../src/space.js';
+import { onEachServer } from './each-server.js';
 import { onServers, until } from './setting.js';
 
 Logger.setLoggerConfig('off');
@@ -92,8 +93,8 @@ onServers('a user with the rights of the page', (setting) => {
   );
 });
 
-for (const binary of serversOrSkip().slice(0, 1)) {
-  describe(`a user with the rights of the page in a cluster of ${binary.name}`, () => {
+onEachServer((binary) => {
+  describe('a user with the rights of the page in a cluster', () => {
     test('by ioredis', async () => {
       const cluster = await startCluster(3, 0, { server: binary });
       onTestFinished(() => cluster.stop());
@@ -108,4 +109,4 @@ for (const binary of serversOrSkip().slice(0, 1)) {
       await everything(make(), make());
     });
   });
-}
+}, 'first');

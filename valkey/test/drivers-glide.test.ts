@@ -4,19 +4,13 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { GlideClient, GlideClusterClient, Logger } from '@valkey/valkey-glide';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  type Cluster,
-  type Server,
-  serversOrSkip,
-  startCluster,
-  startReplica,
-  startServer,
-} from '../servers/servers.js';
+import { type Cluster, type Server, startCluster, startReplica, startServer } from '../servers/servers.js';
 import { slotOf } from '../src/drivers/connections.js';
 import type { Driver, Script } from '../src/drivers/driver.js';
 import { driverOf } from '../src/drivers/recognise.js';
 import type { SpaceError } from '../src/errors.js';
 import { Space, type SpaceOptions } from '../src/space.js';
+import { onEachServer } from './each-server.js';
 import { until } from './setting.js';
 
 // It would write a line for each error that the tests provoke.
@@ -46,8 +40,8 @@ async function watched(client: GlideClient | GlideClusterClient): Promise<{ driv
   return { driver, ups: () => ups };
 }
 
-for (const binary of serversOrSkip()) {
-  describe(`GLIDE with ${binary.name} ${binary.version}`, () => {
+onEachServer((binary) => {
+  describe('GLIDE', () => {
     let server: Server;
     let spaces: Space[];
     beforeEach(async () => {
@@ -192,7 +186,7 @@ for (const binary of serversOrSkip()) {
     });
   });
 
-  describe(`GLIDE with a cluster of ${binary.name} ${binary.version}`, () => {
+  describe('GLIDE with a cluster', () => {
     let cluster: Cluster;
     beforeAll(async () => {
       cluster = await startCluster(3, 0, { server: binary });
@@ -243,4 +237,4 @@ for (const binary of serversOrSkip()) {
       await Promise.all([a?.close(), b?.close()]);
     });
   });
-}
+});
