@@ -1,11 +1,18 @@
-/** Searches the configurations, and prints a table. Arguments: parts of the names of those to be searched. */
-import { CONFIGURATIONS } from './configurations.js';
+/**
+ * Searches the configurations, and prints a table. Arguments: `--short` for those that the tests search, or parts of the
+ * names of those to be searched.
+ */
+import { cpus } from 'node:os';
+import { CONFIGURATIONS, SHORT } from './configurations.js';
 import { search } from './search.js';
 
 const parts = process.argv.slice(2);
 const most = Number(process.env.MOST ?? 5_000_000);
-const chosen = CONFIGURATIONS.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
+const chosen = parts.includes('--short')
+  ? SHORT
+  : CONFIGURATIONS.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
 let failed = false;
+console.log(`${cpus()[0]?.model}, Node ${process.versions.node}\n`);
 console.log('| configuration | states | ends | seconds | finding |\n| --- | ---: | ---: | ---: | --- |');
 for (const configuration of chosen) {
   const { states, ends, seconds, complete, finding } = search(configuration, most);

@@ -31,7 +31,6 @@ export interface Request {
   readonly want: Want;
   state: RequestState;
   ticket: string;
-  voidUpTo: number;
   kept: number;
   wanted: number;
   deaths: number;
@@ -140,7 +139,7 @@ export class Client {
     const call = (each: Call): string =>
       `${each.sid},${each.conn},${each.operations.map((op) => op.args.join(' ')).join('+')}=${each.reply?.join('+') ?? '?'}`;
     const requests = this.requests.map((r) =>
-      [r.rid, r.state, r.ticket, r.voidUpTo, r.kept, r.wanted, r.deaths, r.note, r.lent, r.passes, r.served.join('.')]
+      [r.rid, r.state, r.ticket, r.kept, r.wanted, r.deaths, r.note, r.lent, r.passes, r.served.join('.')]
         .concat([r.overtaken, r.parted ? 1 : 0, r.heard].map(String))
         .join(','),
     );
@@ -200,7 +199,6 @@ export class Client {
       want,
       state: 'asked',
       ticket: '',
-      voidUpTo: 0,
       kept: 0,
       wanted: 0,
       deaths: 0,
@@ -407,7 +405,6 @@ export class Client {
     const [ticket = '', deaths, lent] = text.split(':');
     const { state } = request;
     if (state !== 'asked' && state !== 'waiting' && state !== 'leaving') return;
-    if (Number.parseInt(ticket, 16) <= request.voidUpTo && this.rules.ignoresVoid) return;
     request.state = 'held';
     request.ticket = ticket;
     request.kept = request.want.n;
@@ -430,7 +427,7 @@ export class Client {
   #undo(rid: string, answer: string): void {
     const want = this.wants[Number.parseInt(rid, 16) - 1] as Want;
     const request: Request = {
-      ...{ rid, want, state: 'returning', ticket: answer.slice(2).split(':')[0] as string, voidUpTo: 0, kept: want.n },
+      ...{ rid, want, state: 'returning', ticket: answer.slice(2).split(':')[0] as string, kept: want.n },
       ...{ wanted: 0, deaths: 1, note: 'r', lent: 0, passes: 0, served: [], overtaken: 0, parted: true, heard: 0 },
     };
     this.requests.push(request);
@@ -565,7 +562,7 @@ export class Client {
   }
 
   #settle(listed: readonly string[], [head = '', ...states]: string[], isAnother: boolean, events: Event[]): void {
-    const [, seq, ticket] = head.split(' ');
+    const seq = head.split(' ')[1];
     this.lastSeq = Math.max(this.lastSeq, Number(seq));
     listed.forEach((rid, at) => {
       const answer = states[at] as string;
@@ -578,7 +575,6 @@ export class Client {
           else if (kind === 'Q') request.state = 'waiting';
           else if (request.state === 'waiting' && !isAnother) this.#fail(request, 'expelled', events);
           else {
-            request.voidUpTo = Number(ticket);
             this.#sendAsk(request);
           }
           break;
@@ -673,8 +669,6 @@ export interface Rules {
   readonly settlesListedOnly: boolean;
   /** The numbers of messages are compared, at beats and when messages come. */
   readonly comparesNumbers: boolean;
-  /** A grant from before a request was asked again is ignored. */
-  readonly ignoresVoid: boolean;
   /** A comparison that was cut off is not sent again. */
   readonly listsAnew: boolean;
 }
@@ -686,7 +680,6 @@ export const RULES: Rules = {
   opensAgain: true,
   settlesListedOnly: true,
   comparesNumbers: true,
-  ignoresVoid: true,
   listsAnew: true,
 };
 

@@ -1,7 +1,7 @@
 /**
  * What is searched. A name says how many permits each process wants of how many, and what may happen: C a cut, M a lost
  * message, T a time-out or abort, K a kill, L a lapsed lease, R a lease that is taken too early, F a failover to any older
- * copy, D what a driver sends twice.
+ * copy, D what a driver sends twice, X the object disposed of, A all waiters cancelled.
  */
 import type { ObjectSettings, Want } from './client.js';
 import type { Budget, Configuration } from './protocol.js';
@@ -9,8 +9,15 @@ import type { Budget, Configuration } from './protocol.js';
 const semaphore = (max: number): ObjectSettings => ({ name: 'a', kind: 's', max });
 const robust = (max: number): ObjectSettings => ({ name: 'a', kind: 's', max, robust: true });
 const mutex = (bypass: number): ObjectSettings => ({ name: 'a', kind: 'm', max: 1, bypass });
+const named = (name: string): ObjectSettings => ({ name, kind: 's', max: 1 });
+/** A reader takes one permit, a writer all. */
+const READERS = 2 ** 20;
+const rwLock: ObjectSettings = { name: 'a', kind: 'w', max: READERS };
+/** One record of a dead session a call, so that calls of others come between. */
+const SLOWLY = { REAPED_AT_MOST: 1 };
 const LETTERS: Record<string, keyof Budget> = {
   ...{ C: 'cuts', M: 'losses', T: 'timeouts', K: 'kills', L: 'lapses', R: 'reapings', F: 'failovers', D: 'resends' },
+  ...{ X: 'disposals', A: 'cancels' },
 };
 
 /** `CCM`: two cuts and a lost message. */
@@ -47,11 +54,66 @@ export const SHORT: readonly Configuration[] = [
   of('1, 1 of 1', 'L', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1, robust', 'K', [robust(1)], once(1, 1), { closes: true }),
   of('2 of 3, a part first; 2 of 3', 'C', [semaphore(3)], [[{ object: 0, n: 2, part: 1 }], [{ object: 0, n: 2 }]]),
-  of('mutex, 2 and 1 requests, bypass 1', '', [mutex(1)], [times(2, 1)[0] as Want[], times(1, 1)[0] as Want[]]),
+  of('a mutex, 2 requests of one process, bypass 1', 'T', [mutex(1)], times(2, 1)),
+  of('a mutex, 1 and 1 requests, bypass 0', '', [mutex(0)], times(1, 2)),
+  of('a reader, a writer', 'T', [rwLock], once(1, READERS)),
+  of(
+    'two objects of a partition',
+    '',
+    [named('a'), named('b')],
+    [
+      [
+        { object: 0, n: 1 },
+        { object: 1, n: 1 },
+      ],
+      once(1)[0] as Want[],
+    ],
+    {
+      sequential: true,
+    },
+  ),
+  of('1, 1 of 1', 'X', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'A', [semaphore(1)], once(1, 1)),
 ];
 
 export const CONFIGURATIONS: readonly Configuration[] = [
   ...SHORT,
+  of('a mutex, 2 and 1 requests, bypass 1', '', [mutex(1)], [times(2, 1)[0] as Want[], times(1, 1)[0] as Want[]]),
+  of('a mutex, 2 and 1 requests, bypass 1', 'K', [mutex(1)], [times(2, 1)[0] as Want[], times(1, 1)[0] as Want[]]),
+  of('a mutex, 1 and 1 requests, bypass 1', 'C', [mutex(1)], times(1, 2)),
+  of('a mutex, 1 and 1 requests, bypass 1', 'F', [mutex(1)], times(1, 2)),
+  of('a reader, a reader, a writer', '', [rwLock], once(1, 1, READERS)),
+  of('a reader, a writer', 'C', [rwLock], once(1, READERS)),
+  of('a reader, a writer', 'K', [rwLock], once(1, READERS)),
+  of(
+    'two objects of a partition',
+    'C',
+    [named('a'), named('b')],
+    [
+      [
+        { object: 0, n: 1 },
+        { object: 1, n: 1 },
+      ],
+      once(1)[0] as Want[],
+    ],
+    { sequential: true },
+  ),
+  of(
+    'two objects, reaped one record a call; the dead resumes meanwhile',
+    'LC',
+    [named('a'), named('b')],
+    [
+      [
+        { object: 0, n: 1 },
+        { object: 1, n: 1 },
+      ],
+      once(1)[0] as Want[],
+    ],
+    { constants: SLOWLY },
+  ),
+  of('1, 1 of 1, first without a session', 'C', [semaphore(1)], once(1, 1), { cold: true }),
+  of('1, 1 of 1', 'CX', [semaphore(1)], once(1, 1)),
+  of('1, 1 of 1', 'CA', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'CC', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'CMT', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'CD', [semaphore(1)], once(1, 1)),

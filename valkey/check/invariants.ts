@@ -139,10 +139,6 @@ export function faultOf(data: Data): string | undefined {
       for (const entry of entries)
         if (object.passes + object.lent > entry.p0 + object.bypass)
           return `${name}: a waiter may be overtaken too often`;
-      // The holder knows that others wait, unless it has been told how many wait, and all those are its own.
-      const others = entries.some((entry) => entry.sid !== object.holder.slice(0, 16));
-      if (object.lent > 0 && entries[0]?.sid !== object.holder.slice(0, 16) && others && !object.noticed)
-        return `${name}: the holder does not know that others wait`;
     }
   }
   for (const field of notes.keys()) {
@@ -195,6 +191,21 @@ function stepFault(before: Data, turn: Turn, args: readonly string[], granted: r
   for (const record of recordsOf(after))
     if (!tickets.has(record.ticket) && Number.parseInt(record.ticket, 16) <= last) return 'a ticket is not new';
   if (Number(after.hash('meta').get('ticket') ?? 0) < last) return 'tickets go back';
+  // Who holds a mutex and may pass it on is told that others wait: of the first of them, and at the grant how many wait.
+  const entries = new Set(queueOf(before).map(idOf));
+  for (const { name, lent, noticed, holder } of objectsOf(after).values()) {
+    const was = objectsOf(before).get(name);
+    const others = waiting.some(
+      (entry) => entry.name === name && entry.sid !== holder.slice(0, 16) && !entries.has(idOf(entry)),
+    );
+    if (was?.holder !== holder || was.noticed || lent === 0 || !others) continue;
+    const note = `!${holder.slice(16)}`;
+    if (
+      !noticed ||
+      !turn.published.some(({ channel, text }) => channel.endsWith(holder.slice(0, 16)) && text.includes(note))
+    )
+      return `${name}: the holder is not told that others wait`;
+  }
   // Each grant is told: in the reply to its own session, or in a message with its next number.
   const told = new Map<string, number>();
   const hear = (to: string, text: string): void => {

@@ -18,8 +18,8 @@ export interface Turn {
 }
 
 export const turnSource = (): string => {
-  // The compiled program lies one folder deeper than its source.
-  for (const path of ['../src/turn.lua', '../../src/turn.lua'])
+  // The compiled program lies two folders deeper than its source.
+  for (const path of ['../src/turn.lua', '../../../src/turn.lua'])
     try {
       return readFileSync(new URL(path, import.meta.url), 'latin1');
     } catch {}
@@ -30,7 +30,7 @@ export const turnSource = (): string => {
 export function turnChunk(constants: Readonly<Record<string, number>> = {}): Chunk {
   let text = turnSource();
   for (const [name, value] of Object.entries(constants)) {
-    const changed = text.replace(new RegExp(`^local ${name} = \\d+`, 'm'), `local ${name} = ${value}`);
+    const changed = text.replace(new RegExp(`^( *)local ${name} = \\d+`, 'm'), `$1local ${name} = ${value}`);
     if (changed === text) throw new Error(`the script has no constant ${name}`);
     text = changed;
   }

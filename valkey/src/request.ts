@@ -38,8 +38,6 @@ export class Request {
   ticket = '';
   /** The number of the message that granted it; 0 if an answer did. */
   heardAt = 0;
-  /** A grant with a ticket up to this one was lost with the server's data. */
-  voidUpTo = 0;
   /** The permits that the server counts for it once all that was sent has arrived. */
   kept = 0;
   /** The permits that it shall keep. */

@@ -248,7 +248,6 @@ export class Session implements Keeper {
     const [ticket = '', deaths, lent, waiting] = text.split(':');
     const { state, object } = request;
     if (state !== 'asked' && state !== 'waiting' && state !== 'leaving') return;
-    if (Number(`0x${ticket}`) <= request.voidUpTo) return;
     object.waiting.delete(request);
     request.state = 'held';
     request.ticket = ticket;
@@ -724,7 +723,7 @@ export class Session implements Keeper {
 
   /** Brings the server's state of the requests that were listed together with what the process wants of them now. */
   #settle(listed: Request[], [first, ...states]: string[], isAnotherHistory: boolean): void {
-    const [, seq, ticket] = (first as string).split(' ');
+    const seq = (first as string).split(' ')[1];
     this.#lastSeq = Math.max(this.#lastSeq, Number(seq));
     listed.forEach((request, i) => {
       const answer = states[i] as string;
@@ -739,7 +738,6 @@ export class Session implements Keeper {
           } else if (request.state === 'waiting' && !isAnotherHistory) {
             this.#expelled(request);
           } else {
-            request.voidUpTo = Number(ticket);
             this.#sendAsk(request);
           }
           break;

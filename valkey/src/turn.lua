@@ -459,7 +459,7 @@ local function seldom()
       for _, record in ipairs(records) do
         if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
       end
-      local states = { 'S ' .. call('HGET', SEQS, sid) .. ' ' .. (call('HGET', META, 'ticket') or 0) }
+      local states = { 'S ' .. call('HGET', SEQS, sid) }
       for s = last, last + count - 1 do states[#states + 1] = state(record_of(ARGV[s])) end
       return states, last + count
     end,

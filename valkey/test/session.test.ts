@@ -30,8 +30,8 @@ onServers('session', (setting) => {
       );
       await until(async () => (await mine.inspect())?.waiting === i + 1);
     }
-    await client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-    await client.client('KILL', 'TYPE', 'pubsub');
+    await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     expect(held.held).toBe(true);
     await held.release();
     await Promise.all(waits);
@@ -46,7 +46,7 @@ onServers('session', (setting) => {
     const waiting = yours.holdAsync();
     await until(async () => (await mine.inspect())?.waiting === 1);
     const client = another();
-    await client.client('KILL', 'TYPE', 'pubsub');
+    await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await held.release();
     await (await waiting).release();
   });
@@ -76,7 +76,7 @@ onServers('session', (setting) => {
       }),
     );
     for (let i = 0; i < 40; i++) {
-      await client.client('KILL', 'TYPE', i % 2 ? 'pubsub' : 'normal', 'SKIPME', 'yes');
+      await client.call('CLIENT', 'KILL', 'TYPE', i % 2 ? 'pubsub' : 'normal', 'SKIPME', 'yes');
       if (i % 4 === 0) await client.script('FLUSH');
       await sleep(25);
     }

@@ -1,0 +1,146 @@
+/** Random calls of the script, the same for the same seed: for the replay on real servers, and for mutants of the script. */
+import { hex } from './client.js';
+import type { Data } from './data-model.js';
+import { KEYS } from './server.js';
+
+/** So short, in milliseconds, that sessions die. */
+export const LEASE = '40';
+
+/** A small generator of random numbers, the same for the same seed. */
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0;
+    let bits = Math.imul(state ^ (state >>> 12), 0x297a2d39);
+    bits ^= bits >>> 15;
+    return (bits >>> 0) % below;
+  };
+}
+
+export const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+
+export const SIDS = [
+  'a000000000000001',
+  'a000000000000002',
+  's000000000000003',
+  'f000000000000004',
+  'f000000000000005',
+];
+const NAMES = ['a', 'ab', 'abc', 'a b', 'ä', 'b', '-'].map(latin1);
+const KINDS: readonly (readonly string[])[] = [
+  ['s', '1', '0', '0', '0'],
+  ['s', '3', '1', '0', '0'],
+  ['m', '1', '0', '0', '2'],
+  ['m', '1', '1', '0', '4096'],
+  ['w', '1048576', '0', '1', '0'],
+  ['s', '4', '1', '1', '0'],
+  ['m', '1', '0', '0', '0'],
+];
+
+/** Writes calls that mostly make sense: their arguments are taken from the data of the model. */
+export class CallWriter {
+  readonly channel: string;
+  readonly #keys: readonly string[];
+  readonly #below: (below: number) => number;
+
+  constructor(seed: number, keys: readonly string[] = KEYS) {
+    this.#keys = keys;
+    this.channel = (keys[0] as string).replace('meta', 'c:');
+    this.#below = random(seed);
+  }
+
+  chance(percent: number): boolean {
+    return this.#below(100) < percent;
+  }
+
+  #pick<T>(list: readonly T[]): T {
+    return list[this.#below(list.length)] as T;
+  }
+
+  call(data: Data): string[] {
+    const sid = this.#pick(SIDS);
+    const known = data
+      .hash(this.#keys[4] as string)
+      .get(sid)
+      ?.split(' ')[0];
+    let conn = known === undefined ? 0 : Number(known);
+    const ops: string[] = [];
+    const opens = known === undefined ? !this.chance(5) : this.chance(4);
+    if (opens) {
+      if (known !== undefined) conn = this.chance(60) ? conn + 1 : this.#below(3);
+      else if (this.chance(5)) conn = 1;
+      const lease = this.chance(97) ? LEASE : '2000';
+      ops.push('O', this.chance(98) ? '1' : '2', '1', lease, `label ${sid.slice(-1)}`);
+    } else if (this.chance(3)) conn++;
+    const count = 1 + this.#below(4);
+    for (let op = 0; op < count; op++) {
+      const more = this.#operation(data, sid);
+      // The time may go on between two beats of one call, and only the last is known.
+      if (!/^[BW]$/.test(more[0] as string) || (!ops.includes('B') && !ops.includes('W'))) ops.push(...more);
+    }
+    return [sid, String(conn), this.channel, ...ops];
+  }
+
+  #born(data: Data, name: string): string {
+    const object = data.hash(this.#keys[1] as string).get(name);
+    if (object === undefined || this.chance(30)) return this.chance(90) ? '-' : hex(5, 14);
+    return object.split(' ')[4] as string;
+  }
+
+  #rid(): string {
+    return hex(1 + this.#below(12), 10);
+  }
+
+  #operation(data: Data, sid: string): string[] {
+    const name = this.#pick(NAMES);
+    const kind = KINDS[NAMES.indexOf(name)] as readonly string[];
+    const records = data.sorted(this.#keys[3] as string).map(({ member }) => member);
+    const mine = records.filter((record) => record.startsWith(sid));
+    const roll = this.#below(100);
+    if (roll < 14) {
+      const other = this.chance(90) ? kind : this.#pick(KINDS);
+      return ['N', name, ...other];
+    }
+    if (roll < 44) {
+      const n = kind[0] === 'w' && this.chance(50) ? 1048576 : 1 + this.#below(this.chance(90) ? 2 : 5);
+      return [this.chance(75) ? 'A' : 'T', name, this.#born(data, name), this.#rid(), hex(n, 8)];
+    }
+    if (roll < 70) {
+      const record = this.chance(95) && mine.length > 0 ? this.#pick(mine) : undefined;
+      const n = record ? Number.parseInt(record.slice(40, 48), 16) : 1;
+      const k = this.chance(80) ? n : 1 + this.#below(n);
+      const served = mine
+        .filter((each) => each.slice(48) === record?.slice(48) && each !== record)
+        .slice(0, this.#below(3));
+      return [
+        'D',
+        record ? record.slice(48) : name,
+        record ? record.slice(16, 26) : this.#rid(),
+        record ? record.slice(26, 40) : hex(9, 14),
+        hex(n, 8),
+        String(k),
+        this.#pick(['-', 'c', 'r', 'd']),
+        String(this.#below(4)),
+        String(served.length),
+        ...served.map((each) => each.slice(16, 26)),
+      ];
+    }
+    if (roll < 76) return ['C', mine.length > 0 && this.chance(80) ? this.#pick(mine).slice(16, 26) : this.#rid()];
+    if (roll < 82) {
+      const listed = [...new Set([...mine.map((each) => each.slice(16, 26)), this.#rid()])].filter(() =>
+        this.chance(80),
+      );
+      return ['S', hex(this.#below(14), 10), String(listed.length), ...listed];
+    }
+    if (roll < 88) return [this.#pick(['B', 'B', 'W']), LEASE, this.#pick(['0', '10', '2000'])];
+    if (roll < 90) return this.chance(50) ? ['X'] : ['J'];
+    if (roll < 94 && records.length > 0) {
+      const record = this.#pick(records);
+      const ticket = this.chance(80) ? record.slice(26, 40) : hex(7, 14);
+      return ['V', record.slice(48), record.slice(16, 26), ticket, record.slice(0, 16)];
+    }
+    if (roll < 96) return ['L', name, this.#born(data, name)];
+    if (roll < 97) return ['K', name, this.#born(data, name)];
+    return this.chance(70) ? ['I', name, String(this.#below(4))] : ['J'];
+  }
+}

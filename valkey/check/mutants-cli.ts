@@ -1,0 +1,186 @@
+/**
+ * Makes the mutants of turn.lua, and of the rules of the client, and says by what each is told:
+ *
+ *   1 simulated worlds (simulation.ts)       2 random calls, whose answers, messages and data are those of real servers
+ *   3 the searches that the tests make         (replay.test.ts)
+ *
+ * Mutants that nothing tells are listed in mutants-explained.ts with the reason, and each reason there must be of use.
+ * Arguments: `--rules` looks at the rules alone, `--lua` at the script alone; `--markdown FILE` writes the report.
+ */
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { CallWriter } from './calls.js';
+import { RULES, type Rules } from './client.js';
+import { CONFIGURATIONS, SHORT } from './configurations.js';
+import { Data, type Surroundings } from './data-model.js';
+import { LuaError, parseLua } from './lua.js';
+import { type Mutant, mutantsOf } from './mutants.js';
+import { EXPLAINED } from './mutants-explained.js';
+import type { Configuration } from './protocol.js';
+import { search } from './search.js';
+import { KEYS, Server, type Turn, turnChunk } from './server.js';
+import { simulate } from './simulation.js';
+
+const SEEDS = [1, 2, 3, 4];
+const CALLS = 1200;
+const WORLDS = 12;
+
+interface Recorded {
+  readonly args: readonly string[];
+  readonly surroundings: Surroundings;
+  readonly answer: string;
+  readonly data: string;
+}
+
+const answerOf = ({ reply, published }: Turn): string => JSON.stringify([reply, published]);
+
+/** The calls of one seed with what the script answers: the same as real servers do, see replay.test.ts. */
+function record(seed: number): Recorded[] {
+  const writer = new CallWriter(seed, KEYS);
+  const server = new Server(turnChunk());
+  const recorded: Recorded[] = [];
+  let data = new Data();
+  let time = 1_700_000_000_000_000;
+  let history = 1;
+  for (let call = 0; call < CALLS; call++) {
+    if (writer.chance(1)) history++;
+    // Sometimes backwards, as clocks jump.
+    time += (writer.chance(3) ? -1 : 1) * 1000 * (1 + (call % 17));
+    const args = writer.call(data);
+    const where = { time, history: call > 1000 && call < 1020 ? undefined : String(history).padStart(40, '0') };
+    const turn = server.turn(data, args, where);
+    data = turn.data;
+    recorded.push({ args, surroundings: where, answer: answerOf(turn), data: data.text() });
+  }
+  return recorded;
+}
+
+type Told = 'does not run' | 'world' | 'search' | 'answer' | 'nothing';
+
+function answersDiffer(server: Server, calls: readonly Recorded[]): boolean {
+  let data = new Data();
+  for (const { args, surroundings, answer, data: text } of calls) {
+    const turn = server.turn(data, args, surroundings);
+    if (answerOf(turn) !== answer || turn.data.text() !== text) return true;
+    data = turn.data;
+  }
+  return false;
+}
+
+const records = SEEDS.map(record);
+const QUICK = SHORT.filter(({ name }) => !name.startsWith('mutex'));
+
+/** Whether something is wrong in a world with this script. One that takes a key for one of another type is wrong too. */
+async function breaks(seed: number, server: Server): Promise<boolean> {
+  try {
+    return (await simulate({ seed, failovers: seed % 3 === 0, server })).fault !== undefined;
+  } catch (error) {
+    if (error instanceof LuaError) return true;
+    throw error;
+  }
+}
+
+async function tell(mutant: Mutant): Promise<Told> {
+  let server: Server;
+  try {
+    server = new Server(parseLua(mutant.source));
+  } catch {
+    return 'does not run';
+  }
+  for (let seed = 1; seed <= WORLDS; seed++) if (await breaks(seed, server)) return 'world';
+  if (records.some((calls) => answersDiffer(server, calls))) return 'answer';
+  for (const configuration of QUICK) if (search(configuration, 60_000, server).finding) return 'search';
+  return 'nothing';
+}
+
+function rules(): { readonly lines: string[]; readonly missed: number } {
+  const lines = [
+    '| rule of the client that is left out | configuration | states until told | finding |',
+    '| --- | --- | ---: | --- |',
+  ];
+  let missed = 0;
+  for (const rule of Object.keys(RULES) as (keyof Rules)[]) {
+    let line = `| \`${rule}\` | | | **not told** |`;
+    let isTold = false;
+    const started = performance.now();
+    for (const configuration of [...SHORT, ...CONFIGURATIONS] as Configuration[]) {
+      if (configuration.fails || performance.now() - started > 240_000) continue;
+      const { finding, states } = search({ ...configuration, rules: { [rule]: false } }, 400_000);
+      if (!finding) continue;
+      line = `| \`${rule}\` | ${configuration.name} | ${states} | ${finding.fault} |`;
+      isTold = true;
+      break;
+    }
+    if (!isTold) missed++;
+    console.log(line);
+    lines.push(line);
+  }
+  return { lines, missed };
+}
+
+const wanted = process.argv.slice(2);
+const report: string[] = [];
+let failed = false;
+if (!wanted.includes('--rules')) {
+  const started = performance.now();
+  const mutants = mutantsOf();
+  const by = new Map<Told | 'explained', number>();
+  const used = new Set<number>();
+  const open: Mutant[] = [];
+  for (const mutant of mutants) {
+    let told: Told | 'explained' = await tell(mutant);
+    if (told === 'nothing') {
+      const at = EXPLAINED.findIndex(
+        ({ text, from, to }) =>
+          mutant.text.includes(text) &&
+          (from === undefined || mutant.from.includes(from)) &&
+          (to === undefined || mutant.to === to),
+      );
+      if (at >= 0) {
+        told = 'explained';
+        used.add(at);
+      } else open.push(mutant);
+    }
+    by.set(told, (by.get(told) ?? 0) + 1);
+  }
+  const count = (told: Told | 'explained'): number => by.get(told) ?? 0;
+  const run = mutants.length - count('does not run');
+  const detected = run - count('explained') - open.length;
+  report.push(
+    '| mutants of `turn.lua` | |',
+    '| --- | ---: |',
+    `| made | ${mutants.length} |`,
+    `| do not compile | ${count('does not run')} |`,
+    `| told in ${WORLDS} simulated worlds: an invariant is broken, somebody waits for ever, something is left | ${count('world')} |`,
+    `| told by another answer, message or state than real servers give | ${count('answer')} |`,
+    `| told by a search alone | ${count('search')} |`,
+    `| not told, explained | ${count('explained')} |`,
+    `| not told, not explained | ${open.length} |`,
+    `| told, of those that run | ${((100 * detected) / run).toFixed(1)} % |`,
+    '',
+  );
+  console.log(report.join('\n'));
+  for (const { line, kind, from, to, text } of open)
+    console.log(`NOT TOLD ${line} ${kind}: ${from} -> ${to}    in: ${text}`);
+  for (const [at, { text, reason }] of EXPLAINED.entries())
+    if (!used.has(at)) {
+      console.log(`a reason is of no use: ${text}: ${reason}`);
+      failed = true;
+    }
+  if (detected / run < 0.95 && open.length > 0) failed = true;
+  if (open.length / run > 0.05) failed = true;
+  console.log(`${((performance.now() - started) / 1000).toFixed(0)} s, ${cpus()[0]?.model}`);
+  if (EXPLAINED.length > 0) {
+    report.push('Not told, and why that is right:', '', '| in | reason |', '| --- | --- |');
+    for (const { text, reason } of EXPLAINED) report.push(`| \`${text.replaceAll('|', '\\|')}\` | ${reason} |`);
+    report.push('');
+  }
+}
+if (!wanted.includes('--lua')) {
+  const { lines, missed } = rules();
+  report.push(...lines, '');
+  if (missed > 0) failed = true;
+}
+const at = wanted.indexOf('--markdown');
+if (at >= 0) writeFileSync(wanted[at + 1] as string, `${report.join('\n')}\n`);
+if (failed) process.exitCode = 1;

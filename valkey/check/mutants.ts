@@ -1,0 +1,116 @@
+/**
+ * Mutants of turn.lua: copies with one fault each. A statement is left out; a condition is always or never true, or the
+ * other way round; an operator is another one; a constant is one more, or another text. Whoever makes such a mistake must
+ * be told, by the invariants or by other answers, or the script has more than it needs.
+ */
+import { parse } from 'luaparse';
+import { turnSource } from './server.js';
+
+export interface Mutant {
+  readonly line: number;
+  /** The line, trimmed. */
+  readonly text: string;
+  readonly kind: string;
+  readonly from: string;
+  readonly to: string;
+  readonly source: string;
+}
+
+interface Node {
+  readonly type: string;
+  readonly range?: [number, number];
+  readonly [key: string]: unknown;
+}
+
+const OTHERS: Readonly<Record<string, readonly string[]>> = {
+  '<': ['<=', '>='],
+  '<=': ['<', '>'],
+  '>': ['>=', '<='],
+  '>=': ['>', '<'],
+  '==': ['~='],
+  '~=': ['=='],
+  '+': ['-'],
+  '-': ['+'],
+  '*': ['+'],
+  and: ['or'],
+  or: ['and'],
+};
+
+export function mutantsOf(source = turnSource()): Mutant[] {
+  const tree = parse(source, { luaVersion: '5.1', comments: false, ranges: true, encodingMode: 'pseudo-latin1' });
+  const mutants: Mutant[] = [];
+  const seen = new Set<string>();
+
+  const replace = (kind: string, [from, to]: [number, number], by: string): void => {
+    const mutated = source.slice(0, from) + by + source.slice(to);
+    if (seen.has(mutated) || mutated === source) return;
+    seen.add(mutated);
+    const line = source.slice(0, from).split('\n').length;
+    const text = (source.split('\n')[line - 1] as string).replace(/\s*--.*$/, '').trim();
+    const old = source.slice(from, to).replace(/\s+/g, ' ');
+    mutants.push({ line, text, kind, from: old.length > 60 ? `${old.slice(0, 57)}...` : old, to: by, source: mutated });
+  };
+
+  const operator = (node: Node): void => {
+    const [left, right] = [node.left as Node, node.right as Node];
+    const between: [number, number] = [left.range?.[1] as number, right.range?.[0] as number];
+    const middle = source.slice(...between);
+    for (const other of OTHERS[node.operator as string] ?? []) {
+      const at = middle.indexOf(node.operator as string);
+      const from = between[0] + at;
+      replace('operator', [from, from + (node.operator as string).length], other);
+    }
+  };
+
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) {
+      for (const each of value) visit(each);
+      return;
+    }
+    if (typeof value !== 'object' || value === null) return;
+    const node = value as Node;
+    const range = node.range as [number, number];
+    switch (node.type) {
+      case 'CallStatement':
+      case 'AssignmentStatement':
+      case 'BreakStatement':
+        replace('left out', range, 'do end');
+        break;
+      case 'IfClause':
+      case 'ElseifClause':
+      case 'WhileStatement': {
+        const condition = (node.condition as Node).range as [number, number];
+        if (node.type !== 'WhileStatement') replace('condition', condition, 'true');
+        replace('condition', condition, 'false');
+        replace('condition', condition, `not (${source.slice(...condition)})`);
+        break;
+      }
+      case 'ReturnStatement':
+        for (const each of node.arguments as Node[]) {
+          if (each.type === 'BooleanLiteral') replace('value', each.range as [number, number], String(!each.value));
+        }
+        break;
+      case 'BinaryExpression':
+      case 'LogicalExpression':
+        operator(node);
+        break;
+      case 'NumericLiteral':
+        replace('number', range, String((node.value as number) + 1));
+        replace('number', range, String((node.value as number) - 1));
+        break;
+      case 'StringLiteral':
+        replace(
+          'text',
+          range,
+          node.value === '' ? "'z'" : node.value === '0' ? "'1'" : node.value === '1' ? "'0'" : "'z'",
+        );
+        break;
+      case 'BooleanLiteral':
+        replace('value', range, String(!node.value));
+        break;
+    }
+    for (const [key, child] of Object.entries(node)) if (key !== 'range') visit(child);
+  };
+  visit(tree.body);
+  return mutants;
+}

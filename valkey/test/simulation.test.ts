@@ -1,0 +1,31 @@
+/**
+ * The shipped client on the shipped script in simulated worlds. `SEEDS=20000 npx vitest run test/simulation.test.ts` looks
+ * at more of them, `SEED=7` at one, and says what happens in it.
+ */
+import { expect, test } from 'vitest';
+import { simulate } from '../check/simulation.js';
+
+const seeds = Number(process.env.SEEDS ?? 100);
+const one = process.env.SEED;
+
+test.each([
+  ['without failovers', false],
+  ['with failovers', true],
+])('nothing is lost and nobody waits for ever, %s', { timeout: 3_600_000 }, async (_, failovers) => {
+  const happened = new Map<string, number>();
+  let grants = 0;
+  for (let seed = Number(one ?? 1); seed <= Number(one ?? seeds); seed++) {
+    const lines: string[] = [];
+    const log = one === undefined ? {} : { log: (line: string) => lines.push(line) };
+    const result = await simulate({ seed, failovers, ...log });
+    if (one !== undefined) console.log(lines.join('\n'));
+    expect(result.fault, `seed ${seed}, step ${result.steps}`).toBeUndefined();
+    grants += result.grants;
+    for (const [kind, count] of result.happened) happened.set(kind, (happened.get(kind) ?? 0) + count);
+  }
+  if (one !== undefined) return;
+  console.log(`${seeds} worlds, ${grants} grants, ${JSON.stringify([...happened])}`);
+  // What shall be tried has happened.
+  for (const kind of ['cut commands', 'cut messages', 'lose a message', 'kill', 'pause', 'rejected: TimeoutError'])
+    expect(happened.get(kind) ?? 0, kind).toBeGreaterThan(0);
+});
