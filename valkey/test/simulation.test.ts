@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { simulate } from '../check/simulation.js';
 
-const seeds = Number(process.env.SEEDS ?? 100);
+const seeds = Number(process.env.SEEDS ?? 60);
 const one = process.env.SEED;
 
 test.each([
