@@ -1,9 +1,8 @@
 /** A short form of `npm run chaos:valkey`: some faults, for a second each. Takes the built program, as its processes do. */
 import { expect, test } from 'vitest';
-import { serversOrSkip } from '../servers/servers.js';
+import { onEachServer } from './each-server.js';
 
 const { FAULTS, run } = (await import('../chaos/dist/chaos/index.js' as string)) as typeof import('../chaos/index.js');
-const [server] = serversOrSkip();
 
 /** Those that need many servers, or seconds before the first fault, are left to the command. */
 const SHORT = [
@@ -18,10 +17,8 @@ const SHORT = [
   'clock',
 ];
 
-test.skipIf(server === undefined).concurrent.each(FAULTS.filter(({ name }) => SHORT.includes(name)))(
-  '$name',
-  async (fault) => {
-    if (!server) return;
+onEachServer((server) => {
+  test.concurrent.each(FAULTS.filter(({ name }) => SHORT.includes(name)))('$name', async (fault) => {
     const result = await run({ server, fault, seconds: 1, processes: 3 });
     if (result.skipped !== undefined) {
       console.warn(result.skipped);
@@ -30,5 +27,5 @@ test.skipIf(server === undefined).concurrent.each(FAULTS.filter(({ name }) => SH
     expect(result).toMatchObject({ faults: [], lostPermits: 0, forever: 0, disorder: 0 });
     expect(Math.max(...Object.values(result.counts))).toBeGreaterThan(0);
     expect(result.grants).toBeGreaterThan(0);
-  },
-);
+  });
+}, 'first');
