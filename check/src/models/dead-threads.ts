@@ -5,12 +5,13 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ALIVE, constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
+import { ADMITTED, ALIVE, constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call, listen } from '../scene/ops/calls.js';
 import { reapNow, recordOf, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { arrive, flush } from '../scene/ops/promises.js';
+import type { Scene } from '../scene/scene.js';
 import { globalIndex } from '../scene/set-up.js';
 import { GOT } from '../scene/words.js';
 import { type Line, modelOf } from './program.js';
@@ -132,11 +133,24 @@ const awake: Model = {
   },
 };
 
+/** Thread 0 stands in line for a semaphore. */
+function inLine(scene: Scene): void {
+  const s = scene.semaphore({ permits: 0 });
+  if (scene.callNow(0, 'acquire', s, 1) !== QUEUED) throw new Error('thread 0 does not wait');
+}
+
+/** Thread 0 is the head of a mutex, which thread 1 has locked. */
+function asHead(scene: Scene): void {
+  const m = scene.semaphore({ permits: 1, kind: constant('KIND_MUTEX'), max: 1, robust: true });
+  if (scene.callNow(1, 'lock', m) !== ADMITTED) throw new Error('the lock is not free');
+  if (scene.callNow(0, 'queue', m, scene.attachment(0, 0)) !== constant('HEAD')) throw new Error('it is not the head');
+}
+
 /**
  * An exception has ended the sleep of thread 0, so its record says ASLEEP still, and the thread is declared dead and
  * reaped. Whatever it does then in the library, it changes nothing.
  */
-const interrupted = (name: string, op: Op, ends: boolean): Model => ({
+const interrupted = (name: string, op: Op, ends: boolean, waits = inLine): Model => ({
   name: `reaped after an interruption: ${name}`,
   programs: [[op], []],
   arena: { objects: 1, elements: 4, attached: 2 },
@@ -145,8 +159,7 @@ const interrupted = (name: string, op: Op, ends: boolean): Model => ({
   leaves: true,
   objects: (scene) => {
     const { machine } = scene;
-    const s = scene.semaphore({ permits: 0 });
-    scene.callNow(0, 'acquire', s, 1);
+    waits(scene);
     const record = recordOf(scene, 0);
     machine.hostStore32(record, machine.hostLoad32(record) + constant('ASLEEP') - ALIVE);
     if (scene.callNow(1, 'reap', 1, ALIVE, 1) !== REAPED) throw new Error('thread 0 is not reaped');
@@ -277,6 +290,12 @@ export const deadThreads: readonly Model[] = [
     'its end',
     call('unregister', () => []),
     true,
+  ),
+  interrupted(
+    'its end, as the head of a mutex',
+    call('unregister', () => []),
+    true,
+    asHead,
   ),
   ...alone.map((line) => model('killed asleep', line, { asleep: [0] })),
   ...beside.map((line) => model('killed asleep', line, { asleep: [0] })),

@@ -74,6 +74,20 @@ const semaphores =
 /** A lost ticket is never given back, and its element stays. */
 const LOSES = { leaves: true } as const;
 
+/** The thread may be killed at any point of its second acquire. It never has a ticket that no reaper finds. */
+const killedInTheNext = (robust: boolean): Model => ({
+  name: `acquire cut short, and killed in the next${robust ? ', robust' : ''}`,
+  programs: [[acquire(), release(), call('unregister', () => [])], [post(), post()], [supervise()]],
+  arena: { elements: 6, attached: 3 },
+  deaths: 1,
+  mortal: [0],
+  mayWait: true,
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 0, robust });
+    if (scene.callNow(0, 'acquire', s, 1) !== QUEUED) throw new Error('the first request does not wait');
+  },
+});
+
 export const interrupted: readonly Model[] = [
   {
     name: 'acquire cut short',
@@ -192,19 +206,8 @@ export const interrupted: readonly Model[] = [
       scene.set(1, HAS, 1);
     },
   },
-  {
-    // The thread may be killed at any point of its second acquire. It never has a ticket that no reaper finds.
-    name: 'acquire cut short, and killed in the next',
-    programs: [[acquire(), release(), call('unregister', () => [])], [post(), post()], [supervise()]],
-    arena: { elements: 6, attached: 3 },
-    deaths: 1,
-    mortal: [0],
-    mayWait: true,
-    objects: (scene) => {
-      const s = scene.semaphore({ permits: 0 });
-      if (scene.callNow(0, 'acquire', s, 1) !== QUEUED) throw new Error('the first request does not wait');
-    },
-  },
+  killedInTheNext(false),
+  killedInTheNext(true),
   {
     name: 'entering a promise cut short',
     programs: [[arrive(), cutRest(), eventLoop()], [post()]],
