@@ -7,7 +7,7 @@ import { performAll } from './jobs.js';
 import { models } from './models/all.js';
 import { mutantsOf } from './mutants/modules.js';
 import { reasons } from './mutants/reasons.js';
-import { type Finding, killers, part, report, summary } from './mutants/report.js';
+import { explain, type Finding, killers, part, report, summary } from './mutants/report.js';
 import { type Measure, measureSetUp, type Verdict, wordsIn } from './mutants/trial.js';
 import type { Job } from './mutants/worker.js';
 import { loadProgram, PROGRAMS, type ProgramName } from './programs.js';
@@ -19,6 +19,7 @@ interface Options {
   readonly states: number;
   readonly budget: number;
   readonly again: boolean;
+  readonly explain: boolean;
   readonly last: string;
 }
 
@@ -42,6 +43,7 @@ const options = new Command('mutants')
   .option('--budget <number>', 'try no further models when those tried have so many states', Number, 400_000)
   .option('--last <file>', 'a report: what killed a mutant then is tried first', LAST)
   .option('--again', 'only mutants that nothing has killed, as that report says', false)
+  .option('--explain', 'try nothing, and give the reasons to the survivors of that report anew', false)
   .option('--write <file>', 'where the report goes; the last one, if every mutant is tried, else nowhere')
   .parse()
   .opts<Options>();
@@ -52,6 +54,28 @@ const progress = (what: string, of: number) => (count: number) => {
   else if (Math.floor((10 * count) / of) > Math.floor((10 * (count - 1)) / of)) console.error(text);
 };
 const last = existsSync(options.last) ? readFileSync(options.last, 'utf8') : '';
+const used = new Set<RegExp>();
+function reasonOf(name: string): string | undefined {
+  const [pattern, reason] = reasons.find(([pattern]) => pattern.test(name)) ?? [];
+  if (pattern !== undefined) used.add(pattern);
+  return reason;
+}
+/** Prints the mutants without a reason, and the reasons without a mutant, if all have been tried. */
+function complain(open: readonly string[], tried: readonly ProgramName[]): void {
+  for (const name of open) console.log(`survived: ${name}`);
+  const idle = reasons.filter(([pattern]) => !used.has(pattern) && tried.includes(programOfReason(pattern)));
+  for (const [pattern] of idle) console.log(`a reason for no survivor: ${pattern}`);
+  process.exitCode = open.length + idle.length > 0 ? 1 : 0;
+}
+const programOfReason = (pattern: RegExp): ProgramName =>
+  /^\^algorithms/.test(pattern.source) ? 'algorithms' : 'core';
+
+if (options.explain) {
+  const { text, open } = explain(last, reasonOf);
+  writeFileSync(options.write ?? options.last, text);
+  complain(open, PROGRAMS);
+  process.exit();
+}
 const killed = killers(last);
 const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
 const measured = chosen.filter(({ long }) => !long);
@@ -101,11 +125,9 @@ const jobs = named.map(({ mutant, index, name }): Job => {
 const verdicts = await performAll<Job, Verdict>(workers, jobs, progress('mutants', jobs.length));
 if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 
-const used = new Set<RegExp>();
 const findings = named.map(({ mutant, name }, i): Finding => {
   const verdict = verdicts[i] as Verdict;
-  const [pattern, reason] = reasons.find(([pattern]) => verdict.outcome === 'survived' && pattern.test(name)) ?? [];
-  if (pattern !== undefined) used.add(pattern);
+  const reason = verdict.outcome === 'survived' ? reasonOf(name) : undefined;
   return { name, fn: mutant.site.fn, change: mutant.change, verdict, reason };
 });
 const whole = options.only === undefined && !options.again;
@@ -124,10 +146,8 @@ if (write !== undefined) {
   writeFileSync(write, report(new Map(parts), last));
 }
 const unexplained = findings.filter(({ verdict, reason }) => verdict.outcome === 'survived' && reason === undefined);
-for (const { name } of unexplained) console.log(`survived: ${name}`);
-const programOfReason = (pattern: RegExp): ProgramName =>
-  /^\^algorithms/.test(pattern.source) ? 'algorithms' : 'core';
-const idle = whole ? reasons.filter(([pattern]) => !used.has(pattern) && tried.includes(programOfReason(pattern))) : [];
-for (const [pattern] of idle) console.log(`a reason for no survivor: ${pattern}`);
+complain(
+  unexplained.map(({ name }) => name),
+  whole ? tried : [],
+);
 console.log(summary(findings));
-process.exitCode = unexplained.length + idle.length > 0 ? 1 : 0;

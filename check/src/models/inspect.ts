@@ -57,6 +57,16 @@ const noted =
 /** The element of thread 0's attachment. */
 const record = (scene: Scene): number[] => [scene.attachment(0, 0) - 1];
 
+/** What waitsBy of taketurns/sync answers, the word end of the attachment's element, is 0. */
+const nobodyWaitsBy = (attachment: number): Op => ({
+  text: 'nobody waits by it',
+  next({ machine, regions }) {
+    const waits = machine.hostLoad32(regions.elements + (attachment - 1) * ELEMENT_SIZE + constant('E_END'));
+    if (waits !== 0) throw new Violation(`${waits} wait by a new attachment`);
+    return true;
+  },
+});
+
 const reads: readonly Model[] = [
   {
     name: 'inspect: a run',
@@ -130,6 +140,24 @@ const reads: readonly Model[] = [
     leaves: true,
     objects: (scene) => {
       scene.semaphore({ permits: 2, first: FIRST });
+    },
+  },
+  {
+    // Nobody waits by an attachment that is new, whatever its element was before.
+    name: 'inspect: attachments of elements used before',
+    programs: [
+      [
+        asks('attach', ofFirst(0, constant('KIND_SEMAPHORE')), 3),
+        nobodyWaitsBy(3),
+        asks('createObject', () => [constant('KIND_SEMAPHORE'), 1, 1, 0, 0, 0, 0, 0, 0, 0], 4),
+        nobodyWaitsBy(4),
+      ],
+    ],
+    arena: { objects: 2, elements: 5 },
+    aged: true,
+    leaves: true,
+    objects: (scene) => {
+      scene.semaphore({ permits: 1, first: FIRST });
     },
   },
   {

@@ -12,6 +12,8 @@ export interface Finding {
   readonly reason: string | undefined;
 }
 
+const UNEXPLAINED = '**not explained**';
+
 interface Count {
   killed: number;
   explodes: number;
@@ -46,13 +48,42 @@ export function summary(findings: readonly Finding[]): string {
     findings.filter(({ verdict }) => verdict.outcome === outcome).length;
   const killed = count('killed') + count('explodes');
   const harmless = findings.filter(({ reason, verdict }) => verdict.outcome === 'survived' && reason).length;
+  return sentence(findings.length, killed, count('explodes'), harmless);
+}
+
+function sentence(mutants: number, killed: number, explode: number, harmless: number): string {
   const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
   return (
-    `${findings.length} mutants: ${killed} killed (${percent(killed, findings.length)}), of which ` +
-    `${count('explodes')} by many times more states; ${harmless} without effect on what is promised; ` +
-    `${findings.length - killed - harmless} neither. ` +
-    `Of those that have an effect, ${percent(killed, findings.length - harmless)} are killed.`
+    `${mutants} mutants: ${killed} killed (${percent(killed, mutants)}), of which ` +
+    `${explode} by many times more states; ${harmless} without effect on what is promised; ` +
+    `${mutants - killed - harmless} neither. ` +
+    `Of those that have an effect, ${percent(killed, mutants - harmless)} are killed.`
   );
+}
+
+/** Returns a report with the reasons of its survivors given anew, and the survivors that have none. */
+export function explain(
+  last: string,
+  reasonOf: (name: string) => string | undefined,
+): { readonly text: string; readonly open: readonly string[] } {
+  const open: string[] = [];
+  const [head, ...parts] = last.split(/(?=\n## )/);
+  const explained = parts.map((part) => {
+    let harmless = 0;
+    const [from, to] = ['\n### Survivors\n', '\n### Killed\n'].map((title) => part.indexOf(title)) as [number, number];
+    const survivors = part.slice(from, to).replace(/^\| (\S+: .+?) \| .* \|$/gm, (_, name: string) => {
+      const reason = reasonOf(name);
+      if (reason === undefined) open.push(name);
+      else harmless++;
+      return row(name, reason ?? UNEXPLAINED);
+    });
+    return `${part.slice(0, from)}${survivors}${part.slice(to)}`.replace(
+      /^(\d+) mutants: (\d+) killed .*?, of which (\d+) .*$/m,
+      (_, mutants: string, killed: string, explode: string) =>
+        sentence(Number(mutants), Number(killed), Number(explode), harmless),
+    );
+  });
+  return { text: [head, ...explained].join(''), open };
 }
 
 /** Reads from a report which model killed each mutant. */
@@ -99,7 +130,7 @@ ${counts(
 
 ${table(
   ['mutant', 'why it breaks nothing that is promised'],
-  survivors.map(({ name, reason }) => [name, reason ?? '**not explained**']),
+  survivors.map(({ name, reason }) => [name, reason ?? UNEXPLAINED]),
 )}
 
 ### Killed
