@@ -8,7 +8,7 @@ import { render } from '../src/engine/search/trace.js';
 import { type Program, STRIDE } from '../src/engine/wasm/code.js';
 import { models } from '../src/models/all.js';
 import { mutantsOf } from '../src/mutants/modules.js';
-import { killers, part, report } from '../src/mutants/report.js';
+import { explain, killers, part, report } from '../src/mutants/report.js';
 import { measure, tryMutant, wordsIn } from '../src/mutants/trial.js';
 import { loadProgram, PROGRAMS, programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
@@ -92,6 +92,25 @@ describe('a mutant', () => {
     expect(both).toBe(text + algorithms);
     expect([...killers(both).keys()]).toEqual([finding.name, 'c: load d, zero']);
     expect(report(new Map([['core', core]]), both)).toBe(both);
+  });
+});
+
+describe('a mutant that survives', () => {
+  it('gets its reason anew, without another run', () => {
+    const finding = {
+      ...{ name: 'a/b: load c|d, zero', fn: 'a/b', change: 'zero', reason: undefined },
+      verdict: { outcome: 'survived' } as const,
+    };
+    const other = { ...finding, name: 'a/b: load e, ones', reason: 'why' };
+    const killed = {
+      ...{ ...finding, name: 'a/b: load f, ones' },
+      verdict: { outcome: 'killed', model: '2x2', message: 'x' } as const,
+    };
+    const of = (...findings: Parameters<typeof part>[1]): string =>
+      report(new Map([['core', part('core', findings, 1, 1)]]), '');
+    const again = explain(of(finding, other, killed), (name) => (name === finding.name ? 'because' : undefined));
+    expect(again.open).toEqual([other.name]);
+    expect(again.text).toBe(of({ ...finding, reason: 'because' }, { ...other, reason: undefined }, killed));
   });
 });
 

@@ -71,7 +71,8 @@ export function explain(
   const explained = parts.map((part) => {
     let harmless = 0;
     const [from, to] = ['\n### Survivors\n', '\n### Killed\n'].map((title) => part.indexOf(title)) as [number, number];
-    const survivors = part.slice(from, to).replace(/^\| (\S+: .+?) \| .* \|$/gm, (_, name: string) => {
+    const survivors = part.slice(from, to).replace(/^\| (\S+: .+?) \| .* \|$/gm, (_, cell: string) => {
+      const name = cell.replaceAll('\\|', '|');
       const reason = reasonOf(name);
       if (reason === undefined) open.push(name);
       else harmless++;
