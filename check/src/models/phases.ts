@@ -7,7 +7,7 @@
  *     B  arrive at a barrier and wait; b the same, and nothing but a death breaks it   T  the same, and each sleep may run out: it breaks the barrier then
  *     L  arrive with an action, and wait           E  leave the barrier
  *     O  run once; Q the same, and the function throws
- *     D  dispose     X  reap threads that die     Z  sleep until killed
+ *     D  dispose     d  dispose, unless that has begun     X  reap threads that die     Z  sleep until killed
  *
  * Each wait is answered rightly: it goes on only if the count was 0 at the look, or the phase is over; a round of a
  * barrier is complete for all or broken for all; what is done once is never run by two at a time, nor again. At the end
@@ -48,6 +48,11 @@ const at = (scene: Scene): number => scene.regions.objects;
 const low = (scene: Scene): number => scene.machine.words[(at(scene) + O_PHASE) >> 2];
 const high = (scene: Scene): number => scene.machine.words[(at(scene) + O_PHASE + 4) >> 2];
 const count = (scene: Scene): number => low(scene) & COUNT;
+
+const DISPOSED = 3;
+/** The state of the object is above its references in the word of its life (core/memory/objects.ts). */
+const isDisposed = (scene: Scene): boolean =>
+  ((scene.machine.words[(at(scene) + constant('O_LIFE')) >> 2] >>> 24) & 3) === DISPOSED;
 
 /** The phase that a thread waits for. */
 const WAITS_FOR = LOCAL + 1;
@@ -278,6 +283,19 @@ function runOnce(fails: boolean): Op {
   };
 }
 
+/** Disposes of the object, unless another thread has begun to: who reaps that one goes on for it. */
+function disposeIfLive(): Op {
+  return {
+    text: 'dispose, unless that has begun',
+    next(scene, t) {
+      if (scene.get(t, PHASE) !== 0 || isDisposed(scene)) return true;
+      scene.set(t, PHASE, 1);
+      scene.call(t, 'disposePhase', at(scene));
+      return false;
+    },
+  };
+}
+
 function op(letter: string): Op {
   switch (letter) {
     case 'W':
@@ -323,6 +341,8 @@ function op(letter: string): Op {
       return awaitDeath();
     case 'D':
       return call('disposePhase', (scene) => [at(scene)]);
+    case 'd':
+      return disposeIfLive();
     default:
       throw new Error(`a program has no ${letter}`);
   }
@@ -333,6 +353,8 @@ interface More {
   readonly max?: number;
   /** Which threads may die. */
   readonly mortal?: readonly number[];
+  /** How many may die, 1 by default. */
+  readonly deaths?: number;
   readonly long?: boolean;
   readonly spin?: number;
   readonly undead?: boolean;
@@ -350,7 +372,7 @@ function phase(kind: string, name: string, program: string, more: More = {}): Mo
     ...(more.mortal === undefined ? { symmetric: parts } : {}),
     arena: { buckets: 1, elements: 2 * programs.length, attached: programs.length },
     long: more.long ?? false,
-    ...(more.mortal === undefined ? {} : { deaths: 1, mortal: more.mortal }),
+    ...(more.mortal === undefined ? {} : { deaths: more.deaths ?? 1, mortal: more.mortal }),
     undead: more.undead ?? false,
     objects: (scene) => {
       const number = constant(`KIND_${kind}`);
@@ -393,6 +415,7 @@ export const phases: readonly Model[] = [
   phase('LATCH', 'a waiter dies', 'W | W | C X', { count: 1, mortal: [0] }),
   phase('LATCH', 'the one that counts dies', 'W | c | c X', { count: 1, mortal: [1] }),
   phase('LATCH', 'a disposer dies', 'W | D | X D', { count: 1, mortal: [1] }),
+  phase('LATCH', 'a disposer dies before two that wait', 'W | W | D | X d', { count: 1, mortal: [2] }),
   phase('EVENT', 'set', 'W | C A C', { count: 1 }),
   phase('EVENT', 'set by two', 'W | c A c | c', { count: 1 }),
   phase('EVENT', 'reset by two', 'A c | A', { count: 0 }),
@@ -402,6 +425,7 @@ export const phases: readonly Model[] = [
   phase('WAIT_GROUP', 'held', 'H G W | H G W'),
   phase('WAIT_GROUP', 'a holder dies', 'H Z | X W', { mortal: [0] }),
   phase('WAIT_GROUP', 'a holder dies in its call', 'H G | W | X W', { mortal: [0] }),
+  phase('WAIT_GROUP', 'a holder dies, and who reaps it', 'H Z | X | X', { count: 1, mortal: [0, 1], deaths: 2 }),
   phase('WAIT_GROUP', 'a holder of two dies, and another has one', 'H H Z | H G | X W', { mortal: [0] }),
   phase('WAIT_GROUP', 'one that has held dies', 'H G Z | P | X', { mortal: [0] }),
   phase('BARRIER', 'two', 'B B | B B', { count: 2, max: 2 }),
