@@ -44,6 +44,23 @@ export interface ObjectState {
   readonly holders: readonly Party[];
 }
 
+// What the classes of handles call. By symbols, so that who guesses `pool.acquire()` hears that there is no such function.
+/** @internal */
+export const ask: unique symbol = Symbol('ask');
+/** @internal */
+export const askAtOnce: unique symbol = Symbol('askAtOnce');
+/** @internal */
+export const during: unique symbol = Symbol('during');
+
+/** @internal Refuses arguments, such as a time-out, where a call takes none: it would not heed them. */
+export function checkNone(what: string, others: readonly unknown[]): void {
+  if (others.some((other) => other !== undefined)) {
+    throw new TypeError(
+      `${what} succeeds at once or not at all: it takes no options; holdAsync, readAsync and writeAsync do`,
+    );
+  }
+}
+
 const fail = (error: unknown): never => {
   throw error;
 };
@@ -76,7 +93,7 @@ export abstract class Handle {
   }
 
   /** @internal Waits for permits. */
-  protected async acquire(what: string, permits: number, options: WaitOptions = {}): Promise<Hold> {
+  protected async [ask](what: string, permits: number, options: WaitOptions = {}): Promise<Hold> {
     const { clock, durability } = this.home;
     const hold = await acquire(
       `${this[Symbol.toStringTag]}.${what}`,
@@ -107,14 +124,14 @@ export abstract class Handle {
   }
 
   /** @internal */
-  protected async try(what: string, permits: number): Promise<Hold | undefined> {
-    return this.acquire(what, permits, { timeout: 0 }).catch((error: unknown) =>
+  protected async [askAtOnce](what: string, permits: number): Promise<Hold | undefined> {
+    return this[ask](what, permits, { timeout: 0 }).catch((error: unknown) =>
       (error as Error | undefined)?.name === 'TimeoutError' ? undefined : fail(error),
     );
   }
 
   /** @internal Calls a function with a guard, and gives back when its result is settled. */
-  protected async run<G extends Held, T>(held: G, run: (held: G) => T | PromiseLike<T>): Promise<T> {
+  protected async [during]<G extends Held, T>(held: G, run: (held: G) => T | PromiseLike<T>): Promise<T> {
     try {
       const result = await run(held);
       if (!held.held && held.hold.lost) throw held.hold.lost;

@@ -1,7 +1,7 @@
 /** A mutex of a space. Within a process it is passed on without the server, at most `bypass` times past a waiter. */
 import type { WaitOptions } from './acquire.js';
 import { checkFunction } from './errors.js';
-import { Handle } from './handle.js';
+import { ask, askAtOnce, checkNone, during, Handle } from './handle.js';
 import { HeldLock } from './hold.js';
 
 /**
@@ -21,15 +21,17 @@ export class Mutex extends Handle {
    * @throws (rejects) as `Semaphore.holdAsync`.
    */
   async holdAsync(options?: WaitOptions): Promise<HeldLock> {
-    return new HeldLock(await this.acquire('holdAsync', 1, options));
+    return new HeldLock(await this[ask]('holdAsync', 1, options));
   }
 
   /**
    * Locks the mutex if it is free and nobody waits. One round trip.
    * @returns (resolves to) undefined if it is not.
    */
-  async tryHold(): Promise<HeldLock | undefined> {
-    const hold = await this.try('tryHold', 1);
+  tryHold(): Promise<HeldLock | undefined>;
+  async tryHold(...none: readonly unknown[]): Promise<HeldLock | undefined> {
+    checkNone('Mutex.tryHold', none);
+    const hold = await this[askAtOnce]('tryHold', 1);
     return hold && new HeldLock(hold);
   }
 
@@ -39,7 +41,7 @@ export class Mutex extends Handle {
    */
   async runExclusive<T>(run: (held: HeldLock) => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkFunction('Mutex.runExclusive: run', run);
-    return this.run(new HeldLock(await this.acquire('runExclusive', 1, options)), run);
+    return this[during](new HeldLock(await this[ask]('runExclusive', 1, options)), run);
   }
 
   /** `Mutex`. */

@@ -1,6 +1,6 @@
 /** A read-write lock of a space: a semaphore of 2^20 permits. A reader takes one of them, a writer all. */
 import type { WaitOptions } from './acquire.js';
-import { Handle } from './handle.js';
+import { ask, askAtOnce, checkNone, Handle } from './handle.js';
 import { HeldRead, HeldWrite } from './hold.js';
 import { READERS } from './object.js';
 
@@ -14,12 +14,14 @@ export class RwLock extends Handle {
    * @throws (rejects) as `Semaphore.holdAsync`.
    */
   async readAsync(options?: WaitOptions): Promise<HeldRead> {
-    return new HeldRead(await this.acquire('readAsync', 1, options));
+    return new HeldRead(await this[ask]('readAsync', 1, options));
   }
 
   /** Locks for reading if nobody writes or waits, and else resolves to undefined. One round trip. */
-  async tryRead(): Promise<HeldRead | undefined> {
-    const hold = await this.try('tryRead', 1);
+  tryRead(): Promise<HeldRead | undefined>;
+  async tryRead(...none: readonly unknown[]): Promise<HeldRead | undefined> {
+    checkNone('RwLock.tryRead', none);
+    const hold = await this[askAtOnce]('tryRead', 1);
     return hold && new HeldRead(hold);
   }
 
@@ -28,12 +30,14 @@ export class RwLock extends Handle {
    * @throws (rejects) as `Semaphore.holdAsync`.
    */
   async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
-    return new HeldWrite(await this.acquire('writeAsync', READERS, options));
+    return new HeldWrite(await this[ask]('writeAsync', READERS, options));
   }
 
   /** Locks for writing if nobody holds or waits, and else resolves to undefined. One round trip. */
-  async tryWrite(): Promise<HeldWrite | undefined> {
-    const hold = await this.try('tryWrite', READERS);
+  tryWrite(): Promise<HeldWrite | undefined>;
+  async tryWrite(...none: readonly unknown[]): Promise<HeldWrite | undefined> {
+    checkNone('RwLock.tryWrite', none);
+    const hold = await this[askAtOnce]('tryWrite', READERS);
     return hold && new HeldWrite(hold);
   }
 

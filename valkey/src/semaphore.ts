@@ -1,7 +1,7 @@
 /** A counting semaphore of a space: first come, first served, by the order in which requests reach the server. */
 import type { WaitOptions } from './acquire.js';
 import { checkFunction, checkInteger } from './errors.js';
-import { Handle } from './handle.js';
+import { ask, askAtOnce, checkNone, during, Handle } from './handle.js';
 import { HeldPermits } from './hold.js';
 
 /**
@@ -38,15 +38,17 @@ export class Semaphore extends Handle {
   async #hold(what: string, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
     // The options may stand in the place of the number.
     if (typeof permits === 'object' && options === undefined) return this.#hold(what, 1, permits);
-    return new HeldPermits(await this.acquire(what, this.#permits(what, permits), options));
+    return new HeldPermits(await this[ask](what, this.#permits(what, permits), options));
   }
 
   /**
    * Takes permits if they are to be had at once and nobody waits. One round trip.
    * @returns (resolves to) undefined if they are not.
    */
-  async tryHold(permits = 1): Promise<HeldPermits | undefined> {
-    const hold = await this.try('tryHold', this.#permits('tryHold', permits));
+  tryHold(permits?: number): Promise<HeldPermits | undefined>;
+  async tryHold(permits = 1, ...none: readonly unknown[]): Promise<HeldPermits | undefined> {
+    checkNone('Semaphore.tryHold', none);
+    const hold = await this[askAtOnce]('tryHold', this.#permits('tryHold', permits));
     return hold && new HeldPermits(hold);
   }
 
@@ -66,7 +68,7 @@ export class Semaphore extends Handle {
     options?: WaitOptions,
   ): Promise<T> {
     checkFunction('Semaphore.runExclusive: run', run);
-    return this.run(await this.#hold('runExclusive', permits, options), run);
+    return this[during](await this.#hold('runExclusive', permits, options), run);
   }
 
   /**

@@ -74,11 +74,11 @@ export interface SpaceState {
 
 type Checked = Required<Omit<SpaceOptions, 'durability' | 'heartbeat'>> & Pick<SpaceOptions, 'heartbeat'>;
 
-const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat', 'clock'];
+const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'];
 
 function checkSpaceOptions(options: SpaceOptions): Checked {
   const what = 'Space.connect';
-  checkOptions(what, options, OPTIONS);
+  checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS, 'clock'] : OPTIONS);
   const {
     space = 'default',
     lease = 10_000,
@@ -143,6 +143,9 @@ export class Space implements AsyncDisposable {
   #heartbeat: Heartbeat | undefined;
 
   private constructor(driver: Driver, options: SpaceOptions) {
+    if (typeof driver?.confirm !== 'function') {
+      throw new TypeError('a Space is made by await Space.connect(client, options)');
+    }
     const checked = checkSpaceOptions(options);
     const isConnected = (): boolean => this.#isConnected;
     const heartbeat = (): Heartbeat | undefined => this.#heartbeat;
