@@ -13,20 +13,22 @@ const STOPPED = { timeout: 60_000, polling: 200 };
 
 /** Each scene: what is on the screen, what is clicked, and what is chosen before that. */
 const SCENES = {
-  idle: { at: '#top' },
+  'idle, the opening plays': { at: '#top' },
   'starvation, sleeping hold': { at: '#starvation-lab', press: '#starvation-lab .primary' },
   'starvation, computing hold': {
     at: '#starvation-lab',
     press: '#starvation-lab .primary',
     choose: 'computes',
   },
-  'starvation, computing hold, 3 hogs': {
+  'starvation, computing hold, 8 hogs': {
     at: '#starvation-lab',
     press: '#starvation-lab .primary',
     choose: 'computes',
-    slide: ['#starvation-lab input[type=range]', 2],
+    slide: ['#starvation-lab input[aria-label=hogs]', 5],
   },
   'queue live': { at: '#queue-lab', press: '#queue-lab .primary' },
+  'readers and writers': { at: '#rw-lab', press: '#rw-lab .primary' },
+  'a condition': { at: '#condition-lab', press: '#condition-lab .primary' },
   'taketurns/sync': { at: '#sync-lab', press: '#sync-lab .primary' },
   'queue in slow motion': { at: '#stepper-lab', press: '#stepper-lab .group button:nth-child(3)' },
   semabench: { at: '[data-bench=semaphores]', press: '[data-bench=semaphores] .primary' },

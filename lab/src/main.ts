@@ -23,10 +23,19 @@ copies.addEventListener('click', async () => {
 
 const why = await isolate();
 if (why === undefined) {
-  const [{ starvation }, { stepper }, { live }, { sync }, { benchmarks }, { capacitor }] = await Promise.all([
+  const [
+    { starvation },
+    { stepper },
+    { live },
+    { readWriteLock, conditionAtWork },
+    { sync },
+    { benchmarks },
+    { capacitor },
+  ] = await Promise.all([
     import('./starvation/view.js'),
     import('./queue/stepper.js'),
     import('./queue/live.js'),
+    import('./sync/rows.js'),
     import('./sync/view.js'),
     import('./bench/view.js'),
     import('./capacitor/view.js'),
@@ -34,6 +43,8 @@ if (why === undefined) {
   starvation();
   stepper();
   live();
+  readWriteLock();
+  conditionAtWork();
   sync();
   benchmarks();
   capacitor();

@@ -53,14 +53,21 @@ class Lane {
       element.style.setProperty('--w', String(widthOf(thread) * (1 + GAP) - GAP));
       return { element, number, x: Number.NaN, y: 0, turns: 0 };
     });
-    this.#floor.append(...windows, ...this.#tickets.map(({ element }) => element));
+    const line = h('small', {}, 'the line, in the order in which they came');
+    line.style.setProperty('--x', String(RUN.permits * (1 + GAP) + AISLE));
+    this.#floor.append(
+      h('small', {}, `the ${RUN.permits} permits`),
+      line,
+      ...windows,
+      ...this.#tickets.map(({ element }) => element),
+    );
     this.#floor.style.setProperty('--units', String(UNITS));
     this.#strip = strip(this.#recording);
     const figure = (value: HTMLElement, text: string): HTMLElement => h('span', {}, value, ` ${text}`);
     this.element = h(
       'div',
       { class: `race ${side}`, 'data-race': side },
-      h('h3', {}, name),
+      h('p', { class: 'race-name' }, name),
       h(
         'p',
         { class: 'tally' },

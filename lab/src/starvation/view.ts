@@ -129,7 +129,7 @@ class Side {
       );
       return { row, state, waits, holds, overtook, rate };
     });
-    const heads = ['', '', 'holds, waits', 'overtook the victim', 'turns a second'];
+    const heads = ['', '', 'holds, waits', 'overtook it', 'turns'];
     const head = h(
       'div',
       { class: 'lane heads' },

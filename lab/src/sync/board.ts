@@ -6,6 +6,8 @@ export const RESTING = 0;
 export const WORKING = 1;
 export const WAITING = 2;
 export const HOLDING = 3;
+/** At a condition: wants the mutex. WAITING means that it waits for a notification. */
+export const QUEUING = 4;
 
 /** Word 0 of the board is 0 as long as the threads go on. They sleep on it. */
 export const STOP = 0;
@@ -20,6 +22,13 @@ export const STATE = 0;
 export const NUMBER = 1;
 /** Which of the objects of its order it uses. */
 export const ROUND = 2;
+/** How often it has become something else. */
+export const CHANGES = 3;
+
+/** The latest changes of a thread that are kept. */
+export const KEPT = 512;
+/** Of those, the oldest may be overwritten while they are read. */
+const MARGIN = 16;
 
 /** The places of the buffer. */
 export const PLACES = 3;
@@ -27,13 +36,23 @@ export const PLACES = 3;
 export const TASKS = 3;
 
 const LINE = 128;
+/** The bytes of a change: when, and what the thread became. */
+const CHANGE = 16;
+
+/** What a thread was for a time. */
+export interface Span {
+  readonly state: number;
+  readonly from: number;
+  /** Undefined for what it is now. */
+  readonly to: number | undefined;
+}
 
 export class Board {
   readonly memory: SharedArrayBuffer;
   readonly words: Int32Array;
   readonly threads: number;
 
-  constructor(threads: number, memory = new SharedArrayBuffer((1 + threads) * LINE)) {
+  constructor(threads: number, memory = new SharedArrayBuffer((1 + threads) * LINE + threads * KEPT * CHANGE)) {
     this.memory = memory;
     this.threads = threads;
     this.words = new Int32Array(memory, 0, LINE / 4);
@@ -42,6 +61,26 @@ export class Board {
   /** The whole numbers of a thread, such as STATE. */
   ints(thread: number): Int32Array {
     return new Int32Array(this.memory, (1 + thread) * LINE, LINE / 8);
+  }
+
+  /** Pairs of a time and a state; the thread writes, and counts them by CHANGES. */
+  history(thread: number): Float64Array {
+    return new Float64Array(this.memory, (1 + this.threads) * LINE + thread * KEPT * CHANGE, 2 * KEPT);
+  }
+
+  /** What a thread has been since a time, the latest last. */
+  spans(thread: number, since: number): Span[] {
+    const history = this.history(thread);
+    const count = Atomics.load(this.ints(thread), CHANGES);
+    const spans: Span[] = [];
+    let to: number | undefined;
+    for (let i = count - 1; i >= Math.max(0, count - KEPT + MARGIN); i--) {
+      const [from, state] = [history[2 * (i % KEPT)] as number, history[2 * (i % KEPT) + 1] as number];
+      if (to !== undefined && to < since) break;
+      spans.unshift({ state, from, to });
+      to = from;
+    }
+    return spans;
   }
 
   /** One number: when the thread began what it does, by `clock`. */

@@ -2,7 +2,7 @@
 import { Mutex, type MutexStats } from 'taketurns';
 import { Barrier, Condition, type ConditionStats, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { counted } from '../ui/format.js';
-import { HOLDING, PLACES, RESTING, TASKS, WAITING, WORKING } from './board.js';
+import { HOLDING, PLACES, QUEUING, RESTING, TASKS, WAITING, WORKING } from './board.js';
 import { isProducer, isWriter, type Objects } from './thread.js';
 
 /** A thread that waits, by its number in the arena. */
@@ -42,7 +42,7 @@ export interface Scene {
   make(threads: number): Subject;
 }
 
-export type Kind = Objects['kind'];
+export type Kind = Exclude<Objects['kind'], 'Relay'>;
 
 /** The number of objects of an order, where each opens once. When all have opened, the page makes others. */
 const BATCH = 32;
@@ -72,8 +72,18 @@ export const scenes: Readonly<Record<Kind, Scene>> = {
     openings: 'items taken',
     does: (thread) =>
       isProducer(thread)
-        ? { [WORKING]: 'makes an item', [WAITING]: 'wants a place for it', [HOLDING]: 'puts it into the buffer' }
-        : { [WORKING]: 'uses an item', [WAITING]: 'wants an item', [HOLDING]: 'takes one out of the buffer' },
+        ? {
+            [WORKING]: 'makes an item',
+            [QUEUING]: 'wants the mutex',
+            [WAITING]: 'waits for a place',
+            [HOLDING]: 'puts it into the buffer',
+          }
+        : {
+            [WORKING]: 'uses an item',
+            [QUEUING]: 'wants the mutex',
+            [WAITING]: 'waits for an item',
+            [HOLDING]: 'takes one out of the buffer',
+          },
     make: () => {
       const mutex = new Mutex();
       const notEmpty = new Condition(mutex);
@@ -227,6 +237,33 @@ export const scenes: Readonly<Record<Kind, Scene>> = {
         end: nothing,
       };
     },
+  },
+};
+
+/** What the panel of a condition shows: W0 notifies all, and those go on one after the other. */
+export const relay: Scene = {
+  about: '',
+  openings: 'rounds',
+  does: () => ({}),
+  make: () => {
+    const mutex = new Mutex();
+    const condition = new Condition(mutex);
+    return {
+      objects: { kind: 'Relay', handles: [condition.handle] },
+      tell: (_round, _items, name) => {
+        const stats = mutex.inspect();
+        const state = stats.owner === undefined ? 'The mutex is free.' : `${name(stats.owner)} has the mutex.`;
+        return {
+          state,
+          waiters: [
+            ...condition.inspect().waiters.map(({ thread, waited }) => ({ thread, waited, what: 'a notification' })),
+            ...stats.waiters.map(({ thread, waited }) => ({ thread, waited, what: 'the mutex' })),
+          ],
+        };
+      },
+      dispose: () => condition.dispose(),
+      end: () => mutex.dispose(),
+    };
   },
 };
 

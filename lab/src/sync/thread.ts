@@ -23,11 +23,14 @@ import {
 import type { Job } from '../crew/job.js';
 import {
   Board,
+  CHANGES,
   HOLDING,
   ITEMS,
+  KEPT,
   NUMBER,
   OPENINGS,
   PLACES,
+  QUEUING,
   RESTING,
   ROUND,
   STATE,
@@ -45,7 +48,8 @@ export type Objects =
   | { readonly kind: 'Latch'; readonly handles: readonly LatchHandle[] }
   | { readonly kind: 'WaitGroup'; readonly handles: readonly [WaitGroupHandle] }
   | { readonly kind: 'Once'; readonly handles: readonly OnceHandle[] }
-  | { readonly kind: 'RwLock'; readonly handles: readonly [RwLockHandle] };
+  | { readonly kind: 'RwLock'; readonly handles: readonly [RwLockHandle] }
+  | { readonly kind: 'Relay'; readonly handles: readonly [ConditionHandle] };
 
 export interface SyncOrder {
   readonly objects: Objects;
@@ -54,6 +58,8 @@ export interface SyncOrder {
   readonly threads: number;
   /** Milliseconds, on average. */
   readonly work: number;
+  /** Of a RwLock: how many threads write, the first; every fourth if undefined. */
+  readonly writers?: number;
 }
 
 /** How long a thread without a task sleeps before it looks again whether it is to stop. */
@@ -68,7 +74,7 @@ export const sync: Job<SyncOrder> = async (order) => {
   const self = new Self(order);
   return () => {
     try {
-      run(self, order.objects);
+      run(self, order);
     } catch (error) {
       if (!(error instanceof DisposedError)) throw error;
     } finally {
@@ -83,6 +89,7 @@ class Self {
   readonly words: Int32Array;
   readonly ints: Int32Array;
   readonly #since: Float64Array;
+  readonly #history: Float64Array;
   readonly #work: number;
 
   constructor({ objects, board, thread, threads, work }: SyncOrder) {
@@ -93,6 +100,7 @@ class Self {
     this.words = shared.words;
     this.ints = shared.ints(thread);
     this.#since = shared.since(thread);
+    this.#history = shared.history(thread);
     this.#work = work;
     Atomics.store(this.ints, NUMBER, Arena.from(arena).thread.thread);
   }
@@ -102,7 +110,12 @@ class Self {
   }
 
   become(state: number): void {
-    this.#since[0] = clock();
+    const now = clock();
+    const count = this.ints[CHANGES] as number;
+    this.#history[2 * (count % KEPT)] = now;
+    this.#history[2 * (count % KEPT) + 1] = state;
+    Atomics.store(this.ints, CHANGES, count + 1);
+    this.#since[0] = now;
     Atomics.store(this.ints, STATE, state);
   }
 
@@ -118,7 +131,7 @@ class Self {
   }
 }
 
-function run(self: Self, objects: Objects): void {
+function run(self: Self, { objects, writers }: SyncOrder): void {
   switch (objects.kind) {
     case 'Barrier':
       barrier(self, Barrier.from(objects.handles[0]));
@@ -139,7 +152,14 @@ function run(self: Self, objects: Objects): void {
       onces(self, objects.handles);
       break;
     case 'RwLock':
-      rwLock(self, RwLock.from(objects.handles[0]));
+      rwLock(
+        self,
+        RwLock.from(objects.handles[0]),
+        writers === undefined ? isWriter(self.thread) : self.thread < writers,
+      );
+      break;
+    case 'Relay':
+      relay(self, Condition.from(objects.handles[0]));
       break;
   }
 }
@@ -161,10 +181,14 @@ function buffer(self: Self, handles: readonly [ConditionHandle, ConditionHandle]
   const { mutex } = own;
   while (self.goesOn) {
     if (produces) self.spend(WORKING);
-    self.become(WAITING);
+    self.become(QUEUING);
     mutex.lock();
     try {
-      own.waitFor(() => (produces ? (words[ITEMS] as number) < PLACES : (words[ITEMS] as number) > 0));
+      own.waitFor(() => {
+        const can = produces ? (words[ITEMS] as number) < PLACES : (words[ITEMS] as number) > 0;
+        if (!can) self.become(WAITING);
+        return can;
+      });
       self.spend(HOLDING, 0.1);
       Atomics.add(words, ITEMS, change);
       other.notify();
@@ -173,6 +197,37 @@ function buffer(self: Self, handles: readonly [ConditionHandle, ConditionHandle]
     }
     if (produces) continue;
     self.count();
+    self.spend(WORKING);
+  }
+}
+
+/** W0 announces rounds to all; the others wait for the next, and each does its part of it with the mutex. */
+function relay(self: Self, condition: Condition): void {
+  const { mutex } = condition;
+  const { words } = self;
+  while (self.goesOn) {
+    // Long enough for all others to have passed and to wait again.
+    if (self.thread === 0) self.spend(WORKING, 2 * self.threads);
+    self.become(QUEUING);
+    mutex.lock();
+    try {
+      if (self.thread === 0) {
+        self.spend(HOLDING, 0.5);
+        Atomics.add(words, ITEMS, 1);
+        self.count();
+        condition.notifyAll();
+        continue;
+      }
+      const round = words[ITEMS];
+      condition.waitFor(() => {
+        const isOn = words[ITEMS] !== round;
+        if (!isOn) self.become(WAITING);
+        return isOn;
+      });
+      self.spend(HOLDING);
+    } finally {
+      mutex.unlock();
+    }
     self.spend(WORKING);
   }
 }
@@ -248,8 +303,7 @@ function onces(self: Self, handles: readonly OnceHandle[]): void {
   }
 }
 
-function rwLock(self: Self, lock: RwLock): void {
-  const writes = isWriter(self.thread);
+function rwLock(self: Self, lock: RwLock, writes: boolean): void {
   while (self.goesOn) {
     self.spend(WORKING);
     self.become(WAITING);

@@ -8,7 +8,7 @@ import { count, duration, whole } from '../ui/format.js';
 import { every } from '../ui/frames.js';
 import { Settings } from '../ui/settings.js';
 import { Timeline } from '../ui/timeline.js';
-import { Board, HOLDING, ITEMS, NUMBER, OPENINGS, ROUND, STATE, STOP, WAITING } from './board.js';
+import { Board, HOLDING, ITEMS, NUMBER, OPENINGS, QUEUING, ROUND, STATE, STOP, WAITING } from './board.js';
 import { type Kind, kinds, type Scene, type Subject, scenes } from './objects.js';
 
 const PATIENCE_MS = 10_000;
@@ -191,7 +191,7 @@ export function sync(): void {
     put(figures.openings, whole(Atomics.load(board.words, OPENINGS)));
     for (const [thread, { state, does, time }] of rows.entries()) {
       const is = Atomics.load(board.ints(thread), STATE);
-      const name = is === WAITING ? 'state waits' : is === HOLDING ? 'state holds' : 'state';
+      const name = is === WAITING || is === QUEUING ? 'state waits' : is === HOLDING ? 'state holds' : 'state';
       if (state.className !== name) state.className = name;
       put(does, scene.does(thread)[is] ?? '–');
       put(time, lasting(Math.max(0, now - (board.since(thread)[0] as number))));

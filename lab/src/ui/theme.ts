@@ -1,5 +1,6 @@
-/** Light, dark, or as the system has it. */
+/** Light, dark, or as the system has it; `?theme=dark` in the address goes before what the reader has chosen. */
 import { byId, put } from './dom.js';
+import { fromAddress, inAddress } from './settings.js';
 
 const KEY = 'taketurns-lab-theme';
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -8,7 +9,8 @@ const TEXT: Record<Theme, string> = { system: '◐ system', light: '○ light', 
 
 export function theme(): void {
   const button = byId('theme');
-  let current = remembered();
+  let current = THEMES.find((theme) => theme === fromAddress('theme')) ?? remembered();
+  const told = inAddress('theme', { initial: remembered(), read: () => current });
   const show = (): void => {
     if (current === 'system') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = current;
@@ -23,6 +25,7 @@ export function theme(): void {
       // The browser stores nothing, so the choice lasts as long as the page.
     }
     show();
+    told();
   });
   show();
 }

@@ -1,0 +1,67 @@
+/**
+ * Lighthouse on the built page, in this machine's Chromium: accessibility and best practices, light and dark, on a phone
+ * and on a desk. Fails where a score is below 95, and says what was found. Without Chromium it is skipped.
+ */
+import lighthouse from 'lighthouse';
+import { BROWSERS, launch } from './browsers.mjs';
+import { serveLab } from './serve.mjs';
+
+const LEAST = 95;
+const CATEGORIES = ['accessibility', 'best-practices'];
+const SIZES = [
+  { width: 390, height: 844, mobile: true, deviceScaleFactor: 2, disabled: false },
+  { width: 1280, height: 900, mobile: false, deviceScaleFactor: 1, disabled: false },
+];
+
+const chromium = BROWSERS.find(({ name }) => name === 'chrome');
+if (chromium.path === undefined) {
+  console.log(`skipped: no Chromium is on this machine, or ${chromium.variable} does not name it`);
+  process.exit(0);
+}
+
+/** The names of what is wrong and the places, from the audits of a category that count and are not passed. */
+function findings({ categories, audits }, category) {
+  return categories[category].auditRefs
+    .filter(({ id, weight }) => weight > 0 && audits[id].score !== null && audits[id].score < 1)
+    .map(({ id }) => {
+      const places = (audits[id].details?.items ?? []).map(
+        (item) => item.node?.snippet ?? item.description ?? item.url,
+      );
+      return `  ${audits[id].title}: ${places.slice(0, 5).join(' ')}`;
+    });
+}
+
+const server = await serveLab();
+const browser = await launch(chromium);
+const low = [];
+try {
+  console.log(`Lighthouse, ${await browser.version()}`);
+  console.log(`| width | theme | ${CATEGORIES.join(' | ')} |\n| ---: | --- | ---: | ---: |`);
+  for (const screenEmulation of SIZES) {
+    for (const theme of ['light', 'dark']) {
+      const page = await browser.newPage();
+      const flags = {
+        onlyCategories: CATEGORIES,
+        formFactor: screenEmulation.mobile ? 'mobile' : 'desktop',
+        screenEmulation,
+        throttlingMethod: 'provided',
+        logLevel: 'error',
+      };
+      const { lhr } = await lighthouse(`http://localhost:${server.port}/?theme=${theme}`, flags, undefined, page);
+      const scores = CATEGORIES.map((category) => Math.round(100 * (lhr.categories[category].score ?? 0)));
+      console.log(`| ${screenEmulation.width} | ${theme} | ${scores.join(' | ')} |`);
+      for (const [i, score] of scores.entries()) {
+        if (score < 100) console.log(findings(lhr, CATEGORIES[i]).join('\n'));
+        if (score < LEAST) low.push(`${CATEGORIES[i]}, ${screenEmulation.width} pixels, ${theme}: ${score}`);
+      }
+      await page.close();
+    }
+  }
+} finally {
+  await browser.close();
+  server.close();
+}
+if (low.length > 0) {
+  console.error(`below ${LEAST}: ${low.join('; ')}`);
+  process.exitCode = 1;
+}
