@@ -1,15 +1,56 @@
-/** Writes src/turn-source.ts: the script without its comments, and its SHA-1. */
+/**
+ * Writes src/turn-source.ts: the script without its comments and with short names, and its SHA-1.
+ *
+ * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
+ * stay as they are, and no two names become one. Names of fields and of what Redis gives are left.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import luaparse from 'luaparse';
 
 const lua = new URL('../src/turn.lua', import.meta.url);
 const out = new URL('../src/turn-source.ts', import.meta.url);
-// No string of the script contains two hyphens.
-const text = readFileSync(lua, 'utf8')
-  .split('\n')
-  .map((line) => line.replace(/\s*--.*$/, '').trim())
-  .filter((line) => line !== '')
-  .join('\n');
+const source = readFileSync(lua, 'utf8');
+
+const identifiers = [];
+const fields = new Set();
+luaparse.parse(source, {
+  luaVersion: '5.1',
+  scope: true,
+  ranges: true,
+  onCreateNode(node) {
+    if (node.type === 'MemberExpression') fields.add(node.identifier);
+    else if (node.type === 'TableKeyString') fields.add(node.key);
+    else if (node.type === 'Identifier') identifiers.push(node);
+  },
+});
+const variables = identifiers.filter((node) => !fields.has(node));
+const globals = new Set(variables.filter(({ isLocal }) => !isLocal).map(({ name }) => name));
+const locals = variables.filter(({ isLocal }) => isLocal);
+
+const counts = new Map();
+for (const { name } of locals) counts.set(name, (counts.get(name) ?? 0) + 1);
+const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+const unused = [...letters, ...letters.flatMap((first) => letters.map((second) => first + second))]
+  .filter((name) => !globals.has(name) && !['do', 'if', 'in', 'or'].includes(name))
+  .values();
+const shortNames = new Map();
+for (const [name] of [...counts].sort(([, a], [, b]) => b - a)) {
+  shortNames.set(name, globals.has(name) ? name : unused.next().value);
+}
+const nameAt = new Map(locals.map(({ range, name }) => [range[0], shortNames.get(name)]));
+
+const lexer = luaparse.parse(source, { luaVersion: '5.1', wait: true, comments: false });
+let text = '';
+let last = '';
+for (let token = lexer.lex(); token.type !== luaparse.tokenTypes.EOF; token = lexer.lex()) {
+  const [start, end] = token.range;
+  const next = nameAt.get(start) ?? source.slice(start, end);
+  const areWords = /\w$/.test(last) && /^\w/.test(next);
+  const areOne = (/^\d/.test(last) && next[0] === '.') || (last === '-' && next[0] === '-');
+  text += areWords || areOne ? ` ${next}` : next;
+  last = next;
+}
 const sha = createHash('sha1').update(text).digest('hex');
 writeFileSync(
   out,
