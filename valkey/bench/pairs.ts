@@ -54,7 +54,7 @@ export async function measurePairs(
   };
   try {
     // Connects, and lets the runtime compile.
-    for (const shape of Object.keys(SHAPES)) await measure(shape, Math.min(0.3, seconds));
+    for (const shape of Object.keys(SHAPES)) await measure(shape, Math.min(1, seconds));
     for (let round = 0; round < rounds; round++) {
       for (const [shape, { subject }] of Object.entries(SHAPES)) {
         await server.send('CONFIG', 'RESETSTAT');

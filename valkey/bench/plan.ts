@@ -21,8 +21,8 @@ export interface Extent {
 }
 
 export const FULL: Extent = {
-  rounds: 3,
-  seconds: 1.5,
+  rounds: 5,
+  seconds: 1,
   warmUp: 1,
   clients: [8, 32],
   waiters: [4, 16, 64, 256, 1024],

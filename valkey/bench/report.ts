@@ -30,7 +30,7 @@ const PARTS: Readonly<Record<Part, { heading: string; at: string; columns: reado
     columns: [RATE, FAIRNESS, WAIT, BYPASS, COMMANDS, MESSAGES, SERVER, CLIENT, SCRIPT],
   },
   waiters: {
-    heading: 'hand-overs as waiters grow',
+    heading: 'hand-overs as waiters grow, one round',
     at: 'clients',
     columns: [COMMANDS, MESSAGES, BYTES, SERVER, RATE, FAIRNESS, BYPASS],
   },
@@ -49,7 +49,7 @@ const PARTS: Readonly<Record<Part, { heading: string; at: string; columns: reado
     columns: [RATE, FAIRNESS, WAIT, BYPASS, COMMANDS, MESSAGES, CLIENT],
   },
   latency: {
-    heading: 'the mutex of 4 processes of 8 tasks over a network',
+    heading: 'the mutex of 4 processes of 8 tasks over a network, one round',
     at: 'ms round trip',
     columns: [RATE, FAIRNESS, WAIT, BYPASS, COMMANDS],
   },
@@ -116,7 +116,7 @@ function targetsOf(results: Results): Made {
       ...results.servers.map((server) => shown(target, server)),
     ])
     .filter((row) => row.slice(2).some((cell) => cell !== ''));
-  return { heading: 'to reach, from the medians of this run', head: ['to reach', '', ...results.servers], rows };
+  return { heading: 'to reach, medians of the rounds of this run', head: ['to reach', '', ...results.servers], rows };
 }
 
 function tableOf(results: Results, part: Part, heading: string, runs: readonly Run[]): Made {

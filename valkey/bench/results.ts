@@ -1,5 +1,5 @@
 /** What a run of the benchmark has measured, as the JSON file has it. */
-import { type Spread, spread } from '@taketurns/bench/dist/statistics.js';
+import { median, type Spread, spread } from '@taketurns/bench/dist/statistics.js';
 
 export type Part = 'hand-over' | 'waiters' | 'pairs' | 'mutex' | 'latency';
 
@@ -36,9 +36,13 @@ export function spreadOf(results: Results, where: Where, figure: string): Spread
   return spread(valuesOf(results, where, figure));
 }
 
-/** The median of a figure of one row over that of another: NaN if one of the two was not measured. */
+/**
+ * A figure of one row over that of another, round by round, and the median of that: both sides saw the same load. NaN if
+ * one of the two was not measured.
+ */
 export function quotient(results: Results, above: Where, below: Where, figure: string): number {
-  return spreadOf(results, above, figure).median / spreadOf(results, below, figure).median;
+  const divisors = valuesOf(results, below, figure);
+  return median(valuesOf(results, above, figure).map((value, round) => value / (divisors[round] ?? Number.NaN)));
 }
 
 /** The different values of a field, in the order in which they were measured. */

@@ -1,4 +1,4 @@
-/** The targets, computed from one run, for each server. Both sides of a ratio come from the same run. */
+/** The targets, computed from one run, for each server. Both sides of a ratio come from the same round. */
 import type { Target } from '@taketurns/bench/dist/report/targets.js';
 import { AWAITED, SET_NX, TICK, USING } from './pairs.js';
 import { DEFAULT, STRICT } from './plan.js';

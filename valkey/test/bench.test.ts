@@ -74,7 +74,7 @@ onServers(
         });
         expect(status, stderr).toBe(0);
         expect(stdout).toContain('uncontended pair, one client');
-        expect(stdout).toContain('to reach, from the medians of this run');
+        expect(stdout).toContain('to reach, medians of the rounds of this run');
         const { runs } = JSON.parse(readFileSync(file, 'utf8'));
         const calls = Object.fromEntries(runs.map(({ row, figures }: Run) => [row, figures.calls]));
         expect(calls['Semaphore, awaited']).toBeCloseTo(2, 1);
