@@ -154,7 +154,11 @@ function notifyExactly(most: number, notified: number, left: number): Op[] {
   };
   return [
     call('waitingFor', (scene) => [at(scene)], expects('waitingFor', notified + left)),
-    call('notify', (scene) => [at(scene), most], expects('notify', notified)),
+    call(
+      most === 1 ? 'notifyOne' : 'notify',
+      (scene) => (most === 1 ? [at(scene)] : [at(scene), most]),
+      expects('notify', notified),
+    ),
     call('waitingFor', (scene) => [at(scene)], expects('waitingFor', left)),
   ];
 }

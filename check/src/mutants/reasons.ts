@@ -37,10 +37,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The element that is given back stands in no cell any more. A thread that finds it in a pass over the pool leaves it alone, whether it is CLAIMED or IDLE. So no thread sees which of the two stores comes first.',
   ],
   [
-    /^cancelling\/leaveTombstone: store end, counter, swapped with load state/,
-    'If the waiter is a thread, others read end only once the element is TOMBSTONE, which comes after both. If it is a promise, others read end to count, but the store does not change it.',
-  ],
-  [
     /^tickets\/reduce: rmw ticket #1, swapped with load grant/,
     'No request stands for the tickets, so nobody need see the new grant. If the semaphore is disposed of in between, the call counts as one before that.',
   ],
@@ -79,10 +75,14 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- A thread that is declared dead ---
   [
-    /^(pending-call\/recover: cmpxchg life|registry\/unregister: cmpxchg life #[12]), loosened/,
-    'The record is that of the running thread itself, ALIVE or ASLEEP, and gets the right value. The exchange fails only if that thread has been declared dead, and runs on against the contract of reap. The call then goes on in any case, and changes what is no longer its own.',
+    /^registry\/unregister: cmpxchg life, loosened/,
+    'The record is that of the running thread itself, and ALIVE: wakeUp has just said so, and nobody who is awake is declared dead.',
   ],
-  [/^threads\/sleepOn: wait never( #\d)?, loosened/, 'NEVER is always 0, so the comparison always holds.'],
+  [/^threads\/(sleepOn|stayAwake): wait never( #\d)?, loosened/, 'NEVER is always 0, so the comparison always holds.'],
+  [
+    /^attachments\/(attach|createObject): (store held, swapped with store end|store end, counter, swapped with load state)/,
+    'The element is RESERVED: until it is ATTACHED, its own thread alone reads and writes these words.',
+  ],
   // --- A later comparison decides ---
   [
     /^(waiting-array\/enter: load cell|names\/draftName: load used), zero/,
@@ -97,7 +97,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The count falls before the entry is free, and not after. Both are one section, and until both are done the count allows for a draft more or less of each thread.',
   ],
   [
-    /^names\/openName: (store target|load next), swapped/,
+    /^names\/openName: (store target|store next|load next), swapped/,
     'Both accesses go to the draft, which no other thread can see before the cmpxchg on the head.',
   ],
   [
@@ -109,6 +109,26 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^mutex-pace\/(setLimit: (load pace|store turn)|turnLasted: (load|store))/,
     'It decides how long a turn lasts, within the limit that the bypass bound sets. check/test/mutex.test.ts ("a turn", "the pace") has the numbers.',
+  ],
+  [
+    /^mutex\/roomForWaiter: load counter\/variant, zero/,
+    'No model has so many waiters, and a request for a mutex that is closed learns that a step later. test/unit/core-steps.test.ts fails.',
+  ],
+  [
+    /^mutex\/queue: load asks, swapped with rmw counter\/variant/,
+    'A cancelAll between the two counts as one before the request: no element stands for that yet.',
+  ],
+  [
+    /^mutex\/queue: load grant, (zero|ones)/,
+    'The request misses that it is the head at once, or that the mutex is closed. untilDue, which follows, reads grant again.',
+  ],
+  [
+    /^mutex\/queue: rmw ticket #2, dropped/,
+    'The mutex is closed: its tickets admit nobody, and roomForWaiter refuses later requests before they take one.',
+  ],
+  [
+    /^parking\/parkFor: store, swapped with load/,
+    'The store only decides which sleepers are woken early (polling.ts).',
   ],
   [
     /^mutex-head\/(compete: load turn #\d|compete: rmw counter\/variant #1), (zero|ones|dropped)/,
@@ -355,11 +375,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^phase\/sleepInPhase: (load (spin|vain #\d)|load|load bytes #1|store vain #\d), (zero|ones|dropped)/,
     'It decides how long a waiter polls before it sleeps.',
   ],
-  [/^phase\/sleepInPhase: wait bytes, dropped/, 'The thread looks again and again, and sleeps never.'],
-  [
-    /^phase\/sleepInPhase: (cmpxchg life #\d|wait #\d), (dropped|loosened)/,
-    'A copy of threads/sleepOn, which models of the undead come to in the core.',
-  ],
   [
     /^phase\/disposePhase: (load (life|ticket)|cmpxchg life|store grant)/,
     'A copy of objects/closeObject, which other models come to in the core. Nobody reads the grant of these kinds.',
@@ -368,6 +383,14 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^condition\/relay: (load (extent|cell|state|request|start) #1|load state #2), (zero|ones)/,
     'The relay takes the waiter for none, and goes on to the next: more are woken at once, and nobody is forgotten.',
+  ],
+  [
+    /^condition\/(notify|notifyOne): load (counter\/variant|grant), (zero|ones)/,
+    'The notifier relays, or calls notify, in vain.',
+  ],
+  [
+    /^condition\/settleUp: cmpxchg ticket, loosened/,
+    'Only the owner of the mutex begins a wait. Others take what is left over meanwhile, up to grant at most, so to raise ticket to grant is right in any case.',
   ],
   [/^condition\/relay: cmpxchg counter\/variant, loosened/, 'Two relays at a time do no harm: one looks again.'],
   [
@@ -404,6 +427,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'check/test/search.test.ts plants this fault in the models "lines come and go" and "lines of 1 come and go", which have too many states for mutants.',
   ],
   [
+    /^condition\/relay: load extent #2, zero/,
+    'The extent stays as it is, so later looks are longer than they need be.',
+  ],
+  [
     /^waking\/wakeDue: (load extent #2, (zero|ones)|cmpxchg extent #1, (dropped|fails)|load cell #2, ones)/,
     'The extent stays as it is, so later looks are longer than they need be. test/stress/order.test.ts looks at it.',
   ],
@@ -421,7 +448,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   [/^(?!closing).*: load where, zero/, 'The load only saves an or of a bit that is set already (core/queue/marks.ts).'],
   [
-    /^closing\/dispose: load where, ones/,
+    /^closing\/endWaits: load where, ones/,
     'The marks only save looks at parts of the pool where no waiter of the object has been.',
   ],
   [
