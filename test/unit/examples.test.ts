@@ -1,8 +1,8 @@
-/** The programs that people start from: the examples of the README, and the programs in examples/. */
+/** The programs in examples/, from which people start. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -40,40 +40,5 @@ describe('examples', () => {
 
   it.each(Object.entries(says))('%s runs', (file, expected) => {
     expect(run(`examples/${file}`)).toMatch(expected);
-  });
-});
-
-describe('the README', () => {
-  const readme = readFileSync(`${root}README.md`, 'utf8');
-  const first = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
-  const use = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? '';
-  // The folder is inside the package, where the package's own name resolves to it.
-  const folder = `${root}build/readme`;
-
-  beforeAll(() => mkdirSync(folder, { recursive: true }));
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  it('begins with an example of at most fifteen lines', () => {
-    expect(first).not.toBe('');
-    expect(first.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
-  });
-
-  it('has a first example that runs when pasted', () => {
-    writeFileSync(`${folder}/example.mjs`, first);
-    expect(run(`${folder}/example.mjs`)).toMatch(/^(working, \d of 2 permits left\n){6}$/);
-  });
-
-  it('has a block "Use" that compiles and runs when pasted', () => {
-    writeFileSync(`${folder}/use.mts`, use);
-    const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
-    const options = ['--ignoreConfig', '--strict', '--module', 'node20', '--target', 'es2022'];
-    const lib = ['--lib', 'es2022,esnext.disposable,dom', '--types', 'node'];
-    const { status, stdout } = spawnSync(process.execPath, [tsc, ...options, ...lib, `${folder}/use.mts`], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-    expect(stdout).toBe('');
-    expect(status).toBe(0);
-    expect(run(`${folder}/use.mjs`)).toBe('');
   });
 });

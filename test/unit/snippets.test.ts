@@ -1,0 +1,92 @@
+/**
+ * Each program of the README and of the pages in docs/ runs on its own, when pasted, and prints what the page says. Those in
+ * TypeScript are compiled strictly. What names its file in its first line is part of a project that package-tests builds.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+// The folder is inside the package, where the package's own name resolves to it.
+const folder = `${root}build/snippets`;
+
+interface Snippet {
+  readonly page: string;
+  readonly line: number;
+  readonly language: string;
+  readonly code: string;
+  /** What the page says that it prints; undefined if the page does not. */
+  readonly output: string | undefined;
+  readonly name: string;
+}
+
+const FENCE = /^```(js|ts)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms;
+
+function snippetsOf(page: string): Snippet[] {
+  const text = readFileSync(`${root}${page}`, 'utf8');
+  return [...text.matchAll(FENCE)].map(({ 1: language = '', 2: code = '', 3: output, index }) => {
+    const line = text.slice(0, index).split('\n').length;
+    return { page, line, language, code, output, name: `${page.replace(/\W/g, '-')}-${line}` };
+  });
+}
+
+/** The pages for users. Those in docs/internals and docs/valkey show code of other kinds. */
+const pages = ['docs', 'docs/guides'].flatMap((at) =>
+  readdirSync(`${root}${at}`).flatMap((name) => (name.endsWith('.md') ? `${at}/${name}` : [])),
+);
+const snippets = ['README.md', ...pages].flatMap(snippetsOf).filter(({ code }) => !/^\/\/ [\w.]+\.js\n/.test(code));
+
+beforeAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const { name, language, code } of snippets) writeFileSync(`${folder}/${name}.m${language}`, code);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the README', () => {
+  const [first] = snippets;
+
+  it('begins with a program of about ten lines', () => {
+    expect(first?.page).toBe('README.md');
+    expect(first?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(13);
+  });
+
+  it('is that program', () => {
+    const printed = spawnSync(process.execPath, [`${folder}/${first?.name}.mjs`], { encoding: 'utf8' }).stdout;
+    const lines = ['Ann', 'Bob', 'Cy'].flatMap((name) => [1, 2, 3].map((page) => `${name} prints page ${page}`));
+    expect(printed.trimEnd().split('\n').sort()).toEqual(lines.sort());
+  });
+});
+
+describe('each program of the pages', () => {
+  it('is found', () => {
+    for (const page of ['semaphore', 'mutex', 'condition', 'rw-lock', 'barrier', 'latch', 'recipes']) {
+      expect(snippets.map((snippet) => snippet.page)).toContain(`docs/${page}.md`);
+    }
+  });
+
+  it('compiles', () => {
+    const files = snippets.filter(({ language }) => language === 'ts').map(({ name }) => `${folder}/${name}.mts`);
+    const tsc = `${root}node_modules/typescript/bin/tsc`;
+    const options = ['--ignoreConfig', '--strict', '--module', 'node20', '--target', 'es2022'];
+    const lib = ['--lib', 'es2022,esnext.disposable,dom', '--types', 'node'];
+    const { status, stdout } = spawnSync(process.execPath, [tsc, ...options, ...lib, ...files], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe('');
+    expect(status).toBe(0);
+  });
+
+  it.each(snippets.map((snippet) => [`${snippet.page}:${snippet.line}`, snippet] as const))('%s', (_, snippet) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [`${folder}/${snippet.name}.mjs`], {
+      cwd: root,
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    if (snippet.output !== undefined) expect(stdout).toBe(snippet.output);
+  });
+});
