@@ -1,6 +1,6 @@
 /**
  * A plugin of TypeDoc, which checks what the docstring of a public symbol says. A method or a function says whether it
- * blocks, and what it throws; a number has its range; a class names the source of its algorithm.
+ * blocks, and what it throws; a number has its range; a class names the source of its algorithm, and has an example.
  */
 import { Application, ReflectionKind } from 'typedoc';
 
@@ -11,6 +11,14 @@ const PLAIN = /Error$|^Held|^Arena$/;
 const HOOK = /^\[(async)?[dD]ispose\]$/;
 
 export function load(app) {
+  // The errors are exported by the main entry alone, and docstrings of all entries link to them by their names.
+  app.converter.addUnknownSymbolResolver(({ symbolReference }, reflection) => {
+    const name = symbolReference?.path?.at(-1)?.path;
+    if (!name?.endsWith('Error')) return undefined;
+    const isIt = (it) => it.kind === ReflectionKind.Class && it.name === name;
+    const target = Object.values(reflection.project.reflections).find(isIt);
+    return target && { target, caption: name };
+  });
   app.on(Application.EVENT_VALIDATE_PROJECT, (project) => {
     const warn = (reflection, what) =>
       app.logger.warn(`${reflection.getFriendlyFullName()}: the docstring does not say ${what}`);
@@ -20,6 +28,9 @@ export function load(app) {
       if (CALLS.includes(reflection.kind)) checkCall(reflection, comment, warn);
       if (reflection.kindOf(ReflectionKind.Class) && !PLAIN.test(reflection.name)) {
         if (!/Source:|library's own/.test(comment)) warn(reflection, 'where the algorithm is from (Source: ...)');
+      }
+      if (reflection.kindOf(ReflectionKind.Class) && !/Error$/.test(reflection.name) && !/@example|```/.test(comment)) {
+        warn(reflection, 'how it is used (@example)');
       }
       if (reflection.kindOf(ReflectionKind.Property) && /Options$/.test(reflection.parent?.name ?? '')) {
         if (isNumber(reflection.type) && !/\d/.test(comment)) warn(reflection, 'its range');

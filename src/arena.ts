@@ -116,6 +116,15 @@ let attachmentIn: (arena: Arena) => Attachment;
 /**
  * A piece of shared memory that holds semaphores and locks. Threads that attach to one arena share its contents. Most
  * programs use only `Arena.default`, and never name it.
+ *
+ * @example
+ * ```ts
+ * import { Arena, Semaphore } from 'taketurns';
+ *
+ * const arena = new Arena({ objects: 16 }); // threads share it by arena.handle, or by the handle of what is in it
+ * const pool = new Semaphore(4, { max: 4, arena });
+ * console.log(arena.stats().objects);
+ * ```
  */
 export class Arena {
   /** Undefined after `dispose`. */
@@ -132,7 +141,7 @@ export class Arena {
 
   /**
    * Makes an arena and attaches the calling thread to it.
-   * @throws {RangeError | TypeError} for options that are no object, or a capacity out of its range.
+   * @throws `RangeError` or `TypeError` for options that are no object, or a capacity out of its range.
    * @throws {Error} if the runtime or page lacks a feature such as shared memory, or if there is no address space left:
    * V8 reserves 10 GiB of it for each arena. The message names the reason.
    */
@@ -170,8 +179,8 @@ export class Arena {
 
   /**
    * Attaches the calling thread to the arena of a handle. Handles of one arena give one `Arena` object. Never blocks.
-   * @throws {TypeError} if the value is not the handle of an arena.
-   * @throws {ArenaFullError} if the arena has no room for another thread.
+   * @throws `TypeError` if the value is not the handle of an arena.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread.
    */
   static from(handle: ArenaHandle): Arena {
     requireSharedMemory();
@@ -198,7 +207,7 @@ export class Arena {
     return this;
   }
 
-  /** @throws {DisposedError} after `dispose`, be it of the arena object that another copy of this package has. */
+  /** @throws {@link DisposedError} after `dispose`, be it of the arena object that another copy of this package has. */
   get #attachment(): Attachment {
     if (!isAttachment(this.#given)) throw new DisposedError('the arena has been disposed of');
     return this.#given;
@@ -244,7 +253,7 @@ export class Arena {
    * `exit` and a browser's `terminate` do not prove that the thread has stopped. So the thread is reaped at once only if
    * it sleeps in this library; otherwise when its end is noticed, or after 3 s with `{ watch: false }`.
    * @param thread of the worker, from its own `arena.thread`. Only web workers need it.
-   * @throws {TypeError} if the value is not a worker, or is a web worker without a thread.
+   * @throws `TypeError` if the value is not a worker, or is a web worker without a thread.
    * @throws {Error} if the worker has ended already.
    */
   watch(worker: WatchedWorker, thread?: ThreadHandle): void {
@@ -272,7 +281,7 @@ export class Arena {
    * The thread must have ended, or must sleep in a blocking call of this library, in which it then sleeps for ever. A
    * thread that runs on would damage the memory of the arena.
    * @returns whether it was attached until now.
-   * @throws {TypeError} if the value is not the handle of a thread.
+   * @throws `TypeError` if the value is not the handle of a thread.
    * @throws {Error} if it is the calling thread.
    */
   reap(thread: ThreadHandle): boolean {

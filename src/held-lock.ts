@@ -5,6 +5,17 @@ import { asyncDispose, dispose, inspected } from './held-permits.js';
 /**
  * A mutex that `hold`, `holdAsync` or `tryHold` has locked. The end of the `using` or `await using` scope unlocks it, or `unlock`
  * does. Only the first time counts.
+ *
+ * @example
+ * ```ts
+ * import { Mutex } from 'taketurns';
+ *
+ * const mutex = new Mutex();
+ * {
+ *   using held = mutex.hold();
+ *   if (held.ownerDied) console.log('repair what it guards');
+ * }
+ * ```
  */
 export class HeldLock implements Disposable, AsyncDisposable {
   #mutex: { unlock(): void } | undefined;

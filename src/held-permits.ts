@@ -36,6 +36,17 @@ export const NO_WRITING = /*#__PURE__*/ noGuard('RwLock.lockWrite', 'write');
 /**
  * Permits that `hold`, `holdAsync` or `tryHold` has taken. They go back at the end of the `using` or `await using` scope,
  * or by `release`, all at once or in parts. Each goes back once: a guard never gives back permits that are not its own.
+ *
+ * @example
+ * ```ts
+ * import { Semaphore } from 'taketurns';
+ *
+ * const pool = new Semaphore(4, { max: 4 });
+ * {
+ *   using held = pool.hold(3);
+ *   held.release(1); // the others at the end of the scope
+ * }
+ * ```
  */
 export class HeldPermits implements Disposable, AsyncDisposable {
   #source: Releasable | undefined;
@@ -71,8 +82,8 @@ export class HeldPermits implements Disposable, AsyncDisposable {
    *     held.release(2); // it holds 1 still
    *     held.release();
    * @param permits 1 to the number that the guard still holds (the default).
-   * @throws {RangeError | TypeError} for a bad number, such as more than the guard still holds. Nothing has changed then.
-   * @throws {RangeError} if other releases were so many that the permits would exceed the `max` of the semaphore.
+   * @throws `RangeError` or `TypeError` for a bad number, such as more than the guard still holds. Nothing has changed then.
+   * @throws `RangeError` if other releases were so many that the permits would exceed the `max` of the semaphore.
    */
   release(permits?: number): void {
     const source = this.#source;

@@ -82,6 +82,20 @@ const DONE = Promise.resolve();
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listings 1 and 2. This library has its own way to
  * wait and wake.
+ *
+ * @example
+ * ```ts
+ * import { Semaphore } from 'taketurns';
+ *
+ * const pool = Semaphore.open('connections', 4, { max: 4 }); // by its name: one semaphore in all threads
+ * pool.acquire(2, { timeout: 50 });
+ * try {
+ *   // at most 4 permits are out
+ * } finally {
+ *   pool.release(2);
+ * }
+ * await pool.runExclusive(async () => {}); // where the thread may not block
+ * ```
  */
 export class Semaphore extends SharedObject<typeof KIND> {
   readonly #core = this[reference].attachment.core;
@@ -111,8 +125,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   /**
    * @param permits the number available at first, 0 to `max`.
-   * @throws {RangeError | TypeError} for an argument out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for an argument out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(
@@ -126,9 +140,9 @@ export class Semaphore extends SharedObject<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a Semaphore.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if the value is not the handle of a Semaphore.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SemaphoreHandle): Semaphore {
     return attached(find(KIND, NUMBER, handle));
@@ -139,9 +153,9 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * Threads that open a name at the same time get one semaphore. Never blocks.
    * @param name 1 to 108 bytes of UTF-8, well-formed.
    * @param permits the number available at first, 0 to `max`. Without it the semaphore must exist.
-   * @throws {RangeError | TypeError} for a bad argument, or if the name belongs to another kind of object.
-   * @throws {RangeError} if it exists with other permits or another max, or if only one of the two is robust.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws `RangeError` or `TypeError` for a bad argument, or if the name belongs to another kind of object.
+   * @throws `RangeError` if it exists with other permits or another max, or if only one of the two is robust.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
    * @throws {Error} if it does not exist and no permits are given.
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
@@ -171,7 +185,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /**
    * Describes the semaphore by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
    * diagnostics. Never blocks.
-   * @throws {DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if it has been disposed of.
    */
   inspect(): SemaphoreStats {
     if (this.disposed) throw this[disposedError]();
@@ -198,14 +212,14 @@ export class Semaphore extends SharedObject<typeof KIND> {
    *     pool.acquire({ timeout: 50 }); // one permit
    * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
-   * @throws {CancelledError} if `cancelAll` has cancelled it, in the same way.
+   * @throws {@link TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
+   * @throws {@link CancelledError} if `cancelAll` has cancelled it, in the same way.
    * @throws the reason of a signal that is aborted already.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
-   * @throws {ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
+   * @throws {@link ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
    * request leaves in the queue.
-   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
    */
   acquire(permits?: number, options?: WaitOptions): void;
   acquire(options: WaitOptions): void;
@@ -307,8 +321,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * Takes permits if they are free and nobody waits for any. Never blocks, never overtakes a waiter.
    * @param permits 1 (the default) to `max`.
    * @returns whether it has taken them.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
   tryAcquire(permits = 1): boolean {
     if (permits !== 1) this.#check('tryAcquire', permits);
@@ -339,7 +353,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   /**
    * Takes all permits that are free, at one moment, unless a request waits. They go back by `release`. Never blocks.
    * @returns how many it has taken; 0 if none is free.
-   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
   drain(): number {
     const taken = this.#core.drain(this.#at, this.#shared.robust);
@@ -353,8 +367,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * in that these do not count as given back: any thread may add permits to a robust semaphore, and `inspect().added` shows
    * them. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {RangeError} if more than `max` would be available. Then nothing has changed. So a pool that may grow has the
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws `RangeError` if more than `max` would be available. Then nothing has changed. So a pool that may grow has the
    * most that it may ever have as its `max`.
    */
   add(permits = 1): void {
@@ -379,8 +393,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    *     pool.add(2); // 6 from now on
    *     pool.reduce(3); // 3, once the others have come back
    * @param permits 1 (the default) to `max`.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
   reduce(permits = 1): void {
     this.#check('reduce', permits);
@@ -456,8 +470,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * Gives permits back, and wakes each waiter whose turn has come. Any thread may release, whether it took the permits
    * or not, unless the semaphore is robust. Never blocks. On a disposed semaphore it does nothing.
    * @param permits 1 (the default) to `max`.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {RangeError} if more than `max` would be available, or if the semaphore is robust and this thread holds
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws `RangeError` if more than `max` would be available, or if the semaphore is robust and this thread holds
    * fewer. Then nothing has changed. Two threads that both release too much at the same instant may both pass.
    */
   release(permits = 1): void {
@@ -551,8 +565,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    *     const get = semaphore.limit((address: string) => fetch(address));
    *     const pages = await Promise.all(addresses.map((address) => get(address)));
    * @param permits those that each call takes, 1 (the default) to `max`.
-   * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number.
+   * @throws `TypeError` if `run` is not a function.
+   * @throws `RangeError` or `TypeError` for a bad number.
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,

@@ -45,7 +45,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
 
   /**
    * The value to send to another thread, for `from` there.
-   * @throws {DisposedError} if the object has been disposed of.
+   * @throws {@link DisposedError} if the object has been disposed of.
    */
   get handle(): Handle<K> {
     if (this.#hasLetGo) throw this[disposedError]();

@@ -26,6 +26,7 @@ import {
 import { listRows, note, RESULTS } from './output.js';
 import { asyncs, type Course, contention, type Progress, pairs, releases, trace } from './plan.js';
 import { type Key, RecordError, Store } from './record.js';
+import { summary } from './report/summary.js';
 import { tables } from './report/tables.js';
 import type { Results } from './results.js';
 import { BYPASS, TRACED, withLimit } from './rows/locks.js';
@@ -34,10 +35,10 @@ import { addSync } from './sync/command.js';
 import { period } from './time-left.js';
 import { MOST_THREADS } from './workers/board.js';
 
-const FULL = { threads: [1, 2, 3, 4, 8, 16, 32, 64], seconds: 1, runs: 5, warmUp: 60 };
-const QUICK = { threads: [1, 2, 4, 16, 64], seconds: 0.15, runs: 3, warmUp: 15 };
+const FULL = { threads: [1, 2, 3, 4, 8, 16, 32, 64], seconds: 1, runs: 5, probes: 1, warmUp: 60 };
+const QUICK = { threads: [1, 2, 4, 16, 64], seconds: 0.15, runs: 3, probes: 1, warmUp: 15 };
 /** The papers' intervals, and their thread counts as powers of two. */
-const PAPER = { threads: [1, 2, 4, 8, 16, 32, 64, 128], seconds: 10, runs: 11, warmUp: 60 };
+const PAPER = { threads: [1, 2, 4, 8, 16, 32, 64, 128], seconds: 10, runs: 11, probes: 1, warmUp: 60 };
 /** The longest interval with clocks and stamps beside those of a paper, which has none. */
 const PAPER_PROBE_SECONDS = 1;
 
@@ -49,6 +50,8 @@ interface Given {
   threads?: number[];
   seconds?: number;
   runs?: number;
+  probes?: number;
+  targets?: boolean;
   warmUp?: number;
   rows?: Row[];
   bypass?: number[];
@@ -85,6 +88,11 @@ for (const benchmark of Object.values(BENCHMARKS)) {
     )
     .option('--runs <runs>', `intervals per row and thread count (default: ${FULL.runs})`, readRuns)
     .option(
+      '--probes <runs>',
+      `of these runs, how many are followed by one with clocks, for the longest wait and the bypass (default: ${FULL.probes})`,
+      readRuns,
+    )
+    .option(
       '--warm-up <ms>',
       `milliseconds of warm-up for each thread new to a row in JavaScript (default: ${FULL.warmUp})`,
       readWarmUp,
@@ -106,6 +114,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
       'append each finished measurement here, and go on where a run with this file has stopped (default: none)',
       readFile,
     )
+    .option('--targets', 'print the goals of the project as well, and whether this run reaches them')
     .option('--no-native', 'leave out the rows in C++')
     .option('--no-pairs', 'leave out the tables on one thread')
     .option(
@@ -196,6 +205,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     probeSeconds: short ? seconds / 2 : paper ? Math.min(seconds, PAPER_PROBE_SECONDS) : seconds,
     rows: [...chosen, ...sweep(chosen, limits, threads)],
     native: given.native,
+    targets: given.targets === true,
     contention: !given.pairsOnly,
     pairs: given.pairs && !benchmark.crowdsOnly,
     quick: short,
@@ -204,6 +214,7 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
     ...(record && { record }),
     ...(work && { work }),
     ...(given.runs && { runs: given.runs }),
+    ...(given.probes && { probes: given.probes }),
     ...(given.warmUp !== undefined && { warmUp: given.warmUp }),
   };
   if (options.rows.length === 0) {
@@ -217,7 +228,7 @@ async function run(options: Options): Promise<void> {
   const wantsNative = options.rows.some(({ kind }) => kind === 'native');
   if (wantsNative) note('building the native rows');
   const native: NativeBinary = wantsNative ? await buildNative() : { missing: 'not asked for' };
-  const { benchmark, rows, json, svg, work, record, ...measured } = options;
+  const { benchmark, rows, json, svg, work, record, targets, ...measured } = options;
   const results: Results = {
     benchmark: benchmark.name,
     environment: environment('compiler' in native ? native.compiler : 'none'),
@@ -259,7 +270,7 @@ async function run(options: Options): Promise<void> {
   }
   note('');
 
-  console.log(tables(results));
+  console.log(tables(results, targets));
   writeFileSync(json, `${JSON.stringify(results)}\n`);
   console.log(`\neverything measured: ${relative('.', json)}`);
   if (results.runs.length > 0) {
@@ -273,6 +284,11 @@ async function run(options: Options): Promise<void> {
   } else if (options.contention || results.pairs.length === 0) {
     console.log('no figure: no row could be run');
     process.exitCode = 1;
+  }
+  const said = summary(results);
+  if (said.length > 0) {
+    const { cpu, node } = results.environment;
+    console.log(`\nWhat was measured on this machine (${cpu}, Node ${node}):\n\n${said.join('\n')}`);
   }
   if (record) console.log(`record:              ${relative('.', record)}`);
   if (stop.aborted) {

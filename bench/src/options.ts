@@ -25,6 +25,8 @@ export interface Options {
   /** The length of the intervals that take clocks and stamps. */
   probeSeconds: number;
   runs: number;
+  /** The number of rounds that also have an interval with clocks and stamps, from the first on. */
+  probes: number;
   rows: Row[];
   /** The work, if it is not the benchmark's own. */
   work?: Work;
@@ -33,6 +35,8 @@ export interface Options {
   contention: boolean;
   pairs: boolean;
   quick: boolean;
+  /** Whether to print the goals as well. */
+  targets: boolean;
   json: string;
   svg: string;
   /** The file of the record, if there is one. */

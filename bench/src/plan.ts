@@ -38,7 +38,7 @@ interface Step {
 }
 
 /** Returns the runs in order: in each round all thread counts, and at each count all rows. */
-function stepsOf({ benchmark, threads, runs }: Options, rows: readonly Row[]): Step[] {
+function stepsOf({ benchmark, threads, runs, probes }: Options, rows: readonly Row[]): Step[] {
   const rounds = Array.from({ length: runs }, (_, index) => index + 1);
   return rounds.flatMap((round) =>
     threads.flatMap((of) =>
@@ -46,7 +46,7 @@ function stepsOf({ benchmark, threads, runs }: Options, rows: readonly Row[]): S
         .filter(({ only }) => measuredAt(only, of, threads.at(-1)))
         .flatMap((row) => {
           const step = { row, of, round, probe: false };
-          const probed = round === 1 && !benchmark.crowdsOnly && !row.apart;
+          const probed = round <= probes && !benchmark.crowdsOnly && !row.apart;
           return probed ? [step, { ...step, probe: true }] : [step];
         }),
     ),
@@ -62,7 +62,8 @@ export async function contention(options: Options, native: NativeBinary, course:
   const steps = stepsOf(options, rows);
   const broken = new Set<string>();
   const due = ({ row: { name: row }, of: threads, round, probe }: Step): boolean =>
-    !broken.has(row) && !store.has(probe ? 'probes' : 'runs', probe ? { row, threads } : { row, threads, round });
+    !broken.has(row) &&
+    !store.has(probe ? 'probes' : 'runs', probe && round === 1 ? { row, threads } : { row, threads, round });
   const kindOf = ({ row, of, probe }: Step): Kind => ({
     script: row.kind === 'script',
     threads: of,
@@ -113,7 +114,7 @@ export async function contention(options: Options, native: NativeBinary, course:
       const start = performance.now();
       try {
         const run = await measure(step);
-        if (probe) store.add('probes', probeOf(row, of, run));
+        if (probe) store.add('probes', { ...probeOf(row, of, run), ...(round > 1 && { round }) });
         else store.add('runs', runOf(row, of, round, run));
         timeLeft.took(kindOf(step), (performance.now() - start) / 1000);
         const next = steps[index + 1];

@@ -32,6 +32,8 @@ export interface Run {
 export interface Probe {
   row: string;
   threads: number;
+  /** Absent in the first round. */
+  round?: number;
   longestWaitMs: number;
   largestBypass: number;
   /** Admissions by their bypass: 0, 1 to 9, 10 to 99, and so on; the last band has no end. */
@@ -102,7 +104,10 @@ export interface Cell {
   /** Collisions for each iteration; NaN for rows that do not count them. */
   collisions: Spread;
   futile: Spread;
+  /** All probes as one: the median of their longest waits, the largest bypass, and the sums of what is counted. */
   probe: Probe | undefined;
+  /** The longest waits of the probes, in milliseconds. */
+  longestWait: Spread;
 }
 
 /** Formats a thread count: `1 thread`, `2 threads`. */
@@ -120,6 +125,7 @@ export function cells(results: Results): Cell[] {
     results.rows.flatMap(({ name, family }) => {
       const runs = results.runs.filter((run) => run.row === name && run.threads === threads);
       if (runs.length === 0) return [];
+      const probes = results.probes.filter((probe) => probe.row === name && probe.threads === threads);
       return {
         row: name,
         family,
@@ -133,10 +139,31 @@ export function cells(results: Results): Cell[] {
         perCpuSecond: spread(runs.map((run) => total(run.iterations) / run.cpuSeconds)),
         collisions: spread(runs.map((run) => (run.wakes?.collisions ?? Number.NaN) / total(run.iterations))),
         futile: spread(runs.map((run) => (run.wakes?.futile ?? Number.NaN) / total(run.iterations))),
-        probe: results.probes.find((probe) => probe.row === name && probe.threads === threads),
+        probe: merged(probes),
+        longestWait: spread(probes.map((probe) => probe.longestWaitMs)),
       };
     }),
   );
+}
+
+function merged(probes: readonly Probe[]): Probe | undefined {
+  const [first] = probes;
+  if (first === undefined || probes.length === 1) return first;
+  const sum = (counts: (number | undefined)[]): number | undefined =>
+    counts.includes(undefined) ? undefined : total(counts as number[]);
+  const [admissions, outOfOrder] = [
+    sum(probes.map((probe) => probe.admissions)),
+    sum(probes.map((probe) => probe.outOfOrder)),
+  ];
+  return {
+    row: first.row,
+    threads: first.threads,
+    longestWaitMs: median(probes.map((probe) => probe.longestWaitMs)),
+    largestBypass: Math.max(...probes.map((probe) => probe.largestBypass)),
+    bypasses: first.bypasses.map((_, band) => total(probes.map(({ bypasses }) => bypasses[band] ?? 0))),
+    ...(admissions !== undefined && { admissions }),
+    ...(outOfOrder !== undefined && { outOfOrder }),
+  };
 }
 
 function slowest(runs: readonly Run[]): number {

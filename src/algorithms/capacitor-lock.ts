@@ -89,6 +89,14 @@ const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = {
  * The inner lock is any object with `lock` and `unlock`, of this library or your own. `dispose` leaves it alone.
  *
  * Source: Dice, Capacitors, Listings 1 and 2; `fraction`, `whenContended` and `lanes` are from its section 5.
+ *
+ * @example
+ * ```ts
+ * import { CapacitorLock, TtsLock } from 'taketurns/algorithms';
+ *
+ * const lock = new CapacitorLock(new TtsLock(), { bypass: 10 }); // nobody is overtaken more than 9 times
+ * const answer = lock.run(() => 'in the section');
+ * ```
  */
 export class CapacitorLock implements Lock {
   // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
@@ -106,10 +114,10 @@ export class CapacitorLock implements Lock {
   declare private readonly mine: Mine;
 
   /**
-   * @throws {TypeError} if `inner` is not a lock, or lacks a `tryLock` that is needed; if `whenContended` is true with a
+   * @throws `TypeError` if `inner` is not a lock, or lacks a `tryLock` that is needed; if `whenContended` is true with a
    * semaphore of your own.
-   * @throws {RangeError | TypeError} for an option out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for an option out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(inner: Lock, options: CapacitorLockOptions = {}) {
     checkType(`${KIND}: inner`, inner, 'object', 'a lock');
@@ -138,9 +146,9 @@ export class CapacitorLock implements Lock {
    * Attaches to the lock of a handle, in any thread. Never blocks.
    * @param inner the inner lock of this thread. It is needed if it is not of this library.
    * @param semaphore the semaphore inside the capacitor, if it is one of your own, as for `Capacitor.from`.
-   * @throws {TypeError} if it is no handle of a CapacitorLock, or the inner lock is missing.
-   * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if it is no handle of a CapacitorLock, or the inner lock is missing.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CapacitorLockHandle, inner?: Lock, semaphore?: InnerSemaphore): CapacitorLock {
     checkKind(`${KIND}.from: handle`, KIND, handle);
@@ -155,7 +163,7 @@ export class CapacitorLock implements Lock {
 
   /**
    * The value to send to another thread, for `from` there.
-   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {@link DisposedError} if the lock has been disposed of.
    */
   get handle(): CapacitorLockHandle {
     const { handle: inner } = this.inner as { readonly handle?: { readonly kind: string } };
@@ -176,8 +184,8 @@ export class CapacitorLock implements Lock {
   /**
    * Takes the lock, and blocks the thread until it has it: first at the capacitor, then at the inner lock.
    * @throws {Error} if this thread holds it already: it would wait for itself for ever.
-   * @throws {TypeError} on a thread that must not block.
-   * @throws {DisposedError} if the lock has been or is being disposed of.
+   * @throws `TypeError` on a thread that must not block.
+   * @throws {@link DisposedError} if the lock has been or is being disposed of.
    */
   lock(): void {
     if (this.mine.held !== NOT_HELD) throw held();
@@ -204,8 +212,8 @@ export class CapacitorLock implements Lock {
   /**
    * Takes the lock if the capacitor is open, nobody waits there, and the inner lock is free. Never blocks, if the inner
    * `tryLock` does not. Returns whether it has taken the lock; false also if this thread holds it.
-   * @throws {TypeError} if the inner lock has no `tryLock`.
-   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws `TypeError` if the inner lock has no `tryLock`.
+   * @throws {@link DisposedError} if the lock has been disposed of.
    */
   tryLock(): boolean {
     const capacitor = this.capacitor;
@@ -258,7 +266,7 @@ export class CapacitorLock implements Lock {
    * critical section as in Dice, Capacitors, Listing 1.
    * @param section must not be async: the lock is given back when it returns.
    * @returns what the section returns.
-   * @throws {TypeError} if the section is no function, or has returned a promise.
+   * @throws `TypeError` if the section is no function, or has returned a promise.
    * @throws what the section throws, and what `lock` throws.
    */
   run<T>(section: () => T): T {

@@ -97,6 +97,15 @@ const CLASSES: Readonly<Record<string, { from(handle: never): InnerSemaphore }>>
  * a waiter is overtaken: between its `arrive` and its turn at most `bypass - 1` later threads pass.
  *
  * Source: Dice, Capacitors, Listings 1 and 2, and its section 5 on lanes.
+ *
+ * @example
+ * ```ts
+ * import { Capacitor } from 'taketurns/algorithms';
+ *
+ * const capacitor = new Capacitor(10); // threads share it by capacitor.handle
+ * capacitor.arrive(); // with up to 9 others
+ * capacitor.depart();
+ * ```
  */
 export class Capacitor extends SharedObject<typeof KIND> {
   /** The size of a platoon. */
@@ -113,8 +122,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /**
    * @param bypass the size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper.
-   * @throws {RangeError | TypeError} for an argument out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter on chains.
+   * @throws `RangeError` or `TypeError` for an argument out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter on chains.
    */
   constructor(bypass: number, options: CapacitorOptions = {}) {
     const { references, semaphore, random } = options instanceof Found ? options : made(bypass, options);
@@ -134,11 +143,11 @@ export class Capacitor extends SharedObject<typeof KIND> {
   /**
    * Attaches to the capacitor of a handle, in any thread. Never blocks.
    * @param semaphore the semaphore inside, if it is one of your own. It is needed if it is not of this entry.
-   * @throws {TypeError} if the value is not the handle of a Capacitor, or the semaphore is missing, no semaphore, or
+   * @throws `TypeError` if the value is not the handle of a Capacitor, or the semaphore is missing, no semaphore, or
    * given although the handle names one of the library.
-   * @throws {RangeError} if the handle has more than 64 lanes, or none where it needs some.
-   * @throws {DisposedError} if the capacitor has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or attachment, or another waiter on chains.
+   * @throws `RangeError` if the handle has more than 64 lanes, or none where it needs some.
+   * @throws {@link DisposedError} if the capacitor has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or attachment, or another waiter on chains.
    */
   static from(handle: CapacitorHandle, semaphore?: InnerSemaphore): Capacitor {
     const random = handle?.random === true;
@@ -151,7 +160,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /**
    * The value to send to another thread, for `from` there.
-   * @throws {DisposedError} if the capacitor has been disposed of.
+   * @throws {@link DisposedError} if the capacitor has been disposed of.
    */
   override get handle(): CapacitorHandle {
     const semaphore = this.#semaphore;
@@ -165,8 +174,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /**
    * Passes in, and blocks the thread while the capacitor is closed.
-   * @throws {TypeError} on a thread that must not block.
-   * @throws {DisposedError} if the capacitor has been or is being disposed of.
+   * @throws `TypeError` on a thread that must not block.
+   * @throws {@link DisposedError} if the capacitor has been or is being disposed of.
    */
   arrive(): void {
     if (this.enter() !== ADMITTED) throw this[disposedError]();
@@ -175,8 +184,8 @@ export class Capacitor extends SharedObject<typeof KIND> {
   /**
    * Passes in if the capacitor is open and nobody waits for it. With lanes at random it looks at one of them. Never
    * blocks. Returns whether it has passed.
-   * @throws {TypeError} if the semaphore inside has no `tryAcquire`.
-   * @throws {DisposedError} if the capacitor has been disposed of.
+   * @throws `TypeError` if the semaphore inside has no `tryAcquire`.
+   * @throws {@link DisposedError} if the capacitor has been disposed of.
    */
   tryArrive(): boolean {
     const lane = this.#choose();

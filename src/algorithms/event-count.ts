@@ -30,11 +30,21 @@ const LAST = 2n ** 62n;
  *
  * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers. Threads wait by the waiting chains of Dice
  * and Kogan, Semaphores Augmented with a Waiting Array. A thread that uses it takes one of the `waiters` of the arena.
+ *
+ * @example
+ * ```ts
+ * import { EventCount } from 'taketurns/algorithms';
+ *
+ * const done = new EventCount(); // threads share it by done.handle
+ * done.advance();
+ * done.await(1n); // until it has reached 1
+ * console.log(done.read());
+ * ```
  */
 export class EventCount extends ListingObject<typeof KIND> {
   /**
-   * @throws {RangeError | TypeError} for an option out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
+   * @throws `RangeError` or `TypeError` for an option out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(options: EventCountOptions = {}) {
     super(KIND, options instanceof Reference ? options : made(options));
@@ -43,9 +53,9 @@ export class EventCount extends ListingObject<typeof KIND> {
 
   /**
    * Attaches to the event count of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of an EventCount.
-   * @throws {DisposedError} if it has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws `TypeError` if the value is not the handle of an EventCount.
+   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    */
   static from(handle: EventCountHandle): EventCount {
     return new EventCount(find(KIND, handle));
@@ -54,7 +64,7 @@ export class EventCount extends ListingObject<typeof KIND> {
   /**
    * Adds to the count, and wakes the threads that await a value that it reaches. Never blocks.
    * @param steps 1 to 2,147,483,647. Default 1.
-   * @throws {RangeError | TypeError} for a bad number.
+   * @throws `RangeError` or `TypeError` for a bad number.
    */
   advance(steps = 1): void {
     if (steps !== 1) checkInteger(`${KIND}.advance: steps`, steps, 1, LIMIT);
@@ -63,7 +73,7 @@ export class EventCount extends ListingObject<typeof KIND> {
 
   /**
    * Returns the count now, which is a lower bound for all later counts. Never blocks.
-   * @throws {DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if it has been disposed of.
    */
   read(): bigint {
     const count = this.algorithms.eventRead(this.at);
@@ -74,8 +84,8 @@ export class EventCount extends ListingObject<typeof KIND> {
   /**
    * Blocks the thread until the count has reached the value.
    * @param value a bigint up to 2n ** 62n. If the count has reached it, the call returns at once.
-   * @throws {RangeError | TypeError} for a bad value, or on a thread that must not block.
-   * @throws {DisposedError} if it has been or is being disposed of.
+   * @throws `RangeError` or `TypeError` for a bad value, or on a thread that must not block.
+   * @throws {@link DisposedError} if it has been or is being disposed of.
    */
   await(value: bigint): void {
     checkType(`${KIND}.await: value`, value, 'bigint', 'a bigint');

@@ -5,7 +5,7 @@ import { type Arena, attachmentOf } from '../arena.js';
  * Returns the last ticket that the calling thread took on any semaphore of the arena (default: `Arena.default`), or -1n
  * before the first. It serves to count the order of admissions: with one permit, and threads that take one at a time,
  * the ticket of each admission is one more than the last. Never blocks.
- * @throws {TypeError} for an arena that is not one.
+ * @throws `TypeError` for an arena that is not one.
  */
 export function lastTicket(arena?: Arena): bigint {
   return attachmentOf(arena).core.ticketTaken.value;

@@ -19,11 +19,19 @@ const KIND = 'ReciprocatingLock';
  * vain parks.
  *
  * A thread needs a wait element of the arena (`waiters`) for each such lock that it holds or waits for.
+ *
+ * @example
+ * ```ts
+ * import { ReciprocatingLock } from 'taketurns/algorithms';
+ *
+ * const lock = new ReciprocatingLock(); // threads share it by lock.handle
+ * const answer = lock.run(() => 'in the section');
+ * ```
  */
 export class ReciprocatingLock extends SharedLock<typeof KIND> {
   /**
-   * @throws {RangeError | TypeError} for an option out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for an option out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options?: ReciprocatingLockOptions) {
     super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.recipLock, a.recipTryLock, a.recipUnlock));
@@ -31,9 +39,9 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a ReciprocatingLock.
-   * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if the value is not the handle of a ReciprocatingLock.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: ReciprocatingLockHandle): ReciprocatingLock {
     return new ReciprocatingLock(find(KIND, handle));
@@ -42,8 +50,8 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: ReciprocatingLockOptions): ReciprocatingLock {
     return new ReciprocatingLock(openLock(KIND, name, options));

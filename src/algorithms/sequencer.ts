@@ -24,11 +24,21 @@ const KIND = 'Sequencer';
  * A sequencer hands out numbers one after the other, each to one caller, and so orders the callers.
  *
  * Source: Reed and Kanodia, Synchronization with Eventcounts and Sequencers.
+ *
+ * @example
+ * ```ts
+ * import { EventCount, Sequencer } from 'taketurns/algorithms';
+ *
+ * const order = new Sequencer(); // threads share both by their handles
+ * const done = new EventCount();
+ * done.await(order.ticket()); // until all who drew before have advanced
+ * done.advance();
+ * ```
  */
 export class Sequencer extends ListingObject<typeof KIND> {
   /**
-   * @throws {RangeError | TypeError} for an option out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for an option out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SequencerOptions = {}) {
     super(KIND, options instanceof Reference ? options : made(options));
@@ -36,9 +46,9 @@ export class Sequencer extends ListingObject<typeof KIND> {
 
   /**
    * Attaches to the sequencer of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a Sequencer.
-   * @throws {DisposedError} if it has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if the value is not the handle of a Sequencer.
+   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: SequencerHandle): Sequencer {
     return new Sequencer(find(KIND, handle));

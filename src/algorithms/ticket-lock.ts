@@ -15,11 +15,19 @@ const KIND = 'TicketLock';
  * All waiters share that word, and an unlock wakes all that are parked.
  *
  * Source: Reed and Kanodia; in Dice, Capacitors, an inner lock. Here a waiter that has polled in vain parks.
+ *
+ * @example
+ * ```ts
+ * import { TicketLock } from 'taketurns/algorithms';
+ *
+ * const lock = new TicketLock(); // threads share it by lock.handle
+ * const answer = lock.run(() => 'in the section');
+ * ```
  */
 export class TicketLock extends SharedLock<typeof KIND> {
   /**
-   * @throws {RangeError | TypeError} for an option out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for an option out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options?: TicketLockOptions) {
     super(KIND, lockObject(KIND, options), (a) => ({
@@ -32,9 +40,9 @@ export class TicketLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a TicketLock.
-   * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if the value is not the handle of a TicketLock.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: TicketLockHandle): TicketLock {
     return new TicketLock(find(KIND, handle));
@@ -43,8 +51,8 @@ export class TicketLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options?: TicketLockOptions): TicketLock {
     return new TicketLock(openLock(KIND, name, options));

@@ -42,11 +42,19 @@ const ON_CHAINS = 8;
  *
  * Source: Dice and Kogan, TWA; the same as a TwaSemaphore with one permit. That waiters may stand on chains is said
  * with Listings 3 and 4 of their Semaphores Augmented with a Waiting Array. Here a waiter that has polled in vain parks.
+ *
+ * @example
+ * ```ts
+ * import { TwaLock } from 'taketurns/algorithms';
+ *
+ * const lock = new TwaLock({ waiting: 'chains' }); // threads share it by lock.handle
+ * const answer = lock.run(() => 'in the section');
+ * ```
  */
 export class TwaLock extends SharedLock<typeof KIND> {
   /**
-   * @throws {RangeError | TypeError} for an option out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
+   * @throws `RangeError` or `TypeError` for an option out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(options: TwaLockOptions = {}) {
     super(KIND, options instanceof Reference ? options : made(options), (a) => ({
@@ -61,9 +69,9 @@ export class TwaLock extends SharedLock<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a TwaLock.
-   * @throws {DisposedError} if the lock has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread, another attachment or another waiter.
+   * @throws `TypeError` if the value is not the handle of a TwaLock.
+   * @throws {@link DisposedError} if the lock has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread, another attachment or another waiter.
    */
   static from(handle: TwaLockHandle): TwaLock {
     return new TwaLock(find(KIND, handle));
@@ -72,9 +80,9 @@ export class TwaLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object or to a lock with another
+   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object or to a lock with another
    * `hash` or `waiting`.
-   * @throws {ArenaFullError} if the arena has no room for another object, name, attachment or waiter.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, name, attachment or waiter.
    */
   static open(name: string, options: TwaLockOptions = {}): TwaLock {
     return new TwaLock(open(KIND, name, properties(options), options.arena));

@@ -11,6 +11,18 @@ import { prepare } from './listing.js';
  * the calls by key.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 4, WaitChannel.
+ *
+ * @example
+ * ```ts
+ * import { channelOf } from 'taketurns/algorithms';
+ *
+ * const channel = channelOf(42); // any thread of the arena, by the same key
+ * let ready = false;
+ * const sequence = channel.monitor(); // before the look at the condition
+ * ready = true;
+ * channel.signal();
+ * if (!ready) channel.wait(sequence); // until a signal that comes after the monitor
+ * ```
  */
 export class WaitChannel {
   readonly #algorithms: Algorithms;
@@ -34,8 +46,8 @@ export class WaitChannel {
   /**
    * As `keyWait`: blocks the thread until the sequence is another.
    * @param sequence the result of `monitor`, 0n or more.
-   * @throws {TypeError} for a sequence that is no bigint, or on a thread that must not block.
-   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws `TypeError` for a sequence that is no bigint, or on a thread that must not block.
+   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    */
   wait(sequence: bigint): void {
     checkType('WaitChannel.wait: sequence', sequence, 'bigint', 'a bigint');
@@ -46,8 +58,8 @@ export class WaitChannel {
   /**
    * As `keyWaitLazy`: may return early, and returns the sequence to wait with next. A first call with -1n only learns
    * the sequence.
-   * @throws {TypeError} for a sequence that is no bigint, or on a thread that must not block.
-   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws `TypeError` for a sequence that is no bigint, or on a thread that must not block.
+   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    */
   waitLazy(sequence: bigint): bigint {
     checkType('WaitChannel.waitLazy: sequence', sequence, 'bigint', 'a bigint');

@@ -10,6 +10,14 @@ import { prepare } from './listing.js';
  * or the calls by key.
  *
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, Listing 5, WaitSlot.
+ *
+ * @example
+ * ```ts
+ * import { locationOf } from 'taketurns/algorithms';
+ *
+ * const location = locationOf(42); // any thread of the arena, by the same key
+ * location.wakeAll(); // those who wait there look again
+ * ```
  */
 export class WaitLocation {
   readonly #algorithms: Algorithms;
@@ -30,8 +38,8 @@ export class WaitLocation {
   /**
    * As `locationWait`: the first call announces the thread and returns at once, the next one blocks. Call it in a loop
    * around the condition.
-   * @throws {TypeError} on a thread that must not block.
-   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws `TypeError` on a thread that must not block.
+   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
    */
   wait(): void {
     prepare(this.#attachment, 'prepareLocation');

@@ -35,8 +35,8 @@ export interface AddressWaitOptions extends KeyWaitOptions {
  * short, and must not wait for another thread: while it runs, this thread may stand on the chain of the key, and wakes
  * the waiters that came before it there only when it goes on.
  * @param key 0 to 2 ** 32 - 1.
- * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
- * @throws {ArenaFullError} if the arena has no room for another waiter.
+ * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
+ * @throws {@link ArenaFullError} if the arena has no room for another waiter.
  */
 export function addressWaitUntil<T>(key: number, satisfied: () => T, options: AddressWaitOptions = {}): T {
   checkType('addressWaitUntil: satisfied', satisfied, 'function', 'a function');
@@ -70,7 +70,7 @@ export function addressWaitUntil<T>(key: number, satisfied: () => T, options: Ad
 /**
  * AddressSignal of Listing 3: wakes the waiters of the key. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
- * @throws {RangeError | TypeError} for an argument out of its range.
+ * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
 export function addressSignal(key: number, options: KeyWakeOptions = {}): void {
   algorithmsFor('addressSignal', key, options).addressSignal(slotOf(key), 0, 0n);
@@ -85,7 +85,7 @@ export function addressSignalPolite(key: number, options: KeyWakeOptions = {}): 
  * KeyMonitor of Listing 4: returns the sequence of the channel of the key. Look at the condition afterwards, and then
  * call `keyWait` with the sequence. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
- * @throws {RangeError | TypeError} for an argument out of its range.
+ * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
 export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
   const algorithms = algorithmsFor('keyMonitor', key, options);
@@ -97,8 +97,8 @@ export function keyMonitor(key: number, options: KeyWakeOptions = {}): bigint {
  * `keySignal` that follows the `keyMonitor`.
  * @param key 0 to 2 ** 32 - 1.
  * @param sequence the result of `keyMonitor`, 0n or more.
- * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
- * @throws {ArenaFullError} if the arena has no room for another waiter.
+ * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
+ * @throws {@link ArenaFullError} if the arena has no room for another waiter.
  */
 export function keyWait(key: number, sequence: bigint, options: KeyWaitOptions = {}): void {
   checkType('keyWait: sequence', sequence, 'bigint', 'a bigint');
@@ -119,7 +119,7 @@ export function keyWaitLazy(key: number, sequence: bigint, options: KeyWaitOptio
 /**
  * KeySignal of Listing 4: moves the sequence of the channel of the key, and wakes its waiters. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
- * @throws {RangeError | TypeError} for an argument out of its range.
+ * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
 export function keySignal(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('keySignal', key, options);
@@ -136,7 +136,7 @@ export function keySignalPolite(key: number, options: KeyWakeOptions = {}): void
  * KeyToChannel of Listing 4: returns the channel of a key, for many calls. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @param options the arena, and how `wait` and `waitLazy` wait.
- * @throws {RangeError | TypeError} for an argument out of its range.
+ * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
 export function channelOf(key: number, options: KeyWaitOptions = {}): WaitChannel {
   return new WaitChannel(algorithmsFor('channelOf', key, options), key, options);
@@ -146,7 +146,7 @@ export function channelOf(key: number, options: KeyWaitOptions = {}): WaitChanne
  * Looks a location up as Listing 5 does: returns the location of a key, for many calls. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
  * @param options the arena, and how `wait` waits.
- * @throws {RangeError | TypeError} for an argument out of its range.
+ * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
 export function locationOf(key: number, options: LocationWaitOptions = {}): WaitLocation {
   return new WaitLocation(algorithmsFor('locationOf', key, options), key, options);
@@ -157,8 +157,8 @@ export function locationOf(key: number, options: LocationWaitOptions = {}): Wait
  * announces the thread and returns at once. The next call blocks until a `locationWakeAll` of the key since then. The
  * loop may be left at any moment.
  * @param key 0 to 2 ** 32 - 1.
- * @throws {RangeError | TypeError} for an argument out of its range, or on a thread that must not block.
- * @throws {ArenaFullError} if the arena has no room for another waiter.
+ * @throws `RangeError` or `TypeError` for an argument out of its range, or on a thread that must not block.
+ * @throws {@link ArenaFullError} if the arena has no room for another waiter.
  */
 export function locationWait(key: number, options: LocationWaitOptions = {}): void {
   const algorithms = algorithmsFor('locationWait', key, options);
@@ -169,7 +169,7 @@ export function locationWait(key: number, options: LocationWaitOptions = {}): vo
 /**
  * LocationWakeAll of Listing 5: wakes all waiters of the key. Never blocks.
  * @param key 0 to 2 ** 32 - 1.
- * @throws {RangeError | TypeError} for an argument out of its range.
+ * @throws `RangeError` or `TypeError` for an argument out of its range.
  */
 export function locationWakeAll(key: number, options: KeyWakeOptions = {}): void {
   const algorithms = algorithmsFor('locationWakeAll', key, options);

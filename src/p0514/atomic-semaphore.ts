@@ -59,6 +59,17 @@ function makeIt(options: AtomicSemaphoreOptions): Reference {
  * other's waiters, which look and sleep again. An array of such semaphores is a table of your own.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has nothing like it.
+ *
+ * @example
+ * ```ts
+ * import { AtomicSemaphore } from 'taketurns/p0514';
+ *
+ * const place = new AtomicSemaphore(); // threads share it by place.handle, and the words by a message
+ * const words = new Int32Array(new SharedArrayBuffer(4));
+ * Atomics.store(words, 0, 1);
+ * place.signal(words, 0); // those who wait look again
+ * place.wait(words, 0, 0); // while the word is 0: not at all
+ * ```
  */
 export class AtomicSemaphore {
   readonly #reference: Reference;
@@ -67,8 +78,8 @@ export class AtomicSemaphore {
   #at: number;
 
   /**
-   * @throws {RangeError | TypeError} for an argument out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for an argument out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: AtomicSemaphoreOptions = {}) {
     const reference = options instanceof Reference ? options : makeIt(options);
@@ -80,9 +91,9 @@ export class AtomicSemaphore {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of an AtomicSemaphore.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if the value is not the handle of an AtomicSemaphore.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: AtomicSemaphoreHandle): AtomicSemaphore {
     return new AtomicSemaphore(find(KIND, handle));
@@ -90,7 +101,7 @@ export class AtomicSemaphore {
 
   /**
    * The value to send to another thread, for `from` there.
-   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
   get handle(): AtomicSemaphoreHandle {
     if (this.#places.closed) throw new DisposedError();
@@ -100,7 +111,7 @@ export class AtomicSemaphore {
   /**
    * As `atomicSignal`, for the waiters at this semaphore; `all` and `one` do the same. Does nothing on a disposed
    * semaphore. Never blocks.
-   * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
+   * @throws `RangeError` or `TypeError` for a bad argument, or memory that is not shared.
    */
   signal(array: WaitableArray, index: number, notify: Notify = Notify.all): void {
     notifyNumber(`${KIND}.signal`, notify);
@@ -110,8 +121,8 @@ export class AtomicSemaphore {
 
   /**
    * As `atomicWait`, at this semaphore.
-   * @throws {RangeError | TypeError} as `atomicWait`.
-   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @throws `RangeError` or `TypeError` as `atomicWait`.
+   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
    */
   wait<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>): void {
     const word = new Word(`${KIND}.wait`, array, index, old);
@@ -125,7 +136,7 @@ export class AtomicSemaphore {
 
   /**
    * As `atomicTryWaitFor`, at this semaphore.
-   * @throws {DisposedError} as `wait`.
+   * @throws {@link DisposedError} as `wait`.
    */
   tryWaitFor<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, ms: number): boolean {
     const what = `${KIND}.tryWaitFor`;
@@ -136,7 +147,7 @@ export class AtomicSemaphore {
 
   /**
    * As `atomicTryWaitUntil`, at this semaphore.
-   * @throws {DisposedError} as `wait`.
+   * @throws {@link DisposedError} as `wait`.
    */
   tryWaitUntil<A extends WaitableArray>(array: A, index: number, old: ValueOf<A>, epochMs: number): boolean {
     const what = `${KIND}.tryWaitUntil`;

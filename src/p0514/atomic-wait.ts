@@ -44,8 +44,8 @@ function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
  * @param array a typed array of integers, or of floats, which are compared by their bits.
  * @param index of the word, 0 to `array.length - 1`.
  * @param old a value that the array can hold.
- * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
- * @throws {TypeError} on a thread that must not block, if it would have to.
+ * @throws `RangeError` or `TypeError` for a bad argument, or memory that is not shared.
+ * @throws `TypeError` on a thread that must not block, if it would have to.
  */
 export function atomicWait<A extends WaitableArray>(
   array: A,
@@ -133,7 +133,7 @@ export async function atomicTryWaitUntilAsync<A extends WaitableArray>(
  * @param index of the word, 0 to `array.length - 1`.
  * @param notify `all` (the default) and `one` do the same: several words may share a place, and a single wake-up could
  * reach a waiter of another word, so all are woken. `none` does nothing.
- * @throws {RangeError | TypeError} for a bad argument, or memory that is not shared.
+ * @throws `RangeError` or `TypeError` for a bad argument, or memory that is not shared.
  */
 export function atomicSignal(
   array: WaitableArray,

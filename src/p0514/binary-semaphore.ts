@@ -14,6 +14,15 @@ const MAX = 1;
  * P0514R1's `binary_semaphore`: available (1) or unavailable (0). It is a lock without an owner: any thread may signal.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has it as `std::binary_semaphore`.
+ *
+ * @example
+ * ```ts
+ * import { BinarySemaphore } from 'taketurns/p0514';
+ *
+ * const turn = new BinarySemaphore(1); // threads share it by turn.handle
+ * turn.wait();
+ * turn.signal();
+ * ```
  */
 export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
   /** The greatest value. */
@@ -21,8 +30,8 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * @param desired 1 if it is available at first, 0 (the default) if not.
-   * @throws {RangeError | TypeError} for an argument out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for an argument out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(desired = 0, options: SemaphoreOptions = {}) {
     super(KIND, MAX, options instanceof Reference ? options : makeCounter(KIND, desired, MAX, options));
@@ -30,9 +39,9 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a BinarySemaphore.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if the value is not the handle of a BinarySemaphore.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: BinarySemaphoreHandle): BinarySemaphore {
     return new BinarySemaphore(0, find(KIND, handle));
@@ -41,8 +50,8 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
   /**
    * Makes the semaphore available, and unblocks waiters. By default it unblocks all, and one of them takes it. Never
    * blocks. Does nothing on a disposed semaphore.
-   * @throws {RangeError} if it is available already; then nothing has changed.
-   * @throws {TypeError} for a bad `notify`.
+   * @throws `RangeError` if it is available already; then nothing has changed.
+   * @throws `TypeError` for a bad `notify`.
    */
   signal(notify: Notify = Notify.all): void {
     this.raise(1, notify);

@@ -14,6 +14,15 @@ const KIND = 'CountingSemaphore';
  * P0514R1's `counting_semaphore`: a value that `signal` raises and `wait` lowers, by 1 or several, never below 0.
  *
  * Source: Giroux, P0514R1, 32.10. C++20 has it as `std::counting_semaphore`.
+ *
+ * @example
+ * ```ts
+ * import { CountingSemaphore } from 'taketurns/p0514';
+ *
+ * const slots = new CountingSemaphore(3); // threads share it by slots.handle
+ * console.log(slots.tryWaitFor(50)); // milliseconds
+ * slots.signal();
+ * ```
  */
 export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
   /** The greatest value, 2,147,483,647. */
@@ -21,8 +30,8 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * @param desired the first value, 0 (the default) to `CountingSemaphore.max`.
-   * @throws {RangeError | TypeError} for an argument out of its range.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for an argument out of its range.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(desired = 0, options: SemaphoreOptions = {}) {
     super(KIND, LIMIT, options instanceof Reference ? options : makeCounter(KIND, desired, LIMIT, options));
@@ -30,9 +39,9 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
 
   /**
    * Attaches to the semaphore of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a CountingSemaphore.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if the value is not the handle of a CountingSemaphore.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: CountingSemaphoreHandle): CountingSemaphore {
     return new CountingSemaphore(0, find(KIND, handle));
@@ -45,8 +54,8 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * @param notify `all` (the default) unblocks as many waiters as the value suffices for, `one` unblocks one of them
    * (at least one, if any waiter ever waited for several), and `none` unblocks nobody: the value stays for later
    * callers, or for waiters that a later signal unblocks.
-   * @throws {RangeError} if the value would pass `CountingSemaphore.max`; then nothing has changed.
-   * @throws {RangeError | TypeError} for a bad count or `notify`.
+   * @throws `RangeError` if the value would pass `CountingSemaphore.max`; then nothing has changed.
+   * @throws `RangeError` or `TypeError` for a bad count or `notify`.
    */
   signal(count = 1, notify: Notify = Notify.all): void {
     this.raise(count, notify);

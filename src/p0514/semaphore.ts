@@ -110,10 +110,10 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * order in which they joined the queue. A waiter for several holds up those behind it, and what is signalled is put
    * by for it. Nobody overtakes them there, unless signals of `one` or `none` leave a value while threads sleep.
    * @param count 1 (the default) to `max`. All waiters together may wait for 536,870,911 at a time.
-   * @throws {RangeError | TypeError} for a bad count.
-   * @throws {RangeError} if more than that would be waited for; then nothing has changed.
-   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
-   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @throws `RangeError` or `TypeError` for a bad count.
+   * @throws `RangeError` if more than that would be waited for; then nothing has changed.
+   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
+   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
    */
   wait(count = 1): void {
     if (count !== 1) this.#check('wait', count);
@@ -193,8 +193,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * Takes `count` from the value, all at once, if the value suffices. Never blocks, and fails only if it does not.
    * @param count 1 (the default) to `max`.
    * @returns whether it has taken it.
-   * @throws {RangeError | TypeError} for a bad count.
-   * @throws {DisposedError} if the semaphore has been disposed of.
+   * @throws `RangeError` or `TypeError` for a bad count.
+   * @throws {@link DisposedError} if the semaphore has been disposed of.
    */
   tryWait(count = 1): boolean {
     if (count !== 1) this.#check('tryWait', count);
@@ -209,9 +209,9 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * @param count 1 (the default) to `max`, as `wait` has it.
    * @returns whether it has taken `count` from the value. It returns false only when the time has passed; then it has
    * taken nothing.
-   * @throws {RangeError | TypeError} for a bad time or count, and as `wait`.
-   * @throws {TypeError} on a thread that must not block.
-   * @throws {DisposedError} if the semaphore has been or is being disposed of.
+   * @throws `RangeError` or `TypeError` for a bad time or count, and as `wait`.
+   * @throws `TypeError` on a thread that must not block.
+   * @throws {@link DisposedError} if the semaphore has been or is being disposed of.
    */
   tryWaitFor(ms: number, count = 1): boolean {
     const timeout = checkDuration(`${this.#kind}.tryWaitFor`, ms);

@@ -71,9 +71,9 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Makes a condition of this mutex, and of no other, in its arena. Never blocks.
-   * @throws {TypeError} if it is not a Mutex.
-   * @throws {DisposedError} if the mutex has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `TypeError` if it is not a Mutex.
+   * @throws {@link DisposedError} if the mutex has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(mutex: Mutex);
   constructor(mutex: Mutex, given?: Reference) {
@@ -84,9 +84,9 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Attaches to the condition of a handle, and to its mutex, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a Condition.
-   * @throws {DisposedError} if the condition or the mutex has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if the value is not the handle of a Condition.
+   * @throws {@link DisposedError} if the condition or the mutex has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: ConditionHandle): Condition {
     const what = `${KIND}.from: handle`;
@@ -102,9 +102,9 @@ export class Condition extends SharedObject<typeof KIND> {
   /**
    * Opens the condition of this name in the arena of the mutex, and makes it if there is none. Never blocks.
    * @param name 1 to 108 bytes of UTF-8, well-formed.
-   * @throws {RangeError | TypeError} for a bad name.
-   * @throws {TypeError} if the name is that of a condition of another mutex, or belongs to another kind of object.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws `RangeError` or `TypeError` for a bad name.
+   * @throws `TypeError` if the name is that of a condition of another mutex, or belongs to another kind of object.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, mutex: Mutex): Condition {
     const what = `${KIND}.open`;
@@ -142,10 +142,10 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws {Error} if this thread is not the owner, or if a promise of it waits for the mutex or on this condition. Then
    * nothing has changed.
    * @throws the reason of a signal that is aborted already.
-   * @throws {RangeError | TypeError} for a bad time-out or signal.
-   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
-   * @throws {ArenaFullError} if the arena has no room for another waiter.
-   * @throws {DisposedError} if the condition has been or is being disposed of, or the mutex has been. To dispose of the mutex
+   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
+   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
+   * @throws {@link ArenaFullError} if the arena has no room for another waiter.
+   * @throws {@link DisposedError} if the condition has been or is being disposed of, or the mutex has been. To dispose of the mutex
    * wakes nobody who waits here: dispose of the condition first.
    * @throws the error that `mutex.onOwnerDied` throws; then the thread is not the owner.
    */
@@ -308,7 +308,7 @@ export class Condition extends SharedObject<typeof KIND> {
    *     notEmpty.waitFor(() => items.length > 0, { timeout: 1000 });
    * @param ready must not wait, and must not unlock the mutex. What it throws is thrown, and the mutex stays locked.
    * @returns what `ready` answered last: false only after the time-out.
-   * @throws {TypeError} if it is not a function, or returns a promise.
+   * @throws `TypeError` if it is not a function, or returns a promise.
    * @throws as `wait`.
    */
   waitFor(ready: () => boolean, options: WaitOptions = {}): boolean {
@@ -342,8 +342,8 @@ export class Condition extends SharedObject<typeof KIND> {
    * does nothing, and nobody who waits later learns of it.
    * @param count how many at most, 1 (the default) to 2,147,483,647, or Infinity.
    * @returns how many it has notified. One that gives up at this very moment may count.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {DisposedError} if the condition has been disposed of.
+   * @throws `RangeError` or `TypeError` for a bad number.
+   * @throws {@link DisposedError} if the condition has been disposed of.
    */
   notify(count = 1): number {
     if (count === 1) {
@@ -363,7 +363,7 @@ export class Condition extends SharedObject<typeof KIND> {
   /**
    * Notifies all who wait. They are woken one after the other. Never blocks.
    * @returns how many it has notified.
-   * @throws {DisposedError} if the condition has been disposed of.
+   * @throws {@link DisposedError} if the condition has been disposed of.
    */
   notifyAll(): number {
     return this.notify(MOST);
@@ -372,7 +372,7 @@ export class Condition extends SharedObject<typeof KIND> {
   /**
    * Describes the condition by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
    * diagnostics. Never blocks.
-   * @throws {DisposedError} if it has been disposed of.
+   * @throws {@link DisposedError} if it has been disposed of.
    */
   inspect(): ConditionStats {
     if (this.disposed) throw this[disposedError]();

@@ -40,11 +40,21 @@ const KIND = 'Event';
  *
  * Source: the manual-reset event of Windows and Python's threading.Event, over the phase word of
  * core/primitives/phase.ts. The count is 0 if it is set, and 1 if not.
+ *
+ * @example
+ * ```ts
+ * import { Event } from 'taketurns/sync';
+ *
+ * const go = new Event(); // threads share it by go.handle
+ * const all = go.waitAsync({ timeout: 1000 }); // or wait, which blocks
+ * go.set();
+ * console.log(await all);
+ * ```
  */
 export class Event extends ZeroObject<typeof KIND> {
   /**
-   * @throws {RangeError | TypeError} for a bad option.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for a bad option.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: EventOptions = {}) {
     super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'event');
@@ -52,8 +62,8 @@ export class Event extends ZeroObject<typeof KIND> {
 
   /**
    * Attaches to the event of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of an Event.
-   * @throws {DisposedError} if it has been disposed of.
+   * @throws `TypeError` if the value is not the handle of an Event.
+   * @throws {@link DisposedError} if it has been disposed of.
    */
   static from(handle: EventHandle): Event {
     return new Event(find(KIND, handle));
@@ -61,8 +71,8 @@ export class Event extends ZeroObject<typeof KIND> {
 
   /**
    * Opens the event of this name, and makes it if there is none. Never blocks.
-   * @throws {RangeError | TypeError} for a bad name or option.
-   * @throws {ArenaFullError} if the arena has no room for another object or name.
+   * @throws `RangeError` or `TypeError` for a bad name or option.
+   * @throws {@link ArenaFullError} if the arena has no room for another object or name.
    */
   static open(name: string, options: EventOptions = {}): Event {
     const [given, ...rest] = checked(options);
@@ -73,7 +83,7 @@ export class Event extends ZeroObject<typeof KIND> {
 
   /**
    * Sets the event: all who wait go on. Has no effect if it is set. Never blocks.
-   * @throws {DisposedError} if the event has been disposed of.
+   * @throws {@link DisposedError} if the event has been disposed of.
    */
   set(): void {
     // If it is set, the count is 0, and nothing is changed.
@@ -82,7 +92,7 @@ export class Event extends ZeroObject<typeof KIND> {
 
   /**
    * Resets the event: those who wait from now on wait for the next `set`. Has no effect if it is not set. Never blocks.
-   * @throws {DisposedError} if the event has been disposed of.
+   * @throws {@link DisposedError} if the event has been disposed of.
    */
   reset(): void {
     if (this.sync.arm(this.at) === ANSWER_CLOSED) throw this[disposedError]();
@@ -91,8 +101,8 @@ export class Event extends ZeroObject<typeof KIND> {
   /**
    * Blocks the thread until the event is set, which may be before the call.
    * @returns false if the time-out came first.
-   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
-   * @throws {DisposedError} if the event has been or is being disposed of.
+   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
+   * @throws {@link DisposedError} if the event has been or is being disposed of.
    */
   wait(options?: WaitOptions): boolean {
     return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);

@@ -108,7 +108,17 @@ abstract class Held implements Disposable, AsyncDisposable {
   }
 }
 
-/** A `RwLock` that `read`, `readAsync` or `tryRead` has locked for reading. */
+/** A `RwLock` that `read`, `readAsync` or `tryRead` has locked for reading. *
+ * @example
+ * ```ts
+ * import { RwLock } from 'taketurns/sync';
+ *
+ * const lock = new RwLock();
+ * {
+ *   using held = lock.read(); // beside other readers, to the end of the scope
+ * }
+ * ```
+ */
 export class HeldRead extends Held {
   private constructor(lock: GuardedLock, ownerDied: boolean) {
     super('HeldRead', lock, ownerDied);
@@ -120,7 +130,18 @@ export class HeldRead extends Held {
   }
 }
 
-/** A `RwLock` that `write`, `writeAsync` or `tryWrite` has locked for writing, or `HeldUpdate.upgrade`. */
+/** A `RwLock` that `write`, `writeAsync` or `tryWrite` has locked for writing, or `HeldUpdate.upgrade`. *
+ * @example
+ * ```ts
+ * import { RwLock } from 'taketurns/sync';
+ *
+ * const lock = new RwLock();
+ * {
+ *   using held = lock.write(); // alone
+ *   using reads = held.downgrade(); // no writer comes between
+ * }
+ * ```
+ */
 export class HeldWrite extends Held {
   private constructor(lock: GuardedLock, ownerDied: boolean) {
     super('HeldWrite', lock, ownerDied);
@@ -129,7 +150,7 @@ export class HeldWrite extends Held {
   /**
    * Goes on as a reader: no writer comes between. This guard holds nothing any more. Never blocks.
    * @throws {Error} if it holds nothing.
-   * @throws {ArenaFullError} if the thread reads 8 other locks. Then it is a writer still.
+   * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then it is a writer still.
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade', (lock) => lock.downgrade());
@@ -141,7 +162,18 @@ export class HeldWrite extends Held {
   }
 }
 
-/** The turn of a `RwLock`, which `update` or `updateAsync` has taken: its holder reads beside readers, and may write. */
+/** The turn of a `RwLock`, which `update` or `updateAsync` has taken: its holder reads beside readers, and may write. *
+ * @example
+ * ```ts
+ * import { RwLock } from 'taketurns/sync';
+ *
+ * const lock = new RwLock();
+ * {
+ *   using held = lock.update(); // beside readers; nobody writes meanwhile
+ *   using writes = held.upgrade({ timeout: 50 }); // once the readers have left
+ * }
+ * ```
+ */
 export class HeldUpdate extends Held {
   private constructor(lock: GuardedLock, ownerDied: boolean) {
     super('HeldUpdate', lock, ownerDied);
@@ -159,12 +191,12 @@ export class HeldUpdate extends Held {
    * }
    * ```
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {TimeoutError} when the time-out has passed. Readers are let in again, and this guard holds the turn still.
+   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and this guard holds the turn still.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if it holds nothing, or if this thread or a promise of it reads: it would wait for itself.
-   * @throws {RangeError | TypeError} for a bad time-out or signal.
-   * @throws {TypeError} on a thread that must not block, if it would have to.
-   * @throws {DisposedError} if the lock has been or is being disposed of.
+   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
+   * @throws `TypeError` on a thread that must not block, if it would have to.
+   * @throws {@link DisposedError} if the lock has been or is being disposed of.
    */
   upgrade(options?: WaitOptions): HeldWrite {
     return this.handOver('upgrade', (lock) => lock.upgrade(options));
@@ -178,7 +210,7 @@ export class HeldUpdate extends Held {
   /**
    * Goes on as a reader, and gives the turn back. This guard holds nothing any more. Never blocks.
    * @throws {Error} if it holds nothing.
-   * @throws {ArenaFullError} if the thread reads 8 other locks. Then it has the turn still.
+   * @throws {@link ArenaFullError} if the thread reads 8 other locks. Then it has the turn still.
    */
   downgrade(): HeldRead {
     return this.handOver('downgrade', (lock) => lock.downgradeUpdate());

@@ -37,11 +37,20 @@ const RESULT = 'the result of the thread that runs it';
  * ```
  *
  * Source: pthread_once and Go's sync.Once, without their poisoning, over the phase word of core/primitives/phase.ts.
+ *
+ * @example
+ * ```ts
+ * import { Once } from 'taketurns/sync';
+ *
+ * const setUp = Once.open('set up'); // by its name: one in all threads
+ * setUp.run(() => console.log('in one thread'));
+ * console.log(setUp.run(() => {}), setUp.done);
+ * ```
  */
 export class Once extends PhaseObject<typeof KIND> {
   /**
-   * @throws {RangeError | TypeError} for a bad option.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for a bad option.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
     super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'once');
@@ -49,8 +58,8 @@ export class Once extends PhaseObject<typeof KIND> {
 
   /**
    * Attaches to the object of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a Once.
-   * @throws {DisposedError} if it has been disposed of.
+   * @throws `TypeError` if the value is not the handle of a Once.
+   * @throws {@link DisposedError} if it has been disposed of.
    */
   static from(handle: OnceHandle): Once {
     return new Once(find(KIND, handle));
@@ -58,8 +67,8 @@ export class Once extends PhaseObject<typeof KIND> {
 
   /**
    * Opens the object of this name, and makes it if there is none. Never blocks.
-   * @throws {RangeError | TypeError} for a bad name or option.
-   * @throws {ArenaFullError} if the arena has no room for another object or name.
+   * @throws `RangeError` or `TypeError` for a bad name or option.
+   * @throws {@link ArenaFullError} if the arena has no room for another object or name.
    */
   static open(name: string, options: SyncOptions = {}): Once {
     const [given, ...rest] = checked(options);
@@ -70,9 +79,9 @@ export class Once extends PhaseObject<typeof KIND> {
    * Calls the function, if nobody has; else blocks the thread until somebody has. What it throws passes through. A call
    * on the same object within the function would wait for itself.
    * @returns whether the function was called here.
-   * @throws {TimeoutError} when the time has passed while another thread runs its function.
-   * @throws {TypeError} if it is not a function, or on a thread that must not block, if it would have to.
-   * @throws {DisposedError} if the object has been or is being disposed of.
+   * @throws {@link TimeoutError} when the time has passed while another thread runs its function.
+   * @throws `TypeError` if it is not a function, or on a thread that must not block, if it would have to.
+   * @throws {@link DisposedError} if the object has been or is being disposed of.
    */
   run(fn: () => void, options?: WaitOptions): boolean {
     const isDone = this.sync.awaitZero(this.at) === ADMITTED;

@@ -155,6 +155,16 @@ function sideOf(shared: Shared): Side {
  *
  * Source: the phases of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor
  * Real-Time Systems (2010), with visible readers after Dice and Kogan, BRAVO (2019), over core/primitives/rw-lock.ts.
+ *
+ * @example
+ * ```ts
+ * import { RwLock } from 'taketurns/sync';
+ *
+ * const lock = RwLock.open('table'); // by its name: one lock in all threads
+ * lock.lockRead();
+ * lock.unlockRead();
+ * await using held = await lock.writeAsync({ timeout: 50 });
+ * ```
  */
 export class RwLock extends PhaseObject<typeof KIND> {
   readonly #shared = this[reference].shared;
@@ -175,8 +185,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
   onOwnerDied: ((deaths: number) => void) | undefined;
 
   /**
-   * @throws {RangeError | TypeError} for a bad option.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for a bad option.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
     super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'lock');
@@ -199,9 +209,9 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   /**
    * Attaches to the lock of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a RwLock.
-   * @throws {DisposedError} if it has been disposed of.
-   * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
+   * @throws `TypeError` if the value is not the handle of a RwLock.
+   * @throws {@link DisposedError} if it has been disposed of.
+   * @throws {@link ArenaFullError} if the arena has no room for another thread or another attachment.
    */
   static from(handle: RwLockHandle): RwLock {
     return new RwLock(find(KIND, handle));
@@ -210,8 +220,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
   /**
    * Opens the lock of this name, and makes it if there is none. Never blocks.
    * @param name 1 to 108 bytes of UTF-8, well-formed.
-   * @throws {RangeError | TypeError} for a bad name or option, or if the name belongs to another kind of object.
-   * @throws {ArenaFullError} if the arena has no room for another object, name or attachment.
+   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object.
+   * @throws {@link ArenaFullError} if the arena has no room for another object, name or attachment.
    */
   static open(name: string, options: SyncOptions = {}): RwLock {
     const [given, ...rest] = checked(options);
@@ -224,14 +234,14 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * Locks for reading, and blocks the thread until no writer is in. A thread that reads already is let in at once, even
    * while a writer waits: it would wait for itself.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {TimeoutError} when the time-out has passed. The thread does not read.
+   * @throws {@link TimeoutError} when the time-out has passed. The thread does not read.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread or a promise of it writes, or waits until readers have left: it would wait for itself.
-   * @throws {RangeError | TypeError} for a bad time-out or signal.
-   * @throws {ArenaFullError} if the thread reads 8 other locks.
+   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
+   * @throws {@link ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
-   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
-   * @throws {DisposedError} if the lock has been or is being disposed of.
+   * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {@link DisposedError} if the lock has been or is being disposed of.
    */
   lockRead(options?: WaitOptions): void {
     this.#lockRead('lockRead', options);
@@ -243,9 +253,9 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * Locks for reading if no writer is in, or waits until readers have left. A thread that reads already is let in always.
    * Never blocks.
    * @returns whether it has.
-   * @throws {ArenaFullError} if the thread reads 8 other locks.
+   * @throws {@link ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
-   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {@link DisposedError} if the lock has been disposed of.
    */
   tryLockRead(): boolean {
     const side = this.#ready();
@@ -483,15 +493,15 @@ export class RwLock extends PhaseObject<typeof KIND> {
   /**
    * Locks for writing: waits for its turn, lets no reader in any more, and blocks the thread until the readers have left.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {TimeoutError} when the time-out has passed. Readers are let in again, and the turn goes on.
+   * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and the turn goes on.
    * @throws the reason of a signal that is aborted already.
    * @throws {Error} if this thread or a promise of it reads, writes or waits: it would wait for itself.
-   * @throws {RangeError | TypeError} for a bad time-out or signal.
-   * @throws {ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
+   * @throws `RangeError` or `TypeError` for a bad time-out or signal.
+   * @throws {@link ArenaFullError} if it has a time-out and would have to wait, and the arena has no room for what a cancelled
    * request leaves in the queue.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
-   * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
-   * @throws {DisposedError} if the lock has been or is being disposed of.
+   * @throws `TypeError` on a thread that must not block, such as a browser's main thread, if it would have to.
+   * @throws {@link DisposedError} if the lock has been or is being disposed of.
    */
   lockWrite(options?: WaitOptions): void {
     this.#lockWrite('lockWrite', options, true);
@@ -503,7 +513,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * Locks for writing if nobody else reads, writes or waits to write. Never blocks.
    * @returns whether it has; false also if this thread has the lock.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
-   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {@link DisposedError} if the lock has been disposed of.
    */
   tryLockWrite(): boolean {
     return this.#tryLockWrite() !== undefined;
@@ -898,7 +908,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * } while (!lock.valid(stamp));
    * ```
    * @returns a number for `valid`, from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left. Never blocks.
-   * @throws {DisposedError} if the lock has been disposed of.
+   * @throws {@link DisposedError} if the lock has been disposed of.
    */
   stamp(): number {
     const stamp = this.sync.stampOf(this.at);
@@ -911,7 +921,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * 2 ** 29 writers the numbers begin again. Never blocks.
    * @param stamp 0 to 2 ** 29, as `stamp` has answered.
    * @returns false for 0, and on a disposed lock.
-   * @throws {RangeError | TypeError} for a number that is no stamp.
+   * @throws `RangeError` or `TypeError` for a number that is no stamp.
    */
   valid(stamp: number): boolean {
     checkInteger(`${KIND}.valid: stamp`, stamp, 0, 2 ** 29);

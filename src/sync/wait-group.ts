@@ -46,11 +46,20 @@ const KIND = 'WaitGroup';
  *
  * Source: Go's sync.WaitGroup, over the phase word of core/primitives/phase.ts. Tasks of `hold` and `run` are recorded
  * with their thread, so that they count as done when it dies.
+ *
+ * @example
+ * ```ts
+ * import { WaitGroup } from 'taketurns/sync';
+ *
+ * const tasks = new WaitGroup(); // threads share it by tasks.handle
+ * const work = tasks.run(async () => {}); // counts as done if its thread dies
+ * console.log(await tasks.waitAsync({ timeout: 1000 }));
+ * ```
  */
 export class WaitGroup extends ZeroObject<typeof KIND> {
   /**
-   * @throws {RangeError | TypeError} for a bad option.
-   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws `RangeError` or `TypeError` for a bad option.
+   * @throws {@link ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
     super(KIND, options instanceof Reference ? options : make(KIND, ...checked(options)), 'wait group');
@@ -58,8 +67,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
 
   /**
    * Attaches to the wait group of a handle, in any thread. Never blocks.
-   * @throws {TypeError} if the value is not the handle of a WaitGroup.
-   * @throws {DisposedError} if it has been disposed of.
+   * @throws `TypeError` if the value is not the handle of a WaitGroup.
+   * @throws {@link DisposedError} if it has been disposed of.
    */
   static from(handle: WaitGroupHandle): WaitGroup {
     return new WaitGroup(find(KIND, handle));
@@ -67,8 +76,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
 
   /**
    * Opens the wait group of this name, and makes it if there is none. Never blocks.
-   * @throws {RangeError | TypeError} for a bad name or option.
-   * @throws {ArenaFullError} if the arena has no room for another object or name.
+   * @throws `RangeError` or `TypeError` for a bad name or option.
+   * @throws {@link ArenaFullError} if the arena has no room for another object or name.
    */
   static open(name: string, options: SyncOptions = {}): WaitGroup {
     const [given, ...rest] = checked(options);
@@ -79,8 +88,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * Adds tasks, which `done` takes off again, in any thread. Never blocks. A thread that dies does not take them off:
    * see `hold` and `run`.
    * @param n 1 (the default) to 1,073,741,823, which is also the most that there may be together.
-   * @throws {RangeError} if there would be more; then nothing has changed.
-   * @throws {DisposedError} if the wait group has been disposed of.
+   * @throws `RangeError` if there would be more; then nothing has changed.
+   * @throws {@link DisposedError} if the wait group has been disposed of.
    */
   add(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.add: n`, n, 1, MOST);
@@ -98,8 +107,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   /**
    * Takes tasks off that `add` has added. Never blocks.
    * @param n 1 (the default) to the number of pending tasks.
-   * @throws {RangeError} if fewer tasks are pending; then nothing has changed.
-   * @throws {DisposedError} if the wait group has been disposed of.
+   * @throws `RangeError` if fewer tasks are pending; then nothing has changed.
+   * @throws {@link DisposedError} if the wait group has been disposed of.
    */
   done(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.done: n`, n, 1, MOST);
@@ -112,7 +121,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
 
   /**
    * Adds one task, which is done at the end of the `using` scope, or when this thread ends or dies. Never blocks.
-   * @throws {RangeError | DisposedError} as `add`.
+   * @throws `RangeError` or {@link DisposedError} as `add`.
    */
   hold(): HeldTask {
     this.#add(1, this.number);
@@ -128,7 +137,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   /**
    * Calls a function as one task, which is done when its promise is settled, or when this thread ends or dies. Never blocks.
    * @returns what the function returns, or rejects with what it throws.
-   * @throws {TypeError} if it is not a function, {RangeError | DisposedError} as `add`: the promise rejects.
+   * @throws `TypeError` if it is not a function, {RangeError | DisposedError} as `add`: the promise rejects.
    */
   async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
     checkType(`${KIND}.run: task`, task, 'function', 'a function');
@@ -143,8 +152,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   /**
    * Blocks the thread until no task is pending.
    * @returns false if the time-out came first.
-   * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
-   * @throws {DisposedError} if the wait group has been or is being disposed of.
+   * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
+   * @throws {@link DisposedError} if the wait group has been or is being disposed of.
    */
   wait(options?: WaitOptions): boolean {
     return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
@@ -179,7 +188,18 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 }
 
-/** One task of a wait group, until it is done. */
+/** One task of a wait group, until it is done. *
+ * @example
+ * ```ts
+ * import { WaitGroup } from 'taketurns/sync';
+ *
+ * const tasks = new WaitGroup();
+ * {
+ *   using task = tasks.hold(); // done at the end of the scope, or when the thread dies
+ * }
+ * console.log(tasks.pending);
+ * ```
+ */
 export class HeldTask implements Disposable, AsyncDisposable {
   #end: (() => void) | undefined;
 

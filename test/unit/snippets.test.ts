@@ -1,6 +1,7 @@
 /**
- * Each program of the README and of the pages in docs/ runs on its own, when pasted, and prints what the page says. Those in
- * TypeScript are compiled strictly. What names its file in its first line is part of a project that package-tests builds.
+ * Each program of the README, of the pages in docs/ and of the docstrings (`@example`) runs on its own, when pasted, and
+ * prints what the page says. Those in TypeScript are compiled strictly. What names its file in its first line is part of a
+ * project that package-tests builds.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +25,12 @@ interface Snippet {
 const FENCE = /^```(js|ts)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms;
 
 function snippetsOf(page: string): Snippet[] {
-  const text = readFileSync(`${root}${page}`, 'utf8');
+  const source = readFileSync(`${root}${page}`, 'utf8');
+  // The lines of a docstring without what they begin with; all others are empty.
+  const bare = (line: string): string => (/^ *\* /.test(line) ? line.replace(/^ *\* /, '') : '');
+  const text = page.endsWith('.md')
+    ? source
+    : source.replace(/^.*$/gm, bare).replace(/^(?!@example\n)(.*\n)```ts\n/gm, '$1```\n');
   return [...text.matchAll(FENCE)].map(({ 1: language = '', 2: code = '', 3: output, index }) => {
     const line = text.slice(0, index).split('\n').length;
     return { page, line, language, code, output, name: `${page.replace(/\W/g, '-')}-${line}` };
@@ -35,7 +41,12 @@ function snippetsOf(page: string): Snippet[] {
 const pages = ['docs', 'docs/guides'].flatMap((at) =>
   readdirSync(`${root}${at}`).flatMap((name) => (name.endsWith('.md') ? `${at}/${name}` : [])),
 );
-const snippets = ['README.md', ...pages].flatMap(snippetsOf).filter(({ code }) => !/^\/\/ [\w.]+\.js\n/.test(code));
+const sources = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !/-(bytes|source)\.ts$/.test(name))
+  .map((name) => `src/${name}`);
+const snippets = ['README.md', ...pages, ...sources]
+  .flatMap(snippetsOf)
+  .filter(({ code }) => !/^\/\/ [\w.]+\.js\n/.test(code));
 
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -63,6 +74,9 @@ describe('each program of the pages', () => {
   it('is found', () => {
     for (const page of ['semaphore', 'mutex', 'condition', 'rw-lock', 'barrier', 'latch', 'recipes']) {
       expect(snippets.map((snippet) => snippet.page)).toContain(`docs/${page}.md`);
+    }
+    for (const source of ['semaphore', 'mutex', 'sync/rw-lock', 'p0514/atomic-semaphore', 'algorithms/capacitor']) {
+      expect(snippets.map((snippet) => snippet.page)).toContain(`src/${source}.ts`);
     }
   });
 

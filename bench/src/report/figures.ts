@@ -7,11 +7,15 @@ import { lines } from './lines.js';
 import { panels } from './panels.js';
 import { sawtooth } from './sawtooth.js';
 import { sweep } from './sweep.js';
+import { waits } from './waits.js';
 
 /** Draws the figures that have results. The key of each is the suffix of its file name. */
 export async function figures(results: Results): Promise<Map<string, string>> {
   const all: Record<Results['benchmark'], () => [suffix: string, TopLevelSpec | undefined][]> = {
-    semaphores: () => [['', lines(results)]],
+    semaphores: () => [
+      ['', lines(results)],
+      ['-waits', waits(results)],
+    ],
     hashes: () => [],
     locks: () => [
       ['', panels(results)],

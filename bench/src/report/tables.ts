@@ -7,8 +7,8 @@ import { FLOOR } from '../rows/row.js';
 import { type Spread, spread } from '../statistics.js';
 import { met, type Target, targets } from './targets.js';
 
-/** Returns all tables that the run has figures for, each under its heading. */
-export function tables(results: Results): string {
+/** Returns all tables that the run has figures for, each under its heading; the goals only if they are wanted. */
+export function tables(results: Results, withTargets = false): string {
   const parts = [
     ...(BENCHMARKS[results.benchmark].crowdsOnly ? [] : contentionTables(results)),
     ...hashTables(results),
@@ -17,7 +17,7 @@ export function tables(results: Results): string {
     ...(results.pairs.length > 0 ? [pairTable(results)] : []),
     ...(results.asyncs.length > 0 ? [asyncTable(results)] : []),
     ...(results.releases?.length ? [releaseTable(results)] : []),
-    ...targetTable('ratios to reach', targets(results), ratio),
+    ...(withTargets ? targetTable('ratios to reach', targets(results), ratio) : []),
     ...skippedLines(results),
   ];
   return parts.join('\n\n');
