@@ -51,7 +51,7 @@ function mulberry(seed: number): Random {
 }
 
 /** Time that passes when it is told to. */
-class VirtualClock implements Clock {
+export class VirtualClock implements Clock {
   time = 1000;
   #next = 0;
   readonly timers = new Map<number, { at: number; run: () => void }>();
@@ -93,7 +93,7 @@ interface Pending {
 }
 
 /** The two connections of a process, each of which stands or not. */
-class VirtualDriver implements Driver {
+export class VirtualDriver implements Driver {
   readonly cluster = false;
   commands = true;
   messages = true;
