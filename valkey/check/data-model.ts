@@ -242,7 +242,8 @@ export class Data {
   ): Table {
     const offset = rest.length === 5 ? integer(rest[3] as string) : 0;
     const count = rest.length === 5 ? integer(rest[4] as string) : -1;
-    const found = (this.#sorted(name) ?? []).filter(within).slice(offset);
+    // Beyond the first entry there is none, to the server.
+    const found = offset < 0 ? [] : (this.#sorted(name) ?? []).filter(within).slice(offset);
     return Table.of((count < 0 ? found : found.slice(0, count)).map(({ member }) => member));
   }
 }
