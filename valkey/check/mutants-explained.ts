@@ -6,4 +6,120 @@ export interface Explained {
   readonly reason: string;
 }
 
-export const EXPLAINED: readonly Explained[] = [];
+const PROBE =
+  'asks for a right, where an ACL may forbid it, and changes nothing; bad-days.test.ts tells it on real servers';
+const FIRST = 'the first of those found is taken, however many are asked for';
+const END = 'any letter behind the hexadecimal digits ends the range';
+const WAITS = 'saves a look into the queue where nobody waits; the look finds nothing';
+const BOUND = 'bounds the work of one call; what is left is done by the next';
+const MEMORY =
+  'makes the first write one that is never refused for want of memory; bad-days.test.ts tells it on real servers';
+
+export const EXPLAINED: readonly Explained[] = [
+  {
+    text: 'objects[name] = false',
+    reason: 'remembers within a call that there is no such object, and saves a second look',
+  },
+  { text: 'if not o.changed then', reason: 'an object that is noted twice is written twice, the same' },
+  { text: 'o.changed = true', reason: 'an object that is noted twice is written twice, the same' },
+  {
+    text: 'if not compared then',
+    reason: 'the history does not change within a call, so a second comparison finds no difference',
+  },
+  {
+    text: 'compared = true',
+    reason: 'the history does not change within a call, so a second comparison finds no difference',
+  },
+  {
+    text: "string.find(info, 'master_replid:', 1, true)",
+    from: '1',
+    reason: 'the field does not stand at the beginning',
+  },
+  {
+    text: 'local leap =',
+    from: '1000',
+    to: '999',
+    reason: 'less than a microsecond in a thousand: a leap that is larger by a few tickets',
+  },
+  {
+    text: "call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]",
+    from: '1',
+    to: '2',
+    reason: FIRST,
+  },
+  {
+    text: "call('ZRANGEBYLEX', QUEUE, '[' .. key, '(' .. key .. 'z', 'LIMIT', 0, 1)[1]",
+    from: '1',
+    to: '2',
+    reason: FIRST,
+  },
+  { text: "'(' .. name .. '\\1', 'LIMIT', 0, 1)[1]", from: '1', to: '2', reason: FIRST },
+  { text: "'(' .. key .. 'g'", from: "'g'", reason: END },
+  { text: "'(' .. victim .. 'g'", from: "'g'", reason: END },
+  { text: "'(' .. sid .. 'g'", from: "'g'", reason: END },
+  { text: 'return sub(record, 1, 26)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
+  {
+    text: 'return sub(record, 1, 26)',
+    from: '41',
+    to: '42',
+    reason: 'no request is for so many permits that the first digit is not 0',
+  },
+  {
+    text: 'return o and ticket > o.born',
+    from: '>',
+    to: '>=',
+    reason: 'the ticket of the making is given to no request',
+  },
+  {
+    text: 'tonumber(sub(eldest, -14), 16)',
+    from: '14',
+    reason: 'the first digit of the number of passes is 0 for ages',
+  },
+  {
+    text: 'local n = tonumber(sub(entry, -22, -15), 16)',
+    from: '22',
+    reason: 'no request is for so many permits that the first digit is not 0',
+  },
+  { text: 'sub(key, 1, 16)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
+  { text: 'sub(o.holder, 1, 16)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
+  { text: "if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end", reason: WAITS },
+  { text: 'local entry = o.waiting > 0 and entry_of(name, ticket)', reason: WAITS },
+  { text: 'local REAPED_AT_MOST = 256', reason: BOUND },
+  { text: 'return #records < most', reason: BOUND },
+  { text: "format('%.0f', clock), 'LIMIT', 0, 4)", from: '4', to: '5', reason: BOUND },
+  {
+    text: 'left = 1',
+    reason: 'is said where a dead session has more than 256 records: the next beat then comes at once',
+  },
+  {
+    text: 'break',
+    reason: 'after 256 records of one dead session another may be looked at; it bounds the work of a call',
+  },
+  { text: "call('ZREM', LEASES, '')", reason: MEMORY },
+  { text: "call('ZREM', RECORDS, '')", reason: MEMORY },
+  { text: "call('HINCRBY', SEQS, sid, 0)", reason: PROBE },
+  { text: "call('HDEL', OBJECTS, '')", reason: PROBE },
+  { text: "call('HGET', OBJECTS, '')", reason: PROBE },
+  { text: "call('ZRANGEBYLEX', QUEUE, '[\\0', '(\\1', 'LIMIT', 0, 1)", reason: PROBE },
+  { text: "'(' .. first .. 'g'", from: "'g'", reason: END },
+  { text: "'(' .. first .. 'g', 'LIMIT', 0, 1)[1]", from: '1', to: '2', reason: FIRST },
+  {
+    text: 'o.lent = math.max(0',
+    from: '0',
+    reason: 'what is left of the bypass is never below 0; the bound is shown at `lend`',
+  },
+  {
+    text: 'tonumber(sub(record, 17, 26), 16) <= bound',
+    from: '17',
+    to: '18',
+    reason: 'the first digit of a number of a request is 0 for ages',
+  },
+  { text: 'if not wanted[sub(record, 1, 26)]', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
+  { text: "caller = ''", reason: 'any text that is no session' },
+  { text: 'clear(sid, false, 4294967295)', reason: 'more than any session has' },
+  { text: "'LIMIT', 0, 10000)", from: '10000', reason: BOUND },
+  { text: 'sub(to, 1, 1)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
+  { text: "if kind == 'm' then", to: 'true', reason: 'what only a mutex has is not written for others' },
+  { text: 'drop(record, false)', from: 'false', reason: 'who waits holds nothing, so no death is counted' },
+  { text: 'local alone =', from: '1', to: '2', reason: 'whether there is any is asked' },
+];
