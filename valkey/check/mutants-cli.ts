@@ -1,7 +1,7 @@
 /**
  * Makes the mutants of turn.lua, and of the rules of the client, and says by what each is told:
  *
- *   1 random calls, whose answers, messages and data are those of real servers (replay.test.ts)
+ *   1 random calls, of the kind that replay.test.ts compares with real servers: other answers, messages, data
  *   2 simulated worlds (simulation.ts)     3 the beginnings of the searches that the tests make
  *
  * Mutants that nothing tells are listed in mutants-explained.ts with the reason, and each reason there must be of use.
@@ -159,7 +159,7 @@ if (!wanted.includes('--rules')) {
     `| made | ${mutants.length} |`,
     `| do not compile | ${count('does not run')} |`,
     `| told in ${WORLDS} simulated worlds: an invariant is broken, somebody waits for ever, something is left | ${count('world')} |`,
-    `| told by another answer, message or state than real servers give | ${count('answer')} |`,
+    `| told by another answer, message or state than the script has | ${count('answer')} |`,
     `| told by a search alone | ${count('search')} |`,
     `| not told, explained | ${count('explained')} |`,
     `| not told, not explained | ${open.length} |`,
