@@ -318,7 +318,8 @@ export class Protocol {
       if (client.phase === 'open') {
         const seq = data.hash('seqs').get(client.sid);
         const dead = data.sorted('leases').some(({ member, score }) => score === 0 && member !== client.sid);
-        const isUseful = dead || seq === undefined || Number(seq) !== client.lastSeq;
+        const isGap = client.rules.comparesNumbers && Number(seq) !== client.lastSeq;
+        const isUseful = dead || seq === undefined || isGap;
         const beats = client.pipe.some(({ operations }) => operations[0]?.args[0] === 'B');
         if (isUseful && !beats && (client.requests.length > 0 || dead)) add('beat', at, (c) => c.beat());
         if (closes && client.isDone && client.pipe.length === 0) add('close', at, (c) => c.close());
