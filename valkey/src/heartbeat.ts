@@ -35,7 +35,8 @@ const THREAD = './heartbeat-thread.js';
 const HERE = import.meta.url;
 
 function missing({ message }: Error): Error | undefined {
-  if (!/^(Cannot find module|ModuleNotFound|Module not found).*heartbeat-thread\.js/.test(message)) return undefined;
+  // Not the user's module, which this file fails to find.
+  if (!/^Cannot find module '[^']*heartbeat-thread\.js'/.test(message)) return undefined;
   return new Error(`with \`heartbeat\` a bundler must leave taketurns-valkey external: ${message}`);
 }
 
