@@ -109,6 +109,8 @@ export class Session implements Keeper {
   #scheduled: typeof soon | undefined;
   #lastSeq = 0;
   #deadline = Infinity;
+  /** When the last `O` was sent. */
+  #enteredAt = 0;
   #deadlineTimer: Timer;
   #beatTimer: Timer;
   #usedAt = 0;
@@ -512,6 +514,8 @@ export class Session implements Keeper {
     const seq = Number(message.slice(0, at));
     // A message for an earlier connection may tell of what a failover has lost.
     if (Math.floor(seq / SEQS_OF_A_CONNECTION) !== this.#heardConn) return;
+    // `O` has come to the server, or there was no such message. Its answer may be under way still.
+    if (this.#deadline === Infinity) this.#answeredAt(this.#enteredAt);
     const isNext = seq === this.#lastSeq + 1;
     if (seq > this.#lastSeq) this.#lastSeq = seq;
     for (const entry of message.slice(at + 1).split(',')) this.#hear(entry, seq);
@@ -664,6 +668,7 @@ export class Session implements Keeper {
     const args = [sid, String(this.#conn), this.#channel, 'O', VERSION, String(partitions), String(lease), label];
     if (!isNew) args.push(...this.#listing(listed));
     const sentAt = clock.now();
+    this.#enteredAt = sentAt;
     // A connection may stand and carry nothing.
     const patience = clock.after(lease / 2, () => driver.reset(), false);
     const reply = await this.#run(args).finally(() => clock.stop(patience));

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Driver } from '../src/drivers/driver.js';
+import { driverOf } from '../src/drivers/recognise.js';
 import { refusal } from '../src/server-error.js';
 import { Space } from '../src/space.js';
-import { onServers } from './setting.js';
+import { onServers, until } from './setting.js';
 
 onServers(
   'cut',
@@ -43,3 +45,52 @@ onServers(
 test('a server that forgets the script has refused nothing for good', () => {
   expect(refusal(new Error('NOSCRIPT No matching script.'))).toBeUndefined();
 });
+
+onServers(
+  'late',
+  (setting) => {
+    test('who hears of a grant before the answer to its return holds it for a lease at most', async () => {
+      const lease = 500;
+      let mode: 'open' | 'no answers' | 'closed' = 'open';
+      // The real driver, but for answers that never come, and messages that do.
+      const real = driverOf(setting.another());
+      const driver: Driver = {
+        cluster: false,
+        async run(...call) {
+          if (mode === 'closed') return new Promise(() => {});
+          const reply = await real.run(...call);
+          return mode === 'open' ? reply : new Promise(() => {});
+        },
+        listen: (channel, heard) => real.listen(channel, (message) => mode !== 'closed' && heard(message)),
+        confirm: (...call) => real.confirm(...call),
+        watch: (events) => real.watch(events),
+        info: (...call) => real.info(...call),
+        keepAlive: (alive) => real.keepAlive(alive),
+        reset: () => {},
+        close: () => real.close(),
+      };
+      const mine = await Space.connect(driver, { space: 'late', lease });
+      const yours = await setting.join({ space: 'late', lease });
+      const [a, b] = [await mine.semaphore('db', 1), await yours.semaphore('db', 1)];
+      const held = await b.holdAsync();
+      const waiting = a.holdAsync();
+      await until(async () => (await b.inspect())?.waiting === 1);
+      // No answer comes for 0.7 of the lease. It returns, and hears messages, but no answer to that.
+      mode = 'no answers';
+      await until(async () => {
+        const sessions = (await setting.another().hvals('tt:{late.0}:sessions')) as string[];
+        return sessions.some((session) => !session.startsWith('0 '));
+      });
+      await held.release();
+      const guard = await waiting;
+      mode = 'closed';
+      // The server takes it back when the lease has ended.
+      const next = await b.holdAsync();
+      expect(guard.held).toBe(false);
+      await next.release();
+      mode = 'open';
+      void mine.close();
+    }, 20_000);
+  },
+  'first',
+);
