@@ -14,7 +14,7 @@ const HELP = `npm run chaos:valkey -- [options]
   --processes N      16 by default
   --lease N          in milliseconds; 2000 by default
 
-Prints what was done and what became of it. Exit code: 0 nothing is wrong, 1 something is, 2 there is no server or an
+Prints what was done and what became of it, and at the end a table. Exit code: 0 nothing is wrong, 1 something is, 2 there is no server or an
 argument is wrong.`;
 
 const { values } = parseArgs({
@@ -48,11 +48,17 @@ if (servers.length === 0) {
 // Processes, servers and files end with this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(2));
 
+const HEADS = [
+  ...['fault', 'seconds', 'done', 'requests', 'granted', 'leases lost', 'permits lost', 'waits for ever'],
+  ...['writes accepted', 'refused', 'out of order', 'longest wait, ms', 'wrong'],
+];
+
 let failed = false;
 for (const server of servers) {
   console.log(
     `${server.name} ${server.version}, ${values.processes} processes, lease ${values.lease} ms, ${cpus()[0]?.model} (${cpus().length}), Node ${process.version}`,
   );
+  const rows: (string | number)[][] = [];
   for (const fault of FAULTS.filter(({ name }) => chosen.includes(name))) {
     const seconds = Number(values.seconds) / chosen.length;
     const [processes, lease] = [Number(values.processes), Number(values.lease)];
@@ -70,9 +76,16 @@ for (const server of servers) {
         `  histories of the data: ${result.epochs}; a mutex waiter overtaken at most ${result.overtaken} times; refusals checked ${result.refusals}; looks at the state ${result.looks}`,
       ].join('\n'),
     );
+    rows.push([
+      ...[fault.name, seconds.toFixed(0), done.join(', '), result.requests, result.grants, result.lostLeases],
+      ...[result.lostPermits, result.forever, result.accepted, result.refusedWrites, result.disorder],
+      ...[result.longestWait, result.faults.length],
+    ]);
     for (const text of result.faults.slice(0, 20)) console.log(`  WRONG: ${text.slice(0, 2000)}`);
     if (result.faults.length > 20) console.log(`  WRONG: and ${result.faults.length - 20} more`);
     if (result.faults.length > 0) failed = true;
   }
+  console.log(`\n| ${HEADS.join(' | ')} |\n| --- |${' ---: |'.repeat(HEADS.length - 1)}`);
+  for (const row of rows) console.log(`| ${row.join(' | ')} |`);
 }
 process.exit(failed ? 1 : 0);

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -158,13 +159,25 @@ export class Clients {
     client.stopped = false;
   }
 
-  /** Nobody asks any more. Resolves to the number of processes in which somebody still waits after `ms`. */
+  /**
+   * Nobody asks any more. Resolves to the number of processes in which somebody still waits when nothing at all has
+   * happened for `ms`: nobody was granted anything, and nobody has given anything back or up.
+   */
   async drain(ms: number): Promise<number> {
     this.#isOver = true;
-    const end = performance.now() + ms;
     const waiting = () => this.alive().filter(({ state }) => state !== 'drained');
     for (const client of this.alive()) this.#send(client, { is: 'drain' });
-    while (waiting().length > 0 && performance.now() < end) await sleep(20);
+    let written = 0;
+    let end = performance.now() + ms;
+    while (waiting().length > 0 && performance.now() < end) {
+      await sleep(20);
+      const now = this.alive().reduce(
+        (sum, { file }) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      );
+      if (now !== written) end = performance.now() + ms;
+      written = now;
+    }
     return waiting().length;
   }
 
@@ -175,7 +188,7 @@ export class Clients {
       this.#send(client, { is: 'leave' });
       return exit;
     });
-    const late = setTimeout(() => this.#end(), 10_000);
+    const late = setTimeout(() => this.#end(), 60_000);
     await Promise.all(exits);
     clearTimeout(late);
     process.off('exit', this.#end);

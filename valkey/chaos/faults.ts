@@ -22,6 +22,8 @@ export interface Fault {
   readonly kind: Kind;
   /** Whether the server keeps all that it has answered. */
   readonly keeps: boolean;
+  /** Whether two primaries may serve at once for a while, so that a grant of the old one may come after the new one's. */
+  readonly splits?: boolean;
   readonly disturbances: readonly Disturbance[];
 }
 
@@ -89,7 +91,7 @@ export const FAULTS: readonly Fault[] = [
   // The system keeps what the server has handed to it, but the server may hand it over later than it answers.
   { name: 'restart-everysec', kind: 'everysec', keeps: false, disturbances: [restart(true)] },
   { name: 'restart-empty', kind: 'server', keeps: false, disturbances: [restart(false)] },
-  { name: 'sentinel', kind: 'sentinel', keeps: false, disturbances: [failover, stopHolder] },
+  { name: 'sentinel', kind: 'sentinel', keeps: false, splits: true, disturbances: [failover, stopHolder] },
   { name: 'promote', kind: 'pair', keeps: false, disturbances: [promote, stopHolder] },
   { name: 'cluster', kind: 'cluster', keeps: true, disturbances: [reshard] },
   { name: 'clock', kind: 'clock', keeps: true, disturbances: [jump] },

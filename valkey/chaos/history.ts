@@ -7,7 +7,7 @@
  *   - no waiter of a mutex is overtaken more than `bypass` times.
  *
  * Where a fault loses the server's last writes, this holds for the grants of one history of the server's data. Tokens
- * rise over all of them. With another history tickets leap, by 2^24 or to where the time is, so they tell histories apart.
+ * rise over all of them, unless two primaries serve at once. With another history tickets leap, by 2^24 or to where the time is, so they tell histories apart.
  */
 import { readFileSync } from 'node:fs';
 import { Fifo, type What } from './fifo.js';
@@ -154,12 +154,19 @@ export interface Checked {
 export interface Circumstances {
   /** Whether the faults of the run lose nothing that the server has answered. */
   readonly keeps: boolean;
+  /** Whether two primaries may have served at once. Then only fencing keeps holders apart. */
+  readonly splits?: boolean | undefined;
   /** Whether no process was killed and no session has ended, so that a refusal has a reason that the history shows. */
   readonly isExact: boolean;
 }
 
 /** Checks what all processes have noted of one object. */
-export function checkObject(plan: Plan, all: readonly Asked[], { keeps, isExact }: Circumstances, into: Checked): void {
+export function checkObject(
+  plan: Plan,
+  all: readonly Asked[],
+  { keeps, splits, isExact }: Circumstances,
+  into: Checked,
+): void {
   const mine = all.filter(({ name }) => name === plan.name);
   const fault = (text: string): void => void into.faults.push({ object: plan.name, fault: text });
   const granted = mine.filter(({ outcome }) => outcome === 'granted').sort(byToken);
@@ -167,6 +174,7 @@ export function checkObject(plan: Plan, all: readonly Asked[], { keeps, isExact 
   for (const [i, request] of granted.entries()) {
     if (i > 0 && granted[i - 1]?.token === request.token) fault(`two have the token ${request.token}`);
   }
+  if (splits) return;
   checkTokens(granted, fault);
   if (plan.kind === 'mutex') into.overtaken = Math.max(into.overtaken, checkBypass(plan, granted, fault));
 
@@ -188,7 +196,11 @@ export function checkObject(plan: Plan, all: readonly Asked[], { keeps, isExact 
       const { what, call, end } = verdict.stuck;
       const request = 'i' in what ? history[what.i] : undefined;
       const who = request ? ` of process ${request.process}, request ${request.id}, token ${request.token}` : '';
-      fault(`not linearizable: ${JSON.stringify(what)}${who} between ${call} and ${end}`);
+      const near = history.filter((other) => other.end >= call && other.call <= end).slice(0, 12);
+      const shown = near.map(({ process, id, n, call, end, heldAt, lost, gives, token }) =>
+        JSON.stringify({ process, id, n, call, end, heldAt, lost, gives, token: `${token}` }),
+      );
+      fault(`not linearizable: ${JSON.stringify(what)}${who} between ${call} and ${end}; near it ${shown.join(' ')}`);
     }
   }
 }

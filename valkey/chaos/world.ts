@@ -94,13 +94,17 @@ export class World {
 
   /**
    * A replica that lacks the last writes becomes the primary: it is promoted, the processes work on with the old one for
-   * `ms`, and are then cut off and sent to the new one. The old one becomes its replica.
+   * `ms` or longer, and are then cut off and sent to the new one. The old one becomes its replica.
    */
   async promote(ms: number): Promise<void> {
     const [old, next] = [this.primary, this.replica as Server];
     await next.send('REPLICAOF', 'NO', 'ONE');
     const before = await readState(next.port, this.space);
+    const end = performance.now() + 2000;
     await sleep(ms);
+    // It lacks at least some.
+    while ((await readState(old.port, this.space)).ticket < before.ticket + 10 && performance.now() < end)
+      await sleep(20);
     (this.network as Network).target = next.port;
     (this.network as Network).cutAll();
     const after = await readState(old.port, this.space);
