@@ -70,7 +70,7 @@ export async function measure(binary: Binary, load: Load, milliseconds: number):
     const before = await read(client);
     let after = before;
     // Everybody has had several turns.
-    while (after.at - before.at < milliseconds || after.tickets - before.tickets < 3 * waiting) {
+    while (after.at - before.at < milliseconds || after.tickets - before.tickets < Math.max(1000, 3 * waiting)) {
       await sleep(20);
       after = await read(client);
     }

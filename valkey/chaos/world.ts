@@ -99,20 +99,28 @@ export class World {
   async promote(ms: number): Promise<void> {
     const [old, next] = [this.primary, this.replica as Server];
     await next.send('REPLICAOF', 'NO', 'ONE');
-    const before = await readState(next.port, this.space);
+    const before = await this.#ticketOf(next);
     const end = performance.now() + 2000;
     await sleep(ms);
     // It lacks at least some.
-    while ((await readState(old.port, this.space)).ticket < before.ticket + 10 && performance.now() < end)
-      await sleep(20);
+    while ((await this.#ticketOf(old)) < before + 10 && performance.now() < end) await sleep(20);
     (this.network as Network).target = next.port;
     (this.network as Network).cutAll();
-    const after = await readState(old.port, this.space);
-    this.lostTickets += Math.max(0, after.ticket - before.ticket);
-    await old.send('REPLICAOF', '127.0.0.1', next.port);
     this.primary = next;
     this.replica = old;
+    this.lostTickets += Math.max(0, (await this.#ticketOf(old)) - before);
+    // Another fault may cut this connection too.
+    await until(async () => (await old.send('REPLICAOF', '127.0.0.1', next.port)) === 'OK');
     await linked(old);
+  }
+
+  async #ticketOf({ port }: Server): Promise<number> {
+    let ticket = 0;
+    await until(async () => {
+      ({ ticket } = await readState(port, this.space));
+      return true;
+    });
+    return ticket;
   }
 
   /** The primary is killed, and Sentinel promotes the replica. What was the primary comes back as the replica. */
