@@ -117,9 +117,10 @@ export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean)
   const counts: Record<string, number> = {};
   await Promise.all(
     fault.disturbances.map(async ({ counts: name, every, act }) => {
-      while (!isOver()) {
-        await sleep(every);
-        if (isOver()) break;
+      // Each is done once at least, however short the run.
+      for (let done = 0; done === 0 || !isOver(); done++) {
+        await sleep(done === 0 ? Math.min(every, 100) : every);
+        if (done > 0 && isOver()) break;
         try {
           await act(scene);
           if (name) counts[name] = (counts[name] ?? 0) + 1;
