@@ -383,6 +383,9 @@ function leftOver(): Model {
       const free = waiting(scene, 0);
       if (scene.ghosts.held(0) > 0) throw new Violation('a wait has ended, and nobody has notified');
       if (free !== 2) throw new Violation(`${free} of 2 wait`);
+      const { words } = scene.machine;
+      const tickets = scene.grantMinus(0, words[(at(scene) + TICKET) >> 2], words[(at(scene) + TICKET + 4) >> 2]);
+      if (tickets !== -2) throw new Violation(`2 wait, and have ${-tickets} tickets`);
       scene.ghosts.setMade(0, 0);
     },
   };
@@ -439,6 +442,7 @@ export const conditionObjects: readonly Model[] = [
   leftOver(),
   inLines(),
   queue('w', 9, 1, 0),
+  queue('w', 1, 1, 0),
   queue('ww', 1, 1, 1),
   queue('gw', 1, 1, 0),
   queue('gw', 9, 1, 0),
@@ -449,4 +453,6 @@ export const conditionObjects: readonly Model[] = [
   condition('with the mutex', 'W | S'),
   condition('with the mutex, notified after it', 'W | s'),
   condition('with the mutex, two', 'W | W | S', { long: true }),
+  condition('with the mutex, a waiter dies', 'W | W | S X', { mortal: [0], long: true }),
+  condition('with the mutex, the notifier dies', 'W | S | X S', { mortal: [1], long: true }),
 ];

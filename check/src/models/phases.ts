@@ -7,6 +7,7 @@
  *     B  arrive at a barrier and wait; b the same, and nothing but a death breaks it   T  the same, and each sleep may run out: it breaks the barrier then
  *     L  arrive with an action, and wait           E  leave the barrier
  *     O  run once; Q the same, and the function throws
+ *     q  a promise waits until the count is 0, while the thread goes on; e  the event loop, until no promise waits
  *     D  dispose     d  dispose, unless that has begun     X  reap threads that die     Z  sleep until killed
  *
  * Each wait is answered rightly: it goes on only if the count was 0 at the look, or the phase is over; a round of a
@@ -62,6 +63,8 @@ const ENDED = GOT;
 const RUNS = GOT + 1;
 /** The phase when the thread last ended an op. */
 const LAST = PROMISES;
+/** The phase for whose end a promise of the thread waits, and 1 more; 0: none does. */
+const LISTENS_TO = PROMISES + 1;
 /** The thread leaves the barrier, and may have done so. */
 const LEAVES = 2;
 const COMPLETE = 1;
@@ -149,6 +152,54 @@ function wait(timed: boolean): Op {
       if (answer !== QUEUED) return true;
       sleep(scene, t, timed);
       return false;
+    },
+  };
+}
+
+/** A promise looks, and if it must wait, says that it listens, as #listen in src/sync/phase-object.ts does. */
+function ask(): Op {
+  return {
+    text: 'waitAsync',
+    next(scene, t) {
+      const step = scene.get(t, PHASE);
+      scene.set(t, PHASE, step + 1);
+      if (step === 0) {
+        scene.call(t, 'awaitZero', at(scene));
+        return false;
+      }
+      const answer = scene.result(t);
+      if (answer === ANSWER_CLOSED) checkClosed(scene);
+      if (answer === ADMITTED) checkOpened(scene);
+      if (answer === QUEUED) scene.set(t, LISTENS_TO, seen(scene, t) + 1);
+      return true;
+    },
+  };
+}
+
+/** The promise that waits is told of the end of its phase, once the thread comes to its event loop. */
+function awaitPromise(): Op {
+  return {
+    text: 'await the promise',
+    next(scene, t) {
+      const phase = scene.get(t, LISTENS_TO) - 1;
+      if (phase < 0) return true;
+      const step = scene.get(t, PHASE);
+      if (step !== 1) {
+        scene.call(t, 'announce', at(scene), phase);
+        scene.set(t, PHASE, 1);
+        return false;
+      }
+      const answer = scene.result(t);
+      if (answer === QUEUED) {
+        scene.hostWait(t, at(scene) + O_PHASE + 4, phase);
+        scene.set(t, PHASE, 0);
+        return false;
+      }
+      if (answer === ANSWER_CLOSED) checkClosed(scene);
+      else if (answer !== ADMITTED) throw new Violation(`a promise is answered ${answer}`);
+      else if (high(scene) === phase) throw new Violation('a promise ends before its phase');
+      scene.set(t, LISTENS_TO, 0);
+      return true;
     },
   };
 }
@@ -302,6 +353,10 @@ function op(letter: string): Op {
       return wait(false);
     case 'F':
       return wait(true);
+    case 'q':
+      return ask();
+    case 'e':
+      return awaitPromise();
     case 'C':
       return change('takeOff', () => [1, 0]);
     case 'c':
@@ -411,6 +466,11 @@ export const phases: readonly Model[] = [
   phase('LATCH', 'polls first', 'W | W | C', { count: 1, spin: 2 }),
   phase('LATCH', 'one gives up', 'F | W | C', { count: 1 }),
   phase('LATCH', 'disposed', 'W | F | D', { count: 1 }),
+  phase('LATCH', 'a promise waits', 'q e | C', { count: 1 }),
+  phase('LATCH', 'a promise and a thread wait', 'q e | W | C', { count: 1 }),
+  phase('LATCH', 'a thread opens for its own promise', 'q C e | W', { count: 1 }),
+  phase('LATCH', 'a promise waits, disposed', 'q e | W | D', { count: 1 }),
+  phase('LATCH', 'a thread dies with a promise', 'q e | W | C X', { count: 1, mortal: [0] }),
   phase('LATCH', 'counted down and disposed', 'W | C | D', { count: 1 }),
   phase('LATCH', 'a waiter dies', 'W | W | C X', { count: 1, mortal: [0] }),
   phase('LATCH', 'the one that counts dies', 'W | c | c X', { count: 1, mortal: [1] }),
@@ -419,8 +479,16 @@ export const phases: readonly Model[] = [
   phase('EVENT', 'set', 'W | C A C', { count: 1 }),
   phase('EVENT', 'set by two', 'W | c A c | c', { count: 1 }),
   phase('EVENT', 'reset by two', 'A c | A', { count: 0 }),
+  phase('EVENT', 'a promise waits, set and reset', 'q e | C A C', { count: 1 }),
+  phase('EVENT', 'one gives up', 'F F | C A C', { count: 1 }),
+  phase('EVENT', 'two wait, two set', 'W | F | c | c', { count: 1 }),
+  phase('EVENT', 'one dies as it sets', 'W | c | X c', { count: 1, mortal: [1] }),
+  phase('EVENT', 'disposed', 'W | q e | D', { count: 1 }),
   phase('EVENT', 'set, reset, set', 'W W | C A C', { count: 1 }),
   phase('WAIT_GROUP', 'used again', 'W | C P C', { count: 1 }),
+  phase('WAIT_GROUP', 'a promise waits, used again', 'q e | C P C', { count: 1 }),
+  phase('WAIT_GROUP', 'one gives up', 'F | W | C | C', { count: 2 }),
+  phase('WAIT_GROUP', 'disposed', 'W | q e | D', { count: 1 }),
   phase('WAIT_GROUP', 'two tasks', 'P C W | P C W'),
   phase('WAIT_GROUP', 'held', 'H G W | H G W'),
   phase('WAIT_GROUP', 'a holder dies', 'H Z | X W', { mortal: [0] }),
