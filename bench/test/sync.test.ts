@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Interval, roundTrips, Seat } from '../src/sync/loops.js';
 import { syncTables } from '../src/sync/report.js';
 import { cellsOf, type SyncResults, timesOf } from '../src/sync/results.js';
-import { isThere, MEASURES, SYNC_ROWS, syncScriptRow } from '../src/sync/rows.js';
+import { isThere, MEASURES, SYNC_ROWS, syncScriptRow, WRITERS } from '../src/sync/rows.js';
 import { syncTargets } from '../src/sync/targets.js';
 
 const PROGRAM = fileURLToPath(new URL('../bin/taketurns.js', import.meta.url));
@@ -33,6 +33,7 @@ function madeUp(): SyncResults {
         (MEASURES[measure].threads ?? [2, 8]).map((threads) => ({
           ...{ measure, threads, row, round: index + 1 },
           perSecond: 1e6 / (place(row) * factor),
+          ...(measure === 'fairness' && { evenness: factor - 0.1 }),
         })),
       ),
     ),
@@ -136,6 +137,7 @@ describe('report of taketurns/sync', () => {
       { measure: 'condition', threads: 2 },
       { measure: 'reading', threads: 1 },
       { measure: 'reading', threads: 2 },
+      { measure: 'fairness', threads: 8 },
       { measure: 'alone', threads: 1 },
     ]);
   });
@@ -160,6 +162,8 @@ describe('report of taketurns/sync', () => {
     );
     expect(found.get('RwLock, 1 thread / pthread_rwlock')).toBeCloseTo(place('RwLock') / place('pthread_rwlock'));
     expect(found.has('RwLock, 2 threads / pthread_rwlock')).toBe(false);
+    expect(found.get('RwLock, 2 threads / RwLock, 1 thread')).toBe(1);
+    expect(found.get(WRITERS)).toBeCloseTo(0.9);
     expect(found.get('Event.wait when set, ns')).toBeCloseTo(1000 * place('Event.wait when set'));
     const some = { ...results, runs: results.runs.filter(({ row }) => row !== 'Condition') };
     expect(syncTargets(some).some(({ what }) => what.startsWith('Condition,'))).toBe(false);

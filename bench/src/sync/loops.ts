@@ -44,10 +44,11 @@ export class Interval {
   }
 }
 
-// Indices into the words of a seat: the threads that have come, and the last round.
+// Indices into the words of a seat: the threads that have come, the last round, and the threads that are done.
 const COME = 0;
 const LAST = 1;
-export const SEAT_BYTES = 2 * Int32Array.BYTES_PER_ELEMENT;
+const LEFT = 2;
+export const SEAT_BYTES = 3 * Int32Array.BYTES_PER_ELEMENT;
 
 /** A thread's part in a run. */
 export class Seat {
@@ -75,6 +76,14 @@ export class Seat {
     for (let come = 0; come < this.threads; come = Atomics.load(this.#words, COME)) {
       if (come > 0) Atomics.wait(this.#words, COME, come);
     }
+  }
+
+  leave(): void {
+    Atomics.add(this.#words, LEFT, 1);
+  }
+
+  get allHaveLeft(): boolean {
+    return Atomics.load(this.#words, LEFT) === this.threads;
   }
 
   get last(): number {
@@ -130,12 +139,22 @@ export function batches(act: () => void, seat: Seat): Measured {
   return alone(act, seat);
 }
 
-export function alone(act: () => void, seat: Seat): Measured {
+export function alone(act: () => void, seat: Seat, batch = BATCH): Measured {
   const interval = seat.interval();
   let operations = 0;
   do {
-    for (let i = 0; i < BATCH; i++) act();
-    operations += BATCH;
+    for (let i = 0; i < batch; i++) act();
+    operations += batch;
   } while (!interval.over(operations));
   return interval.result();
+}
+
+const TURNS = 10;
+
+/** As `batches`, for threads that wait for one another. A thread that is done with its interval goes on until all are. */
+export function turns(act: () => void, seat: Seat): Measured {
+  seat.meet();
+  const measured = alone(act, seat, TURNS);
+  for (seat.leave(); !seat.allHaveLeft; ) act();
+  return measured;
 }

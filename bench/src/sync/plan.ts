@@ -24,7 +24,7 @@ export async function measureSync(
   results: SyncResults,
   progress: (what: string, run: number, of: number) => void,
 ): Promise<void> {
-  const measure = (row: SyncRow, count: number): Promise<{ perSecond: number }> => {
+  const measure = (row: SyncRow, count: number): Promise<{ perSecond: number; evenness?: number }> => {
     const patience = PATIENCE_MS + 4000 * seconds;
     const size = [String(count), String(seconds)] as const;
     return row.kind === 'script'
@@ -53,8 +53,13 @@ export async function measureSync(
       if (broken.has(row.name)) continue;
       progress(`${row.name}, ${counted(count)}`, done, runs * cells.length);
       try {
-        const { perSecond } = await measure(row, count);
-        results.runs.push({ measure: row.measure, threads: count, row: row.name, round, perSecond });
+        results.runs.push({
+          measure: row.measure,
+          threads: count,
+          row: row.name,
+          round,
+          ...(await measure(row, count)),
+        });
       } catch (error) {
         broken.add(row.name);
         results.skipped.push({

@@ -1,5 +1,5 @@
 // Runs as a process of its own for one row, one number of threads and one run, and prints what came of it as JSON:
-// {"perSecond": x}, the operations of all threads together.
+// {"perSecond": x}, the operations of all threads together, and of some rows the evenness between threads.
 //
 //   program.js ROW THREADS SECONDS
 
@@ -37,8 +37,9 @@ try {
   const answers = shared.map((own, index) => answer({ ...common, shared: own, index }, transfer[index] as Transfer));
   const measured = (await Promise.all(answers)).filter((one) => one !== undefined);
   shares.dispose?.();
-  const perSecond = measured.reduce((sum, { operations, milliseconds }) => sum + (operations * 1000) / milliseconds, 0);
-  console.log(JSON.stringify({ perSecond }));
+  const rates = measured.map(({ operations, milliseconds }) => (operations * 1000) / milliseconds);
+  const perSecond = rates.reduce((sum, rate) => sum + rate, 0);
+  console.log(JSON.stringify({ perSecond, evenness: syncScriptRow(name).evenness?.(rates) }));
   process.exit();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -2,7 +2,7 @@
 
 import { fixed, makeTable, ratio, skippedLines, targetTable } from '../report/tables.js';
 import { counted } from '../results.js';
-import { cellsOf, type SyncResults, timesOf } from './results.js';
+import { cellsOf, type SyncResults, valuesOf } from './results.js';
 import { MEASURES } from './rows.js';
 import { syncTargets } from './targets.js';
 
@@ -21,11 +21,11 @@ function table(results: SyncResults, { measure, threads }: ReturnType<typeof cel
   const scale = unit === 'microseconds' ? 1000 : 1;
   const rows = results.rows.filter((row) => row.measure === measure);
   const least = Math.min(
-    ...rows.map(({ name }) => timesOf(results, name, threads).median).filter((median) => Number.isFinite(median)),
+    ...rows.map(({ name }) => valuesOf(results, name, threads).median).filter((median) => Number.isFinite(median)),
   );
   const made = makeTable(['row', 'median', 'least', 'most', 'runs', '/ the least']);
   for (const { name } of rows) {
-    const { median, min, max, runs } = timesOf(results, name, threads);
+    const { median, min, max, runs } = valuesOf(results, name, threads);
     if (runs === 0) continue;
     made.push([name, ...[median, min, max].map((time) => fixed(time / scale)), runs, ratio(median / least)]);
   }

@@ -12,6 +12,8 @@ export interface SyncRun {
   round: number;
   /** The operations of all threads together. */
   perSecond: number;
+  /** How evenly the threads got their turns, where that is measured. */
+  evenness?: number;
 }
 
 export interface SyncResults {
@@ -31,6 +33,13 @@ export function cellsOf({ runs }: SyncResults): { measure: Measure; threads: num
       .map((threads) => ({ measure, threads })),
   );
   return keys;
+}
+
+/** What the table of a measure shows of a row: the nanoseconds of an operation, or the evenness. */
+export function valuesOf(results: SyncResults, row: string, threads: number): Spread & { runs: number } {
+  const found = results.runs.filter((run) => run.row === row && run.threads === threads && run.evenness !== undefined);
+  if (found.length === 0) return timesOf(results, row, threads);
+  return { ...spread(found.map(({ evenness }) => evenness as number)), runs: found.length };
 }
 
 /** The nanoseconds of an operation, and the number of runs. */

@@ -5,7 +5,7 @@ import { MessageChannel, type MessagePort, type Transferable } from 'node:worker
 import { Mutex, Semaphore } from 'taketurns';
 import * as sync from 'taketurns/sync';
 import type { Family } from '../rows/row.js';
-import { alone, batches, type Measured, rounds, roundTrips, type Seat } from './loops.js';
+import { alone, batches, type Measured, rounds, roundTrips, type Seat, turns } from './loops.js';
 
 /** What a run begins with: a value for each thread, which is sent to it, and what has to be transferred with that. */
 export interface Shares {
@@ -27,6 +27,8 @@ export interface SyncScriptRow extends Place {
   /** The class of taketurns/sync that it is about. */
   needs?: string;
   share(threads: number): Shares;
+  /** How evenly the threads get their turns, by the turns a second of each. */
+  evenness?(perSecond: readonly number[]): number;
   /** Is called in each thread with its share. The results of all threads add up. */
   run(shared: unknown, seat: Seat): Measured | undefined | Promise<Measured | undefined>;
 }
@@ -38,7 +40,7 @@ export interface SyncNativeRow extends Place {
 
 export type SyncRow = SyncScriptRow | SyncNativeRow;
 
-export type Measure = 'barrier' | 'condition' | 'reading' | 'alone';
+export type Measure = 'barrier' | 'condition' | 'reading' | 'fairness' | 'alone';
 
 export const MEASURES: Record<Measure, { heading: string; unit: string; threads?: readonly number[] }> = {
   barrier: { heading: 'a round of a barrier', unit: 'microseconds' },
@@ -48,6 +50,7 @@ export const MEASURES: Record<Measure, { heading: string; unit: string; threads?
     unit: 'nanoseconds',
     threads: [1, 2],
   },
+  fairness: { heading: 'the turns of one thread over those of another', unit: 'the ratio', threads: [8] },
   alone: { heading: 'a call that has nothing to do, in one thread', unit: 'nanoseconds', threads: [1] },
 };
 
@@ -65,6 +68,8 @@ interface Condition extends Disposable {
 interface RwLock extends Disposable {
   lockRead(): void;
   unlockRead(): void;
+  lockWrite(): void;
+  unlockWrite(): void;
 }
 interface Class<T, Given extends unknown[]> {
   new (...given: Given): T;
@@ -102,6 +107,32 @@ function native(name: string, measure: Measure): SyncNativeRow {
 const READERS = 1 << 20;
 const TURN = 0;
 const NOBODY = -1;
+
+/** So many of the threads read where others write. */
+const AMONG = 2;
+
+export const WRITERS = 'RwLock: fewest turns of 8 writers / most';
+export const AMONG_WRITERS = 'RwLock: fewest turns of 2 readers / most of 6 writers';
+
+/** The threads lock a RwLock again and again, the first `readers` of them for reading. */
+function inTurn(name: string, readers: number, evenness: SyncScriptRow['evenness'] & object): SyncScriptRow {
+  return {
+    ...{ kind: 'script', name, family: 'taketurns', measure: 'fairness', needs: 'RwLock', evenness },
+    share: (threads) => same(threads, new (rwLocks())()),
+    run(handle, seat) {
+      const lock = rwLocks().from(handle);
+      const read = (): void => {
+        lock.lockRead();
+        lock.unlockRead();
+      };
+      const write = (): void => {
+        lock.lockWrite();
+        lock.unlockWrite();
+      };
+      return turns(seat.index < readers ? read : write, seat);
+    },
+  };
+}
 
 export const PAIR = 'Semaphore pair';
 export const CENTRAL = 'Semaphore as a central counter';
@@ -188,6 +219,8 @@ export const SYNC_ROWS: readonly SyncRow[] = [
     },
   },
   native('pthread_rwlock', 'reading'),
+  inTurn(WRITERS, 0, (writers) => Math.min(...writers) / Math.max(...writers)),
+  inTurn(AMONG_WRITERS, AMONG, (all) => Math.min(...all.slice(0, AMONG)) / Math.max(...all.slice(AMONG))),
   call(PAIR, () => {
     const semaphore = new Semaphore(1);
     return () => {

@@ -2,8 +2,8 @@
 
 import type { Target } from '../report/targets.js';
 import { counted } from '../results.js';
-import { cellsOf, type SyncResults, timesOf } from './results.js';
-import { CENTRAL, type Measure, PAIR } from './rows.js';
+import { cellsOf, type SyncResults, valuesOf } from './results.js';
+import { AMONG_WRITERS, CENTRAL, type Measure, PAIR, WRITERS } from './rows.js';
 
 /** A row's median over another's: of one measure, in which `peer` is a row, or a number of nanoseconds. */
 interface Wanted {
@@ -13,6 +13,8 @@ interface Wanted {
   bound: Target['bound'];
   wanted: number;
   threads?: number;
+  /** The number of threads of the peer, if it is another. */
+  of?: number;
 }
 
 const WANTED: readonly Wanted[] = [
@@ -21,6 +23,11 @@ const WANTED: readonly Wanted[] = [
   { measure: 'condition', row: 'Condition', peer: 'MessageChannel', bound: '<=', wanted: 0.33 },
   { measure: 'reading', row: 'RwLock', peer: 'pthread_rwlock', bound: '<=', wanted: 1.6, threads: 1 },
   { measure: 'reading', row: 'RwLock', peer: CENTRAL, bound: '<=', wanted: 0.77, threads: 2 },
+  // Two threads read 1.8 times as often as one.
+  { measure: 'reading', row: 'RwLock', peer: 'RwLock', bound: '<=', wanted: 0.556, threads: 2, of: 1 },
+  { measure: 'fairness', row: WRITERS, peer: 1, bound: '>=', wanted: 0.95 },
+  // A reader waits for one writer at most, and a writer for all others.
+  { measure: 'fairness', row: AMONG_WRITERS, peer: 1, bound: '>=', wanted: 1 },
   ...['Event.wait when set', 'Latch.wait when open', 'Once.run when done', 'Condition.notify to nobody'].flatMap(
     (row): Wanted[] => [
       { measure: 'alone', row, peer: 1, bound: '<=', wanted: 5 },
@@ -31,16 +38,18 @@ const WANTED: readonly Wanted[] = [
 
 /** The targets whose two sides have been measured. */
 export function syncTargets(results: SyncResults): Target[] {
-  return WANTED.flatMap(({ measure, row, peer, bound, wanted, threads: only }) =>
+  return WANTED.flatMap(({ measure, row, peer, bound, wanted, threads: only, of }) =>
     cellsOf(results)
       .filter((cell) => cell.measure === measure && (only === undefined || cell.threads === only))
       .flatMap(({ threads }) => {
-        const time = timesOf(results, row, threads).median;
-        const other = typeof peer === 'number' ? peer : timesOf(results, peer, threads).median;
+        const time = valuesOf(results, row, threads).median;
+        const other = typeof peer === 'number' ? peer : valuesOf(results, peer, of ?? threads).median;
         const value = time / other;
         if (!Number.isFinite(value)) return [];
-        const subject = measure === 'alone' ? row : `${row}, ${counted(threads)}`;
-        const what = typeof peer === 'number' ? `${subject}, ns` : `${subject} / ${peer}`;
+        const subject = measure === 'alone' || measure === 'fairness' ? row : `${row}, ${counted(threads)}`;
+        const beside = of === undefined ? '' : `, ${counted(of)}`;
+        const unit = measure === 'alone' ? ', ns' : '';
+        const what = typeof peer === 'number' ? `${subject}${unit}` : `${subject} / ${peer}${beside}`;
         return { what, bound, wanted, found: new Map([['taketurns', value]]) };
       }),
   );
