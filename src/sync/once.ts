@@ -25,6 +25,7 @@ export interface OnceState {
 }
 
 const KIND = 'Once';
+const SELF_RUNS = 'this thread or a promise of it runs it already, so it would wait for itself';
 const RESULT = 'the result of the thread that runs it';
 
 /**
@@ -48,6 +49,9 @@ const RESULT = 'the result of the thread that runs it';
  * ```
  */
 export class Once extends PhaseObject<typeof KIND> {
+  /** Whether a call that blocks has begun, and not ended. Then an exception that nobody could catch may have ended it. */
+  #runs = false;
+
   /**
    * @throws `RangeError` or `TypeError` for a bad option.
    * @throws {@link ArenaFullError} if the arena has no room for another object.
@@ -76,9 +80,10 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * Calls the function, if nobody has; else blocks the thread until somebody has. What it throws passes through. A call
-   * on the same object within the function would wait for itself.
+   * Calls the function, if nobody has; else blocks the thread until somebody has. What it throws passes through.
    * @returns whether the function was called here.
+   * @throws `Error` if this thread or a promise of it runs a function of the object, and there is no time-out: it would wait
+   * for itself.
    * @throws {@link TimeoutError} when the time has passed while another thread runs its function.
    * @throws `TypeError` if it is not a function, or on a thread that must not block, if it would have to.
    * @throws {@link DisposedError} if the object has been or is being disposed of.
@@ -97,10 +102,14 @@ export class Once extends PhaseObject<typeof KIND> {
       const answer = this.#begin();
       if (answer === ADMITTED) return false;
       if (answer === BEGUN) break;
+      if (timeout === Infinity && this.sync.heldByAttachment(this.number) > 0) throw new Error(`${what}: ${SELF_RUNS}`);
       this.checkBlocking('runAsync');
       this.#wait(this.sleep(this.phaseSeen, left), timeout);
     }
     let isDone = false;
+    // If the runtime ends the function by an interrupt, another may try as soon as the thread has returned to its event loop.
+    queueMicrotask(() => this.#runs && this.#end(false));
+    this.#runs = true;
     try {
       refusePromise(fn(), `${what}: fn must not return a promise: use runAsync`);
       isDone = true;
@@ -141,6 +150,7 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   #end(isDone: boolean): void {
+    this.#runs = false;
     if (!this.disposed) this.sync.end(this.at, isDone, this.number);
   }
 

@@ -1,7 +1,7 @@
 /** The objects of taketurns/sync: what a user sees of them. check/src/models/phases.ts searches their interleavings. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { runInNewContext, runInThisContext } from 'node:vm';
 import { threadId, Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { Barrier, BrokenBarrierError, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
@@ -339,6 +339,33 @@ describe('a Once', () => {
     caller.worker.terminate();
     expect(once.run(() => {}, { timeout })).toBe(true);
     await until(() => once.inspect().deaths === 1, 'the death is counted');
+  });
+});
+
+describe('a Once that would wait for itself', () => {
+  it('says so, and nothing has changed', async () => {
+    const once = new Once();
+    const message = 'Once.run: this thread or a promise of it runs it already, so it would wait for itself';
+    expect(() => once.run(() => void once.run(() => {}))).toThrow(message);
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const first = once.runAsync(() => ended);
+    expect(() => once.run(() => {})).toThrow(message);
+    const second = once.runAsync(() => {});
+    end();
+    expect([await first, await second, once.done]).toEqual([true, false, true]);
+  });
+
+  it('is run by another when the runtime has interrupted its function', async () => {
+    const once = new Once();
+    Object.assign(globalThis, { onceForTest: once });
+    const interrupted = () => runInThisContext('onceForTest.run(() => { for (;;); })', { timeout: 50 });
+    expect(interrupted).toThrow(/timed out/);
+    const other = new Caller(once, [['run', { code: '' }]]);
+    expect(await other.done()).toEqual({ method: 'run', value: true });
+    expect(once.done).toBe(true);
   });
 });
 
