@@ -392,8 +392,8 @@ function leftOver(): Model {
 }
 
 /** Waiters stand in overflow lines: the bucket has no free cell, and each of its lines one. */
-function inLines(): Model {
-  const model = condition('in overflow lines', 'w | w | N');
+function inLines(name: string, program: string): Model {
+  const model = condition(name, program);
   return {
     ...model,
     arena: { ...model.arena, elements: 12 },
@@ -440,7 +440,8 @@ export const conditionObjects: readonly Model[] = [
   condition('a notifier of two dies', 'w | w | N | X', { mortal: [2], unknown: true, long: true }),
   besideTombstone(),
   leftOver(),
-  inLines(),
+  inLines('in overflow lines', 'w | w | N'),
+  inLines('in an overflow line', 'w | n'),
   queue('w', 9, 1, 0),
   queue('w', 1, 1, 0),
   queue('ww', 1, 1, 1),
