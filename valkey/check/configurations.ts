@@ -80,6 +80,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   ...SHORT,
   of('a mutex, 2 and 1 requests, bypass 1', '', [mutex(1)], [times(2, 1)[0] as Want[], times(1, 1)[0] as Want[]]),
   of('a mutex, 2 and 1 requests, bypass 1', 'K', [mutex(1)], [times(2, 1)[0] as Want[], times(1, 1)[0] as Want[]]),
+  of('a mutex, 2, 1 and 1 requests, bypass 3', '', [mutex(3)], [times(2, 1)[0] as Want[], ...times(1, 2)]),
   of('a mutex, 1 and 1 requests, bypass 1', 'C', [mutex(1)], times(1, 2)),
   of('a mutex, 1 and 1 requests, bypass 1', 'F', [mutex(1)], times(1, 2)),
   of('a reader, a reader, a writer', '', [rwLock], once(1, 1, READERS)),

@@ -182,6 +182,7 @@ strings.set('find', (text, wanted, from, plain) => {
 strings.set('format', (form, ...values) => [format(str(form), values)]);
 library.string = strings;
 const maths = new Table();
+maths.set('ceil', (value) => [Math.ceil(need(value))]);
 maths.set('floor', (value) => [Math.floor(need(value))]);
 maths.set('max', (...values) => [Math.max(...values.map(need))]);
 maths.set('min', (...values) => [Math.min(...values.map(need))]);
