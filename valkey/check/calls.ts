@@ -65,9 +65,11 @@ export class CallWriter {
       ?.split(' ')[0];
     let conn = known === undefined ? 0 : Number(known);
     const ops: string[] = [];
-    const opens = known === undefined ? !this.chance(5) : this.chance(4);
+    const opens = known === undefined ? !this.chance(5) : this.chance(6);
     if (opens) {
-      if (known !== undefined) conn = this.chance(60) ? conn + 1 : this.#below(3);
+      // Resumes, also past several connections; or comes late, by a connection that was replaced.
+      if (known !== undefined)
+        conn = this.chance(60) ? conn + this.#pick([1, 1, 9]) : Math.max(0, conn - this.#below(3));
       else if (this.chance(5)) conn = 1;
       const lease = this.chance(97) ? LEASE : '2000';
       ops.push('O', this.chance(98) ? '1' : '2', '1', lease, `label ${sid.slice(-1)}`);
@@ -87,8 +89,10 @@ export class CallWriter {
     return object.split(' ')[4] as string;
   }
 
+  /** Few numbers, so that they come again; some with many digits. */
   #rid(): string {
-    return hex(1 + this.#below(12), 10);
+    const number = 1 + this.#below(12);
+    return hex(this.chance(15) ? number * 0x1000_0001 : number, 10);
   }
 
   #operation(data: Data, sid: string): string[] {
@@ -130,7 +134,8 @@ export class CallWriter {
       const listed = [...new Set([...mine.map((each) => each.slice(16, 26)), this.#rid()])].filter(() =>
         this.chance(80),
       );
-      return ['S', hex(this.#below(14), 10), String(listed.length), ...listed];
+      const upTo = this.#below(14) * (this.chance(20) ? 0x1000_0001 : 1);
+      return ['S', hex(upTo, 10), String(listed.length), ...listed];
     }
     if (roll < 88) return [this.#pick(['B', 'B', 'W']), LEASE, this.#pick(['0', '10', '2000'])];
     if (roll < 90) return this.chance(50) ? ['X'] : ['J'];

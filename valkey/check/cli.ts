@@ -1,6 +1,6 @@
 /**
  * Searches the configurations, and prints a table. Arguments: `--short` for those that the tests search, or parts of the
- * names of those to be searched.
+ * names of those to be searched. `MOST=100000` ends each search at so many states.
  */
 import { cpus } from 'node:os';
 import { CONFIGURATIONS, SHORT } from './configurations.js';
@@ -17,13 +17,8 @@ console.log('| configuration | states | ends | seconds | finding |\n| --- | ---:
 for (const configuration of chosen) {
   const { states, ends, seconds, complete, finding } = search(configuration, most);
   const said = finding ? finding.fault : complete ? 'none' : 'none, not all states';
-  const isKnown = configuration.fails !== undefined && finding?.fault === configuration.fails;
-  console.log(
-    `| ${configuration.name} | ${states} | ${ends} | ${seconds.toFixed(1)} | ${said}${isKnown ? ' (known)' : ''} |`,
-  );
-  if (finding?.fault !== configuration.fails) {
-    failed = true;
-    for (const step of finding?.trace ?? []) console.log(`      ${step}`);
-  }
+  console.log(`| ${configuration.name} | ${states} | ${ends} | ${seconds.toFixed(1)} | ${said} |`);
+  if (finding) failed = true;
+  for (const step of finding?.trace ?? []) console.log(`      ${step}`);
 }
 if (failed) process.exitCode = 1;

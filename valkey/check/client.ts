@@ -240,8 +240,8 @@ export class Client {
       this.#end(request);
       return;
     }
-    this.batch.push({ args: ['C', rid], rid });
-    if (decides) request.state = 'leaving';
+    if (this.rules.tellsWhoLeaves) this.batch.push({ args: ['C', rid], rid });
+    if (decides && this.rules.tellsWhoLeaves) request.state = 'leaving';
     else this.#end(request);
     this.flush();
   }
@@ -527,7 +527,7 @@ export class Client {
       sid = `p${hex(this.index + 1, 7)}${hex(++this.sids, 8)}`;
       this.inbox = [];
       this.conn = 0;
-    } else this.conn++;
+    } else if (this.rules.numbersConnections) this.conn++;
     this.lastSeq = this.conn * BASE;
     this.hears = this.conn;
     this.hasGap = false;
@@ -624,7 +624,7 @@ export class Client {
   lapse(): void {
     this.lapsed = true;
     this.mayLose = true;
-    this.#lose(false, []);
+    if (this.rules.losesInTime) this.#lose(false, []);
     this.flush();
     this.cut(false);
   }
@@ -671,6 +671,12 @@ export interface Rules {
   readonly comparesNumbers: boolean;
   /** A comparison that was cut off is not sent again. */
   readonly listsAnew: boolean;
+  /** Each connection of a session has a number, and calls of one that was replaced do nothing. */
+  readonly numbersConnections: boolean;
+  /** What is held is lost before the lease ends on the server. */
+  readonly losesInTime: boolean;
+  /** The server is told of a request that is given up. */
+  readonly tellsWhoLeaves: boolean;
 }
 
 export const RULES: Rules = {
@@ -681,6 +687,9 @@ export const RULES: Rules = {
   settlesListedOnly: true,
   comparesNumbers: true,
   listsAnew: true,
+  numbersConnections: true,
+  losesInTime: true,
+  tellsWhoLeaves: true,
 };
 
 export function openingOf({ name, kind, max, robust, ephemeral, bypass }: ObjectSettings): string[] {

@@ -3,7 +3,7 @@
  * message, T a time-out or abort, K a kill, L a lapsed lease, R a lease that is taken too early, F a failover to any older
  * copy, D what a driver sends twice, X the object disposed of, A all waiters cancelled.
  */
-import type { ObjectSettings, Want } from './client.js';
+import type { ObjectSettings, Rules, Want } from './client.js';
 import type { Budget, Configuration } from './protocol.js';
 
 const semaphore = (max: number): ObjectSettings => ({ name: 'a', kind: 's', max });
@@ -113,8 +113,15 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     { constants: SLOWLY },
   ),
   of('1, 1 of 1, first without a session', 'C', [semaphore(1)], once(1, 1), { cold: true }),
-  // The server knows no more who holds of what was disposed of, so who resumes takes its hold for lost.
-  of('1, 1 of 1', 'CX', [semaphore(1)], once(1, 1), { fails: 'a hold is lost, though nothing has happened to it' }),
+  of('1, 1 of 1', 'CX', [semaphore(1)], once(1, 1)),
+  of('2 of 2, a part first, robust', 'CX', [robust(2)], [[{ object: 0, n: 2, part: 1 }]]),
+  of('a mutex that the server forgets, 2 requests, bypass 1', 'CX', [{ ...mutex(1), ephemeral: true }], times(2, 1)),
+  of(
+    'a mutex that the server forgets, 2 and 1 requests, bypass 1',
+    'X',
+    [{ ...mutex(1), ephemeral: true }],
+    [...times(2, 1), ...times(1, 1)],
+  ),
   of('1, 1 of 1', 'CA', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'CC', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'CMT', [semaphore(1)], once(1, 1)),
@@ -126,3 +133,65 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   of('1, 1 of 1, twice each', 'CM', [semaphore(1)], times(2, 2), { sequential: true }),
   of('1, 1 of 1, twice each', 'MM', [semaphore(1)], times(2, 2)),
 ];
+
+const asks = (client: number): string[] => [`${client}: ask`, `${client}: the server runs A`, `${client}: answer`];
+const givesBack = (client: number): string[] => [`${client}: give back`, `${client}: the server runs D`];
+/** The first process holds 2 of 2 and gives them back one by one; the second wants 1, and 1 once more. */
+const oneByOne: Want[][] = [[{ object: 0, n: 2, part: 1 }], ...times(2, 1)];
+
+/** By each rule of the client, a search that goes wrong without it, and does not with it. */
+export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
+  comparesHeard: of('1, 1 of 1', 'C', [semaphore(1)], once(1, 1)),
+  comparesNumbers: of('1, 1 of 1', 'MT', [semaphore(1)], once(1, 1)),
+  // The first is granted after it has lapsed, its session is reaped, and the other asks again.
+  hearsNothingWhenLost: of('1; 1 and 1 again, of 1', 'L', [semaphore(1)], [...times(1, 1), ...times(2, 1)], {
+    sequential: true,
+    after: [
+      ...asks(1),
+      ...asks(0),
+      '0: lapse',
+      ...givesBack(1),
+      'the lease of p0000001',
+      ...['1: answer', '1: beat', '1: the server runs B', '1: answer', '1: ask'],
+    ],
+  }),
+  // Of two messages that come while the session is entered, the first is lost.
+  remembersGaps: of('2 of 2, a part first; 1, 1', 'CM', [semaphore(2)], oneByOne, {
+    after: [
+      ...asks(0),
+      ...asks(1),
+      ...asks(1),
+      ...['1: cut', '1: enter', '1: the server runs O'],
+      ...givesBack(0),
+      ...['1: a message is lost', '0: answer'],
+      ...givesBack(0),
+      '1: message',
+    ],
+  }),
+  opensAgain: of('1 of 1, which nobody has opened', 'C', [semaphore(1)], once(1), { cold: true, unmade: true }),
+  // A driver sends a comparison once more that is older than a request which was granted meanwhile.
+  settlesListedOnly: of('2 of 2, a part first; 1, 1', 'CMD', [semaphore(2)], oneByOne, {
+    after: [
+      ...asks(0),
+      ...asks(1),
+      ...givesBack(0),
+      ...['1: a message is lost', '1: beat', '1: the server runs B', '1: answer', '1: ask'],
+      ...['1: the server runs S', '1: the server runs A', '0: answer'],
+      ...givesBack(0),
+      ...['1: message', '1: cut, and resent'],
+    ],
+  }),
+  // A comparison is cut off, and the second request is granted by a message that is lost too.
+  listsAnew: of('2 of 2, a part first; 1, 1', 'CMM', [semaphore(2)], oneByOne, {
+    after: [
+      ...asks(0),
+      ...asks(1),
+      ...givesBack(0),
+      ...['1: a message is lost', '1: beat', '1: the server runs B', '1: answer', '1: ask'],
+      ...['1: the server runs S', '1: the server runs A', '1: cut'],
+    ],
+  }),
+  numbersConnections: of('1, 1 of 1', 'CT', [semaphore(1)], once(1, 1), { after: ['0: ask', '0: cut'] }),
+  losesInTime: of('1, 1 of 1', 'L', [semaphore(1)], once(1, 1), { after: asks(0) }),
+  tellsWhoLeaves: of('1, 1 of 1', 'T', [semaphore(1)], once(1, 1)),
+};

@@ -149,14 +149,22 @@ export function faultOf(data: Data): string | undefined {
   return undefined;
 }
 
+/** What a step is found to be whose script raises an error. */
+export const SCRIPT_FAILS = 'the script fails';
+
 /** A grant that a call has made. */
 export interface Grant extends Ask {
   readonly deaths: number;
 }
 
 const deathsOf = (data: Data, name: string): number => {
-  let sum = objectsOf(data).get(name)?.deaths ?? 0;
-  for (const [field, count] of notesOf(data)) if (field.startsWith(`${name}\0`)) sum += count;
+  const object = objectsOf(data).get(name);
+  let sum = object?.deaths ?? 0;
+  // Who holds of an earlier object of the name may have been told of deaths too.
+  for (const [field, count] of notesOf(data)) {
+    const [of, ticket = ''] = field.split('\0');
+    if (of === name && ticket > (object?.born ?? '')) sum += count;
+  }
   return sum;
 };
 
@@ -178,7 +186,7 @@ export function stepOf(
 function stepFault(before: Data, turn: Turn, args: readonly string[], granted: readonly Grant[]): string | undefined {
   const after = turn.data;
   const { reply } = turn;
-  if (!Array.isArray(reply)) return typeof reply === 'object' && reply ? `the script fails: ${reply.error}` : 'no list';
+  if (!Array.isArray(reply)) return typeof reply === 'object' && reply ? `${SCRIPT_FAILS}: ${reply.error}` : 'no list';
   const sid = args[0] as string;
   // Who asked first is served first.
   const waiting = queueOf(after);

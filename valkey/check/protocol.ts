@@ -51,10 +51,12 @@ export interface Configuration {
   readonly cold?: boolean;
   /** A process ends its session when it is done. */
   readonly closes?: boolean;
+  /** Nobody has opened the objects yet. */
+  readonly unmade?: boolean;
+  /** The first steps, by the beginnings of their labels: what is searched is what can follow them. */
+  readonly after?: readonly string[];
   readonly constants?: Readonly<Record<string, number>>;
   readonly rules?: Partial<Rules>;
-  /** A fault that the shipped client has in this configuration, with what the search says of it. */
-  readonly fails?: string;
 }
 
 type Counts = { [K in keyof Budget]-?: number };
@@ -119,7 +121,9 @@ class Servers {
 
   #settle(id: number, history: number): string | undefined {
     const broom = hex(0xb, 16);
-    let { after } = this.turn(id, [broom, '0', CHANNEL, 'O', '1', '1', '1000', 'x'], history);
+    const opening = this.turn(id, [broom, '0', CHANNEL, 'O', '1', '1', '1000', 'x'], history);
+    if (opening.fault) return opening.fault;
+    let { after } = opening;
     for (let round = 0; ; round++) {
       const data = this.data(after).clone();
       const others = data.sorted('leases').filter(({ member }) => member !== broom);
@@ -189,7 +193,7 @@ export class Protocol {
   }
 
   first(): State {
-    const { objects, clients, budget, rules, cold = false } = this.#configuration;
+    const { objects, clients, budget, rules, cold = false, unmade = false } = this.#configuration;
     const opener = hex(0xa, 16);
     let server = this.#servers.id(new Data());
     const run = (...args: string[]): void => {
@@ -198,7 +202,7 @@ export class Protocol {
       server = outcome.after;
     };
     // The objects were opened before, as a program does that awaits it.
-    run('O', '1', '1', '1000', 'x', ...objects.flatMap(openingOf));
+    run('O', '1', '1', '1000', 'x', ...(unmade ? [] : objects.flatMap(openingOf)));
     run('X');
     const data = this.#servers.data(server);
     const made = clients.map((wants, index) => {
@@ -214,6 +218,7 @@ export class Protocol {
       for (const client of made) {
         const sid = `p${hex(client.index + 1, 7)}00000001`;
         const outcome = this.#servers.turn(server, [sid, '0', CHANNEL, 'O', '1', '1', '1000', 'x'], 1);
+        if (outcome.fault) throw new Error(outcome.fault);
         client.open(sid, String((outcome.reply as Reply[])[0]).slice(2));
         server = outcome.after;
       }
@@ -255,14 +260,10 @@ export class Protocol {
       const [request] = client.requests;
       return request ? `a request is ${request.state} for ever` : 'a process goes on no more';
     }
-    const { objects } = this.#configuration;
     const data = this.#servers.data(state.server);
     if (queueOf(data).length > 0) return 'an entry of the queue is left at the end';
     const living = new Set(state.clients.filter(({ alive }) => alive).map(({ sid }) => sid));
-    for (const record of recordsOf(data)) {
-      const { max, disposed } = { max: 0, disposed: state.left.disposals !== this.#configuration.budget.disposals };
-      if (!disposed && living.has(record.sid) && objects.length > max) return 'permits are missing at the end';
-    }
+    for (const { sid } of recordsOf(data)) if (living.has(sid)) return 'permits are missing at the end';
     return undefined;
   }
 

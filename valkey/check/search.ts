@@ -40,7 +40,19 @@ export function search(configuration: Configuration, most = 5_000_000, server?: 
   seen.add(protocol.text(first));
   parents.push(-1);
   labels.push('');
-  let level: { id: number; state: State }[] = [{ id: 0, state: first }];
+  let state = first;
+  for (const label of configuration.after ?? []) {
+    const step = protocol.steps(state).find((each) => each.label.startsWith(label));
+    if (!step)
+      throw new Error(`${configuration.name}: "${label}" cannot come next; what can is ${labelsOf(protocol, state)}`);
+    state = step.to;
+    seen.add(protocol.text(state));
+    parents.push(parents.length - 1);
+    labels.push(step.label);
+    const fault = protocol.fault(state);
+    if (fault) return result({ fault, trace: trace(parents.length - 1) }, false);
+  }
+  let level: { id: number; state: State }[] = [{ id: parents.length - 1, state }];
   while (level.length > 0) {
     const below: typeof level = [];
     for (const { id, state } of level) {
@@ -67,3 +79,9 @@ export function search(configuration: Configuration, most = 5_000_000, server?: 
   }
   return result(undefined, true);
 }
+
+const labelsOf = (protocol: Protocol, state: State): string =>
+  protocol
+    .steps(state)
+    .map(({ label }) => `"${label}"`)
+    .join(', ');

@@ -13,7 +13,7 @@ import type { Driver, Script, StopListening } from '../src/drivers/driver.js';
 import type { Held } from '../src/hold.js';
 import { Space } from '../src/space.js';
 import { Data, type Surroundings } from './data-model.js';
-import { faultOf, heldOf, objectsOf, queueOf, recordsOf, stepOf } from './invariants.js';
+import { faultOf, heldOf, objectsOf, queueOf, recordsOf, SCRIPT_FAILS, stepOf } from './invariants.js';
 import { type Reply, Server, turnChunk } from './server.js';
 
 /** Milliseconds. */
@@ -368,7 +368,8 @@ class World {
     const turn = this.#server.turn(this.#data, args, this.#surroundings());
     const step = stepOf(this.#data, turn, args).fault;
     // The deaths that a call counts are known for calls of one operation.
-    this.fault ??= faultOf(turn.data) ?? (step?.includes('deaths') ? undefined : step);
+    this.fault ??=
+      faultOf(turn.data) ?? (step?.includes('deaths') && !step.startsWith(SCRIPT_FAILS) ? undefined : step);
     this.#log?.(
       `${this.steps} server: ${args.slice(0, 2).join(' ')} ${args.slice(3).join(' ')} -> ${JSON.stringify(turn.reply)}`,
     );
@@ -479,7 +480,9 @@ class World {
         const handle = process.handles[this.#random(process.handles.length)];
         this.#note('cancel all');
         handle?.cancelAll().catch((error: unknown) => {
-          if (!process.closing) this.fault ??= `cancelAll: ${error}`;
+          // A failover that has lost all has lost the object too.
+          const isLost = !this.#lossless && (error as Error).name === 'DisposedError';
+          if (!process.closing && !isLost) this.fault ??= `cancelAll: ${error}`;
         });
       }
     } else if (this.#random(4) === 0 && this.#processes.filter(({ alive }) => alive).length > 1) {

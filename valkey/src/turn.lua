@@ -209,21 +209,23 @@ local function restore(name, o, ticket)
   end
 end
 
--- What a request of the caller is: H ticket:deaths:lent:waiting:n holds, Q waits, G unknown.
+-- What a request of the caller is: H ticket:deaths:lent:waiting:n holds, Q waits, G unknown. A record that has outlived
+-- its object is held: who waited lost it when the object was disposed of.
 local function state(record)
   if not record then return 'G' end
   local key, ticket, n, name = parts(record)
   local o = get(name)
-  if not lives(o, ticket) then
-    call('ZREM', RECORDS, record)
-    restore(name, nil, ticket)
-    return 'G'
+  local lent, waiting = 0, 0
+  if lives(o, ticket) then
+    if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end
+    if o.holder == key then lent = o.lent end
+    waiting = o.waiting
   end
-  if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end
-  local deaths = o.robust == '1' and call('HGET', OBJECTS, name .. '\0' .. ticket) or 0
-  local lent = o.holder == key and o.lent or 0
-  return 'H ' .. ticket .. ':' .. deaths .. ':' .. lent .. ':' .. o.waiting .. ':' .. n
+  local deaths = call('HGET', OBJECTS, name .. '\0' .. ticket) or 0
+  return 'H ' .. ticket .. ':' .. deaths .. ':' .. lent .. ':' .. waiting .. ':' .. n
 end
+
+local seldom -- makes the operations that most calls need none of
 
 -- Operations: each takes its arguments from ARGV[i] on, and returns its answer and where the next operation stands -----
 
@@ -265,13 +267,18 @@ local function give_back(i)
   local last = i + 8
   local key = sid .. rid
   if call('ZREM', RECORDS, key .. ticket .. hex .. name) == 0 then return 'G', last + count end
-  local o = get(name)
-  if not lives(o, ticket) then
-    restore(name, nil, ticket)
-    return 'G', last + count
-  end
   local n = tonumber(hex, 16)
   if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
+  local o = get(name)
+  if not lives(o, ticket) then
+    if k == n then restore(name, nil, ticket) end
+    -- The mutex was passed on to requests that have come to the next object of the name.
+    for s = last, last + count - 1 do
+      local record = record_of(ARGV[s])
+      if record then seldom().drop(record, false) end
+    end
+    return 'D', last + count
+  end
   if note == 'r' or note == 'd' then
     restore(name, o, ticket)
     if note == 'd' and o.robust == '1' then o.deaths = o.deaths + 1 end
@@ -298,7 +305,7 @@ end
 
 -- All other operations. To make a function takes about as long as to call one, and most calls need none of these. So
 -- they are made when a call first needs one of them.
-local function seldom()
+seldom = function()
   local REAPED_AT_MOST = 256 -- records of the dead that one call takes back
   local SEQS_OF_A_CONNECTION = 4294967296
 
@@ -380,6 +387,8 @@ local function seldom()
   end
 
   return {
+    drop = drop,
+
     -- O v p lease label: opens the session, or resumes it by a new connection. Answers O epoch.history: two failovers to
     -- copies that fell behind at once have the same epoch.
     O = function(i)

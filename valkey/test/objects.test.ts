@@ -245,6 +245,34 @@ onServers('objects', ({ join, key, another }) => {
     await expect(yours.holdAsync()).rejects.toThrow('"x" has been disposed of');
   });
 
+  test('what is held of a disposed object stays so over a cut connection, until it is given back', async () => {
+    const [a, b] = [await join(), await join()];
+    const [pool, yours] = [await a.semaphore('x', 3, { robust: true }), await b.semaphore('x', 3, { robust: true })];
+    const [held, other] = [await pool.holdAsync(2), await pool.holdAsync()];
+    await yours.dispose();
+    const client = another();
+    const cut = async () => {
+      const resumed = new Promise<void>((resolve) => {
+        a.on('resumed', resolve);
+      });
+      await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await resumed;
+    };
+    await cut();
+    expect([held.held, other.held]).toEqual([true, true]);
+    const next = await b.semaphore('x', 1);
+    const mine = await next.holdAsync();
+    await held.release(1);
+    await cut();
+    expect([held.held, held.permits, other.held]).toEqual([true, 1, true]);
+    // What goes back goes to nowhere, and nothing is left of it.
+    await Promise.all([held.release(), other.release()]);
+    expect(await next.inspect()).toMatchObject({ max: 1, free: 0 });
+    await mine.release();
+    expect(await next.inspect()).toMatchObject({ max: 1, free: 1 });
+    expect(await client.zcard(key('records'))).toBe(0);
+  });
+
   test('cancelAll ends the waits of all processes, and nothing else', async () => {
     const [a, b] = [await join(), await join()];
     const [mine, yours] = [await a.semaphore('x', 1), await b.semaphore('x', 1)];
