@@ -13,6 +13,8 @@ const HELP = `npm run chaos:valkey -- [options]
   --faults a,b,c     ${NAMES.join(', ')}; all by default
   --processes N      16 by default
   --lease N          in milliseconds; 2000 by default
+  --spares N         processes that wait, at most, to replace at once those that are killed; 300 by default
+  --keep DIR         where something is wrong, the histories go there
 
 Prints what was done and what became of it, and at the end a table. Exit code: 0 nothing is wrong, 1 something is, 2 there is no server or an
 argument is wrong.`;
@@ -24,6 +26,8 @@ const { values } = parseArgs({
     faults: { type: 'string', default: NAMES.join(',') },
     processes: { type: 'string', default: '16' },
     lease: { type: 'string', default: '2000' },
+    spares: { type: 'string', default: '300' },
+    keep: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -33,6 +37,7 @@ const isRight =
   isNumber(values.seconds) &&
   isNumber(values.processes) &&
   isNumber(values.lease) &&
+  isNumber(values.spares) &&
   chosen.every((name) => NAMES.includes(name)) &&
   ['redis', 'valkey', undefined].includes(values.server);
 if (values.help || !isRight) {
@@ -62,7 +67,9 @@ for (const server of servers) {
   for (const fault of FAULTS.filter(({ name }) => chosen.includes(name))) {
     const seconds = Number(values.seconds) / chosen.length;
     const [processes, lease] = [Number(values.processes), Number(values.lease)];
-    const result = await run({ server, fault, seconds, processes, lease });
+    const spares = Math.min(Number(values.spares), Math.ceil((fault.kills ?? 0) * seconds));
+    const keep = values.keep === undefined ? {} : { keep: values.keep };
+    const result = await run({ server, fault, seconds, processes, spares, lease, ...keep });
     if (result.skipped !== undefined) {
       console.log(`${fault.name}: skipped: ${result.skipped}`);
       continue;

@@ -31,12 +31,17 @@ const upTo = (most: number): number => Math.floor(Math.random() * (most + 1));
 let isDraining = false;
 let last = 0;
 const answers = new Map<number, (version: number | undefined) => void>();
+let begin = (): void => undefined;
+const begun = new Promise<void>((resolve) => {
+  begin = resolve;
+});
 let leave = (): void => undefined;
 const told = new Promise<void>((resolve) => {
   leave = resolve;
 });
 process.on('message', (command: Command) => {
-  if (command.is === 'drain') isDraining = true;
+  if (command.is === 'begin') begin();
+  else if (command.is === 'drain') isDraining = true;
   else if (command.is === 'leave') leave();
   else {
     answers.get(command.id)?.(command.version);
@@ -159,6 +164,8 @@ async function turn(id: number, plan: Plan, handle: Semaphore | Mutex | RwLock):
   }
 }
 
+tell({ is: 'loaded' });
+await begun;
 const space = await Space.connect(clientFor(order.address), {
   space: order.space,
   lease: order.lease,

@@ -1,23 +1,30 @@
 /**
- * The processes of a run. Each that ends is replaced while the run lasts. They are ended by their process ids, at the
- * latest when this process ends.
+ * The processes of a run. Each that ends is replaced while the run lasts: by a spare one, which has loaded its program
+ * and waits, or, where there is none, by the next that has loaded. They are ended by their process ids, at the latest when
+ * this process ends.
+ *
+ *     loading --> spare --> starting --> working --> drained --> ended        each may be killed, and is ended then
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Address, Command, Order, Report } from './plan.js';
 import { Register } from './register.js';
 
-const PROGRAM = fileURLToPath(new URL('./client.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./client-bundle.js', import.meta.url));
+
+/** Processes that load at once: more would only take each other's time. */
+const MOST_LOADING = availableParallelism() + 1;
 
 /** One process. */
 export interface Client {
   readonly child: ChildProcess;
   readonly file: string;
-  state: 'starting' | 'working' | 'drained' | 'ended';
+  state: 'loading' | 'spare' | 'starting' | 'working' | 'drained' | 'ended';
   /** When it was killed, in microseconds of the monotonic clock. */
   killedAt: number | undefined;
   /** Whether it is stopped. */
@@ -30,6 +37,8 @@ export interface Settings {
   readonly lease: number;
   readonly tasks: number;
   readonly processes: number;
+  /** Processes that have loaded before the run begins, and are to wait for their turn while it lasts. */
+  readonly spares: number;
   /** For the histories. */
   readonly dir: string;
 }
@@ -49,6 +58,10 @@ export class Clients {
   #hasRead: ((client: Client) => void) | undefined;
   readonly #settings: Settings;
   #isOver = false;
+  readonly #spares: Client[] = [];
+  #loading = 0;
+  /** Processes that are to take turns, and for which none has loaded. */
+  #lacking = 0;
   readonly #end = (): void => {
     for (const { child } of this.all) child.kill('SIGKILL');
   };
@@ -56,15 +69,35 @@ export class Clients {
   constructor(settings: Settings) {
     this.#settings = settings;
     process.on('exit', this.#end);
-    for (let i = 0; i < settings.processes; i++) this.#start();
+    this.#lacking = settings.processes;
+    this.#loadMore();
   }
 
+  #loadMore(): void {
+    const wanted = () => this.#lacking + this.#settings.spares - this.#spares.length;
+    while (!this.#isOver && this.#loading < Math.min(MOST_LOADING, wanted())) this.#load();
+  }
+
+  /** One more is to take turns. */
   #start(): void {
+    const spare = this.#spares.shift();
+    if (spare) this.#begin(spare);
+    else this.#lacking++;
+    this.#loadMore();
+  }
+
+  #begin(client: Client): void {
+    client.state = 'starting';
+    this.#send(client, { is: 'begin' });
+  }
+
+  #load(): void {
+    this.#loading++;
     const { address, space, lease, tasks, dir } = this.#settings;
     const file = join(dir, `${this.all.length}.history`);
     const order: Order = { address, space, lease, tasks, file, label: `process ${this.all.length}` };
     const child = fork(PROGRAM, [JSON.stringify(order)], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-    const client: Client = { child, file, state: 'starting', killedAt: undefined, stopped: false };
+    const client: Client = { child, file, state: 'loading', killedAt: undefined, stopped: false };
     this.all.push(client);
     let complaint = '';
     child.stderr?.on('data', (text) => {
@@ -75,13 +108,30 @@ export class Clients {
     child.on('exit', (code, signal) => {
       const expected = client.killedAt !== undefined || (this.#isOver && code === 0);
       if (!expected) this.troubles.push(`a process has ended: ${signal ?? code} ${complaint.trim()}`);
+      const { state } = client;
       client.state = 'ended';
-      if (!this.#isOver) this.#start();
+      if (this.#isOver) return;
+      if (state === 'loading') this.#loading--;
+      if (state === 'spare') this.#spares.splice(this.#spares.indexOf(client), 1);
+      if (state === 'loading' || state === 'spare') this.#loadMore();
+      else this.#start();
     });
   }
 
   #hear(client: Client, report: Report): void {
     switch (report.is) {
+      case 'loaded':
+        if (this.#isOver) break;
+        this.#loading--;
+        if (this.#lacking > 0) {
+          this.#lacking--;
+          this.#begin(client);
+        } else {
+          client.state = 'spare';
+          this.#spares.push(client);
+        }
+        this.#loadMore();
+        break;
       case 'joined':
         client.state = 'working';
         break;
@@ -116,19 +166,23 @@ export class Clients {
     return this.all.filter(({ state, killedAt }) => state === 'working' && killedAt === undefined);
   }
 
-  /** Resolves when all take turns. */
+  /** Resolves when all take turns, and all spare ones wait. */
   async joined(): Promise<void> {
-    while (this.working().length < this.#settings.processes) await sleep(20);
+    const { processes, spares } = this.#settings;
+    while (this.working().length < processes || this.#spares.length < spares) await sleep(20);
   }
 
   /** Ends one at random at once, if half of them take turns. */
   kill(): void {
     const working = this.working();
     if (working.length < this.#settings.processes / 2) return;
-    const client = working[Math.floor(Math.random() * working.length)] as Client;
+    this.#kill(working[Math.floor(Math.random() * working.length)] as Client);
+    this.kills++;
+  }
+
+  #kill(client: Client): void {
     client.killedAt = microseconds();
     client.child.kill('SIGKILL');
-    this.kills++;
   }
 
   /** Stops one at random for a while. */
@@ -165,6 +219,7 @@ export class Clients {
    */
   async drain(ms: number): Promise<number> {
     this.#isOver = true;
+    for (const client of this.alive()) if (client.state === 'loading' || client.state === 'spare') this.#kill(client);
     const waiting = () => this.alive().filter(({ state }) => state !== 'drained');
     for (const client of this.alive()) this.#send(client, { is: 'drain' });
     let written = 0;

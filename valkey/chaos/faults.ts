@@ -1,7 +1,7 @@
 /** The faults by name: which servers each needs, what it does and how often, and whether it may lose what was answered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clients } from './clients.js';
-import type { Kind, World } from './world.js';
+import { type Kind, Stuck, type World } from './world.js';
 
 export interface Scene {
   readonly world: World;
@@ -24,6 +24,8 @@ export interface Fault {
   readonly keeps: boolean;
   /** Whether two primaries may serve at once for a while, so that a grant of the old one may come after the new one's. */
   readonly splits?: boolean;
+  /** Processes that it ends in a second, at most. */
+  readonly kills?: number;
   readonly disturbances: readonly Disturbance[];
 }
 
@@ -82,7 +84,7 @@ const reshard: Disturbance = { counts: 'slot moves', every: 500, act: ({ world }
 
 export const FAULTS: readonly Fault[] = [
   { name: 'none', kind: 'server', keeps: true, disturbances: [] },
-  { name: 'kill', kind: 'server', keeps: true, disturbances: [kill] },
+  { name: 'kill', kind: 'server', keeps: true, kills: 20, disturbances: [kill] },
   { name: 'stop', kind: 'server', keeps: true, disturbances: [stop, stopHolder] },
   { name: 'client-kill', kind: 'server', keeps: true, disturbances: [cut] },
   { name: 'script-flush', kind: 'server', keeps: true, disturbances: [flush] },
@@ -99,6 +101,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'mixed',
     kind: 'mixed',
     keeps: false,
+    kills: 5,
     disturbances: [
       { ...kill, every: 200 },
       stop,
@@ -124,8 +127,9 @@ export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean)
         try {
           await act(scene);
           if (name) counts[name] = (counts[name] ?? 0) + 1;
-        } catch {
+        } catch (error) {
           // The server was just not there: another disturbance has ended it.
+          if (error instanceof Stuck) scene.clients.troubles.push(error.message);
         }
       }
     }),

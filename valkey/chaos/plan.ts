@@ -42,6 +42,7 @@ export interface Order {
 
 /** From a process to the one that has started it. */
 export type Report =
+  | { readonly is: 'loaded' }
   | { readonly is: 'joined' }
   | { readonly is: 'drained' }
   | { readonly is: 'trouble'; readonly text: string }
@@ -55,6 +56,7 @@ export type Report =
 
 /** From there to a process. */
 export type Command =
+  | { readonly is: 'begin' }
   | { readonly is: 'drain' }
   | { readonly is: 'leave' }
   /** version: undefined if the token is refused. */

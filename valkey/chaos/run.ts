@@ -1,4 +1,6 @@
 /** One run: servers, processes and a fault for a while; then all come to rest, and what they have noted is checked. */
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Binary } from '../servers/servers.js';
 import { Space } from '../src/index.js';
@@ -15,8 +17,12 @@ export interface RunOptions {
   readonly fault: Fault;
   readonly seconds: number;
   readonly processes: number;
+  /** Processes that have loaded before the run begins, to replace those that the fault ends at once. 0 by default. */
+  readonly spares?: number;
   readonly tasks?: number;
   readonly lease?: number;
+  /** A directory to which the histories go if something is wrong. */
+  readonly keep?: string;
 }
 
 export interface Result {
@@ -53,11 +59,12 @@ const NOTHING = {
   ...{ refusedWrites: 0, disorder: 0, overtaken: 0, epochs: 0, longestWait: 0, forever: 0, lostPermits: 0, faults: [] },
 };
 
-export async function run({ server, fault, seconds, processes, tasks = 4, lease = 1000 }: RunOptions): Promise<Result> {
+export async function run(options: RunOptions): Promise<Result> {
+  const { server, fault, seconds, processes, spares = 0, tasks = 4, lease = 1000, keep } = options;
   const world = await World.build(server, fault.kind);
   if (typeof world === 'string') return { ...NOTHING, skipped: world };
   const { space, address, dir } = world;
-  const clients = new Clients({ address, space, lease, tasks, processes, dir });
+  const clients = new Clients({ address, space, lease, tasks, processes, spares, dir });
   const faults: string[] = [];
   try {
     await clients.joined();
@@ -106,6 +113,7 @@ export async function run({ server, fault, seconds, processes, tasks = 4, lease 
     const registers = [...clients.registers.values()];
     const sum = (of: 'accepted' | 'refused' | 'disorder') => registers.reduce((total, each) => total + each[of], 0);
     if (sum('disorder') > 0) faults.push(`${sum('disorder')} writes were accepted out of order`);
+    if (keep !== undefined && faults.length > 0) keepHistories(dir, join(keep, `${server.name}-${fault.name}`), faults);
     const count = (outcome: Asked['outcome']) => all.filter((asked) => asked.outcome === outcome).length;
     const granted = all.filter(({ outcome }) => outcome === 'granted');
     return {
@@ -131,6 +139,12 @@ export async function run({ server, fault, seconds, processes, tasks = 4, lease 
     await clients.leave();
     await world.stop();
   }
+}
+
+function keepHistories(from: string, to: string, faults: readonly string[]): void {
+  mkdirSync(to, { recursive: true });
+  writeFileSync(join(to, 'wrong.txt'), `${faults.join('\n')}\n`);
+  for (const name of readdirSync(from)) if (name.endsWith('.history')) copyFileSync(join(from, name), join(to, name));
 }
 
 /** At rest all permits are back, and nobody waits. The dead are taken back from while somebody lives. Returns what is missing. */

@@ -110,13 +110,13 @@ export class World {
     this.replica = old;
     this.lostTickets += Math.max(0, (await this.#ticketOf(old)) - before);
     // Another fault may cut this connection too.
-    await until(async () => (await old.send('REPLICAOF', '127.0.0.1', next.port)) === 'OK');
+    await until('a server is a replica', async () => (await old.send('REPLICAOF', '127.0.0.1', next.port)) === 'OK');
     await linked(old);
   }
 
   async #ticketOf({ port }: Server): Promise<number> {
     let ticket = 0;
-    await until(async () => {
+    await until('the state can be read', async () => {
       ({ ticket } = await readState(port, this.space));
       return true;
     });
@@ -128,7 +128,7 @@ export class World {
     const [old, next] = [this.primary, this.replica as Server];
     const sentinel = this.sentinel as Server;
     process.kill(old.pid, 'SIGKILL');
-    await until(async () => {
+    await until('Sentinel names the replica', async () => {
       const [, port] = (await sentinel.send('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'main')) as [string, string];
       return Number(port) === next.port;
     });
@@ -138,7 +138,7 @@ export class World {
     await old.send('REPLICAOF', '127.0.0.1', next.port);
     await linked(old);
     // Sentinel asks the replicas how they are every ten seconds.
-    await until(async () => {
+    await until('Sentinel knows the new replica', async () => {
       const [replica = []] = (await sentinel.send('SENTINEL', 'REPLICAS', 'main')) as string[][];
       return (
         replica[replica.indexOf('flags') + 1] === 'slave' && replica[replica.indexOf('master-link-status') + 1] === 'ok'
@@ -165,9 +165,18 @@ export class World {
 }
 
 async function linked(replica: Server): Promise<void> {
-  await until(async () => `${await replica.send('INFO', 'replication')}`.includes('master_link_status:up'));
+  await until('a replica has the data', async () =>
+    `${await replica.send('INFO', 'replication')}`.includes('master_link_status:up'),
+  );
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition().catch(() => false))) await sleep(20);
+/** The servers have not done what they are to do. */
+export class Stuck extends Error {}
+
+async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 60_000;
+  while (!(await condition().catch(() => false))) {
+    if (performance.now() > end) throw new Stuck(`after a minute it is not so that ${what}`);
+    await sleep(20);
+  }
 }
