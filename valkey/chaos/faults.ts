@@ -24,6 +24,8 @@ export interface Fault {
   readonly keeps: boolean;
   /** Whether two primaries may serve at once for a while, so that a grant of the old one may come after the new one's. */
   readonly splits?: boolean;
+  /** Whether the server may forget the script, or another take its place. */
+  readonly forgets?: boolean;
   /** Processes that it ends in a second, at most. */
   readonly kills?: number;
   readonly disturbances: readonly Disturbance[];
@@ -87,20 +89,28 @@ export const FAULTS: readonly Fault[] = [
   { name: 'kill', kind: 'server', keeps: true, kills: 20, disturbances: [kill] },
   { name: 'stop', kind: 'server', keeps: true, disturbances: [stop, stopHolder] },
   { name: 'client-kill', kind: 'server', keeps: true, disturbances: [cut] },
-  { name: 'script-flush', kind: 'server', keeps: true, disturbances: [flush] },
+  { name: 'script-flush', kind: 'server', keeps: true, forgets: true, disturbances: [flush] },
   { name: 'network', kind: 'network', keeps: true, disturbances: [disturbed] },
-  { name: 'restart-always', kind: 'always', keeps: true, disturbances: [restart(true)] },
+  { name: 'restart-always', kind: 'always', keeps: true, forgets: true, disturbances: [restart(true)] },
   // The system keeps what the server has handed to it, but the server may hand it over later than it answers.
-  { name: 'restart-everysec', kind: 'everysec', keeps: false, disturbances: [restart(true)] },
-  { name: 'restart-empty', kind: 'server', keeps: false, disturbances: [restart(false)] },
-  { name: 'sentinel', kind: 'sentinel', keeps: false, splits: true, disturbances: [failover, stopHolder] },
-  { name: 'promote', kind: 'pair', keeps: false, disturbances: [promote, stopHolder] },
-  { name: 'cluster', kind: 'cluster', keeps: true, disturbances: [reshard] },
+  { name: 'restart-everysec', kind: 'everysec', keeps: false, forgets: true, disturbances: [restart(true)] },
+  { name: 'restart-empty', kind: 'server', keeps: false, forgets: true, disturbances: [restart(false)] },
+  {
+    name: 'sentinel',
+    kind: 'sentinel',
+    keeps: false,
+    forgets: true,
+    splits: true,
+    disturbances: [failover, stopHolder],
+  },
+  { name: 'promote', kind: 'pair', keeps: false, forgets: true, disturbances: [promote, stopHolder] },
+  { name: 'cluster', kind: 'cluster', keeps: true, forgets: true, disturbances: [reshard] },
   { name: 'clock', kind: 'clock', keeps: true, disturbances: [jump] },
   {
     name: 'mixed',
     kind: 'mixed',
     keeps: false,
+    forgets: true,
     kills: 5,
     disturbances: [
       { ...kill, every: 200 },

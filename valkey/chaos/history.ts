@@ -7,7 +7,8 @@
  *   - no waiter of a mutex is overtaken more than `bypass` times.
  *
  * Where a fault loses the server's last writes, this holds for the grants of one history of the server's data. Tokens
- * rise over all of them, unless two primaries serve at once. With another history tickets leap, by 2^24 or to where the time is, so they tell histories apart.
+ * rise over all of them, unless two primaries serve at once. With another history tickets leap, by 2^24 or to where the
+ * time is, so they tell histories apart, but for those who waited when the data went two ways: see `Fork`.
  */
 import { readFileSync } from 'node:fs';
 import { Fifo, type What } from './fifo.js';
@@ -111,8 +112,12 @@ export function parseHistory(text: string, process: number): Asked[] {
 /** Far more tickets than are given between two grants, and fewer than there are in the time between two faults. */
 const ANOTHER_HISTORY = (1n << 16n) * 4096n;
 
-/** Tells the histories of the server's data apart, and finds out when requests were known to stand in the queue. */
-export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>): void {
+/**
+ * Tells the histories of the server's data apart, and finds out when requests were known to stand in the queue. forgets:
+ * the server may forget the script. It then refuses a call, which has not arrived, and may run the next one that was sent
+ * on the same connection, if somebody else has brought the script meanwhile. What was refused is asked for again, behind.
+ */
+export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>, forgets = false): void {
   const granted = all.filter(({ outcome }) => outcome === 'granted');
   let epoch = 0;
   let before: bigint | undefined;
@@ -129,11 +134,13 @@ export function relate(all: readonly Asked[], inOrder: ReadonlySet<string>): voi
     else groups.set(key, [request]);
   }
   for (const group of groups.values()) {
-    let answeredAt = Infinity;
+    const later: Asked[] = [];
     for (const request of group.sort((one, other) => other.call - one.call)) {
-      request.knownAt = answeredAt;
+      for (const { token, end } of later) {
+        if (!forgets || token > request.token) request.knownAt = Math.min(request.knownAt, end);
+      }
       // A mutex may be passed on without the server.
-      if (inOrder.has(request.name)) answeredAt = Math.min(answeredAt, request.end);
+      if (inOrder.has(request.name)) later.push(request);
     }
   }
 }
@@ -151,11 +158,22 @@ export interface Checked {
   epochs: number;
 }
 
+/**
+ * From when on a replica was no longer one, and until when the processes worked with the old primary. Both have the queue
+ * from before, and so may serve those who wait in it: the old one while the processes work with it, the new one later,
+ * when it may think that those still hold whom the old one has long taken for dead.
+ */
+export interface Fork {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface Circumstances {
   /** Whether the faults of the run lose nothing that the server has answered. */
   readonly keeps: boolean;
   /** Whether two primaries may have served at once. Then only fencing keeps holders apart. */
   readonly splits?: boolean | undefined;
+  readonly forks?: readonly Fork[];
   /** Whether no process was killed and no session has ended, so that a refusal has a reason that the history shows. */
   readonly isExact: boolean;
 }
@@ -164,7 +182,7 @@ export interface Circumstances {
 export function checkObject(
   plan: Plan,
   all: readonly Asked[],
-  { keeps, splits, isExact }: Circumstances,
+  { keeps, splits, forks = [], isExact }: Circumstances,
   into: Checked,
 ): void {
   const mine = all.filter(({ name }) => name === plan.name);
@@ -176,11 +194,13 @@ export function checkObject(
   }
   if (splits) return;
   checkTokens(granted, fault);
-  if (plan.kind === 'mutex') into.overtaken = Math.max(into.overtaken, checkBypass(plan, granted, fault));
+  // Who may have been served by either of two servers belongs to no one history. Those who stay wait no longer without.
+  const certain = granted.filter(({ call, end }) => !forks.some(({ from, to }) => call < to && end > from));
+  if (plan.kind === 'mutex') into.overtaken = Math.max(into.overtaken, checkBypass(plan, certain, fault));
 
-  const epochs = [...new Set(granted.map(({ epoch }) => epoch))];
+  const epochs = [...new Set(certain.map(({ epoch }) => epoch))];
   into.epochs = Math.max(into.epochs, epochs.length);
-  const histories = keeps ? [granted] : epochs.map((epoch) => granted.filter((request) => request.epoch === epoch));
+  const histories = keeps ? [certain] : epochs.map((epoch) => certain.filter((request) => request.epoch === epoch));
   const refused = keeps && isExact ? refusalsOf(mine, all) : [];
   into.refusals += refused.length;
   for (const history of histories) {

@@ -99,7 +99,8 @@ export async function run(options: RunOptions): Promise<Result> {
 
     const all: Asked[] = [];
     for (const [i, { file }] of clients.all.entries()) for (const asked of readHistory(file, i)) all.push(asked);
-    relate(all, new Set(PLANS.filter(({ kind }) => kind !== 'mutex').map(({ name }) => name)));
+    const inOrder = new Set(PLANS.filter(({ kind }) => kind !== 'mutex').map(({ name }) => name));
+    relate(all, inOrder, fault.forgets);
     const checked: Checked = { faults: [], refusals: 0, overtaken: 0, epochs: 0 };
     const sessions = new Map<number, Set<string>>();
     for (const { process, session, outcome } of all) {
@@ -108,7 +109,8 @@ export async function run(options: RunOptions): Promise<Result> {
       sessions.set(process, known.add(session));
     }
     const isExact = clients.kills === 0 && [...sessions.values()].every(({ size }) => size === 1);
-    for (const plan of PLANS) checkObject(plan, all, { keeps: fault.keeps, splits: fault.splits, isExact }, checked);
+    const circumstances = { keeps: fault.keeps, splits: fault.splits, forks: world.forks, isExact };
+    for (const plan of PLANS) checkObject(plan, all, circumstances, checked);
     for (const { object, fault: text } of checked.faults) faults.push(`${object}: ${text}`);
     const registers = [...clients.registers.values()];
     const sum = (of: 'accepted' | 'refused' | 'disorder') => registers.reduce((total, each) => total + each[of], 0);

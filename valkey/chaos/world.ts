@@ -13,7 +13,9 @@ import {
   startServer,
 } from '../servers/servers.js';
 import { slotOf } from '../src/drivers/connections.js';
+import { microseconds } from './clients.js';
 import { JumpingClock } from './clock.js';
+import type { Fork } from './history.js';
 import { Network } from './network.js';
 import type { Address } from './plan.js';
 import { readState } from './state.js';
@@ -37,6 +39,8 @@ export class World {
   /** Whether the state can be read at one moment. */
   isWhole = true;
   lostTickets = 0;
+  /** When two servers had the same data and each went on by itself, in microseconds of the monotonic clock. */
+  readonly forks: Fork[] = [];
 
   readonly #remove = (): void => rmSync(this.dir, { recursive: true, force: true });
 
@@ -98,6 +102,7 @@ export class World {
    */
   async promote(ms: number): Promise<void> {
     const [old, next] = [this.primary, this.replica as Server];
+    const from = microseconds();
     await next.send('REPLICAOF', 'NO', 'ONE');
     const before = await this.#ticketOf(next);
     const end = performance.now() + 2000;
@@ -106,6 +111,7 @@ export class World {
     while ((await this.#ticketOf(old)) < before + 10 && performance.now() < end) await sleep(20);
     (this.network as Network).target = next.port;
     (this.network as Network).cutAll();
+    this.forks.push({ from, to: microseconds() });
     this.primary = next;
     this.replica = old;
     this.lostTickets += Math.max(0, (await this.#ticketOf(old)) - before);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fifo, type What } from '../chaos/fifo.js';
-import { type Checked, checkObject, parseHistory, relate } from '../chaos/history.js';
+import { type Checked, checkObject, type Fork, parseHistory, relate } from '../chaos/history.js';
 import { linearize, type Operation } from '../chaos/linearizable.js';
 import { PLANS, type Plan } from '../chaos/plan.js';
 import { Register } from '../chaos/register.js';
@@ -114,12 +114,18 @@ describe('the search for an order', () => {
 
 describe('histories', () => {
   const TOKEN = 4096;
-  function faultsOf(name: string, texts: string[], keeps = true): { faults: string[]; checked: Checked } {
+  interface Data {
+    keeps?: boolean;
+    forgets?: boolean;
+    forks?: Fork[];
+  }
+  function faultsOf(name: string, texts: string[], data: Data = {}): { faults: string[]; checked: Checked } {
+    const { keeps = true, forgets = false, forks = [] } = data;
     const plan = PLANS.find((each) => each.name === name) as Plan;
     const all = texts.flatMap((text, process) => parseHistory(`${text.trim().replaceAll(/\n\s*/g, '\n')}\n`, process));
-    relate(all, new Set(['one', 'three', 'patient', 'readers']));
+    relate(all, new Set(['one', 'three', 'patient', 'readers']), forgets);
     const checked: Checked = { faults: [], refusals: 0, overtaken: 0, epochs: 0 };
-    checkObject(plan, all, { keeps, isExact: true }, checked);
+    checkObject(plan, all, { keeps, forks, isExact: true }, checked);
     return { faults: checked.faults.map(({ fault }) => fault.replace(/[:(].*| after.*| \d.*/s, '')), checked };
   }
   const hold = (id: number, name: string, [call, got, look, give, given]: number[], token: number, session = 's') => `
@@ -158,8 +164,8 @@ describe('histories', () => {
 
   test('another history of the data stands for itself, where a fault may lose the last writes', () => {
     const texts = [hold(1, 'one', [0, 1, 6, 7, 8], 1), hold(1, 'one', [0, 4, 5, 7, 8], 2 ** 24 + 2)];
-    expect(faultsOf('one', texts, false)).toMatchObject({ faults: [], checked: { epochs: 2 } });
-    expect(faultsOf('one', texts, true).faults).toEqual(['not linearizable']);
+    expect(faultsOf('one', texts, { keeps: false })).toMatchObject({ faults: [], checked: { epochs: 2 } });
+    expect(faultsOf('one', texts).faults).toEqual(['not linearizable']);
   });
 
   test('who is known to wait is not overtaken by one who asks later', () => {
@@ -169,6 +175,28 @@ describe('histories', () => {
     expect(faultsOf('one', [waits, later]).faults).toEqual(['not linearizable']);
     // Its session has ended meanwhile, and it has asked again.
     expect(faultsOf('one', [waits.replace('s\n', 'other\n'), later]).faults).toEqual([]);
+  });
+
+  test('where the server forgets the script, what was sent later may arrive first', () => {
+    const history = (first: number, second: number) => [
+      `${hold(1, 'one', [0, 20, 21, 22, 23], first)}${hold(2, 'patient', [1, 2, 3, 4, 5], second)}`,
+      hold(1, 'one', [6, 7, 8, 9, 10], first - 1),
+    ];
+    expect(faultsOf('one', history(9, 2), { forgets: true }).faults).toEqual([]);
+    // The tickets tell that the first arrived first.
+    expect(faultsOf('one', history(9, 12), { forgets: true }).faults).toEqual(['not linearizable']);
+  });
+
+  test('who waits while the data goes two ways may be served by either server, in either order', () => {
+    const both = [hold(1, 'one', [0, 9, 10, 11, 12], 2), hold(1, 'one', [1, 5, 6, 7, 8], 3)];
+    expect(faultsOf('one', both, { keeps: false }).faults).toEqual(['not linearizable']);
+    expect(faultsOf('one', both, { keeps: false, forks: [{ from: 4, to: 8 }] }).faults).toEqual([]);
+    // Before and after it nothing is uncertain.
+    for (const fork of [
+      { from: 13, to: 20 },
+      { from: -1, to: 0 },
+    ])
+      expect(faultsOf('one', both, { keeps: false, forks: [fork] }).faults).toEqual(['not linearizable']);
   });
 
   test('a waiter of a mutex that is overtaken too often', () => {
