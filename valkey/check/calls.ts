@@ -26,7 +26,7 @@ export const SIDS = [
   'f000000000000004',
   'f000000000000005',
 ];
-const NAMES = ['a', 'ab', 'abc', 'a b', 'ä', 'b', '-'].map(latin1);
+const NAMES = ['a', 'ab', 'abc', 'a b', 'ä', 'b', '-', 'c'].map(latin1);
 const KINDS: readonly (readonly string[])[] = [
   ['s', '1', '0', '0', '0'],
   ['s', '3', '1', '0', '0'],
@@ -35,13 +35,18 @@ const KINDS: readonly (readonly string[])[] = [
   ['w', '1048576', '0', '1', '0'],
   ['s', '4', '1', '1', '0'],
   ['m', '1', '0', '0', '0'],
+  ['m', '1', '0', '0', '1'],
 ];
+/** Of so many calls, a quarter is of one session alone, so that all others die. */
+const CALLS_OF_A_PHASE = 400;
+const PARTITIONS = '3';
 
 /** Writes calls that mostly make sense: their arguments are taken from the data of the model. */
 export class CallWriter {
   readonly channel: string;
   readonly #keys: readonly string[];
   readonly #below: (below: number) => number;
+  #calls = 0;
 
   constructor(seed: number, keys: readonly string[] = KEYS) {
     this.#keys = keys;
@@ -58,12 +63,14 @@ export class CallWriter {
   }
 
   call(data: Data): string[] {
-    const sid = this.#pick(SIDS);
+    const isAlone = this.#calls++ % CALLS_OF_A_PHASE >= (3 * CALLS_OF_A_PHASE) / 4;
+    const sid = isAlone ? (SIDS[0] as string) : this.#pick(SIDS);
     const known = data
       .hash(this.#keys[4] as string)
       .get(sid)
       ?.split(' ')[0];
     let conn = known === undefined ? 0 : Number(known);
+    if (isAlone && known !== undefined && this.chance(5)) return [sid, known, this.channel, 'X'];
     const ops: string[] = [];
     const opens = known === undefined ? !this.chance(5) : this.chance(6);
     if (opens) {
@@ -71,8 +78,10 @@ export class CallWriter {
       if (known !== undefined)
         conn = this.chance(60) ? conn + this.#pick([1, 1, 9]) : Math.max(0, conn - this.#below(3));
       else if (this.chance(5)) conn = 1;
-      const lease = this.chance(97) ? LEASE : '2000';
-      ops.push('O', this.chance(98) ? '1' : '2', '1', lease, `label ${sid.slice(-1)}`);
+      const agreed = data.hash(this.#keys[0] as string).get('lease') ?? LEASE;
+      const lease = this.chance(isAlone ? 70 : 97) ? agreed : this.#pick([LEASE, '2000']);
+      const version = this.chance(98) ? '1' : '2';
+      ops.push('O', version, this.chance(98) ? PARTITIONS : '4', lease, `label ${sid.slice(-1)}`);
     } else if (this.chance(3)) conn++;
     const count = 1 + this.#below(4);
     for (let op = 0; op < count; op++) {
@@ -92,7 +101,7 @@ export class CallWriter {
   /** Few numbers, so that they come again; some with many digits. */
   #rid(): string {
     const number = 1 + this.#below(12);
-    return hex(this.chance(15) ? number * 0x1000_0001 : number, 10);
+    return hex(this.chance(25) ? number * 0x1000_0001 : number, 10);
   }
 
   #operation(data: Data, sid: string): string[] {
@@ -102,7 +111,12 @@ export class CallWriter {
     const mine = records.filter((record) => record.startsWith(sid));
     const roll = this.#below(100);
     if (roll < 14) {
-      const other = this.chance(90) ? kind : this.#pick(KINDS);
+      const other = [...(this.chance(95) ? kind : this.#pick(KINDS))];
+      // Differs in one thing alone.
+      if (this.chance(8)) {
+        const at = this.#below(other.length);
+        other[at] = at === 0 ? this.#pick(['s', 'm', 'w']) : at === 1 || at === 4 ? '2' : this.#pick(['0', '1']);
+      }
       return ['N', name, ...other];
     }
     if (roll < 44) {
@@ -110,12 +124,17 @@ export class CallWriter {
       return [this.chance(75) ? 'A' : 'T', name, this.#born(data, name), this.#rid(), hex(n, 8)];
     }
     if (roll < 70) {
-      const record = this.chance(95) && mine.length > 0 ? this.#pick(mine) : undefined;
+      const objects = data.hash(this.#keys[1] as string);
+      const old = mine.filter((each) => each.slice(26, 40) < (objects.get(each.slice(48))?.split(' ')[4] ?? 'g'));
+      const from = old.length > 0 && this.chance(30) ? old : mine;
+      const record = this.chance(95) && from.length > 0 ? this.#pick(from) : undefined;
       const n = record ? Number.parseInt(record.slice(40, 48), 16) : 1;
       const k = this.chance(80) ? n : 1 + this.#below(n);
       const served = mine
-        .filter((each) => each.slice(48) === record?.slice(48) && each !== record)
-        .slice(0, this.#below(3));
+        .filter((each) => each !== record && (each.slice(48) === record?.slice(48) || this.chance(30)))
+        .slice(0, this.#below(3))
+        .map((each) => each.slice(16, 26));
+      if (this.chance(10)) served.push(this.#rid());
       return [
         'D',
         record ? record.slice(48) : name,
@@ -124,9 +143,9 @@ export class CallWriter {
         hex(n, 8),
         String(k),
         this.#pick(['-', 'c', 'r', 'd']),
-        String(this.#below(4)),
+        String(this.#below(this.chance(80) ? 4 : 40)),
         String(served.length),
-        ...served.map((each) => each.slice(16, 26)),
+        ...served,
       ];
     }
     if (roll < 76) return ['C', mine.length > 0 && this.chance(80) ? this.#pick(mine).slice(16, 26) : this.#rid()];
@@ -134,7 +153,7 @@ export class CallWriter {
       const listed = [...new Set([...mine.map((each) => each.slice(16, 26)), this.#rid()])].filter(() =>
         this.chance(80),
       );
-      const upTo = this.#below(14) * (this.chance(20) ? 0x1000_0001 : 1);
+      const upTo = this.#below(14) * (this.chance(50) ? 0x1000_0001 : 1);
       return ['S', hex(upTo, 10), String(listed.length), ...listed];
     }
     if (roll < 88) return [this.#pick(['B', 'B', 'W']), LEASE, this.#pick(['0', '10', '2000'])];
@@ -145,7 +164,7 @@ export class CallWriter {
       return ['V', record.slice(48), record.slice(16, 26), ticket, record.slice(0, 16)];
     }
     if (roll < 96) return ['L', name, this.#born(data, name)];
-    if (roll < 97) return ['K', name, this.#born(data, name)];
+    if (roll < 98) return ['K', name, this.#born(data, name)];
     return this.chance(70) ? ['I', name, String(this.#below(4))] : ['J'];
   }
 }

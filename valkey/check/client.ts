@@ -615,6 +615,7 @@ export class Client {
     const wasHeld = request.state === 'held';
     this.#end(request);
     if (answer[0] === 'Q') this.batch.push({ args: ['C', request.rid], rid: request.rid });
+    else if (answer[0] === 'H' && this.rules.returnsOtherGrants) this.#undo(request.rid, answer);
     if (wasHeld && !this.mayLose) events.push({ fault: 'a hold is lost, though nothing has happened to it' });
   }
 
@@ -677,6 +678,8 @@ export interface Rules {
   readonly losesInTime: boolean;
   /** The server is told of a request that is given up. */
   readonly tellsWhoLeaves: boolean;
+  /** A request that a driver has sent again may be granted again. What it gets goes back. */
+  readonly returnsOtherGrants: boolean;
 }
 
 export const RULES: Rules = {
@@ -690,6 +693,7 @@ export const RULES: Rules = {
   numbersConnections: true,
   losesInTime: true,
   tellsWhoLeaves: true,
+  returnsOtherGrants: true,
 };
 
 export function openingOf({ name, kind, max, robust, ephemeral, bypass }: ObjectSettings): string[] {

@@ -193,5 +193,14 @@ export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
   }),
   numbersConnections: of('1, 1 of 1', 'CT', [semaphore(1)], once(1, 1), { after: ['0: ask', '0: cut'] }),
   losesInTime: of('1, 1 of 1', 'L', [semaphore(1)], once(1, 1), { after: asks(0) }),
+  // A driver sends a request once more that was granted by a message, and was given back.
+  returnsOtherGrants: of('1, 1 of 1', 'CD', [semaphore(1)], once(1, 1), {
+    after: [
+      ...asks(0),
+      ...['0: give back', '1: ask', '1: the server runs A', '0: the server runs D', '0: answer', '1: message'],
+      ...givesBack(1),
+      '1: cut, and resent',
+    ],
+  }),
   tellsWhoLeaves: of('1, 1 of 1', 'T', [semaphore(1)], once(1, 1)),
 };

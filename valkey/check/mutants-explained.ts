@@ -121,5 +121,11 @@ export const EXPLAINED: readonly Explained[] = [
   { text: 'sub(to, 1, 1)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
   { text: "if kind == 'm' then", to: 'true', reason: 'what only a mutex has is not written for others' },
   { text: 'drop(record, false)', from: 'false', reason: 'who waits holds nothing, so no death is counted' },
+  {
+    text: 'if settings[1] and (settings[1] ~= v',
+    from: '1',
+    to: '2',
+    reason: 'version and partitions are written together',
+  },
   { text: 'local alone =', from: '1', to: '2', reason: 'whether there is any is asked' },
 ];

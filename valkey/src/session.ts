@@ -789,8 +789,9 @@ export class Session implements Keeper {
     const wasHeld = request.state === 'held';
     const { hold, object } = request;
     this.#end(request);
-    // A failover has lost the grant, and the server has the request in its queue still.
+    // A failover has lost the grant, and the server has the request in its queue still; or a driver has sent it once more.
     if (answer[0] === 'Q') this.#sendCancel(request);
+    else if (answer[0] === 'H') this.#undo(request, answer);
     if (wasHeld) {
       hold?.lose('a failover has lost the grant');
       this.#around.lost([object.name], 'a failover has lost the grant');

@@ -271,7 +271,7 @@ local function give_back(i)
   if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
   local o = get(name)
   if not lives(o, ticket) then
-    if k == n then restore(name, nil, ticket) end
+    restore(name, nil, ticket)
     -- The mutex was passed on to requests that have come to the next object of the name.
     for s = last, last + count - 1 do
       local record = record_of(ARGV[s])

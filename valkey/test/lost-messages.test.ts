@@ -1,29 +1,36 @@
 /** What a loss in the wrong moment could do to the numbers of messages; found by the search of check/. */
 import { expect, test } from 'vitest';
-import { Data } from '../check/data-model.js';
+import { Data, type Published } from '../check/data-model.js';
+import { recordsOf } from '../check/invariants.js';
 import { Server, turnChunk } from '../check/server.js';
 import { VirtualClock, VirtualDriver } from '../check/simulation.js';
 import { Space } from '../src/space.js';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a comparison that is cut off does not take as heard what it does not ask for', async () => {
+/** The client in a world whose steps the test takes one by one, with a semaphore of 2. */
+async function world() {
   const server = new Server(turnChunk());
   const clock = new VirtualClock();
   const driver = new VirtualDriver(() => 1);
   let data = new Data();
+  let published: readonly Published[] = [];
   const around = () => ({ time: (1_700_000_000_000 + clock.time) * 1000, history: '1'.padStart(40, '0') });
+  const turnOf = (args: readonly string[]) => {
+    const turn = server.turn(data, args, around());
+    data = turn.data;
+    return turn;
+  };
   /** A call of another process. Its message to the process under test is lost, unless it is heard. */
   const other = (...args: string[]) => {
-    const turn = server.turn(data, ['p00000000000000a', '0', 'tt:{x.0}:c:', ...args], around());
-    data = turn.data;
+    const turn = turnOf(['p00000000000000a', '0', 'tt:{x.0}:c:', ...args]);
+    published = turn.published;
     return turn.reply as string[];
   };
   const run = () => {
     const call = driver.pipe.find(({ reply }) => reply === undefined);
     if (!call) return '';
-    const turn = server.turn(data, call.args, around());
-    data = turn.data;
+    const turn = turnOf(call.args);
     call.reply = { value: turn.reply };
     return call.args.slice(3).join(' ');
   };
@@ -56,6 +63,16 @@ test('a comparison that is cut off does not take as heard what it does not ask f
   await settled();
   await serve();
   const semaphore = await opening;
+  /** What the last call of the other process has told is heard. */
+  const hear = async () => {
+    for (const { channel, text } of published) driver.channels.get(channel)?.(text);
+    await settled();
+  };
+  return { clock, driver, turnOf, other, run, deliver, serve, space, semaphore, hear, records: () => recordsOf(data) };
+}
+
+test('a comparison that is cut off does not take as heard what it does not ask for', async () => {
+  const { clock, driver, other, run, deliver, serve, space, semaphore } = await world();
   const hold = other('O', '1', '1', '1000', 'other', 'A', 'db', '-', '0000000001', '00000002');
   const ticket = (hold[1] as string).slice(2, 16);
 
@@ -98,6 +115,37 @@ test('a comparison that is cut off does not take as heard what it does not ask f
   await serve();
   const last = await second;
   expect(last.held).toBe(true);
+  const closing = space.close();
+  await settled();
+  await serve();
+  await closing;
+});
+
+test('a request that a driver sends again after it was granted and given back holds nothing', async () => {
+  const { driver, turnOf, other, run, deliver, serve, space, semaphore, hear, records } = await world();
+  const hold = other('O', '1', '1', '1000', 'other', 'A', 'db', '-', '0000000001', '00000002');
+  const ticket = (hold[1] as string).slice(2, 16);
+  const waiting = semaphore.holdAsync();
+  await settled();
+  const [sent] = driver.pipe;
+  expect(run()).toMatch(/^A /);
+  // The grant comes before the answer, and goes back at once.
+  other('D', 'db', '0000000001', ticket, '00000002', '2', '-', '0', '0');
+  await hear();
+  const released = (await waiting).release();
+  await settled();
+  expect(run()).toMatch(/^D /);
+  expect(records()).toEqual([]);
+  // Both answers are lost, and the driver sends the request again, which comes to the server before the session resumes.
+  driver.cut('commands');
+  expect(turnOf(sent?.args ?? []).reply).toEqual([expect.stringMatching(/^H /)]);
+  driver.repair();
+  await settled();
+  expect(run()).toMatch(/^O .* S /);
+  await deliver();
+  await serve();
+  await released;
+  expect(records()).toEqual([]);
   const closing = space.close();
   await settled();
   await serve();
