@@ -21,7 +21,7 @@ import { search } from './search.js';
 import { KEYS, Server, type Turn, turnChunk } from './server.js';
 import { simulate } from './simulation.js';
 
-const SEEDS = [1, 2, 3, 4];
+const SEEDS = [1, 2, 3, 4, 5, 6];
 const CALLS = 1200;
 const WORLDS = 4;
 
@@ -80,6 +80,15 @@ async function breaks(seed: number, server: Server): Promise<boolean> {
   }
 }
 
+/** The place of the reason why a mutant need not be told, or -1. */
+const reasonOf = (mutant: Mutant): number =>
+  EXPLAINED.findIndex(
+    ({ text, from, to }) =>
+      mutant.text.includes(text) &&
+      (from === undefined || mutant.from.includes(from)) &&
+      (to === undefined || mutant.to === to),
+  );
+
 async function tell(mutant: Mutant): Promise<Told> {
   let server: Server;
   try {
@@ -88,6 +97,8 @@ async function tell(mutant: Mutant): Promise<Told> {
     return 'does not run';
   }
   if (records.some((calls) => answersDiffer(server, calls))) return 'answer';
+  // What has a reason is not looked for further.
+  if (reasonOf(mutant) >= 0) return 'nothing';
   for (let seed = 1; seed <= WORLDS; seed++) if (await breaks(seed, server)) return 'world';
   for (const configuration of QUICK) if (search(configuration, 3_000, server).finding) return 'search';
   return 'nothing';
@@ -128,12 +139,7 @@ if (!wanted.includes('--rules')) {
     let told: Told | 'explained' = await tell(mutant);
     if (++looked % 100 === 0) console.log(`${looked} of ${mutants.length}`);
     if (told === 'nothing') {
-      const at = EXPLAINED.findIndex(
-        ({ text, from, to }) =>
-          mutant.text.includes(text) &&
-          (from === undefined || mutant.from.includes(from)) &&
-          (to === undefined || mutant.to === to),
-      );
+      const at = reasonOf(mutant);
       if (at >= 0) {
         told = 'explained';
         used.add(at);

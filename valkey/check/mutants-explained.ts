@@ -38,8 +38,7 @@ export const EXPLAINED: readonly Explained[] = [
   {
     text: 'local leap =',
     from: '1000',
-    to: '999',
-    reason: 'less than a microsecond in a thousand: a leap that is larger by a few tickets',
+    reason: 'a part in a thousand of what is less than a second: a leap that is larger or smaller by a few tickets',
   },
   {
     text: "call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]",
@@ -119,7 +118,6 @@ export const EXPLAINED: readonly Explained[] = [
   { text: 'clear(sid, false, 4294967295)', reason: 'more than any session has' },
   { text: "'LIMIT', 0, 10000)", from: '10000', reason: BOUND },
   { text: 'sub(to, 1, 1)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
-  { text: "if kind == 'm' then", to: 'true', reason: 'what only a mutex has is not written for others' },
   { text: 'drop(record, false)', from: 'false', reason: 'who waits holds nothing, so no death is counted' },
   {
     text: 'if settings[1] and (settings[1] ~= v',
