@@ -33,7 +33,15 @@ export function waits(results: Results): TopLevelSpec | undefined {
     type: 'nominal',
     title: null,
     scale: { domain: names, range: Object.values(ROWS).map(([, colour]) => colour) },
-    legend: { orient: 'bottom', symbolType: 'stroke', symbolStrokeWidth: 3, labelFontSize: 13, labelLimit: 0 },
+    legend: {
+      orient: 'bottom',
+      columns: 2,
+      symbolType: 'stroke',
+      symbolStrokeWidth: 3,
+      symbolOpacity: 1,
+      labelFontSize: 13,
+      labelLimit: 0,
+    },
   } as const;
   const panel = (title: string, of: 'longestWait' | 'throughput') => {
     const y = { ...THROUGHPUT, title };
