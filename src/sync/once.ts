@@ -107,10 +107,10 @@ export class Once extends PhaseObject<typeof KIND> {
       this.#wait(this.sleep(this.phaseSeen, left), timeout);
     }
     let isDone = false;
-    // If the runtime ends the function by an interrupt, another may try as soon as the thread has returned to its event loop.
-    queueMicrotask(() => this.#runs && this.#end(false));
     this.#runs = true;
     try {
+      // If the runtime ends the function by an interrupt, another may try as soon as the thread has returned to its event loop.
+      queueMicrotask(() => this.#runs && this.#end(false));
       refusePromise(fn(), `${what}: fn must not return a promise: use runAsync`);
       isDone = true;
     } finally {

@@ -158,7 +158,9 @@ export abstract class Handle {
    * it is given back. Does nothing if it has been disposed of.
    */
   async dispose(): Promise<void> {
-    if (this.object.broken instanceof DisposedError) return;
+    const { broken } = this.object;
+    if (broken instanceof DisposedError) return;
+    if (broken) throw broken; // the object of this name is another's
     await this.session.dispose(this.object);
   }
 

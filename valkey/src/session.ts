@@ -302,7 +302,8 @@ export class Session implements Keeper {
     const { base } = hold;
     if (permits === 0 || hold.permits === 0 || base.state !== 'held') return Promise.resolve();
     hold.permits -= permits;
-    if (hold.permits === 0 && base.object.settings.kind === 'm') {
+    // With deaths that nobody has repaired the mutex goes back: the server tells its next holder of them.
+    if (hold.permits === 0 && base.object.settings.kind === 'm' && base.note !== 'r') {
       if (this.#mayGoOn(base)) return this.#goOn(base);
       if (this.#passOn(base)) return Promise.resolve();
     }
@@ -317,7 +318,7 @@ export class Session implements Keeper {
     return settled;
   }
 
-  /** Whether this process's turn is over unless nobody else waits, and it has not looked for a turn's length. */
+  /** Whether the turn has lasted long enough, and nobody else is known to wait: then messages are read before it goes on. */
   #mayGoOn({ object, passes, lent }: Request): boolean {
     if (object.othersWait || passes >= lent || object.waiting.size === 0) return false;
     return this.#around.clock.now() >= object.turnEnds;
@@ -515,7 +516,12 @@ export class Session implements Keeper {
     // A message for an earlier connection may tell of what a failover has lost.
     if (Math.floor(seq / SEQS_OF_A_CONNECTION) !== this.#heardConn) return;
     // `O` has come to the server, or there was no such message. Its answer may be under way still.
-    if (this.#deadline === Infinity) this.#answeredAt(this.#enteredAt);
+    if (this.#deadline === Infinity) {
+      this.#answeredAt(this.#enteredAt);
+      // The process may have stood still for so long that the server has taken back what the message grants.
+      this.look();
+      if (this.#deadline === Infinity) return;
+    }
     const isNext = seq === this.#lastSeq + 1;
     if (seq > this.#lastSeq) this.#lastSeq = seq;
     for (const entry of message.slice(at + 1).split(',')) this.#hear(entry, seq);
@@ -688,6 +694,9 @@ export class Session implements Keeper {
     this.sid = sid;
     this.#phase = 'open';
     this.#answeredAt(sentAt);
+    // The process may have stood still for so long that the server has taken back what the answer grants.
+    this.look();
+    if (era !== this.#era) return;
     this.#orderBeats();
     // What was asked for meanwhile comes after what was asked for before.
     const others = this.#batch;
@@ -704,6 +713,7 @@ export class Session implements Keeper {
     this.#beatLater();
     if (isAnother) this.#around.failover();
     if (!isNew) this.#around.resumed();
+    this.#around.keepAlive();
   }
 
   #settingsDiffer(answer: string): SpaceError {
@@ -850,11 +860,14 @@ export class Session implements Keeper {
     for (const request of [...this.#requests.values()]) {
       const { state, hold } = request;
       if (state === 'held') {
-        names.add(request.object.name);
         request.wanted = 0;
-        request.note = 'd';
         request.state = 'returning';
-        hold?.lose(why);
+        // A mutex that is about to be passed on is nobody's.
+        if (hold && hold.permits > 0) {
+          names.add(request.object.name);
+          request.note = 'd';
+          hold.lose(why);
+        }
       }
       if (forgotten) {
         if (state === 'held' || state === 'returning' || state === 'over') this.#end(request);
@@ -957,13 +970,6 @@ function randomDigits(count: number): string {
 }
 
 const { nextTick } = globalThis.process ?? {};
-const { setImmediate: atOnce = (run: () => void) => setTimeout(run) } = globalThis;
-
-/** Resolves when all has been read that has come by now: the first step may come in the midst of reading. */
-function eventsHandled(): Promise<void> {
-  return new Promise((resolve) => atOnce(() => atOnce(resolve)));
-}
-
 /** Calls `run` once the promises that are settled now have been served. */
 const soon: (run: () => void) => void = nextTick
   ? (run) => queueMicrotask(() => nextTick(run))
@@ -975,3 +981,8 @@ const { setImmediate: immediate, setTimeout: start } = globalThis as typeof glob
 
 /** Calls `run` once all timers that have expired have run. Node serves promises after each of them. */
 const later: typeof soon = (run) => void (immediate ?? start)(run);
+
+/** Resolves when all has been read that has come by now: the first step may come in the midst of reading. */
+function eventsHandled(): Promise<void> {
+  return new Promise((resolve) => later(() => later(resolve)));
+}

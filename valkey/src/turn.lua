@@ -153,14 +153,15 @@ end
 -- How often the new holder of a mutex may pass it on within its process. A waiter is overtaken by passes alone. When it
 -- came, `passes` was its p0, and at most one turn was under way, with at most `bypass` passes. Every later turn while it
 -- waits begins with passes + lent <= p0 of the eldest + bypass, and the eldest came no later. So passes never exceeds
--- its p0 + bypass. What is left of that is shared among those who wait. Lent whole, it would all go to the process whose
--- turn is first after a new eldest, and the others in line would pass nothing on until they are through.
+-- its p0 + bypass. What is left of that is shared among those who wait: lent whole, all of it would go to the first process
+-- in line, and the others would have no passes until their waiters are through. A long line may be of one process, so a
+-- turn gets 1 part in 64 at least.
 local function lend(name, o, key)
   o.holder, o.noticed = key, '0'
   local lent = o.bypass
   if o.waiting > 0 then
     local eldest = head_of(name)
-    lent = math.ceil((lent - (o.passes - tonumber(sub(eldest, -14), 16))) / o.waiting)
+    lent = math.ceil((lent - (o.passes - tonumber(sub(eldest, -14), 16))) / math.min(o.waiting, 64))
     if sub(eldest, -48, -33) ~= sub(key, 1, 16) then o.noticed = '1' end
   end
   o.lent = math.max(0, math.min(MOST_LENT, lent))
