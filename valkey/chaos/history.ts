@@ -193,9 +193,18 @@ export function checkObject(
     if (i > 0 && granted[i - 1]?.token === request.token) fault(`two have the token ${request.token}`);
   }
   if (splits) return;
-  checkTokens(granted, fault);
+  // A token is that of the request's place in the queue. Who waited through a fork may have one that is smaller than those
+  // of the lost history, and so have those to whom it passes a mutex: a resource refuses them.
+  const survivors = granted.filter(({ call, end }) => forks.some(({ to }) => call < to && end > to));
+  const old = new Set(survivors.map(({ token }) => token / 4096n));
+  checkTokens(
+    granted.filter(({ token }) => !old.has(token / 4096n)),
+    fault,
+  );
   // Who may have been served by either of two servers belongs to no one history. Those who stay wait no longer without.
-  const certain = granted.filter(({ call, end }) => !forks.some(({ from, to }) => call < to && end > from));
+  const certain = granted.filter(
+    ({ call, end, token }) => !old.has(token / 4096n) && !forks.some(({ from, to }) => call < to && end > from),
+  );
   if (plan.kind === 'mutex') into.overtaken = Math.max(into.overtaken, checkBypass(plan, certain, fault));
 
   const epochs = [...new Set(certain.map(({ epoch }) => epoch))];

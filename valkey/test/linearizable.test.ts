@@ -199,6 +199,14 @@ describe('histories', () => {
       expect(faultsOf('one', both, { keeps: false, forks: [fork] }).faults).toEqual(['not linearizable']);
   });
 
+  test('who waited while the data went two ways may have a smaller token than the lost history gave, others may not', () => {
+    const lost = hold(1, 'one', [1, 5, 6, 7, 8], 3);
+    const next = (call: number, token: number) => hold(1, 'one', [call, 21, 22, 23, 24], token);
+    const forks = [{ from: 4, to: 10 }];
+    expect(faultsOf('one', [lost, next(2, 2)], { keeps: false, forks }).faults).toEqual([]);
+    expect(faultsOf('one', [lost, next(12, 2)], { keeps: false, forks }).faults).toEqual(['the token']);
+  });
+
   test('a waiter of a mutex that is overtaken too often', () => {
     const waits = `${hold(1, 'passed', [0, 99, 100, 101, 102], 90)}${hold(2, 'patient', [1, 2, 3, 4, 5], 2)}`;
     const others = (count: number) =>
