@@ -316,6 +316,19 @@ onServers('objects', ({ join, key, another }) => {
     );
   });
 
+  test('a handle whose name is of another object by now disposes of nothing', async () => {
+    const mine = await (await join()).semaphore('x', 4);
+    await another().flushall();
+    const yours = await (await join()).semaphore('x', 8);
+    const held = await yours.holdAsync(8);
+    const waiting = yours.holdAsync();
+    await until(async () => (await yours.inspect())?.waiting === 1);
+    await expect(mine.holdAsync()).rejects.toThrow(RangeError);
+    await expect(mine.dispose()).rejects.toThrow(RangeError);
+    await held.release();
+    await (await waiting).release();
+  });
+
   test('a robust object tells the next holder of a death, until somebody has repaired it', async () => {
     const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
     const [mine, yours] = [await a.mutex('m', { robust: true }), await b.mutex('m', { robust: true })];
@@ -324,16 +337,16 @@ onServers('objects', ({ join, key, another }) => {
     // As if its process were stopped: whenever it has renewed its lease, the lease ends.
     const client = another();
     const stopped = setInterval(() => void client.zadd(key('leases'), 'XX', -1, held.proof.slice(0, 16)), 5);
-    let deaths = 0;
+    const deaths: number[] = [];
     yours.onOwnerDied = (count) => {
-      deaths = count;
-      throw new Error('cannot be repaired');
+      if (deaths.push(count) === 1) throw new Error('cannot be repaired');
     };
-    await expect(yours.holdAsync()).rejects.toThrow('cannot be repaired');
+    const [failing, behind] = [yours.holdAsync(), yours.holdAsync()];
+    await expect(failing).rejects.toThrow('cannot be repaired');
     clearInterval(stopped);
-    expect(deaths).toBe(1);
-    yours.onOwnerDied = undefined;
-    const repairing = await yours.holdAsync();
+    // The next holder learns of it, though it is of the same process.
+    const repairing = await behind;
+    expect(deaths).toEqual([1, 1]);
     expect(repairing.ownerDied).toBe(true);
     await repairing.unlock();
     const next = await yours.holdAsync();
