@@ -10,7 +10,16 @@ import validateLinks from 'remark-validate-links';
 import { engine } from 'unified-engine';
 
 const cwd = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url));
-const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs', 'examples', 'valkey/README.md'];
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs',
+  'examples',
+  'valkey/README.md',
+  'valkey/docs',
+];
 engine(
   {
     cwd,

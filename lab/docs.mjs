@@ -1,6 +1,7 @@
 /**
  * Puts the project's documentation beside the built page, as `docs/index.html` and so on, so that its link leads
- * somewhere wherever the page is hosted. Relative links between the files hold; those to sources become plain text.
+ * somewhere wherever the page is hosted; that of taketurns-valkey in `docs/valkey/`. Relative links between the files
+ * hold; those to sources become plain text.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -12,7 +13,10 @@ const read = (path) => readFileSync(new URL(path, ROOT));
 const builtAs = (path) =>
   path === 'README.md'
     ? 'docs/about.html'
-    : path.replace(/(^|\/)README\.md$/, '$1index.html').replace(/\.md$/, '.html');
+    : path
+        .replace(/^valkey\/(docs\/)?/, 'docs/valkey/')
+        .replace(/(^|\/)README\.md$/, '$1index.html')
+        .replace(/\.md$/, '.html');
 
 /** The anchor of a heading, as GitHub makes it. */
 const slug = (text) =>
@@ -27,10 +31,12 @@ export function docs() {
     name: 'docs',
     apply: 'build',
     generateBundle() {
-      const inDocs = readdirSync(new URL('docs', ROOT), { recursive: true }).map(
-        (path) => `docs/${path.replaceAll('\\', '/')}`,
+      const inDocs = ['docs', 'valkey/docs'].flatMap((folder) =>
+        readdirSync(new URL(folder, ROOT), { recursive: true }).map(
+          (path) => `${folder}/${path.replaceAll('\\', '/')}`,
+        ),
       );
-      const pages = ['README.md', ...inDocs.filter((path) => path.endsWith('.md'))];
+      const pages = ['README.md', 'valkey/README.md', ...inDocs.filter((path) => path.endsWith('.md'))];
       const images = inDocs.filter((path) => /\.(svg|png)$/.test(path));
       const known = new Set([...pages, ...images]);
       const style = ['tokens', 'docs'].map((name) => read(`lab/src/style/${name}.css`)).join('\n');

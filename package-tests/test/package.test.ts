@@ -1,12 +1,11 @@
 /** Checks the contents of the tarball, and what the linters of packages report. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { describe, expect, inject, it } from 'vitest';
-import { node } from '../support/run.js';
+import { checkLinks } from '../support/run.js';
 
 const folder = inject('folder');
 const packed = inject('packed');
@@ -19,6 +18,7 @@ describe('the tarball', () => {
       /^dist\/.+\.(js|d\.ts|js\.map)$/,
       /^src\/.+(?<!-bytes|-source)\.(ts|js)$/,
       /^docs\/.+\.(md|svg)$/,
+      /^valkey\/(README\.md|LICENSE|docs\/.+\.md)$/,
       /^examples\/.+\.(mjs|js|html|json)$/,
       /^((README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|package\.json)$/,
     ];
@@ -41,8 +41,7 @@ describe('the tarball', () => {
   });
 
   it('has pages whose links lead to what is installed', () => {
-    const links = fileURLToPath(new URL('../../docs-build/links.mjs', import.meta.url));
-    node(folder, links, join(folder, 'node_modules/taketurns'));
+    checkLinks(join(folder, 'node_modules/taketurns'));
   });
 
   it('brings nothing with it', () => {

@@ -10,7 +10,7 @@ import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findServers, type Server, startServer } from '../../valkey/servers/servers.js';
 import { bundlers, code, esbuildFor } from '../support/bundle.js';
-import { node } from '../support/run.js';
+import { checkLinks, node } from '../support/run.js';
 import { installValkey, type Project } from '../support/valkey.js';
 
 const { resolve } = createRequire(import.meta.url);
@@ -24,10 +24,10 @@ beforeAll(() => {
 afterAll(() => project?.remove());
 
 describe('the tarball of taketurns-valkey', () => {
-  it('holds the build, the README and the licence, and brings nothing with it', () => {
+  it('holds the build, the documentation and the licence, and brings nothing with it', () => {
     const others = project.packed.files
       .map(({ path }) => path)
-      .filter((path) => !/^(dist\/.+\.(js|d\.ts|js\.map)|README\.md|LICENSE|package\.json)$/.test(path));
+      .filter((path) => !/^(dist\/.+\.(js|d\.ts|js\.map)|docs\/.+\.md|README\.md|LICENSE|package\.json)$/.test(path));
     expect(others).toEqual([]);
     const own = JSON.parse(readFileSync(join(project.folder, 'node_modules/taketurns-valkey/package.json'), 'utf8'));
     expect(own.dependencies).toBeUndefined();
@@ -35,6 +35,10 @@ describe('the tarball of taketurns-valkey', () => {
     console.log(
       `${project.packed.filename}: ${project.packed.files.length} files, ${project.packed.size} bytes packed`,
     );
+  });
+
+  it('has pages whose links lead to what is installed', () => {
+    checkLinks(join(project.folder, 'node_modules/taketurns-valkey'));
   });
 
   it('is clean by publint and are-the-types-wrong', async () => {

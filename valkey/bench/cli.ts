@@ -21,7 +21,7 @@ interface Given {
   updateDocs?: boolean;
 }
 
-const PAGE = fileURLToPath(new URL('../../../../docs/valkey/measurements.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../../docs/measurements.md', import.meta.url));
 
 const names = Object.keys(PARTS) as Part[];
 
@@ -99,7 +99,7 @@ await new Command('bench:valkey')
   .option('--rounds <rounds>', `how often each row is measured (default: ${FULL.rounds})`, readRuns)
   .option('--seconds <seconds>', `length of an interval (default: ${FULL.seconds})`, readSeconds)
   .option('--quick', `a short form: ${QUICK.rounds} round of ${QUICK.seconds} s`)
-  .option('--update-docs', 'write the tables into docs/valkey/measurements.md')
+  .option('--update-docs', 'write the tables into valkey/docs/measurements.md')
   .option('--json <file>', 'write everything measured here', readFile)
   .action(act)
   .parseAsync();

@@ -1,4 +1,4 @@
-/** What docs/valkey/operations.md says of rights: a user with these, and no more, can do everything. */
+/** What docs/operations.md says of rights: a user with these, and no more, can do everything. */
 import { readFileSync } from 'node:fs';
 import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { Cluster, Redis } from 'ioredis';
@@ -11,7 +11,7 @@ import { onServers, until } from './setting.js';
 
 Logger.setLoggerConfig('off');
 
-const page = readFileSync(new URL('../../docs/valkey/operations.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
 const rights = (/^ACL SETUSER shop (.*)$/m.exec(page)?.[1] ?? '').split(' ');
 const ofCluster = (/In a cluster add `([^`]+)`/.exec(page)?.[1] ?? '').split(' ');
 const ofDurability = (/with `durability` add `([^`]+)`/.exec(page)?.[1] ?? '').split(' ');

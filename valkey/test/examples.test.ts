@@ -1,4 +1,4 @@
-/** The programs that people start from: valkey/examples, the README, and the guides of docs/valkey. */
+/** The programs that people start from: valkey/examples, the README, and the guides of valkey/docs. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onServers } from './setting.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const docs = fileURLToPath(new URL('../../docs/valkey', import.meta.url));
+const docs = fileURLToPath(new URL('../docs', import.meta.url));
 const folder = join(root, 'build/docs');
 
 function node(args: string[], env: NodeJS.ProcessEnv = {}): SpawnSyncReturns<string> {
