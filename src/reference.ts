@@ -155,8 +155,8 @@ const ANY: Properties = { permits: -1, max: LIMIT, spin: 0, robust: false };
 
 /**
  * @internal
- * @param mismatch the error for an object of this name that has other properties; or what to call the one property that
- * its callers choose.
+ * @param mismatch makes the error for an object of this name that has other properties; or says what to call the one
+ * property that its callers choose.
  */
 export function open<K extends Kind>(
   kind: K,
@@ -164,7 +164,7 @@ export function open<K extends Kind>(
   name: string,
   p: Properties = ANY,
   arena: Arena | undefined,
-  mismatch?: Error | string,
+  mismatch?: (() => Error) | string,
 ): Reference {
   const what = `${kind}.open: name`;
   checkType(what, name, 'string', 'a string');
@@ -201,7 +201,7 @@ export function open<K extends Kind>(
   if (answer > 0) return new Reference(attachment, answer);
   const which = `${what} ${JSON.stringify(name)}`;
   if (answer !== ANSWER_MISMATCH) throw refusal(answer, which, kind);
-  if (mismatch instanceof Error) throw mismatch;
+  if (typeof mismatch === 'function') throw mismatch();
   const there = openSo(ANY);
   // It may have been disposed of since.
   const differences = there > 0 ? differencesOf(core, core.attachedTo(there), p, mismatch) : '';

@@ -58,16 +58,22 @@ knowEverywhere(BrokenBarrierError);
  * throws, then the barrier is broken for ever: those who wait, and all who arrive later, get a `BrokenBarrierError`. A
  * round is either complete for all or broken for all. A thread that has done its last round calls `leave`.
  *
- * ```ts
- * const barrier = Barrier.from(handle);
- * for (let step = 0; step < steps; step++) {
- *   compute(step);
- *   barrier.arriveAndWait();
- * }
- * barrier.leave();
- * ```
- *
  * Source: the CyclicBarrier of JSR-166, over the phase word of core/primitives/phase.ts.
+ *
+ * @example
+ * ```ts
+ * import { Barrier } from 'taketurns/sync';
+ *
+ * const barrier = new Barrier(2); // threads share it by barrier.handle
+ * async function compute(part: string): Promise<void> {
+ *   for (let step = 1; step <= 2; step++) {
+ *     console.log(`step ${step} of part ${part}`);
+ *     await barrier.arriveAndWaitAsync(); // or arriveAndWait, which blocks
+ *   }
+ * }
+ * await Promise.all(['one', 'two'].map(compute));
+ * barrier.leave(); // this thread has done its last round
+ * ```
  */
 export class Barrier extends PhaseObject<typeof KIND> {
   /** How many calls make a round. */
@@ -117,8 +123,8 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * Arrives, and blocks the thread until all others of the round have.
    * @returns how many had arrived in this round before: 0 to `parties - 1`.
    * @throws {@link BrokenBarrierError} if the barrier is broken, before or in this round.
-   * @throws {@link TimeoutError} when the time has passed; then the barrier is broken, unless the call waited for the next round
-   * to begin, while another ran the action.
+   * @throws {@link TimeoutError} when the time has passed; then the barrier is broken, unless the call waited for the
+   * next round to begin, while another ran the action.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
    * @throws {@link DisposedError} if the barrier has been or is being disposed of.
    */

@@ -35,27 +35,35 @@ const NOTIFICATION = 'a notification';
  * order in which they began to; a notification is never kept for later, and nobody returns without one. Blocked threads
  * and promises wait in one queue.
  *
- * ```ts
- * const mutex = new Mutex();
- * const notEmpty = new Condition(mutex);
- *
- * function take(): Item {
- *   using held = mutex.hold();
- *   notEmpty.waitFor(() => items.length > 0);
- *   return items.pop();
- * }
- *
- * function put(item: Item): void {
- *   using held = mutex.hold();
- *   items.push(item);
- *   notEmpty.notify();
- * }
- * ```
- *
  * Those who are notified together are woken one after the other: each that has the mutex wakes the next. So `notifyAll`
  * costs the notifier one wake-up, and nobody is woken only to queue up for the mutex.
  *
  * Source: Hoare, Monitors (1974), with the queue of Dice and Kogan, Semaphores Augmented with a Waiting Array.
+ *
+ * @example
+ * ```ts
+ * import { Mutex } from 'taketurns';
+ * import { Condition } from 'taketurns/sync';
+ *
+ * const mutex = new Mutex();
+ * const notEmpty = new Condition(mutex); // threads share both by notEmpty.handle
+ * const items = new Int32Array(new SharedArrayBuffer(4)); // how many there are
+ *
+ * async function take(): Promise<void> {
+ *   using held = await mutex.holdAsync(); // or hold, which blocks
+ *   await notEmpty.waitForAsync(() => items[0] > 0); // or waitFor, which blocks; the mutex is free meanwhile
+ *   items[0]--;
+ * }
+ *
+ * async function put(): Promise<void> {
+ *   using held = await mutex.holdAsync();
+ *   items[0]++;
+ *   notEmpty.notify();
+ * }
+ *
+ * await Promise.all([take(), put()]);
+ * console.log(`${items[0]} left`);
+ * ```
  */
 export class Condition extends SharedObject<typeof KIND> {
   /** The mutex whose owner may wait. */
@@ -109,8 +117,9 @@ export class Condition extends SharedObject<typeof KIND> {
   static open(name: string, mutex: Mutex): Condition {
     const what = `${KIND}.open`;
     const own = ownMutex(what, mutex);
-    const refusal = new TypeError(`${what}: the condition ${JSON.stringify(name)} is one of another mutex`);
-    return attached(own, open(KIND, NUMBER, name, ...propertiesOf(own), refusal));
+    const mismatch = (): Error =>
+      new TypeError(`${what}: the condition ${JSON.stringify(name)} is one of another mutex`);
+    return attached(own, open(KIND, NUMBER, name, ...propertiesOf(own), mismatch));
   }
 
   #isOf(mutex: Mutex): boolean {
@@ -134,8 +143,8 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /**
    * Unlocks the mutex, blocks the thread until it is notified, and locks the mutex again. The thread is the owner again
-   * when this returns or throws, unless the mutex has been disposed of or `onOwnerDied` throws. What it waits for may have come and gone by then:
-   * `waitFor` is the form to use.
+   * when this returns or throws, unless the mutex has been disposed of or `onOwnerDied` throws. What it waits for may
+   * have come and gone by then: `waitFor` is the form to use.
    * @param options a time-out and a signal; without them the call may take for ever. The time is that of the wait alone: it
    * takes longer until the mutex is locked again, if others have it.
    * @returns true when notified, false when the time-out came first.
@@ -145,8 +154,8 @@ export class Condition extends SharedObject<typeof KIND> {
    * @throws `RangeError` or `TypeError` for a bad time-out or signal.
    * @throws `TypeError` on a thread that must not block, such as a browser's main thread.
    * @throws {@link ArenaFullError} if the arena has no room for another waiter.
-   * @throws {@link DisposedError} if the condition has been or is being disposed of, or the mutex has been. To dispose of the mutex
-   * wakes nobody who waits here: dispose of the condition first.
+   * @throws {@link DisposedError} if the condition has been or is being disposed of, or the mutex has been. To dispose
+   * of the mutex wakes nobody who waits here: dispose of the condition first.
    * @throws the error that `mutex.onOwnerDied` throws; then the thread is not the owner.
    */
   wait(options?: WaitOptions): boolean {
@@ -284,7 +293,10 @@ export class Condition extends SharedObject<typeof KIND> {
     this.#settle();
   }
 
-  /** If an exception ends the wait of this thread (runtime/interrupts.ts), it relays as soon as it has returned to its event loop. */
+  /**
+   * If an exception ends the wait of this thread (runtime/interrupts.ts), it relays as soon as it has returned to its
+   * event loop.
+   */
   #owesRelay(): void {
     if (!this.#owes) queueMicrotask(() => this.#owes && this.#relay());
     this.#owes = true;
@@ -303,7 +315,8 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Blocks the thread until a function answers true. The time-out is that of the waiting alone, as in `wait`. It is called only while this thread is the owner, and first before any waiting.
+   * Blocks the thread until a function answers true. The time-out is that of the waiting alone, as in `wait`. It is
+   * called only while this thread is the owner, and first before any waiting.
    *
    *     notEmpty.waitFor(() => items.length > 0, { timeout: 1000 });
    * @param ready must not wait, and must not unlock the mutex. What it throws is thrown, and the mutex stays locked.

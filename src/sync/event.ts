@@ -29,12 +29,6 @@ const KIND = 'Event';
  * An event is set or not. Threads and promises wait together until it is set. It stays set until `reset`. Whoever waits
  * when it is set goes on, even if it is reset at once.
  *
- * ```ts
- * const go = new Event();
- * worker.postMessage({ go: go.handle }); // calls Event.from(go).wait()
- * go.set();
- * ```
- *
  * Browsers and Node have a global class of this name, for `EventTarget`. Import this one as `Event as SharedEvent`, or
  * the module as a namespace, where you need both.
  *
@@ -77,8 +71,9 @@ export class Event extends ZeroObject<typeof KIND> {
   static open(name: string, options: EventOptions = {}): Event {
     const [given, ...rest] = checked(options);
     const { set = false } = options;
-    const what = `${KIND}.open: name ${JSON.stringify(name)}: it exists already with set ${!set}, not ${set}`;
-    return new Event(open(KIND, name, given, ...rest, new RangeError(what)));
+    const mismatch = (): Error =>
+      new RangeError(`${KIND}.open: name ${JSON.stringify(name)}: it exists already with set ${!set}, not ${set}`);
+    return new Event(open(KIND, name, given, ...rest, mismatch));
   }
 
   /**

@@ -108,7 +108,9 @@ abstract class Held implements Disposable, AsyncDisposable {
   }
 }
 
-/** A `RwLock` that `read`, `readAsync` or `tryRead` has locked for reading. *
+/**
+ * A `RwLock` that `read`, `readAsync` or `tryRead` has locked for reading.
+ *
  * @example
  * ```ts
  * import { RwLock } from 'taketurns/sync';
@@ -130,7 +132,9 @@ export class HeldRead extends Held {
   }
 }
 
-/** A `RwLock` that `write`, `writeAsync` or `tryWrite` has locked for writing, or `HeldUpdate.upgrade`. *
+/**
+ * A `RwLock` that `write`, `writeAsync` or `tryWrite` has locked for writing, or `HeldUpdate.upgrade`.
+ *
  * @example
  * ```ts
  * import { RwLock } from 'taketurns/sync';
@@ -162,15 +166,20 @@ export class HeldWrite extends Held {
   }
 }
 
-/** The turn of a `RwLock`, which `update` or `updateAsync` has taken: its holder reads beside readers, and may write. *
+/**
+ * The turn of a `RwLock`, which `update` or `updateAsync` has taken: its holder reads beside readers, and may write.
+ *
  * @example
  * ```ts
  * import { RwLock } from 'taketurns/sync';
  *
  * const lock = new RwLock();
  * {
- *   using held = lock.update(); // beside readers; nobody writes meanwhile
- *   using writes = held.upgrade({ timeout: 50 }); // once the readers have left
+ *   using found = lock.update(); // beside readers; nobody writes meanwhile
+ *   const isOld = true;
+ *   if (isOld) {
+ *     using held = found.upgrade({ timeout: 50 }); // once the readers have left
+ *   }
  * }
  * ```
  */
@@ -182,14 +191,6 @@ export class HeldUpdate extends Held {
   /**
    * Becomes a writer: lets no reader in any more, and blocks the thread until those inside have left. Nobody has written
    * since `update`. This guard holds nothing any more, and the other gives back all.
-   *
-   * ```ts
-   * using found = lock.update();
-   * if (isOld(table)) {
-   *   using held = found.upgrade();
-   *   renew(table);
-   * }
-   * ```
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and this guard holds the turn still.
    * @throws the reason of a signal that is aborted already.

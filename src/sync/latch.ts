@@ -24,12 +24,6 @@ export const MOST = 2 ** 30 - 1;
 /**
  * A latch opens once, for good, when its count has fallen to 0. Threads and promises wait for that together.
  *
- * ```ts
- * const ready = new Latch(workers.length);
- * for (const worker of workers) worker.postMessage({ ready: ready.handle }); // each calls ready.countDown()
- * await ready.waitAsync();
- * ```
- *
  * A thread that dies before it has counted down is not known to the latch: use a `WaitGroup`, or give a time-out.
  *
  * Source: the count-down latch of JSR-166 and the latch of C++20, over the phase word of core/primitives/phase.ts.

@@ -32,20 +32,15 @@ const RESULT = 'the result of the thread that runs it';
  * Something that is to be done once, by one thread of all. The others wait until it has been done. If the function
  * throws, or its thread dies, nothing has been done: one of those who wait tries, whichever comes first.
  *
- * ```ts
- * const once = Once.open('tables');
- * once.run(() => fillTables(sharedMemory)); // one thread fills them, and all go on when they are full
- * ```
- *
  * Source: pthread_once and Go's sync.Once, without their poisoning, over the phase word of core/primitives/phase.ts.
  *
  * @example
  * ```ts
  * import { Once } from 'taketurns/sync';
  *
- * const setUp = Once.open('set up'); // by its name: one in all threads
- * setUp.run(() => console.log('in one thread'));
- * console.log(setUp.run(() => {}), setUp.done);
+ * const tables = Once.open('tables'); // by its name: one in all threads
+ * tables.run(() => console.log('one thread fills them')); // all go on when they are full
+ * console.log(tables.run(() => {}), tables.done);
  * ```
  */
 export class Once extends PhaseObject<typeof KIND> {

@@ -356,7 +356,7 @@ export function open(
   count: number,
   max: number,
   robust: boolean,
-  own?: string | Error,
+  own?: string | (() => Error),
 ): references.Reference {
   const p = propertiesOf(kind, options, count, max, robust);
   return references.open(kind, KINDS[kind], name, p, options.arena, own);

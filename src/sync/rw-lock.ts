@@ -143,12 +143,6 @@ function sideOf(shared: Shared): Side {
  * Writers are first come, first served, and a reader that comes after a writer's turn has come waits for that writer.
  * Blocked threads and promises wait together.
  *
- * ```ts
- * const lock = RwLock.open('table');
- * { using _ = lock.read(); look(table); } // beside other readers
- * { using _ = lock.write(); change(table); } // alone
- * ```
- *
  * The lock is held by threads. A thread that reads may lock for reading again, even while a writer waits. When a thread
  * ends or dies (`Arena.watch`) as a reader, it reads no more; as a writer, the others learn of it. A thread reads at most 8
  * locks at a time.
@@ -161,9 +155,10 @@ function sideOf(shared: Shared): Side {
  * import { RwLock } from 'taketurns/sync';
  *
  * const lock = RwLock.open('table'); // by its name: one lock in all threads
- * lock.lockRead();
- * lock.unlockRead();
- * await using held = await lock.writeAsync({ timeout: 50 });
+ * {
+ *   using held = lock.read(); // beside other readers; or lockRead and unlockRead
+ * }
+ * await using held = await lock.writeAsync({ timeout: 50 }); // alone; or write, which blocks
  * ```
  */
 export class RwLock extends PhaseObject<typeof KIND> {
@@ -177,10 +172,11 @@ export class RwLock extends PhaseObject<typeof KIND> {
   readonly #guarded: GuardedLock;
 
   /**
-   * Is called in a thread that begins to read, or has locked otherwise, before the call returns, when a thread has died as a writer. The data that the
-   * lock guards may then be half-written, so all who lock are told, until another has written and unlocked. The next that
-   * has the turn is told of a death in `update` too. Readers' deaths do no harm, and nobody is told. If the callback
-   * throws, the lock is unlocked, and the call that locked it throws (or rejects with) the same error.
+   * Is called in a thread that begins to read, or has locked otherwise, before the call returns, when a thread has died
+   * as a writer. The data that the lock guards may then be half-written, so all who lock are told, until another has
+   * written and unlocked. The next that has the turn is told of a death in `update` too. Readers' deaths do no harm,
+   * and nobody is told. If the callback throws, the lock is unlocked, and the call that locked it throws (or rejects
+   * with) the same error.
    */
   onOwnerDied: ((deaths: number) => void) | undefined;
 
@@ -232,7 +228,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   /**
    * Locks for reading, and blocks the thread until no writer is in. A thread that reads already is let in at once, even
-   * while a writer waits: it would wait for itself.
+   * while a writer waits: it would wait for itself. It returns no guard, so `using` throws a TypeError, and the thread reads
+   * on. `read` returns one.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. The thread does not read.
    * @throws the reason of a signal that is aborted already.
@@ -492,6 +489,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   /**
    * Locks for writing: waits for its turn, lets no reader in any more, and blocks the thread until the readers have left.
+   * It returns no guard, so `using` throws a TypeError, and the thread stays the writer. `write` returns one.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. Readers are let in again, and the turn goes on.
    * @throws the reason of a signal that is aborted already.
@@ -900,15 +898,22 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * For reads that may be repeated: they need no lock, and no writer waits for them. What is read between `stamp` and
    * `valid` may be half-written, so it must do no harm until `valid` has answered true.
    *
-   * ```ts
-   * let x, y, stamp;
-   * do {
-   *   stamp = lock.stamp();
-   *   [x, y] = [point[0], point[1]];
-   * } while (!lock.valid(stamp));
-   * ```
    * @returns a number for `valid`, from 1 to 2 ** 29; 0 while a writer is in or waits until readers have left. Never blocks.
    * @throws {@link DisposedError} if the lock has been disposed of.
+   *
+   * @example
+   * ```ts
+   * import { RwLock } from 'taketurns/sync';
+   *
+   * const lock = new RwLock();
+   * const point = new Int32Array(new SharedArrayBuffer(8)); // a writer changes both words
+   * let [x, y, stamp] = [0, 0, 0];
+   * do {
+   *   stamp = lock.stamp();
+   *   [x, y] = [Atomics.load(point, 0), Atomics.load(point, 1)];
+   * } while (!lock.valid(stamp));
+   * console.log(x, y);
+   * ```
    */
   stamp(): number {
     const stamp = this.sync.stampOf(this.at);

@@ -38,12 +38,6 @@ const KIND = 'WaitGroup';
  * A wait group counts tasks that are not done. Threads and promises wait together until there is none. It may be used
  * again: whoever waits goes on when the count has been 0 once, whatever is added after that.
  *
- * ```ts
- * const jobs = new WaitGroup();
- * for (const job of work) jobs.run(() => pool.run(job)); // done also if the thread dies that called run
- * await jobs.waitAsync();
- * ```
- *
  * Source: Go's sync.WaitGroup, over the phase word of core/primitives/phase.ts. Tasks of `hold` and `run` are recorded
  * with their thread, so that they count as done when it dies.
  *
@@ -52,7 +46,7 @@ const KIND = 'WaitGroup';
  * import { WaitGroup } from 'taketurns/sync';
  *
  * const tasks = new WaitGroup(); // threads share it by tasks.handle
- * const work = tasks.run(async () => {}); // counts as done if its thread dies
+ * for (const job of [1, 2, 3]) tasks.run(async () => job); // each counts as done if the thread dies that called run
  * console.log(await tasks.waitAsync({ timeout: 1000 }));
  * ```
  */
@@ -188,7 +182,9 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 }
 
-/** One task of a wait group, until it is done. *
+/**
+ * One task of a wait group, until it is done.
+ *
  * @example
  * ```ts
  * import { WaitGroup } from 'taketurns/sync';

@@ -1,6 +1,6 @@
 /**
- * Each program of the README, of the pages in docs/ and of the docstrings (`@example`) runs on its own, when pasted, and
- * prints what the page says. Those in TypeScript are compiled strictly. What names its file in its first line is part of a
+ * Each program of the README, of the pages in docs/ and of the docstrings runs on its own, when pasted, and prints what the
+ * page says. Those in TypeScript are compiled strictly. What names its file in its first line is part of a
  * project that package-tests builds.
  */
 import { spawnSync } from 'node:child_process';
@@ -28,9 +28,7 @@ function snippetsOf(page: string): Snippet[] {
   const source = readFileSync(`${root}${page}`, 'utf8');
   // The lines of a docstring without what they begin with; all others are empty.
   const bare = (line: string): string => (/^ *\* /.test(line) ? line.replace(/^ *\* /, '') : '');
-  const text = page.endsWith('.md')
-    ? source
-    : source.replace(/^.*$/gm, bare).replace(/^(?!@example\n)(.*\n)```ts\n/gm, '$1```\n');
+  const text = page.endsWith('.md') ? source : source.replace(/^.*$/gm, bare);
   return [...text.matchAll(FENCE)].map(({ 1: language = '', 2: code = '', 3: output, index }) => {
     const line = text.slice(0, index).split('\n').length;
     return { page, line, language, code, output, name: `${page.replace(/\W/g, '-')}-${line}` };
@@ -75,7 +73,15 @@ describe('each program of the pages', () => {
     for (const page of ['semaphore', 'mutex', 'condition', 'rw-lock', 'barrier', 'latch', 'recipes']) {
       expect(snippets.map((snippet) => snippet.page)).toContain(`docs/${page}.md`);
     }
-    for (const source of ['semaphore', 'mutex', 'sync/rw-lock', 'p0514/atomic-semaphore', 'algorithms/capacitor']) {
+    for (const source of [
+      'semaphore',
+      'mutex',
+      'sync/rw-lock',
+      'sync/barrier',
+      'sync/condition',
+      'p0514/atomic-semaphore',
+      'algorithms/capacitor',
+    ]) {
       expect(snippets.map((snippet) => snippet.page)).toContain(`src/${source}.ts`);
     }
   });
