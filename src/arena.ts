@@ -370,8 +370,8 @@ export function attachmentOf(arena: Arena | undefined): Attachment {
 }
 
 /**
- * @internal The same for a new object, which other threads can find by its handle alone. A worker that has no default arena makes
- * it in an arena of its own, and no two threads then take two arenas for one.
+ * @internal The same for a new object, which other threads can find by its handle alone. A worker that has no default
+ * arena makes it in an arena of its own, and no two threads then take two arenas for one.
  */
 export function attachmentForNew(arena: Arena | undefined): Attachment {
   const hasDefault = own.attachment || host.isMainThread || host.inherited(INHERITED) !== undefined;

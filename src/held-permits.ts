@@ -21,7 +21,7 @@ export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 const noGuard = (call: string, instead: string): void =>
   ({
     get [dispose](): never {
-      throw new TypeError(`${call} returns no guard: use ${instead}`);
+      throw new TypeError(`${call} returns no guard, and what it took stays taken: use ${instead}`);
     },
   }) as unknown as undefined;
 /** @internal */

@@ -201,8 +201,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * The number of waiters, blocked threads and promises alike; 0 once the mutex is disposed of. Threads that still poll before they queue up do not
-   * count. It is racy, and meant for diagnostics.
+   * The number of waiters, blocked threads and promises alike; 0 once the mutex is disposed of. Threads that still poll
+   * before they queue up do not count. It is racy, and meant for diagnostics.
    */
   get waiting(): number {
     return this.#core.waitersOf(this.#at);
@@ -224,7 +224,8 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Makes this thread the owner, and blocks it until then.
+   * Makes this thread the owner, and blocks it until then. It returns no guard, so `using` throws a TypeError, and the
+   * thread stays the owner. `hold` returns one.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {@link TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
    * @throws {@link CancelledError} if `cancelAll` has cancelled the request, in the same way.
@@ -406,9 +407,9 @@ export class Mutex extends SharedObject<typeof KIND> {
    * The promise stands in one queue with blocked threads. Tasks of one thread exclude one another like threads, but
    * must not block the thread meanwhile: `lock` throws while a promise of the same thread has the lock or waits for it.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
-   * that is aborted, with RangeError or TypeError for a bad time-out, with CancelledError if `cancelAll` has cancelled it, with DisposedError if the mutex has been or is
-   * being disposed of, and with ArenaFullError if the arena has no room for another waiter, or 520,192 requests wait
-   * for the mutex.
+   * that is aborted, with RangeError or TypeError for a bad time-out, with CancelledError if `cancelAll` has cancelled
+   * it, with DisposedError if the mutex has been or is being disposed of, and with ArenaFullError if the arena has no
+   * room for another waiter, or 520,192 requests wait for the mutex.
    */
   lockAsync(options?: WaitOptions): Promise<void> {
     const locked = this.#lockAsync(options);
@@ -503,10 +504,11 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Asks all who wait for the lock now to leave the queue, in every thread, whether blocked or by promises. Their requests
-   * end with a CancelledError. Whoever gets the lock before it has left keeps it. The mutex goes on: its owner stays the
-   * owner, and later requests are not touched. A thread that still polls before it queues up does not wait yet. Never blocks, throws nothing: the promises of this thread are rejected before it returns, and other threads leave as soon as they run. On a
-   * disposed mutex it does nothing.
+   * Asks all who wait for the lock now to leave the queue, in every thread, whether blocked or by promises. Their
+   * requests end with a CancelledError. Whoever gets the lock before it has left keeps it. The mutex goes on: its owner
+   * stays the owner, and later requests are not touched. A thread that still polls before it queues up does not wait
+   * yet. Never blocks, throws nothing: the promises of this thread are rejected before it returns, and other threads
+   * leave as soon as they run. On a disposed mutex it does nothing.
    *
    *     mutex.cancelAll(new Error('the server shuts down'));
    *

@@ -28,8 +28,8 @@ export interface Signal {
 /** How long a request may take. */
 export interface WaitOptions {
   /**
-   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default), with fractions. It is never cut short. With 0 the request succeeds at once or not at all.
-   * When the time has passed, the request is cancelled with a `TimeoutError`.
+   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default), with fractions. It is never cut short. With 0 the
+   * request succeeds at once or not at all. When the time has passed, the request is cancelled with a `TimeoutError`.
    */
   readonly timeout?: number;
   /**

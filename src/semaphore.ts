@@ -206,7 +206,8 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * Takes permits, and blocks the thread until it is their turn. A request for more permits than there ever are waits for
    * ever, and so does every request behind it, unless `max` says how many there are. The first such request of this
    * object causes a warning (`process.emitWarning`, or `console.warn` in browsers), and `inspect().widest` shows it.
-   * It returns no guard, so `using` has nothing to give back, and throws a TypeError: see `hold`.
+   * It returns no guard, so `using` has nothing to give back, and throws a TypeError; what was taken stays taken. `hold`
+   * returns one.
    *
    *     pool.acquire(2, { timeout: 50 });
    *     pool.acquire({ timeout: 50 }); // one permit
@@ -409,8 +410,9 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @param options a time-out and a signal; without them the promise may wait for ever.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, and with the reason of the signal
    * when that is aborted; the request has then left the queue, and holds nothing. It rejects with RangeError or
-   * TypeError for a bad number, with CancelledError if `cancelAll` has cancelled it, with DisposedError if the semaphore has been or is being disposed of, and with
-   * ArenaFullError if the arena has no room for another waiter; then nothing was queued.
+   * TypeError for a bad number, with CancelledError if `cancelAll` has cancelled it, with DisposedError if the
+   * semaphore has been or is being disposed of, and with ArenaFullError if the arena has no room for another waiter;
+   * then nothing was queued.
    */
   acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
   acquireAsync(options: WaitOptions): Promise<void>;
@@ -499,11 +501,11 @@ export class Semaphore extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Asks all who wait now to leave the queue, in every thread, whether blocked or by promises. Their requests end with a
-   * CancelledError. Whoever is admitted before it has left keeps its permits. The semaphore goes on: no permit is lost or
-   * made, later requests are not touched, and those that are admitted stay in order. Never blocks, throws nothing: the promises of this
-   * thread are rejected before it returns, and other threads leave as soon as they run. On a disposed semaphore it does
-   * nothing.
+   * Asks all who wait now to leave the queue, in every thread, whether blocked or by promises. Their requests end with
+   * a CancelledError. Whoever is admitted before it has left keeps its permits. The semaphore goes on: no permit is
+   * lost or made, later requests are not touched, and those that are admitted stay in order. Never blocks, throws
+   * nothing: the promises of this thread are rejected before it returns, and other threads leave as soon as they run.
+   * On a disposed semaphore it does nothing.
    *
    *     pool.cancelAll(new Error('the server shuts down'));
    *

@@ -17,8 +17,8 @@
  *
  * A thread holds a reference for as long as any code of its own can still reach the object, its waiters that are asleep
  * included. So when a disposed object is freed, no thread is inside and no element names it, and its memory can be used
- * again. An object that other threads know is freed only if a thread disposes of it. Each reference has a record (attachments.ts), by which
- * the reaper of a killed thread detaches it.
+ * again. An object that other threads know is freed only if a thread disposes of it. Each reference has a record
+ * (attachments.ts), by which the reaper of a killed thread detaches it.
  *
  * Because of the generation, an old handle fails to attach and does not find another object.
  */

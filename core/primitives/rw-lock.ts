@@ -40,10 +40,11 @@
  * A writer that gives up opens the gate as one that has written, so the number of a phase may go round, after 2^29
  * phases, while a place WAITS. It would have to come back to the very number while that one thread sleeps.
  *
- * A dead reader's place is cleared by its reaper, as that of a thread that lets go of the lock is by itself (rw-lock-places.ts). A dead writer's gate is opened with
- * DIED (endOfDead in phase.ts), and then its turn goes on. DIED stays until another writer has written: until then what
- * a reader reads may be half-written. Nothing else has to be repaired, so no word of the turn and the gate is changed in
- * one section: a thread that dies between has the turn, and its gate is open.
+ * A dead reader's place is cleared by its reaper, as that of a thread that lets go of the lock is by itself
+ * (rw-lock-places.ts). A dead writer's gate is opened with DIED (endOfDead in phase.ts), and then its turn goes on.
+ * DIED stays until another writer has written: until then what a reader reads may be half-written. Nothing else has to
+ * be repaired, so no word of the turn and the gate is changed in one section: a thread that dies between has the turn,
+ * and its gate is open.
  *
  * Sources: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
  * Multiprocessor Real-Time Systems (2010). That readers are visible, each in a place of its own, is from Dice and Kogan,

@@ -4,8 +4,8 @@
  *     last in line     its tickets are taken back, as if they had never been taken
  *     otherwise        its element stays as a TOMBSTONE; later its width goes to the waiters behind (tombstones.ts)
  *
- * A thread cancels a request of its own because a time-out has passed, a signal has fired or it was asked to (closing.ts). It cancels the requests of
- * a dead thread in the name of that thread.
+ * A thread cancels a request of its own because a time-out has passed, a signal has fired or it was asked to
+ * (closing.ts). It cancels the requests of a dead thread in the name of that thread.
  *     D3  TOMBSTONE against grant: the cancelling thread sees grant past start, or the releasing thread sees TOMBSTONE
  *     D4  the same after two tombstones have become one
  *
@@ -95,7 +95,10 @@ function takeBack(s: usize, e: usize, start: i64, end: i64, keepsElement: bool, 
   return true;
 }
 
-/** Moves an element from WAITING or ASKED to TOMBSTONE, for so many requests. Returns REFUSED, or the answer of what came first. */
+/**
+ * Moves an element from WAITING or ASKED to TOMBSTONE, for so many requests. Returns REFUSED, or the answer of what
+ * came first.
+ */
 function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
   atomic.store<i64>(e, end, E_END);
   while (true) {

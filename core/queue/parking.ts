@@ -51,7 +51,8 @@ let polls: i32 = 0;
 /**
  * Continues an acquire(s, n) that has returned `taken`: the thread polls, and then enters its element in the array. It
  * returns QUEUED, and then park must follow, or ADMITTED if the request is due by now, ANSWER_CLOSED, or ANSWER_FULL
- * when an interrupted thread finds no spare and would have to wait. `attachment` counts permits of a robust semaphore; it is 0 for others.
+ * when an interrupted thread finds no spare and would have to wait. `attachment` counts permits of a robust semaphore;
+ * it is 0 for others.
  */
 export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
   if (taken === INTERRUPTED) {

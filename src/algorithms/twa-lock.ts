@@ -80,8 +80,8 @@ export class TwaLock extends SharedLock<typeof KIND> {
   /**
    * Attaches to the lock of this name in the arena, or creates it. Never blocks.
    * @param name 1 to 108 bytes of UTF-8.
-   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object or to a lock with another
-   * `hash` or `waiting`.
+   * @throws `RangeError` or `TypeError` for a bad name or option, or if the name belongs to another kind of object or
+   * to a lock with another `hash` or `waiting`.
    * @throws {@link ArenaFullError} if the arena has no room for another object, name, attachment or waiter.
    */
   static open(name: string, options: TwaLockOptions = {}): TwaLock {

@@ -15,7 +15,8 @@
  * requests a lock only when it knows that the worker has requested it before.
  *
  * The request needs no turn of the worker's event loop, only some milliseconds, and more if all processors are busy. A
- * worker that ends before its request has arrived is not noticed (docs/runtimes.md). A worker that shares an arena does for it what the page does.
+ * worker that ends before its request has arrived is not noticed (docs/runtimes.md). A worker that shares an arena does
+ * for it what the page does.
  */
 import type { Deaths } from './host.js';
 import { isWatched, randomName, unwatch } from './watched.js';

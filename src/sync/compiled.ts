@@ -7,7 +7,10 @@ import { common } from '../runtime/common.js';
 import { embedded, instanceOf } from '../runtime/embedded.js';
 import { syncBytes } from './sync-bytes.js';
 
-/** The exports of sync.wasm; see the docstrings in core/primitives/: phase.ts, condition.ts and rw-lock.ts. Addresses and answers are int32. */
+/**
+ * The exports of sync.wasm; see the docstrings in core/primitives/: phase.ts, condition.ts and rw-lock.ts. Addresses
+ * and answers are int32.
+ */
 export interface Sync {
   adopt(thread: number): number;
   trapIfDead(): void;

@@ -103,7 +103,7 @@ describe('using', () => {
     expect(() => {
       // @ts-expect-error: a `using` of nothing.
       using _ = semaphore.acquire();
-    }).toThrow('Semaphore.acquire returns no guard: use hold');
+    }).toThrow('Semaphore.acquire returns no guard, and what it took stays taken: use hold');
     expect(semaphore.available).toBe(1);
     await expect(async () => {
       // @ts-expect-error: a `using` of nothing.
@@ -113,7 +113,9 @@ describe('using', () => {
     expect(() => {
       // @ts-expect-error: a `using` of nothing.
       using _ = mutex.lock();
-    }).toThrow('Mutex.lock returns no guard: use hold');
+    }).toThrow('Mutex.lock returns no guard, and what it took stays taken: use hold');
+    expect(mutex.held).toBe(true);
+    mutex.unlock();
     expect(() => {
       // @ts-expect-error: a `using` of nothing.
       using _ = lock.lockRead();

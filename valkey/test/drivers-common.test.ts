@@ -25,7 +25,7 @@ describe('what drivers have in common', () => {
     const watching = new Watched(
       new Connections({
         cluster: false,
-        strategy: delay,
+        delay,
         locate: async () => () => ({
           name: '',
           open(events) {
