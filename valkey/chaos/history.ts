@@ -8,7 +8,7 @@
  *
  * Where a fault loses the server's last writes, this holds for the grants of one history of the server's data. Tokens
  * rise over all of them, unless two primaries serve at once. With another history tickets leap, by 2^24 or to where the
- * time is, so they tell histories apart, but for those who waited when the data went two ways: see `Fork`.
+ * time is, and so do those of who waits, so they tell histories apart.
  */
 import { readFileSync } from 'node:fs';
 import { Fifo, type What } from './fifo.js';
@@ -193,18 +193,9 @@ export function checkObject(
     if (i > 0 && granted[i - 1]?.token === request.token) fault(`two have the token ${request.token}`);
   }
   if (splits) return;
-  // A token is that of the request's place in the queue. Who waited through a fork may have one that is smaller than those
-  // of the lost history, and so have those to whom it passes a mutex: a resource refuses them.
-  const survivors = granted.filter(({ call, end }) => forks.some(({ to }) => call < to && end > to));
-  const old = new Set(survivors.map(({ token }) => token / 4096n));
-  checkTokens(
-    granted.filter(({ token }) => !old.has(token / 4096n)),
-    fault,
-  );
+  checkTokens(granted, fault);
   // Who may have been served by either of two servers belongs to no one history. Those who stay wait no longer without.
-  const certain = granted.filter(
-    ({ call, end, token }) => !old.has(token / 4096n) && !forks.some(({ from, to }) => call < to && end > from),
-  );
+  const certain = granted.filter(({ call, end }) => !forks.some(({ from, to }) => call < to && end > from));
   if (plan.kind === 'mutex') into.overtaken = Math.max(into.overtaken, checkBypass(plan, certain, fault));
 
   const epochs = [...new Set(certain.map(({ epoch }) => epoch))];

@@ -598,10 +598,11 @@ export class Client {
 
   #settleHeld(request: Request, answer: string, seq: number, events: Event[]): void {
     if (answer[0] === 'H') {
-      const [ticket, deaths, , , permits] = answer.slice(2).split(':');
+      const [ticket, deaths, lent, , permits] = answer.slice(2).split(':');
       if (ticket === request.ticket) {
         request.kept = Number(permits);
         request.deaths = Number(deaths);
+        request.lent = Number(lent);
         if (request.kept > request.wanted) this.#sendBack(request);
         else if (request.wanted === 0) this.#end(request);
         return;

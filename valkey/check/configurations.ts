@@ -45,6 +45,9 @@ function of(
   return { name: letters === '' ? what : `${what}: ${letters}`, objects, clients, budget: budget(letters), ...more };
 }
 
+const asks = (client: number): string[] => [`${client}: ask`, `${client}: the server runs A`, `${client}: answer`];
+const givesBack = (client: number): string[] => [`${client}: give back`, `${client}: the server runs D`];
+
 /** Short searches, which the tests make. */
 export const SHORT: readonly Configuration[] = [
   of('1, 1 of 1', 'C', [semaphore(1)], once(1, 1)),
@@ -74,6 +77,14 @@ export const SHORT: readonly Configuration[] = [
   ),
   of('1, 1 of 1', 'X', [semaphore(1)], once(1, 1)),
   of('1, 1 of 1', 'A', [semaphore(1)], once(1, 1)),
+  // In the history that is lost, who waits was taken for dead, and a later request was granted.
+  of('1 and 1 again, 1, of 1', 'FR', [semaphore(1)], [...times(2, 1), ...times(1, 1)], {
+    sequential: true,
+    after: [...asks(0), ...asks(1), 'the lease of p0000002', 'the copy', ...givesBack(0)],
+  }),
+  of('a mutex, 2 and 1 requests, bypass 2', 'FR', [mutex(2)], [...times(2, 1), ...times(1, 1)], {
+    after: [...asks(0), '0: ask', ...asks(1), 'the lease of p0000001', 'the copy', '1: beat', '1: the server runs B'],
+  }),
 ];
 
 export const CONFIGURATIONS: readonly Configuration[] = [
@@ -134,8 +145,6 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   of('1, 1 of 1, twice each', 'MM', [semaphore(1)], times(2, 2)),
 ];
 
-const asks = (client: number): string[] => [`${client}: ask`, `${client}: the server runs A`, `${client}: answer`];
-const givesBack = (client: number): string[] => [`${client}: give back`, `${client}: the server runs D`];
 /** The first process holds 2 of 2 and gives them back one by one; the second wants 1, and 1 once more. */
 const oneByOne: Want[][] = [[{ object: 0, n: 2, part: 1 }], ...times(2, 1)];
 

@@ -138,6 +138,9 @@ export class Data {
         });
         return added;
       }
+      case 'ZCARD':
+        arity(0);
+        return this.#sorted(name)?.length ?? 0;
       case 'ZREM': {
         arity(1, 99);
         const sorted = this.#sorted(name);

@@ -190,15 +190,29 @@ function stepFault(before: Data, turn: Turn, args: readonly string[], granted: r
   const sid = args[0] as string;
   // Who asked first is served first.
   const waiting = queueOf(after);
-  for (const grant of granted)
-    if (waiting.some((entry) => entry.name === grant.name && entry.ticket < grant.ticket))
-      return `I5: ${grant.name} is granted past a waiter`;
-  // New tickets are larger than all before.
-  const last = Number(before.hash('meta').get('ticket') ?? 0);
+  const places = new Map(queueOf(before).map((entry) => [entry.sid + entry.rid, entry.ticket]));
+  for (const { name, sid, rid, ticket } of granted) {
+    const place = places.get(sid + rid) ?? ticket;
+    if (waiting.some((entry) => entry.name === name && entry.ticket < place))
+      return `I5: ${name} is granted past a waiter`;
+  }
+  // New tickets are larger than all before. Who has waited since an earlier history gets one between that and this one.
+  const meta = before.hash('meta');
+  const next = after.hash('meta');
+  const last = Number(meta.get('ticket') ?? 0);
+  const renewed = meta.get('history') === next.get('history') ? Number(meta.get('late')) : last;
+  const leapt = Number.parseInt(next.get('leapt') ?? '0', 16);
   const tickets = new Set(recordsOf(before).map((record) => record.ticket));
-  for (const record of recordsOf(after))
-    if (!tickets.has(record.ticket) && Number.parseInt(record.ticket, 16) <= last) return 'a ticket is not new';
-  if (Number(after.hash('meta').get('ticket') ?? 0) < last) return 'tickets go back';
+  for (const { sid, rid, ticket } of recordsOf(after)) {
+    if (tickets.has(ticket)) continue;
+    const number = Number.parseInt(ticket, 16);
+    const place = Number.parseInt(places.get(sid + rid) ?? ticket, 16);
+    if (place > leapt ? number <= last : number <= renewed || number > leapt) return 'a ticket is not new';
+  }
+  for (const { sid, rid, ticket, name } of granted)
+    if (places.get(sid + rid) === ticket && Number.parseInt(ticket, 16) <= leapt)
+      return `${name}: an old ticket is granted`;
+  if (Number(next.get('ticket') ?? 0) < last) return 'tickets go back';
   // Who holds a mutex and may pass it on is told that others wait: of the first of them, and at the grant how many wait.
   const entries = new Set(queueOf(before).map(idOf));
   for (const { name, lent, noticed, holder } of objectsOf(after).values()) {

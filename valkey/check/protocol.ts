@@ -437,7 +437,10 @@ export class Protocol {
     const next = client.passOn(rid);
     const queue = queueOf(this.#servers.data(state.server)).filter((entry) => entry.name === name);
     const place = queue.findIndex((entry) => entry.sid === client.sid && entry.rid === next.rid);
-    let fault: string | undefined;
+    const [held = ''] = (state.tokens[base.want.object] ?? '').split(',');
+    // Who has not heard that its lease was taken may pass it on still. In a later history it knows.
+    const knows = state.history > 1 && client.phase === 'open';
+    let fault = knows && base.ticket < held ? `a token of ${name} goes back as it is passed on` : undefined;
     for (const entry of place < 0 ? queue : queue.slice(0, place)) {
       if (entry.sid === client.sid) continue;
       const waiter = clients.find((each) => each.sid === entry.sid)?.requests.find((each) => each.rid === entry.rid);

@@ -78,9 +78,6 @@ export abstract class Held implements Disposable, AsyncDisposable {
   /**
    * The fencing token: larger than the token of every earlier grant of the object, also after a failover. A resource that
    * refuses a token smaller than the largest that it has seen stays right even where two believe that they hold.
-   *
-   * A request that was waiting when a failover lost writes keeps its ticket. Its token may be smaller than one of the lost
-   * grants, and such a resource then refuses its work too.
    */
   get token(): bigint {
     return this.hold.token;

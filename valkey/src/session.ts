@@ -777,10 +777,11 @@ export class Session implements Keeper {
 
   #settleHeld(request: Request, answer: string, seq: number): void {
     if (answer[0] === 'H') {
-      const [ticket, deaths, , , permits] = answer.slice(2).split(':');
+      const [ticket, deaths, lent, , permits] = answer.slice(2).split(':');
       if (ticket === request.ticket) {
         request.kept = Number(permits);
         request.deaths = Number(deaths);
+        request.lent = Number(lent);
         if (request.kept > request.wanted) {
           this.#sendBack(request);
         } else if (request.wanted === 0) {

@@ -3,7 +3,8 @@
 -- All that the server knows of a partition lies in seven keys with one hash tag. All numbers in names of members are
 -- hexadecimal and of fixed width, so that members sort as numbers do, and are taken apart by position.
 --
---   META      hash   v, p, lease (what all sessions agree on), ticket (the last one given), history, epoch, clock, last
+--   META      hash   v, p, lease (what all sessions agree on), ticket (the last one given), clock, last (see `beat`),
+--                    history, epoch, leapt, late (see `compare`)
 --   OBJECTS   hash   name -> its state, see `get`; name NUL ticket -> deaths of which that holder has been told
 --   QUEUE     zset   name NUL ticket(14) sid(16) rid(10) n(8) p0(14)    who waits, in the order of tickets
 --   RECORDS   zset   sid(16) rid(10) ticket(14) n(8) name               all that a session waits for or holds
@@ -86,33 +87,40 @@ end
 
 -- Tickets ------------------------------------------------------------------------------------------------------------
 
-local compared = false
+local leapt -- Tickets up to it were given in an earlier history. Known once `compare` was called.
 
--- The next ticket. The server's replication id changes when it is promoted or restarted. It may then have lost tickets
--- that were given, so tickets leap: past 2^24 lost ones, and to where the time is, which holds even if all was lost.
-local function next_ticket()
-  local ticket = call('HINCRBY', META, 'ticket', 1)
-  if not compared then
-    compared = true
-    local info = redis.pcall('INFO', 'replication')
-    local _, at
-    if type(info) == 'string' then _, at = string.find(info, 'master_replid:', 1, true) end
-    local history = at and sub(info, at + 1, at + 40) or '-'
-    if history ~= call('HGET', META, 'history') then
-      local now = call('TIME')
-      local leap = (tonumber(now[1]) - 1577836800) * 1024000 + math.floor(tonumber(now[2]) / 1000) * 1024
-      ticket = math.max(ticket + 16777216, leap)
-      call('HSET', META, 'ticket', format('%.0f', ticket), 'history', history)
-      call('HINCRBY', META, 'epoch', 1)
-    end
+-- The server's replication id changes when it is promoted or restarted. It may then have lost tickets that were given. So
+-- tickets leap: past 2^24 lost ones, and to where the time is, which holds even if all was lost. Between the tickets that
+-- may be lost and the new ones there is room for those that now wait, see `renew`.
+local function compare()
+  if leapt then return end
+  local info = redis.pcall('INFO', 'replication')
+  local _, at
+  if type(info) == 'string' then _, at = string.find(info, 'master_replid:', 1, true) end
+  local history = at and sub(info, at + 1, at + 40) or '-'
+  local meta = call('HMGET', META, 'history', 'leapt', 'ticket')
+  leapt = meta[2]
+  if history ~= meta[1] then
+    local now = call('TIME')
+    local time = (tonumber(now[1]) - 1577836800) * 1024000 + math.floor(tonumber(now[2]) / 1000) * 1024
+    local late = math.max(tonumber(meta[3] or 0) + 16777216, time)
+    local ticket = late + call('ZCARD', QUEUE)
+    leapt = format('%014x', ticket)
+    call('ZREM', RECORDS, '') -- what comes next may be a return, which must not fail where memory is full
+    call('HSET', META, 'history', history, 'leapt', leapt, 'late', format('%.0f', late), 'ticket', format('%.0f', ticket))
+    call('HINCRBY', META, 'epoch', 1)
   end
-  return format('%014x', ticket)
+end
+
+local function next_ticket()
+  compare()
+  return format('%014x', call('HINCRBY', META, 'ticket', 1))
 end
 
 -- Requests -----------------------------------------------------------------------------------------------------------
 
-local function record_of(rid)
-  local key = sid .. rid
+-- key: sid rid
+local function record_of(key)
   return call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]
 end
 
@@ -179,6 +187,18 @@ local function hold(name, o, key, ticket, n)
   return ticket .. ':' .. deaths .. ':' .. (o.lent or 0) .. ':' .. o.waiting
 end
 
+-- The ticket under which a request is granted that has waited. Where it has waited since an earlier history, the lost part
+-- of that may have granted larger ones. It then gets one of those between the lost ones and the new ones, in its record too.
+local function renew(name, entry)
+  local ticket, key, n = sub(entry, -62, -49), sub(entry, -48, -23), sub(entry, -22, -15)
+  compare()
+  if ticket > leapt then return ticket end
+  call('ZREM', RECORDS, key .. ticket .. n .. name)
+  ticket = format('%014x', call('HINCRBY', META, 'late', 1))
+  call('ZADD', RECORDS, 0, key .. ticket .. n .. name)
+  return ticket
+end
+
 -- Grants while the head can be served. Called after every change that could make the head due.
 local function grant(name, o)
   touch(name, o)
@@ -190,7 +210,7 @@ local function grant(name, o)
     o.waiting = o.waiting - 1
     local rid = sub(entry, -32, -23)
     local to = sub(entry, -48, -33)
-    tell(to, rid .. ':' .. hold(name, o, to .. rid, sub(entry, -62, -49), n))
+    tell(to, rid .. ':' .. hold(name, o, to .. rid, renew(name, entry), n))
   end
 end
 
@@ -219,7 +239,11 @@ local function state(record)
   local lent, waiting = 0, 0
   if lives(o, ticket) then
     if o.waiting > 0 and entry_of(name, ticket) then return 'Q' end
-    if o.holder == key then lent = o.lent end
+    if o.holder == key then
+      compare()
+      -- A lost history may have granted a larger token. So an old one is passed on no more.
+      if ticket > leapt then lent = o.lent end
+    end
     waiting = o.waiting
   end
   local deaths = call('HGET', OBJECTS, name .. '\0' .. ticket) or 0
@@ -234,7 +258,7 @@ local seldom -- makes the operations that most calls need none of
 -- T name born rid n: asks, and does not queue.
 local function ask(i, queues)
   local name, born, rid, hex = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
-  local known = record_of(rid)
+  local known = record_of(sid .. rid)
   if known then return state(known), i + 4 end -- a client has sent it twice
   local o = get(name)
   if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 4 end
@@ -275,7 +299,7 @@ local function give_back(i)
     restore(name, nil, ticket)
     -- The mutex was passed on to requests that have come to the next object of the name.
     for s = last, last + count - 1 do
-      local record = record_of(ARGV[s])
+      local record = record_of(sid .. ARGV[s])
       if record then seldom().drop(record, false) end
     end
     return 'D', last + count
@@ -288,7 +312,7 @@ local function give_back(i)
   end
   o.free = o.free + k
   for s = last, last + count - 1 do
-    local record = record_of(ARGV[s])
+    local record = record_of(sid .. ARGV[s])
     if record then
       local _, turn = parts(record)
       local entry = entry_of(name, turn)
@@ -313,7 +337,10 @@ seldom = function()
   -- Takes a request away, whether it waits or holds. died: its session has died.
   local function drop(record, died)
     local key, ticket, n, name = parts(record)
-    call('ZREM', RECORDS, record)
+    if call('ZREM', RECORDS, record) == 0 then
+      drop(record_of(key), died) -- the end of another has granted it meanwhile, under a new ticket
+      return
+    end
     local o = get(name)
     if not lives(o, ticket) then
       restore(name, nil, ticket)
@@ -402,6 +429,7 @@ seldom = function()
         call('HDEL', OBJECTS, '')
         call('HGET', OBJECTS, '')
         call('ZRANGEBYLEX', QUEUE, '[\0', '(\1', 'LIMIT', 0, 1)
+        call('ZCARD', QUEUE)
         local settings = call('HMGET', META, 'v', 'p', 'lease')
         local alone = #call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1) == 0
         if settings[1] and (settings[1] ~= v or settings[2] ~= p or (settings[3] ~= lease and not alone)) then
@@ -449,7 +477,7 @@ seldom = function()
 
     -- C rid: gives a request up. C it has left the queue, H... it holds its permits after all, G it is unknown.
     C = function(i)
-      local record = record_of(ARGV[i])
+      local record = record_of(sid .. ARGV[i])
       local now = state(record)
       if now == 'Q' then
         drop(record, false)
@@ -471,7 +499,7 @@ seldom = function()
         if not wanted[sub(record, 1, 26)] and tonumber(sub(record, 17, 26), 16) <= bound then drop(record, false) end
       end
       local states = { 'S ' .. call('HGET', SEQS, sid) }
-      for s = last, last + count - 1 do states[#states + 1] = state(record_of(ARGV[s])) end
+      for s = last, last + count - 1 do states[#states + 1] = state(record_of(sid .. ARGV[s])) end
       return states, last + count
     end,
 

@@ -48,7 +48,7 @@ onServers('bad days', (setting) => {
     const admin = another();
     const rights =
       'evalsha eval hello client ping subscribe unsubscribe hget hset hdel hmget hincrby zadd ' +
-      'zrem zrangebylex zrangebyscore time info publish';
+      'zrem zrangebylex zrangebyscore zcard time info publish';
     await admin.acl(
       'SETUSER',
       'few',

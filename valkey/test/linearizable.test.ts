@@ -199,12 +199,15 @@ describe('histories', () => {
       expect(faultsOf('one', both, { keeps: false, forks: [fork] }).faults).toEqual(['not linearizable']);
   });
 
-  test('who waited while the data went two ways may have a smaller token than the lost history gave, others may not', () => {
-    const lost = hold(1, 'one', [1, 5, 6, 7, 8], 3);
-    const next = (call: number, token: number) => hold(1, 'one', [call, 21, 22, 23, 24], token);
+  test('tokens rise over two histories, also of those to whom somebody passes a mutex who has waited since the first', () => {
+    const lost = hold(1, 'passed', [1, 5, 6, 7, 8], 3);
+    const next = (call: number, token: number) => hold(2, 'passed', [call, 21, 22, 23, 24], token);
     const forks = [{ from: 4, to: 10 }];
-    expect(faultsOf('one', [lost, next(2, 2)], { keeps: false, forks }).faults).toEqual([]);
-    expect(faultsOf('one', [lost, next(12, 2)], { keeps: false, forks }).faults).toEqual(['the token']);
+    const waited = (token: number) => hold(1, 'passed', [2, 11, 12, 13, 14], token);
+    expect(faultsOf('passed', [lost, waited(2) + next(12, 2 + 1 / TOKEN)], { keeps: false, forks }).faults).toEqual([
+      'the token',
+    ]);
+    expect(faultsOf('passed', [lost, waited(4) + next(12, 4 + 1 / TOKEN)], { keeps: false, forks }).faults).toEqual([]);
   });
 
   test('a waiter of a mutex that is overtaken too often', () => {

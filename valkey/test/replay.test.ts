@@ -17,8 +17,8 @@ const SEEDS = [1, 2, 3];
 const keys = KEYS.map((name) => `tt:{replay.0}:${name}`);
 const CHANNEL = 'tt:{replay.0}:c:';
 
-/** Tickets leap by this, or to where the time is. The calls here take fewer than the difference. */
-const LEAP = 16777216 + 64;
+/** Tickets leap by this at least, or to where the time is. */
+const LEAP = 16777216;
 
 /** The beginnings of all kinds of answers. */
 const ANSWERS = 'O |N |E |H |Q |D|G|C|S |B |X|L|K|I |J |R|1|0|V |DE|ST|deaths'.split('|');
@@ -101,14 +101,13 @@ onEachServer((binary) => {
         .callBuffer('EVAL', TURN.text, String(keys.length), ...keys, ...sent)
         .then(text, () => FAILED);
       const history = /master_replid:(\w+)/.exec(await client.info('replication'))?.[1];
-      const [ticket, last, compared] = await client.hmget(keys[0] as string, 'ticket', 'last', 'history');
-      // The time in milliseconds: as a beat has written it, or of a leap of the tickets that went to where the time is.
+      const [late, last, compared] = await client.hmget(keys[0] as string, 'late', 'last', 'history');
       const meta = data.hash(keys[0] as string);
-      const leapt =
-        compared !== (meta.get('history') ?? null) && Number(ticket) > Number(meta.get('ticket') ?? 0) + LEAP;
+      // The time in milliseconds: as a beat has written it, or of a leap of the tickets that went to where the time is.
+      const leap = Number(late) - Number(meta.get('ticket') ?? 0);
       const time =
-        !args.includes('B') && !args.includes('W') && leapt
-          ? Math.floor(Number(ticket) / 1024) + 1577836800000
+        !args.includes('B') && !args.includes('W') && compared !== (meta.get('history') ?? null) && leap !== LEAP
+          ? Math.floor(Number(late) / 1024) + 1577836800000
           : Number(last ?? 0);
       const turn = model.turn(data, args, { time: time * 1000, history });
       const where = `call ${step}: ${JSON.stringify(args)}`;
