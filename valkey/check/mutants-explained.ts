@@ -16,6 +16,7 @@ const MEMORY =
   'makes the first write one that is never refused for want of memory; bad-days.test.ts tells it on real servers';
 
 export const EXPLAINED: readonly Explained[] = [
+  { text: "call('ZCARD', QUEUE)", from: "call('ZCARD', QUEUE)", to: 'do end', reason: PROBE },
   {
     text: 'objects[name] = false',
     reason: 'remembers within a call that there is no such object, and saves a second look',
@@ -23,11 +24,7 @@ export const EXPLAINED: readonly Explained[] = [
   { text: 'if not o.changed then', reason: 'an object that is noted twice is written twice, the same' },
   { text: 'o.changed = true', reason: 'an object that is noted twice is written twice, the same' },
   {
-    text: 'if not compared then',
-    reason: 'the history does not change within a call, so a second comparison finds no difference',
-  },
-  {
-    text: 'compared = true',
+    text: 'if leapt then return end',
     reason: 'the history does not change within a call, so a second comparison finds no difference',
   },
   {
@@ -36,9 +33,25 @@ export const EXPLAINED: readonly Explained[] = [
     reason: 'the field does not stand at the beginning',
   },
   {
-    text: 'local leap =',
+    text: 'local time =',
     from: '1000',
     reason: 'a part in a thousand of what is less than a second: a leap that is larger or smaller by a few tickets',
+  },
+  {
+    text: 'local late =',
+    from: '0',
+    reason: 'where no ticket was given yet, tickets leap to where the time is, and that is more than 2^24',
+  },
+  {
+    text: 'if ticket > leapt then return ticket end',
+    from: '>',
+    to: '>=',
+    reason: 'no request waits under the ticket to which tickets have leapt: it is given to nobody',
+  },
+  {
+    text: "if call('ZREM', RECORDS, record) == 0 then",
+    to: 'true',
+    reason: 'what has the same ticket still is found as it was, and taken away once more',
   },
   {
     text: "call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]",

@@ -336,11 +336,11 @@ seldom = function()
 
   -- Takes a request away, whether it waits or holds. died: its session has died.
   local function drop(record, died)
-    local key, ticket, n, name = parts(record)
-    if call('ZREM', RECORDS, record) == 0 then
-      drop(record_of(key), died) -- the end of another has granted it meanwhile, under a new ticket
-      return
+    if call('ZREM', RECORDS, record) == 0 then -- the end of another has granted it meanwhile, under a new ticket
+      record = record_of((parts(record)))
+      call('ZREM', RECORDS, record)
     end
+    local key, ticket, n, name = parts(record)
     local o = get(name)
     if not lives(o, ticket) then
       restore(name, nil, ticket)
