@@ -584,8 +584,7 @@ class World {
         for (const { alive, paused, tasks } of this.#processes) {
           if (!alive || paused > 0) continue;
           for (const { state, held, handle } of tasks)
-            if (state === 'holding' && held && handle?.name === name && (!look || held.held))
-              total += held.hold.permits;
+            if (state === 'holding' && held && handle?.name === name && (!look || held.held)) total += held.left;
         }
         return total;
       };

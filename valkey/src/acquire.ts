@@ -1,8 +1,8 @@
 /** A caller waits for permits: until they are granted, a time-out has passed or a signal is aborted. */
 import { whenAborted } from './abort.js';
-import type { Clock, Timer } from './clock.js';
+import type { Timer } from './clock.js';
 import { bad, checkOptions, TimeoutError } from './errors.js';
-import type { Hold } from './hold.js';
+import type { Guard, Held } from './hold.js';
 import { KINDS, type SharedObject } from './object.js';
 import type { Session } from './session.js';
 
@@ -22,7 +22,7 @@ const LONGEST = 2 ** 31 - 1;
 /** How long a caller whose time-out has passed waits for the server's word, in milliseconds. */
 const GRACE = 1000;
 
-function checkTimeout(what: string, timeout: unknown): number {
+function checkTimeout(what: string, timeout: unknown = Infinity): number {
   if (typeof timeout === 'number' && ((timeout >= 0 && timeout <= LONGEST) || timeout === Infinity)) return timeout;
   throw bad('number', `${what}: timeout`, `from 0 to ${LONGEST} milliseconds or Infinity`, timeout);
 }
@@ -43,66 +43,65 @@ function checkSignal(what: string, signal: unknown): AbortSignal | undefined {
 const aborted = (signal: AbortSignal): unknown =>
   signal.reason ?? new DOMException('This operation was aborted', 'AbortError');
 
-/** Resolves to what is held. Rejects as the options say, and with the error that the session gives. Never throws. */
+/** Resolves to a guard. Rejects as the options say, and with the error that the session gives. Never throws. */
 export function acquire(
   what: string,
-  clock: Clock,
   session: Session,
   object: SharedObject,
   permits: number,
+  Guard: Guard,
   options: WaitOptions,
-): Promise<Hold> {
+): Promise<Held> {
+  const { clock } = session.around;
   return new Promise((resolve, reject) => {
     checkOptions(what, options, ['timeout', 'signal']);
-    const { timeout: given = Infinity } = options;
-    const timeout = checkTimeout(what, given);
+    const timeout = checkTimeout(what, options.timeout);
     const signal = checkSignal(what, options.signal);
     if (signal?.aborted) throw aborted(signal);
     let timer: Timer;
     let unlisten: (() => void) | undefined;
-    const timedOut = (): TimeoutError => {
-      const wanted = permits === 1 || object.settings.kind !== 's' ? '' : `${permits} permits of `;
-      const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
-      return new TimeoutError(`${wanted}${name} not available within ${timeout} ms`);
-    };
     const stop = (): void => {
-      if (timer !== undefined) clock.stop(timer);
+      clock.stop(timer);
       unlisten?.();
     };
-    const abort = (): void => {
+    const fail = (error: unknown): void => {
       stop();
-      session.giveUp(request, false);
-      reject(aborted(signal as AbortSignal));
+      reject(error);
     };
-    const request = session.ask(object, permits, timeout > 0, {
-      granted(hold) {
+    const expired = (): void => {
+      const wanted = permits === 1 || object.settings.kind !== 's' ? '' : `${permits} permits of `;
+      const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
+      fail(new TimeoutError(`${wanted}${name} not available within ${timeout} ms`));
+    };
+    const request = session.ask(object, permits, timeout > 0, Guard, {
+      granted(guard) {
         stop();
-        resolve(hold);
+        resolve(guard);
       },
-      failed(error) {
-        stop();
-        reject(error ?? timedOut());
-      },
+      failed: (error) => (error === undefined ? expired() : fail(error)),
     });
     if (request.state === 'over') return;
-    if (signal) unlisten = whenAborted(signal, abort);
+    if (signal) {
+      unlisten = whenAborted(signal, () => {
+        session.giveUp(request, false);
+        fail(aborted(signal));
+      });
+    }
     if (timeout === 0 || timeout === Infinity) return;
-    const expire = (): void => {
-      if (!session.giveUp(request, true)) {
-        stop();
-        reject(timedOut());
-        return;
-      }
-      timer = clock.after(
-        GRACE,
-        () => {
-          stop();
-          session.giveUp(request, false);
-          reject(timedOut());
-        },
-        true,
-      );
-    };
-    timer = clock.after(timeout, expire, true);
+    timer = clock.after(
+      timeout,
+      () => {
+        if (!session.giveUp(request, true)) return expired();
+        timer = clock.after(
+          GRACE,
+          () => {
+            session.giveUp(request, false);
+            expired();
+          },
+          true,
+        );
+      },
+      true,
+    );
   });
 }

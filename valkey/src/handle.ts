@@ -1,24 +1,9 @@
 /** A handle of an object of a space: what semaphores, mutexes and read-write locks have in common. */
 import { acquire, type WaitOptions } from './acquire.js';
-import type { Clock } from './clock.js';
-import { bad, checkInteger, DisposedError, SpaceError } from './errors.js';
-import { type Held, type Hold, inspected } from './hold.js';
+import { bad, checkInteger, DisposedError } from './errors.js';
+import { asyncDispose, type Guard, type Held, inspected } from './hold.js';
 import { disposed, type SharedObject } from './object.js';
 import type { Session } from './session.js';
-
-/** Confirmation by replicas of every grant. */
-export interface Durability {
-  /** The number of replicas that must have a grant before its promise is fulfilled, 1 to 100. */
-  readonly replicas: number;
-  /** How long they may take, in milliseconds, 1 to 60,000. */
-  readonly timeout: number;
-}
-
-/** @internal The space, as a handle needs it. */
-export interface Home {
-  readonly clock: Clock;
-  readonly durability: Durability | undefined;
-}
 
 /** Somebody who waits or holds, in `inspect`. */
 export interface Party {
@@ -61,13 +46,7 @@ export function checkNone(what: string, others: readonly unknown[]): void {
   }
 }
 
-const fail = (error: unknown): never => {
-  throw error;
-};
-
 export abstract class Handle {
-  /** @internal */
-  protected readonly home: Home;
   /** @internal */
   protected readonly session: Session;
   /** @internal */
@@ -81,8 +60,7 @@ export abstract class Handle {
   onOwnerDied: ((deaths: number) => void | PromiseLike<void>) | undefined;
 
   /** @internal */
-  constructor(home: Home, session: Session, object: SharedObject) {
-    this.home = home;
+  constructor(session: Session, object: SharedObject) {
     this.session = session;
     this.object = object;
   }
@@ -93,51 +71,45 @@ export abstract class Handle {
   }
 
   /** @internal Waits for permits. */
-  protected async [ask](what: string, permits: number, options: WaitOptions = {}): Promise<Hold> {
-    const { clock, durability } = this.home;
-    const hold = await acquire(
-      `${this[Symbol.toStringTag]}.${what}`,
-      clock,
-      this.session,
-      this.object,
-      permits,
-      options,
-    );
+  protected async [ask]<G extends Held>(
+    what: string,
+    permits: number,
+    Guard: Guard<G>,
+    options: WaitOptions = {},
+  ): Promise<G> {
+    const { session, object } = this;
+    const name = `${this[Symbol.toStringTag]}.${what}`;
+    const held = (await acquire(name, session, object, permits, Guard, options)) as G;
     try {
-      if (durability) {
-        const confirmed = await this.session.confirm(durability.replicas, durability.timeout);
-        if (confirmed < durability.replicas) {
-          throw new SpaceError(
-            'UNCONFIRMED',
-            `${confirmed} of ${durability.replicas} replicas have confirmed the grant`,
-          );
-        }
-      }
-      if (hold.deaths > 0) await this.onOwnerDied?.(hold.deaths);
-      if (hold.lost) throw hold.lost;
+      if (session.around.durability) await session.confirm(session.around.durability);
+      if (held.deaths > 0) await this.onOwnerDied?.(held.deaths);
+      if (held.lost) throw held.lost;
     } catch (error) {
-      hold.base.note = 'r';
-      void this.session.giveBack(hold, hold.permits);
+      held.base.note = 'r';
+      void held[asyncDispose]();
       throw error;
     }
-    return hold;
+    return held;
   }
 
   /** @internal */
-  protected async [askAtOnce](what: string, permits: number): Promise<Hold | undefined> {
-    return this[ask](what, permits, { timeout: 0 }).catch((error: unknown) =>
-      (error as Error | undefined)?.name === 'TimeoutError' ? undefined : fail(error),
-    );
+  protected async [askAtOnce]<G extends Held>(what: string, permits: number, Guard: Guard<G>): Promise<G | undefined> {
+    try {
+      return await this[ask](what, permits, Guard, { timeout: 0 });
+    } catch (error) {
+      if ((error as Error | undefined)?.name === 'TimeoutError') return undefined;
+      throw error;
+    }
   }
 
   /** @internal Calls a function with a guard, and gives back when its result is settled. */
   protected async [during]<G extends Held, T>(held: G, run: (held: G) => T | PromiseLike<T>): Promise<T> {
     try {
       const result = await run(held);
-      if (!held.held && held.hold.lost) throw held.hold.lost;
+      if (!held.held && held.lost) throw held.lost;
       return result;
     } finally {
-      await this.session.giveBack(held.hold, held.hold.permits);
+      await held[asyncDispose]();
     }
   }
 

@@ -1,60 +1,29 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * What a caller holds, and the guards by which it gives that back. A `Hold` belongs to the session: the session ends it
- * when the lease is lost. A guard is the caller's face of it.
+ * The guards by which a caller gives back what it holds. The session makes a guard with each grant, counts its permits
+ * down, and ends it when the lease is lost.
  */
 import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
 
-/** The session, as a hold needs it. */
+/** @internal The session, as a guard needs it. */
 export interface Keeper {
   /** The session's number. */
   readonly sid: string;
-  /** Ends all holds if the lease may have ended since the session last looked. */
+  /** Ends all guards if the lease may have ended since the session last looked. */
   look(): void;
-  /** Gives permits of a hold back. Resolves when the server has them, or has forgotten the hold. Never rejects. */
-  giveBack(hold: Hold, permits: number): Promise<void>;
+  /** Gives permits of a guard back. Resolves when the server has them, or has forgotten them. Never rejects. */
+  giveBack(held: Held, permits: number): Promise<void>;
 }
 
-export class Hold {
-  readonly keeper: Keeper;
-  /** The request whose record the server has. In a mutex it may have been another guard's before. */
-  readonly base: Request;
-  /** How often the mutex was passed on within this process before. */
-  readonly pass: number;
-  readonly deaths: number;
-  permits: number;
-  lost: LeaseLostError | undefined;
-  #controller: AbortController | undefined;
-
-  constructor(keeper: Keeper, base: Request, permits: number, pass: number, deaths: number) {
-    this.keeper = keeper;
-    this.base = base;
-    this.permits = permits;
-    this.pass = pass;
-    this.deaths = deaths;
-  }
-
-  get token(): bigint {
-    return BigInt(`0x${this.base.ticket}`) * 4096n + BigInt(this.pass);
-  }
-
-  get signal(): AbortSignal {
-    this.keeper.look();
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.lost) this.#controller.abort(this.lost);
-    }
-    return this.#controller.signal;
-  }
-
-  /** Called by the session. The guards are inert from now on. */
-  lose(why: string): void {
-    this.permits = 0;
-    this.lost = new LeaseLostError(`${JSON.stringify(this.base.object.name)} is held no more: ${why}`);
-    this.#controller?.abort(this.lost);
-  }
-}
+/** @internal The class of guard that a request asks for. */
+export type Guard<G extends Held = Held> = new (
+  keeper: Keeper,
+  base: Request,
+  left: number,
+  pass: number,
+  deaths: number,
+) => G;
 
 // Node 20 before 20.5.1 has no Symbol.dispose; TypeScript's helpers and its polyfills agree on this name.
 const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
@@ -68,11 +37,33 @@ export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? S
  */
 export abstract class Held implements Disposable, AsyncDisposable {
   /** @internal */
-  readonly hold: Hold;
+  readonly keeper: Keeper;
+  /** @internal The request whose record the server has. In a mutex it may have been another guard's before. */
+  readonly base: Request;
+  /** @internal The permits that it still holds. */
+  left: number;
+  /** @internal How often the mutex was passed on within this process before. */
+  readonly pass: number;
+  /** @internal */
+  readonly deaths: number;
+  /** @internal */
+  lost: LeaseLostError | undefined;
+  #controller: AbortController | undefined;
 
   /** @internal */
-  constructor(hold: Hold) {
-    this.hold = hold;
+  constructor(keeper: Keeper, base: Request, left: number, pass: number, deaths: number) {
+    this.keeper = keeper;
+    this.base = base;
+    this.left = left;
+    this.pass = pass;
+    this.deaths = deaths;
+  }
+
+  /** @internal Called by the session. The guard is inert from now on. */
+  lose(why: string): void {
+    this.left = 0;
+    this.lost = new LeaseLostError(`${JSON.stringify(this.base.object.name)} is held no more: ${why}`);
+    this.#controller?.abort(this.lost);
   }
 
   /**
@@ -80,7 +71,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
    * refuses a token smaller than the largest that it has seen stays right even where two believe that they hold.
    */
   get token(): bigint {
-    return this.hold.token;
+    return BigInt(`0x${this.base.ticket}`) * 4096n + BigInt(this.pass);
   }
 
   /**
@@ -88,36 +79,41 @@ export abstract class Held implements Disposable, AsyncDisposable {
    * it looks at the clock, so it is right even after the process was stopped for long.
    */
   get signal(): AbortSignal {
-    return this.hold.signal;
+    this.keeper.look();
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.lost) this.#controller.abort(this.lost);
+    }
+    return this.#controller.signal;
   }
 
   /** Whether it still holds: it has not been given back, and the lease is not lost. */
   get held(): boolean {
-    this.hold.keeper.look();
-    return this.hold.permits > 0;
+    this.keeper.look();
+    return this.left > 0;
   }
 
   /**
    * Whether a holder of the robust object has died and this is the first grant since. The data may then be half-written.
    */
   get ownerDied(): boolean {
-    return this.hold.deaths > 0;
+    return this.deaths > 0;
   }
 
   /** Names this grant to `validate` of another process. */
   get proof(): string {
-    const { base, keeper } = this.hold;
+    const { base, keeper } = this;
     return `${keeper.sid}.${base.rid}.${base.ticket}`;
   }
 
   /** Returns, for example, `HeldPermits(2)` or `HeldLock(held)`, and `lost` in the brackets if the lease is. Throws nothing. */
   toString(): string {
-    return `${this[Symbol.toStringTag]}(${this.hold.lost ? 'lost' : this.state()})`;
+    return `${this[Symbol.toStringTag]}(${this.lost ? 'lost' : this.state()})`;
   }
 
   /** @internal What it holds, in a word. */
   protected state(): string {
-    return this.hold.permits > 0 ? 'held' : 'unlocked';
+    return this.left > 0 ? 'held' : 'unlocked';
   }
 
   /** The name of the class. */
@@ -130,12 +126,12 @@ export abstract class Held implements Disposable, AsyncDisposable {
 
   /** Ends a `using` scope: gives back all, and does not wait for the server. */
   [dispose](): void {
-    void this.hold.keeper.giveBack(this.hold, this.hold.permits);
+    void this.keeper.giveBack(this, this.left);
   }
 
   /** Ends an `await using` scope: gives back all, and resolves when the server has it. Never rejects. */
   [asyncDispose](): Promise<void> {
-    return this.hold.keeper.giveBack(this.hold, this.hold.permits);
+    return this.keeper.giveBack(this, this.left);
   }
 }
 
@@ -143,7 +139,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
 export class HeldPermits extends Held {
   /** The number of permits that it still holds; 0 once all are given back or lost. */
   get permits(): number {
-    return this.hold.permits;
+    return this.left;
   }
 
   /**
@@ -155,12 +151,12 @@ export class HeldPermits extends Held {
    * @throws {RangeError | TypeError} for a bad number, such as more than it still holds. Nothing has changed then.
    */
   release(permits?: number): Promise<void> {
-    const { hold } = this;
-    if (permits !== undefined && !(Number.isInteger(permits) && permits >= 1 && permits <= hold.permits)) {
-      const allowed = `an integer of 1 or more, and at most the ${hold.permits} that the guard holds`;
+    const { left } = this;
+    if (permits !== undefined && !(Number.isInteger(permits) && permits >= 1 && permits <= left)) {
+      const allowed = `an integer of 1 or more, and at most the ${left} that the guard holds`;
       throw bad('number', 'HeldPermits.release: permits', allowed, permits);
     }
-    return hold.keeper.giveBack(hold, permits ?? hold.permits);
+    return this.keeper.giveBack(this, permits ?? left);
   }
 
   /** @internal */
@@ -174,16 +170,20 @@ export class HeldPermits extends Held {
   }
 }
 
-/** A mutex that is locked. */
-export class HeldLock extends Held {
+/** A lock that is locked. */
+abstract class Locked extends Held {
   /**
    * Unlocks it. Does nothing the second time.
-   * @returns a promise that resolves when the server or the next holder in this process has it. It never rejects.
+   * @returns a promise that resolves when the server, or the next holder of a mutex in this process, has it. It never
+   * rejects.
    */
   unlock(): Promise<void> {
-    return this.hold.keeper.giveBack(this.hold, this.hold.permits);
+    return this.keeper.giveBack(this, this.left);
   }
+}
 
+/** A mutex that is locked. */
+export class HeldLock extends Locked {
   /** `HeldLock`. */
   get [Symbol.toStringTag](): string {
     return 'HeldLock';
@@ -191,15 +191,7 @@ export class HeldLock extends Held {
 }
 
 /** A read-write lock that is locked for reading. */
-export class HeldRead extends Held {
-  /**
-   * Unlocks it. Does nothing the second time.
-   * @returns a promise that resolves when the server has it. It never rejects.
-   */
-  unlock(): Promise<void> {
-    return this.hold.keeper.giveBack(this.hold, this.hold.permits);
-  }
-
+export class HeldRead extends Locked {
   /** `HeldRead`. */
   get [Symbol.toStringTag](): string {
     return 'HeldRead';
@@ -207,15 +199,7 @@ export class HeldRead extends Held {
 }
 
 /** A read-write lock that is locked for writing. */
-export class HeldWrite extends Held {
-  /**
-   * Unlocks it. Does nothing the second time.
-   * @returns a promise that resolves when the server has it. It never rejects.
-   */
-  unlock(): Promise<void> {
-    return this.hold.keeper.giveBack(this.hold, this.hold.permits);
-  }
-
+export class HeldWrite extends Locked {
   /**
    * Becomes a reader. No other writer comes between. This guard holds nothing from then on.
    *
@@ -223,16 +207,16 @@ export class HeldWrite extends Held {
    * @returns the guard of the reader. If the lease is lost, it holds nothing.
    */
   downgrade(): HeldRead {
-    const { hold } = this;
-    const read = new Hold(hold.keeper, hold.base, Math.min(hold.permits, 1), hold.pass, hold.deaths);
-    if (hold.permits > 1) {
-      void hold.keeper.giveBack(hold, hold.permits - 1);
-      hold.base.hold = read;
-    } else if (hold.lost) {
-      read.lost = hold.lost;
+    const { keeper, base, left } = this;
+    const read = new HeldRead(keeper, base, Math.min(left, 1), this.pass, this.deaths);
+    if (left > 1) {
+      void keeper.giveBack(this, left - 1);
+      base.guard = read;
+    } else if (this.lost) {
+      read.lost = this.lost;
     }
-    hold.permits = 0;
-    return new HeldRead(read);
+    this.left = 0;
+    return read;
   }
 
   /** `HeldWrite`. */

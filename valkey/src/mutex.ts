@@ -21,7 +21,7 @@ export class Mutex extends Handle {
    * @throws (rejects) as `Semaphore.holdAsync`.
    */
   async holdAsync(options?: WaitOptions): Promise<HeldLock> {
-    return new HeldLock(await this[ask]('holdAsync', 1, options));
+    return this[ask]('holdAsync', 1, HeldLock, options);
   }
 
   /**
@@ -31,8 +31,7 @@ export class Mutex extends Handle {
   tryHold(): Promise<HeldLock | undefined>;
   async tryHold(...none: readonly unknown[]): Promise<HeldLock | undefined> {
     checkNone('Mutex.tryHold', none);
-    const hold = await this[askAtOnce]('tryHold', 1);
-    return hold && new HeldLock(hold);
+    return this[askAtOnce]('tryHold', 1, HeldLock);
   }
 
   /**
@@ -41,7 +40,7 @@ export class Mutex extends Handle {
    */
   async runExclusive<T>(run: (held: HeldLock) => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkFunction('Mutex.runExclusive: run', run);
-    return this[during](new HeldLock(await this[ask]('runExclusive', 1, options)), run);
+    return this[during](await this[ask]('runExclusive', 1, HeldLock, options), run);
   }
 
   /** `Mutex`. */

@@ -93,16 +93,20 @@ export function settingsOf(what: string, kind: Kind, max: unknown, options: Mute
   };
 }
 
-/** The error of an object that exists with other settings. `answer` is the script's: E kind max robust ephemeral bypass. */
-export function differs(name: string, asked: Settings, answer: string): Error {
+/** The settings in the script's answer: E kind max robust ephemeral bypass. */
+export function foundIn(answer: string): Settings {
   const [, kind, max, robust, ephemeral, bypass] = answer.split(' ');
-  const found: Settings = {
+  return {
     kind: kind as Kind,
     max: Number(max),
     robust: robust === '1',
     ephemeral: ephemeral === '1',
     bypass: Number(bypass),
   };
+}
+
+/** The error of an object that exists with other settings than are asked for. */
+export function differs(name: string, asked: Settings, found: Settings): Error {
   return new RangeError(`${JSON.stringify(name)} is ${describe(found)}, not ${describe(asked)}`);
 }
 

@@ -3,32 +3,32 @@
  * them back. The session finds it by its number, `rid`; numbers count up in the process and are never used twice.
  *
  *     asked -> waiting -> held -> returning -> over        asked, waiting: `A` is sent; nothing, or Q, was answered
- *        \        |  \      |                              held: the permits are this process's; `hold` says whose
+ *        \        |  \      |                              held: the permits are this process's; `guard` says whose
  *         \       |   passed                               passed: the mutex was passed to it within this process
  *          +---> leaving -> over                           leaving: `C` is sent; returning: `D` is sent
  *
  * `over` means that nobody here wants it. What the server still has of it is undone when it answers, or is dropped by the
  * next `S`.
  */
-import type { Hold } from './hold.js';
+import type { Guard, Held } from './hold.js';
 import type { SharedObject } from './object.js';
 
 export type RequestState = 'asked' | 'waiting' | 'held' | 'passed' | 'leaving' | 'returning' | 'over';
 
 /** What happens to a request, told to its caller. */
 export interface Caller {
-  granted(hold: Hold): void;
+  granted(guard: Held): void;
   failed(error: unknown): void;
 }
 
 export class Request {
   readonly object: SharedObject;
-  readonly number: number;
   /** The number as ten hexadecimal digits, as the script takes it. */
   readonly rid: string;
   readonly permits: number;
   /** Whether it waits (`A`) or is answered at once (`T`). */
   readonly queues: boolean;
+  readonly Guard: Guard;
   readonly caller: Caller;
 
   state: RequestState = 'asked';
@@ -45,7 +45,7 @@ export class Request {
   /** The deaths of which it has been told. */
   deaths = 0;
   /** The guard that it serves now: its own, or in a mutex the one that the lock was passed to. */
-  hold: Hold | undefined;
+  guard: Held | undefined;
   /** What `D` says of the deaths that it was told. */
   note: 'c' | 'r' | 'd' = 'c';
   /** In a mutex: how often it may be, and has been, passed on; which requests in the server's queue were served so. */
@@ -55,12 +55,12 @@ export class Request {
   /** Called when the server has what it gave back, or has forgotten it. */
   settled: (() => void)[] = [];
 
-  constructor(object: SharedObject, number: number, permits: number, queues: boolean, caller: Caller) {
+  constructor(object: SharedObject, number: number, permits: number, queues: boolean, Guard: Guard, caller: Caller) {
     this.object = object;
-    this.number = number;
     this.rid = number.toString(16).padStart(10, '0');
     this.permits = permits;
     this.queues = queues;
+    this.Guard = Guard;
     this.caller = caller;
   }
 }

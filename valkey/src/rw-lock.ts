@@ -14,15 +14,14 @@ export class RwLock extends Handle {
    * @throws (rejects) as `Semaphore.holdAsync`.
    */
   async readAsync(options?: WaitOptions): Promise<HeldRead> {
-    return new HeldRead(await this[ask]('readAsync', 1, options));
+    return this[ask]('readAsync', 1, HeldRead, options);
   }
 
   /** Locks for reading if nobody writes or waits, and else resolves to undefined. One round trip. */
   tryRead(): Promise<HeldRead | undefined>;
   async tryRead(...none: readonly unknown[]): Promise<HeldRead | undefined> {
     checkNone('RwLock.tryRead', none);
-    const hold = await this[askAtOnce]('tryRead', 1);
-    return hold && new HeldRead(hold);
+    return this[askAtOnce]('tryRead', 1, HeldRead);
   }
 
   /**
@@ -30,15 +29,14 @@ export class RwLock extends Handle {
    * @throws (rejects) as `Semaphore.holdAsync`.
    */
   async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
-    return new HeldWrite(await this[ask]('writeAsync', READERS, options));
+    return this[ask]('writeAsync', READERS, HeldWrite, options);
   }
 
   /** Locks for writing if nobody holds or waits, and else resolves to undefined. One round trip. */
   tryWrite(): Promise<HeldWrite | undefined>;
   async tryWrite(...none: readonly unknown[]): Promise<HeldWrite | undefined> {
     checkNone('RwLock.tryWrite', none);
-    const hold = await this[askAtOnce]('tryWrite', READERS);
-    return hold && new HeldWrite(hold);
+    return this[askAtOnce]('tryWrite', READERS, HeldWrite);
   }
 
   /** `RwLock`. */

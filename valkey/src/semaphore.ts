@@ -38,7 +38,7 @@ export class Semaphore extends Handle {
   async #hold(what: string, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
     // The options may stand in the place of the number.
     if (typeof permits === 'object' && options === undefined) return this.#hold(what, 1, permits);
-    return new HeldPermits(await this[ask](what, this.#permits(what, permits), options));
+    return this[ask](what, this.#permits(what, permits), HeldPermits, options);
   }
 
   /**
@@ -48,8 +48,7 @@ export class Semaphore extends Handle {
   tryHold(permits?: number): Promise<HeldPermits | undefined>;
   async tryHold(permits = 1, ...none: readonly unknown[]): Promise<HeldPermits | undefined> {
     checkNone('Semaphore.tryHold', none);
-    const hold = await this[askAtOnce]('tryHold', this.#permits('tryHold', permits));
-    return hold && new HeldPermits(hold);
+    return this[askAtOnce]('tryHold', this.#permits('tryHold', permits), HeldPermits);
   }
 
   /**

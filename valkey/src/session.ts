@@ -16,12 +16,14 @@
  * clock. That clock runs at most a quarter of a lease ahead of true time, and starts anew with each beat. The process
  * counts from when it sent the last beat that was answered, and gives up after 0.7 leases.
  */
-import type { Clock, Timer } from './clock.js';
+import type { Timer } from './clock.js';
 import type { Driver, StopListening } from './drivers/driver.js';
 import { CancelledError, SpaceError } from './errors.js';
+import type { SpaceEvents } from './events.js';
 import type { Heartbeat } from './heartbeat.js';
-import { Hold, type Keeper } from './hold.js';
-import { differs, disposed, type SharedObject } from './object.js';
+import type { Guard, Held, Keeper } from './hold.js';
+import { describe, differs, disposed, foundIn, type Settings, SharedObject } from './object.js';
+import type { Checked, Durability } from './options.js';
 import { type Caller, Request } from './request.js';
 import { refusal } from './server-error.js';
 import { TURN } from './turn-source.js';
@@ -39,27 +41,14 @@ const SEQS_OF_A_CONNECTION = 2 ** 32;
 const VERSION = '1';
 
 /** What all sessions of a space share. */
-export interface Surroundings {
+export interface Surroundings extends Omit<Checked, 'heartbeat'> {
   readonly driver: Driver;
-  readonly clock: Clock;
-  readonly space: string;
-  readonly partitions: number;
-  /** Milliseconds. */
-  readonly lease: number;
-  /** Milliseconds for which a process may pass a mutex on within itself while others wait. */
-  readonly turn: number;
-  readonly label: string;
   /** Beats from another thread, if the user wants them. */
-  readonly heartbeat: Heartbeat | undefined;
-  /** Whether both connections stand. */
-  readonly connected: boolean;
+  heartbeat: Heartbeat | undefined;
   /** Resolves when both connections stand. */
   whenConnected(): Promise<void>;
   /** Tells the listeners of the space. */
-  lost(names: string[], why: string): void;
-  resumed(): void;
-  failover(): void;
-  error(error: unknown): void;
+  emit<E extends keyof SpaceEvents>(event: E, ...args: SpaceEvents[E]): void;
   /** Called when the session begins or ceases to be needed. */
   keepAlive(): void;
 }
@@ -79,13 +68,16 @@ type Phase = 'closed' | 'entering' | 'open' | 'ended';
 
 const nothing = (): void => {};
 
+/** The operation by which a session shows that it lives, and gives back what others hold that do not. */
+export const beat = (lease: number): string[] => ['B', String(lease), String(Math.floor(lease / 4))];
+
 export class Session implements Keeper {
-  readonly #around: Surroundings;
+  readonly around: Surroundings;
   readonly #partition: number;
   readonly #keys: string[];
   readonly #channel: string;
   /** The objects of which a handle is open, and those in use. */
-  readonly objects = new Map<string, SharedObject>();
+  readonly #objects = new Map<string, SharedObject>();
   readonly #requests = new Map<string, Request>();
   #lastNumber = 0;
 
@@ -118,7 +110,7 @@ export class Session implements Keeper {
   #fatal: Error | undefined;
 
   constructor(around: Surroundings, partition: number) {
-    this.#around = around;
+    this.around = around;
     this.#partition = partition;
     const tag = `tt:{${around.space}.${partition}}:`;
     this.#keys = ['meta', 'objects', 'queue', 'records', 'sessions', 'leases', 'seqs'].map((key) => tag + key);
@@ -133,8 +125,8 @@ export class Session implements Keeper {
   // Requests --------------------------------------------------------------------------------------------------------
 
   /** Asks for permits. What becomes of it, the caller is told. */
-  ask(object: SharedObject, permits: number, queues: boolean, caller: Caller): Request {
-    const request = new Request(object, ++this.#lastNumber, permits, queues, caller);
+  ask(object: SharedObject, permits: number, queues: boolean, Guard: Guard, caller: Caller): Request {
+    const request = new Request(object, ++this.#lastNumber, permits, queues, Guard, caller);
     const failure = object.broken ?? this.#fatal;
     if (failure) {
       request.state = 'over';
@@ -143,7 +135,7 @@ export class Session implements Keeper {
     }
     this.#requests.set(request.rid, request);
     if (queues) object.waiting.add(request);
-    if (this.#requests.size === 1) this.#around.keepAlive();
+    if (this.#requests.size === 1) this.around.keepAlive();
     // While the session is being entered, the request is asked for when that is done.
     if (this.#phase === 'open') this.#sendAsk(request);
     else this.#enter();
@@ -185,8 +177,8 @@ export class Session implements Keeper {
     this.#requests.delete(request.rid);
     for (const resolve of request.settled.splice(0)) resolve();
     if (this.#requests.size === 0) {
-      this.#usedAt = this.#around.clock.now();
-      this.#around.keepAlive();
+      this.#usedAt = this.around.clock.now();
+      this.around.keepAlive();
     }
   }
 
@@ -198,7 +190,10 @@ export class Session implements Keeper {
     if (!isOpen) {
       object.openedIn = key;
       object.born = '-';
-      this.#send(object.opening(), undefined, (answer) => this.#opened(object, answer), nothing);
+      const opened = (answer: unknown): void => {
+        object.broken ??= this.#opened(object, answer);
+      };
+      this.#send(object.opening(), undefined, opened, nothing);
     }
     const digits = request.permits.toString(16).padStart(8, '0');
     const args = [request.queues ? 'A' : 'T', object.name, object.born, request.rid, digits];
@@ -211,13 +206,12 @@ export class Session implements Keeper {
     );
   }
 
-  #opened(object: SharedObject, answer: unknown): void {
+  /** Takes the answer to what opens an object: N born, or its settings. Returns the error if these are others. */
+  #opened(object: SharedObject, answer: unknown): Error | undefined {
     const text = String(answer);
-    if (text.startsWith('N ')) {
-      if (!object.settings.ephemeral) object.born = text.slice(2);
-    } else {
-      object.broken = differs(object.name, object.settings, text);
-    }
+    if (!text.startsWith('N ')) return differs(object.name, object.settings, foundIn(text));
+    if (!object.settings.ephemeral) object.born = text.slice(2);
+    return undefined;
   }
 
   #fail(request: Request, error: unknown): void {
@@ -259,13 +253,13 @@ export class Session implements Keeper {
     request.deaths = Number(deaths);
     if (object.settings.kind === 'm') {
       request.lent = Number(lent);
-      object.turnEnds = this.#around.clock.now() + this.#around.turn;
+      object.turnEnds = this.around.clock.now() + this.around.turn;
       let mine = 0;
       for (const other of object.waiting) if (other.state === 'waiting') mine++;
       object.othersWait = Number(waiting) > mine;
     }
-    request.hold = new Hold(this, request, request.permits, 0, request.deaths);
-    request.caller.granted(request.hold);
+    request.guard = new request.Guard(this, request, request.permits, 0, request.deaths);
+    request.caller.granted(request.guard);
   }
 
   /** The server has granted what nobody here wants any more. It goes back at once. */
@@ -297,13 +291,13 @@ export class Session implements Keeper {
 
   // Giving back -----------------------------------------------------------------------------------------------------
 
-  giveBack(hold: Hold, permits: number): Promise<void> {
+  giveBack(held: Held, permits: number): Promise<void> {
     this.look();
-    const { base } = hold;
-    if (permits === 0 || hold.permits === 0 || base.state !== 'held') return Promise.resolve();
-    hold.permits -= permits;
+    const { base } = held;
+    if (permits === 0 || held.left === 0 || base.state !== 'held') return Promise.resolve();
+    held.left -= permits;
     // With deaths that nobody has repaired the mutex goes back: the server tells its next holder of them.
-    if (hold.permits === 0 && base.object.settings.kind === 'm' && base.note !== 'r') {
+    if (held.left === 0 && base.object.settings.kind === 'm' && base.note !== 'r') {
       if (this.#mayGoOn(base)) return this.#goOn(base);
       if (this.#passOn(base)) return Promise.resolve();
     }
@@ -321,7 +315,7 @@ export class Session implements Keeper {
   /** Whether the turn has lasted long enough, and nobody else is known to wait: then messages are read before it goes on. */
   #mayGoOn({ object, passes, lent }: Request): boolean {
     if (object.othersWait || passes >= lent || object.waiting.size === 0) return false;
-    return this.#around.clock.now() >= object.turnEnds;
+    return this.around.clock.now() >= object.turnEnds;
   }
 
   /**
@@ -332,7 +326,7 @@ export class Session implements Keeper {
     await eventsHandled();
     const { object } = base;
     if (base.state !== 'held') return;
-    if (!object.othersWait) object.turnEnds = this.#around.clock.now() + this.#around.turn;
+    if (!object.othersWait) object.turnEnds = this.around.clock.now() + this.around.turn;
     if (!this.#passOn(base)) await this.#return(base, 1);
   }
 
@@ -340,15 +334,15 @@ export class Session implements Keeper {
   #passOn(base: Request): boolean {
     const { object } = base;
     if (base.passes >= base.lent) return false;
-    if (object.othersWait && this.#around.clock.now() >= object.turnEnds) return false;
+    if (object.othersWait && this.around.clock.now() >= object.turnEnds) return false;
     for (const next of object.waiting) {
       object.waiting.delete(next);
       if (!this.#withdraw(next)) base.served.push(next.rid);
       next.state = 'passed';
       this.#requests.delete(next.rid);
       base.passes++;
-      base.hold = new Hold(this, base, 1, base.passes, 0);
-      next.caller.granted(base.hold);
+      base.guard = new next.Guard(this, base, 1, base.passes, 0);
+      next.caller.granted(base.guard);
       return true;
     }
     return false;
@@ -372,11 +366,12 @@ export class Session implements Keeper {
     );
   }
 
-  /** Resolves to the number of replicas that have confirmed all that this process was granted so far. */
-  confirm(replicas: number, timeout: number): Promise<number> {
-    const { driver, lease } = this.#around;
-    const args = [...this.#head(), 'B', String(lease), String(Math.floor(lease / 4))];
-    return driver.confirm(TURN, this.#keys, args, replicas, timeout);
+  /** Resolves when enough replicas have confirmed all that this process was granted so far. */
+  async confirm({ replicas, timeout }: Durability): Promise<void> {
+    const args = [...this.#head(), ...beat(this.around.lease)];
+    const confirmed = await this.around.driver.confirm(TURN, this.#keys, args, replicas, timeout);
+    if (confirmed >= replicas) return;
+    throw new SpaceError('UNCONFIRMED', `${confirmed} of ${replicas} replicas have confirmed the grant`);
   }
 
   // Calls -----------------------------------------------------------------------------------------------------------
@@ -385,22 +380,31 @@ export class Session implements Keeper {
   operate(args: readonly string[]): Promise<unknown> {
     if (this.#fatal) return Promise.reject(this.#fatal);
     this.#operating++;
-    this.#around.keepAlive();
+    this.around.keepAlive();
     return new Promise((resolve, reject) => {
       this.#send(args, undefined, resolve, reject);
       if (this.#phase !== 'open') this.#enter();
     }).finally(() => {
       this.#operating--;
-      this.#around.keepAlive();
+      this.around.keepAlive();
     });
   }
 
-  /** Opens the object, or makes it. */
-  async open(object: SharedObject): Promise<void> {
-    const answer = String(await this.operate(object.opening()));
-    if (!answer.startsWith('N ')) throw differs(object.name, object.settings, answer);
-    object.born = object.settings.ephemeral ? '-' : answer.slice(2);
+  /** Opens an object, or makes it. The handles of one name share it, but for ephemeral ones: the server forgets these. */
+  async open(name: string, settings: Settings): Promise<SharedObject> {
+    const { ephemeral } = settings;
+    if (ephemeral) return new SharedObject(name, settings);
+    const known = this.#objects.get(name);
+    if (known && describe(known.settings) !== describe(settings)) throw differs(name, settings, known.settings);
+    const object = known ?? new SharedObject(name, settings);
+    const error = this.#opened(object, await this.operate(object.opening()));
+    if (error) throw error;
     object.openedIn = `${this.sid}.${this.#epoch}`;
+    if (known) return known;
+    // Somebody else here may have opened it meanwhile.
+    const first = this.#objects.get(name) ?? object;
+    this.#objects.set(name, first);
+    return first;
   }
 
   /** Disposes of the object. Its handles here are of no use from now on, also in a later session, which would make it anew. */
@@ -408,12 +412,12 @@ export class Session implements Keeper {
     const { name } = object;
     object.broken = disposed(object);
     // Who opens the name from now on gets another object, also before the server has answered.
-    const wasKnown = this.objects.get(name) === object && this.objects.delete(name);
+    const wasKnown = this.#objects.get(name) === object && this.#objects.delete(name);
     try {
       await this.operate(['K', name, object.born]);
     } catch (error) {
       object.broken = undefined;
-      if (wasKnown && !this.objects.has(name)) this.objects.set(name, object);
+      if (wasKnown && !this.#objects.has(name)) this.#objects.set(name, object);
       throw error;
     }
   }
@@ -482,7 +486,7 @@ export class Session implements Keeper {
             heard = true;
             failed(refused);
           }
-          if (!heard) this.#around.error(refused);
+          if (!heard) this.around.emit('error', refused);
         } else {
           this.#again(operations);
         }
@@ -503,7 +507,7 @@ export class Session implements Keeper {
   }
 
   async #run(args: string[]): Promise<unknown[]> {
-    const reply = await this.#around.driver.run(TURN, this.#keys, args);
+    const reply = await this.around.driver.run(TURN, this.#keys, args);
     return Array.isArray(reply) ? reply : [reply];
   }
 
@@ -590,13 +594,8 @@ export class Session implements Keeper {
 
   // Entering --------------------------------------------------------------------------------------------------------
 
-  /** A connection is new. */
-  connected(): void {
-    if (this.#phase === 'open') this.#lost();
-  }
-
-  /** A connection is down. */
-  disconnected(): void {
+  /** A connection is down, or new. */
+  reconnect(): void {
     if (this.#phase === 'open') this.#lost();
   }
 
@@ -606,11 +605,11 @@ export class Session implements Keeper {
     this.#phase = 'entering';
     this.#heardConn = -1;
     // What opens an object may not have arrived.
-    for (const object of this.objects.values()) if (object.born === '-') object.openedIn = '';
+    for (const object of this.#objects.values()) if (object.born === '-') object.openedIn = '';
     // `S` settles the operations of requests.
     this.#batch = this.#batch.filter(({ repeats }) => repeats);
     for (const request of this.#requests.values()) request.unsent = undefined;
-    this.#around.clock.stop(this.#beatTimer);
+    this.around.clock.stop(this.#beatTimer);
     this.#enter();
   }
 
@@ -638,25 +637,25 @@ export class Session implements Keeper {
         this.#phase = 'closed';
         return;
       }
-      if (!this.#around.connected) await this.#around.whenConnected();
+      await this.around.whenConnected();
       const era = this.#era;
       try {
         await this.#enterOnce(era);
       } catch (error) {
         const refused = refusal(error) ?? (error instanceof SpaceError ? error : undefined);
         if (refused && this.sid === '') this.#refuse(refused);
-        else if (refused) this.#around.error(refused);
+        else if (refused) this.around.emit('error', refused);
       }
       if (this.#phase === 'entering' && era === this.#era) await this.#wait(Math.min(1000, 10 * 2 ** attempt));
     }
   }
 
   #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#around.clock.after(ms * (0.5 + Math.random() / 2), resolve, this.isNeeded));
+    return new Promise((resolve) => this.around.clock.after(ms * (0.5 + Math.random() / 2), resolve, this.isNeeded));
   }
 
   async #enterOnce(era: number): Promise<void> {
-    const { clock, driver, lease, partitions, label } = this.#around;
+    const { clock, driver, lease, partitions, label } = this.around;
     const isNew = this.sid === '';
     const sid = isNew ? (driver.cluster ? 's' : 'p') + randomDigits(15) : this.sid;
     if (isNew) {
@@ -711,14 +710,14 @@ export class Session implements Keeper {
     this.#hasGap = false;
     this.#flush();
     this.#beatLater();
-    if (isAnother) this.#around.failover();
-    if (!isNew) this.#around.resumed();
-    this.#around.keepAlive();
+    if (isAnother) this.around.emit('failover');
+    if (!isNew) this.around.emit('resumed');
+    this.around.keepAlive();
   }
 
   #settingsDiffer(answer: string): SpaceError {
     const [, version, partitions, lease] = answer.split(' ');
-    const { space, partitions: p, lease: mine } = this.#around;
+    const { space, partitions: p, lease: mine } = this.around;
     const theirs = `version ${version}, ${partitions} partitions and a lease of ${lease} ms`;
     const ours = `version ${VERSION}, ${p} partitions and a lease of ${mine} ms`;
     return new SpaceError(
@@ -798,26 +797,26 @@ export class Session implements Keeper {
       return;
     }
     const wasHeld = request.state === 'held';
-    const { hold, object } = request;
+    const { guard, object } = request;
     this.#end(request);
     // A failover has lost the grant, and the server has the request in its queue still; or a driver has sent it once more.
     if (answer[0] === 'Q') this.#sendCancel(request);
     else if (answer[0] === 'H') this.#undo(request, answer);
     if (wasHeld) {
-      hold?.lose('a failover has lost the grant');
-      this.#around.lost([object.name], 'a failover has lost the grant');
+      guard?.lose('a failover has lost the grant');
+      this.around.emit('lost', { names: [object.name], reason: 'a failover has lost the grant' });
     }
   }
 
   // The lease -------------------------------------------------------------------------------------------------------
 
   #answeredAt(sentAt: number): void {
-    this.#deadline = sentAt + LOST_AFTER * this.#around.lease;
+    this.#deadline = sentAt + LOST_AFTER * this.around.lease;
     this.#lookAtDeadline();
   }
 
   #lookAtDeadline(): void {
-    const { clock } = this.#around;
+    const { clock } = this.around;
     clock.stop(this.#deadlineTimer);
     if (this.#deadline === Infinity) return;
     const look = (): void => {
@@ -836,14 +835,14 @@ export class Session implements Keeper {
       keys: this.#keys,
       channel: this.#channel,
     };
-    this.#around.heartbeat?.order(order);
+    this.around.heartbeat?.order(order);
   }
 
   look(): void {
-    const now = this.#around.clock.now();
+    const now = this.around.clock.now();
     if (now < this.#deadline) return;
-    const beatenAt = this.#around.heartbeat?.lastOf(this.#partition) ?? 0;
-    if (beatenAt + LOST_AFTER * this.#around.lease > now) {
+    const beatenAt = this.around.heartbeat?.lastOf(this.#partition) ?? 0;
+    if (beatenAt + LOST_AFTER * this.around.lease > now) {
       this.#answeredAt(beatenAt);
       return;
     }
@@ -852,22 +851,22 @@ export class Session implements Keeper {
     // An answer or a message that comes now may be older than what the server has taken back since.
     if (this.#phase === 'open') this.#lost();
     // The connection may stand and carry nothing.
-    this.#around.driver.reset();
+    this.around.driver.reset();
   }
 
   /** All that is held is lost. forgotten: the server has taken it back. */
   #lose(why: string, forgotten: boolean): void {
     const names = new Set<string>();
     for (const request of [...this.#requests.values()]) {
-      const { state, hold } = request;
+      const { state, guard } = request;
       if (state === 'held') {
         request.wanted = 0;
         request.state = 'returning';
         // A mutex that is about to be passed on is nobody's.
-        if (hold && hold.permits > 0) {
+        if (guard && guard.left > 0) {
           names.add(request.object.name);
           request.note = 'd';
-          hold.lose(why);
+          guard.lose(why);
         }
       }
       if (forgotten) {
@@ -879,11 +878,11 @@ export class Session implements Keeper {
       }
     }
     if (forgotten) this.#deadline = Infinity;
-    if (names.size > 0) this.#around.lost([...names], why);
+    if (names.size > 0) this.around.emit('lost', { names: [...names], reason: why });
   }
 
   #beatLater(soonest = false): void {
-    const { clock, lease } = this.#around;
+    const { clock, lease } = this.around;
     clock.stop(this.#beatTimer);
     const ms = soonest ? 0 : (lease / 4) * (0.8 + 0.2 * Math.random());
     this.#beatTimer = clock.after(ms, () => this.#beat(), false);
@@ -891,7 +890,7 @@ export class Session implements Keeper {
 
   #beat(): void {
     if (this.#phase !== 'open') return;
-    const { clock, lease } = this.#around;
+    const { clock, lease } = this.around;
     if (!this.isNeeded && clock.now() - this.#usedAt > lease) {
       this.#leave();
       return;
@@ -899,7 +898,7 @@ export class Session implements Keeper {
     this.#beatLater();
     const era = this.#era;
     const sentAt = clock.now();
-    this.#run([...this.#head(), 'B', String(lease), String(Math.floor(lease / 4))]).then(
+    this.#run([...this.#head(), ...beat(lease)]).then(
       (reply) => {
         this.look();
         if (era !== this.#era) return;
@@ -926,7 +925,7 @@ export class Session implements Keeper {
   }
 
   #forget(): void {
-    const { clock } = this.#around;
+    const { clock } = this.around;
     this.#era++;
     this.sid = '';
     this.#orderBeats();
@@ -943,14 +942,14 @@ export class Session implements Keeper {
     this.#flush();
     this.#phase = 'ended';
     this.#fatal = error;
-    const { clock, driver, lease } = this.#around;
+    const { clock, driver, lease } = this.around;
     // Who waits for the close must be told of its end, also by a server that does not answer.
     this.#operating++;
     const patience = clock.after(lease / 2, () => driver.reset(), true);
     const sent = wasOpen ? this.#run([...this.#head(), 'X']) : Promise.resolve();
     for (const request of [...this.#requests.values()]) {
       if (request.state === 'held') {
-        request.hold?.lose('the space has been closed');
+        request.guard?.lose('the space has been closed');
         this.#end(request);
       } else {
         this.#fail(request, error);
@@ -961,7 +960,7 @@ export class Session implements Keeper {
     await sent.catch(nothing);
     clock.stop(patience);
     this.#operating--;
-    this.#around.keepAlive();
+    this.around.keepAlive();
   }
 }
 

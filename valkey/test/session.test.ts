@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startReplica } from '../servers/servers.js';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
-import type { SpaceOptions } from '../src/space.js';
+import type { SpaceOptions } from '../src/options.js';
 import { busy, onServers, sleep, until } from './setting.js';
 
 /** The thread that beats is a file of the built package. */

@@ -2,7 +2,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { type Server, startServer } from '../servers/servers.js';
-import { Space, type SpaceOptions } from '../src/space.js';
+import type { SpaceOptions } from '../src/options.js';
+import { Space } from '../src/space.js';
 import { onEachServer } from './each-server.js';
 
 export interface Setting {

@@ -1,0 +1,80 @@
+/** The options of `Space.connect`, and their checks. */
+import { type Clock, clock } from './clock.js';
+import { bad, checkInteger, checkName, checkOptions } from './errors.js';
+
+/** Confirmation by replicas of every grant. */
+export interface Durability {
+  /** The number of replicas that must have a grant before its promise is fulfilled, 1 to 100. */
+  readonly replicas: number;
+  /** How long they may take, in milliseconds, 1 to 60,000. */
+  readonly timeout: number;
+}
+
+/** The options of `Space.connect`. */
+export interface SpaceOptions {
+  /** The name of the space: 1 to 64 bytes without NUL and braces. Default `default`. */
+  readonly space?: string;
+  /**
+   * How long the server waits for a process that is silent before it takes back what that holds, in milliseconds, 500 to
+   * 3,600,000. All sessions of a space have the same. Default 10,000.
+   */
+  readonly lease?: number;
+  /** Into how many slots of a cluster the objects are spread, 1 to 1,024. It is fixed with the first session. Default 1. */
+  readonly partitions?: number;
+  /** How long a process passes a mutex on within itself while others wait, in milliseconds, 0 to 10,000. Default 5. */
+  readonly turn?: number;
+  /** Names the process in `inspect`: at most 100 bytes without NUL. */
+  readonly label?: string;
+  /** How long `connect` tries to reach the server, in milliseconds, 1 to 600,000. Default 5,000. */
+  readonly connectTimeout?: number;
+  /** Waits after each grant until replicas have it. It costs one round trip more. */
+  readonly durability?: Durability;
+  /**
+   * A module whose default export is a function that makes a client. The space then beats from a worker thread with a
+   * client of its own, so that a process which computes for longer than a lease loses nothing. Node, Deno and Bun.
+   */
+  readonly heartbeat?: URL | string;
+  /** @internal */
+  readonly clock?: Clock;
+}
+
+/** @internal The options with their defaults. */
+export interface Checked extends Required<Omit<SpaceOptions, 'durability' | 'heartbeat'>> {
+  readonly durability: Durability | undefined;
+  readonly heartbeat: URL | string | undefined;
+}
+
+const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'];
+
+/** @internal */
+export function checkSpaceOptions(options: SpaceOptions): Checked {
+  const what = 'Space.connect';
+  checkOptions(what, options, 'clock' in Object(options) ? [...OPTIONS, 'clock'] : OPTIONS);
+  const { durability, heartbeat } = options;
+  const integer = (
+    name: 'lease' | 'partitions' | 'turn' | 'connectTimeout',
+    standard: number,
+    ...range: [number, number]
+  ) => checkInteger(`${what}: ${name}`, options[name] ?? standard, ...range);
+  const space = checkName(`${what}: space`, options.space ?? 'default', 64);
+  if (/[{}]/.test(space)) throw bad('string', `${what}: space`, 'a string without braces', space);
+  if (durability !== undefined) {
+    checkOptions(`${what}: durability`, durability, ['replicas', 'timeout']);
+    checkInteger(`${what}: durability.replicas`, durability.replicas, 1, 100);
+    checkInteger(`${what}: durability.timeout`, durability.timeout, 1, 60_000);
+  }
+  if (heartbeat !== undefined && typeof heartbeat !== 'string' && !(heartbeat instanceof URL)) {
+    throw bad('', `${what}: heartbeat`, 'the URL of a module', heartbeat);
+  }
+  return {
+    space,
+    lease: integer('lease', 10_000, 500, 3_600_000),
+    partitions: integer('partitions', 1, 1, 1024),
+    turn: integer('turn', 5, 0, 10_000),
+    label: checkName(`${what}: label`, options.label ?? `pid ${globalThis.process?.pid}`, 100),
+    connectTimeout: integer('connectTimeout', 5000, 1, 600_000),
+    durability,
+    heartbeat,
+    clock: options.clock ?? clock,
+  };
+}
