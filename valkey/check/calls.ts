@@ -168,3 +168,86 @@ export class CallWriter {
     return this.chance(70) ? ['I', name, String(this.#below(4))] : ['J'];
   }
 }
+
+/** A call of a fixed sequence. */
+export interface Scripted {
+  readonly args: readonly string[];
+  readonly isFull?: boolean;
+  readonly forbidden?: string;
+}
+
+const FULL = { isFull: true };
+/** The commands that the script uses in a call that opens a session, but for those without which it works. */
+const COMMANDS = 'HGET HMGET HSET HDEL HINCRBY ZADD ZREM ZRANGEBYLEX ZRANGEBYSCORE ZCARD'.split(' ');
+
+/**
+ * Calls that random ones seldom make: a process waits for the mutex that it holds, 70 wait for one, large numbers, a user
+ * without rights, and a server whose memory is full. `ticketOf` finds the ticket of a request in the data.
+ */
+export function scriptedCalls(
+  channel: string,
+): readonly ((ticketOf: (sid: string, rid: string) => string) => Scripted)[] {
+  const [one, two] = SIDS as [string, string];
+  const rid = (number: number): string => hex(number, 10);
+  const call =
+    (sid: string, args: readonly string[], more: Partial<Scripted> = {}, conn = '0') =>
+    (): Scripted => ({ args: [sid, conn, channel, ...args], ...more });
+  const open = (sid: string, conn = '0', more: Partial<Scripted> = {}) =>
+    call(sid, ['O', '1', PARTITIONS, LEASE, 'l'], more, conn);
+  const make = (name: string, kind: string, max: number, bypass = 0) => [
+    'N',
+    name,
+    kind,
+    `${max}`,
+    '0',
+    '0',
+    `${bypass}`,
+  ];
+  const ask = (name: string, number: number, n = 1) => ['A', name, '-', rid(number), hex(n, 8)];
+  const give =
+    (sid: string, name: string, number: number, n = 1, more: Partial<Scripted> = {}, conn = '0') =>
+    (ticketOf: (sid: string, rid: string) => string): Scripted => ({
+      args: [sid, conn, channel, 'D', name, rid(number), ticketOf(sid, rid(number)), hex(n, 8), `${n}`, '-', '0', '0'],
+      ...more,
+    });
+  const large = 0x1000_0001;
+  return [
+    ...COMMANDS.map((forbidden) => open(one, '0', { forbidden })),
+    open(one),
+    call(one, [...make('own', 'm', 1, 2), ...ask('own', 1), ...ask('own', 2), ...ask('own', 3)]),
+    give(one, 'own', 1),
+    call(one, [...make('crowd', 'm', 1, 4095), ...Array.from({ length: 71 }, (_, at) => ask('crowd', 11 + at)).flat()]),
+    give(one, 'crowd', 11),
+    call(one, [...make('large', 's', 2 * large), ...ask('large', 101, large), ...ask('large', 102, large)]),
+    call(one, ask('large', 103, large)),
+    give(one, 'large', 101, large),
+    give(one, 'large', 102, large),
+    call(one, [...make('last', 's', 2), ...ask('last', 0xf0_0000_0001), 'S', rid(200), '0']),
+    open(two),
+    call(two, [...make('full', 's', 2), ...ask('full', 1), ...ask('full', 2)]),
+    call(one, ask('full', 301)),
+    call(one, ask('full', 302)),
+    call(two, ask('full', 3), FULL),
+    call(two, make('another', 's', 1), FULL),
+    call(one, ['C', rid(302)], FULL),
+    give(two, 'full', 1, 1, FULL),
+    call(two, ['B', LEASE, '0'], FULL),
+    call(two, ['W', LEASE, '0'], FULL),
+    open(two, '1', FULL),
+    call(two, ['S', rid(9), '1', rid(2)], FULL, '1'),
+    give(two, 'full', 2, 1, FULL, '1'),
+    call(two, ['L', 'full', '-'], FULL, '1'),
+    call(two, ['K', 'full', '-'], FULL, '1'),
+    call(two, ['X'], FULL, '1'),
+    open(two, '0', FULL),
+  ];
+}
+
+/** The ticket of a request in the records, or one that nobody has. */
+export const ticketIn =
+  (data: Data, records: string = KEYS[3]) =>
+  (sid: string, rid: string): string =>
+    data
+      .sorted(records)
+      .find(({ member }) => member.startsWith(sid + rid))
+      ?.member.slice(26, 40) ?? hex(1, 14);

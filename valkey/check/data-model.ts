@@ -15,7 +15,14 @@ export interface Surroundings {
   readonly time: number;
   /** The replication id, or undefined where `INFO` is forbidden. */
   readonly history: string | undefined;
+  /** Memory is full: what may need more is refused, unless the script has written before. */
+  readonly isFull?: boolean;
+  /** A command that the user has no right to. */
+  readonly forbidden?: string | undefined;
 }
+
+/** Commands that write, and whether they may need memory. */
+const WRITES: Readonly<Record<string, boolean>> = { HSET: true, HINCRBY: true, ZADD: true, HDEL: false, ZREM: false };
 
 /** A message that a script has published. */
 export interface Published {
@@ -197,7 +204,15 @@ export class Data {
 
   /** `redis.call` and `redis.pcall` on this data. */
   functions(surroundings: Surroundings, published: Published[]): { call: LuaFunction; pcall: LuaFunction } {
-    const call: LuaFunction = (...args) => [this.command(args.map(argument), surroundings, published)];
+    let hasWritten = false;
+    const call: LuaFunction = (...args) => {
+      const words = args.map(argument);
+      const command = words[0] as string;
+      if (command === surroundings.forbidden) throw new LuaError(`NOPERM ${command}`);
+      if (WRITES[command] && surroundings.isFull && !hasWritten) throw new LuaError('OOM');
+      hasWritten ||= command in WRITES;
+      return [this.command(words, surroundings, published)];
+    };
     const pcall: LuaFunction = (...args) => {
       try {
         return call(...args);

@@ -10,7 +10,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { CallWriter, LEASE, SIDS } from './calls.js';
+import { CallWriter, scriptedCalls, ticketIn } from './calls.js';
 import { RULES, type Rules } from './client.js';
 import { RULE_SEARCHES, SHORT } from './configurations.js';
 import { Data, type Surroundings } from './data-model.js';
@@ -67,24 +67,20 @@ function answersDiffer(server: Server, calls: readonly Recorded[]): boolean {
   return false;
 }
 
-/** A process waits for the mutex that it holds itself, which random calls seldom make. */
-function handOver(): Recorded[] {
+/** The fixed sequence, with what the script answers. A history of its own for the calls where memory is full. */
+function scripted(): Recorded[] {
   const server = new Server(turnChunk());
-  const where = { time: 1_700_000_000_000_000, history: '1' };
-  const head = [SIDS[0] as string, '0', 'c:'];
-  const asks = ['1', '2', '3'].flatMap((rid) => ['A', 'c', '-', rid.padStart(10, '0'), '00000001']);
-  const first = [...head, 'O', '1', '1', LEASE, 'l', 'N', 'c', 'm', '1', '0', '0', '2', ...asks];
-  const { data, ...turn } = server.turn(new Data(), first, where);
-  const ticket = String((turn.reply as string[])[2]).slice(2, 16);
-  const second = [...head, 'D', 'c', '0000000001', ticket, '00000001', '1', '-', '0', '0'];
-  const after = server.turn(data, second, where);
-  return [
-    { args: first, surroundings: where, answer: answerOf({ data, ...turn }), data: data.text() },
-    { args: second, surroundings: where, answer: answerOf(after), data: after.data.text() },
-  ];
+  let data = new Data();
+  return scriptedCalls('c:').map((next) => {
+    const { args, ...more } = next(ticketIn(data));
+    const surroundings = { time: 1_700_000_000_000_000, history: more.isFull ? '2' : '1', ...more };
+    const turn = server.turn(data, args, surroundings);
+    data = turn.data;
+    return { args, surroundings, answer: answerOf(turn), data: data.text() };
+  });
 }
 
-const records = [...SEEDS.map(record), handOver()];
+const records = [...SEEDS.map(record), scripted()];
 const QUICK = SHORT.filter(({ name }) => /robust: K|part first|1 of 1: F/.test(name));
 
 /** Whether something is wrong in a world with this script. One that takes a key for one of another type is wrong too. */

@@ -5,7 +5,7 @@
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CallWriter, latin1, SIDS } from '../check/calls.js';
+import { CallWriter, latin1, SIDS, scriptedCalls, ticketIn } from '../check/calls.js';
 import { Data } from '../check/data-model.js';
 import { KEYS, type Reply, Server, turnChunk } from '../check/server.js';
 import { type Server as RealServer, startServer } from '../servers/servers.js';
@@ -127,6 +127,37 @@ onEachServer((binary) => {
         if (/^H \w+:[1-9]/.test(String(answer))) used.set('deaths', (used.get('deaths') ?? 0) + 1);
       }
     }
+  });
+
+  test('replays a fixed sequence, with forbidden commands and full memory, as the model does', {
+    timeout: 60_000,
+  }, async () => {
+    await client.flushall();
+    const model = new Server(turnChunk(), keys);
+    let data = new Data();
+    for (const [step, next] of scriptedCalls(CHANNEL).entries()) {
+      const { args, isFull, forbidden } = next(ticketIn(data, keys[3]));
+      if (forbidden) await client.acl('SETUSER', 'default', `-${forbidden}`);
+      if (isFull) await client.config('SET', 'maxmemory', '1');
+      const sent = args.map((each) => Buffer.from(each, 'latin1'));
+      const reply = await client
+        .callBuffer('EVAL', TURN.text, String(keys.length), ...keys, ...sent)
+        .then(text, () => FAILED);
+      await client.acl('SETUSER', 'default', '+@all');
+      await client.config('SET', 'maxmemory', '0');
+      const history = /master_replid:(\w+)/.exec(await client.info('replication'))?.[1];
+      const [late, last] = await client.hmget(keys[0] as string, 'late', 'last');
+      const time = /^[BW]$/.test(args[3] as string) ? Number(last) : Math.floor(Number(late) / 1024) + 1577836800000;
+      const turn = model.turn(data, args, { time: time * 1000, history, isFull: isFull ?? false, forbidden });
+      const where = `call ${step}: ${JSON.stringify(args)}`;
+      expect(
+        typeof turn.reply === 'object' && turn.reply && 'error' in turn.reply ? FAILED : turn.reply,
+        where,
+      ).toEqual(reply);
+      expect(turn.data.text(), where).toBe(await dump());
+      data = turn.data;
+    }
+    await messages();
   });
 
   test('each kind of answer has come', () => {
